@@ -1,0 +1,5 @@
+//! Where problems come from: worked examples, generators, importers.
+
+mod small;
+
+pub use small::{SmallParams, small_instance};

@@ -1,0 +1,86 @@
+//! Small random instances with every feature of the model: for tests against brute force.
+
+use plimsoll_model::{Buffer, Instance, InstanceBuilder, Interval, Lifespan};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+/// Which features a small random instance may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmallParams {
+    /// Number of buffers.
+    pub buffers: usize,
+    /// Steps are below this.
+    pub steps: u64,
+    /// Sizes are 1 to this.
+    pub max_size: u64,
+    /// Some lifespans have gaps.
+    pub gaps: bool,
+    /// Some buffers are aligned to 2, 3 or 4 bytes.
+    pub alignment: bool,
+    /// Some buffers are fixed.
+    pub fixed: bool,
+    /// Some pairs are separated, some exclusive.
+    pub pairs: bool,
+}
+
+impl SmallParams {
+    /// Features switched on by the bits of `mask`: gaps 1, alignment 2, fixed offsets 4, pairs 8.
+    pub fn with_features(buffers: usize, mask: u64) -> Self {
+        Self {
+            buffers,
+            steps: 8,
+            max_size: 9,
+            gaps: mask & 1 != 0,
+            alignment: mask & 2 != 0,
+            fixed: mask & 4 != 0,
+            pairs: mask & 8 != 0,
+        }
+    }
+}
+
+/// A small random instance; the same parameters and seed give the same instance.
+///
+/// # Panics
+/// If `steps` or `max_size` is zero.
+pub fn small_instance(params: SmallParams, seed: u64) -> Instance {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    // Fixed buffers may collide; then the dice are thrown again.
+    loop {
+        let mut builder = InstanceBuilder::new(format!("small-{}-{seed}", params.buffers));
+        for i in 0..params.buffers {
+            let alignment =
+                if params.alignment && rng.random_bool(0.4) { rng.random_range(2..=4) } else { 1 };
+            let size = rng.random_range(1..=params.max_size);
+            let mut buffer =
+                Buffer::new(format!("b{i}"), size, lifespan(params, &mut rng)).aligned(alignment);
+            if params.fixed && rng.random_bool(0.2) {
+                buffer = buffer.fixed_at(alignment * rng.random_range(0..=2 * params.max_size / alignment));
+            }
+            builder = builder.buffer(buffer);
+        }
+        for a in 0..params.buffers {
+            for b in a + 1..params.buffers {
+                match if params.pairs { rng.random_range(0..8) } else { 8 } {
+                    0 => builder = builder.separate(a, b),
+                    1 => builder = builder.exclude(a, b),
+                    _ => {}
+                }
+            }
+        }
+        if let Ok(instance) = builder.build() {
+            return instance;
+        }
+    }
+}
+
+fn lifespan(params: SmallParams, rng: &mut Xoshiro256PlusPlus) -> Lifespan {
+    let lower = rng.random_range(0..params.steps);
+    let upper = rng.random_range(lower + 1..=params.steps);
+    let hull = Interval::new(lower, upper);
+    if params.gaps && upper - lower >= 3 && rng.random_bool(0.5) {
+        let from = rng.random_range(lower + 1..upper - 1);
+        let to = rng.random_range(from + 1..upper);
+        return Lifespan::with_gaps(hull, [Interval::new(from, to)]).expect("the gap lies inside");
+    }
+    Lifespan::from_intervals([hull]).expect("the interval holds a step")
+}

@@ -1,0 +1,231 @@
+//! Lower bounds and the reasons for them.
+
+use crate::instance::Instance;
+use crate::load::{alive_at, load};
+use crate::units::{BufferId, Bytes, Step};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why no answer can be smaller than a bound.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Witness {
+    /// Nothing is needed.
+    Trivial,
+    /// All buffers alive at this step conflict with each other; their sizes add up to the bound.
+    Load {
+        /// The step.
+        step: Step,
+    },
+    /// These buffers conflict pairwise; their sizes, stacked, reach the bound.
+    Clique {
+        /// Who.
+        buffers: Vec<BufferId>,
+    },
+    /// These buffers conflict pairwise and lie at multiples of `alignment` bytes: stacked in any order, each but
+    /// the topmost takes its size rounded up.
+    AlignedClique {
+        /// Who.
+        buffers: Vec<BufferId>,
+        /// A divisor of the alignment of each.
+        alignment: Bytes,
+    },
+    /// A fixed buffer ends at the bound.
+    Fixed {
+        /// Which.
+        buffer: BufferId,
+    },
+    /// An exact method searched every layout below the bound and found none.
+    Search {
+        /// Its name.
+        solver: String,
+    },
+}
+
+impl fmt::Display for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Trivial => f.write_str("nothing needed"),
+            Self::Load { step } => write!(f, "load at step {step}"),
+            Self::Clique { buffers } => write!(f, "{} buffers in mutual conflict", buffers.len()),
+            Self::AlignedClique { buffers, alignment } => {
+                write!(f, "{} aligned buffers in mutual conflict (multiples of {alignment})", buffers.len())
+            }
+            Self::Fixed { buffer } => write!(f, "end of fixed buffer {buffer}"),
+            Self::Search { solver } => write!(f, "completed search by {solver}"),
+        }
+    }
+}
+
+/// A number of bytes no answer can go below, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LowerBound {
+    /// The bound, bytes.
+    pub value: Bytes,
+    /// The reason.
+    pub witness: Witness,
+}
+
+impl LowerBound {
+    /// The bound zero.
+    pub fn trivial() -> Self {
+        Self { value: Bytes::ZERO, witness: Witness::Trivial }
+    }
+
+    /// A bound with its reason.
+    pub fn new(value: Bytes, witness: Witness) -> Self {
+        Self { value, witness }
+    }
+
+    /// Keeps the larger of the two; `self` where they are equal. True where it changed.
+    pub fn raise(&mut self, other: Self) -> bool {
+        let higher = other.value > self.value;
+        if higher {
+            *self = other;
+        }
+        higher
+    }
+}
+
+/// The simplest bound that is always right: the load; where exclusions make it unsound, the largest buffer; or
+/// the highest fixed end. O(n log n).
+pub fn simple_bound(instance: &Instance) -> LowerBound {
+    let mut best = LowerBound::trivial();
+    if instance.exclusions().is_empty() {
+        let (value, step) = load(instance);
+        best.raise(LowerBound::new(value, Witness::Load { step }));
+    }
+    for id in instance.ids() {
+        let buffer = instance.buffer(id);
+        if buffer.size() > best.value {
+            best.raise(LowerBound::new(buffer.size(), Witness::Clique { buffers: vec![id] }));
+        }
+        if let Some(end) = buffer.fixed().and_then(|offset| offset.checked_add(buffer.size())) {
+            best.raise(LowerBound::new(end, Witness::Fixed { buffer: id }));
+        }
+    }
+    best
+}
+
+/// Bound on a stack of pairwise conflicting buffers whose offsets are multiples of `alignment`: every member but
+/// the topmost takes its size rounded up, and whoever is topmost, that saves at most the largest rounding.
+pub fn stack_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) -> Option<Bytes> {
+    let (mut sum, mut saved) = (0u64, 0u64);
+    for &id in buffers {
+        let size = instance.buffer(id).size();
+        let rounded = size.align_up(alignment)?;
+        sum = sum.checked_add(rounded.get())?;
+        saved = saved.max(rounded.get() - size.get());
+    }
+    Some(Bytes::new(sum - saved))
+}
+
+/// Why a bound is not proved by its witness.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BoundError {
+    /// A clique that is none.
+    #[error("buffers {0} and {1} of the witness do not conflict")]
+    NoConflict(BufferId, BufferId),
+    /// An id that is not there, or twice.
+    #[error("the witness names buffer {0}, which is not in the instance or named twice")]
+    BadBuffer(BufferId),
+    /// A buffer not aligned as the witness says.
+    #[error("buffer {0} is not aligned to {1} bytes")]
+    NotAligned(BufferId, Bytes),
+    /// A witness worth less than the bound.
+    #[error("the witness shows only {shown} bytes, the bound says {claimed}")]
+    TooWeak {
+        /// What the witness shows.
+        shown: Bytes,
+        /// What the bound says.
+        claimed: Bytes,
+    },
+    /// A buffer without fixed offset.
+    #[error("buffer {0} is not fixed")]
+    NotFixed(BufferId),
+    /// Only running the search again would show it.
+    #[error("the bound rests on a completed search by {0}; only running it again can confirm it")]
+    NotCheckable(String),
+}
+
+/// Confirms that the witness shows the bound, from the definitions. O(n log n + k^2) for a clique of k.
+///
+/// # Errors
+/// The first reason for doubt.
+pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
+    let shown = match &bound.witness {
+        Witness::Trivial => Bytes::ZERO,
+        Witness::Load { step } => clique_height(instance, &alive_at(instance, *step), Bytes::new(1))?,
+        Witness::Clique { buffers } => clique_height(instance, buffers, Bytes::new(1))?,
+        Witness::AlignedClique { buffers, alignment } => clique_height(instance, buffers, *alignment)?,
+        Witness::Fixed { buffer } => {
+            let b = instance.buffers().get(buffer.index()).ok_or(BoundError::BadBuffer(*buffer))?;
+            let offset = b.fixed().ok_or(BoundError::NotFixed(*buffer))?;
+            offset.checked_add(b.size()).unwrap_or(Bytes::ZERO)
+        }
+        Witness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
+    };
+    if shown < bound.value {
+        let claimed = bound.value;
+        return Err(BoundError::TooWeak { shown, claimed });
+    }
+    Ok(())
+}
+
+fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) -> Result<Bytes, BoundError> {
+    let divides = |id: BufferId| {
+        let own = instance.buffer(id).alignment().get();
+        alignment.get() != 0 && own.is_multiple_of(alignment.get())
+    };
+    for (i, &a) in buffers.iter().enumerate() {
+        if a.index() >= instance.len() || buffers[..i].contains(&a) {
+            return Err(BoundError::BadBuffer(a));
+        }
+        if !divides(a) {
+            return Err(BoundError::NotAligned(a, alignment));
+        }
+        if let Some(&b) = buffers[..i].iter().find(|&&b| !instance.conflict(a, b)) {
+            return Err(BoundError::NoConflict(b, a));
+        }
+    }
+    Ok(stack_height(instance, buffers, alignment).unwrap_or(Bytes::ZERO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::{Buffer, InstanceBuilder};
+    use crate::lifespan::Lifespan;
+
+    fn instance() -> Instance {
+        let buffer = |name: &str, size: u64, lower: u64, upper: u64| {
+            Buffer::new(name, size, Lifespan::single(lower, upper).unwrap()).aligned(4)
+        };
+        InstanceBuilder::new("t")
+            .buffers([buffer("a", 5, 0, 4), buffer("b", 6, 2, 6), buffer("c", 9, 4, 8)])
+            .build()
+            .unwrap()
+    }
+
+    #[test]
+    fn witnesses_are_confirmed_and_doubted() {
+        let t = instance();
+        let bound = simple_bound(&t);
+        assert_eq!(bound.value.get(), 15);
+        assert_eq!(verify_bound(&t, &bound), Ok(()));
+        let ids = |list: &[u32]| list.iter().copied().map(BufferId::new).collect::<Vec<_>>();
+        let aligned = |list: &[u32], value: u64| {
+            let witness = Witness::AlignedClique { buffers: ids(list), alignment: Bytes::new(4) };
+            verify_bound(&t, &LowerBound::new(Bytes::new(value), witness))
+        };
+        // b and c: 8 + 12 less the larger rounding of 3.
+        assert_eq!(aligned(&[1, 2], 17), Ok(()));
+        assert!(matches!(aligned(&[1, 2], 18), Err(BoundError::TooWeak { .. })));
+        assert!(matches!(aligned(&[0, 2], 1), Err(BoundError::NoConflict(..))));
+        assert!(matches!(aligned(&[1, 1], 1), Err(BoundError::BadBuffer(_))));
+        assert!(matches!(aligned(&[7], 1), Err(BoundError::BadBuffer(_))));
+        let search = Witness::Search { solver: "search".into() };
+        let bound = LowerBound::new(Bytes::new(99), search);
+        assert!(matches!(verify_bound(&t, &bound), Err(BoundError::NotCheckable(_))));
+    }
+}

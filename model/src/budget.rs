@@ -1,0 +1,196 @@
+//! Limits of a run: time, nodes, a target, somebody's wish to stop.
+
+use crate::outcome::Stop;
+use crate::units::Bytes;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often [`Budget::tick`] looks at the clock.
+const CLOCK_STRIDE: u64 = 256;
+
+/// What a run may spend, polled by the algorithm. Time is monotonic.
+///
+/// With a node limit and no time limit, runs are reproducible on any machine.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    started: Instant,
+    deadline: Option<Instant>,
+    node_limit: Option<u64>,
+    nodes: u64,
+    target: Option<Bytes>,
+    cancel: Option<Arc<AtomicBool>>,
+    stopped: Option<Stop>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::unlimited()
+    }
+}
+
+impl Budget {
+    /// No limit at all.
+    pub fn unlimited() -> Self {
+        Self {
+            started: Instant::now(),
+            deadline: None,
+            node_limit: None,
+            nodes: 0,
+            target: None,
+            cancel: None,
+            stopped: None,
+        }
+    }
+
+    /// Stop after this much time from now. A limit too large for the clock is none.
+    #[must_use]
+    pub fn with_time_limit(mut self, limit: Duration) -> Self {
+        self.deadline = self.started.checked_add(limit);
+        self
+    }
+
+    /// Stop after this many nodes.
+    #[must_use]
+    pub fn with_node_limit(mut self, limit: u64) -> Self {
+        self.node_limit = Some(limit);
+        self
+    }
+
+    /// Stop at the first solution of at most this value.
+    #[must_use]
+    pub fn with_target(mut self, target: Bytes) -> Self {
+        self.target = Some(target);
+        self
+    }
+
+    /// Stop when the flag is set.
+    #[must_use]
+    pub fn with_cancel(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.cancel = Some(flag);
+        self
+    }
+
+    /// Counts one node and says whether to stop. Cheap: the clock is read now and then.
+    #[inline]
+    pub fn tick(&mut self) -> Option<Stop> {
+        self.nodes += 1;
+        if self.stopped.is_some() {
+            return self.stopped;
+        }
+        if self.node_limit.is_some_and(|limit| self.nodes > limit) {
+            self.stopped = Some(Stop::NodeLimit);
+        } else if self.nodes % CLOCK_STRIDE == 1 {
+            return self.check();
+        }
+        self.stopped
+    }
+
+    /// Counts many nodes at once and says whether to stop.
+    pub fn spend(&mut self, nodes: u64) -> Option<Stop> {
+        self.nodes = self.nodes.saturating_add(nodes);
+        self.check()
+    }
+
+    /// Says whether to stop, reading the clock.
+    pub fn check(&mut self) -> Option<Stop> {
+        if self.stopped.is_none() {
+            let cancelled = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
+            if self.cancel.as_ref().is_some_and(cancelled) {
+                self.stopped = Some(Stop::Cancelled);
+            } else if self.node_limit.is_some_and(|limit| self.nodes >= limit) {
+                self.stopped = Some(Stop::NodeLimit);
+            } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                self.stopped = Some(Stop::TimeLimit);
+            }
+        }
+        self.stopped
+    }
+
+    /// Ends the run from outside the search, as when an observer had enough.
+    pub fn cancel(&mut self) {
+        self.stopped.get_or_insert(Stop::Cancelled);
+    }
+
+    /// True where a solution of this value ends the run.
+    pub fn reaches_target(&self, value: Bytes) -> bool {
+        self.target.is_some_and(|target| value <= target)
+    }
+
+    /// The value at which a solution is good enough.
+    pub fn target(&self) -> Option<Bytes> {
+        self.target
+    }
+
+    /// Nodes counted so far.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Nodes left, if limited.
+    pub fn nodes_left(&self) -> Option<u64> {
+        self.node_limit.map(|limit| limit.saturating_sub(self.nodes))
+    }
+
+    /// Time since the budget was made.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Time left, if limited; zero when it is over.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// A budget for a part of the work: the same flag and target, at most `nodes` nodes and `time` from now, never
+    /// beyond what is left here. Spend its nodes back with [`Budget::spend`].
+    #[must_use]
+    pub fn part(&self, nodes: Option<u64>, time: Option<Duration>) -> Self {
+        let now = Instant::now();
+        let own = time.and_then(|time| now.checked_add(time));
+        let deadline = match (self.deadline, own) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let node_limit = match (self.nodes_left(), nodes) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        Self {
+            started: now,
+            deadline,
+            node_limit,
+            nodes: 0,
+            target: self.target,
+            cancel: self.cancel.clone(),
+            stopped: self.stopped,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_kept() {
+        let mut budget = Budget::unlimited().with_node_limit(2);
+        assert_eq!(budget.tick(), None);
+        assert_eq!(budget.tick(), None);
+        assert_eq!(budget.tick(), Some(Stop::NodeLimit));
+        let mut budget = Budget::unlimited().with_time_limit(Duration::ZERO);
+        assert_eq!(budget.tick(), Some(Stop::TimeLimit));
+        let flag = Arc::new(AtomicBool::new(true));
+        let mut budget = Budget::unlimited().with_cancel(flag);
+        assert_eq!(budget.check(), Some(Stop::Cancelled));
+        assert_eq!(Budget::unlimited().with_node_limit(0).check(), Some(Stop::NodeLimit));
+    }
+
+    #[test]
+    fn a_part_never_exceeds_the_whole() {
+        let mut whole = Budget::unlimited().with_node_limit(10);
+        whole.spend(7);
+        let part = whole.part(Some(100), None);
+        assert_eq!(part.nodes_left(), Some(3));
+    }
+}

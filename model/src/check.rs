@@ -1,0 +1,431 @@
+//! The checker: recomputes everything from the definitions, the quadratic way, and reports all that is wrong.
+//!
+//! Nothing here is shared with an algorithm. A conflict is looked up interval by interval and pair by pair; a
+//! peak is recomputed from offsets and sizes. A layout is *valid* where
+//! - every buffer has one offset, a multiple of its alignment, equal to its fixed offset if it has one;
+//! - no two conflicting buffers share an address;
+//! - no buffer ends above the capacity, if there is one.
+
+use crate::instance::{Buffer, Instance};
+use crate::layout::{Layout, PoolPlan, ScatteredLayout};
+use crate::units::{BufferId, Bytes, PoolId};
+
+/// One thing that is wrong with an answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Violation {
+    /// Not one answer per buffer.
+    #[error("{given} answers for {expected} buffers")]
+    Count {
+        /// Answers given.
+        given: usize,
+        /// Buffers there are.
+        expected: usize,
+    },
+    /// Offset off its alignment.
+    #[error("buffer {buffer} ('{name}') lies at {offset}, no multiple of its alignment {alignment}")]
+    Misaligned {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// Where it lies, bytes.
+        offset: Bytes,
+        /// Its alignment, bytes.
+        alignment: Bytes,
+    },
+    /// A fixed offset not kept.
+    #[error("buffer {buffer} ('{name}') lies at {offset}, but is fixed at {fixed}")]
+    Moved {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// Where it lies, bytes.
+        offset: Bytes,
+        /// Where it must lie, bytes.
+        fixed: Bytes,
+    },
+    /// Two conflicting buffers share addresses.
+    #[error(
+        "buffers {a} ('{a_name}') at [{}, {}) and {b} ('{b_name}') at [{}, {}) conflict and share {shared} bytes",
+        .a_range.0, .a_range.1, .b_range.0, .b_range.1
+    )]
+    Overlap {
+        /// One.
+        a: BufferId,
+        /// Its name.
+        a_name: String,
+        /// Its addresses, half-open.
+        a_range: (Bytes, Bytes),
+        /// The other.
+        b: BufferId,
+        /// The other's name.
+        b_name: String,
+        /// The other's addresses, half-open.
+        b_range: (Bytes, Bytes),
+        /// Bytes shared.
+        shared: Bytes,
+    },
+    /// A buffer ends above the capacity.
+    #[error("buffer {buffer} ('{name}') ends at {end}, above the capacity {capacity}")]
+    OverCapacity {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// Where it ends, bytes.
+        end: Bytes,
+        /// The limit, bytes.
+        capacity: Bytes,
+    },
+    /// An end beyond the largest address.
+    #[error("buffer {buffer} ('{name}') at {offset} with {size} bytes leaves the address space")]
+    OutOfRange {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// Where it lies, bytes.
+        offset: Bytes,
+        /// Its size, bytes.
+        size: Bytes,
+    },
+    /// Pieces that do not add up to the buffer.
+    #[error("the pieces of buffer {buffer} ('{name}') hold {given} bytes instead of {size}")]
+    PieceSum {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// Sum of its pieces, bytes.
+        given: u128,
+        /// Its size, bytes.
+        size: Bytes,
+    },
+    /// Two pieces of one buffer share addresses, or a piece is empty.
+    #[error("pieces {first} and {second} of buffer {buffer} ('{name}') overlap or are empty")]
+    Pieces {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// Position of one piece.
+        first: usize,
+        /// Position of the other.
+        second: usize,
+    },
+    /// A pool that is not there.
+    #[error("buffer {buffer} ('{name}') is in pool {pool}, but there are only {pools}")]
+    NoSuchPool {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// The pool named.
+        pool: PoolId,
+        /// How many there are.
+        pools: usize,
+    },
+    /// A pool smaller than a member.
+    #[error("buffer {buffer} ('{name}') of {size} bytes does not fit pool {pool} of {room}")]
+    PoolTooSmall {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// Its size, bytes.
+        size: Bytes,
+        /// Its pool.
+        pool: PoolId,
+        /// The pool's size, bytes.
+        room: Bytes,
+    },
+    /// Two conflicting buffers in one pool.
+    #[error("buffers {a} ('{a_name}') and {b} ('{b_name}') conflict, but share pool {pool}")]
+    PoolConflict {
+        /// One.
+        a: BufferId,
+        /// Its name.
+        a_name: String,
+        /// The other.
+        b: BufferId,
+        /// The other's name.
+        b_name: String,
+        /// Their pool.
+        pool: PoolId,
+    },
+    /// The pools together are above the capacity.
+    #[error("the pools hold {total} bytes, above the capacity {capacity}")]
+    TotalOverCapacity {
+        /// Sum of the pools, bytes.
+        total: Bytes,
+        /// The limit, bytes.
+        capacity: Bytes,
+    },
+    /// A peak or total that is not what the answer gives.
+    #[error("the answer claims {claimed} bytes, but has {actual}")]
+    Value {
+        /// Claimed, bytes.
+        claimed: Bytes,
+        /// Recomputed, bytes.
+        actual: Bytes,
+    },
+}
+
+/// Conflict straight from the definition, on raw intervals.
+fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
+    let listed = |pairs: &crate::instance::Pairs| {
+        !pairs.is_empty() && (pairs.of(a).contains(&b) || pairs.of(b).contains(&a))
+    };
+    let mine = instance.buffer(a).lifespan().intervals();
+    let theirs = instance.buffer(b).lifespan().intervals();
+    let together = mine.iter().any(|x| theirs.iter().any(|y| x.lower.max(y.lower) < x.upper.min(y.upper)));
+    if together { !listed(instance.exclusions()) } else { listed(instance.separations()) }
+}
+
+fn name(buffer: &Buffer) -> String {
+    buffer.name().to_string()
+}
+
+fn count(given: usize, expected: usize) -> Option<Violation> {
+    (given != expected).then_some(Violation::Count { given, expected })
+}
+
+/// Everything wrong with a layout; empty where it is valid. O(n^2 k^2) for k intervals per lifespan.
+pub fn check_layout(instance: &Instance, layout: &Layout) -> Vec<Violation> {
+    let offsets = layout.offsets();
+    if let Some(violation) = count(offsets.len(), instance.len()) {
+        return vec![violation];
+    }
+    let mut violations = Vec::new();
+    let mut ends = Vec::with_capacity(instance.len());
+    for (id, (b, &offset)) in instance.ids().zip(instance.buffers().iter().zip(offsets)) {
+        check_place(instance, id, b, offset, &mut violations);
+        ends.push(offset.get().saturating_add(b.size().get()));
+    }
+    for i in 0..offsets.len() {
+        let (start, end) = (offsets[i].get(), ends[i]);
+        for j in i + 1..offsets.len() {
+            let (low, high) = (start.max(offsets[j].get()), end.min(ends[j]));
+            if low >= high || !conflict(instance, BufferId::at(i), BufferId::at(j)) {
+                continue;
+            }
+            violations.push(Violation::Overlap {
+                a: BufferId::at(i),
+                a_name: name(&instance.buffers()[i]),
+                a_range: (offsets[i], Bytes::new(end)),
+                b: BufferId::at(j),
+                b_name: name(&instance.buffers()[j]),
+                b_range: (offsets[j], Bytes::new(ends[j])),
+                shared: Bytes::new(high - low),
+            });
+        }
+    }
+    violations
+}
+
+/// What one offset can violate on its own.
+fn check_place(
+    instance: &Instance,
+    buffer: BufferId,
+    b: &Buffer,
+    offset: Bytes,
+    violations: &mut Vec<Violation>,
+) {
+    if !offset.get().is_multiple_of(b.alignment().get()) {
+        let alignment = b.alignment();
+        violations.push(Violation::Misaligned { buffer, name: name(b), offset, alignment });
+    }
+    if let Some(fixed) = b.fixed()
+        && fixed != offset
+    {
+        violations.push(Violation::Moved { buffer, name: name(b), offset, fixed });
+    }
+    match (offset.checked_add(b.size()), instance.capacity()) {
+        (None, _) => {
+            let size = b.size();
+            violations.push(Violation::OutOfRange { buffer, name: name(b), offset, size });
+        }
+        (Some(end), Some(capacity)) if end > capacity => {
+            violations.push(Violation::OverCapacity { buffer, name: name(b), end, capacity });
+        }
+        _ => {}
+    }
+}
+
+/// Everything wrong with a scattered layout. A buffer's pieces hold exactly its size, each piece starts at a
+/// multiple of its alignment, and a fixed buffer is one piece at its offset.
+pub fn check_scattered(instance: &Instance, layout: &ScatteredLayout) -> Vec<Violation> {
+    let pieces = layout.pieces();
+    if let Some(violation) = count(pieces.len(), instance.len()) {
+        return vec![violation];
+    }
+    let mut violations = Vec::new();
+    for (buffer, (b, own)) in instance.ids().zip(instance.buffers().iter().zip(pieces)) {
+        let given: u128 = own.iter().map(|p| u128::from(p.length.get())).sum();
+        if given != u128::from(b.size().get()) {
+            let size = b.size();
+            violations.push(Violation::PieceSum { buffer, name: name(b), given, size });
+        }
+        for (first, piece) in own.iter().enumerate() {
+            if piece.length == Bytes::ZERO {
+                violations.push(Violation::Pieces { buffer, name: name(b), first, second: first });
+            }
+            for (second, other) in own.iter().enumerate().skip(first + 1) {
+                if piece.start.max(other.start) < piece.end().min(other.end()) {
+                    violations.push(Violation::Pieces { buffer, name: name(b), first, second });
+                }
+            }
+            let (offset, alignment) = (piece.start, b.alignment());
+            if offset.get() % alignment.get() != 0 {
+                violations.push(Violation::Misaligned { buffer, name: name(b), offset, alignment });
+            }
+            if let Some(fixed) = b.fixed()
+                && (own.len() != 1 || offset != fixed)
+            {
+                violations.push(Violation::Moved { buffer, name: name(b), offset, fixed });
+            }
+            if let Some(capacity) = instance.capacity()
+                && piece.end() > capacity
+            {
+                let end = piece.end();
+                violations.push(Violation::OverCapacity { buffer, name: name(b), end, capacity });
+            }
+        }
+    }
+    for i in 0..pieces.len() {
+        for j in i + 1..pieces.len() {
+            for x in &pieces[i] {
+                for y in &pieces[j] {
+                    let (low, high) = (x.start.max(y.start), x.end().min(y.end()));
+                    if low < high && conflict(instance, BufferId::at(i), BufferId::at(j)) {
+                        violations.push(Violation::Overlap {
+                            a: BufferId::at(i),
+                            a_name: name(&instance.buffers()[i]),
+                            a_range: (x.start, x.end()),
+                            b: BufferId::at(j),
+                            b_name: name(&instance.buffers()[j]),
+                            b_range: (y.start, y.end()),
+                            shared: Bytes::new(high.get() - low.get()),
+                        });
+                    }
+                }
+            }
+        }
+    }
+    violations
+}
+
+/// Everything wrong with a pool plan: members fit, no two members of a pool conflict, total within capacity.
+///
+/// Alignments and fixed offsets concern addresses and play no part among pools.
+pub fn check_pools(instance: &Instance, plan: &PoolPlan) -> Vec<Violation> {
+    let assignment = plan.assignment();
+    if let Some(violation) = count(assignment.len(), instance.len()) {
+        return vec![violation];
+    }
+    let mut violations = Vec::new();
+    for (i, &pool) in assignment.iter().enumerate() {
+        let (buffer, b) = (BufferId::at(i), &instance.buffers()[i]);
+        let Some(&room) = plan.sizes().get(pool.index()) else {
+            let pools = plan.sizes().len();
+            violations.push(Violation::NoSuchPool { buffer, name: name(b), pool, pools });
+            continue;
+        };
+        if b.size() > room {
+            let size = b.size();
+            violations.push(Violation::PoolTooSmall { buffer, name: name(b), size, pool, room });
+        }
+        for (j, &other) in assignment.iter().enumerate().skip(i + 1) {
+            if pool == other && conflict(instance, buffer, BufferId::at(j)) {
+                violations.push(Violation::PoolConflict {
+                    a: buffer,
+                    a_name: name(b),
+                    b: BufferId::at(j),
+                    b_name: name(&instance.buffers()[j]),
+                    pool,
+                });
+            }
+        }
+    }
+    if let Some(capacity) = instance.capacity()
+        && plan.total() > capacity
+    {
+        let total = plan.total();
+        violations.push(Violation::TotalOverCapacity { total, capacity });
+    }
+    violations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::InstanceBuilder;
+    use crate::layout::Piece;
+    use crate::lifespan::Lifespan;
+
+    fn instance() -> Instance {
+        let buffer = |name: &str, size: u64, lower: u64, upper: u64| {
+            Buffer::new(name, size, Lifespan::single(lower, upper).unwrap())
+        };
+        InstanceBuilder::new("t")
+            .buffer(buffer("a", 4, 0, 4).aligned(4))
+            .buffer(buffer("b", 2, 2, 6))
+            .buffer(buffer("c", 4, 4, 8).fixed_at(2))
+            .capacity(Bytes::new(8))
+            .build()
+            .unwrap()
+    }
+
+    #[test]
+    fn a_valid_layout_has_no_violation() {
+        assert_eq!(check_layout(&instance(), &Layout::from_raw([4, 0, 2])), []);
+    }
+
+    #[test]
+    fn every_violation_is_found_and_numbered() {
+        let found = check_layout(&instance(), &Layout::from_raw([6, 7, 3]));
+        assert!(matches!(found[0], Violation::Misaligned { buffer, .. } if buffer.index() == 0));
+        assert!(matches!(found[1], Violation::OverCapacity { end, .. } if end.get() == 10));
+        assert!(matches!(found[2], Violation::OverCapacity { end, .. } if end.get() == 9));
+        assert!(matches!(found[3], Violation::Moved { fixed, .. } if fixed.get() == 2));
+        assert!(matches!(found[4], Violation::Overlap { shared, .. } if shared.get() == 2));
+        assert_eq!(found.len(), 5);
+        let short = check_layout(&instance(), &Layout::from_raw([0]));
+        assert!(matches!(short[..], [Violation::Count { given: 1, expected: 3 }]));
+        let out = check_layout(&instance(), &Layout::from_raw([4, u64::MAX, 2]));
+        assert!(matches!(out[..], [Violation::OutOfRange { .. }]));
+    }
+
+    #[test]
+    fn pools_are_checked() {
+        let t = instance();
+        let pool = |ids: [u32; 3]| ids.map(PoolId::new).to_vec();
+        let good = PoolPlan::fitted(&t, pool([0, 1, 0]), Bytes::new(1));
+        assert_eq!(check_pools(&t, &good), []);
+        assert_eq!(good.total().get(), 6);
+        let bad = PoolPlan::fitted(&t, pool([0, 0, 1]), Bytes::new(1));
+        assert!(matches!(check_pools(&t, &bad)[..], [Violation::PoolConflict { .. }]));
+        let small = PoolPlan::new(pool([0, 1, 0]), vec![Bytes::new(3), Bytes::new(2)]);
+        assert_eq!(check_pools(&t, &small).len(), 2);
+        let missing = PoolPlan::new(pool([0, 1, 9]), vec![Bytes::new(4), Bytes::new(2)]);
+        assert!(matches!(check_pools(&t, &missing)[..], [Violation::NoSuchPool { .. }]));
+    }
+
+    #[test]
+    fn scattered_pieces_are_checked() {
+        let t = InstanceBuilder::new("t")
+            .buffer(Buffer::new("a", 4, Lifespan::single(0, 2).unwrap()))
+            .buffer(Buffer::new("b", 2, Lifespan::single(1, 3).unwrap()))
+            .build()
+            .unwrap();
+        let piece = |start, length| Piece { start: Bytes::new(start), length: Bytes::new(length) };
+        let good = ScatteredLayout::new(vec![vec![piece(0, 1), piece(3, 3)], vec![piece(1, 2)]]);
+        assert_eq!(check_scattered(&t, &good), []);
+        let bad = ScatteredLayout::new(vec![vec![piece(0, 2), piece(1, 1)], vec![piece(1, 2)]]);
+        let found = check_scattered(&t, &bad);
+        assert!(found.iter().any(|v| matches!(v, Violation::PieceSum { given: 3, .. })));
+        assert!(found.iter().any(|v| matches!(v, Violation::Pieces { .. })));
+        assert!(found.iter().any(|v| matches!(v, Violation::Overlap { .. })));
+    }
+}

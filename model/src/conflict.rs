@@ -1,0 +1,134 @@
+//! The conflict relation of an instance as a graph.
+
+use crate::instance::Instance;
+use crate::units::{BufferId, Bytes};
+
+/// Who may not share an address with whom, as sorted neighbour lists.
+///
+/// Meant for algorithms that need neighbours again and again; memory is linear in the number of conflicts,
+/// which is quadratic in the number of buffers where all are alive together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConflictGraph {
+    starts: Vec<usize>,
+    neighbours: Vec<BufferId>,
+}
+
+impl ConflictGraph {
+    /// Sweeps over the steps. O(n log n + c log c) for c conflicts (and gaps).
+    pub fn of(instance: &Instance) -> Self {
+        let mut lists = vec![Vec::new(); instance.len()];
+        let mut parts: Vec<(u64, u64, BufferId)> = instance
+            .ids()
+            .flat_map(|id| {
+                let parts = instance.buffer(id).lifespan().intervals();
+                parts.iter().map(move |p| (p.lower.get(), p.upper.get(), id))
+            })
+            .collect();
+        parts.sort_unstable();
+        let mut active: Vec<(u64, BufferId)> = Vec::new();
+        for (lower, upper, id) in parts {
+            active.retain(|&(end, _)| end > lower);
+            for &(_, other) in &active {
+                if !instance.exclusions().contains(id, other) {
+                    lists[id.index()].push(other);
+                    lists[other.index()].push(id);
+                }
+            }
+            active.push((upper, id));
+        }
+        for (a, b) in instance.separations().iter() {
+            lists[a.index()].push(b);
+            lists[b.index()].push(a);
+        }
+        let mut graph = Self { starts: Vec::with_capacity(instance.len() + 1), neighbours: Vec::new() };
+        graph.starts.push(0);
+        for mut list in lists {
+            list.sort_unstable();
+            list.dedup();
+            graph.neighbours.extend(list);
+            graph.starts.push(graph.neighbours.len());
+        }
+        graph
+    }
+
+    /// Number of buffers.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// True where there is no buffer.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of conflicting pairs.
+    pub fn edges(&self) -> usize {
+        self.neighbours.len() / 2
+    }
+
+    /// Who conflicts with `id`, ascending.
+    #[inline]
+    pub fn of_buffer(&self, id: BufferId) -> &[BufferId] {
+        &self.neighbours[self.starts[id.index()]..self.starts[id.index() + 1]]
+    }
+
+    /// True where the two conflict. O(log degree).
+    pub fn conflict(&self, a: BufferId, b: BufferId) -> bool {
+        self.of_buffer(a).binary_search(&b).is_ok()
+    }
+
+    /// The *breadth* of a buffer's neighbourhood: its size plus the sizes of all it conflicts with.
+    pub fn breadth(&self, instance: &Instance, id: BufferId) -> Bytes {
+        let around: u64 = self.of_buffer(id).iter().map(|&other| instance.buffer(other).size().get()).sum();
+        Bytes::new(around + instance.buffer(id).size().get())
+    }
+
+    /// Connected components, each ascending, ordered by their smallest id. Components never share a constraint.
+    pub fn components(&self) -> Vec<Vec<BufferId>> {
+        let mut seen = vec![false; self.len()];
+        let mut components = Vec::new();
+        for start in (0..self.len()).map(BufferId::at) {
+            if std::mem::replace(&mut seen[start.index()], true) {
+                continue;
+            }
+            let mut component = vec![start];
+            let mut next = 0;
+            while let Some(&id) = component.get(next) {
+                next += 1;
+                for &other in self.of_buffer(id) {
+                    if !std::mem::replace(&mut seen[other.index()], true) {
+                        component.push(other);
+                    }
+                }
+            }
+            component.sort_unstable();
+            components.push(component);
+        }
+        components
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::{Buffer, InstanceBuilder};
+    use crate::lifespan::{Interval, Lifespan};
+
+    #[test]
+    fn graph_agrees_with_the_relation() {
+        let spans = [vec![(0, 4), (6, 9)], vec![(4, 6)], vec![(3, 7)], vec![(8, 12)], vec![(0, 12)]];
+        let buffers = spans.iter().enumerate().map(|(i, parts)| {
+            let parts = parts.iter().map(|&(l, u)| Interval::new(l, u));
+            Buffer::new(i.to_string(), 1, Lifespan::from_intervals(parts).unwrap())
+        });
+        let instance =
+            InstanceBuilder::new("t").buffers(buffers).separate(1, 3).exclude(0, 4).build().unwrap();
+        let graph = ConflictGraph::of(&instance);
+        for a in instance.ids() {
+            for b in instance.ids() {
+                assert_eq!(graph.conflict(a, b), instance.conflict(a, b), "{a} {b}");
+            }
+        }
+        assert_eq!(graph.components().len(), 1);
+    }
+}

@@ -1,0 +1,119 @@
+//! What can be wrong with a CSV file: always file, line, column, value.
+
+use crate::instance::InstanceError;
+use crate::lifespan::LifespanError;
+use std::fmt;
+
+/// A CSV file that could not be read, with the place.
+#[derive(Debug)]
+pub struct CsvError {
+    /// The file, as it was named.
+    pub file: String,
+    /// Line, from 1; the header is line 1.
+    pub line: Option<u64>,
+    /// Column, by the name in the header.
+    pub column: Option<String>,
+    /// What is wrong.
+    pub kind: Box<CsvErrorKind>,
+}
+
+/// What is wrong with a CSV file.
+#[derive(Debug, thiserror::Error)]
+pub enum CsvErrorKind {
+    /// The file could not be opened or read.
+    #[error("cannot read: {0}")]
+    Io(#[from] std::io::Error),
+    /// Broken CSV: quotes, encoding.
+    #[error("{0}")]
+    Malformed(String),
+    /// Nothing in it.
+    #[error("the file is empty; expected a header with id, lower, upper, size")]
+    Empty,
+    /// A column that must be there.
+    #[error("missing column '{missing}' ({synonyms}); the header has: {found}")]
+    MissingColumn {
+        /// Which.
+        missing: &'static str,
+        /// Names it may carry.
+        synonyms: String,
+        /// The header as found.
+        found: String,
+    },
+    /// A column nobody knows.
+    #[error(
+        "unknown column '{0}'; known are id, lower, upper, size, alignment, gaps, hint, offset, separations, exclusions and their synonyms"
+    )]
+    UnknownColumn(String),
+    /// Two columns of one meaning.
+    #[error("columns '{0}' and '{1}' mean the same")]
+    DuplicateColumn(String, String),
+    /// A row with too many or too few fields.
+    #[error("{found} fields where the header has {expected}")]
+    FieldCount {
+        /// Fields in the header.
+        expected: usize,
+        /// Fields in the row.
+        found: usize,
+    },
+    /// Not a number in range.
+    #[error("value '{value}' is not {expected}")]
+    BadValue {
+        /// The text found.
+        value: String,
+        /// What should be there.
+        expected: &'static str,
+    },
+    /// No lifespan.
+    #[error("value '{value}': {error}")]
+    BadLifespan {
+        /// The text found.
+        value: String,
+        /// Why it is none.
+        error: LifespanError,
+    },
+    /// A gap with an address window.
+    #[error(
+        "value '{0}': a gap that keeps part of the buffer alive (a window '@lo:hi') is not supported; split the buffer instead"
+    )]
+    Window(String),
+    /// An id that no row has.
+    #[error("value '{0}' names no buffer of this file")]
+    UnknownId(String),
+    /// Rows that are no instance together.
+    #[error("{error}{}", other_line(*.also))]
+    Instance {
+        /// Why.
+        error: InstanceError,
+        /// Line of the other row concerned.
+        also: Option<u64>,
+    },
+    /// A layout that does not answer this instance.
+    #[error("{0}")]
+    Layout(String),
+}
+
+fn other_line(also: Option<u64>) -> String {
+    also.map(|line| format!(" (other row: line {line})")).unwrap_or_default()
+}
+
+impl fmt::Display for CsvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ": line {line}")?;
+        }
+        if let Some(column) = &self.column {
+            write!(f, ": column '{column}'")?;
+        }
+        write!(f, ": {}", self.kind)
+    }
+}
+
+impl std::error::Error for CsvError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.kind {
+            CsvErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

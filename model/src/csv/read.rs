@@ -1,0 +1,397 @@
+//! Reading instances and layouts.
+
+use super::error::{CsvError, CsvErrorKind};
+use super::header::{Column, Endpoints, Header};
+use crate::instance::{Buffer, Instance, InstanceBuilder, InstanceError};
+use crate::layout::Layout;
+use crate::lifespan::{Interval, Lifespan};
+use crate::units::Bytes;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+/// How to read an instance.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadOptions {
+    /// Overrides what the column names say about ends.
+    pub endpoints: Option<Endpoints>,
+    /// Overrides the capacity in the file name.
+    pub capacity: Option<Bytes>,
+}
+
+/// The capacity that a file name like `X.1048576.csv` carries.
+pub fn capacity_from_name(path: &Path) -> Option<Bytes> {
+    let stem = path.file_stem()?.to_str()?;
+    let (_, number) = stem.rsplit_once('.')?;
+    let digits = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    digits.then(|| number.parse().ok().map(Bytes::new))?
+}
+
+/// The instance's name after its file: `X` for `dir/X.1048576.csv` and for `X.csv`.
+pub fn instance_name(path: &Path) -> String {
+    let stem = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    match (capacity_from_name(path), stem.rsplit_once('.')) {
+        (Some(_), Some((name, _))) => name.to_owned(),
+        _ => stem,
+    }
+}
+
+/// Reads an instance file; its name and, unless overridden, its capacity come from the file name.
+///
+/// # Errors
+/// [`CsvError`] with file, line, column and value.
+pub fn read_instance_file(path: &Path, options: ReadOptions) -> Result<Instance, CsvError> {
+    let capacity = options.capacity.or_else(|| capacity_from_name(path));
+    let options = ReadOptions { capacity, ..options };
+    let file = open(path)?;
+    let instance = read_instance(&path.display().to_string(), file, options)?;
+    Ok(instance.with_name(instance_name(path)))
+}
+
+fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
+    let opened = File::open(path).and_then(|file| {
+        if file.metadata()?.is_dir() {
+            return Err(std::io::Error::other("it is a directory"));
+        }
+        Ok(BufReader::new(file))
+    });
+    opened.map_err(|error| CsvError {
+        file: path.display().to_string(),
+        line: None,
+        column: None,
+        kind: Box::new(error.into()),
+    })
+}
+
+/// Reads an instance from anything; `file` is only quoted in errors and becomes the name.
+///
+/// # Errors
+/// [`CsvError`] with file, line, column and value.
+pub fn read_instance(file: &str, input: impl Read, options: ReadOptions) -> Result<Instance, CsvError> {
+    let mut rows = Rows::new(file, input)?;
+    rows.header
+        .require(&[Column::Id, Column::Lower, Column::Upper, Column::Size])
+        .map_err(|kind| rows.error(Some(1), None, kind))?;
+    if let Some(endpoints) = options.endpoints {
+        rows.header.endpoints = endpoints;
+    }
+    let (mut buffers, mut lines) = (Vec::new(), Vec::new());
+    let (mut separations, mut exclusions) = (Vec::new(), Vec::new());
+    while let Some(row) = rows.next()? {
+        for (column, pairs) in
+            [(Column::Separations, &mut separations), (Column::Exclusions, &mut exclusions)]
+        {
+            let ids = row.text(column).unwrap_or_default().split_ascii_whitespace();
+            pairs.extend(ids.map(|id| (buffers.len(), id.to_owned())));
+        }
+        buffers.push(row.buffer()?);
+        lines.push(row.line);
+    }
+    let by_name: HashMap<String, usize> = if separations.is_empty() && exclusions.is_empty() {
+        HashMap::new()
+    } else {
+        buffers.iter().enumerate().map(|(i, b)| (b.name().to_owned(), i)).collect()
+    };
+    let mut builder = InstanceBuilder::new(file).capacity(options.capacity);
+    for (column, pairs) in [(Column::Separations, separations), (Column::Exclusions, exclusions)] {
+        for (from, id) in pairs {
+            let Some(&to) = by_name.get(&id) else {
+                let kind = CsvErrorKind::UnknownId(id);
+                return Err(rows.error(Some(lines[from]), Some(column), kind));
+            };
+            builder = match column {
+                Column::Separations => builder.separate(from, to),
+                _ => builder.exclude(from, to),
+            };
+        }
+    }
+    let built = builder.buffers(buffers).build();
+    built.map_err(|error| {
+        let concerned = error.buffers();
+        let line = concerned.first().map(|id| lines[id.index()]);
+        let also = concerned.get(1).map(|id| lines[id.index()]);
+        let column = column_of(&error);
+        rows.error(line, column, CsvErrorKind::Instance { error, also })
+    })
+}
+
+fn column_of(error: &InstanceError) -> Option<Column> {
+    match error {
+        InstanceError::ZeroSize { .. } | InstanceError::TotalOverflow { .. } => Some(Column::Size),
+        InstanceError::ZeroAlignment { .. } => Some(Column::Alignment),
+        InstanceError::DuplicateName { .. } => Some(Column::Id),
+        InstanceError::FixedMisaligned { .. } | InstanceError::FixedOverlap { .. } => Some(Column::Offset),
+        InstanceError::SelfPair { .. }
+        | InstanceError::UnknownBuffer { .. }
+        | InstanceError::Contradiction { .. }
+        | InstanceError::TooMany { .. } => None,
+    }
+}
+
+/// Reads a layout file for `instance`.
+///
+/// # Errors
+/// See [`read_layout`].
+pub fn read_layout_file(path: &Path, instance: &Instance) -> Result<Layout, CsvError> {
+    read_layout(&path.display().to_string(), open(path)?, instance)
+}
+
+/// Reads a layout: rows with `id` and `offset`, in any order. Where `size` or lifespan columns are there, they must
+/// be the instance's. Whether the layout is *valid* is for the checker to say.
+///
+/// # Errors
+/// [`CsvError`] for unreadable rows and rows that do not answer the instance one to one.
+pub fn read_layout(file: &str, input: impl Read, instance: &Instance) -> Result<Layout, CsvError> {
+    let mut rows = Rows::new(file, input)?;
+    rows.header.require(&[Column::Id, Column::Offset]).map_err(|kind| rows.error(Some(1), None, kind))?;
+    let by_name: HashMap<&str, usize> =
+        instance.buffers().iter().enumerate().map(|(i, b)| (b.name(), i)).collect();
+    let mut offsets: Vec<Option<(Bytes, u64)>> = vec![None; instance.len()];
+    while let Some(row) = rows.next()? {
+        let name = row.text(Column::Id).unwrap_or_default();
+        let Some(&at) = by_name.get(name) else {
+            let kind = CsvErrorKind::Layout(format!("the instance has no buffer '{name}'"));
+            return Err(row.error(Column::Id, kind));
+        };
+        let offset = row.number(Column::Offset, "an offset in bytes (an integer from 0 on)")?;
+        if let Some((_, line)) = offsets[at] {
+            let kind = CsvErrorKind::Layout(format!("buffer '{name}' was placed in line {line} already"));
+            return Err(row.error(Column::Id, kind));
+        }
+        row.matches(&instance.buffers()[at])?;
+        offsets[at] = Some((Bytes::new(offset), row.line));
+    }
+    let missing = offsets.iter().position(Option::is_none);
+    if let Some(at) = missing {
+        let name = instance.buffers()[at].name();
+        let kind = CsvErrorKind::Layout(format!("buffer '{name}' of the instance is not placed"));
+        return Err(rows.error(None, None, kind));
+    }
+    Ok(Layout::new(offsets.into_iter().flatten().map(|(offset, _)| offset).collect()))
+}
+
+/// The rows of one file.
+struct Rows<R> {
+    file: String,
+    reader: csv::Reader<R>,
+    header: Header,
+    record: csv::StringRecord,
+}
+
+impl<R: Read> Rows<R> {
+    fn new(file: &str, input: R) -> Result<Self, CsvError> {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .trim(csv::Trim::All)
+            .from_reader(input);
+        let plain = |line, kind| CsvError { file: file.to_owned(), line, column: None, kind: Box::new(kind) };
+        let mut record = csv::StringRecord::new();
+        let header = match reader.read_record(&mut record) {
+            Ok(true) => Header::parse(record.iter()).map_err(|kind| plain(Some(1), kind))?,
+            Ok(false) => return Err(plain(None, CsvErrorKind::Empty)),
+            Err(error) => return Err(plain(line_of(&error), malformed(error))),
+        };
+        Ok(Self { file: file.to_owned(), reader, header, record })
+    }
+
+    fn next(&mut self) -> Result<Option<Row<'_>>, CsvError> {
+        match self.reader.read_record(&mut self.record) {
+            Ok(false) => return Ok(None),
+            Ok(true) => {}
+            Err(error) => {
+                let (line, kind) = (line_of(&error), malformed(error));
+                return Err(self.error(line, None, kind));
+            }
+        }
+        let line = self.record.position().map_or(0, csv::Position::line);
+        let (expected, found) = (self.header.len(), self.record.len());
+        if expected != found {
+            return Err(self.error(Some(line), None, CsvErrorKind::FieldCount { expected, found }));
+        }
+        Ok(Some(Row { file: &self.file, header: &self.header, record: &self.record, line }))
+    }
+}
+
+impl<R> Rows<R> {
+    fn error(&self, line: Option<u64>, column: Option<Column>, kind: CsvErrorKind) -> CsvError {
+        let column = column.map(|column| self.header.written(column).to_owned());
+        CsvError { file: self.file.clone(), line, column, kind: Box::new(kind) }
+    }
+}
+
+fn line_of(error: &csv::Error) -> Option<u64> {
+    error.position().map(csv::Position::line)
+}
+
+fn malformed(error: csv::Error) -> CsvErrorKind {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => CsvErrorKind::Io(error),
+        csv::ErrorKind::Utf8 { err, .. } => {
+            CsvErrorKind::Malformed(format!("field {} is not valid UTF-8", err.field() + 1))
+        }
+        other => CsvErrorKind::Malformed(format!("{other:?}")),
+    }
+}
+
+/// One row, with what is needed to speak of it.
+struct Row<'a> {
+    file: &'a str,
+    header: &'a Header,
+    record: &'a csv::StringRecord,
+    line: u64,
+}
+
+impl<'a> Row<'a> {
+    fn error(&self, column: Column, kind: CsvErrorKind) -> CsvError {
+        CsvError {
+            file: self.file.to_owned(),
+            line: Some(self.line),
+            column: Some(self.header.written(column).to_owned()),
+            kind: Box::new(kind),
+        }
+    }
+
+    /// The field, `None` where the file has no such column.
+    fn text(&self, column: Column) -> Option<&'a str> {
+        self.record.get(self.header.position(column)?)
+    }
+
+    fn number(&self, column: Column, expected: &'static str) -> Result<u64, CsvError> {
+        let text = self.text(column).unwrap_or_default();
+        parse_number(text, expected).map_err(|kind| self.error(column, kind))
+    }
+
+    /// A number that may be left out; `-1` stands for none where `minus_one` says so.
+    fn optional(
+        &self,
+        column: Column,
+        minus_one: bool,
+        expected: &'static str,
+    ) -> Result<Option<u64>, CsvError> {
+        match self.text(column) {
+            None | Some("") => Ok(None),
+            Some("-1") if minus_one => Ok(None),
+            Some(_) => self.number(column, expected).map(Some),
+        }
+    }
+
+    fn upper(&self, column: Column, text: &str) -> Result<u64, CsvError> {
+        let expected = "a step (an integer from 0 on)";
+        let end = parse_number(text, expected).map_err(|kind| self.error(column, kind))?;
+        let after = match self.header.endpoints {
+            Endpoints::HalfOpen => Some(end),
+            Endpoints::Inclusive => end.checked_add(1),
+        };
+        after.ok_or_else(|| {
+            let value = text.to_owned();
+            self.error(column, CsvErrorKind::BadValue { value, expected: "a step with one after it" })
+        })
+    }
+
+    fn lifespan(&self) -> Result<Lifespan, CsvError> {
+        let lower = self.number(Column::Lower, "a step (an integer from 0 on)")?;
+        let upper_text = self.text(Column::Upper).unwrap_or_default();
+        let hull = Interval::new(lower, self.upper(Column::Upper, upper_text)?);
+        let bad = |column, value: &str| {
+            let value = value.to_owned();
+            move |error| self.error(column, CsvErrorKind::BadLifespan { value, error })
+        };
+        let gaps_text = self.text(Column::Gaps).unwrap_or_default();
+        if gaps_text.is_empty() {
+            return Lifespan::from_intervals([hull]).map_err(bad(Column::Upper, upper_text));
+        }
+        if hull.is_empty() {
+            let error = crate::lifespan::LifespanError::EmptyInterval(hull);
+            return Err(bad(Column::Upper, upper_text)(error));
+        }
+        let gaps = gaps_text.split_ascii_whitespace().map(|text| self.gap(text));
+        let gaps: Vec<Interval> = gaps.collect::<Result<_, _>>()?;
+        Lifespan::with_gaps(hull, gaps).map_err(bad(Column::Gaps, gaps_text))
+    }
+
+    fn gap(&self, text: &str) -> Result<Interval, CsvError> {
+        let wrong = || {
+            let expected = "a gap 'a-b' between two steps (or 'a-b@lo:hi')";
+            self.error(Column::Gaps, CsvErrorKind::BadValue { value: text.to_owned(), expected })
+        };
+        let (steps, window) = match text.split_once('@') {
+            Some((steps, window)) => (steps, Some(window)),
+            None => (text, None),
+        };
+        let (from, to) = steps.split_once('-').ok_or_else(wrong)?;
+        let lower = parse_number(from, "a step").map_err(|_| wrong())?;
+        parse_number(to, "a step").map_err(|_| wrong())?;
+        let gap = Interval::new(lower, self.upper(Column::Gaps, to)?);
+        if let Some(window) = window {
+            let (low, high) = window.split_once(':').ok_or_else(wrong)?;
+            for number in [low, high] {
+                parse_number(number, "an offset").map_err(|_| wrong())?;
+            }
+            return Err(self.error(Column::Gaps, CsvErrorKind::Window(text.to_owned())));
+        }
+        Ok(gap)
+    }
+
+    fn buffer(&self) -> Result<Buffer, CsvError> {
+        let name = self.text(Column::Id).unwrap_or_default();
+        if name.is_empty() {
+            let value = String::new();
+            return Err(self.error(Column::Id, CsvErrorKind::BadValue { value, expected: "an id" }));
+        }
+        let size = self.number(Column::Size, "a size in bytes (an integer from 1 on)")?;
+        let mut buffer = Buffer::new(name, size, self.lifespan()?);
+        let alignment = "an alignment in bytes (an integer from 1 on)";
+        if let Some(alignment) = self.optional(Column::Alignment, false, alignment)? {
+            buffer = buffer.aligned(alignment);
+        }
+        let offset = "an offset in bytes (an integer from 0 on)";
+        if let Some(hint) = self.optional(Column::Hint, true, offset)? {
+            buffer = buffer.hinted(hint);
+        }
+        if let Some(fixed) = self.optional(Column::Offset, false, offset)? {
+            buffer = buffer.fixed_at(fixed);
+        }
+        Ok(buffer)
+    }
+
+    /// The row of a layout repeats the instance's size and lifespan, or leaves them out.
+    fn matches(&self, buffer: &Buffer) -> Result<(), CsvError> {
+        let differs = |column: Column, has: String| {
+            let value = self.text(column).unwrap_or_default();
+            let name = buffer.name();
+            let text = format!("value '{value}' of buffer '{name}' is not the instance's {has}");
+            Err(self.error(column, CsvErrorKind::Layout(text)))
+        };
+        if self.text(Column::Size).is_some() {
+            let size = self.number(Column::Size, "a size in bytes")?;
+            if size != buffer.size().get() {
+                return differs(Column::Size, buffer.size().to_string());
+            }
+        }
+        let hull = buffer.lifespan().hull();
+        if self.text(Column::Lower).is_some() {
+            let lower = self.number(Column::Lower, "a step (an integer from 0 on)")?;
+            if lower != hull.lower.get() {
+                return differs(Column::Lower, hull.lower.to_string());
+            }
+        }
+        if let Some(text) = self.text(Column::Upper) {
+            let upper = self.upper(Column::Upper, text)?;
+            if upper != hull.upper.get() {
+                return differs(Column::Upper, format!("{} (first step after)", hull.upper));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Digits only: signs, blanks and fractions are refused.
+fn parse_number(text: &str, expected: &'static str) -> Result<u64, CsvErrorKind> {
+    let bad = || CsvErrorKind::BadValue { value: text.to_owned(), expected };
+    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(bad());
+    }
+    text.parse().map_err(|_| bad())
+}

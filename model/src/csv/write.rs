@@ -1,0 +1,104 @@
+//! Writing instances and layouts, in half-open columns.
+
+use crate::instance::Instance;
+use crate::layout::Layout;
+use crate::units::BufferId;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes an instance: `id,lower,upper,size`, then only the columns it needs.
+///
+/// # Errors
+/// What the writer reports.
+pub fn write_instance(instance: &Instance, output: impl Write) -> io::Result<()> {
+    write_rows(instance, None, output)
+}
+
+/// Writes a layout: the instance's columns and `offset`.
+///
+/// # Errors
+/// What the writer reports.
+///
+/// # Panics
+/// If the layout has not one offset per buffer; the checker says so first.
+pub fn write_layout(instance: &Instance, layout: &Layout, output: impl Write) -> io::Result<()> {
+    assert_eq!(instance.len(), layout.offsets().len(), "one offset per buffer");
+    write_rows(instance, Some(layout), output)
+}
+
+fn write_rows(instance: &Instance, layout: Option<&Layout>, output: impl Write) -> io::Result<()> {
+    let any = |test: fn(&crate::instance::Buffer) -> bool| instance.buffers().iter().any(test);
+    let alignment = any(|b| b.alignment().get() != 1);
+    let gaps = any(|b| b.lifespan().has_gaps());
+    let hint = any(|b| b.hint().is_some());
+    let offset = layout.is_some() || any(|b| b.fixed().is_some());
+    let separations = !instance.separations().is_empty();
+    let exclusions = !instance.exclusions().is_empty();
+    let mut writer = csv::Writer::from_writer(output);
+    let optional = [
+        (alignment, "alignment"),
+        (gaps, "gaps"),
+        (hint, "hint"),
+        (separations, "separations"),
+        (exclusions, "exclusions"),
+        (offset, "offset"),
+    ];
+    let names = optional.into_iter().filter(|&(wanted, _)| wanted).map(|(_, name)| name);
+    writer.write_record(["id", "lower", "upper", "size"].into_iter().chain(names))?;
+    for id in instance.ids() {
+        let b = instance.buffer(id);
+        let hull = b.lifespan().hull();
+        let number = |n: Option<crate::units::Bytes>| n.map_or_else(String::new, |n| n.to_string());
+        let mut row =
+            vec![b.name().to_owned(), hull.lower.to_string(), hull.upper.to_string(), b.size().to_string()];
+        for (wanted, name) in optional {
+            if !wanted {
+                continue;
+            }
+            row.push(match name {
+                "alignment" => b.alignment().to_string(),
+                "gaps" => gap_text(b.lifespan().intervals()),
+                "hint" => b.hint().map_or_else(|| "-1".to_owned(), |n| n.to_string()),
+                "separations" => pair_text(instance, instance.separations().of(id)),
+                "exclusions" => pair_text(instance, instance.exclusions().of(id)),
+                _ => layout.map_or_else(|| number(b.fixed()), |layout| layout.offset(id).to_string()),
+            });
+        }
+        writer.write_record(&row)?;
+    }
+    writer.flush()
+}
+
+fn gap_text(intervals: &[crate::lifespan::Interval]) -> String {
+    let gaps = intervals.windows(2).map(|w| format!("{}-{}", w[0].upper, w[1].lower));
+    gaps.collect::<Vec<_>>().join(" ")
+}
+
+fn pair_text(instance: &Instance, partners: &[BufferId]) -> String {
+    let names = partners.iter().map(|&id| instance.buffer(id).name());
+    names.collect::<Vec<_>>().join(" ")
+}
+
+/// Writes a file as a whole or not at all: to a temporary file beside it, then renamed over it.
+///
+/// # Errors
+/// What `write` or the file system reports; the old file, if any, is then untouched.
+pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // Temporary files are private by default; results are as readable as the user's umask allows.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let file = builder.tempfile_in(folder)?;
+    let mut buffered = io::BufWriter::new(file);
+    write(&mut buffered)?;
+    let file = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}

@@ -1,0 +1,677 @@
+//! The offset problem: buffers, extra separations and exclusions, an optional capacity.
+
+use crate::lifespan::Lifespan;
+use crate::units::{BufferId, Bytes, gcd};
+use std::collections::BTreeMap;
+
+/// What needs memory: so many bytes, over these steps, aligned so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    name: Box<str>,
+    size: Bytes,
+    lifespan: Lifespan,
+    alignment: Bytes,
+    fixed: Option<Bytes>,
+    hint: Option<Bytes>,
+}
+
+impl Buffer {
+    /// A buffer of `size` bytes, alive over `lifespan`, at any offset.
+    pub fn new(name: impl Into<Box<str>>, size: impl Into<Bytes>, lifespan: Lifespan) -> Self {
+        Self {
+            name: name.into(),
+            size: size.into(),
+            lifespan,
+            alignment: Bytes::new(1),
+            fixed: None,
+            hint: None,
+        }
+    }
+
+    /// Requires the offset to be a multiple of `alignment` bytes.
+    #[must_use]
+    pub fn aligned(mut self, alignment: impl Into<Bytes>) -> Self {
+        self.alignment = alignment.into();
+        self
+    }
+
+    /// Requires this very offset.
+    #[must_use]
+    pub fn fixed_at(mut self, offset: impl Into<Bytes>) -> Self {
+        self.fixed = Some(offset.into());
+        self
+    }
+
+    /// Suggests an offset; a layout need not follow.
+    #[must_use]
+    pub fn hinted(mut self, offset: impl Into<Bytes>) -> Self {
+        self.hint = Some(offset.into());
+        self
+    }
+
+    /// The id it carries in files; unique in an instance.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Size in bytes, never zero inside an instance.
+    #[inline]
+    pub fn size(&self) -> Bytes {
+        self.size
+    }
+
+    /// The steps at which it is alive.
+    #[inline]
+    pub fn lifespan(&self) -> &Lifespan {
+        &self.lifespan
+    }
+
+    /// Its offset must be a multiple of this; at least 1 inside an instance.
+    #[inline]
+    pub fn alignment(&self) -> Bytes {
+        self.alignment
+    }
+
+    /// The offset it must have, if any.
+    #[inline]
+    pub fn fixed(&self) -> Option<Bytes> {
+        self.fixed
+    }
+
+    /// The offset suggested for it, if any.
+    pub fn hint(&self) -> Option<Bytes> {
+        self.hint
+    }
+
+    /// Size times steps alive, as the area of its rectangles.
+    pub fn area(&self) -> u128 {
+        u128::from(self.size.get()) * u128::from(self.lifespan.duration())
+    }
+}
+
+/// Why buffers and pairs are no instance. Ids are positions in the list handed over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InstanceError {
+    /// A buffer without bytes.
+    #[error("buffer '{name}' has size 0; a buffer needs at least one byte")]
+    ZeroSize {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+    },
+    /// Alignment zero.
+    #[error("buffer '{name}' has alignment 0; use 1 for none")]
+    ZeroAlignment {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+    },
+    /// Two buffers of one name.
+    #[error("duplicate id '{name}'")]
+    DuplicateName {
+        /// The first to carry it.
+        first: BufferId,
+        /// The second.
+        second: BufferId,
+        /// The name.
+        name: String,
+    },
+    /// A fixed offset that its own alignment forbids.
+    #[error("buffer '{name}' is fixed at offset {offset}, no multiple of its alignment {alignment}")]
+    FixedMisaligned {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// The fixed offset, bytes.
+        offset: Bytes,
+        /// Its alignment, bytes.
+        alignment: Bytes,
+    },
+    /// Two conflicting buffers fixed over each other.
+    #[error(
+        "buffers '{name}' and '{other_name}' conflict, yet are fixed at overlapping addresses \
+         [{}, {}) and [{}, {})",
+        .range.0, .range.1, .other_range.0, .other_range.1
+    )]
+    FixedOverlap {
+        /// One.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// Its addresses.
+        range: (Bytes, Bytes),
+        /// The other.
+        other: BufferId,
+        /// The other's name.
+        other_name: String,
+        /// The other's addresses.
+        other_range: (Bytes, Bytes),
+    },
+    /// A pair that names a buffer twice.
+    #[error("buffer '{name}' is paired with itself")]
+    SelfPair {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+    },
+    /// A pair that names a buffer that is not there.
+    #[error("a pair names buffer number {index}, but there are only {count}")]
+    UnknownBuffer {
+        /// The position named.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A pair both separated and exclusive.
+    #[error("buffers '{name}' and '{other_name}' are both separated and exclusive")]
+    Contradiction {
+        /// One.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// The other.
+        other: BufferId,
+        /// The other's name.
+        other_name: String,
+    },
+    /// The sum of all sizes (rounded to alignments, above the highest fixed end) leaves the address space.
+    #[error("sizes overflow: laid end to end up to buffer '{name}' they pass {limit} bytes")]
+    TotalOverflow {
+        /// The buffer that passes the limit.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// The limit, bytes.
+        limit: Bytes,
+    },
+    /// More buffers than ids.
+    #[error("{count} buffers are more than {} ids", u32::MAX)]
+    TooMany {
+        /// How many there are.
+        count: usize,
+    },
+}
+
+impl InstanceError {
+    /// The buffers the error speaks of, the offending one first.
+    pub fn buffers(&self) -> Vec<BufferId> {
+        match self {
+            Self::ZeroSize { buffer, .. }
+            | Self::ZeroAlignment { buffer, .. }
+            | Self::FixedMisaligned { buffer, .. }
+            | Self::SelfPair { buffer, .. }
+            | Self::TotalOverflow { buffer, .. } => vec![*buffer],
+            Self::DuplicateName { first, second, .. } => vec![*second, *first],
+            Self::FixedOverlap { buffer, other, .. } | Self::Contradiction { buffer, other, .. } => {
+                vec![*other, *buffer]
+            }
+            Self::UnknownBuffer { .. } | Self::TooMany { .. } => Vec::new(),
+        }
+    }
+}
+
+/// A symmetric set of pairs of buffers, kept as sorted neighbour lists; empty costs nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pairs {
+    neighbours: BTreeMap<BufferId, Vec<BufferId>>,
+}
+
+impl Pairs {
+    fn insert(&mut self, a: BufferId, b: BufferId) {
+        for (from, to) in [(a, b), (b, a)] {
+            let list = self.neighbours.entry(from).or_default();
+            if let Err(place) = list.binary_search(&to) {
+                list.insert(place, to);
+            }
+        }
+    }
+
+    /// True where there is no pair.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.neighbours.is_empty()
+    }
+
+    /// True where `a` and `b` are a pair. O(log n).
+    #[inline]
+    pub fn contains(&self, a: BufferId, b: BufferId) -> bool {
+        !self.neighbours.is_empty() && self.of(a).binary_search(&b).is_ok()
+    }
+
+    /// The partners of `a`, ascending.
+    pub fn of(&self, a: BufferId) -> &[BufferId] {
+        self.neighbours.get(&a).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every pair once, the smaller id first, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (BufferId, BufferId)> + '_ {
+        self.neighbours
+            .iter()
+            .flat_map(|(&a, list)| list.iter().filter(move |&&b| a < b).map(move |&b| (a, b)))
+    }
+}
+
+/// What is put into an [`Instance`]; [`InstanceBuilder::build`] validates it once.
+#[derive(Clone, Debug, Default)]
+pub struct InstanceBuilder {
+    name: String,
+    buffers: Vec<Buffer>,
+    separations: Vec<(usize, usize)>,
+    exclusions: Vec<(usize, usize)>,
+    capacity: Option<Bytes>,
+}
+
+impl InstanceBuilder {
+    /// An instance to be called `name`.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// Adds a buffer; the first gets id 0.
+    #[must_use]
+    pub fn buffer(mut self, buffer: Buffer) -> Self {
+        self.buffers.push(buffer);
+        self
+    }
+
+    /// Adds many buffers.
+    #[must_use]
+    pub fn buffers(mut self, buffers: impl IntoIterator<Item = Buffer>) -> Self {
+        self.buffers.extend(buffers);
+        self
+    }
+
+    /// Forbids two buffers, by position, to share an address although their lifespans may be disjoint.
+    #[must_use]
+    pub fn separate(mut self, a: usize, b: usize) -> Self {
+        self.separations.push((a, b));
+        self
+    }
+
+    /// Allows two buffers, by position, to share addresses although their lifespans overlap.
+    #[must_use]
+    pub fn exclude(mut self, a: usize, b: usize) -> Self {
+        self.exclusions.push((a, b));
+        self
+    }
+
+    /// Limits the peak.
+    #[must_use]
+    pub fn capacity(mut self, capacity: impl Into<Option<Bytes>>) -> Self {
+        self.capacity = capacity.into();
+        self
+    }
+
+    /// Validates everything. O(n log n + p log p + f^2) for p pairs and f fixed buffers.
+    ///
+    /// # Errors
+    /// See [`InstanceError`].
+    pub fn build(self) -> Result<Instance, InstanceError> {
+        if u32::try_from(self.buffers.len()).is_err() {
+            let count = self.buffers.len();
+            return Err(InstanceError::TooMany { count });
+        }
+        check_buffers(&self.buffers)?;
+        let separations = collect_pairs(&self.buffers, &self.separations)?;
+        let exclusions = collect_pairs(&self.buffers, &self.exclusions)?;
+        if let Some((a, b)) = separations.iter().find(|&(a, b)| exclusions.contains(a, b)) {
+            return Err(InstanceError::Contradiction {
+                buffer: a,
+                name: self.buffers[a.index()].name.to_string(),
+                other: b,
+                other_name: self.buffers[b.index()].name.to_string(),
+            });
+        }
+        let ceiling = checked_ceiling(&self.buffers)?;
+        let instance = Instance {
+            name: self.name,
+            buffers: self.buffers,
+            separations,
+            exclusions,
+            capacity: self.capacity,
+            ceiling,
+        };
+        check_fixed(&instance)?;
+        Ok(instance)
+    }
+}
+
+fn check_buffers(buffers: &[Buffer]) -> Result<(), InstanceError> {
+    for (i, b) in buffers.iter().enumerate() {
+        let (buffer, name) = (BufferId::at(i), || b.name.to_string());
+        if b.size == Bytes::ZERO {
+            return Err(InstanceError::ZeroSize { buffer, name: name() });
+        }
+        if b.alignment == Bytes::ZERO {
+            return Err(InstanceError::ZeroAlignment { buffer, name: name() });
+        }
+        if let Some(offset) = b.fixed
+            && offset.get() % b.alignment.get() != 0
+        {
+            return Err(InstanceError::FixedMisaligned {
+                buffer,
+                name: name(),
+                offset,
+                alignment: b.alignment,
+            });
+        }
+    }
+    let mut by_name: Vec<BufferId> = (0..buffers.len()).map(BufferId::at).collect();
+    by_name.sort_by(|a, b| (&buffers[a.index()].name, a).cmp(&(&buffers[b.index()].name, b)));
+    let twin = by_name
+        .windows(2)
+        .filter(|w| buffers[w[0].index()].name == buffers[w[1].index()].name)
+        .min_by_key(|w| w[1]);
+    match twin {
+        Some(w) => Err(InstanceError::DuplicateName {
+            first: w[0],
+            second: w[1],
+            name: buffers[w[0].index()].name.to_string(),
+        }),
+        None => Ok(()),
+    }
+}
+
+fn collect_pairs(buffers: &[Buffer], pairs: &[(usize, usize)]) -> Result<Pairs, InstanceError> {
+    let mut collected = Pairs::default();
+    for &(a, b) in pairs {
+        let count = buffers.len();
+        if let Some(index) = [a, b].into_iter().find(|&index| index >= count) {
+            return Err(InstanceError::UnknownBuffer { index, count });
+        }
+        if a == b {
+            return Err(InstanceError::SelfPair {
+                buffer: BufferId::at(a),
+                name: buffers[a].name.to_string(),
+            });
+        }
+        collected.insert(BufferId::at(a), BufferId::at(b));
+    }
+    Ok(collected)
+}
+
+/// Laying everything end to end, each rounded up, on top of the highest fixed end must stay within `i64`,
+/// so that no sum an algorithm forms can overflow.
+fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
+    let limit = Bytes::new(i64::MAX as u64);
+    let mut total = 0u128;
+    for pass in 0..2 {
+        for (i, b) in buffers.iter().enumerate() {
+            let size = u128::from(b.size.get());
+            match (pass, b.fixed) {
+                (0, Some(offset)) => total = total.max(u128::from(offset.get()) + size),
+                (1, _) => {
+                    total += size.next_multiple_of(u128::from(b.alignment.get()));
+                    total += u128::from(b.alignment.get());
+                }
+                _ => {}
+            }
+            if total > u128::from(limit.get()) {
+                return Err(InstanceError::TotalOverflow {
+                    buffer: BufferId::at(i),
+                    name: b.name.to_string(),
+                    limit,
+                });
+            }
+        }
+    }
+    Ok(Bytes::new(total as u64))
+}
+
+fn check_fixed(instance: &Instance) -> Result<(), InstanceError> {
+    let mut fixed: Vec<(BufferId, u64, u64)> = instance
+        .ids()
+        .filter_map(|id| {
+            let start = instance.buffer(id).fixed?.get();
+            Some((id, start, start + instance.buffer(id).size.get()))
+        })
+        .collect();
+    fixed.sort_by_key(|&(id, start, _)| (start, id));
+    for (at, &(a, a_start, a_end)) in fixed.iter().enumerate() {
+        for &(b, b_start, b_end) in &fixed[at + 1..] {
+            if b_start >= a_end {
+                break;
+            }
+            if instance.conflict(a, b) {
+                let (a, a_range, b, b_range) = if a < b {
+                    (a, (a_start, a_end), b, (b_start, b_end))
+                } else {
+                    (b, (b_start, b_end), a, (a_start, a_end))
+                };
+                return Err(InstanceError::FixedOverlap {
+                    buffer: a,
+                    name: instance.buffer(a).name.to_string(),
+                    range: (Bytes::new(a_range.0), Bytes::new(a_range.1)),
+                    other: b,
+                    other_name: instance.buffer(b).name.to_string(),
+                    other_range: (Bytes::new(b_range.0), Bytes::new(b_range.1)),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The offset problem, validated and immutable.
+///
+/// Two buffers *conflict*, that is may not share an address, where they are separated, or where their
+/// lifespans intersect and they are not exclusive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    name: String,
+    buffers: Vec<Buffer>,
+    separations: Pairs,
+    exclusions: Pairs,
+    capacity: Option<Bytes>,
+    ceiling: Bytes,
+}
+
+impl Instance {
+    /// An instance given only by sizes and a conflict relation, as the mutex table of a patent (SOURCES S2).
+    ///
+    /// Buffer `i` is given the lifespan `[i, i+1)`, so that the order of the list is its order in time,
+    /// and every conflict becomes a separation: the relation is exactly `edges`.
+    ///
+    /// # Errors
+    /// See [`InstanceError`].
+    ///
+    /// # Panics
+    /// Never: a lifespan of one step is not empty.
+    pub fn from_conflicts(
+        name: impl Into<String>,
+        buffers: impl IntoIterator<Item = (String, Bytes)>,
+        edges: impl IntoIterator<Item = (usize, usize)>,
+    ) -> Result<Self, InstanceError> {
+        let mut builder = InstanceBuilder::new(name);
+        for (step, (name, size)) in (0u64..).zip(buffers) {
+            let lifespan = Lifespan::single(step, step + 1).expect("one step is not empty");
+            builder = builder.buffer(Buffer::new(name, size, lifespan));
+        }
+        edges.into_iter().fold(builder, |builder, (a, b)| builder.separate(a, b)).build()
+    }
+
+    /// What the instance is called in tables and files.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All buffers; position is id.
+    #[inline]
+    pub fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    /// One buffer.
+    #[inline]
+    pub fn buffer(&self, id: BufferId) -> &Buffer {
+        &self.buffers[id.index()]
+    }
+
+    /// Number of buffers.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.buffers.len()
+    }
+
+    /// True where there is no buffer.
+    pub fn is_empty(&self) -> bool {
+        self.buffers.is_empty()
+    }
+
+    /// All ids, ascending.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = BufferId> + ExactSizeIterator + use<> {
+        (0..self.buffers.len()).map(BufferId::at)
+    }
+
+    /// Pairs that may not share addresses whatever their lifespans.
+    pub fn separations(&self) -> &Pairs {
+        &self.separations
+    }
+
+    /// Pairs that may share addresses whatever their lifespans.
+    pub fn exclusions(&self) -> &Pairs {
+        &self.exclusions
+    }
+
+    /// The most bytes a layout may reach, if limited.
+    pub fn capacity(&self) -> Option<Bytes> {
+        self.capacity
+    }
+
+    /// The same problem under another capacity.
+    #[must_use]
+    pub fn with_capacity(mut self, capacity: Option<Bytes>) -> Self {
+        self.capacity = capacity;
+        self
+    }
+
+    /// The same problem under another name.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// A peak no sensible layout exceeds: everything end to end, rounded to alignments, above the highest
+    /// fixed end. Fits `i64`, so sums below it never overflow.
+    pub fn ceiling(&self) -> Bytes {
+        self.ceiling
+    }
+
+    /// True where `a` and `b` may not share an address; a buffer does not conflict with itself.
+    #[inline]
+    pub fn conflict(&self, a: BufferId, b: BufferId) -> bool {
+        if a == b {
+            return false;
+        }
+        let alive_together = self.buffers[a.index()].lifespan.intersects(&self.buffers[b.index()].lifespan);
+        if alive_together { !self.exclusions.contains(a, b) } else { self.separations.contains(a, b) }
+    }
+
+    /// True where conflicts are exactly "alive at a common step" and every lifespan is one interval.
+    pub fn is_interval(&self) -> bool {
+        self.separations.is_empty()
+            && self.exclusions.is_empty()
+            && !self.buffers.iter().any(|b| b.lifespan.has_gaps())
+    }
+
+    /// True where a buffer is aligned to more than one byte.
+    pub fn has_alignment(&self) -> bool {
+        self.buffers.iter().any(|b| b.alignment.get() > 1)
+    }
+
+    /// True where a buffer has a fixed offset.
+    pub fn has_fixed(&self) -> bool {
+        self.buffers.iter().any(|b| b.fixed.is_some())
+    }
+
+    /// The greatest number that divides every size, alignment above one, and fixed offset; at least 1.
+    ///
+    /// Some optimal layout has all offsets multiples of it: pushed down as far as it goes, a buffer lies at an
+    /// aligned sum of sizes and fixed offsets.
+    pub fn grain(&self) -> Bytes {
+        let grain = self.buffers.iter().fold(0, |g, b| {
+            let g = gcd(gcd(g, b.size.get()), b.fixed.map_or(0, Bytes::get));
+            match b.alignment.get() {
+                1 => g,
+                alignment => gcd(g, alignment),
+            }
+        });
+        Bytes::new(grain.max(1))
+    }
+
+    /// The sum of all sizes: the peak where nothing is shared.
+    pub fn total_size(&self) -> Bytes {
+        Bytes::new(self.buffers.iter().map(|b| b.size.get()).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(name: &str, size: u64, lower: u64, upper: u64) -> Buffer {
+        Buffer::new(name, size, Lifespan::single(lower, upper).unwrap())
+    }
+
+    #[test]
+    fn conflict_follows_lifespans_separations_and_exclusions() {
+        let instance = InstanceBuilder::new("t")
+            .buffer(buffer("a", 1, 0, 4))
+            .buffer(buffer("b", 1, 2, 6))
+            .buffer(buffer("c", 1, 6, 8))
+            .buffer(buffer("d", 1, 0, 8))
+            .separate(0, 2)
+            .exclude(0, 1)
+            .build()
+            .unwrap();
+        let conflict = |a, b| instance.conflict(BufferId::at(a), BufferId::at(b));
+        assert!(!conflict(0, 1) && !conflict(1, 0), "exclusive");
+        assert!(conflict(0, 2) && conflict(2, 0), "separated");
+        assert!(!conflict(1, 2), "disjoint in time");
+        assert!(conflict(1, 3) && !conflict(3, 3));
+        assert!(!instance.is_interval());
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        let zero = InstanceBuilder::new("t").buffer(buffer("a", 0, 0, 1)).build();
+        assert!(matches!(zero, Err(InstanceError::ZeroSize { .. })));
+        let twice = InstanceBuilder::new("t")
+            .buffers([buffer("a", 1, 0, 1), buffer("b", 1, 0, 1), buffer("a", 1, 0, 1)])
+            .build();
+        let Err(InstanceError::DuplicateName { first, second, .. }) = twice else { panic!("{twice:?}") };
+        assert_eq!((first.index(), second.index()), (0, 2));
+        let off = InstanceBuilder::new("t").buffer(buffer("a", 1, 0, 1).aligned(8).fixed_at(12)).build();
+        assert!(matches!(off, Err(InstanceError::FixedMisaligned { .. })));
+        let over = InstanceBuilder::new("t")
+            .buffer(buffer("a", 8, 0, 2).fixed_at(4))
+            .buffer(buffer("b", 8, 1, 3).fixed_at(10))
+            .build();
+        assert!(matches!(over, Err(InstanceError::FixedOverlap { .. })));
+        let huge = InstanceBuilder::new("t")
+            .buffers([buffer("a", u64::MAX / 2, 0, 1), buffer("b", u64::MAX / 2, 2, 3)])
+            .build();
+        assert!(matches!(huge, Err(InstanceError::TotalOverflow { .. })));
+        let both = InstanceBuilder::new("t")
+            .buffers([buffer("a", 1, 0, 1), buffer("b", 1, 0, 1)])
+            .separate(0, 1)
+            .exclude(1, 0)
+            .build();
+        assert!(matches!(both, Err(InstanceError::Contradiction { .. })));
+    }
+
+    #[test]
+    fn grain_divides_everything() {
+        let instance = InstanceBuilder::new("t")
+            .buffer(buffer("a", 12, 0, 1).aligned(4))
+            .buffer(buffer("b", 8, 0, 1).fixed_at(16))
+            .build()
+            .unwrap();
+        assert_eq!(instance.grain().get(), 4);
+    }
+}

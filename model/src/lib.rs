@@ -1,0 +1,52 @@
+//! What is planned and what an answer is; knows no algorithm.
+//!
+//! An [`Instance`] is a set of [`Buffer`]s, each with a size, a [`Lifespan`] and perhaps an alignment or a fixed
+//! offset. A [`Layout`] gives each an offset; its peak is what everybody wants low. [`check_layout`] says whether a
+//! layout is valid, recomputing everything from the definitions. A [`Solver`] turns an instance into an [`Outcome`]
+//! whose [`Claim`] says what is proved.
+//!
+//! ```
+//! use plimsoll_model::{Buffer, InstanceBuilder, Layout, Lifespan, check_layout, load};
+//!
+//! // bytes
+//! // 12 ┤ ███ c ████      a and b are alive together, so are a and c
+//! //  8 ┤ b ███           load: 4 + 4 at step 0, 4 + 4 at step 2
+//! let instance = InstanceBuilder::new("tiny")
+//!     .buffer(Buffer::new("a", 4, Lifespan::single(0, 4)?))
+//!     .buffer(Buffer::new("b", 4, Lifespan::single(0, 2)?))
+//!     .buffer(Buffer::new("c", 4, Lifespan::single(2, 4)?))
+//!     .build()?;
+//! let layout = Layout::from_raw([0, 4, 4]);
+//! assert!(check_layout(&instance, &layout).is_empty());
+//! assert_eq!(layout.peak(&instance), load(&instance).0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bound;
+mod budget;
+mod certificate;
+mod check;
+mod conflict;
+pub mod csv;
+mod instance;
+mod layout;
+mod lifespan;
+mod load;
+mod outcome;
+mod solver;
+mod units;
+
+pub use bound::{BoundError, LowerBound, Witness, simple_bound, stack_height, verify_bound};
+pub use budget::Budget;
+pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError};
+pub use check::{Violation, check_layout, check_pools, check_scattered};
+pub use conflict::ConflictGraph;
+pub use instance::{Buffer, Instance, InstanceBuilder, InstanceError, Pairs};
+pub use layout::{Layout, Piece, PoolPlan, ScatteredLayout};
+pub use lifespan::{Interval, Lifespan, LifespanError};
+pub use load::{LoadProfile, Section, alive_at, load, sections};
+pub use outcome::{Claim, Outcome, Stats, Stop};
+pub use solver::{
+    Entry, Kind, Observer, Offsets, Pools, Problem, Scattered, Setup, Silent, SolveError, Solver,
+};
+pub use units::{BufferId, Bytes, PoolId, Step, gcd};

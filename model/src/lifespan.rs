@@ -1,0 +1,264 @@
+//! Half-open intervals of steps, and lifespans made of several of them.
+
+use crate::units::Step;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A half-open interval of steps `[lower, upper)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Interval {
+    /// First step inside.
+    pub lower: Step,
+    /// First step after.
+    pub upper: Step,
+}
+
+impl Interval {
+    /// The interval `[lower, upper)`; it may be empty, a lifespan refuses that later.
+    pub fn new(lower: impl Into<Step>, upper: impl Into<Step>) -> Self {
+        Self { lower: lower.into(), upper: upper.into() }
+    }
+
+    /// True where no step lies inside.
+    pub fn is_empty(self) -> bool {
+        self.upper <= self.lower
+    }
+
+    /// Number of steps inside.
+    pub fn duration(self) -> u64 {
+        self.upper.get().saturating_sub(self.lower.get())
+    }
+
+    /// True where the two share a step.
+    #[inline]
+    pub fn intersects(self, other: Self) -> bool {
+        self.lower < other.upper && other.lower < self.upper
+    }
+
+    /// True where `step` lies inside.
+    #[inline]
+    pub fn contains(self, step: Step) -> bool {
+        self.lower <= step && step < self.upper
+    }
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}, {})", self.lower, self.upper)
+    }
+}
+
+/// Why a set of intervals is no lifespan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LifespanError {
+    /// No interval at all.
+    #[error("a lifespan needs at least one interval")]
+    Empty,
+    /// An interval without steps.
+    #[error("interval {0} holds no step: upper must exceed lower")]
+    EmptyInterval(Interval),
+    /// Two intervals of one lifespan share a step.
+    #[error("intervals {0} and {1} of one lifespan overlap")]
+    Overlapping(Interval, Interval),
+    /// A gap that is not strictly inside the lifespan or overlaps another gap.
+    #[error("gap {gap} does not lie inside {within}")]
+    GapOutside {
+        /// The gap.
+        gap: Interval,
+        /// Where it should lie.
+        within: Interval,
+    },
+}
+
+/// The steps at which a buffer is alive: disjoint half-open intervals in ascending order.
+///
+/// Adjacent intervals are merged, so the representation is canonical. One interval costs no allocation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Lifespan {
+    hull: Interval,
+    /// All intervals where there is more than one.
+    parts: Option<Box<[Interval]>>,
+}
+
+impl Lifespan {
+    /// One interval `[lower, upper)`.
+    ///
+    /// # Errors
+    /// [`LifespanError::EmptyInterval`] where `upper <= lower`.
+    pub fn single(lower: impl Into<Step>, upper: impl Into<Step>) -> Result<Self, LifespanError> {
+        Self::from_intervals([Interval::new(lower, upper)])
+    }
+
+    /// Any number of disjoint intervals, in any order. O(k log k).
+    ///
+    /// # Errors
+    /// No interval, an interval without steps, or two that overlap.
+    pub fn from_intervals(intervals: impl IntoIterator<Item = Interval>) -> Result<Self, LifespanError> {
+        let mut sorted: Vec<Interval> = intervals.into_iter().collect();
+        sorted.sort_unstable();
+        if let Some(&empty) = sorted.iter().find(|interval| interval.is_empty()) {
+            return Err(LifespanError::EmptyInterval(empty));
+        }
+        let mut merged: Vec<Interval> = Vec::with_capacity(sorted.len());
+        for interval in sorted {
+            match merged.last_mut() {
+                Some(last) if interval.lower < last.upper => {
+                    return Err(LifespanError::Overlapping(*last, interval));
+                }
+                Some(last) if interval.lower == last.upper => last.upper = interval.upper,
+                _ => merged.push(interval),
+            }
+        }
+        let (Some(first), Some(last)) = (merged.first(), merged.last()) else {
+            return Err(LifespanError::Empty);
+        };
+        let hull = Interval::new(first.lower, last.upper);
+        let parts = (merged.len() > 1).then(|| merged.into_boxed_slice());
+        Ok(Self { hull, parts })
+    }
+
+    /// An interval with holes, `MiniMalloc`'s way of writing gaps.
+    ///
+    /// # Errors
+    /// A gap that is empty, sticks out of `hull`, overlaps another, or leaves nothing alive.
+    pub fn with_gaps(
+        hull: Interval,
+        gaps: impl IntoIterator<Item = Interval>,
+    ) -> Result<Self, LifespanError> {
+        if hull.is_empty() {
+            return Err(LifespanError::EmptyInterval(hull));
+        }
+        let mut gaps: Vec<Interval> = gaps.into_iter().collect();
+        gaps.sort_unstable();
+        let mut alive = Vec::with_capacity(gaps.len() + 1);
+        let mut from = hull.lower;
+        for gap in gaps {
+            if gap.is_empty() {
+                return Err(LifespanError::EmptyInterval(gap));
+            }
+            if gap.lower < from || gap.upper > hull.upper {
+                let within = Interval::new(from, hull.upper);
+                return Err(LifespanError::GapOutside { gap, within });
+            }
+            if from < gap.lower {
+                alive.push(Interval::new(from, gap.lower));
+            }
+            from = gap.upper;
+        }
+        if from < hull.upper {
+            alive.push(Interval::new(from, hull.upper));
+        }
+        Self::from_intervals(alive)
+    }
+
+    /// First step alive to first step after the last one alive.
+    #[inline]
+    pub fn hull(&self) -> Interval {
+        self.hull
+    }
+
+    /// The disjoint intervals, ascending, no two adjacent.
+    #[inline]
+    pub fn intervals(&self) -> &[Interval] {
+        match &self.parts {
+            Some(parts) => parts,
+            None => std::slice::from_ref(&self.hull),
+        }
+    }
+
+    /// True where the lifespan has more than one interval.
+    #[inline]
+    pub fn has_gaps(&self) -> bool {
+        self.parts.is_some()
+    }
+
+    /// Number of steps alive, gaps not counted.
+    pub fn duration(&self) -> u64 {
+        self.intervals().iter().map(|i| i.duration()).sum()
+    }
+
+    /// True where `step` is alive.
+    pub fn contains(&self, step: Step) -> bool {
+        let parts = self.intervals();
+        let after = parts.partition_point(|part| part.upper <= step);
+        parts.get(after).is_some_and(|part| part.contains(step))
+    }
+
+    /// True where both are alive at some step. O(number of intervals).
+    #[inline]
+    pub fn intersects(&self, other: &Self) -> bool {
+        if !self.hull.intersects(other.hull) {
+            return false;
+        }
+        if self.parts.is_none() && other.parts.is_none() {
+            return true;
+        }
+        let (mut mine, mut theirs) = (self.intervals(), other.intervals());
+        while let (Some(a), Some(b)) = (mine.first(), theirs.first()) {
+            if a.intersects(*b) {
+                return true;
+            }
+            if a.upper <= b.upper {
+                mine = &mine[1..];
+            } else {
+                theirs = &theirs[1..];
+            }
+        }
+        false
+    }
+}
+
+impl fmt::Display for Lifespan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, part) in self.intervals().iter().enumerate() {
+            if i > 0 {
+                f.write_str(" + ")?;
+            }
+            part.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lifespan(parts: &[(u64, u64)]) -> Lifespan {
+        Lifespan::from_intervals(parts.iter().map(|&(l, u)| Interval::new(l, u))).unwrap()
+    }
+
+    #[test]
+    fn adjacent_intervals_are_one() {
+        let merged = lifespan(&[(4, 6), (0, 4)]);
+        assert_eq!(merged, Lifespan::single(0, 6).unwrap());
+        assert!(!merged.has_gaps());
+    }
+
+    #[test]
+    fn intersects_respects_gaps() {
+        let gapped = lifespan(&[(0, 2), (5, 8)]);
+        assert!(!gapped.intersects(&lifespan(&[(2, 5)])));
+        assert!(gapped.intersects(&lifespan(&[(2, 6)])));
+        assert!(gapped.intersects(&lifespan(&[(1, 2), (9, 10)])));
+        assert!(gapped.contains(Step::new(5)) && !gapped.contains(Step::new(2)));
+        assert_eq!(gapped.duration(), 5);
+    }
+
+    #[test]
+    fn gaps_must_lie_inside() {
+        let hull = Interval::new(0, 10);
+        let gapped = Lifespan::with_gaps(hull, [Interval::new(3, 5)]).unwrap();
+        assert_eq!(gapped, lifespan(&[(0, 3), (5, 10)]));
+        assert!(Lifespan::with_gaps(hull, [Interval::new(8, 11)]).is_err());
+        assert!(Lifespan::with_gaps(hull, [Interval::new(0, 10)]).is_err());
+        assert!(Lifespan::with_gaps(hull, [Interval::new(2, 5), Interval::new(4, 6)]).is_err());
+    }
+
+    #[test]
+    fn empty_and_overlapping_are_refused() {
+        assert!(Lifespan::single(3, 3).is_err());
+        assert!(Lifespan::from_intervals([]).is_err());
+        assert!(Lifespan::from_intervals([Interval::new(0, 3), Interval::new(2, 4)]).is_err());
+    }
+}

@@ -1,0 +1,162 @@
+//! What an algorithm says: what is proved, apart from why it stopped.
+
+use crate::bound::LowerBound;
+use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What is proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Claim {
+    /// The solution is valid and its value equals the lower bound.
+    Optimal,
+    /// The solution is valid; nothing is said about better ones beyond the bound.
+    Feasible,
+    /// No solution within the capacity exists.
+    Infeasible,
+    /// Neither a valid solution nor a proof that there is none.
+    Unknown,
+}
+
+/// Why an algorithm ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// It did all it does.
+    Completed,
+    /// A solution at or below the target was found.
+    Target,
+    /// The time limit passed.
+    TimeLimit,
+    /// The node limit passed.
+    NodeLimit,
+    /// Somebody asked it to stop.
+    Cancelled,
+}
+
+macro_rules! display_as_serialised {
+    ($($name:ident { $($variant:ident => $text:literal),* $(,)? })*) => {$(
+        impl $name {
+            /// The word used in files and tables.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+        }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    )*};
+}
+
+display_as_serialised! {
+    Claim { Optimal => "optimal", Feasible => "feasible", Infeasible => "infeasible", Unknown => "unknown" }
+    Stop {
+        Completed => "completed", Target => "target", TimeLimit => "time-limit",
+        NodeLimit => "node-limit", Cancelled => "cancelled",
+    }
+}
+
+/// Counters of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Search nodes, placements tried or iterations, whatever the algorithm counts.
+    pub nodes: u64,
+    /// Seconds per phase, in the order they ran.
+    pub phases: Vec<(String, f64)>,
+    /// Named counters.
+    pub counters: BTreeMap<String, u64>,
+}
+
+impl Stats {
+    /// Adds to a named counter.
+    pub fn count(&mut self, name: &str, by: u64) {
+        *self.counters.entry(name.to_owned()).or_default() += by;
+    }
+}
+
+/// An answer: claim, solution, bound, and why the algorithm stopped.
+///
+/// Invariants, kept by [`Outcome::conclude`]: `Optimal` has a solution whose value equals the bound; `Feasible`
+/// has a solution; `Infeasible` has a bound above the capacity. `Unknown` may carry a solution that is complete
+/// but exceeds the capacity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome<S> {
+    /// What is proved.
+    pub claim: Claim,
+    /// The best solution found.
+    pub solution: Option<S>,
+    /// The value of that solution, in bytes for offsets and pools.
+    pub value: Option<Bytes>,
+    /// What no solution can go below, and why.
+    pub lower_bound: LowerBound,
+    /// Why the algorithm ended.
+    pub stop: Stop,
+    /// Counters.
+    pub stats: Stats,
+}
+
+impl<S> Outcome<S> {
+    /// Draws the claim from the best solution with its value, the bound, and the capacity.
+    pub fn conclude(
+        best: Option<(S, Bytes)>,
+        lower_bound: LowerBound,
+        capacity: Option<Bytes>,
+        stop: Stop,
+        stats: Stats,
+    ) -> Self {
+        let (solution, value) = match best {
+            Some((solution, value)) => (Some(solution), Some(value)),
+            None => (None, None),
+        };
+        let fits = value.is_some_and(|value| capacity.is_none_or(|capacity| value <= capacity));
+        debug_assert!(value.is_none_or(|value| value >= lower_bound.value), "a bound above a solution");
+        let claim = if fits && value == Some(lower_bound.value) {
+            Claim::Optimal
+        } else if fits {
+            Claim::Feasible
+        } else if capacity.is_some_and(|capacity| lower_bound.value > capacity) {
+            Claim::Infeasible
+        } else {
+            Claim::Unknown
+        };
+        Self { claim, solution, value, lower_bound, stop, stats }
+    }
+
+    /// Gap of the value over the bound, as a fraction of the bound; `None` without a solution.
+    pub fn gap(&self) -> Option<f64> {
+        let (value, bound) = (self.value?.get(), self.lower_bound.value.get());
+        Some(if value == bound { 0.0 } else { (value as f64 - bound as f64) / bound as f64 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bound::Witness;
+
+    fn outcome(value: Option<u64>, bound: u64, capacity: Option<u64>) -> Claim {
+        Outcome::conclude(
+            value.map(|v| ((), Bytes::new(v))),
+            LowerBound::new(Bytes::new(bound), Witness::Trivial),
+            capacity.map(Bytes::new),
+            Stop::Completed,
+            Stats::default(),
+        )
+        .claim
+    }
+
+    #[test]
+    fn claims_follow_from_value_bound_and_capacity() {
+        assert_eq!(outcome(Some(5), 5, None), Claim::Optimal);
+        assert_eq!(outcome(Some(6), 5, None), Claim::Feasible);
+        assert_eq!(outcome(Some(6), 5, Some(5)), Claim::Unknown);
+        assert_eq!(outcome(Some(6), 6, Some(5)), Claim::Infeasible);
+        assert_eq!(outcome(None, 6, Some(5)), Claim::Infeasible);
+        assert_eq!(outcome(None, 5, Some(5)), Claim::Unknown);
+        assert_eq!(outcome(None, 5, None), Claim::Unknown);
+    }
+}

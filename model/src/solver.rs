@@ -1,0 +1,204 @@
+//! One trait for every algorithm, fast or exact, and the entries a registry is made of.
+
+use crate::bound::LowerBound;
+use crate::budget::Budget;
+use crate::check::{Violation, check_layout, check_pools, check_scattered};
+use crate::instance::Instance;
+use crate::layout::{Layout, PoolPlan, ScatteredLayout};
+use crate::outcome::Outcome;
+use crate::units::Bytes;
+use std::fmt;
+
+/// A kind of problem: what goes in, what comes out, what is minimised, how an answer is checked.
+pub trait Problem: 'static {
+    /// What goes in.
+    type Input;
+    /// What comes out.
+    type Solution: Clone + fmt::Debug + Send;
+    /// Its word in tables and files.
+    const NAME: &'static str;
+
+    /// The value that is minimised, in bytes.
+    fn value(input: &Self::Input, solution: &Self::Solution) -> Bytes;
+
+    /// Everything wrong with a solution, by the checker.
+    fn check(input: &Self::Input, solution: &Self::Solution) -> Vec<Violation>;
+}
+
+/// The offset problem: one offset per buffer, minimum peak.
+#[derive(Debug)]
+pub enum Offsets {}
+
+impl Problem for Offsets {
+    type Input = Instance;
+    type Solution = Layout;
+    const NAME: &'static str = "offsets";
+
+    fn value(input: &Instance, solution: &Layout) -> Bytes {
+        solution.peak(input)
+    }
+
+    fn check(input: &Instance, solution: &Layout) -> Vec<Violation> {
+        check_layout(input, solution)
+    }
+}
+
+/// The offset problem where buffers may be cut into pieces (SOURCES S2).
+#[derive(Debug)]
+pub enum Scattered {}
+
+impl Problem for Scattered {
+    type Input = Instance;
+    type Solution = ScatteredLayout;
+    const NAME: &'static str = "scattered";
+
+    fn value(_: &Instance, solution: &ScatteredLayout) -> Bytes {
+        solution.peak()
+    }
+
+    fn check(input: &Instance, solution: &ScatteredLayout) -> Vec<Violation> {
+        check_scattered(input, solution)
+    }
+}
+
+/// The shared-object problem: one pool per buffer, minimum sum of pool sizes.
+#[derive(Debug)]
+pub enum Pools {}
+
+impl Problem for Pools {
+    type Input = Instance;
+    type Solution = PoolPlan;
+    const NAME: &'static str = "pools";
+
+    fn value(_: &Instance, solution: &PoolPlan) -> Bytes {
+        solution.total()
+    }
+
+    fn check(input: &Instance, solution: &PoolPlan) -> Vec<Violation> {
+        check_pools(input, solution)
+    }
+}
+
+/// Broken machinery or a problem the algorithm cannot take. Running out of budget is no error.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SolveError {
+    /// The algorithm does not handle this.
+    #[error("{solver} does not support this instance: {reason}")]
+    Unsupported {
+        /// Which algorithm.
+        solver: &'static str,
+        /// Why not.
+        reason: String,
+    },
+    /// Something it relies on failed.
+    #[error("{solver} failed: {reason}")]
+    Machinery {
+        /// Which algorithm.
+        solver: &'static str,
+        /// How.
+        reason: String,
+    },
+}
+
+/// Told of progress as it happens. All methods default to nothing.
+pub trait Observer<P: Problem> {
+    /// A better solution, with its value in bytes.
+    fn incumbent(&mut self, _solution: &P::Solution, _value: Bytes) {}
+
+    /// A better bound.
+    fn bound(&mut self, _bound: &LowerBound) {}
+
+    /// A new phase of the algorithm.
+    fn phase(&mut self, _name: &str) {}
+}
+
+/// The observer that looks away.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl<P: Problem> Observer<P> for Silent {}
+
+/// An algorithm for a problem.
+///
+/// `solve` reads nothing but its arguments and the parameters it was built with; the same input, parameters and
+/// node limit give the same outcome.
+pub trait Solver<P: Problem>: Send + Sync {
+    /// Its name in the registry.
+    fn name(&self) -> &'static str;
+
+    /// Solves within the budget.
+    ///
+    /// # Errors
+    /// [`SolveError`] for input it does not support or machinery that broke; never for limits or infeasibility.
+    fn solve(
+        &self,
+        input: &P::Input,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<P>,
+    ) -> Result<Outcome<P::Solution>, SolveError>;
+
+    /// Says why it would decline this input, if so.
+    ///
+    /// # Errors
+    /// [`SolveError::Unsupported`] with the reason.
+    fn supports(&self, _input: &P::Input) -> Result<(), SolveError> {
+        Ok(())
+    }
+}
+
+/// What every algorithm can be given from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// Seed of all randomness.
+    pub seed: u64,
+    /// Threads it may use.
+    pub threads: usize,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self { seed: 0, threads: 1 }
+    }
+}
+
+/// Fast without proof, or slow with one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An answer without proof.
+    Heuristic,
+    /// An answer with a proof, given time.
+    Exact,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Heuristic => "heuristic",
+            Self::Exact => "exact",
+        })
+    }
+}
+
+/// One line of the registry.
+pub struct Entry<P: Problem> {
+    /// The name users type.
+    pub name: &'static str,
+    /// Heuristic or exact.
+    pub kind: Kind,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Makes one.
+    pub build: fn(Setup) -> Box<dyn Solver<P>>,
+}
+
+impl<P: Problem> fmt::Debug for Entry<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("problem", &P::NAME)
+            .field("name", &self.name)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,129 @@
+//! Typed ids and units: what a number means is part of its type.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! unit {
+    ($(#[$meta:meta])* $name:ident($repr:ty)) => {
+        $(#[$meta])*
+        #[derive(
+            Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        #[serde(transparent)]
+        pub struct $name($repr);
+
+        impl $name {
+            /// Wraps a raw number.
+            #[inline]
+            pub const fn new(raw: $repr) -> Self {
+                Self(raw)
+            }
+
+            /// The raw number.
+            #[inline]
+            pub const fn get(self) -> $repr {
+                self.0
+            }
+        }
+
+        impl From<$repr> for $name {
+            #[inline]
+            fn from(raw: $repr) -> Self {
+                Self(raw)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+macro_rules! index {
+    ($(#[$meta:meta])* $name:ident) => {
+        unit!($(#[$meta])* $name(u32));
+
+        impl $name {
+            /// The id of the thing at `position`.
+            ///
+            /// # Panics
+            /// If `position` does not fit 32 bits; an instance refuses to grow that far.
+            #[inline]
+            pub fn at(position: usize) -> Self {
+                Self(u32::try_from(position).expect("ids fit 32 bits"))
+            }
+
+            /// The position in the vector this id indexes.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+unit!(
+    /// A number of bytes: a size, an offset, a peak, a bound.
+    Bytes(u64)
+);
+unit!(
+    /// One position of an order. Intervals of steps are half-open.
+    Step(u64)
+);
+index!(
+    /// A buffer of an instance, by its position there.
+    BufferId
+);
+index!(
+    /// A pool of a pool plan, by its position there.
+    PoolId
+);
+
+impl Bytes {
+    /// No bytes.
+    pub const ZERO: Self = Self(0);
+
+    /// The smallest multiple of `alignment` that is at least `self`, or `None` on overflow.
+    ///
+    /// # Panics
+    /// If `alignment` is zero.
+    #[inline]
+    pub fn align_up(self, alignment: Self) -> Option<Self> {
+        self.0.checked_next_multiple_of(alignment.0).map(Self)
+    }
+
+    /// Sum, or `None` on overflow.
+    #[inline]
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).map(Self)
+    }
+}
+
+/// Greatest common divisor; `gcd(0, x) = x`.
+pub fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn align_up_rounds_to_the_next_multiple() {
+        assert_eq!(Bytes(0).align_up(Bytes(8)), Some(Bytes(0)));
+        assert_eq!(Bytes(1).align_up(Bytes(8)), Some(Bytes(8)));
+        assert_eq!(Bytes(16).align_up(Bytes(8)), Some(Bytes(16)));
+        assert_eq!(Bytes(u64::MAX).align_up(Bytes(8)), None);
+    }
+
+    #[test]
+    fn gcd_of_zero_is_the_other() {
+        assert_eq!(gcd(0, 12), 12);
+        assert_eq!(gcd(18, 12), 6);
+    }
+}

@@ -1,0 +1,1 @@
+//! Offset assignment as satisfiability modulo integer arithmetic, solved by z3.
