@@ -1,7 +1,13 @@
 //! Proven answers: bounds, our own search, ILP (good_lp + HiGHS), SMT (z3).
 
+pub mod bounds;
+mod brute;
+pub mod clique;
 pub mod ilp;
+pub mod search;
 pub mod smt;
+
+pub use brute::BruteForce;
 
 use plimsoll_model::{Entry, Offsets, Pools};
 
