@@ -6,6 +6,7 @@ use rand::{RngExt, SeedableRng};
 
 /// Which features a small random instance may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches, one per feature")]
 pub struct SmallParams {
     /// Number of buffers.
     pub buffers: usize,

@@ -27,10 +27,14 @@ impl LoadProfile {
         let (mut alive, mut from) = (0i64, Step::default());
         for chunk in events.chunk_by(|a, b| a.0 == b.0) {
             let step = chunk[0].0;
+            let change = chunk.iter().map(|&(_, change)| change).sum::<i64>();
+            if change == 0 {
+                continue;
+            }
             if alive > 0 {
                 pieces.push((Interval::new(from, step), Bytes::new(alive as u64)));
             }
-            alive += chunk.iter().map(|&(_, change)| change).sum::<i64>();
+            alive += change;
             from = step;
         }
         Self { pieces }
@@ -145,6 +149,13 @@ mod tests {
         assert_eq!(profile.at(Step::new(6)).get(), 11);
         assert_eq!(profile.at(Step::new(9)).get(), 0);
         assert_eq!(load(&instance(&[])).0.get(), 0);
+    }
+
+    #[test]
+    fn pieces_are_maximal() {
+        let t = instance(&[(0, 4, 5), (4, 6, 2), (4, 6, 3), (7, 8, 5)]);
+        let five = Bytes::new(5);
+        assert_eq!(LoadProfile::of(&t).pieces(), [(Interval::new(0, 6), five), (Interval::new(7, 8), five)]);
     }
 
     #[test]

@@ -1,0 +1,73 @@
+//! Why a generator refuses its parameters.
+
+use plimsoll_model::InstanceError;
+
+/// Parameters that describe no instance.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum GenerateError {
+    /// A number below the least that makes sense.
+    #[error("{name} is {value}, but must be at least {least}")]
+    TooSmall {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: u64,
+        /// The least allowed.
+        least: u64,
+    },
+    /// A lower end above its upper end.
+    #[error("{low_name} is {low}, above {high_name}, which is {high}")]
+    Reversed {
+        /// The parameter of the lower end.
+        low_name: &'static str,
+        /// Its value.
+        low: u64,
+        /// The parameter of the upper end.
+        high_name: &'static str,
+        /// Its value.
+        high: u64,
+    },
+    /// A number that must be a multiple of another.
+    #[error("{name} is {value}, no multiple of {of_name}, which is {of}")]
+    NoMultiple {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: u64,
+        /// The other parameter.
+        of_name: &'static str,
+        /// Its value.
+        of: u64,
+    },
+    /// A probability or share outside of 0 to 1.
+    #[error("{name} is {value}, but must lie between 0 and 1")]
+    NoShare {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A rectangle too small for its pieces.
+    #[error(
+        "{buffers} buffers do not fit: the rectangle holds at most {room} of the least size and duration"
+    )]
+    NoRoom {
+        /// Buffers asked for.
+        buffers: u64,
+        /// Buffers that fit.
+        room: u128,
+    },
+    /// What was generated is no instance: its sizes leave the address space.
+    #[error(transparent)]
+    Instance(#[from] InstanceError),
+}
+
+/// Refuses a `value` below `least`.
+pub(crate) fn at_least(name: &'static str, value: u64, least: u64) -> Result<(), GenerateError> {
+    if value < least { Err(GenerateError::TooSmall { name, value, least }) } else { Ok(()) }
+}
+
+/// Refuses a `value` that is no share of one.
+pub(crate) fn share(name: &'static str, value: f64) -> Result<(), GenerateError> {
+    if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(GenerateError::NoShare { name, value }) }
+}

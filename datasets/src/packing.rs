@@ -1,0 +1,375 @@
+//! Perfect packings: instances whose optimum is known by construction, however large.
+//!
+//! A rectangle of `steps` x `bytes` is cut into as many pieces as there are buffers. Every step is full, so the
+//! load is the height of the rectangle; the cutting itself is a layout of that height; so load, optimum and
+//! the height of the rectangle are one number.
+//!
+//! ```text
+//! guillotine: cuts from edge to edge       pinwheel: no cut goes from edge to edge
+//!  ┌──────┬─────────┐                       ┌───┬──────────┐
+//!  │      │         │                       │   │          │
+//!  │      ├────┬────┤                       │   ├──────┬───┤
+//!  ├──────┤    │    │                       │   │      │   │
+//!  │      │    │    │                       ├───┴──────┤   │
+//!  │      │    │    │                       │          │   │
+//!  └──────┴────┴────┘                       └──────────┴───┘
+//! ```
+//!
+//! A method that splits at a step, or at an address, undoes guillotine cuts one by one; it cannot enter a pinwheel
+//! that way. Invariant of the cutting: a rectangle is never handed more pieces than fit into it, so it cannot
+//! fail half-way. O(n) time and memory for n buffers.
+
+use crate::error::{GenerateError, at_least, share};
+use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+
+/// What rectangle is cut into what pieces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PackingParams {
+    /// Number of buffers, at least 1.
+    pub buffers: u64,
+    /// Width of the rectangle, steps.
+    pub steps: u64,
+    /// Height of the rectangle, bytes: the load and the optimum. A multiple of `unit`.
+    pub bytes: u64,
+    /// No buffer lives for fewer steps.
+    pub min_duration: u64,
+    /// No buffer is smaller, bytes. A multiple of `unit`.
+    pub min_size: u64,
+    /// All sizes are multiples of this, bytes.
+    pub unit: u64,
+    /// Probability that a rectangle is cut into a pinwheel where one fits, 0 to 1. [`guillotine`] ignores it.
+    pub pinwheel_share: f64,
+}
+
+impl PackingParams {
+    /// So many buffers in a rectangle 2^20 bytes high, in units of 1024 bytes, with four steps per buffer and pinwheels in half of the places.
+    pub fn with_buffers(buffers: u64) -> Self {
+        Self {
+            buffers,
+            steps: buffers.saturating_mul(4).max(16),
+            bytes: 1 << 20,
+            min_duration: 2,
+            min_size: 1 << 10,
+            unit: 1 << 10,
+            pinwheel_share: 0.5,
+        }
+    }
+
+    fn validate(&self) -> Result<(), GenerateError> {
+        at_least("buffers", self.buffers, 1)?;
+        at_least("unit", self.unit, 1)?;
+        at_least("min_duration", self.min_duration, 1)?;
+        at_least("min_size", self.min_size, 1)?;
+        for (name, value) in [("bytes", self.bytes), ("min_size", self.min_size)] {
+            if value % self.unit != 0 {
+                return Err(GenerateError::NoMultiple { name, value, of_name: "unit", of: self.unit });
+            }
+        }
+        share("pinwheel_share", self.pinwheel_share)?;
+        let room = self.room(self.whole());
+        if room < u128::from(self.buffers) {
+            return Err(GenerateError::NoRoom { buffers: self.buffers, room });
+        }
+        Ok(())
+    }
+
+    fn whole(&self) -> Rectangle {
+        Rectangle { x: 0, y: 0, w: self.steps, h: self.bytes / self.unit }
+    }
+
+    /// Least size in units.
+    fn min_height(&self) -> u64 {
+        self.min_size / self.unit
+    }
+
+    /// How many pieces of the least size fit side by side.
+    fn room(&self, r: Rectangle) -> u128 {
+        u128::from(r.w / self.min_duration) * u128::from(r.h / self.min_height())
+    }
+}
+
+/// An instance with a layout that is optimal by construction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packing {
+    /// The buffers, in random order.
+    pub instance: Instance,
+    /// The cutting: offsets of an optimal layout.
+    pub layout: Layout,
+    /// Load, optimum, and peak of the layout, bytes.
+    pub optimum: Bytes,
+}
+
+/// Cuts the rectangle by cuts from edge to edge only. The same parameters and seed give the same packing.
+///
+/// # Errors
+/// [`GenerateError`] for parameters that leave no room for the buffers.
+pub fn guillotine(params: PackingParams, seed: u64) -> Result<Packing, GenerateError> {
+    pack(PackingParams { pinwheel_share: 0.0, ..params }, seed, "guillotine")
+}
+
+/// Cuts the rectangle by pinwheels and cuts from edge to edge, mixed. The same parameters and seed give the same
+/// packing. A pinwheel takes at least five buffers.
+///
+/// # Errors
+/// [`GenerateError`] for parameters that leave no room for the buffers.
+pub fn perfect_packing(params: PackingParams, seed: u64) -> Result<Packing, GenerateError> {
+    pack(params, seed, "perfect")
+}
+
+/// Steps to the right, units of bytes upwards.
+#[derive(Clone, Copy, Debug)]
+struct Rectangle {
+    x: u64,
+    y: u64,
+    w: u64,
+    h: u64,
+}
+
+fn pack(params: PackingParams, seed: u64, family: &str) -> Result<Packing, GenerateError> {
+    params.validate()?;
+    let mut cutter = Cutter { params, rng: Xoshiro256PlusPlus::seed_from_u64(seed) };
+    let mut pieces = cutter.cut_up();
+    pieces.shuffle(&mut cutter.rng);
+    let mut builder = InstanceBuilder::new(format!("{family}-{}-{seed}", params.buffers));
+    let mut offsets = Vec::with_capacity(pieces.len());
+    for (i, piece) in pieces.iter().enumerate() {
+        let lifespan = Lifespan::single(piece.x, piece.x + piece.w).expect("a piece has a width");
+        builder = builder.buffer(Buffer::new(format!("b{i}"), piece.h * params.unit, lifespan));
+        offsets.push(Bytes::new(piece.y * params.unit));
+    }
+    let instance = builder.build()?;
+    Ok(Packing { instance, layout: Layout::new(offsets), optimum: Bytes::new(params.bytes) })
+}
+
+struct Cutter {
+    params: PackingParams,
+    rng: Xoshiro256PlusPlus,
+}
+
+impl Cutter {
+    fn cut_up(&mut self) -> Vec<Rectangle> {
+        let mut pieces = Vec::with_capacity(self.params.buffers as usize);
+        let mut waiting = vec![(self.params.whole(), self.params.buffers)];
+        while let Some((r, count)) = waiting.pop() {
+            if count == 1 {
+                pieces.push(r);
+                continue;
+            }
+            let parts = self.pinwheel(r, count).unwrap_or_else(|| self.guillotine_cut(r, count).to_vec());
+            self.share_out(&parts, count, &mut waiting);
+        }
+        pieces
+    }
+
+    /// Gives every part at least one piece and at most what fits, otherwise by area with some noise.
+    fn share_out(&mut self, parts: &[Rectangle], count: u64, waiting: &mut Vec<(Rectangle, u64)>) {
+        let mut left = count;
+        for (i, &part) in parts.iter().enumerate() {
+            let later = &parts[i + 1..];
+            if later.is_empty() {
+                waiting.push((part, left));
+                return;
+            }
+            let later_room: u128 = later.iter().map(|&r| self.params.room(r)).sum();
+            let least = u128::from(left).saturating_sub(later_room).max(1);
+            let most = self.params.room(part).min(u128::from(left) - later.len() as u128);
+            let area = |r: &Rectangle| u128::from(r.w) * u128::from(r.h);
+            let total: u128 = parts[i..].iter().map(area).sum();
+            // Half to one and a half times the fair share, in 1/64: areas stay below 2^128.
+            let noise = u128::from(self.rng.random_range(32..=96u64));
+            let fair = area(&part) / total.div_ceil(u128::from(left)).max(1);
+            let given = (fair * noise / 64).clamp(least, most) as u64;
+            waiting.push((part, given));
+            left -= given;
+        }
+    }
+
+    /// One cut from edge to edge. There must be room for `count` >= 2 pieces.
+    fn guillotine_cut(&mut self, r: Rectangle, count: u64) -> [Rectangle; 2] {
+        let (least_w, least_h) = (self.params.min_duration, self.params.min_height());
+        let in_time = match (r.w >= 2 * least_w, r.h >= 2 * least_h) {
+            (true, true) => {
+                // The relatively longer side is cut three times out of four.
+                let whole = self.params.whole();
+                let wide = u128::from(r.w) * u128::from(whole.h) >= u128::from(r.h) * u128::from(whole.w);
+                wide == self.rng.random_bool(0.75)
+            }
+            (in_time, _) => in_time,
+        };
+        let (length, least) = if in_time { (r.w, least_w) } else { (r.h, least_h) };
+        let at = self.place(least, length - least);
+        let parts = split(r, in_time, at);
+        if parts.iter().map(|&part| self.params.room(part)).sum::<u128>() >= u128::from(count) {
+            return parts;
+        }
+        // Cutting at a multiple of the least length loses no room.
+        split(r, in_time, (at / least).max(1) * least)
+    }
+
+    /// A place to cut, rarely near the ends.
+    fn place(&mut self, from: u64, to: u64) -> u64 {
+        let (a, b) = (self.rng.random_range(from..=to), self.rng.random_range(from..=to));
+        a.midpoint(b)
+    }
+
+    /// Five rectangles in a whirl, where the dice say so and the room allows it.
+    fn pinwheel(&mut self, r: Rectangle, count: u64) -> Option<Vec<Rectangle>> {
+        let (least_w, least_h) = (self.params.min_duration, self.params.min_height());
+        if count < 5 || r.w / 3 < least_w || r.h / 3 < least_h {
+            return None;
+        }
+        if !self.rng.random_bool(self.params.pinwheel_share) {
+            return None;
+        }
+        let (x1, x2) = self.two_places(least_w, r.w);
+        let (y1, y2) = self.two_places(least_h, r.h);
+        let mirrored = self.rng.random_bool(0.5);
+        let corners =
+            [(0, 0, x2, y1), (x2, 0, r.w, y2), (x1, y2, r.w, r.h), (0, y1, x1, r.h), (x1, y1, x2, y2)];
+        let parts: Vec<Rectangle> = corners
+            .into_iter()
+            .map(|(left, low, right, high)| {
+                let (left, right) = if mirrored { (r.w - right, r.w - left) } else { (left, right) };
+                Rectangle { x: r.x + left, y: r.y + low, w: right - left, h: high - low }
+            })
+            .collect();
+        let room: u128 = parts.iter().map(|&part| self.params.room(part)).sum();
+        (room >= u128::from(count)).then_some(parts)
+    }
+
+    /// Two places that leave at least `least` before, between and behind them.
+    fn two_places(&mut self, least: u64, length: u64) -> (u64, u64) {
+        let spare = length - 3 * least;
+        let (a, b) = (self.rng.random_range(0..=spare), self.rng.random_range(0..=spare));
+        (least + a.min(b), 2 * least + a.max(b))
+    }
+}
+
+fn split(r: Rectangle, in_time: bool, at: u64) -> [Rectangle; 2] {
+    if in_time {
+        [Rectangle { w: at, ..r }, Rectangle { x: r.x + at, w: r.w - at, ..r }]
+    } else {
+        [Rectangle { h: at, ..r }, Rectangle { y: r.y + at, h: r.h - at, ..r }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_model::{LoadProfile, check_layout};
+    use proptest::prelude::*;
+
+    fn confirm(packing: &Packing, params: PackingParams) {
+        let Packing { instance, layout, optimum } = packing;
+        assert_eq!(instance.len() as u64, params.buffers);
+        let profile = LoadProfile::of(instance);
+        assert_eq!(profile.pieces().len(), 1, "the load is flat");
+        assert_eq!(profile.peak().0, *optimum);
+        assert_eq!(layout.peak(instance), *optimum);
+        for b in instance.buffers() {
+            assert!(b.size().get() >= params.min_size && b.size().get().is_multiple_of(params.unit));
+            assert!(b.lifespan().duration() >= params.min_duration);
+        }
+        if instance.len() <= 500 {
+            assert_eq!(check_layout(instance, layout), []);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_packing_is_perfect(
+            buffers in 1u64..120,
+            steps in 1u64..200,
+            height in 1u64..200,
+            min_duration in 1u64..4,
+            min_height in 1u64..4,
+            unit in 1u64..5,
+            pinwheel_share in 0.0..=1.0f64,
+            seed: u64,
+        ) {
+            let params = PackingParams {
+                buffers, steps, bytes: height * unit, min_duration, min_size: min_height * unit, unit,
+                pinwheel_share,
+            };
+            for make in [guillotine, perfect_packing] {
+                match make(params, seed) {
+                    Ok(packing) => {
+                        confirm(&packing, params);
+                        prop_assert_eq!(make(params, seed), Ok(packing));
+                    }
+                    Err(error) => {
+                        let room = u128::from(steps / min_duration) * u128::from(height / min_height);
+                        prop_assert_eq!(error, GenerateError::NoRoom { buffers, room });
+                        prop_assert!(room < u128::from(buffers));
+                    }
+                }
+            }
+        }
+    }
+
+    /// True where some step or some address is crossed by no piece.
+    fn edge_to_edge(packing: &Packing, params: PackingParams) -> bool {
+        let uncut = |mut ranges: Vec<(u64, u64)>, length: u64| {
+            ranges.sort_unstable();
+            let mut reach = 0;
+            ranges.iter().any(|&(from, to)| {
+                let free = from == reach && from != 0;
+                reach = reach.max(to);
+                free && from < length
+            })
+        };
+        let spans = packing.instance.buffers().iter().map(|b| {
+            let hull = b.lifespan().hull();
+            (hull.lower.get(), hull.upper.get())
+        });
+        let addresses = packing.instance.buffers().iter().zip(packing.layout.offsets());
+        let addresses = addresses.map(|(b, offset)| (offset.get(), offset.get() + b.size().get()));
+        uncut(spans.collect(), params.steps) || uncut(addresses.collect(), params.bytes)
+    }
+
+    #[test]
+    fn pinwheels_resist_cuts_and_guillotines_do_not() {
+        let params = PackingParams { pinwheel_share: 1.0, ..PackingParams::with_buffers(40) };
+        for seed in 0..20 {
+            assert!(edge_to_edge(&guillotine(params, seed).unwrap(), params));
+            assert!(!edge_to_edge(&perfect_packing(params, seed).unwrap(), params));
+        }
+    }
+
+    #[test]
+    fn a_million_pieces_are_cut() {
+        let params = PackingParams { bytes: 1 << 30, ..PackingParams::with_buffers(1_000_000) };
+        confirm(&perfect_packing(params, 1).unwrap(), params);
+    }
+
+    #[test]
+    fn pieces_are_not_slivers() {
+        let params = PackingParams::with_buffers(200);
+        let packing = guillotine(params, 7).unwrap();
+        let at_least_size = packing.instance.buffers().iter().filter(|b| b.size().get() == params.min_size);
+        assert!(at_least_size.count() < 40);
+    }
+
+    #[test]
+    fn bad_parameters_are_named() {
+        let params = PackingParams::with_buffers(20);
+        let error = |params| guillotine(params, 0).unwrap_err().to_string();
+        assert_eq!(error(PackingParams { buffers: 0, ..params }), "buffers is 0, but must be at least 1");
+        assert_eq!(
+            error(PackingParams { bytes: 1025, ..params }),
+            "bytes is 1025, no multiple of unit, which is 1024"
+        );
+        assert_eq!(
+            error(PackingParams { steps: 4, bytes: 4096, ..params }),
+            "20 buffers do not fit: the rectangle holds at most 8 of the least size and duration"
+        );
+        let share = PackingParams { pinwheel_share: 1.5, ..params };
+        assert_eq!(
+            perfect_packing(share, 0).unwrap_err().to_string(),
+            "pinwheel_share is 1.5, but must lie between 0 and 1"
+        );
+    }
+}

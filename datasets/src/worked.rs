@@ -1,0 +1,228 @@
+//! Worked examples from papers: small instances whose numbers somebody has printed.
+//!
+//! Lifetimes that a source writes inclusively, `[a, b]`, are half-open here, `[a, b + 1)`.
+
+use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
+
+/// A number known of a worked example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// The method that gives it, in a few words with hyphens.
+    pub method: &'static str,
+    /// What it gives, bytes.
+    pub value: Bytes,
+    /// True where the source prints it, false where it was worked out here.
+    pub printed: bool,
+}
+
+/// A worked example with all that is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worked {
+    /// What it is called; also the name of the instance.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// The problem, without a capacity unless the source states one.
+    pub instance: Instance,
+    /// The least peak of any layout, bytes, where known.
+    pub optimum: Option<Bytes>,
+    /// A layout of that peak, where the source or a search gave one.
+    pub layout: Option<Layout>,
+    /// What methods make of it.
+    pub facts: Vec<Fact>,
+}
+
+impl Worked {
+    /// The value of the fact about `method`, if there is one.
+    pub fn fact(&self, method: &str) -> Option<Bytes> {
+        self.facts.iter().find(|fact| fact.method == method).map(|fact| fact.value)
+    }
+}
+
+/// All worked examples, in a fixed order.
+pub fn worked_examples() -> Vec<Worked> {
+    vec![patent(), cann(), pisarchyk_lee(), leading_gap(), minimalloc_five()]
+}
+
+/// Name, size in bytes, and half-open lifespan of each buffer.
+fn interval_instance(name: &str, rows: &[(&str, u64, u64, u64)]) -> InstanceBuilder {
+    let buffers = rows.iter().map(|&(name, size, lower, upper)| {
+        Buffer::new(name, size, Lifespan::single(lower, upper).expect("upper exceeds lower"))
+    });
+    InstanceBuilder::new(name).buffers(buffers)
+}
+
+fn printed(method: &'static str, value: u64) -> Fact {
+    Fact { method, value: Bytes::new(value), printed: true }
+}
+
+fn derived(method: &'static str, value: u64) -> Fact {
+    Fact { printed: false, ..printed(method, value) }
+}
+
+/// Eight operators and a table of who may not share with whom; the unit, M in the source, is one byte here.
+///
+/// # Panics
+/// Never: the table is valid.
+pub fn patent() -> Worked {
+    let sizes = [5, 10, 8, 20, 2, 6, 15, 3];
+    // Who is exclusive with whom, every pair once, numbered from 1 as in the source.
+    let table = [
+        (1, 2),
+        (2, 3),
+        (2, 4),
+        (2, 5),
+        (3, 4),
+        (3, 5),
+        (3, 6),
+        (4, 5),
+        (4, 6),
+        (4, 7),
+        (5, 6),
+        (5, 7),
+        (5, 8),
+        (6, 7),
+        (7, 8),
+    ];
+    let buffers = (1..).zip(sizes).map(|(i, size): (u32, u64)| (i.to_string(), Bytes::new(size)));
+    let edges = table.map(|(a, b)| (a - 1, b - 1));
+    let instance = Instance::from_conflicts("patent", buffers, edges).expect("a valid table");
+    Worked {
+        name: "patent",
+        about: "mutually exclusive operators; placing by size, descending, misses the optimum by 3",
+        source: "patent on memory by mutually exclusive operators (SOURCES S2)",
+        instance,
+        optimum: Some(Bytes::new(43)),
+        layout: Some(Layout::from_raw([0, 22, 32, 0, 20, 22, 28, 0])),
+        facts: vec![printed("no-sharing", 69), printed("size-descending", 46), derived("clique-4-5-6-7", 43)],
+    }
+}
+
+/// Five tensors on which three ways of reusing blocks differ.
+///
+/// # Panics
+/// Never: the instance is valid.
+pub fn cann() -> Worked {
+    let rows = [("A", 1024, 1, 3), ("B", 2048, 2, 5), ("C", 1024, 3, 5), ("D", 512, 4, 6), ("E", 4096, 5, 7)];
+    Worked {
+        name: "cann",
+        about: "five tensors: largest-block reuse wastes 2048 bytes, two-level reuse none",
+        source: "CANN graph engine (SOURCES S4), reconstructed from its text",
+        instance: interval_instance("cann", &rows).build().expect("a valid instance"),
+        optimum: Some(Bytes::new(4608)),
+        layout: Some(Layout::from_raw([2048, 0, 2048, 4096, 0])),
+        facts: vec![
+            printed("no-sharing", 8704),
+            printed("max-block", 6656),
+            printed("two-level", 4608),
+            printed("load", 4608),
+        ],
+    }
+}
+
+/// Eight tensors of a small network.
+///
+/// # Panics
+/// Never: the instance is valid.
+pub fn pisarchyk_lee() -> Worked {
+    // First step, last step, bytes.
+    let rows =
+        [(0, 1, 32), (1, 4, 28), (2, 5, 36), (3, 5, 16), (4, 5, 8), (5, 7, 64), (6, 8, 10), (7, 8, 40)];
+    let buffers = (0..).zip(rows).map(|(i, (first, last, size)): (u32, (u64, u64, u64))| {
+        let lifespan = Lifespan::single(first, last + 1).expect("last is not before first");
+        Buffer::new(format!("t{i}"), size, lifespan)
+    });
+    let instance = InstanceBuilder::new("pisarchyk-lee").buffers(buffers).build();
+    Worked {
+        name: "pisarchyk-lee",
+        about: "eight tensors: sharing saves 110 of 234 bytes",
+        source: "Pisarchyk and Lee, Efficient memory management for deep neural net inference, 2020",
+        instance: instance.expect("a valid instance"),
+        optimum: Some(Bytes::new(124)),
+        layout: Some(Layout::from_raw([28, 0, 64, 100, 116, 0, 64, 74])),
+        facts: vec![printed("no-sharing", 234), derived("load", 124)],
+    }
+}
+
+/// Three tensors that show what a hole below the lowest placed buffer is worth.
+///
+/// # Panics
+/// Never: the instance is valid.
+pub fn leading_gap() -> Worked {
+    let rows = [("x", 100, 0, 2), ("y", 80, 1, 3), ("z", 60, 2, 4)];
+    Worked {
+        name: "xnnpack-leading-gap",
+        about: "a greedy placement by size that only looks between and above placed buffers misses the hole at 0",
+        source: "the memory planner of XNNPACK: a hole at the lowest addresses",
+        instance: interval_instance("xnnpack-leading-gap", &rows).build().expect("a valid instance"),
+        optimum: Some(Bytes::new(180)),
+        layout: Some(Layout::from_raw([0, 100, 0])),
+        facts: vec![derived("no-sharing", 240), derived("ignoring-the-hole-at-0", 240), derived("load", 180)],
+    }
+}
+
+/// The example on the front page of `MiniMalloc`, with its capacity of 12.
+///
+/// # Panics
+/// Never: the instance is valid.
+pub fn minimalloc_five() -> Worked {
+    let rows = [("b1", 4, 0, 3), ("b2", 4, 3, 9), ("b3", 4, 0, 9), ("b4", 4, 9, 21), ("b5", 4, 0, 21)];
+    let builder = interval_instance("minimalloc-five", &rows).capacity(Bytes::new(12));
+    Worked {
+        name: "minimalloc-five",
+        about: "five buffers of four bytes that just fit twelve",
+        source: "MiniMalloc (ASPLOS 2023), github google/minimalloc, benchmarks/examples/input.12.csv",
+        instance: builder.build().expect("a valid instance"),
+        optimum: Some(Bytes::new(12)),
+        layout: Some(Layout::from_raw([8, 8, 4, 4, 0])),
+        facts: vec![derived("no-sharing", 20), printed("minimalloc", 12), derived("load", 12)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::brute::optimum;
+    use plimsoll_model::{BufferId, check_layout, load};
+
+    #[test]
+    fn facts_hold() {
+        for worked in worked_examples() {
+            let Worked { name, instance, layout, .. } = &worked;
+            assert_eq!(instance.name(), *name);
+            assert_eq!(Some(optimum(instance)), worked.optimum, "{name}");
+            assert_eq!(Some(instance.total_size()), worked.fact("no-sharing"), "{name}");
+            if let Some(claimed) = worked.fact("load") {
+                assert_eq!(load(instance).0, claimed, "{name}");
+            }
+            let layout = layout.as_ref().unwrap();
+            assert_eq!(check_layout(instance, layout), [], "{name}");
+            assert_eq!(Some(layout.peak(instance)), worked.optimum, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_patent_s_table_is_symmetric_and_its_clique_weighs_43() {
+        let Worked { instance, .. } = patent();
+        let table: [&[usize]; 8] = [
+            &[2],
+            &[1, 3, 4, 5],
+            &[2, 4, 5, 6],
+            &[2, 3, 5, 6, 7],
+            &[2, 3, 4, 6, 7, 8],
+            &[3, 4, 5, 7],
+            &[4, 5, 6, 8],
+            &[5, 7],
+        ];
+        for a in 1..=8 {
+            for b in 1..=8 {
+                let exclusive = instance.conflict(BufferId::at(a - 1), BufferId::at(b - 1));
+                assert_eq!(exclusive, table[a - 1].contains(&b), "{a} {b}");
+            }
+        }
+        let clique = [4, 5, 6, 7].map(|i: usize| BufferId::at(i - 1));
+        assert_eq!(clique.iter().map(|&id| instance.buffer(id).size().get()).sum::<u64>(), 43);
+    }
+}
