@@ -26,7 +26,7 @@
 //! Source: Moffitt 2023, "`MiniMalloc`" (canonical solutions, monotone floor, dominance by holes), extended to
 //! alignments, fixed offsets and arbitrary conflicts. A node costs O(n + total size of the cliques + degree).
 
-use super::Verdict;
+use super::{Verdict, deepen};
 use super::memo::{Key, Memo, mix};
 use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, sections};
 
@@ -202,7 +202,7 @@ impl<'a> Engine<'a> {
         for (offset, b) in next {
             let (level, mark) = (self.level, self.trail.len());
             self.place(b, offset);
-            match self.solve(left - 1, budget) {
+            match deepen(|| self.solve(left - 1, budget)) {
                 End::Impossible => self.undo(b, level, mark),
                 other => return other,
             }

@@ -6,6 +6,7 @@
 //! a layout lowers the other end, and a round without an answer is followed by one twice as long. The searches at the
 //! bound and just below the best layout are kept from round to round.
 
+use super::solver::NAME;
 use super::{Decide, Verdict};
 use plimsoll_model::{Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness};
 use std::collections::BTreeMap;
@@ -24,22 +25,30 @@ pub(super) struct Progress {
 /// Makes a search at a capacity.
 pub(super) type Factory<'a> = dyn Fn(Bytes) -> Box<dyn Decide + 'a> + 'a;
 
-pub(super) struct Minimiser<'a, 'o> {
-    pub instance: &'a Instance,
-    /// Name in witnesses.
-    pub name: &'static str,
-    /// All peaks worth asking for are multiples of it.
-    pub grain: u64,
-    pub factory: &'a Factory<'a>,
-    pub observer: &'o mut dyn Observer<Offsets>,
-    pub progress: Progress,
-    pub engines: BTreeMap<u64, Box<dyn Decide + 'a>>,
+/// Runs until bound and best layout meet, no layout within the capacity can exist, the target is reached, or the
+/// budget is spent. All peaks worth asking for are multiples of `grain` bytes.
+pub(super) fn minimise<'a>(
+    instance: &'a Instance,
+    grain: u64,
+    factory: &'a Factory<'a>,
+    progress: Progress,
+    budget: &mut Budget,
+    observer: &mut dyn Observer<Offsets>,
+) -> Progress {
+    Minimiser { instance, grain, factory, observer, progress, engines: BTreeMap::new() }.run(budget)
+}
+
+struct Minimiser<'a, 'o> {
+    instance: &'a Instance,
+    grain: u64,
+    factory: &'a Factory<'a>,
+    observer: &'o mut dyn Observer<Offsets>,
+    progress: Progress,
+    engines: BTreeMap<u64, Box<dyn Decide + 'a>>,
 }
 
 impl Minimiser<'_, '_> {
-    /// Runs until bound and best layout meet, no layout within the capacity can exist, the target is reached, or the
-    /// budget is spent.
-    pub fn run(mut self, budget: &mut Budget) -> Progress {
+    fn run(mut self, budget: &mut Budget) -> Progress {
         let mut nodes = FIRST_ROUND;
         self.progress.stop = loop {
             if let Some(stop) = self.finished(budget) {
@@ -83,9 +92,10 @@ impl Minimiser<'_, '_> {
     fn round(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
         let Some((low, high)) = self.window() else {
             // Nothing between bound and best: the bound is the next value that can occur.
-            let value = self.value().or(self.instance.capacity().map(|c| Bytes::new(c.get() + 1)))?;
-            self.raise(value.get());
-            return None;
+            let above_capacity = self.instance.capacity().map(|capacity| capacity.get().saturating_add(1));
+            let value = self.value().map(Bytes::get).into_iter().chain(above_capacity).min();
+            self.raise(value.expect("the ceiling is above the bound"));
+            return self.finished(budget);
         };
         let aim = budget.target().map_or(low, |target| target.get().clamp(low, high) / self.grain * self.grain);
         let mut at = aim.max(low);
@@ -142,7 +152,7 @@ impl Minimiser<'_, '_> {
     fn raise(&mut self, value: u64) {
         // No layout below; where the best layout is not a multiple of the grain it ends the interval.
         let value = self.value().map_or(value, |best| value.min(best.get()));
-        let bound = LowerBound::new(Bytes::new(value), Witness::Search { solver: self.name.to_owned() });
+        let bound = LowerBound::new(Bytes::new(value), Witness::Search { solver: NAME.to_owned() });
         if self.progress.bound.raise(bound) {
             self.observer.bound(&self.progress.bound);
         }

@@ -4,7 +4,7 @@
 //! - [`valley`] for instances whose conflicts are those of plain intervals: fast, restarts, any section;
 //! - [`canonical`] for everything else: gaps, alignments, fixed offsets, separations, exclusions.
 //!
-//! [`minimise`](Search) asks them at capacities between the bound and the best layout. Both search exhaustively, so
+//! [`Search`] asks them at capacities between the bound and the best layout. Both search exhaustively, so
 //! "impossible" at a capacity raises the bound above it, and running out of budget moves nothing.
 
 pub mod canonical;
@@ -26,6 +26,11 @@ pub enum Verdict {
     Impossible,
     /// The budget ran out.
     Stopped(Stop),
+}
+
+/// Recursion goes as deep as there are buffers: more stack is taken where it runs low.
+fn deepen<R>(step: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(64 << 10, 4 << 20, step)
 }
 
 /// A search at one capacity that can be continued: what it learnt stays from call to call.

@@ -4,7 +4,7 @@ use super::analyse::{Branch, Finding, OPEN, Scratch};
 use super::reduce::Reduced;
 use super::state::{NONE, State};
 use crate::search::memo::Memo;
-use crate::search::Verdict;
+use crate::search::{Verdict, deepen};
 use plimsoll_model::Budget;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -172,7 +172,8 @@ impl<'a> Engine<'a> {
         self.split(left, right);
         while self.components.len() > first {
             let (left, right) = self.components.pop().expect("there is one more than before");
-            match self.solve_component((left as usize, right as usize), budget) {
+            let component = (left as usize, right as usize);
+            match deepen(|| self.solve_component(component, budget)) {
                 End::Fits => {}
                 other => {
                     self.components.truncate(first);
