@@ -23,16 +23,14 @@ pub struct Encoding {
     /// a
     pub theory: Theory,
     /// a
-    pub bridges: bool,
-    /// a
-    pub reach: Option<usize>,
+    pub bridges: usize,
     /// a
     pub max_pairs: usize,
 }
 
 impl Default for Encoding {
     fn default() -> Self {
-        Self { absorb: true, positions: true, symmetry: true, theory: Theory::Difference, bridges: true, reach: None, max_pairs: 100_000 }
+        Self { absorb: true, positions: true, symmetry: true, theory: Theory::Difference, bridges: 50_000, max_pairs: 100_000 }
     }
 }
 
