@@ -19,7 +19,7 @@ pub struct Budget {
     node_limit: Option<u64>,
     nodes: u64,
     target: Option<Bytes>,
-    cancel: Option<Arc<AtomicBool>>,
+    cancel: Vec<Arc<AtomicBool>>,
     stopped: Option<Stop>,
 }
 
@@ -38,7 +38,7 @@ impl Budget {
             node_limit: None,
             nodes: 0,
             target: None,
-            cancel: None,
+            cancel: Vec::new(),
             stopped: None,
         }
     }
@@ -64,10 +64,10 @@ impl Budget {
         self
     }
 
-    /// Stop when the flag is set.
+    /// Stop when the flag is set; flags given before still count.
     #[must_use]
     pub fn with_cancel(mut self, flag: Arc<AtomicBool>) -> Self {
-        self.cancel = Some(flag);
+        self.cancel.push(flag);
         self
     }
 
@@ -96,7 +96,7 @@ impl Budget {
     pub fn check(&mut self) -> Option<Stop> {
         if self.stopped.is_none() {
             let cancelled = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
-            if self.cancel.as_ref().is_some_and(cancelled) {
+            if self.cancel.iter().any(cancelled) {
                 self.stopped = Some(Stop::Cancelled);
             } else if self.node_limit.is_some_and(|limit| self.nodes >= limit) {
                 self.stopped = Some(Stop::NodeLimit);

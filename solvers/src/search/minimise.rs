@@ -3,11 +3,11 @@
 //! The optimum lies between a proved bound and the best layout known. Aiming at the bound prunes best and ends it
 //! all if it succeeds; capacities above give layouts sooner. So rounds of growing length go up from the bound: at the
 //! bound itself, then half-way to the best layout, three quarters, ..., just below it. "Impossible" raises the bound,
-//! a layout lowers the other end, and a round without an answer is followed by one twice as long. The searches at the
-//! bound and just below the best layout are kept from round to round.
+//! a layout lowers the other end, and a round without an answer is followed by one twice as long. Half of the nodes of
+//! a round go to the bound. The searches at the bound and just below the best layout are kept from round to round.
 
 use super::solver::NAME;
-use super::{Decide, Verdict};
+use super::{Decide, Verdict, portfolio};
 use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness,
 };
@@ -24,8 +24,8 @@ pub(crate) struct Progress {
     pub stop: Stop,
 }
 
-/// Makes a search at a capacity.
-pub(super) type Factory<'a> = dyn Fn(Bytes) -> Box<dyn Decide + 'a> + 'a;
+/// Makes the searches at a capacity, one per thread.
+pub(super) type Factory<'a> = dyn Fn(Bytes) -> Vec<Box<dyn Decide + 'a>> + 'a;
 
 /// Runs until bound and best layout meet, no layout within the capacity can exist, the target is reached, or the
 /// budget is spent. All peaks worth asking for are multiples of `grain` bytes.
@@ -46,7 +46,7 @@ struct Minimiser<'a, 'o> {
     factory: &'a Factory<'a>,
     observer: &'o mut dyn Observer<Offsets>,
     progress: Progress,
-    engines: BTreeMap<u64, Box<dyn Decide + 'a>>,
+    engines: BTreeMap<u64, Vec<Box<dyn Decide + 'a>>>,
 }
 
 impl Minimiser<'_, '_> {
@@ -101,30 +101,37 @@ impl Minimiser<'_, '_> {
         };
         let aim =
             budget.target().map_or(low, |target| target.get().clamp(low, high) / self.grain * self.grain);
-        let mut at = aim.max(low);
-        loop {
-            match self.ask(at, nodes, budget) {
-                Verdict::Fits(_) | Verdict::Impossible => return self.finished(budget),
-                Verdict::Stopped(_) => {}
+        let aim = aim.max(low);
+        let steps = self.capacities(aim, high);
+        let at_aim = nodes.saturating_mul(steps.len().max(1) as u64);
+        for (at, nodes) in std::iter::once((aim, at_aim)).chain(steps.into_iter().map(|at| (at, nodes))) {
+            if !matches!(self.ask(at, nodes, budget), Verdict::Stopped(_)) {
+                return self.finished(budget);
             }
             if let Some(stop) = budget.check() {
                 return Some(stop);
             }
-            if at == high {
-                return None;
-            }
+        }
+        None
+    }
+
+    /// Half-way from `aim` to `high`, three quarters, ..., `high`.
+    fn capacities(&self, aim: u64, high: u64) -> Vec<u64> {
+        let mut at = aim;
+        let mut steps = Vec::new();
+        while at < high {
             let half = (high - at).div_ceil(2).next_multiple_of(self.grain);
             at = (at + half).min(high);
+            steps.push(at);
         }
+        steps
     }
 
     /// Searches at a capacity for so many nodes and books what it found.
     fn ask(&mut self, capacity: u64, nodes: u64, budget: &mut Budget) -> Verdict {
         let factory = self.factory;
-        let engine = self.engines.entry(capacity).or_insert_with(|| factory(Bytes::new(capacity)));
-        let mut part = budget.part(Some(nodes), None);
-        let verdict = engine.decide(&mut part);
-        budget.spend(part.nodes());
+        let members = self.engines.entry(capacity).or_insert_with(|| factory(Bytes::new(capacity)));
+        let verdict = portfolio::decide(members, nodes, budget);
         match &verdict {
             Verdict::Fits(layout) => {
                 let value = Offsets::value(self.instance, layout);

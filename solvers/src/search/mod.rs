@@ -10,6 +10,7 @@
 pub mod canonical;
 mod memo;
 pub(crate) mod minimise;
+mod portfolio;
 mod solver;
 pub mod valley;
 
@@ -34,7 +35,7 @@ fn deepen<R>(step: impl FnOnce() -> R) -> R {
 }
 
 /// A search at one capacity that can be continued: what it learnt stays from call to call.
-pub(crate) trait Decide {
+pub(crate) trait Decide: Send {
     /// Searches until a layout is found, none can exist, or the budget is spent.
     fn decide(&mut self, budget: &mut Budget) -> Verdict;
 }

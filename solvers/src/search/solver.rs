@@ -52,19 +52,23 @@ impl Search {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Progress {
-        let seed = self.setup.seed;
+        // Each thread searches with a seed of its own, the first with the one given.
+        let seeds = || (0..self.setup.threads.max(1) as u64).map(|at| self.setup.seed.wrapping_add(at << 32));
         let progress = Progress { best, bound, stop: Stop::Completed };
         let reduced = if self.params.canonical { None } else { Reduced::of(instance) };
         if let Some(reduced) = reduced {
-            let factory = |capacity: Bytes| -> Box<dyn Decide + '_> {
+            let engine =
+                |units: i64, seed: u64| valley::Engine::new(&reduced, units, self.params.rules, seed);
+            let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
                 let units = (capacity.get() / reduced.grain) as i64;
-                Box::new(valley::Engine::new(&reduced, units, self.params.rules, seed))
+                seeds().map(|seed| Box::new(engine(units, seed)) as _).collect()
             };
             minimise(instance, reduced.grain, &factory, progress, budget, observer)
         } else {
             let problem = Canonical::of(instance);
-            let factory = |capacity: Bytes| -> Box<dyn Decide + '_> {
-                Box::new(canonical::Engine::new(&problem, capacity, seed))
+            let engine = |capacity: Bytes, seed: u64| canonical::Engine::new(&problem, capacity, seed);
+            let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
+                seeds().map(|seed| Box::new(engine(capacity, seed)) as _).collect()
             };
             minimise(instance, instance.grain().get(), &factory, progress, budget, observer)
         }
@@ -183,12 +187,19 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_and_node_limit_give_the_same_layout() {
-        let t = small_instance(SmallParams { max_size: 99, ..SmallParams::with_features(30, 0) }, 5);
-        let run = || {
-            let outcome = solve(&t, SearchParams::default(), &mut Budget::unlimited().with_node_limit(5_000));
-            (outcome.solution, outcome.lower_bound, outcome.stats)
-        };
-        assert_eq!(run(), run());
+    fn the_same_seed_threads_and_node_limit_give_the_same_layout() {
+        let params = SmallParams { max_size: 99, steps: 20, ..SmallParams::with_features(40, 0) };
+        for seed in 0..6 {
+            let t = small_instance(params, seed);
+            for threads in 1..=3 {
+                let run = || {
+                    let search = Search::new(Setup { seed, threads });
+                    let budget = &mut Budget::unlimited().with_node_limit(20_000);
+                    let outcome = search.solve(&t, budget, &mut Silent).unwrap();
+                    (outcome.solution, outcome.claim, outcome.lower_bound, outcome.stats)
+                };
+                assert_eq!(run(), run(), "seed {seed}, {threads} threads");
+            }
+        }
     }
 }

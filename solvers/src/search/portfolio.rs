@@ -1,0 +1,46 @@
+//! Several searches at one capacity, on threads of their own.
+//!
+//! Every member has its own seed and its own run of nodes. The answer is that of the first member, by position, that
+//! has one: members after it are called off, members before it finish their run. So the answer and the nodes counted
+//! are a function of seed, node limit and number of members; time decides nothing unless it is limited.
+
+use super::{Decide, Verdict};
+use plimsoll_model::{Budget, Stop};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Lets every member search for at most `nodes` nodes and books the nodes spent.
+pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &mut Budget) -> Verdict {
+    let flags: Vec<Arc<AtomicBool>> = members.iter().map(|_| Arc::default()).collect();
+    let run = |at: usize, member: &mut Box<dyn Decide + '_>, budget: &Budget| {
+        let mut part = budget.part(Some(nodes), None).with_cancel(Arc::clone(&flags[at]));
+        let verdict = member.decide(&mut part);
+        if !matches!(verdict, Verdict::Stopped(_)) {
+            flags[at + 1..].iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
+        }
+        (verdict, part.nodes())
+    };
+    let shared = &*budget;
+    let answers: Vec<(Verdict, u64)> = match members {
+        [only] => vec![run(0, only, shared)],
+        _ => std::thread::scope(|scope| {
+            let spawn = |(at, member)| scope.spawn(move || run(at, member, shared));
+            // All are started before the first is waited for.
+            let started: Vec<_> = members.iter_mut().enumerate().map(spawn).collect();
+            started
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        }),
+    };
+    let mut spent = 0;
+    for (verdict, nodes) in answers {
+        spent += nodes;
+        if !matches!(verdict, Verdict::Stopped(_)) {
+            budget.spend(spent);
+            return verdict;
+        }
+    }
+    // Nobody has an answer: either the round is over, or the budget is.
+    Verdict::Stopped(budget.spend(spent).unwrap_or(Stop::NodeLimit))
+}
