@@ -1,12 +1,35 @@
 //! Fast answers, no proof.
+//!
+//! [`OFFSETS`], [`SCATTERED`] and [`POOLS`] list every heuristic by name, with its source. All of them report the
+//! simplest bound, so an answer that meets it is proved optimal; none proves more.
+//!
+//! ```
+//! use plimsoll_model::{Budget, Buffer, InstanceBuilder, Lifespan, Setup, Silent};
+//!
+//! let instance = InstanceBuilder::new("tiny")
+//!     .buffer(Buffer::new("a", 4, Lifespan::single(0, 4)?))
+//!     .buffer(Buffer::new("b", 4, Lifespan::single(0, 2)?))
+//!     .buffer(Buffer::new("c", 4, Lifespan::single(2, 4)?))
+//!     .build()?;
+//! for entry in plimsoll_heuristics::OFFSETS {
+//!     let solver = (entry.build)(Setup::default());
+//!     let outcome = solver.solve(&instance, &mut Budget::unlimited(), &mut Silent)?;
+//!     println!("{:>20} {:?} {}", entry.name, outcome.value, outcome.claim);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-use plimsoll_model::{Entry, Offsets, Pools, Scattered};
+mod heat;
+mod naive;
+mod ordered;
+mod orders;
+mod placement;
+mod registry;
+mod report;
 
-/// Every heuristic for the offset problem.
-pub const OFFSETS: &[Entry<Offsets>] = &[];
-
-/// Every heuristic for the offset problem with buffers cut into pieces.
-pub const SCATTERED: &[Entry<Scattered>] = &[];
-
-/// Every heuristic for the shared-object problem.
-pub const POOLS: &[Entry<Pools>] = &[];
+pub use heat::{Heat, Peak};
+pub use naive::Naive;
+pub use ordered::Ordered;
+pub use orders::{Order, conflict_counts};
+pub use placement::{Abandoned, Arrangement, Fit, place};
+pub use registry::{OFFSETS, POOLS, SCATTERED};

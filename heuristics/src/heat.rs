@@ -1,0 +1,113 @@
+//! The largest load during a buffer's life.
+
+use plimsoll_model::{Bytes, Instance, Lifespan, LoadProfile, Step};
+
+/// Answers how loaded the busiest step of a lifespan is.
+///
+/// A segment tree over the load profile: built in O(n log n), linear memory, O(log n) per interval asked about.
+#[derive(Clone, Debug)]
+pub struct Heat {
+    profile: LoadProfile,
+    /// Node `i` holds the better piece of nodes `2i` and `2i + 1`; the leaves start at the number of pieces.
+    tree: Vec<u32>,
+}
+
+/// The busiest piece of the profile during a life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peak {
+    /// Bytes alive there.
+    pub load: Bytes,
+    /// Position in [`LoadProfile::pieces`]; the earliest of equals.
+    pub piece: usize,
+}
+
+impl Heat {
+    /// Of an instance.
+    ///
+    /// # Panics
+    /// Never: an instance has fewer than 2^32 buffers, and ids are counted in 32 bits.
+    pub fn of(instance: &Instance) -> Self {
+        let profile = LoadProfile::of(instance);
+        let leaves = profile.pieces().len();
+        let mut heat = Self { profile, tree: vec![0; 2 * leaves] };
+        for leaf in 0..leaves {
+            heat.tree[leaves + leaf] = u32::try_from(leaf).expect("pieces fit 32 bits");
+        }
+        for node in (1..leaves).rev() {
+            heat.tree[node] = heat.hotter(heat.tree[2 * node], heat.tree[2 * node + 1]);
+        }
+        heat
+    }
+
+    /// The larger load; of equals the earlier piece.
+    fn hotter(&self, a: u32, b: u32) -> u32 {
+        let key = |piece: u32| (self.profile.pieces()[piece as usize].1, std::cmp::Reverse(piece));
+        if key(a) >= key(b) { a } else { b }
+    }
+
+    /// The busiest piece among positions `from..to`, not empty.
+    fn busiest(&self, from: usize, to: usize) -> u32 {
+        let leaves = self.profile.pieces().len();
+        let (mut left, mut right) = (from + leaves, to + leaves);
+        let mut best = u32::try_from(from).expect("pieces fit 32 bits");
+        while left < right {
+            if left % 2 == 1 {
+                best = self.hotter(best, self.tree[left]);
+                left += 1;
+            }
+            if right % 2 == 1 {
+                right -= 1;
+                best = self.hotter(best, self.tree[right]);
+            }
+            (left, right) = (left / 2, right / 2);
+        }
+        best
+    }
+
+    /// The busiest piece during a lifespan of the instance.
+    ///
+    /// # Panics
+    /// If the lifespan is of another instance and outside this one's profile.
+    pub fn during(&self, lifespan: &Lifespan) -> Peak {
+        let pieces = self.profile.pieces();
+        let piece_at = |step: Step| pieces.partition_point(|(interval, _)| interval.upper <= step);
+        let best = lifespan
+            .intervals()
+            .iter()
+            .map(|part| {
+                // A border of a lifespan is a border of pieces, but one piece may span no change of load.
+                let to = pieces.partition_point(|(interval, _)| interval.lower < part.upper);
+                self.busiest(piece_at(part.lower), to)
+            })
+            .reduce(|a, b| self.hotter(a, b))
+            .expect("a lifespan has an interval");
+        Peak { load: pieces[best as usize].1, piece: best as usize }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::{SmallParams, small_instance};
+
+    #[test]
+    fn heat_agrees_with_a_scan_of_the_profile() {
+        for seed in 0..200 {
+            let instance = small_instance(SmallParams::with_features(9, seed % 16), seed);
+            let (heat, profile) = (Heat::of(&instance), LoadProfile::of(&instance));
+            for buffer in instance.buffers() {
+                let meets = |at: usize| {
+                    let interval = profile.pieces()[at].0;
+                    buffer.lifespan().intervals().iter().any(|part| part.intersects(interval))
+                };
+                let mut expected = Peak { load: Bytes::ZERO, piece: 0 };
+                for (piece, &(_, load)) in profile.pieces().iter().enumerate().filter(|&(p, _)| meets(p)) {
+                    if load > expected.load {
+                        expected = Peak { load, piece };
+                    }
+                }
+                assert_eq!(heat.during(buffer.lifespan()), expected, "seed {seed}");
+            }
+        }
+    }
+}

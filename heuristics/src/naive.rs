@@ -1,0 +1,83 @@
+//! No sharing: every buffer its own memory, end to end.
+//!
+//! The baseline every saving is measured against. Buffers lie in the order of their ids, each at the lowest aligned
+//! address at or above the end of the one before that no fixed buffer covers; who is alive when plays no part.
+//! On plain instances the peak is the sum of all sizes. O(n log n).
+
+use crate::report::Run;
+use plimsoll_model::{Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop};
+
+/// Gives every buffer its own memory. A node is a buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Naive;
+
+impl Solver<Offsets> for Naive {
+    fn name(&self) -> &'static str {
+        "naive"
+    }
+
+    fn solve(
+        &self,
+        input: &Instance,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Offsets>,
+    ) -> Result<Outcome<Layout>, SolveError> {
+        let run = Run::offsets(input, budget, observer);
+        let layout = lay_out(input, budget).map(Some);
+        Ok(run.conclude_single(layout, budget))
+    }
+}
+
+fn lay_out(instance: &Instance, budget: &mut Budget) -> Result<Layout, Stop> {
+    let mut taken: Vec<(u64, u64)> = instance
+        .buffers()
+        .iter()
+        .filter_map(|buffer| {
+            let offset = buffer.fixed()?.get();
+            Some((offset, offset + buffer.size().get()))
+        })
+        .collect();
+    taken.sort_unstable();
+    let (mut next, mut end) = (0, 0u64);
+    let mut offsets = Vec::with_capacity(instance.len());
+    for buffer in instance.buffers() {
+        if let Some(stop) = budget.tick() {
+            return Err(stop);
+        }
+        if let Some(offset) = buffer.fixed() {
+            offsets.push(offset);
+            continue;
+        }
+        let mut start = end.next_multiple_of(buffer.alignment().get());
+        while let Some(&(low, high)) = taken.get(next)
+            && low < start + buffer.size().get()
+        {
+            // Below the range there is no room left for this one, nor for any after it.
+            start = start.max(high.next_multiple_of(buffer.alignment().get()));
+            next += 1;
+        }
+        offsets.push(Bytes::new(start));
+        end = start + buffer.size().get();
+    }
+    Ok(Layout::new(offsets))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_model::{Buffer, InstanceBuilder, Lifespan};
+
+    #[test]
+    fn fixed_buffers_are_jumped_over() {
+        let buffer = |name: &str, size: u64| Buffer::new(name, size, Lifespan::single(0, 1).unwrap());
+        let instance = InstanceBuilder::new("t")
+            .buffer(buffer("a", 3))
+            .buffer(buffer("b", 4).aligned(4))
+            .buffer(buffer("c", 2).fixed_at(4))
+            .buffer(buffer("d", 1))
+            .build()
+            .unwrap();
+        let layout = lay_out(&instance, &mut Budget::unlimited()).unwrap();
+        assert_eq!(layout, Layout::from_raw([0, 8, 4, 12]));
+    }
+}

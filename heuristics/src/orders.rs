@@ -1,0 +1,194 @@
+//! Orders in which buffers are placed.
+//!
+//! Each rule is a key; ties fall to the keys named and at last to the id, so that an order is a function of the
+//! instance. O(n log n), except [`Order::Conflicts`].
+
+use crate::heat::Heat;
+use plimsoll_model::{BufferId, Bytes, Instance};
+use std::cmp::Reverse;
+
+/// A rule that orders buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Order {
+    /// First step alive ascending: execution order.
+    Start,
+    /// Size descending.
+    Size,
+    /// Size descending, then duration descending.
+    SizeDuration,
+    /// Size times duration descending.
+    Area,
+    /// Steps alive descending.
+    Duration,
+    /// Steps alive ascending.
+    ShortDuration,
+    /// Number of conflicting buffers descending, then size descending.
+    Conflicts,
+    /// Steps by bytes alive (their *breadth*) descending, the earlier of equals first; at each step the buffers
+    /// not yet taken by size descending.
+    Breadth,
+}
+
+impl Order {
+    /// Every rule.
+    pub const ALL: [Self; 8] = [
+        Self::Start,
+        Self::Size,
+        Self::SizeDuration,
+        Self::Area,
+        Self::Duration,
+        Self::ShortDuration,
+        Self::Conflicts,
+        Self::Breadth,
+    ];
+
+    /// All buffers of the instance in this order.
+    pub fn of(self, instance: &Instance) -> Vec<BufferId> {
+        let size = |id: BufferId| Reverse(instance.buffer(id).size());
+        let duration = |id: BufferId| instance.buffer(id).lifespan().duration();
+        let mut order: Vec<BufferId> = instance.ids().collect();
+        // Stable sorts of ascending ids: ties keep the smaller id first.
+        match self {
+            Self::Start => order.sort_by_key(|&id| instance.buffer(id).lifespan().hull().lower),
+            Self::Size => order.sort_by_key(|&id| size(id)),
+            Self::SizeDuration => order.sort_by_key(|&id| (size(id), Reverse(duration(id)))),
+            Self::Area => order.sort_by_cached_key(|&id| Reverse(instance.buffer(id).area())),
+            Self::Duration => order.sort_by_cached_key(|&id| Reverse(duration(id))),
+            Self::ShortDuration => order.sort_by_cached_key(|&id| duration(id)),
+            Self::Conflicts => {
+                let conflicts = conflict_counts(instance);
+                order.sort_by_key(|&id| (Reverse(conflicts[id.index()]), size(id)));
+            }
+            Self::Breadth => {
+                // A buffer is taken at the first of its steps in this order: the busiest of its life.
+                let heat = Heat::of(instance);
+                order.sort_by_cached_key(|&id| {
+                    let peak = heat.during(instance.buffer(id).lifespan());
+                    (Reverse(peak.load), peak.piece, size(id))
+                });
+            }
+        }
+        order
+    }
+}
+
+/// Number of buffers each one conflicts with.
+///
+/// Whose hulls meet is counted from sorted starts and ends; only pairs and lifespans with gaps are looked at one
+/// by one: O(n log n + p log p + g n) for p pairs and g buffers with gaps.
+pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
+    let hulls = || instance.buffers().iter().map(|buffer| buffer.lifespan().hull());
+    let mut starts: Vec<_> = hulls().map(|hull| hull.lower).collect();
+    let mut ends: Vec<_> = hulls().map(|hull| hull.upper).collect();
+    starts.sort_unstable();
+    ends.sort_unstable();
+    let mut counts: Vec<u64> = hulls()
+        .map(|hull| {
+            let begun = starts.partition_point(|&start| start < hull.upper);
+            let over = ends.partition_point(|&end| end <= hull.lower);
+            (begun - over - 1) as u64
+        })
+        .collect();
+    let lifespan = |id: BufferId| instance.buffer(id).lifespan();
+    let gapped: Vec<BufferId> = instance.ids().filter(|&id| lifespan(id).has_gaps()).collect();
+    for &a in &gapped {
+        for b in instance.ids() {
+            // Two buffers with gaps are met twice, from either side; count them once.
+            let counted = lifespan(b).has_gaps() && b <= a;
+            let hulls_meet = lifespan(a).hull().intersects(lifespan(b).hull());
+            if !counted && hulls_meet && !lifespan(a).intersects(lifespan(b)) {
+                counts[a.index()] -= 1;
+                counts[b.index()] -= 1;
+            }
+        }
+    }
+    for (a, b) in instance.separations().iter().filter(|&(a, b)| !lifespan(a).intersects(lifespan(b))) {
+        counts[a.index()] += 1;
+        counts[b.index()] += 1;
+    }
+    for (a, b) in instance.exclusions().iter().filter(|&(a, b)| lifespan(a).intersects(lifespan(b))) {
+        counts[a.index()] -= 1;
+        counts[b.index()] -= 1;
+    }
+    counts
+}
+
+/// Bytes of a buffer as a number for scores.
+pub(crate) fn log_size(size: Bytes) -> f64 {
+    log2(size.get())
+}
+
+/// Logarithm to base 2 of a positive number from additions and multiplications only, so that it is the same to
+/// the last bit on any machine; good to about 1e-9.
+pub(crate) fn log2(number: u64) -> f64 {
+    let exponent = number.max(1).ilog2();
+    let mantissa = number.max(1) as f64 / (1u64 << exponent) as f64;
+    // ln m = 2 artanh((m - 1) / (m + 1)), |argument| <= 1/3.
+    let s = (mantissa - 1.0) / (mantissa + 1.0);
+    let (mut term, mut sum) = (s, 0.0);
+    for odd in (1..18).step_by(2) {
+        sum += term / f64::from(odd);
+        term *= s * s;
+    }
+    f64::from(exponent) + 2.0 * sum * std::f64::consts::LOG2_E
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::{SmallParams, small_instance};
+    use plimsoll_model::{ConflictGraph, Step};
+
+    #[test]
+    fn conflict_counts_agree_with_the_graph() {
+        for seed in 0..300 {
+            let instance = small_instance(SmallParams::with_features(11, seed % 16), seed);
+            let graph = ConflictGraph::of(&instance);
+            let expected: Vec<u64> = instance.ids().map(|id| graph.of_buffer(id).len() as u64).collect();
+            assert_eq!(conflict_counts(&instance), expected, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn every_order_is_a_permutation() {
+        for seed in 0..64 {
+            let instance = small_instance(SmallParams::with_features(7, seed % 16), seed);
+            for order in Order::ALL {
+                let mut ids = order.of(&instance);
+                ids.sort_unstable();
+                assert!(ids.into_iter().eq(instance.ids()));
+            }
+        }
+    }
+
+    /// The definition of greedy by breadth, step by step.
+    #[test]
+    fn breadth_order_agrees_with_its_definition() {
+        for seed in 0..200 {
+            let instance = small_instance(SmallParams::with_features(9, seed % 16), seed);
+            let alive = |step: u64| {
+                let lives = |&id: &BufferId| instance.buffer(id).lifespan().contains(Step::new(step));
+                instance.ids().filter(lives).collect::<Vec<_>>()
+            };
+            let breadth =
+                |step: u64| -> u64 { alive(step).iter().map(|&id| instance.buffer(id).size().get()).sum() };
+            let mut steps: Vec<u64> = (0..8).collect();
+            steps.sort_by_key(|&step| (Reverse(breadth(step)), step));
+            let mut expected: Vec<BufferId> = Vec::new();
+            for step in steps {
+                let mut here = alive(step);
+                here.retain(|id| !expected.contains(id));
+                here.sort_by_key(|&id| Reverse(instance.buffer(id).size()));
+                expected.extend(here);
+            }
+            assert_eq!(Order::Breadth.of(&instance), expected, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn log2_is_close() {
+        for number in [1, 2, 3, 5, 1000, 123_456_789, u64::MAX / 3] {
+            assert!((log2(number) - (number as f64).log2()).abs() < 1e-8, "{number}");
+        }
+    }
+}

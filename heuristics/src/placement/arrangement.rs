@@ -1,0 +1,297 @@
+//! A partial layout that grows buffer by buffer.
+
+use super::Fit;
+use super::blocks::{Blocks, Hull, Placed};
+use super::scan::Scan;
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
+
+/// Marks a buffer without offset; no offset comes near, see [`Instance::ceiling`].
+const UNPLACED: u64 = u64::MAX;
+
+/// Why a placement was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Abandoned {
+    /// The peak would not stay below the limit given.
+    Peak,
+    /// The budget is spent.
+    Budget(Stop),
+}
+
+/// What a scan needs to know of a buffer.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    size: u64,
+    alignment: u64,
+    hull: Hull,
+    /// It has gaps or exclusions: meeting hulls are no proof of conflict.
+    intricate: bool,
+    separated: bool,
+}
+
+/// A partial layout: some buffers placed, the fixed ones always.
+///
+/// Made once per instance and reused with [`Arrangement::reset`], so that thousands of orders can be tried
+/// without preparing the instance again. Memory is linear in the number of buffers.
+#[derive(Clone, Debug)]
+pub struct Arrangement<'a> {
+    instance: &'a Instance,
+    items: Vec<Item>,
+    offsets: Vec<u64>,
+    blocks: Blocks,
+    placed: usize,
+    peak: u64,
+}
+
+impl<'a> Arrangement<'a> {
+    /// Only the fixed buffers placed. O(n log n).
+    pub fn new(instance: &'a Instance) -> Self {
+        let mut arrangement = Self {
+            instance,
+            items: items(instance),
+            offsets: Vec::new(),
+            blocks: Blocks::default(),
+            placed: 0,
+            peak: 0,
+        };
+        arrangement.reset();
+        arrangement
+    }
+
+    /// Takes away all buffers but the fixed ones. O(n).
+    pub fn reset(&mut self) {
+        self.blocks.clear();
+        self.offsets.clear();
+        self.offsets.resize(self.instance.len(), UNPLACED);
+        (self.placed, self.peak) = (0, 0);
+        for (id, buffer) in self.instance.ids().zip(self.instance.buffers()) {
+            if let Some(offset) = buffer.fixed() {
+                self.put(id, offset);
+            }
+        }
+    }
+
+    /// The instance it is about.
+    pub fn instance(&self) -> &'a Instance {
+        self.instance
+    }
+
+    /// The offset of a buffer, if placed.
+    pub fn offset(&self, id: BufferId) -> Option<Bytes> {
+        let offset = self.offsets[id.index()];
+        (offset != UNPLACED).then_some(Bytes::new(offset))
+    }
+
+    /// The highest end of a placed buffer.
+    pub fn peak(&self) -> Bytes {
+        Bytes::new(self.peak)
+    }
+
+    /// The layout, once every buffer is placed.
+    pub fn layout(&self) -> Option<Layout> {
+        (self.placed == self.offsets.len())
+            .then(|| Layout::new(self.offsets.iter().copied().map(Bytes::new).collect()))
+    }
+
+    /// Where the rule would put a buffer at or above `from`, if its end stays below `below`. Nothing changes.
+    ///
+    /// O(n + d log n) at worst for d separations of the buffer.
+    pub fn find(&self, id: BufferId, fit: Fit, from: Bytes, below: Option<Bytes>) -> Option<Bytes> {
+        let item = self.items[id.index()];
+        let below = below.map_or(u64::MAX, Bytes::get);
+        let mut scan = Scan::new(item.size, item.alignment, fit, from.get(), below);
+        // Separated buffers conflict whatever their hulls: they join the walk as a second sorted stream.
+        let apart = if item.separated { self.separated(id) } else { Vec::new() };
+        let mut apart = apart.iter().peekable();
+        for (head, block) in self.blocks.iter() {
+            while let Some(&&(offset, end)) = apart.peek()
+                && offset <= head.first
+            {
+                scan.meet(offset, end);
+                apart.next();
+            }
+            if scan.is_settled(head.first) {
+                return scan.answer().map(Bytes::new);
+            }
+            let hull = head.hull;
+            let apart_in_time = hull.lower >= item.hull.upper || item.hull.lower >= hull.upper;
+            if apart_in_time || scan.is_above(head.top) {
+                continue;
+            }
+            block.meet(item.hull, |placed| {
+                while let Some(&&(offset, end)) = apart.peek()
+                    && offset <= placed.offset
+                {
+                    scan.meet(offset, end);
+                    apart.next();
+                }
+                if scan.is_settled(placed.offset) {
+                    return true;
+                }
+                let other = BufferId::new(placed.id);
+                let certain = !item.intricate && !self.items[other.index()].intricate;
+                (certain || self.instance.conflict(id, other)) && scan.meet(placed.offset, placed.end)
+            });
+        }
+        for &(offset, end) in apart {
+            scan.meet(offset, end);
+        }
+        scan.answer().map(Bytes::new)
+    }
+
+    /// Address ranges of the placed buffers that are separated from `id`, ascending.
+    fn separated(&self, id: BufferId) -> Vec<(u64, u64)> {
+        let partners = self.instance.separations().of(id).iter();
+        let mut ranges: Vec<(u64, u64)> = partners
+            .filter_map(|&other| {
+                let offset = self.offset(other)?.get();
+                Some((offset, offset + self.items[other.index()].size))
+            })
+            .collect();
+        ranges.sort_unstable();
+        ranges
+    }
+
+    /// Places a buffer at an offset that [`Arrangement::find`] gave, or that the caller knows to be free.
+    ///
+    /// # Panics
+    /// If the buffer is placed already.
+    pub fn put(&mut self, id: BufferId, offset: Bytes) {
+        let (item, offset) = (self.items[id.index()], offset.get());
+        assert_eq!(self.offsets[id.index()], UNPLACED, "buffer {id} is placed twice");
+        let end = offset + item.size;
+        self.offsets[id.index()] = offset;
+        self.blocks.insert(Placed { id: id.get(), offset, end }, item.hull);
+        self.placed += 1;
+        self.peak = self.peak.max(end);
+    }
+
+    /// Resets, then places every buffer in the order given, ticking the budget once per buffer; returns the peak.
+    ///
+    /// # Errors
+    /// [`Abandoned`] where the peak would reach `below` or the budget is spent; the arrangement is then partial.
+    ///
+    /// # Panics
+    /// If `order` is not a permutation of the buffers.
+    pub fn run(
+        &mut self,
+        order: &[BufferId],
+        fit: Fit,
+        below: Option<Bytes>,
+        budget: &mut Budget,
+    ) -> Result<Bytes, Abandoned> {
+        assert_eq!(order.len(), self.instance.len(), "an order names every buffer once");
+        self.reset();
+        if below.is_some_and(|below| self.peak() >= below) {
+            return Err(Abandoned::Peak);
+        }
+        for &id in order {
+            if let Some(stop) = budget.tick() {
+                return Err(Abandoned::Budget(stop));
+            }
+            if self.instance.buffer(id).fixed().is_none() {
+                let offset = self.find(id, fit, Bytes::ZERO, below).ok_or(Abandoned::Peak)?;
+                self.put(id, offset);
+            }
+        }
+        assert_eq!(self.placed, order.len(), "an order names every buffer once");
+        Ok(self.peak())
+    }
+}
+
+/// Steps become ranks: only their order matters, and 32 bits compare twice as fast.
+fn items(instance: &Instance) -> Vec<Item> {
+    let hulls = || instance.buffers().iter().map(|buffer| buffer.lifespan().hull());
+    let mut steps: Vec<_> = hulls().flat_map(|hull| [hull.lower, hull.upper]).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    let rank = |step| u32::try_from(steps.partition_point(|&s| s < step)).expect("ranks fit 32 bits");
+    let (exclusions, separations) = (instance.exclusions(), instance.separations());
+    instance
+        .ids()
+        .zip(instance.buffers())
+        .map(|(id, buffer)| Item {
+            size: buffer.size().get(),
+            alignment: buffer.alignment().get(),
+            hull: Hull {
+                lower: rank(buffer.lifespan().hull().lower),
+                upper: rank(buffer.lifespan().hull().upper),
+            },
+            intricate: buffer.lifespan().has_gaps() || !exclusions.of(id).is_empty(),
+            separated: !separations.of(id).is_empty(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::{SmallParams, small_instance};
+    use plimsoll_model::{Buffer, InstanceBuilder, Lifespan, check_layout};
+
+    /// The rule by its definition: every aligned offset is tried against every placed buffer.
+    fn slow_find(arrangement: &Arrangement, id: BufferId, fit: Fit) -> u64 {
+        let instance = arrangement.instance();
+        let (size, alignment) = (instance.buffer(id).size().get(), instance.buffer(id).alignment().get());
+        let rivals: Vec<(u64, u64)> = instance
+            .ids()
+            .filter(|&other| instance.conflict(id, other))
+            .filter_map(|other| {
+                let offset = arrangement.offset(other)?.get();
+                Some((offset, offset + instance.buffer(other).size().get()))
+            })
+            .collect();
+        let free = |start: u64, end: u64| rivals.iter().all(|&(s, e)| end <= s || e <= start);
+        let top = rivals.iter().map(|r| r.1).max().unwrap_or(0).next_multiple_of(alignment);
+        let candidates = (0..=top).step_by(alignment as usize).filter(|&o| free(o, o + size));
+        let length = |offset: u64| {
+            let next = rivals.iter().map(|r| r.0).filter(|&start| start >= offset).min();
+            next.map_or(u64::MAX, |next| next - offset)
+        };
+        // The start of a gap only: from a later offset the rest of the gap looks shorter than it is.
+        let starts = candidates.filter(|&o| o < alignment || !free(o - alignment, o + size));
+        match fit {
+            Fit::First => starts.min().unwrap(),
+            Fit::Best => starts.min_by_key(|&o| (length(o), o)).unwrap(),
+        }
+    }
+
+    #[test]
+    fn find_agrees_with_the_definition() {
+        for seed in 0..400 {
+            let instance = small_instance(SmallParams::with_features(12, seed % 16), seed);
+            for fit in [Fit::First, Fit::Best] {
+                let mut arrangement = Arrangement::new(&instance);
+                for id in instance.ids().filter(|&id| instance.buffer(id).fixed().is_none()) {
+                    let offset = arrangement.find(id, fit, Bytes::ZERO, None).unwrap();
+                    assert_eq!(offset.get(), slow_find(&arrangement, id, fit), "seed {seed} buffer {id}");
+                    let end = offset.checked_add(instance.buffer(id).size()).unwrap();
+                    assert_eq!(arrangement.find(id, fit, Bytes::ZERO, Some(end)).is_some(), {
+                        // Only a lower offset can end below: best fit prefers the shorter gap above it.
+                        fit == Fit::Best && slow_find(&arrangement, id, Fit::First) < offset.get()
+                    });
+                    arrangement.put(id, offset);
+                }
+                assert_eq!(check_layout(&instance, &arrangement.layout().unwrap()), []);
+            }
+        }
+    }
+
+    #[test]
+    fn many_blocks_give_valid_layouts() {
+        let buffers = (0..600u64).map(|i| {
+            let lower = i * 37 % 200;
+            let lifespan = Lifespan::single(lower, lower + 1 + i * 13 % 40).unwrap();
+            Buffer::new(i.to_string(), 1 + i * 7919 % 97, lifespan).aligned(1 + i % 4)
+        });
+        let instance =
+            InstanceBuilder::new("t").buffers(buffers).separate(0, 599).exclude(3, 40).build().unwrap();
+        let order: Vec<BufferId> = instance.ids().collect();
+        for fit in [Fit::First, Fit::Best] {
+            let layout = super::super::place(&instance, &order, fit, None).unwrap();
+            assert_eq!(check_layout(&instance, &layout), []);
+            let peak = layout.peak(&instance);
+            assert!(peak <= instance.ceiling());
+            assert_eq!(super::super::place(&instance, &order, fit, Some(peak)), None);
+        }
+    }
+}

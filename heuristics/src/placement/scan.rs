@@ -1,0 +1,74 @@
+//! One walk over placed buffers that looks for a gap.
+
+use super::Fit;
+
+/// The state of a walk by ascending offset.
+///
+/// Invariant: every conflicting buffer met so far ends at or below `floor`, or below the start of a remembered gap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scan {
+    size: u64,
+    alignment: u64,
+    fit: Fit,
+    /// The end of a layout must stay below this.
+    below: u64,
+    /// The lowest aligned offset above all conflicting buffers met.
+    floor: u64,
+    /// Tightest gap so far, as (length, offset).
+    tightest: Option<(u64, u64)>,
+    done: bool,
+}
+
+impl Scan {
+    pub(super) fn new(size: u64, alignment: u64, fit: Fit, from: u64, below: u64) -> Self {
+        let mut scan = Self { size, alignment, fit, below, floor: 0, tightest: None, done: false };
+        scan.raise(from);
+        scan
+    }
+
+    /// Moves the floor up; nothing above can be taken once the end would reach the limit.
+    fn raise(&mut self, to: u64) {
+        match to.checked_next_multiple_of(self.alignment) {
+            Some(floor) => {
+                self.floor = floor;
+                self.done |= floor.saturating_add(self.size) >= self.below;
+            }
+            None => (self.floor, self.done) = (u64::MAX, true),
+        }
+    }
+
+    /// A conflicting buffer, none lower than those met before. True where the walk may end.
+    pub(super) fn meet(&mut self, offset: u64, end: u64) -> bool {
+        if self.done || end <= self.floor {
+            return self.done;
+        }
+        if offset >= self.floor + self.size {
+            let gap = offset - self.floor;
+            if self.tightest.is_none_or(|(tightest, _)| gap < tightest) {
+                self.tightest = Some((gap, self.floor));
+            }
+            self.done = self.fit == Fit::First || gap == self.size;
+            if self.done {
+                return true;
+            }
+        }
+        self.raise(end);
+        self.done
+    }
+
+    /// True where buffers that end at or below `top` no longer matter.
+    pub(super) fn is_above(&self, top: u64) -> bool {
+        top <= self.floor
+    }
+
+    /// True where no buffer at or above `first` can change the answer.
+    pub(super) fn is_settled(&self, first: u64) -> bool {
+        self.done || self.fit == Fit::First && first >= self.floor + self.size
+    }
+
+    /// The offset found, if any lies within the limit.
+    pub(super) fn answer(&self) -> Option<u64> {
+        let open = (self.floor.saturating_add(self.size) < self.below).then_some(self.floor);
+        self.tightest.map(|(_, offset)| offset).or(open)
+    }
+}
