@@ -1,5 +1,6 @@
 //! Proven answers: bounds, our own search, ILP (good_lp + HiGHS), SMT (z3).
 
+mod formulation;
 pub mod ilp;
 pub mod smt;
 

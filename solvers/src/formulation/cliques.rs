@@ -1,0 +1,99 @@
+//! Cliques that cover all conflicts.
+
+/// Cliques of the graph that together hold every edge, none inside another.
+///
+/// `sets` are the sections: each is taken as it is where it is a clique (always, without exclusions), else it is
+/// covered by greedy cliques. Edges in no section are separations. Every clique is then extended by whoever
+/// conflicts with all of it, larger sizes first. A buffer without neighbours is a clique of one.
+/// O(edges x n x d) at worst, in practice one pass over the sections.
+pub(super) fn cover(neighbours: &[Vec<usize>], size: &[i64], sets: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut graph =
+        Covered { neighbours, size, seen: neighbours.iter().map(|n| vec![false; n.len()]).collect() };
+    let mut cliques = Vec::new();
+    for set in sets {
+        if !set.is_empty() && graph.is_clique(&set) {
+            cliques.push(graph.grow(set));
+        }
+    }
+    for a in 0..neighbours.len() {
+        for at in 0..neighbours[a].len() {
+            if !graph.seen[a][at] {
+                cliques.push(graph.grow(vec![a, neighbours[a][at]]));
+            }
+        }
+    }
+    maximal(cliques, neighbours.len())
+}
+
+struct Covered<'a> {
+    neighbours: &'a [Vec<usize>],
+    size: &'a [i64],
+    /// For every entry of the neighbour lists, whether a clique holds it.
+    seen: Vec<Vec<bool>>,
+}
+
+impl Covered<'_> {
+    fn edge(&self, a: usize, b: usize) -> Option<usize> {
+        self.neighbours[a].binary_search(&b).ok()
+    }
+
+    fn is_clique(&self, set: &[usize]) -> bool {
+        set.iter().enumerate().all(|(at, &a)| set[at + 1..].iter().all(|&b| self.edge(a, b).is_some()))
+    }
+
+    /// Extends a clique until nobody fits, and marks its edges.
+    fn grow(&mut self, mut clique: Vec<usize>) -> Vec<usize> {
+        let first = clique[0];
+        let mut candidates: Vec<usize> = self.neighbours[first].clone();
+        candidates.retain(|c| !clique.contains(c));
+        candidates.sort_by_key(|&c| (std::cmp::Reverse(self.size[c]), c));
+        for c in candidates {
+            if clique.iter().all(|&member| self.edge(c, member).is_some()) {
+                clique.push(c);
+            }
+        }
+        clique.sort_unstable();
+        for &a in &clique {
+            for &b in &clique {
+                if let Some(at) = self.edge(a, b) {
+                    self.seen[a][at] = true;
+                }
+            }
+        }
+        clique
+    }
+}
+
+/// Drops cliques inside others and adds single buffers in none; longest first, then by members.
+fn maximal(mut cliques: Vec<Vec<usize>>, n: usize) -> Vec<Vec<usize>> {
+    cliques.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    cliques.dedup();
+    let mut of_member: Vec<Vec<usize>> = vec![Vec::new(); n];
+    let mut kept: Vec<Vec<usize>> = Vec::new();
+    for clique in cliques {
+        let inside = |other: &usize| clique.iter().all(|m| kept[*other].binary_search(m).is_ok());
+        if of_member[clique[0]].iter().any(inside) {
+            continue;
+        }
+        for &member in &clique {
+            of_member[member].push(kept.len());
+        }
+        kept.push(clique);
+    }
+    let alone = (0..n).filter(|&i| of_member[i].is_empty()).map(|i| vec![i]);
+    kept.extend(alone.collect::<Vec<_>>());
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_edge_is_in_a_maximal_clique() {
+        // A square 0-1-2-3 with the diagonal 0-2, and 4 alone; the "section" {0,1,2,3} is no clique.
+        let neighbours = vec![vec![1, 2, 3], vec![0, 2], vec![0, 1, 3], vec![0, 2], vec![]];
+        let cliques = cover(&neighbours, &[1, 1, 1, 1, 1], vec![vec![0, 1, 2, 3], vec![0, 1]]);
+        assert_eq!(cliques, [vec![0, 1, 2], vec![0, 2, 3], vec![4]]);
+    }
+}

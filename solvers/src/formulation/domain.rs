@@ -1,0 +1,175 @@
+//! Where each buffer may lie below a given peak, and who must lie below whom.
+
+use super::part::Part;
+
+/// Rounds of narrowing at most: a contradiction can otherwise creep upwards unit by unit.
+const ROUNDS: usize = 64;
+
+/// Bounds on offsets and forced orders for layouts of a part that end at or below `upper`.
+///
+/// Exact integer reasoning, repeated until nothing changes:
+/// - `i` cannot lie below `j` where `low_i + size_i > high_j`; then `j` lies below `i`;
+/// - who lies below `i` lifts it to its own lowest end; members of one clique do so together, being stacked;
+/// - the same from above.
+#[derive(Clone, Debug)]
+pub(crate) struct Domain {
+    /// The peak allowed, units.
+    pub upper: i64,
+    /// Lowest offsets, units.
+    pub low: Vec<i64>,
+    /// Highest offsets, units.
+    pub high: Vec<i64>,
+    /// Per pair `(i, j)` of the part: `Some(true)` where `i` must lie below `j`, `Some(false)` where above.
+    pub below: Vec<Option<bool>>,
+}
+
+impl Domain {
+    /// `None` where no layout ends at or below `upper`. `symmetry` keeps one of each class of equal layouts, see
+    /// [`Domain::break_symmetry`]. O(rounds x (c + total clique size squared)).
+    pub fn new(part: &Part, upper: i64, symmetry: bool) -> Option<Self> {
+        let mut domain = Self::plain(part, upper, symmetry)?;
+        domain.propagate(part).then_some(domain)
+    }
+
+    /// The same without narrowing.
+    pub fn plain(part: &Part, upper: i64, symmetry: bool) -> Option<Self> {
+        let mut domain = Self {
+            upper,
+            low: part.fixed.iter().map(|fixed| fixed.unwrap_or(0)).collect(),
+            high: (0..part.len())
+                .map(|i| {
+                    part.fixed[i].unwrap_or((upper - part.size[i]).div_euclid(part.align[i]) * part.align[i])
+                })
+                .collect(),
+            below: vec![None; part.pairs.len()],
+        };
+        if (0..part.len()).any(|i| domain.high[i] + part.size[i] > upper) {
+            return None;
+        }
+        if symmetry {
+            domain.break_symmetry(part);
+        }
+        Some(domain)
+    }
+
+    /// Whether `i` must lie below `j`, as far as known.
+    pub fn order(&self, part: &Part, i: usize, j: usize) -> Option<bool> {
+        let below = self.below[part.pair(i, j)?]?;
+        Some(below == (i < j))
+    }
+
+    /// Fixes the order of some pairs so that of equivalent layouts at least one stays.
+    ///
+    /// *Twins* are conflicting buffers of equal size and alignment, neither fixed, with the same other
+    /// neighbours: swapping their offsets gives a layout of the same peak, so the lower id may lie below.
+    /// *Mirror*: where nothing is fixed or aligned, turning a layout upside down below its peak gives one of the
+    /// same peak, so one pair may be put in order. The pair must hold no twin: first mirror, then sort the
+    /// twins, and the mirrored pair has not moved.
+    fn break_symmetry(&mut self, part: &Part) {
+        let mut has_twin = vec![false; part.len()];
+        for (at, &(i, j)) in part.pairs.iter().enumerate() {
+            let others = |a: usize, b: usize| part.neighbours[a].iter().filter(move |&&k| k != b);
+            let twins = part.size[i] == part.size[j]
+                && part.align[i] == part.align[j]
+                && part.fixed[i].is_none()
+                && part.fixed[j].is_none()
+                && part.neighbours[i].len() == part.neighbours[j].len()
+                && others(i, j).eq(others(j, i));
+            if twins {
+                (has_twin[i], has_twin[j]) = (true, true);
+                self.below[at] = Some(true);
+            }
+        }
+        if !part.mirrors() {
+            return;
+        }
+        // The pair that constrains most: large and with many neighbours.
+        let weight = |i: usize| part.size[i] as i128 * part.neighbours[i].len() as i128;
+        let free = part.pairs.iter().enumerate().filter(|(_, (i, j))| !has_twin[*i] && !has_twin[*j]);
+        let best = free.max_by_key(|&(at, &(i, j))| (weight(i) + weight(j), std::cmp::Reverse(at)));
+        if let Some((at, _)) = best {
+            self.below[at] = Some(true);
+        }
+    }
+
+    /// Narrows until nothing changes or long enough; false where nothing is left.
+    fn propagate(&mut self, part: &Part) -> bool {
+        for _ in 0..ROUNDS {
+            let mut changed = false;
+            for (at, &(i, j)) in part.pairs.iter().enumerate() {
+                if self.below[at].is_none() {
+                    let under = self.low[i] + part.size[i] <= self.high[j];
+                    let over = self.low[j] + part.size[j] <= self.high[i];
+                    match (under, over) {
+                        (false, false) => return false,
+                        (true, true) => continue,
+                        _ => self.below[at] = Some(under),
+                    }
+                    changed = true;
+                }
+                let (a, b) = if self.below[at] == Some(true) { (i, j) } else { (j, i) };
+                changed |= self.lift(part, b, self.low[a] + part.size[a]);
+                changed |= self.press(part, a, self.high[b] - part.size[a]);
+            }
+            for clique in &part.cliques {
+                changed |= self.stack(part, clique);
+            }
+            if (0..part.len()).any(|i| self.low[i] > self.high[i]) {
+                return false;
+            }
+            if !changed {
+                break;
+            }
+        }
+        true
+    }
+
+    /// Lifts and presses each member by what must lie below and above it.
+    fn stack(&mut self, part: &Part, clique: &[usize]) -> bool {
+        let mut changed = false;
+        for &j in clique {
+            let (mut under, mut over) = (0, 0);
+            let (mut floor, mut ceiling) = (i64::MAX, i64::MIN);
+            for &i in clique.iter().filter(|&&i| i != j) {
+                match self.order(part, i, j) {
+                    Some(true) => {
+                        under += part.size[i];
+                        floor = floor.min(self.low[i]);
+                    }
+                    Some(false) => {
+                        over += part.size[i];
+                        ceiling = ceiling.max(self.high[i] + part.size[i]);
+                    }
+                    None => {}
+                }
+            }
+            if under > 0 {
+                changed |= self.lift(part, j, floor + under);
+            }
+            if over > 0 {
+                changed |= self.press(part, j, ceiling - over - part.size[j]);
+            }
+        }
+        changed
+    }
+
+    fn lift(&mut self, part: &Part, i: usize, floor: i64) -> bool {
+        let higher = floor > self.low[i];
+        if higher {
+            // Alignments and offsets are far below the limits of i64; a fixed buffer lifted is refused later.
+            self.low[i] = floor.div_euclid(part.align[i]) * part.align[i];
+            if self.low[i] < floor {
+                self.low[i] += part.align[i];
+            }
+        }
+        higher
+    }
+
+    fn press(&mut self, part: &Part, i: usize, ceiling: i64) -> bool {
+        let lower = ceiling < self.high[i];
+        if lower {
+            self.high[i] = ceiling.div_euclid(part.align[i]) * part.align[i];
+        }
+        lower
+    }
+}

@@ -1,0 +1,264 @@
+//! Runs an engine over the parts of an instance and keeps what is proved.
+
+use super::greedy;
+use super::part::Part;
+use plimsoll_model::{
+    Budget, Bytes, ConflictGraph, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Problem,
+    SolveError, Stats, Stop, Witness, check_layout, simple_bound,
+};
+use std::time::Instant;
+
+/// What an engine is asked: a layout of the part that ends at or below `upper`, as low as possible. Units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task<'a> {
+    /// The part.
+    pub part: &'a Part,
+    /// The bound on the whole instance so far: to end below it is worth nothing.
+    pub lower: i64,
+    /// To end at or below it is enough.
+    pub enough: i64,
+    /// To end above it is useless.
+    pub upper: i64,
+    /// A layout known so far, whatever its peak.
+    pub known: &'a [i64],
+}
+
+/// What an engine has proved of its task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// No layout of the part ends below this; `lower` of the task where nothing was proved. Units.
+    pub lower: i64,
+    /// Why it gave up, if it did.
+    pub stop: Option<Stop>,
+}
+
+/// Called with every layout found; says whether it passed the checker.
+pub(crate) type Found<'a> = dyn FnMut(&[i64]) -> bool + 'a;
+
+/// An exact method for one part.
+pub(crate) trait Engine {
+    /// Its name, for witnesses.
+    fn name(&self) -> &'static str;
+
+    /// Works on a task until it is settled or the budget is spent. Every layout goes through `found`.
+    ///
+    /// # Errors
+    /// Broken machinery.
+    fn solve(
+        &self,
+        task: Task<'_>,
+        budget: &mut Budget,
+        stats: &mut Stats,
+        found: &mut Found<'_>,
+    ) -> Result<Verdict, SolveError>;
+}
+
+/// Solves an instance part by part.
+///
+/// The incumbent of the whole takes the best layout of each part, so its peak is the highest of theirs. Only
+/// parts above the bound are worked on; larger ones come last, so that a limit hits the fewest. The bound of the whole is the
+/// highest of a part, raised with [`Witness::Search`] only by what an engine proved, or with a clique.
+pub(crate) fn drive(
+    engine: &dyn Engine,
+    absorb: bool,
+    instance: &Instance,
+    budget: &mut Budget,
+    observer: &mut dyn Observer<Offsets>,
+) -> Result<Outcome<Layout>, SolveError> {
+    let mut run = Run::start(engine.name(), absorb, instance, observer);
+    if budget.check().is_none() {
+        run.raise_by_cliques();
+    }
+    run.solve_parts(engine, budget)?;
+    Ok(run.conclude(budget))
+}
+
+struct Run<'a> {
+    name: &'static str,
+    instance: &'a Instance,
+    observer: &'a mut dyn Observer<Offsets>,
+    grain: i64,
+    parts: Vec<Part>,
+    /// Best offsets of each part, units.
+    best: Vec<Vec<i64>>,
+    bound: LowerBound,
+    layout: Layout,
+    stats: Stats,
+    stop: Option<Stop>,
+}
+
+impl<'a> Run<'a> {
+    fn start(
+        name: &'static str,
+        absorb: bool,
+        instance: &'a Instance,
+        observer: &'a mut dyn Observer<Offsets>,
+    ) -> Self {
+        let started = Instant::now();
+        observer.phase("greedy");
+        let parts = Part::split(instance, &ConflictGraph::of(instance), absorb);
+        let best: Vec<Vec<i64>> = parts.iter().map(greedy::place).collect();
+        let mut stats = Stats::default();
+        stats.count("parts", parts.len() as u64);
+        stats.count("absorbed", parts.iter().map(|part| part.absorbed() as u64).sum());
+        let mut run = Self {
+            name,
+            instance,
+            observer,
+            grain: instance.grain().get() as i64,
+            layout: Layout::new(vec![Bytes::ZERO; instance.len()]),
+            parts,
+            best,
+            bound: simple_bound(instance),
+            stats,
+            stop: None,
+        };
+        run.observer.bound(&run.bound);
+        run.layout = run.assemble(&run.best);
+        debug_assert!(check_layout(&instance.clone().with_capacity(None), &run.layout).is_empty());
+        run.report();
+        run.stats.phases.push(("greedy".to_owned(), started.elapsed().as_secs_f64()));
+        run
+    }
+
+    fn assemble(&self, best: &[Vec<i64>]) -> Layout {
+        let mut offsets = vec![Bytes::ZERO; self.instance.len()];
+        for (part, best) in self.parts.iter().zip(best) {
+            part.expand(best, &mut offsets);
+        }
+        Layout::new(offsets)
+    }
+
+    fn value(&self) -> Bytes {
+        self.layout.peak(self.instance)
+    }
+
+    fn fits(&self, value: Bytes) -> bool {
+        self.instance.capacity().is_none_or(|capacity| value <= capacity)
+    }
+
+    /// Tells the observer of the incumbent, if it is a solution.
+    fn report(&mut self) {
+        let value = self.value();
+        if self.fits(value) {
+            self.observer.incumbent(&self.layout, value);
+        }
+    }
+
+    /// Takes over a layout of one part if the checker agrees and it is lower; true where the checker agrees.
+    fn accept(&mut self, at: usize, offsets: &[i64]) -> bool {
+        let mut best = self.best.clone();
+        best[at] = offsets.to_vec();
+        let layout = self.assemble(&best);
+        // Other parts may still be above the capacity; that is no fault of this one.
+        let fault = if self.fits(layout.peak(self.instance)) {
+            !Offsets::check(self.instance, &layout).is_empty()
+        } else {
+            !check_layout(&self.instance.clone().with_capacity(None), &layout).is_empty()
+        };
+        if fault {
+            self.stats.count("rejected", 1);
+            return false;
+        }
+        if self.parts[at].peak(offsets) < self.parts[at].peak(&self.best[at]) {
+            let lower = layout.peak(self.instance) < self.value();
+            self.best = best;
+            self.layout = layout;
+            if lower {
+                self.report();
+            }
+        }
+        true
+    }
+
+    fn raise(&mut self, bound: LowerBound) {
+        if self.bound.raise(bound) {
+            self.observer.bound(&self.bound);
+        }
+    }
+
+    /// Bounds by the heaviest clique of each part.
+    fn raise_by_cliques(&mut self) {
+        let heaviest: Vec<LowerBound> = self
+            .parts
+            .iter()
+            .filter_map(|part| {
+                let (clique, weight) = part.heaviest()?;
+                let buffers = clique.iter().map(|&i| part.ids[i]).collect();
+                Some(LowerBound::new(Bytes::new((weight * self.grain) as u64), Witness::Clique { buffers }))
+            })
+            .collect();
+        heaviest.into_iter().for_each(|bound| self.raise(bound));
+    }
+
+    /// The bound of the whole in units, rounded up: every peak of a grained layout is a multiple of the grain.
+    fn lower(&self) -> i64 {
+        (self.bound.value.get() as i64 + self.grain - 1) / self.grain
+    }
+
+    fn settled(&self, budget: &Budget) -> bool {
+        let value = self.value();
+        let over = self.instance.capacity().is_some_and(|capacity| self.bound.value > capacity);
+        over || self.fits(value) && (value <= self.bound.value || budget.reaches_target(value))
+    }
+
+    fn solve_parts(&mut self, engine: &dyn Engine, budget: &mut Budget) -> Result<(), SolveError> {
+        let mut order: Vec<usize> = (0..self.parts.len()).collect();
+        order.sort_by_key(|&at| (self.parts[at].pairs.len(), at));
+        for at in order {
+            if self.settled(budget) {
+                break;
+            }
+            self.stop = budget.check();
+            if self.stop.is_some() {
+                break;
+            }
+            self.solve_part(engine, at, budget)?;
+        }
+        Ok(())
+    }
+
+    fn solve_part(&mut self, engine: &dyn Engine, at: usize, budget: &mut Budget) -> Result<(), SolveError> {
+        let lower = self.lower();
+        let units = |bytes: Bytes| (bytes.get() / self.grain as u64).min(i64::MAX as u64) as i64;
+        let capacity = self.instance.capacity().map_or(i64::MAX, units);
+        let peak = self.parts[at].peak(&self.best[at]);
+        let enough = lower.max(budget.target().map_or(0, units)).min(capacity);
+        if peak <= enough {
+            return Ok(());
+        }
+        let started = Instant::now();
+        self.observer.phase(&format!("{} part {at}", self.name));
+        let (part, known) = (self.parts[at].clone(), self.best[at].clone());
+        let upper = (peak - 1).min(capacity);
+        let task = Task { part: &part, lower, enough, upper, known: &known };
+        let mut stats = std::mem::take(&mut self.stats);
+        let verdict = engine.solve(task, budget, &mut stats, &mut |offsets| self.accept(at, offsets));
+        stats.phases.push((format!("{} part {at}", self.name), started.elapsed().as_secs_f64()));
+        for (name, by) in std::mem::replace(&mut self.stats, stats).counters {
+            self.stats.count(&name, by);
+        }
+        let verdict = verdict?;
+        let value = Bytes::new((verdict.lower * self.grain) as u64);
+        if verdict.lower > lower {
+            self.raise(LowerBound::new(value, Witness::Search { solver: self.name.to_owned() }));
+        }
+        self.stop = self.stop.or(verdict.stop);
+        Ok(())
+    }
+
+    fn conclude(mut self, budget: &mut Budget) -> Outcome<Layout> {
+        let value = self.value();
+        let over = self.instance.capacity().is_some_and(|capacity| self.bound.value > capacity);
+        let stop = if over || self.fits(value) && value <= self.bound.value {
+            Stop::Completed
+        } else if self.fits(value) && budget.reaches_target(value) {
+            Stop::Target
+        } else {
+            self.stop.or_else(|| budget.check()).unwrap_or(Stop::Completed)
+        };
+        self.stats.nodes = budget.nodes();
+        let best = Some((self.layout, value));
+        Outcome::conclude(best, self.bound, self.instance.capacity(), stop, self.stats)
+    }
+}

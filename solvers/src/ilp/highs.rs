@@ -1,0 +1,147 @@
+//! Runs HiGHS on a model built with `good_lp`, quietly, on a thread of its own.
+//!
+//! `good_lp`'s own `solve` folds limits and gaps into one status and drops the dual bound, so the model is handed
+//! to the `highs` crate and its status and bound are read there. HiGHS keeps one task scheduler per calling
+//! thread and refuses to run when its size differs from the `threads` option; a fresh thread for every call makes
+//! any number of threads work in one process.
+
+use good_lp::solvers::highs::HighsProblem;
+use highs::{HighsModelStatus, Model};
+use plimsoll_model::{Budget, Setup, SolveError, Stop};
+use std::time::Duration;
+
+/// Beyond this many units HiGHS's tolerances (1e-9 at best, on products of binaries and offsets) come too near
+/// one unit; its layouts are still checked exactly, but its bounds are not believed.
+pub(super) const SAFE_UNITS: i64 = 10_000_000;
+
+/// How far HiGHS's bound may exceed the truth, relative to the largest number in the model. A bound is believed
+/// after rounding up what is left when this is taken off.
+const TOLERANCE: f64 = 1e-6;
+
+/// What one call may spend.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Time from now, none for no limit.
+    pub time: Option<Duration>,
+    /// Branch-and-bound nodes, none for no limit.
+    pub nodes: Option<u64>,
+}
+
+impl Limits {
+    /// What is left of a budget.
+    pub fn of(budget: &Budget) -> Self {
+        Self { time: budget.time_left(), nodes: budget.nodes_left() }
+    }
+
+    /// Half of it, at least one node.
+    pub fn half(self) -> Self {
+        Self { time: self.time.map(|time| time / 2), nodes: self.nodes.map(|nodes| (nodes / 2).max(1)) }
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum End {
+    /// Solved to optimality.
+    Optimal,
+    /// No solution exists.
+    Infeasible,
+    /// A limit, or HiGHS could not go on.
+    Stopped(Option<Stop>),
+}
+
+/// What a call brought.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub end: End,
+    /// Values of the variables, in order of creation.
+    pub values: Option<Vec<f64>>,
+    /// No solution has a smaller objective, by HiGHS's arithmetic; minus infinity where it has none.
+    pub bound: f64,
+    /// Nodes of branch and bound.
+    pub nodes: u64,
+}
+
+/// The least whole number HiGHS's bound proves, in a model whose numbers reach `scale`.
+pub(super) fn believed(bound: f64, scale: i64) -> Option<i64> {
+    let slack = (TOLERANCE * scale as f64).max(TOLERANCE);
+    let value = (bound - slack).ceil();
+    (scale <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)
+}
+
+/// Builds a model on a fresh thread and solves it there; `start` is a solution to begin from.
+///
+/// # Errors
+/// HiGHS refuses the model, or the thread panics.
+pub(super) fn solve(
+    name: &'static str,
+    setup: Setup,
+    limits: Limits,
+    scale: i64,
+    start: Option<&[f64]>,
+    build: impl FnOnce() -> HighsProblem + Send,
+) -> Result<Answer, SolveError> {
+    let machinery = |reason: String| SolveError::Machinery { solver: name, reason };
+    std::thread::scope(|scope| {
+        scope.spawn(|| run(setup, limits, scale, start, build)).join().unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+            Err(text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default())
+        })
+    })
+    .map_err(machinery)
+}
+
+fn run(
+    setup: Setup,
+    limits: Limits,
+    scale: i64,
+    start: Option<&[f64]>,
+    build: impl FnOnce() -> HighsProblem,
+) -> Result<Answer, String> {
+    let started = std::time::Instant::now();
+    let mut model = build().try_into_inner().map_err(|error| error.to_string())?;
+    model.make_quiet();
+    let time = limits.time.map(|time| time.saturating_sub(started.elapsed()));
+    configure(&mut model, setup, Limits { time, ..limits }, scale)
+        .map_err(|option| format!("HiGHS does not know the option {option}"))?;
+    if let Some(values) = start {
+        model
+            .try_set_solution(Some(values), None, None, None)
+            .map_err(|e| format!("start refused: {e:?}"))?;
+    }
+    let solved = model.try_solve().map_err(|error| format!("HiGHS ended with {error:?}"))?;
+    let bound = solved.double_info_value(c"mip_dual_bound").unwrap_or(f64::NEG_INFINITY);
+    let nodes = solved.int_info_value(c"mip_node_count").unwrap_or(0).max(0) as u64;
+    let end = match solved.status() {
+        HighsModelStatus::Optimal => End::Optimal,
+        HighsModelStatus::Infeasible | HighsModelStatus::UnboundedOrInfeasible => End::Infeasible,
+        HighsModelStatus::ReachedTimeLimit => End::Stopped(Some(Stop::TimeLimit)),
+        HighsModelStatus::ReachedSolutionLimit => End::Stopped(Some(Stop::NodeLimit)),
+        HighsModelStatus::ReachedInterrupt => End::Stopped(Some(Stop::Cancelled)),
+        _ => End::Stopped(None),
+    };
+    let feasible = solved.primal_solution_status() == highs::HighsSolutionStatus::Feasible;
+    let values = feasible.then(|| solved.get_solution().columns().to_vec());
+    Ok(Answer { end, values, bound, nodes })
+}
+
+fn configure(model: &mut Model, setup: Setup, limits: Limits, scale: i64) -> Result<(), &'static str> {
+    let mut float =
+        |option: &'static str, value: f64| model.try_set_option(option, value).map_err(|_| option);
+    // Objectives are whole numbers: a gap below one is none.
+    float("mip_abs_gap", 0.99)?;
+    float("mip_rel_gap", 0.0)?;
+    // A binary off by this moves an offset by less than a tenth of a unit.
+    float("mip_feasibility_tolerance", (0.1 / scale.max(1) as f64).clamp(1e-9, 1e-6))?;
+    if let Some(time) = limits.time {
+        float("time_limit", time.as_secs_f64())?;
+    }
+    let mut whole =
+        |option: &'static str, value: i32| model.try_set_option(option, value).map_err(|_| option);
+    whole("random_seed", (setup.seed % (1 << 31)) as i32)?;
+    whole("threads", i32::try_from(setup.threads.max(1)).unwrap_or(i32::MAX))?;
+    if let Some(nodes) = limits.nodes {
+        whole("mip_max_nodes", i32::try_from(nodes).unwrap_or(i32::MAX))?;
+    }
+    Ok(())
+}

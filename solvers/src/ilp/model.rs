@@ -1,0 +1,160 @@
+//! The formulation of one part and its strengthening.
+
+use super::Formulation;
+use crate::formulation::{Domain, Part};
+use good_lp::solvers::highs::{HighsProblem, highs};
+use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
+
+/// The model of one part under one peak: variables in the order offsets, peak, orders, multipliers.
+///
+/// ```text
+/// minimise P                                    (or nothing: any layout that ends at or below the peak allowed)
+/// o_i in [low_i, high_i]                        offset of buffer i; o_i = a_i k_i with k_i whole, where aligned
+/// z_ij in {0, 1} per conflicting pair i < j     1 where i lies below j
+/// o_i + s_i <= o_j + (high_i + s_i - low_j) (1 - z_ij)        big-M, as small as the positions allow
+/// o_j + s_j <= o_i + (high_j + s_j - low_i) z_ij
+/// o_i + s_i <= P
+/// ```
+pub(super) struct Model<'a> {
+    part: &'a Part,
+    domain: &'a Domain,
+    formulation: Formulation,
+    /// The peak is minimised; else anything at or below the domain's peak will do.
+    minimise: bool,
+    /// To lie below this is worth nothing.
+    lower: i64,
+    vars: ProblemVariables,
+    offset: Vec<Variable>,
+    peak: Variable,
+    order: Vec<Variable>,
+    multiple: Vec<Option<Variable>>,
+}
+
+impl<'a> Model<'a> {
+    /// Creates the variables.
+    pub fn new(
+        part: &'a Part,
+        domain: &'a Domain,
+        formulation: Formulation,
+        minimise: bool,
+        lower: i64,
+    ) -> Self {
+        let mut vars = ProblemVariables::new();
+        let offset = (0..part.len())
+            .map(|i| vars.add(variable().min(domain.low[i] as f64).max(domain.high[i] as f64)));
+        let offset: Vec<Variable> = offset.collect();
+        let top = domain.upper as f64;
+        let least = if minimise { lower as f64 } else { top };
+        let peak = vars.add(variable().integer().min(least).max(top));
+        let order = domain.below.iter().map(|below| {
+            let (min, max) = match below {
+                None => (0.0, 1.0),
+                Some(true) => (1.0, 1.0),
+                Some(false) => (0.0, 0.0),
+            };
+            vars.add(variable().integer().min(min).max(max))
+        });
+        let order = order.collect();
+        let multiple = (0..part.len()).map(|i| {
+            let align = part.align[i];
+            (align > 1).then(|| {
+                let (min, max) = (domain.low[i] / align, domain.high[i] / align);
+                vars.add(variable().integer().min(min as f64).max(max as f64))
+            })
+        });
+        let multiple = multiple.collect();
+        Self { part, domain, formulation, minimise, lower, vars, offset, peak, order, multiple }
+    }
+
+    /// Values of all variables for a layout of the part.
+    pub fn start(&self, offsets: &[i64]) -> Vec<f64> {
+        let part = self.part;
+        let mut values: Vec<f64> = offsets.iter().map(|&offset| offset as f64).collect();
+        values.push(part.peak(offsets).max(self.lower) as f64);
+        values.extend(part.pairs.iter().map(|&(i, j)| f64::from(u8::from(offsets[i] < offsets[j]))));
+        let aligned = (0..part.len()).filter(|&i| self.multiple[i].is_some());
+        values.extend(aligned.map(|i| (offsets[i] / part.align[i]) as f64));
+        values
+    }
+
+    /// `z` where `i` lies below `j`, as an expression in the pair's variable.
+    fn below(&self, i: usize, j: usize) -> Expression {
+        let pair = self.part.pair(i, j).expect("members of a clique conflict");
+        if i < j { self.order[pair].into() } else { 1.0 - self.order[pair] }
+    }
+
+    /// Adds all constraints.
+    pub fn build(mut self) -> HighsProblem {
+        let objective: Expression = if self.minimise { self.peak.into() } else { 0.into() };
+        let vars = std::mem::take(&mut self.vars);
+        let mut problem = vars.minimise(objective).using(highs);
+        let part = self.part;
+        for i in 0..part.len() {
+            problem.add_constraint(constraint!(self.offset[i] + part.size[i] as f64 <= self.peak));
+            if let Some(multiple) = self.multiple[i] {
+                problem.add_constraint(constraint!(self.offset[i] == part.align[i] as f64 * multiple));
+            }
+        }
+        for (at, &(i, j)) in part.pairs.iter().enumerate() {
+            self.separate(&mut problem, i, j, 1.0 - self.order[at]);
+            self.separate(&mut problem, j, i, self.order[at].into());
+        }
+        if self.formulation.stacking {
+            for clique in part.cliques.iter().filter(|clique| clique.len() > 2) {
+                self.stack(&mut problem, clique);
+            }
+        }
+        self.triangles(&mut problem);
+        problem
+    }
+
+    /// `i` below `j` unless `otherwise` is 1.
+    fn separate(&self, problem: &mut HighsProblem, i: usize, j: usize, otherwise: Expression) {
+        let (part, domain) = (self.part, self.domain);
+        let size = part.size[i] as f64;
+        let m = if self.formulation.positions {
+            domain.high[i] + part.size[i] - domain.low[j]
+        } else {
+            domain.upper
+        };
+        problem.add_constraint(constraint!(
+            self.offset[i] + size <= self.offset[j] + m.max(0) as f64 * otherwise
+        ));
+    }
+
+    /// Stacking cuts: the members of a clique below `j` carry it, those above `j` lie on it.
+    ///
+    /// `o_j >= sum s_i z_ij` and `o_j + s_j + sum s_i z_ji <= P`. Where the clique fills the whole peak both hold
+    /// with equality, which ties its orders to those of the next clique.
+    fn stack(&self, problem: &mut HighsProblem, clique: &[usize]) {
+        let part = self.part;
+        for &j in clique {
+            let mut under = Expression::with_capacity(clique.len() + 1);
+            let mut over = Expression::with_capacity(clique.len() + 2);
+            for &i in clique.iter().filter(|&&i| i != j) {
+                under += part.size[i] as f64 * self.below(i, j);
+                over += part.size[i] as f64 * self.below(j, i);
+            }
+            problem.add_constraint(constraint!(self.offset[j] >= under));
+            problem.add_constraint(constraint!(self.offset[j] + part.size[j] as f64 + over <= self.peak));
+        }
+    }
+
+    /// Transitivity: of three mutual conflicts, no cycle. `z_ij + z_jk - z_ik` is 0 or 1.
+    fn triangles(&self, problem: &mut HighsProblem) {
+        let part = self.part;
+        let mut left = self.formulation.triangles;
+        for (ij, &(i, j)) in part.pairs.iter().enumerate() {
+            for &k in part.neighbours[j].iter().filter(|&&k| k > j) {
+                let (Some(ik), Some(jk)) = (part.pair(i, k), part.pair(j, k)) else { continue };
+                if left == 0 {
+                    return;
+                }
+                left -= 1;
+                let turn = || self.order[ij] + self.order[jk] - self.order[ik];
+                problem.add_constraint(constraint!(turn() <= 1.0));
+                problem.add_constraint(constraint!(turn() >= 0.0));
+            }
+        }
+    }
+}

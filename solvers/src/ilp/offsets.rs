@@ -1,0 +1,222 @@
+//! Offset assignment as a mixed integer linear program.
+//!
+//! Two conflicting buffers lie one below the other; a binary says which. Given all the orders, the lowest
+//! offsets are longest paths, so all that is hard is in the binaries. The plain formulation with big-M constraints has
+//! a weak relaxation (every binary at one half lets buffers overlap); what makes it strong are the stacking cuts, after
+//! the idea that a clique of conflicts is a stack: see [`Formulation`].
+//!
+//! ```text
+//!   |####c####|        S = {a, b, c}, a clique
+//!   |####b####|        o_b >= s_a z_ab + s_c z_cb           who lies below b carries it
+//!   |####a####|        o_b + s_b + s_a z_ba + s_c z_bc <= P who lies above b presses it
+//! ```
+//!
+//! First the question "is there a layout at the bound?" is put, as a pure feasibility problem with the tightest
+//! big-M; only then the peak is minimised between bound and incumbent. HiGHS computes with floating point
+//! numbers, so what it finds is turned into integers by pushing buffers down in its order and goes through the
+//! checker, and what it proves is believed only with a margin (1e-6 of the peak) and below ten
+//! million units of grain.
+//!
+//! Size: one binary and two rows per conflict, two rows per member of a clique. Source: the disjunctive big-M
+//! formulation is that of two-dimensional packing and of the ILP for offset assignment in the literature on memory
+//! planning; stacking cuts are the clique inequalities of single-machine scheduling in ordering variables.
+
+use super::highs::{Answer, End, Limits, SAFE_UNITS, believed, solve};
+use super::model::Model;
+use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
+use plimsoll_model::{
+    Budget, ConflictGraph, Instance, Layout, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats,
+};
+
+/// The parts of the formulation, each of which can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "independent switches, named, for ablation")]
+pub struct Formulation {
+    /// Leave out buffers that can always lie inside another.
+    pub absorb: bool,
+    /// Narrow positions by exact reasoning, which fixes orders and shrinks every big-M.
+    pub positions: bool,
+    /// Stacking cuts per clique.
+    pub stacking: bool,
+    /// Transitivity of at most this many triples of mutual conflicts.
+    pub triangles: usize,
+    /// Fix the order of twins and of one pair against the mirror image.
+    pub symmetry: bool,
+    /// First ask for a layout at the bound, then minimise.
+    pub decide: bool,
+    /// Begin the minimisation from the incumbent; else only better layouts are allowed.
+    pub warm: bool,
+    /// Instances with more conflicts than this in one part are declined.
+    pub max_pairs: usize,
+}
+
+impl Default for Formulation {
+    fn default() -> Self {
+        Self {
+            absorb: true,
+            positions: true,
+            stacking: true,
+            triangles: 100_000,
+            symmetry: true,
+            decide: true,
+            warm: false,
+            max_pairs: 100_000,
+        }
+    }
+}
+
+/// Offset assignment by HiGHS; the registry calls it `ilp`.
+///
+/// A cancel flag is seen between calls of HiGHS only, a time limit and a node limit inside them too.
+/// One node of the budget is one node of branch and bound.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ilp {
+    setup: Setup,
+    formulation: Formulation,
+}
+
+impl Ilp {
+    /// With everything switched on.
+    pub fn new(setup: Setup) -> Self {
+        Self { setup, formulation: Formulation::default() }
+    }
+
+    /// With another formulation.
+    #[must_use]
+    pub fn with_formulation(mut self, formulation: Formulation) -> Self {
+        self.formulation = formulation;
+        self
+    }
+
+    /// One call of HiGHS; with `minimise` for the lowest peak, else for any at or below `upper`.
+    ///
+    /// Returns the bound proved in units, and whether the call ended by itself.
+    fn call(
+        &self,
+        task: Task<'_>,
+        (upper, minimise): (i64, bool),
+        limits: Limits,
+        run: &mut Progress<'_, '_>,
+    ) -> Result<Verdict, SolveError> {
+        let symmetric = |warm: bool| self.formulation.symmetry && !warm;
+        let warm = self.formulation.warm && minimise;
+        let upper = if warm { task.part.peak(task.known).min(upper + 1) } else { upper };
+        let Some(domain) = self.domain(task, upper, symmetric(warm)) else {
+            return Ok(Verdict { lower: upper + 1, stop: None });
+        };
+        let model = || Model::new(task.part, &domain, self.formulation, minimise, task.lower);
+        let start = (warm && task.part.peak(task.known) <= upper).then(|| model().start(task.known));
+        let answer = solve("ilp", self.setup, limits, upper, start.as_deref(), || model().build())?;
+        run.note(&answer);
+        let mut layout = None;
+        if let Some(values) = &answer.values {
+            layout = task.part.settle(&values[..task.part.len()]).filter(|offsets| (run.found)(offsets));
+        }
+        let peak = layout.map_or(i64::MAX, |offsets| task.part.peak(&offsets));
+        Ok(conclude(task, upper, minimise, peak, &answer))
+    }
+
+    fn domain(&self, task: Task<'_>, upper: i64, symmetry: bool) -> Option<Domain> {
+        if self.formulation.positions {
+            Domain::new(task.part, upper, symmetry)
+        } else {
+            Domain::plain(task.part, upper, symmetry)
+        }
+    }
+}
+
+/// What the answer proves. A layout found bounds what can be believed: no bound may pass its peak.
+fn conclude(task: Task<'_>, upper: i64, minimise: bool, peak: i64, answer: &Answer) -> Verdict {
+    let safe = upper <= SAFE_UNITS;
+    let proved = match answer.end {
+        End::Infeasible if safe => upper + 1,
+        End::Infeasible => task.lower,
+        _ if minimise => believed(answer.bound, upper).unwrap_or(task.lower).min(upper),
+        _ => task.lower,
+    };
+    let stop = match answer.end {
+        End::Stopped(stop) => stop,
+        _ => None,
+    };
+    Verdict { lower: proved.max(task.lower).min(peak), stop }
+}
+
+/// Where layouts, nodes and counters of a run go.
+struct Progress<'a, 'f> {
+    budget: &'a mut Budget,
+    stats: &'a mut Stats,
+    found: &'a mut Found<'f>,
+}
+
+impl Progress<'_, '_> {
+    fn note(&mut self, answer: &Answer) {
+        self.budget.spend(answer.nodes);
+        self.stats.count("calls", 1);
+    }
+}
+
+impl Engine for Ilp {
+    fn name(&self) -> &'static str {
+        "ilp"
+    }
+
+    fn solve(
+        &self,
+        task: Task<'_>,
+        budget: &mut Budget,
+        stats: &mut Stats,
+        found: &mut Found<'_>,
+    ) -> Result<Verdict, SolveError> {
+        let mut lower = task.lower;
+        if self.formulation.decide {
+            let mut best = i64::MAX;
+            let mut watch = |offsets: &[i64]| {
+                let valid = found(offsets);
+                if valid {
+                    best = best.min(task.part.peak(offsets));
+                }
+                valid
+            };
+            let limits = Limits::of(budget).half();
+            let mut run = Progress { budget, stats, found: &mut watch };
+            let verdict = self.call(task, (task.enough, false), limits, &mut run)?;
+            if best <= task.enough {
+                return Ok(Verdict { lower, stop: None });
+            }
+            lower = lower.max(verdict.lower);
+            if lower > task.upper || budget.check().is_some() {
+                return Ok(Verdict { lower, stop: budget.check() });
+            }
+        }
+        let limits = Limits::of(budget);
+        let task = Task { lower, ..task };
+        let mut run = Progress { budget, stats, found };
+        let verdict = self.call(task, (task.upper, true), limits, &mut run)?;
+        Ok(Verdict { lower: verdict.lower, stop: verdict.stop })
+    }
+}
+
+impl Solver<Offsets> for Ilp {
+    fn name(&self) -> &'static str {
+        "ilp"
+    }
+
+    fn solve(
+        &self,
+        instance: &Instance,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Offsets>,
+    ) -> Result<Outcome<Layout>, SolveError> {
+        self.supports(instance)?;
+        drive(self, self.formulation.absorb, instance, budget, observer)
+    }
+
+    fn supports(&self, instance: &Instance) -> Result<(), SolveError> {
+        let (pairs, most) = (ConflictGraph::of(instance).edges(), self.formulation.max_pairs);
+        if pairs > most {
+            let reason = format!("{pairs} conflicting pairs are more than {most}");
+            return Err(SolveError::Unsupported { solver: "ilp", reason });
+        }
+        Ok(())
+    }
+}
