@@ -12,7 +12,7 @@ pub fn gap_percent(value: Bytes, bound: Bytes) -> Option<f64> {
     match (value.get(), bound.get()) {
         (value, bound) if value == bound => Some(0.0),
         (_, 0) => None,
-        (value, bound) => Some((value as f64 - bound as f64) / bound as f64 * 100.0),
+        (value, bound) => Some((value as f64 - bound as f64) * 100.0 / bound as f64),
     }
 }
 

@@ -120,7 +120,7 @@ impl Map<'_> {
         }
         writeln!(
             output,
-            "<rect x=\"{x}\" y=\"59\" width=\"26\" height=\"13\" fill=\"hsl(210 60% 70%)\" stroke=\"#333\" \
+            "<rect x=\"{x}\" y=\"59\" width=\"26\" height=\"13\" fill=\"hsl(210,60%,70%)\" stroke=\"#333\" \
              stroke-width=\"0.5\"/><text x=\"{}\" y=\"70\">a buffer while it is alive (point at it for its numbers)</text>",
             x + 34.0
         )
@@ -141,7 +141,7 @@ impl Map<'_> {
             let name = escape(buffer.name());
             let hue = (id.index() as f64 * GOLDEN_ANGLE).rem_euclid(360.0);
             let shade = 62 + 6 * (id.index() % 4);
-            write!(output, "<g fill=\"hsl({hue:.0} 60% {shade}%)\"><title>{name}: {} bytes", buffer.size())?;
+            write!(output, "<g fill=\"hsl({hue:.0},60%,{shade}%)\"><title>{name}: {} bytes", buffer.size())?;
             for piece in pieces {
                 write!(output, ", at [{}, {})", piece.start, piece.end())?;
             }
