@@ -116,7 +116,7 @@ impl Map<'_> {
                 x + 28.0,
                 x + 34.0,
             )?;
-            x += 60.0 + 8.0 * text.len() as f64;
+            x += 60.0 + 8.0 * text.chars().count() as f64;
         }
         writeln!(
             output,
