@@ -26,7 +26,7 @@ test-long: setup
 	cargo test --workspace --release --locked -- --include-ignored
 
 bench: setup
-	cargo bench --locked --package plimsoll
+	cargo bench --locked --package plimsoll --bench algorithms
 
 results: setup
 	@bash scripts/results.sh
