@@ -20,16 +20,26 @@
 //! ```
 
 mod heat;
+mod hill_climb;
+mod iterated;
 mod naive;
 mod ordered;
 mod orders;
+mod patent;
 mod placement;
+mod pools;
 mod registry;
 mod report;
+mod two_level;
 
 pub use heat::{Heat, Peak};
+pub use hill_climb::HillClimb;
+pub use iterated::{Effort, IteratedSearch};
 pub use naive::Naive;
 pub use ordered::Ordered;
 pub use orders::{Order, conflict_counts};
+pub use patent::{PatentDescending, PatentScattered};
 pub use placement::{Abandoned, Arrangement, Fit, place};
+pub use pools::{Classes, PoolChoice, PoolGreedy, pool_bound};
 pub use registry::{OFFSETS, POOLS, SCATTERED};
+pub use two_level::TwoLevel;

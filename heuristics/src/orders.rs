@@ -4,7 +4,7 @@
 //! instance. O(n log n), except [`Order::Conflicts`].
 
 use crate::heat::Heat;
-use plimsoll_model::{BufferId, Bytes, Instance};
+use plimsoll_model::{BufferId, Instance};
 use std::cmp::Reverse;
 
 /// A rule that orders buffers.
@@ -111,11 +111,6 @@ pub fn conflict_counts(instance: &Instance) -> Vec<u64> {
         counts[b.index()] -= 1;
     }
     counts
-}
-
-/// Bytes of a buffer as a number for scores.
-pub(crate) fn log_size(size: Bytes) -> f64 {
-    log2(size.get())
 }
 
 /// Logarithm to base 2 of a positive number from additions and multiplications only, so that it is the same to

@@ -1,14 +1,23 @@
 //! Every heuristic there is: the list that the command, the tables and the conformance tests read.
 
+use crate::hill_climb::HillClimb;
+use crate::iterated::IteratedSearch;
 use crate::naive::Naive;
 use crate::ordered::Ordered;
 use crate::orders::Order;
+use crate::patent::{PatentDescending, PatentScattered};
 use crate::placement::Fit;
-use plimsoll_model::{Entry, Kind, Offsets, Pools, Scattered};
+use crate::pools::{Classes, PoolChoice, PoolGreedy};
+use crate::two_level::TwoLevel;
+use plimsoll_model::{Bytes, Entry, Kind, Offsets, Pools, Scattered};
 
 const LUNA: &str = "Wang, Shen, Jing, Lyu: memory optimisation for control-flow graphs, Alg. 1 (S0)";
 const PISARCHYK: &str = "Pisarchyk, Lee: Efficient Memory Management for Deep Neural Net Inference, 2020";
 const CLASSICAL: &str = "classical list placement for dynamic storage allocation";
+
+const MINI_INFER: &str = "Mini-Infer static memory planning (S1)";
+const PATENT: &str = "patent on memory management by mutually exclusive operators (S2)";
+const CANN: &str = "CANN graph engine, memory reuse (S4)";
 
 macro_rules! ordered {
     ($name:literal, $order:ident, $fit:ident, $source:expr, $about:literal) => {
@@ -18,6 +27,26 @@ macro_rules! ordered {
             about: $about,
             source: $source,
             build: |_| Box::new(Ordered { name: $name, order: Order::$order, fit: Fit::$fit }),
+        }
+    };
+}
+
+macro_rules! pools {
+    ($name:literal, $order:ident, $choice:ident, $classes:expr, $alignment:literal, $source:expr, $about:literal) => {
+        Entry {
+            name: $name,
+            kind: Kind::Heuristic,
+            about: $about,
+            source: $source,
+            build: |_| {
+                Box::new(PoolGreedy {
+                    name: $name,
+                    order: Order::$order,
+                    choice: PoolChoice::$choice,
+                    classes: $classes,
+                    alignment: Bytes::new($alignment),
+                })
+            },
         }
     };
 }
@@ -71,10 +100,106 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         "XLA, GlobalDecreasingSizeBestFitHeap",
         "size then duration descending, tightest gap"
     ),
+    Entry {
+        name: "patent-descending",
+        kind: Kind::Heuristic,
+        about: "size descending, into memory that one placed non-exclusive buffer uses",
+        source: PATENT,
+        build: |_| Box::new(PatentDescending),
+    },
+    Entry {
+        name: "ge-two-level",
+        kind: Kind::Heuristic,
+        about: "merges equal sizes into blocks, packs smaller blocks into larger ones",
+        source: CANN,
+        build: |_| Box::new(TwoLevel),
+    },
+    Entry {
+        name: "usmp-hill-climb",
+        kind: Kind::Heuristic,
+        about: "swaps buffers at the peak with earlier conflicting ones, lowest gap",
+        source: "Apache TVM, unified static memory planner, hill_climb",
+        build: |setup| Box::new(HillClimb::new(setup.seed)),
+    },
+    Entry {
+        name: "iterated-search",
+        kind: Kind::Heuristic,
+        about: "many orders: a portfolio, random weights, blame; anytime",
+        source: "ours; blame after Joslin, Clements: Squeaky Wheel Optimization, 1999",
+        build: |setup| Box::new(IteratedSearch::new(setup.seed)),
+    },
 ];
 
 /// Every heuristic for the offset problem with buffers cut into pieces.
-pub const SCATTERED: &[Entry<Scattered>] = &[];
+pub const SCATTERED: &[Entry<Scattered>] = &[Entry {
+    name: "patent-scattered",
+    kind: Kind::Heuristic,
+    about: "size descending, cut into free memory of placed non-exclusive buffers",
+    source: PATENT,
+    build: |_| Box::new(PatentScattered),
+}];
+
+/// Powers of two from 512 bytes up.
+const POWERS: Classes = Classes::PowersFrom(Bytes::new(512));
 
 /// Every heuristic for the shared-object problem.
-pub const POOLS: &[Entry<Pools>] = &[];
+pub const POOLS: &[Entry<Pools>] = &[
+    pools!(
+        "mini-infer",
+        Size,
+        First,
+        Classes::All,
+        256,
+        MINI_INFER,
+        "colours by size descending; sizes in units of 256 bytes"
+    ),
+    pools!("mini-infer-unaligned", Size, First, Classes::All, 1, MINI_INFER, "colours by size descending"),
+    pools!(
+        "max-block",
+        Start,
+        First,
+        Classes::All,
+        512,
+        CANN,
+        "execution order, first free pool; sizes in units of 512 bytes"
+    ),
+    pools!("max-block-unaligned", Start, First, Classes::All, 1, CANN, "execution order, first free pool"),
+    pools!(
+        "binary-block",
+        Start,
+        First,
+        POWERS,
+        512,
+        CANN,
+        "execution order, pools by power of two; sizes in units of 512 bytes"
+    ),
+    pools!("binary-block-unaligned", Start, First, POWERS, 1, CANN, "execution order, pools by power of two"),
+    pools!("equality", Start, First, Classes::Equal, 1, PISARCHYK, "execution order, only equal sizes share"),
+    pools!(
+        "in-order",
+        Start,
+        SmallestOrGrow,
+        Classes::All,
+        1,
+        PISARCHYK,
+        "execution order, smallest sufficient pool or grow the largest"
+    ),
+    pools!(
+        "shared-greedy-by-size",
+        Size,
+        Smallest,
+        Classes::All,
+        1,
+        PISARCHYK,
+        "size descending, smallest free pool"
+    ),
+    pools!(
+        "shared-greedy-by-breadth",
+        Breadth,
+        SmallestOrGrow,
+        Classes::All,
+        1,
+        PISARCHYK,
+        "busiest steps first, smallest sufficient pool or grow the largest"
+    ),
+];

@@ -1,13 +1,34 @@
-//! Proven answers: bounds, our own search, ILP (good_lp + HiGHS), SMT (z3).
+//! Proven answers: bounds, our own search, ILP (`good_lp` + HiGHS), SMT (z3).
+//!
+//! [`OFFSETS`] and [`POOLS`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
+//! and exclusions; minimise, or decide at a capacity ([`plimsoll_model::Budget::with_target`]); stop on time or nodes.
+//! What they claim follows from value, bound and capacity alone ([`plimsoll_model::Outcome::conclude`]).
+//!
+//! ```
+//! use plimsoll_model::{Budget, Buffer, Claim, InstanceBuilder, Lifespan, Setup, Silent, Solver};
+//! use plimsoll_solvers::Exact;
+//!
+//! let instance = InstanceBuilder::new("tiny")
+//!     .buffer(Buffer::new("a", 4, Lifespan::single(0, 4)?))
+//!     .buffer(Buffer::new("b", 6, Lifespan::single(0, 2)?))
+//!     .buffer(Buffer::new("c", 5, Lifespan::single(2, 4)?))
+//!     .build()?;
+//! let outcome = Exact::new(Setup::default()).solve(&instance, &mut Budget::unlimited(), &mut Silent)?;
+//! assert_eq!(outcome.claim, Claim::Optimal);
+//! assert_eq!(outcome.value.unwrap().get(), 10);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+pub mod bounds;
+mod brute;
+pub mod clique;
+mod exact;
 mod formulation;
 pub mod ilp;
+mod registry;
+pub mod search;
 pub mod smt;
 
-use plimsoll_model::{Entry, Offsets, Pools};
-
-/// Every exact solver for the offset problem.
-pub const OFFSETS: &[Entry<Offsets>] = &[];
-
-/// Every exact solver for the shared-object problem.
-pub const POOLS: &[Entry<Pools>] = &[];
+pub use brute::BruteForce;
+pub use exact::Exact;
+pub use registry::{OFFSETS, POOLS};

@@ -1,0 +1,152 @@
+//! Hill climbing over orders, after TVM's unified static memory planner.
+//!
+//! **Definition.** A state is an order; its value is the peak of the [first fit](crate::place) placement. The start is
+//! size descending, more conflicts first among equals. A move takes a buffer `x` that ends at the peak and a
+//! buffer placed before it that conflicts with it (a neighbour) or with such a neighbour, and swaps their
+//! positions. A better or equal order is kept; a worse one with a probability that starts at one half and falls
+//! linearly to zero over the attempts.
+//!
+//! **Invariants.** Every state decodes to a valid layout; the best is kept apart from the current one.
+//!
+//! **Complexity.** One placement and O(n) conflict tests per attempt; [`HillClimb::attempts`] attempts, fewer on large
+//! instances: it ends after four million buffers placed. Linear memory.
+//!
+//! **Source.** Apache TVM, USMP `hill_climb`, from its published description.
+
+use crate::orders::conflict_counts;
+use crate::placement::{Abandoned, Arrangement, Fit};
+use crate::report::Run;
+use plimsoll_model::{
+    Budget, BufferId, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop,
+};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+use std::cmp::Reverse;
+
+/// Most buffers placed in one run.
+const PLACEMENTS: u64 = 4_000_000;
+
+/// Swaps buffers at the peak with earlier conflicting ones. A node is a buffer placed.
+#[derive(Clone, Copy, Debug)]
+pub struct HillClimb {
+    /// Swaps tried.
+    pub attempts: u32,
+    /// Seed of the choices.
+    pub seed: u64,
+}
+
+impl HillClimb {
+    /// With 500 attempts.
+    pub fn new(seed: u64) -> Self {
+        Self { attempts: 500, seed }
+    }
+}
+
+impl Solver<Offsets> for HillClimb {
+    fn name(&self) -> &'static str {
+        "usmp-hill-climb"
+    }
+
+    fn solve(
+        &self,
+        input: &Instance,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Offsets>,
+    ) -> Result<Outcome<Layout>, SolveError> {
+        let mut run = Run::offsets(input, budget, observer);
+        let stop = self.climb(input, budget, &mut run).err().unwrap_or(Stop::Completed);
+        Ok(run.conclude(stop, budget))
+    }
+}
+
+impl HillClimb {
+    fn climb(&self, instance: &Instance, budget: &mut Budget, run: &mut Run<Offsets>) -> Result<(), Stop> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        let mut order = start(instance);
+        let mut arrangement = Arrangement::new(instance);
+        let mut current = decode(&mut arrangement, &order, budget)?;
+        run.offer(current.clone());
+        let affordable = PLACEMENTS / instance.len().max(1) as u64;
+        let attempts = self.attempts.min(u32::try_from(affordable).unwrap_or(u32::MAX));
+        for attempt in 0..attempts {
+            if let Some(stop) = run.enough(budget) {
+                return Err(stop);
+            }
+            let Some((early, late)) = pick(instance, &order, &current, &mut rng) else {
+                return Ok(());
+            };
+            order.swap(early, late);
+            let next = decode(&mut arrangement, &order, budget)?;
+            let worse = next.peak(instance) > current.peak(instance);
+            if worse && rng.random_range(0..2 * attempts) >= attempts - attempt {
+                order.swap(early, late);
+            } else {
+                run.offer(next.clone());
+                current = next;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn start(instance: &Instance) -> Vec<BufferId> {
+    let conflicts = conflict_counts(instance);
+    let mut order: Vec<BufferId> = instance.ids().collect();
+    order.sort_by_key(|&id| (Reverse(instance.buffer(id).size()), Reverse(conflicts[id.index()])));
+    order
+}
+
+fn decode(arrangement: &mut Arrangement, order: &[BufferId], budget: &mut Budget) -> Result<Layout, Stop> {
+    match arrangement.run(order, Fit::First, None, budget) {
+        Err(Abandoned::Budget(stop)) => Err(stop),
+        Err(Abandoned::Peak) | Ok(_) => Ok(arrangement.layout().expect("a run without limit ends")),
+    }
+}
+
+/// Two positions to swap, or `None` where no buffer at the peak has a movable one before it.
+fn pick(
+    instance: &Instance,
+    order: &[BufferId],
+    layout: &Layout,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Option<(usize, usize)> {
+    let peak = layout.peak(instance);
+    let movable = |&at: &usize| instance.buffer(order[at]).fixed().is_none();
+    let highest: Vec<usize> = (0..order.len())
+        .filter(movable)
+        .filter(|&at| layout.offset(order[at]).checked_add(instance.buffer(order[at]).size()) == Some(peak))
+        .collect();
+    let before = |late: usize| -> Vec<usize> {
+        (0..late).filter(movable).filter(|&at| instance.conflict(order[at], order[late])).collect()
+    };
+    let late = *choose(&highest, rng)?;
+    let neighbours = before(late);
+    let near = *choose(&neighbours, rng)?;
+    let further = before(near);
+    // Half of the moves go one step further, where there is one.
+    let early = if rng.random_bool(0.5) { choose(&further, rng).copied().unwrap_or(near) } else { near };
+    Some((early, late))
+}
+
+fn choose<'a, T>(list: &'a [T], rng: &mut Xoshiro256PlusPlus) -> Option<&'a T> {
+    if list.is_empty() { None } else { list.get(rng.random_range(0..list.len())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::{SmallParams, small_instance};
+    use plimsoll_model::Silent;
+
+    #[test]
+    fn climbing_is_never_worse_than_the_start() {
+        for seed in 0..100 {
+            let instance = small_instance(SmallParams::with_features(10, seed % 16), seed);
+            let solve = |attempts| {
+                let solver = HillClimb { attempts, seed };
+                solver.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap().value
+            };
+            assert!(solve(100) <= solve(0));
+        }
+    }
+}

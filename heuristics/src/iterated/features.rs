@@ -1,0 +1,43 @@
+//! What random orders are weighed by.
+
+use crate::heat::Heat;
+use crate::orders::log2;
+use plimsoll_model::{BufferId, Instance};
+
+/// Exponents of a product that orders buffers, largest first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weights {
+    pub size: f64,
+    pub duration: f64,
+    pub heat: f64,
+}
+
+/// Logarithms of size, duration and heat, by buffer.
+#[derive(Clone, Debug)]
+pub(super) struct Features {
+    logs: Vec<[f64; 3]>,
+}
+
+impl Features {
+    pub(super) fn of(instance: &Instance) -> Self {
+        let heat = Heat::of(instance);
+        let logs = instance.buffers().iter().map(|buffer| {
+            let lifespan = buffer.lifespan();
+            [buffer.size().get(), lifespan.duration(), heat.during(lifespan).load.get()].map(log2)
+        });
+        Self { logs: logs.collect() }
+    }
+
+    /// Buffers by weighed sum plus noise, descending; ties by id. Multiplications and additions only, so the same
+    /// on any machine.
+    pub(super) fn order(&self, weights: Weights, mut noise: impl FnMut(BufferId) -> f64) -> Vec<BufferId> {
+        let score = |(at, [size, duration, heat]): (usize, &[f64; 3])| {
+            let id = BufferId::at(at);
+            let sum = weights.size * size + weights.duration * duration + weights.heat * heat;
+            (sum + noise(id), id)
+        };
+        let mut scored: Vec<(f64, BufferId)> = self.logs.iter().enumerate().map(score).collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        scored.into_iter().map(|(_, id)| id).collect()
+    }
+}

@@ -1,0 +1,247 @@
+//! Iterated search over orders: many cheap placements, each given up as soon as it cannot win.
+//!
+//! **Definition.** An order is decoded by the [placement engine](crate::place) under first or best fit.
+//! 1. *Portfolio*: about ten orders that do well somewhere, under both fits.
+//! 2. *Rounds* until a limit, alternating
+//!    - a random order: by ln size + b ln duration + g ln hot + noise, with b in [0, 1], g in [0, 8]; hot is the largest
+//!      load during the life, see [`Heat`](crate::Heat);
+//!    - *blame*: the best order so far, with the buffers that lie above a random height moved earlier.
+//!
+//! A decoding stops once its peak reaches the best (blame: exceeds it, so that equal orders drift).
+//!
+//! ```text
+//! layout    ▆▂▇▃█   height ─ ─ ─   blamed: ▇ and █   order  ▆ ▂ ▇ ▃ █  ->  ▇ █ ▆ ▂ ▃
+//! ```
+//!
+//! **Ends** when the best meets the simplest bound (then it is optimal), meets the target, or a limit passes. Without a time
+//! or node limit it ends after [`Effort::default`]: 2000 rounds or four million buffers placed, whichever comes first, but
+//! never before the portfolio is through; it then reports [`Stop::Completed`].
+//!
+//! **Invariants.** The best is a valid layout; the same seed and node limit give the same answer.
+//! **Complexity.** O(n log n) for an order and O(n^2) at worst for a decoding, usually far less. Linear memory.
+//!
+//! **Source.** Ours; list orders after the classical planners, blame after squeaky-wheel optimisation (Joslin, Clements 1999).
+
+mod features;
+
+use crate::orders::Order;
+use crate::placement::{Abandoned, Arrangement, Fit};
+use crate::report::Run;
+use features::{Features, Weights};
+use plimsoll_model::{
+    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop,
+};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+/// What is spent where the budget has neither a time nor a node limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Rounds after the portfolio.
+    pub rounds: u64,
+    /// Buffers placed, portfolio included; no round starts beyond.
+    pub placements: u64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { rounds: 2000, placements: 4_000_000 }
+    }
+}
+
+/// Searches over orders. A node is a buffer placed.
+#[derive(Clone, Copy, Debug)]
+pub struct IteratedSearch {
+    /// Seed of all choices.
+    pub seed: u64,
+    /// Limits where the budget sets none.
+    pub effort: Effort,
+}
+
+impl IteratedSearch {
+    /// With the default effort.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, effort: Effort::default() }
+    }
+}
+
+impl Solver<Offsets> for IteratedSearch {
+    fn name(&self) -> &'static str {
+        "iterated-search"
+    }
+
+    fn solve(
+        &self,
+        input: &Instance,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Offsets>,
+    ) -> Result<Outcome<Layout>, SolveError> {
+        let mut search = Search::new(input, self.seed, Run::offsets(input, budget, observer));
+        let stop = search.all(self.effort, budget).err().unwrap_or(Stop::Completed);
+        Ok(search.run.conclude(stop, budget))
+    }
+}
+
+/// The best order so far and how it is decoded.
+#[derive(Clone, Debug)]
+struct Incumbent {
+    order: Vec<BufferId>,
+    fit: Fit,
+    layout: Layout,
+    peak: Bytes,
+}
+
+struct Search<'a> {
+    instance: &'a Instance,
+    features: Features,
+    arrangement: Arrangement<'a>,
+    rng: Xoshiro256PlusPlus,
+    incumbent: Option<Incumbent>,
+    run: Run<'a, Offsets>,
+}
+
+impl<'a> Search<'a> {
+    fn new(instance: &'a Instance, seed: u64, run: Run<'a, Offsets>) -> Self {
+        Self {
+            instance,
+            features: Features::of(instance),
+            arrangement: Arrangement::new(instance),
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+            incumbent: None,
+            run,
+        }
+    }
+
+    /// Portfolio and rounds; the error says why it ended before the effort was spent.
+    fn all(&mut self, effort: Effort, budget: &mut Budget) -> Result<(), Stop> {
+        let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
+        let before = budget.nodes();
+        for order in self.portfolio() {
+            for fit in [Fit::First, Fit::Best] {
+                self.evaluate(order.clone(), fit, budget)?;
+            }
+        }
+        let mut round = 0;
+        while limited || (round < effort.rounds && budget.nodes() - before < effort.placements) {
+            if round % 2 == 0 {
+                let (order, fit) = self.random_order();
+                self.evaluate(order, fit, budget)?;
+            } else {
+                self.blame(budget)?;
+            }
+            round += 1;
+        }
+        Ok(())
+    }
+
+    fn portfolio(&self) -> Vec<Vec<BufferId>> {
+        let weighed = |size, duration, heat| self.features.order(Weights { size, duration, heat }, |_| 0.0);
+        vec![
+            Order::Size.of(self.instance),
+            Order::Area.of(self.instance),
+            Order::Breadth.of(self.instance),
+            weighed(1.0, 0.5, 0.0),
+            Order::Duration.of(self.instance),
+            weighed(1.0, 0.0, 4.0),
+            weighed(1.0, 0.5, 4.0),
+            weighed(1.0, 1.0, 8.0),
+            weighed(0.0, 1.0, 1000.0),
+            Order::Conflicts.of(self.instance),
+            Order::Start.of(self.instance),
+        ]
+    }
+
+    fn random_order(&mut self) -> (Vec<BufferId>, Fit) {
+        let weights = Weights {
+            size: 1.0,
+            duration: self.rng.random_range(0.0..1.0),
+            heat: self.rng.random_range(0.0..8.0),
+        };
+        let noise = [0.0, 0.1, 0.5, 1.5][self.rng.random_range(0..4)];
+        let rng = &mut self.rng;
+        let order = self.features.order(weights, |_| noise * rng.random_range(0.0..1.0));
+        (order, if self.rng.random_bool(0.5) { Fit::First } else { Fit::Best })
+    }
+
+    /// Decodes an order and keeps it where it is at least as good as the incumbent.
+    fn evaluate(&mut self, order: Vec<BufferId>, fit: Fit, budget: &mut Budget) -> Result<(), Stop> {
+        self.run.stats.count("orders", 1);
+        let below = self.incumbent.as_ref().map(|incumbent| incumbent.peak);
+        self.decode(order, fit, below, budget)
+    }
+
+    fn decode(
+        &mut self,
+        order: Vec<BufferId>,
+        fit: Fit,
+        below: Option<Bytes>,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        match self.arrangement.run(&order, fit, below, budget) {
+            Err(Abandoned::Budget(stop)) => return Err(stop),
+            Err(Abandoned::Peak) => return Ok(()),
+            Ok(peak) => {
+                let layout = self.arrangement.layout().expect("a finished run places every buffer");
+                self.run.offer(layout.clone());
+                self.incumbent = Some(Incumbent { order, fit, layout, peak });
+            }
+        }
+        self.run.enough(budget).map_or(Ok(()), Err)
+    }
+
+    /// Moves the buffers above a random height earlier and decodes again.
+    fn blame(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let Some(incumbent) = &self.incumbent else { return Ok(()) };
+        if incumbent.peak == Bytes::ZERO {
+            return Ok(());
+        }
+        self.run.stats.count("blames", 1);
+        let (instance, count) = (self.instance, incumbent.order.len() as u64);
+        let height = self.rng.random_range(0..incumbent.peak.get());
+        // To the very front, or up by a common distance.
+        let lead = if self.rng.random_bool(0.5) { count } else { self.rng.random_range(1..=count) };
+        let above =
+            |id: BufferId| incumbent.layout.offset(id).get() + instance.buffer(id).size().get() > height;
+        let mut placed: Vec<(u64, BufferId)> = (count..)
+            .zip(&incumbent.order)
+            .map(|(at, &id)| (if above(id) { at - lead } else { at }, id))
+            .collect();
+        placed.sort_by_key(|&(at, _)| at);
+        let order = placed.into_iter().map(|(_, id)| id).collect();
+        let (fit, limit) = (incumbent.fit, Bytes::new(incumbent.peak.get() + 1));
+        self.decode(order, fit, Some(limit), budget)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::{SmallParams, small_instance};
+    use plimsoll_model::Silent;
+
+    #[test]
+    fn it_is_never_worse_than_the_orders_it_starts_from() {
+        for seed in 0..60 {
+            let instance = small_instance(SmallParams::with_features(9, seed % 16), seed);
+            let solver = IteratedSearch { seed, effort: Effort { rounds: 50, placements: u64::MAX } };
+            let found = solver.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap();
+            for order in [Order::Size, Order::Area, Order::Breadth, Order::Start] {
+                for fit in [Fit::First, Fit::Best] {
+                    let single = crate::place(&instance, &order.of(&instance), fit, None).unwrap();
+                    assert!(found.value <= Some(single.peak(&instance)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_target_ends_the_search() {
+        let instance = small_instance(SmallParams::with_features(9, 0), 3);
+        let target = instance.ceiling();
+        let mut budget = Budget::unlimited().with_target(target);
+        let outcome = IteratedSearch::new(0).solve(&instance, &mut budget, &mut Silent).unwrap();
+        let optimal = outcome.value == Some(outcome.lower_bound.value);
+        assert_eq!(outcome.stop, if optimal { Stop::Completed } else { Stop::Target });
+        assert!(outcome.value.unwrap() <= target);
+    }
+}

@@ -1,0 +1,85 @@
+//! The contiguous variant.
+
+use super::ranges::Ranges;
+use super::{Memory, descending};
+use crate::report::Run;
+use plimsoll_model::{
+    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop,
+};
+
+/// Places by size descending, preferring memory that one placed buffer uses. A node is a buffer placed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PatentDescending;
+
+impl Solver<Offsets> for PatentDescending {
+    fn name(&self) -> &'static str {
+        "patent-descending"
+    }
+
+    fn solve(
+        &self,
+        input: &Instance,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Offsets>,
+    ) -> Result<Outcome<Layout>, SolveError> {
+        let run = Run::offsets(input, budget, observer);
+        let layout = lay_out(input, budget).map(Some);
+        Ok(run.conclude_single(layout, budget))
+    }
+}
+
+fn lay_out(instance: &Instance, budget: &mut Budget) -> Result<Layout, Stop> {
+    let mut memory = Memory::default();
+    let mut placed: Vec<(BufferId, u64, u64)> = Vec::with_capacity(instance.len());
+    let mut offsets = vec![Bytes::ZERO; instance.len()];
+    for id in descending(instance) {
+        if let Some(stop) = budget.tick() {
+            return Err(stop);
+        }
+        let buffer = instance.buffer(id);
+        let size = buffer.size().get();
+        let offset = buffer.fixed().map_or_else(
+            || {
+                let rivals = placed.iter().filter(|&&(other, ..)| instance.conflict(id, other));
+                let taken: Vec<(u64, u64)> = rivals.map(|&(_, start, end)| (start, end)).collect();
+                choose(&memory, taken, size, buffer.alignment().get())
+            },
+            Bytes::get,
+        );
+        memory.take(offset, offset + size);
+        placed.push((id, offset, offset + size));
+        offsets[id.index()] = Bytes::new(offset);
+    }
+    Ok(Layout::new(offsets))
+}
+
+/// The offset for a buffer that must keep off the ranges `taken`.
+fn choose(memory: &Memory, taken: Vec<(u64, u64)>, size: u64, alignment: u64) -> u64 {
+    let fitting = |free: (u64, u64)| {
+        let start = free.0.next_multiple_of(alignment);
+        (start.saturating_add(size) <= free.1).then_some(start)
+    };
+    let mut avoided = memory.shared.parts().to_vec();
+    avoided.extend_from_slice(&taken);
+    let single = Ranges::union(avoided).free_below(memory.top).find_map(fitting);
+    // Where nothing fits below the top, the lowest free range of all is the one that reaches beyond it.
+    let any = || Ranges::union(taken).free_below(u64::MAX).find_map(fitting);
+    single.or_else(any).expect("addresses above the top are free")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_memory_comes_before_shared_and_new() {
+        let mut memory = Memory::default();
+        memory.take(0, 20);
+        memory.take(0, 5);
+        assert_eq!(choose(&memory, vec![], 3, 1), 5);
+        assert_eq!(choose(&memory, vec![], 3, 8), 8);
+        assert_eq!(choose(&memory, vec![(5, 20)], 3, 1), 0);
+        assert_eq!(choose(&memory, vec![(0, 17)], 6, 1), 17);
+        assert_eq!(choose(&memory, vec![(0, 20)], 6, 8), 24);
+    }
+}

@@ -1,0 +1,129 @@
+//! Worked examples of the source documents.
+
+use plimsoll_heuristics::{Classes, OFFSETS, Order, POOLS, PoolChoice, PoolGreedy, SCATTERED};
+use plimsoll_model::{
+    Budget, Buffer, Bytes, Entry, Instance, InstanceBuilder, Layout, Lifespan, Outcome, Problem, Setup,
+    Silent, Solver, load,
+};
+
+fn solve<P: Problem<Input = Instance>>(
+    entries: &[Entry<P>],
+    name: &str,
+    instance: &Instance,
+) -> Outcome<P::Solution> {
+    let entry = entries.iter().find(|entry| entry.name == name).expect(name);
+    let outcome =
+        (entry.build)(Setup::default()).solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
+    assert_eq!(P::check(instance, outcome.solution.as_ref().unwrap()), []);
+    outcome
+}
+
+/// Buffers from (name, size, inclusive lifetime).
+fn inclusive(rows: &[(&str, u64, u64, u64)]) -> Instance {
+    let buffers = rows.iter().map(|&(name, size, first, last)| {
+        Buffer::new(name, size, Lifespan::single(first, last + 1).unwrap())
+    });
+    InstanceBuilder::new("example").buffers(buffers).build().unwrap()
+}
+
+/// S2: eight operators and their mutex table, names 1 to 8.
+fn patent() -> Instance {
+    let sizes = [5, 10, 8, 20, 2, 6, 15, 3];
+    let table: [&[usize]; 8] = [
+        &[2],
+        &[1, 3, 4, 5],
+        &[2, 4, 5, 6],
+        &[2, 3, 5, 6, 7],
+        &[2, 3, 4, 6, 7, 8],
+        &[3, 4, 5, 7],
+        &[4, 5, 6, 8],
+        &[5, 7],
+    ];
+    let buffers = (1u32..).zip(sizes).map(|(name, size)| (name.to_string(), Bytes::new(size)));
+    let edges = table.iter().enumerate().flat_map(|(a, list)| list.iter().map(move |&b| (a, b - 1)));
+    Instance::from_conflicts("patent", buffers, edges).unwrap()
+}
+
+#[test]
+fn patent_descending_gives_the_printed_layout() {
+    let outcome = solve(OFFSETS, "patent-descending", &patent());
+    assert_eq!(outcome.solution, Some(Layout::from_raw([0, 20, 30, 0, 44, 38, 20, 5])));
+    assert_eq!(outcome.value, Some(Bytes::new(46)));
+}
+
+#[test]
+fn patent_scattered_and_search() {
+    assert_eq!(solve(SCATTERED, "patent-scattered", &patent()).value, Some(Bytes::new(46)));
+    assert_eq!(solve(OFFSETS, "naive", &patent()).value, Some(Bytes::new(69)));
+    // 43 is the weight of the clique {4, 5, 6, 7}.
+    assert_eq!(solve(OFFSETS, "iterated-search", &patent()).value, Some(Bytes::new(43)));
+}
+
+/// S4: five tensors of a graph engine.
+fn cann() -> Instance {
+    inclusive(&[("A", 1024, 1, 2), ("B", 2048, 2, 4), ("C", 1024, 3, 4), ("D", 512, 4, 5), ("E", 4096, 5, 6)])
+}
+
+#[test]
+fn graph_engine_blocks() {
+    let instance = cann();
+    assert_eq!(load(&instance).0.get(), 4608);
+    assert_eq!(solve(OFFSETS, "naive", &instance).value, Some(Bytes::new(8704)));
+    let two_level = solve(OFFSETS, "ge-two-level", &instance);
+    assert_eq!(two_level.solution, Some(Layout::from_raw([2048, 0, 2048, 4096, 0])));
+    assert_eq!(two_level.value, Some(Bytes::new(4608)));
+    let max_block = solve(POOLS, "max-block", &instance).solution.unwrap();
+    assert_eq!(max_block.total().get(), 6656);
+    let pools: Vec<usize> = max_block.assignment().iter().map(|pool| pool.index()).collect();
+    assert_eq!(pools, [0, 1, 0, 2, 0]);
+    assert_eq!(max_block.sizes().iter().map(|size| size.get()).collect::<Vec<_>>(), [4096, 2048, 512]);
+    // Classes 1024, 2048, 4096 as in the text: {A, C}, {B}, {E}, and D alone in a block of the smallest class.
+    const RANGE: &[Bytes] = &[Bytes::new(1024), Bytes::new(2048), Bytes::new(4096)];
+    let binary_block = PoolGreedy {
+        name: "binary-block",
+        order: Order::Start,
+        choice: PoolChoice::First,
+        classes: Classes::Listed(RANGE),
+        alignment: Bytes::new(512),
+    };
+    let plan =
+        binary_block.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap().solution.unwrap();
+    assert_eq!(plan.total().get(), 1024 + 2048 + 512 + 4096);
+}
+
+#[test]
+fn eight_tensors() {
+    let instance = inclusive(&[
+        ("0", 32, 0, 1),
+        ("1", 28, 1, 4),
+        ("2", 36, 2, 5),
+        ("3", 16, 3, 5),
+        ("4", 8, 4, 5),
+        ("5", 64, 5, 7),
+        ("6", 10, 6, 8),
+        ("7", 40, 7, 8),
+    ]);
+    let peak = |name| solve(OFFSETS, name, &instance).value.unwrap().get();
+    assert_eq!(load(&instance).0.get(), 124);
+    assert_eq!(peak("naive"), 234);
+    assert_eq!(peak("iterated-search"), 124);
+    assert_eq!(peak("greedy-by-size"), 124);
+    assert_eq!(peak("greedy-by-breadth"), 124);
+}
+
+/// S1: one tensor after the other, two of them alive at a time.
+#[test]
+fn colouring_reuses_two_pools_along_a_chain() {
+    let kib = 1024;
+    let chain = inclusive(&[
+        ("a", 1024 * kib, 1, 2),
+        ("b", 512 * kib - 3, 2, 3),
+        ("c", 1024 * kib, 3, 4),
+        ("d", 512 * kib, 4, 5),
+    ]);
+    let plan = solve(POOLS, "mini-infer", &chain).solution.unwrap();
+    assert_eq!(plan.total().get(), 1536 * kib);
+    let odd = inclusive(&[("a", 1000, 1, 2), ("b", 300, 2, 3)]);
+    assert_eq!(solve(POOLS, "mini-infer", &odd).value, Some(Bytes::new(1024 + 512)));
+    assert_eq!(solve(POOLS, "mini-infer-unaligned", &odd).value, Some(Bytes::new(1300)));
+}

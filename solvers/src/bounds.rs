@@ -1,0 +1,170 @@
+//! Lower bounds on the peak, each with a witness.
+//!
+//! - *Load*: the bytes alive at a step ([`plimsoll_model::load`]).
+//! - *Aligned load*: where everything alive at a step lies at multiples of `a` bytes, every buffer but the topmost
+//!   takes its size rounded up to `a`; whoever is topmost, that saves at most the largest rounding. Tried for every
+//!   alignment that occurs, on the buffers whose alignment it divides, and for the common divisor of all.
+//! - *Clique*: sizes of buffers in mutual conflict, found by [`crate::clique`]; it goes beyond the load where
+//!   separations or gaps join buffers that are not alive together, and replaces it where exclusions make it unsound.
+//! - *Fixed end*: where a fixed buffer ends.
+
+use crate::clique::heaviest_clique;
+use plimsoll_model::{
+    BufferId, Bytes, ConflictGraph, Instance, LowerBound, Step, Witness, alive_at, gcd, simple_bound,
+    stack_height,
+};
+use std::collections::BTreeMap;
+
+/// Above this many buffers no conflict graph is built, so cliques are not looked for.
+const CLIQUE_BUFFERS: usize = 4_000;
+
+/// Nodes the exact clique search may take.
+const CLIQUE_NODES: u64 = 20_000;
+
+/// The best bound that can be had quickly: O(k n log n) for k distinct alignments, and a clique search of limited
+/// size where conflicts are not simply those of intervals.
+///
+/// ```
+/// use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Lifespan, verify_bound};
+/// use plimsoll_solvers::bounds::quick_bound;
+///
+/// let buffer = |name: &str| Buffer::new(name, 5, Lifespan::single(0, 1).unwrap()).aligned(4);
+/// let instance = InstanceBuilder::new("aligned").buffers([buffer("a"), buffer("b")]).build()?;
+/// let bound = quick_bound(&instance);
+/// assert_eq!(bound.value, Bytes::new(13)); // 8 rounded up, and 5 on top
+/// assert!(verify_bound(&instance, &bound).is_ok());
+/// # Ok::<(), plimsoll_model::InstanceError>(())
+/// ```
+pub fn quick_bound(instance: &Instance) -> LowerBound {
+    let mut best = simple_bound(instance);
+    if instance.has_alignment() && instance.exclusions().is_empty() {
+        best.raise(aligned_load(instance));
+    }
+    if !instance.is_interval() && instance.len() <= CLIQUE_BUFFERS {
+        best.raise(clique_bound(instance));
+    }
+    best
+}
+
+/// The clique bound alone: the heaviest set in mutual conflict that the search found, its stack height taken with
+/// the common divisor of its alignments.
+pub fn clique_bound(instance: &Instance) -> LowerBound {
+    let graph = ConflictGraph::of(instance);
+    let weights: Vec<u64> = instance.buffers().iter().map(|b| b.size().get()).collect();
+    let clique = heaviest_clique(&graph, &weights, CLIQUE_NODES).members;
+    let mut best = LowerBound::trivial();
+    for alignment in divisors(instance, &clique) {
+        let aligned: Vec<BufferId> = clique
+            .iter()
+            .copied()
+            .filter(|&id| instance.buffer(id).alignment().get().is_multiple_of(alignment))
+            .collect();
+        if let Some(height) = stack_height(instance, &aligned, Bytes::new(alignment)) {
+            let witness = if alignment == 1 {
+                Witness::Clique { buffers: aligned }
+            } else {
+                Witness::AlignedClique { buffers: aligned, alignment: Bytes::new(alignment) }
+            };
+            best.raise(LowerBound::new(height, witness));
+        }
+    }
+    best
+}
+
+/// The alignments that occur, and the divisor of all.
+fn divisors(instance: &Instance, ids: &[BufferId]) -> Vec<u64> {
+    let mut found: Vec<u64> = ids.iter().map(|&id| instance.buffer(id).alignment().get()).collect();
+    found.push(found.iter().copied().fold(0, gcd).max(1));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The largest stack height over all steps and all alignments that occur.
+fn aligned_load(instance: &Instance) -> LowerBound {
+    let ids: Vec<BufferId> = instance.ids().collect();
+    let mut best = LowerBound::trivial();
+    for alignment in divisors(instance, &ids).into_iter().filter(|&a| a > 1) {
+        let (value, step) = highest_stack(instance, alignment);
+        if value > best.value {
+            let mut buffers = alive_at(instance, step);
+            buffers.retain(|&id| instance.buffer(id).alignment().get().is_multiple_of(alignment));
+            let witness = Witness::AlignedClique { buffers, alignment: Bytes::new(alignment) };
+            best.raise(LowerBound::new(value, witness));
+        }
+    }
+    best
+}
+
+/// Sweeps over the steps with the sum of rounded sizes and the roundings alive.
+fn highest_stack(instance: &Instance, alignment: u64) -> (Bytes, Step) {
+    let mut events: Vec<(Step, bool, u64, u64)> = Vec::new();
+    for b in instance.buffers() {
+        if b.alignment().get().is_multiple_of(alignment) {
+            let size = b.size().get();
+            let rounded = size.next_multiple_of(alignment);
+            for part in b.lifespan().intervals() {
+                events.push((part.lower, true, rounded, rounded - size));
+                events.push((part.upper, false, rounded, rounded - size));
+            }
+        }
+    }
+    events.sort_unstable();
+    let mut best = (Bytes::ZERO, Step::default());
+    let (mut sum, mut roundings) = (0u64, BTreeMap::<u64, usize>::new());
+    for (step, starts, rounded, rounding) in events {
+        if !starts {
+            sum -= rounded;
+            if let Some(count) = roundings.get_mut(&rounding) {
+                *count -= 1;
+                if *count == 0 {
+                    roundings.remove(&rounding);
+                }
+            }
+            continue;
+        }
+        sum += rounded;
+        *roundings.entry(rounding).or_default() += 1;
+        let saved = roundings.last_key_value().map_or(0, |(&rounding, _)| rounding);
+        if sum - saved > best.0.get() {
+            best = (Bytes::new(sum - saved), step);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::{SmallParams, small_instance};
+    use plimsoll_model::{Buffer, InstanceBuilder, Lifespan, verify_bound};
+
+    #[test]
+    fn every_bound_is_shown_by_its_witness() {
+        for seed in 0..400 {
+            let t = small_instance(SmallParams::with_features(7, seed % 16), seed);
+            let bound = quick_bound(&t);
+            assert_eq!(verify_bound(&t, &bound), Ok(()), "seed {seed}: {bound:?}");
+        }
+    }
+
+    #[test]
+    fn exclusive_buffers_do_not_add_up() {
+        let buffer = |name: &str, size: u64| Buffer::new(name, size, Lifespan::single(0, 4).unwrap());
+        let t = InstanceBuilder::new("branches")
+            .buffers([buffer("then", 7), buffer("else", 5), buffer("outer", 2)])
+            .exclude(0, 1)
+            .build()
+            .unwrap();
+        assert_eq!(quick_bound(&t).value.get(), 9);
+    }
+
+    #[test]
+    fn separated_buffers_form_cliques() {
+        let buffers = [5u64, 7, 9].map(|size| (size.to_string(), Bytes::new(size)));
+        let t = Instance::from_conflicts("triangle", buffers, [(0, 1), (1, 2), (2, 0)]).unwrap();
+        let bound = quick_bound(&t);
+        assert_eq!(bound.value.get(), 21);
+        assert!(matches!(bound.witness, Witness::Clique { .. }));
+    }
+}

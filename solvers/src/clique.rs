@@ -1,0 +1,224 @@
+//! The heaviest set of buffers in mutual conflict.
+//!
+//! Greedy first, then branch and bound within a node limit. A node is a clique and its candidates; candidates are
+//! coloured greedily, each colour class counting once with its heaviest member, so that the sum over classes bounds
+//! what candidates can add; candidates are tried from the last class down until that sum cannot beat the best.
+//! The weighted form of Tomita and Seki 2003; sets are bit vectors. Every answer is a clique, proved heaviest or not.
+
+use plimsoll_model::{BufferId, ConflictGraph};
+
+/// A clique and whether it is proved to be the heaviest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clique {
+    /// Who, ascending.
+    pub members: Vec<BufferId>,
+    /// Sum of the weights.
+    pub weight: u64,
+    /// True where the search was completed.
+    pub proved: bool,
+}
+
+/// Largest graph for which bit vectors are built.
+const EXACT_VERTICES: usize = 2_000;
+
+/// Starts of the greedy search.
+const GREEDY_STARTS: usize = 64;
+
+/// The heaviest clique found within `node_limit` nodes; greedy only for graphs of more than 2 000 buffers.
+///
+/// # Panics
+/// If `weights` has not one weight per buffer.
+pub fn heaviest_clique(graph: &ConflictGraph, weights: &[u64], node_limit: u64) -> Clique {
+    assert_eq!(graph.len(), weights.len(), "one weight per buffer");
+    let greedy = greedy_clique(graph, weights);
+    if graph.len() > EXACT_VERTICES {
+        return greedy;
+    }
+    let mut search = Search::new(graph, weights, node_limit, &greedy);
+    let all = BitSet::full(graph.len());
+    let mut clique = Vec::new();
+    search.expand(&mut clique, 0, all);
+    let proved = search.nodes_left > 0;
+    let mut members: Vec<BufferId> = search.best.iter().map(|&at| BufferId::at(search.order[at])).collect();
+    members.sort_unstable();
+    Clique { members, weight: search.best_weight, proved }
+}
+
+/// From each of the buffers with the heaviest neighbourhoods, adds the heaviest candidate while there is one.
+fn greedy_clique(graph: &ConflictGraph, weights: &[u64]) -> Clique {
+    let around = |id: BufferId| -> u64 {
+        weights[id.index()] + graph.of_buffer(id).iter().map(|o| weights[o.index()]).sum::<u64>()
+    };
+    let mut starts: Vec<(u64, BufferId)> =
+        (0..graph.len()).map(BufferId::at).map(|id| (around(id), id)).collect();
+    starts.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    starts.truncate(GREEDY_STARTS);
+    let mut best = Clique { members: Vec::new(), weight: 0, proved: false };
+    for &(_, start) in &starts {
+        let mut members = vec![start];
+        let mut candidates = graph.of_buffer(start).to_vec();
+        candidates.sort_unstable_by_key(|id| (std::cmp::Reverse(weights[id.index()]), *id));
+        for id in candidates {
+            if members[1..].iter().all(|&m| graph.conflict(m, id)) {
+                members.push(id);
+            }
+        }
+        let weight = members.iter().map(|m| weights[m.index()]).sum();
+        if weight > best.weight {
+            members.sort_unstable();
+            best = Clique { members, weight, proved: false };
+        }
+    }
+    best
+}
+
+#[derive(Clone, Debug)]
+struct BitSet {
+    words: Vec<u64>,
+}
+
+impl BitSet {
+    fn empty(len: usize) -> Self {
+        Self { words: vec![0; len.div_ceil(64)] }
+    }
+
+    fn full(len: usize) -> Self {
+        let mut set = Self::empty(len);
+        (0..len).for_each(|i| set.insert(i));
+        set
+    }
+
+    fn insert(&mut self, i: usize) {
+        self.words[i / 64] |= 1 << (i % 64);
+    }
+
+    fn remove(&mut self, i: usize) {
+        self.words[i / 64] &= !(1 << (i % 64));
+    }
+
+    fn first(&self) -> Option<usize> {
+        let word = self.words.iter().position(|&w| w != 0)?;
+        Some(word * 64 + self.words[word].trailing_zeros() as usize)
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        Self { words: self.words.iter().zip(&other.words).map(|(a, b)| a & b).collect() }
+    }
+
+    fn subtract(&mut self, other: &Self) {
+        for (a, b) in self.words.iter_mut().zip(&other.words) {
+            *a &= !b;
+        }
+    }
+}
+
+struct Search<'a> {
+    weights: &'a [u64],
+    /// Vertices by weight, descending; everything below speaks of positions here.
+    order: Vec<usize>,
+    adjacent: Vec<BitSet>,
+    best: Vec<usize>,
+    best_weight: u64,
+    nodes_left: u64,
+}
+
+impl<'a> Search<'a> {
+    fn new(graph: &ConflictGraph, weights: &'a [u64], node_limit: u64, start: &Clique) -> Self {
+        let n = graph.len();
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_key(|&i| (std::cmp::Reverse(weights[i]), i));
+        let mut position = vec![0; n];
+        for (at, &i) in order.iter().enumerate() {
+            position[i] = at;
+        }
+        let mut adjacent = vec![BitSet::empty(n); n];
+        for (at, &i) in order.iter().enumerate() {
+            for other in graph.of_buffer(BufferId::at(i)) {
+                adjacent[at].insert(position[other.index()]);
+            }
+        }
+        let best = start.members.iter().map(|id| position[id.index()]).collect();
+        Self { weights, order, adjacent, best, best_weight: start.weight, nodes_left: node_limit }
+    }
+
+    fn weight(&self, at: usize) -> u64 {
+        self.weights[self.order[at]]
+    }
+
+    fn expand(&mut self, clique: &mut Vec<usize>, weight: u64, mut candidates: BitSet) {
+        if self.nodes_left == 0 {
+            return;
+        }
+        self.nodes_left -= 1;
+        if weight > self.best_weight {
+            self.best_weight = weight;
+            self.best.clone_from(clique);
+        }
+        let coloured = self.colour(&candidates);
+        for &(at, bound) in coloured.iter().rev() {
+            if weight + bound <= self.best_weight {
+                return;
+            }
+            clique.push(at);
+            let next = candidates.and(&self.adjacent[at]);
+            self.expand(clique, weight + self.weight(at), next);
+            clique.pop();
+            candidates.remove(at);
+        }
+    }
+
+    /// Candidates by colour class, each with the sum of the class maxima up to its own.
+    fn colour(&self, candidates: &BitSet) -> Vec<(usize, u64)> {
+        let mut left = candidates.clone();
+        let (mut coloured, mut bound) = (Vec::new(), 0);
+        while left.first().is_some() {
+            // Positions are in descending weight: the first of a class is its heaviest.
+            let mut class = left.clone();
+            let mut heaviest = None;
+            while let Some(at) = class.first() {
+                bound += if heaviest.replace(at).is_none() { self.weight(at) } else { 0 };
+                coloured.push((at, bound));
+                left.remove(at);
+                class.remove(at);
+                class.subtract(&self.adjacent[at]);
+            }
+        }
+        coloured
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::{SmallParams, small_instance};
+
+    #[test]
+    fn agrees_with_all_subsets() {
+        for seed in 0..200 {
+            let t = small_instance(SmallParams::with_features(9, seed % 16), seed);
+            let graph = ConflictGraph::of(&t);
+            let weights: Vec<u64> = t.buffers().iter().map(|b| b.size().get()).collect();
+            let best = (0u32..1 << t.len())
+                .filter(|set| {
+                    let members: Vec<BufferId> = t.ids().filter(|id| set >> id.get() & 1 == 1).collect();
+                    members.iter().all(|&a| members.iter().all(|&b| a == b || t.conflict(a, b)))
+                })
+                .map(|set| (0..t.len()).filter(|i| set >> i & 1 == 1).map(|i| weights[i]).sum::<u64>())
+                .max();
+            let found = heaviest_clique(&graph, &weights, 100_000);
+            assert!(found.proved);
+            assert_eq!(Some(found.weight), best, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_limit_still_gives_a_clique() {
+        let t = small_instance(SmallParams::with_features(12, 15), 3);
+        let graph = ConflictGraph::of(&t);
+        let weights: Vec<u64> = t.buffers().iter().map(|b| b.size().get()).collect();
+        let found = heaviest_clique(&graph, &weights, 0);
+        assert!(!found.proved && found.weight > 0);
+        let all_conflict = |a, b| a == b || graph.conflict(a, b);
+        assert!(found.members.iter().all(|&a| found.members.iter().all(|&b| all_conflict(a, b))));
+    }
+}

@@ -1,0 +1,328 @@
+//! Canonical branching: exact search for every instance of the model.
+//!
+//! # Definition
+//!
+//! Among the optimal layouts take one with the least sum of offsets. In it no buffer that is not fixed can be moved to
+//! a lower place, so each lies at the lowest aligned offset above the conflicting buffers below it. Listing buffers by
+//! (offset, id) gives every such layout exactly once; the search builds these lists. A state is the list so far; every
+//! unplaced buffer has a *floor*, the lowest aligned offset above the placed buffers it conflicts with, and none will
+//! lie below the *level*, the offset placed last.
+//!
+//! # Pruning
+//!
+//! 1. *Level*: the next buffer lies at its floor, which is at or above the level. Sound by the order of the list.
+//! 2. *Hole*: no buffer is placed at or above the top that an unplaced, not fixed buffer would have on its own floor.
+//!    Sound: everything unplaced lies at or above the place of the next buffer, so the other buffer could be moved down
+//!    to its floor, against the choice of the layout.
+//! 3. *Fixed*: a fixed buffer is placed when it is its turn; a floor above its offset ends the branch, and nobody is
+//!    placed where it would lie.
+//! 4. *Stack*: the unplaced buffers of a clique lie on each other, the lowest at or above the least of their floors and
+//!    the level: floor + sizes must not exceed the capacity.
+//! 5. *Twins*: of unplaced buffers alike in size, alignment and conflicts the one with the smallest id comes first.
+//!    Sound: exchanging twins leaves the peak and the sum of offsets as they are.
+//! 6. *Memo*: what can follow depends on the level, who was placed last at it, who is unplaced and the floors; states
+//!    that failed are kept with these in full.
+//!
+//! Source: Moffitt 2023, "`MiniMalloc`" (canonical solutions, monotone floor, dominance by holes), extended to
+//! alignments, fixed offsets and arbitrary conflicts. A node costs O(n + total size of the cliques + degree).
+
+use super::{Verdict, deepen};
+use super::memo::{Key, Memo, mix};
+use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, sections};
+
+/// Bytes the memo may take.
+const MEMO_BYTES: usize = 128 << 20;
+
+/// An instance with conflicts as neighbour lists and a cover of them by cliques.
+#[derive(Debug)]
+pub struct Canonical<'a> {
+    instance: &'a Instance,
+    graph: ConflictGraph,
+    /// Sets in mutual conflict.
+    cliques: Vec<Vec<u32>>,
+    /// The twin before each buffer, if any.
+    elder: Vec<Option<u32>>,
+}
+
+impl<'a> Canonical<'a> {
+    /// Prepares any instance. O(n log n + conflicts + total size of the sections times their width).
+    pub fn of(instance: &'a Instance) -> Self {
+        let graph = ConflictGraph::of(instance);
+        let cliques = cliques(instance, &graph);
+        let elder = elders(instance, &graph);
+        Self { instance, graph, cliques, elder }
+    }
+}
+
+/// The sections, cut down to cliques where exclusions make them none, and a clique around every separation.
+fn cliques(instance: &Instance, graph: &ConflictGraph) -> Vec<Vec<u32>> {
+    let mut cliques: Vec<Vec<u32>> = Vec::new();
+    let mut grow = |seeds: &[BufferId], candidates: &[BufferId]| {
+        let mut members = seeds.to_vec();
+        for &id in candidates {
+            if !members.contains(&id) && members.iter().all(|&m| graph.conflict(m, id)) {
+                members.push(id);
+            }
+        }
+        cliques.push(members.iter().map(|id| id.get()).collect());
+    };
+    for section in sections(instance) {
+        if instance.exclusions().is_empty() {
+            grow(&[], &section.buffers);
+            continue;
+        }
+        // From the largest on: the heavy cliques are the ones that prune.
+        let mut by_size = section.buffers;
+        by_size.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
+        let mut covered = vec![false; instance.len()];
+        for &id in &by_size {
+            if !covered[id.index()] {
+                grow(&[id], &by_size);
+                covered[id.index()] = true;
+            }
+        }
+    }
+    for (a, b) in instance.separations().iter() {
+        grow(&[a, b], graph.of_buffer(a));
+    }
+    cliques
+}
+
+/// For each buffer the one of smaller id alike in size, alignment and conflicts, neither fixed.
+///
+/// Alike includes the conflict between the two: both see the same others.
+fn elders(instance: &Instance, graph: &ConflictGraph) -> Vec<Option<u32>> {
+    let alike = |a: BufferId, b: BufferId| {
+        let (x, y) = (instance.buffer(a), instance.buffer(b));
+        let others = |of: BufferId, not: BufferId| graph.of_buffer(of).iter().filter(move |&&id| id != not);
+        x.size() == y.size()
+            && x.alignment() == y.alignment()
+            && x.fixed().is_none()
+            && y.fixed().is_none()
+            && others(a, b).eq(others(b, a))
+    };
+    let mut by_size: Vec<BufferId> = instance.ids().collect();
+    by_size.sort_by_key(|&id| (instance.buffer(id).size(), graph.of_buffer(id).len(), id));
+    let mut elder = vec![None; instance.len()];
+    for (at, &id) in by_size.iter().enumerate() {
+        let before = by_size[..at].iter().rev();
+        let same_size = before.take_while(|&&other| instance.buffer(other).size() == instance.buffer(id).size());
+        elder[id.index()] = same_size.filter(|&&other| alike(other, id)).map(|other| other.get()).max();
+    }
+    elder
+}
+
+enum End {
+    Fits,
+    Impossible,
+    Pause,
+}
+
+/// A search at one capacity.
+#[derive(Debug)]
+pub struct Engine<'a> {
+    problem: &'a Canonical<'a>,
+    capacity: u64,
+    size: Vec<u64>,
+    floor: Vec<u64>,
+    placed: Vec<Option<u64>>,
+    /// Offset placed last, and by whom.
+    level: (u64, u32),
+    trail: Vec<(u32, u64)>,
+    memo: Memo,
+    value: Vec<u64>,
+}
+
+impl<'a> Engine<'a> {
+    /// A search for layouts of at most `capacity` bytes; `seed` varies the order of branches.
+    pub fn new(problem: &'a Canonical<'a>, capacity: Bytes, seed: u64) -> Self {
+        let size: Vec<u64> = problem.instance.buffers().iter().map(|b| b.size().get()).collect();
+        let value = (0..size.len() as u64).map(|b| if seed == 0 { 0 } else { mix(b ^ seed << 32) }).collect();
+        Self {
+            problem,
+            capacity: capacity.get(),
+            floor: vec![0; size.len()],
+            placed: vec![None; size.len()],
+            size,
+            level: (0, 0),
+            trail: Vec::new(),
+            memo: Memo::new(MEMO_BYTES),
+            value,
+        }
+    }
+
+    /// Searches until a layout is found, none can exist, or the budget is spent.
+    pub fn run(&mut self, budget: &mut Budget) -> Verdict {
+        if let Some(stop) = budget.check() {
+            return Verdict::Stopped(stop);
+        }
+        let end = self.solve(self.size.len(), budget);
+        let layout = Layout::from_raw(self.placed.iter().map(|offset| offset.unwrap_or(0)));
+        self.placed.fill(None);
+        self.floor.fill(0);
+        self.level = (0, 0);
+        self.trail.clear();
+        match (end, budget.check()) {
+            (End::Fits, _) => Verdict::Fits(layout),
+            (End::Impossible, _) => Verdict::Impossible,
+            (End::Pause, stop) => Verdict::Stopped(stop.expect("a search pauses only for its budget")),
+        }
+    }
+
+    /// Where `b` would lie if it came next: at its floor, or where it is fixed.
+    fn place_of(&self, b: usize) -> u64 {
+        let buffer = &self.problem.instance.buffers()[b];
+        match buffer.fixed() {
+            Some(offset) => offset.get(),
+            None => self.floor[b].next_multiple_of(buffer.alignment().get()),
+        }
+    }
+
+    fn is_fixed(&self, b: usize) -> bool {
+        self.problem.instance.buffers()[b].fixed().is_some()
+    }
+
+    fn solve(&mut self, left: usize, budget: &mut Budget) -> End {
+        if left == 0 {
+            return End::Fits;
+        }
+        if budget.tick().is_some() {
+            return End::Pause;
+        }
+        let Some(next) = self.candidates() else {
+            return End::Impossible;
+        };
+        let hash = self.hash();
+        let problem = self.problem;
+        let (floor, placed, level) = (&self.floor, &self.placed, self.level);
+        let known = self.memo.contains(hash, |key| write_key(problem, floor, placed, level, key));
+        if known {
+            return End::Impossible;
+        }
+        for (offset, b) in next {
+            let (level, mark) = (self.level, self.trail.len());
+            self.place(b, offset);
+            match deepen(|| self.solve(left - 1, budget)) {
+                End::Impossible => self.undo(b, level, mark),
+                other => return other,
+            }
+        }
+        let (floor, placed, level) = (&self.floor, &self.placed, self.level);
+        self.memo.insert(hash, |key| write_key(problem, floor, placed, level, key));
+        End::Impossible
+    }
+
+    /// Who may come next and where, in the order to try; `None` where the state is dead.
+    fn candidates(&self) -> Option<Vec<(u64, usize)>> {
+        let unplaced = || (0..self.size.len()).filter(|&b| self.placed[b].is_none());
+        let (level, last) = self.level;
+        // The next buffer lies below the first of these, and not after the second.
+        let (mut horizon, mut first_fixed) = (u64::MAX, (u64::MAX, usize::MAX));
+        for b in unplaced() {
+            let place = self.place_of(b);
+            if self.is_fixed(b) {
+                if self.floor[b] > place || place < level || place + self.size[b] > self.capacity {
+                    return None;
+                }
+                first_fixed = first_fixed.min((place, b));
+            } else {
+                if place.max(level) + self.size[b] > self.capacity {
+                    return None;
+                }
+                horizon = horizon.min(place + self.size[b]);
+            }
+        }
+        if !self.stacks_fit() {
+            return None;
+        }
+        let mut next: Vec<(u64, usize)> = unplaced()
+            .map(|b| (self.place_of(b), b))
+            .filter(|&(place, b)| {
+                let in_turn = place > level || (place == level && (b > last as usize || left_is_fresh(self)));
+                let elder = self.problem.elder[b].is_none_or(|elder| self.placed[elder as usize].is_some());
+                // A buffer's own top is above its place: the horizon never hides the buffer that sets it.
+                in_turn && place < horizon && (place, b) <= first_fixed && elder && self.clear_of_fixed(b, place)
+            })
+            .collect();
+        next.sort_unstable_by_key(|&(place, b)| (place, std::cmp::Reverse(self.size[b] ^ self.value[b] >> 32), b));
+        Some(next)
+    }
+
+    /// Rule 4, with sizes as they are.
+    fn stacks_fit(&self) -> bool {
+        self.problem.cliques.iter().all(|clique| {
+            let (mut base, mut sum) = (u64::MAX, 0u64);
+            for &b in clique {
+                let b = b as usize;
+                if self.placed[b].is_none() {
+                    base = base.min(self.place_of(b).max(self.level.0));
+                    sum += self.size[b];
+                }
+            }
+            sum == 0 || base + sum <= self.capacity
+        })
+    }
+
+    /// True where no unplaced fixed buffer that conflicts would lie over `b`.
+    fn clear_of_fixed(&self, b: usize, place: u64) -> bool {
+        let end = place + self.size[b];
+        self.problem.graph.of_buffer(BufferId::at(b)).iter().all(|other| {
+            let o = other.index();
+            let fixed = self.problem.instance.buffers()[o].fixed();
+            let Some(fixed) = fixed.filter(|_| self.placed[o].is_none()) else {
+                return true;
+            };
+            end <= fixed.get() || fixed.get() + self.size[o] <= place
+        })
+    }
+
+    fn place(&mut self, b: usize, offset: u64) {
+        self.placed[b] = Some(offset);
+        self.level = (offset, b as u32);
+        let top = offset + self.size[b];
+        let problem = self.problem;
+        for other in problem.graph.of_buffer(BufferId::at(b)) {
+            let o = other.index();
+            if self.placed[o].is_none() && self.floor[o] < top {
+                self.trail.push((o as u32, self.floor[o]));
+                self.floor[o] = top;
+            }
+        }
+    }
+
+    fn undo(&mut self, b: usize, level: (u64, u32), mark: usize) {
+        for (o, floor) in self.trail.drain(mark..).rev() {
+            self.floor[o as usize] = floor;
+        }
+        self.placed[b] = None;
+        self.level = level;
+    }
+
+    fn hash(&self) -> u64 {
+        let mut hash = mix(self.level.0 << 20 ^ u64::from(self.level.1) | 1 << 63);
+        for b in 0..self.size.len() {
+            if self.placed[b].is_none() {
+                hash ^= mix(self.floor[b] << 20 ^ b as u64);
+            }
+        }
+        hash
+    }
+}
+
+/// Nothing is placed yet: the level is the ground, and no id has been passed.
+fn left_is_fresh(engine: &Engine<'_>) -> bool {
+    engine.placed.iter().all(Option::is_none)
+}
+
+/// The state spelt out, as rule 6 says.
+fn write_key(problem: &Canonical<'_>, floor: &[u64], placed: &[Option<u64>], level: (u64, u32), key: &mut Key) {
+    key.put(level.0);
+    // Who was placed last matters only for ties at the level.
+    key.put(u64::from(level.1));
+    for b in 0..problem.instance.len() {
+        if placed[b].is_none() {
+            key.put(b as u64);
+            key.put(floor[b]);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! States known to have no layout, with exact keys: a wrong match could turn into a wrong proof.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Keys are hashes already.
+#[derive(Clone, Copy, Debug, Default)]
+struct PassThrough(u64);
+
+impl Hasher for PassThrough {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("keys are written as u64")
+    }
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+/// States that failed, for one capacity. Holds at most `limit` bytes, then forgets everything.
+///
+/// A state is looked up by hash and compared by its full key, which the caller writes only when needed. Where two
+/// states share a hash the later one replaces the earlier.
+#[derive(Clone, Debug)]
+pub(super) struct Memo {
+    places: HashMap<u64, (u32, u32), BuildHasherDefault<PassThrough>>,
+    arena: Vec<u8>,
+    key: Key,
+    limit: usize,
+}
+
+/// What an entry costs in the table, bytes.
+const ENTRY: usize = 32;
+
+impl Memo {
+    pub fn new(limit: usize) -> Self {
+        let limit = limit.min(u32::MAX as usize);
+        Self { places: HashMap::default(), arena: Vec::new(), key: Key::default(), limit }
+    }
+
+    /// True where this very state failed before.
+    pub fn contains(&mut self, hash: u64, write_key: impl FnOnce(&mut Key)) -> bool {
+        let Some(&(start, length)) = self.places.get(&hash) else {
+            return false;
+        };
+        self.key.bytes.clear();
+        write_key(&mut self.key);
+        self.arena[start as usize..(start + length) as usize] == self.key.bytes[..]
+    }
+
+    /// Remembers that this state has no layout.
+    pub fn insert(&mut self, hash: u64, write_key: impl FnOnce(&mut Key)) {
+        self.key.bytes.clear();
+        write_key(&mut self.key);
+        if self.arena.len() + self.key.bytes.len() + ENTRY * self.places.len() > self.limit {
+            self.places.clear();
+            self.arena.clear();
+            if self.key.bytes.len() > self.limit {
+                return;
+            }
+        }
+        let start = self.arena.len() as u32;
+        self.arena.extend_from_slice(&self.key.bytes);
+        self.places.insert(hash, (start, self.key.bytes.len() as u32));
+    }
+}
+
+/// A state spelt out as a sequence of numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Key {
+    bytes: Vec<u8>,
+}
+
+impl Key {
+    /// Seven bits a byte, the last without the high bit: no two sequences of numbers share an encoding.
+    pub fn put(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+}
+
+/// Scatters the bits of a number; parts of a state are combined with exclusive or.
+pub(super) fn mix(x: u64) -> u64 {
+    let x = (x ^ (x >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (x ^ (x >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)
+}

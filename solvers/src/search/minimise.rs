@@ -1,0 +1,160 @@
+//! From "is there a layout at this capacity?" to the lowest one.
+//!
+//! The optimum lies between a proved bound and the best layout known. Aiming at the bound prunes best and ends it
+//! all if it succeeds; capacities above give layouts sooner. So rounds of growing length go up from the bound: at the
+//! bound itself, then half-way to the best layout, three quarters, ..., just below it. "Impossible" raises the bound,
+//! a layout lowers the other end, and a round without an answer is followed by one twice as long. The searches at the
+//! bound and just below the best layout are kept from round to round.
+
+use super::solver::NAME;
+use super::{Decide, Verdict};
+use plimsoll_model::{Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness};
+use std::collections::BTreeMap;
+
+/// Nodes of the first round, per capacity.
+const FIRST_ROUND: u64 = 2_000;
+
+/// What is known so far.
+#[derive(Debug)]
+pub(super) struct Progress {
+    pub best: Option<(Layout, Bytes)>,
+    pub bound: LowerBound,
+    pub stop: Stop,
+}
+
+/// Makes a search at a capacity.
+pub(super) type Factory<'a> = dyn Fn(Bytes) -> Box<dyn Decide + 'a> + 'a;
+
+/// Runs until bound and best layout meet, no layout within the capacity can exist, the target is reached, or the
+/// budget is spent. All peaks worth asking for are multiples of `grain` bytes.
+pub(super) fn minimise<'a>(
+    instance: &'a Instance,
+    grain: u64,
+    factory: &'a Factory<'a>,
+    progress: Progress,
+    budget: &mut Budget,
+    observer: &mut dyn Observer<Offsets>,
+) -> Progress {
+    Minimiser { instance, grain, factory, observer, progress, engines: BTreeMap::new() }.run(budget)
+}
+
+struct Minimiser<'a, 'o> {
+    instance: &'a Instance,
+    grain: u64,
+    factory: &'a Factory<'a>,
+    observer: &'o mut dyn Observer<Offsets>,
+    progress: Progress,
+    engines: BTreeMap<u64, Box<dyn Decide + 'a>>,
+}
+
+impl Minimiser<'_, '_> {
+    fn run(mut self, budget: &mut Budget) -> Progress {
+        let mut nodes = FIRST_ROUND;
+        self.progress.stop = loop {
+            if let Some(stop) = self.finished(budget) {
+                break stop;
+            }
+            if let Some(stop) = self.round(nodes, budget) {
+                break stop;
+            }
+            nodes = nodes.saturating_mul(2);
+        };
+        self.progress
+    }
+
+    fn finished(&self, budget: &mut Budget) -> Option<Stop> {
+        let (value, bound) = (self.value(), self.progress.bound.value);
+        if self.instance.capacity().is_some_and(|capacity| bound > capacity) || value == Some(bound) {
+            return Some(Stop::Completed);
+        }
+        if value.is_some_and(|value| budget.reaches_target(value)) {
+            return Some(Stop::Target);
+        }
+        budget.check()
+    }
+
+    fn value(&self) -> Option<Bytes> {
+        self.progress.best.as_ref().map(|&(_, value)| value)
+    }
+
+    /// The lowest and the highest capacity worth asking: a multiple of the grain, at or above the bound, below the
+    /// best layout, within the capacity of the instance.
+    fn window(&self) -> Option<(u64, u64)> {
+        let low = self.progress.bound.value.get().next_multiple_of(self.grain);
+        let below_best = self.value().map(|value| value.get() - 1);
+        let ceiling = self.instance.ceiling().get().next_multiple_of(self.grain);
+        let limits = [below_best, self.instance.capacity().map(Bytes::get), Some(ceiling)];
+        let high = limits.into_iter().flatten().min()? / self.grain * self.grain;
+        (low <= high).then_some((low, high))
+    }
+
+    /// One pass from the bound up; `Some` where the run is over.
+    fn round(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
+        let Some((low, high)) = self.window() else {
+            // Nothing between bound and best: the bound is the next value that can occur.
+            let above_capacity = self.instance.capacity().map(|capacity| capacity.get().saturating_add(1));
+            let value = self.value().map(Bytes::get).into_iter().chain(above_capacity).min();
+            self.raise(value.expect("the ceiling is above the bound"));
+            return self.finished(budget);
+        };
+        let aim = budget.target().map_or(low, |target| target.get().clamp(low, high) / self.grain * self.grain);
+        let mut at = aim.max(low);
+        loop {
+            match self.ask(at, nodes, budget) {
+                Verdict::Fits(_) | Verdict::Impossible => return self.finished(budget),
+                Verdict::Stopped(_) => {}
+            }
+            if let Some(stop) = budget.check() {
+                return Some(stop);
+            }
+            if at == high {
+                return None;
+            }
+            let half = (high - at).div_ceil(2).next_multiple_of(self.grain);
+            at = (at + half).min(high);
+        }
+    }
+
+    /// Searches at a capacity for so many nodes and books what it found.
+    fn ask(&mut self, capacity: u64, nodes: u64, budget: &mut Budget) -> Verdict {
+        let factory = self.factory;
+        let engine = self.engines.entry(capacity).or_insert_with(|| factory(Bytes::new(capacity)));
+        let mut part = budget.part(Some(nodes), None);
+        let verdict = engine.decide(&mut part);
+        budget.spend(part.nodes());
+        match &verdict {
+            Verdict::Fits(layout) => {
+                let value = Offsets::value(self.instance, layout);
+                debug_assert!(value.get() <= capacity);
+                if self.value().is_none_or(|best| value < best) {
+                    self.observer.incumbent(layout, value);
+                    self.progress.best = Some((layout.clone(), value));
+                }
+                self.engines.retain(|&c, _| c < value.get());
+            }
+            Verdict::Impossible => {
+                self.raise(capacity + self.grain);
+                self.engines.retain(|&c, _| c > capacity);
+            }
+            Verdict::Stopped(_) => self.forget_between(),
+        }
+        verdict
+    }
+
+    /// Keeps only the lowest and the highest search: the others start afresh with other ends.
+    fn forget_between(&mut self) {
+        while self.engines.len() > 2 {
+            let between = *self.engines.keys().nth(1).expect("there are more than two");
+            self.engines.remove(&between);
+        }
+    }
+
+    fn raise(&mut self, value: u64) {
+        // No layout below; where the best layout is not a multiple of the grain it ends the interval.
+        let value = self.value().map_or(value, |best| value.min(best.get()));
+        let bound = LowerBound::new(Bytes::new(value), Witness::Search { solver: NAME.to_owned() });
+        if self.progress.bound.raise(bound) {
+            self.observer.bound(&self.progress.bound);
+        }
+    }
+}

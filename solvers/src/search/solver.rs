@@ -1,0 +1,194 @@
+//! The solver `search`.
+
+use super::canonical::{self, Canonical};
+use super::Decide;
+use super::minimise::{Progress, minimise};
+use super::valley::{self, Reduced, Rules};
+use crate::bounds::quick_bound;
+use plimsoll_heuristics::{Fit, Order, place};
+use plimsoll_model::{
+    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats, Stop,
+};
+
+/// Its name in the registry and in witnesses.
+pub(super) const NAME: &str = "search";
+
+/// Parameters of [`Search`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SearchParams {
+    /// Use canonical branching also where valley branching would do.
+    pub canonical: bool,
+    /// Switches of valley branching.
+    pub rules: Rules,
+}
+
+/// Our own branch and bound: proves optima, improves layouts on the way.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Search {
+    setup: Setup,
+    params: SearchParams,
+}
+
+impl Search {
+    /// With default parameters.
+    pub fn new(setup: Setup) -> Self {
+        Self { setup, params: SearchParams::default() }
+    }
+
+    /// With other parameters.
+    #[must_use]
+    pub fn with_params(mut self, params: SearchParams) -> Self {
+        self.params = params;
+        self
+    }
+
+    /// Improves on a valid layout and a bound until both meet or the budget is spent.
+    pub(crate) fn improve(
+        &self,
+        instance: &Instance,
+        best: Option<(Layout, Bytes)>,
+        bound: LowerBound,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Offsets>,
+    ) -> Progress {
+        let seed = self.setup.seed;
+        let progress = Progress { best, bound, stop: Stop::Completed };
+        let reduced = if self.params.canonical { None } else { Reduced::of(instance) };
+        if let Some(reduced) = reduced {
+            let factory = |capacity: Bytes| -> Box<dyn Decide + '_> {
+                let units = (capacity.get() / reduced.grain) as i64;
+                Box::new(valley::Engine::new(&reduced, units, self.params.rules, seed))
+            };
+            minimise(instance, reduced.grain, &factory, progress, budget, observer)
+        } else {
+            let problem = Canonical::of(instance);
+            let factory = |capacity: Bytes| -> Box<dyn Decide + '_> {
+                Box::new(canonical::Engine::new(&problem, capacity, seed))
+            };
+            minimise(instance, instance.grain().get(), &factory, progress, budget, observer)
+        }
+    }
+}
+
+impl Solver<Offsets> for Search {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn solve(
+        &self,
+        instance: &Instance,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Offsets>,
+    ) -> Result<Outcome<Layout>, SolveError> {
+        let bound = quick_bound(instance);
+        observer.bound(&bound);
+        let mut best = None;
+        if budget.check().is_none() {
+            // Something to improve on; the search aims at the bound all the same.
+            let layout = place(instance, &Order::Area.of(instance), Fit::First, None);
+            best = layout.map(|layout| {
+                let peak = layout.peak(instance);
+                observer.incumbent(&layout, peak);
+                (layout, peak)
+            });
+        }
+        let progress = self.improve(instance, best, bound, budget, observer);
+        let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
+        Ok(Outcome::conclude(progress.best, progress.bound, instance.capacity(), progress.stop, stats))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BruteForce;
+    use plimsoll_datasets::{SmallParams, small_instance};
+    use plimsoll_model::{Claim, Problem, Silent};
+    use proptest::prelude::*;
+
+    fn solve(instance: &Instance, params: SearchParams, budget: &mut Budget) -> Outcome<Layout> {
+        let search = Search::new(Setup { seed: 1, threads: 1 }).with_params(params);
+        let outcome = search.solve(instance, budget, &mut Silent).unwrap();
+        if let (Some(layout), Claim::Optimal | Claim::Feasible) = (&outcome.solution, outcome.claim) {
+            assert_eq!(Offsets::check(instance, layout), []);
+        }
+        outcome
+    }
+
+    /// The optimum by brute force equals that of both schools and every ablation.
+    fn agree(instance: &Instance) {
+        let judge = BruteForce.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
+        let all = SearchParams::default();
+        let without = |change: fn(&mut Rules)| {
+            let mut params = all;
+            change(&mut params.rules);
+            params
+        };
+        let variants = [
+            all,
+            SearchParams { canonical: true, ..all },
+            without(|r| r.restarts = false),
+            without(|r| r.memo = false),
+            without(|r| r.wall_waste = false),
+            without(|r| r.twins = false),
+            without(|r| r.restart_base = 3),
+        ];
+        for params in variants {
+            let outcome = solve(instance, params, &mut Budget::unlimited());
+            assert_eq!(
+                (outcome.claim, outcome.value, outcome.lower_bound.value),
+                (judge.claim, judge.value, judge.lower_bound.value),
+                "{params:?}"
+            );
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn agrees_with_brute_force(buffers in 0usize..8, features in 0u64..16, seed in any::<u64>()) {
+            agree(&small_instance(SmallParams::with_features(buffers, features), seed));
+        }
+
+        #[test]
+        fn agrees_with_brute_force_on_few_steps(buffers in 5usize..8, seed in any::<u64>(), steps in 2u64..6) {
+            // Short lives, small sizes: optima above the load are common here.
+            let params = SmallParams { steps, max_size: 4, ..SmallParams::with_features(buffers, 0) };
+            agree(&small_instance(params, seed));
+        }
+
+        #[test]
+        fn a_capacity_is_kept_or_refuted(seed in any::<u64>(), features in 0u64..16, off in 0u64..3) {
+            let free = small_instance(SmallParams::with_features(6, features), seed);
+            let best = solve(&free, SearchParams::default(), &mut Budget::unlimited()).value.unwrap();
+            let capacity = Bytes::new((best.get() + off).saturating_sub(1));
+            let limited = free.with_capacity(Some(capacity));
+            let outcome = solve(&limited, SearchParams::default(), &mut Budget::unlimited());
+            let expected = if off == 0 { Claim::Infeasible } else { Claim::Optimal };
+            prop_assert_eq!(outcome.claim, expected);
+        }
+
+        #[test]
+        fn limits_move_no_bound(seed in any::<u64>(), nodes in 0u64..40) {
+            let t = small_instance(SmallParams { max_size: 50, ..SmallParams::with_features(12, 0) }, seed);
+            let best = solve(&t, SearchParams::default(), &mut Budget::unlimited());
+            let outcome = solve(&t, SearchParams::default(), &mut Budget::unlimited().with_node_limit(nodes));
+            prop_assert!(outcome.lower_bound.value <= best.value.unwrap());
+            if outcome.claim == Claim::Optimal {
+                prop_assert_eq!(outcome.value, best.value);
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_seed_and_node_limit_give_the_same_layout() {
+        let t = small_instance(SmallParams { max_size: 99, ..SmallParams::with_features(30, 0) }, 5);
+        let run = || {
+            let outcome =
+                solve(&t, SearchParams::default(), &mut Budget::unlimited().with_node_limit(5_000));
+            (outcome.solution, outcome.lower_bound, outcome.stats)
+        };
+        assert_eq!(run(), run());
+    }
+}

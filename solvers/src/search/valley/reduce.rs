@@ -1,0 +1,103 @@
+//! From an instance to buffers over runs of sections, in units of the common divisor.
+
+use plimsoll_model::{Bytes, Instance, Layout, Step, sections};
+
+/// An interval instance reduced to sections: buffer `i` covers sections `start[i]..end[i]` with `size[i]` units.
+///
+/// Buffers are renumbered by start, then end; `origin` leads back. O(n log n + total size of the sections).
+#[derive(Clone, Debug)]
+pub struct Reduced {
+    /// Bytes per unit.
+    pub grain: u64,
+    /// Number of sections.
+    pub sections: usize,
+    /// First section of each buffer, ascending.
+    pub start: Vec<u32>,
+    /// First section after each buffer.
+    pub end: Vec<u32>,
+    /// Size in units.
+    pub size: Vec<i64>,
+    /// The first buffer with the same sections and size.
+    pub twin: Vec<u32>,
+    /// Position in the instance.
+    pub origin: Vec<u32>,
+    /// `first_at[s]..first_at[s + 1]` are the buffers that start at section `s`.
+    pub first_at: Vec<u32>,
+    /// Units alive in each section.
+    pub load: Vec<i64>,
+}
+
+impl Reduced {
+    /// Reduces an interval instance without alignments and fixed offsets; `None` for others.
+    pub fn of(instance: &Instance) -> Option<Self> {
+        if !instance.is_interval() || instance.has_alignment() || instance.has_fixed() {
+            return None;
+        }
+        let grain = instance.grain().get();
+        // Sections are disjoint intervals in ascending order: a buffer covers a run of them.
+        let intervals: Vec<(Step, Step)> =
+            sections(instance).iter().map(|s| (s.interval.lower, s.interval.upper)).collect();
+        let mut rows: Vec<(u32, u32, i64, u32)> = Vec::with_capacity(instance.len());
+        for id in instance.ids() {
+            let b = instance.buffer(id);
+            let hull = b.lifespan().hull();
+            let start = intervals.partition_point(|&(_, upper)| upper <= hull.lower);
+            let end = intervals.partition_point(|&(lower, _)| lower < hull.upper);
+            rows.push((start as u32, end as u32, (b.size().get() / grain) as i64, id.get()));
+        }
+        rows.sort_unstable_by_key(|&(start, end, size, id)| (start, end, -size, id));
+        let twin = rows
+            .iter()
+            .scan((0u32, (0, 0, 0)), |(first, shape), row| {
+                let own = (row.0, row.1, row.2);
+                if *shape != own {
+                    let position = rows.partition_point(|r| (r.0, r.1, -r.2) < (row.0, row.1, -row.2));
+                    (*first, *shape) = (position as u32, own);
+                }
+                Some(*first)
+            })
+            .collect();
+        let mut first_at = vec![0u32; intervals.len() + 1];
+        let mut change = vec![0i64; intervals.len() + 1];
+        for &(start, end, size, _) in &rows {
+            first_at[start as usize + 1] += 1;
+            change[start as usize] += size;
+            change[end as usize] -= size;
+        }
+        for s in 1..first_at.len() {
+            first_at[s] += first_at[s - 1];
+            change[s] += change[s - 1];
+        }
+        change.pop();
+        Some(Self {
+            grain,
+            sections: intervals.len(),
+            start: rows.iter().map(|r| r.0).collect(),
+            end: rows.iter().map(|r| r.1).collect(),
+            size: rows.iter().map(|r| r.2).collect(),
+            twin,
+            origin: rows.iter().map(|r| r.3).collect(),
+            first_at,
+            load: change,
+        })
+    }
+
+    /// Number of buffers.
+    pub fn len(&self) -> usize {
+        self.size.len()
+    }
+
+    /// True where there is no buffer.
+    pub fn is_empty(&self) -> bool {
+        self.size.is_empty()
+    }
+
+    /// Offsets in units, by the numbering here, as a layout of the instance.
+    pub fn layout(&self, offsets: &[i64]) -> Layout {
+        let mut original = vec![Bytes::ZERO; self.len()];
+        for (&offset, &origin) in offsets.iter().zip(&self.origin) {
+            original[origin as usize] = Bytes::new(offset as u64 * self.grain);
+        }
+        Layout::new(original)
+    }
+}

@@ -1,0 +1,170 @@
+//! Floors, what is left to place, and the trail that takes decisions back.
+
+use super::reduce::Reduced;
+use crate::search::memo::{Key, mix};
+
+/// Marks the end of the list of unplaced buffers.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What is placed and how high the floor is.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    pub capacity: i64,
+    pub floor: Vec<i64>,
+    /// Units left to place in each section.
+    pub rest: Vec<i64>,
+    /// Floor is the ground or the top of a placed buffer.
+    pub real: Vec<bool>,
+    /// Offset in units; meaningful for placed buffers.
+    pub offset: Vec<i64>,
+    pub placed: Vec<bool>,
+    /// Unplaced buffers as a doubly linked list in the order of `Reduced`; position `n` is the head.
+    next: Vec<u32>,
+    prev: Vec<u32>,
+    floors: Vec<(u32, bool, i64)>,
+    places: Vec<u32>,
+}
+
+/// A moment to return to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    floors: usize,
+    places: usize,
+}
+
+impl State {
+    pub fn new(reduced: &Reduced, capacity: i64) -> Self {
+        let n = reduced.len();
+        let mut next: Vec<u32> = (1..=n as u32 + 1).collect();
+        let mut prev: Vec<u32> = (0..=n as u32).map(|i| i.wrapping_sub(1)).collect();
+        // The head at position n precedes buffer 0 and follows the last.
+        next[n] = 0;
+        prev[0] = n as u32;
+        if n > 0 {
+            next[n - 1] = n as u32;
+            prev[n] = n as u32 - 1;
+        }
+        Self {
+            capacity,
+            floor: vec![0; reduced.sections],
+            rest: reduced.load.clone(),
+            real: vec![true; reduced.sections],
+            offset: vec![0; n],
+            placed: vec![false; n],
+            next,
+            prev,
+            floors: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    #[inline]
+    pub fn slack(&self, s: usize) -> i64 {
+        self.capacity - self.floor[s] - self.rest[s]
+    }
+
+    #[inline]
+    pub fn mark(&self) -> Mark {
+        Mark { floors: self.floors.len(), places: self.places.len() }
+    }
+
+    /// The first unplaced buffer that starts at or after `section`, `NONE` where there is none.
+    #[inline]
+    pub fn first_unplaced(&self, reduced: &Reduced, section: usize) -> u32 {
+        let n = reduced.len() as u32;
+        let mut b = reduced.first_at[section];
+        while b < n && self.placed[b as usize] {
+            b += 1;
+        }
+        if b < n { b } else { NONE }
+    }
+
+    /// The next unplaced buffer after an unplaced one.
+    #[inline]
+    pub fn next_unplaced(&self, b: u32) -> u32 {
+        let next = self.next[b as usize];
+        if next as usize == self.placed.len() { NONE } else { next }
+    }
+
+    /// Puts `b` on the floor of the sections it covers, which is the same for all of them.
+    pub fn place(&mut self, reduced: &Reduced, b: usize) {
+        let (start, end, size) = (reduced.start[b] as usize, reduced.end[b] as usize, reduced.size[b]);
+        let bottom = self.floor[start];
+        self.offset[b] = bottom;
+        for s in start..end {
+            debug_assert_eq!(self.floor[s], bottom, "the floor under a placed buffer is level");
+            self.floors.push((s as u32, self.real[s], bottom));
+            self.floor[s] = bottom + size;
+            self.rest[s] -= size;
+            self.real[s] = true;
+        }
+        self.placed[b] = true;
+        let (next, prev) = (self.next[b], self.prev[b]);
+        self.next[prev as usize] = next;
+        self.prev[next as usize] = prev;
+        self.places.push(b as u32);
+    }
+
+    /// Raises the floor of a section to a height that was proved.
+    pub fn raise(&mut self, s: usize, height: i64) {
+        debug_assert!(height > self.floor[s]);
+        self.floors.push((s as u32, self.real[s], self.floor[s]));
+        self.floor[s] = height;
+        self.real[s] = false;
+    }
+
+    /// Takes everything back that was done since `mark`.
+    pub fn undo(&mut self, reduced: &Reduced, mark: Mark) {
+        while self.places.len() > mark.places {
+            let b = self.places.pop().expect("the trail is longer than the mark") as usize;
+            for s in reduced.start[b] as usize..reduced.end[b] as usize {
+                self.rest[s] += reduced.size[b];
+            }
+            self.placed[b] = false;
+            let (next, prev) = (self.next[b], self.prev[b]);
+            self.next[prev as usize] = b as u32;
+            self.prev[next as usize] = b as u32;
+        }
+        while self.floors.len() > mark.floors {
+            let (s, real, floor) = self.floors.pop().expect("the trail is longer than the mark");
+            self.floor[s as usize] = floor;
+            self.real[s as usize] = real;
+        }
+    }
+
+    /// Hash of the component `left..right`: floors, which are real, and who is unplaced.
+    pub fn hash(&self, reduced: &Reduced, (left, right): (usize, usize)) -> u64 {
+        let mut hash = mix((left as u64) << 32 | right as u64);
+        for s in left..right {
+            hash ^= mix(self.level(s) << 20 ^ s as u64);
+        }
+        self.each_unplaced(reduced, left, right, |b| hash ^= mix(u64::from(b) | 1 << 62));
+        hash
+    }
+
+    /// The component spelt out: bounds, floors, unplaced buffers as differences.
+    pub fn write_key(&self, reduced: &Reduced, (left, right): (usize, usize), key: &mut Key) {
+        key.put(left as u64);
+        key.put(right as u64);
+        (left..right).for_each(|s| key.put(self.level(s)));
+        let mut last = 0;
+        self.each_unplaced(reduced, left, right, |b| {
+            key.put(u64::from(b - last));
+            last = b;
+        });
+    }
+
+    fn level(&self, s: usize) -> u64 {
+        (self.floor[s] as u64) << 1 | u64::from(self.real[s])
+    }
+
+    /// Calls `visit` with every unplaced buffer that starts in `left..right`, ascending.
+    #[inline]
+    pub fn each_unplaced(&self, reduced: &Reduced, left: usize, right: usize, mut visit: impl FnMut(u32)) {
+        let mut b = self.first_unplaced(reduced, left);
+        while b != NONE && (reduced.start[b as usize] as usize) < right {
+            visit(b);
+            b = self.next_unplaced(b);
+        }
+    }
+}
