@@ -3,14 +3,20 @@
 use plimsoll_model::{BufferId, Bytes, Instance};
 
 /// The least peak of any layout. Exponential; meant for up to about twelve plain buffers.
+pub(crate) fn optimum(instance: &Instance) -> Bytes {
+    let total = instance.total_size().get();
+    Bytes::new(optimum_up_to(instance, total).expect("everything end to end is a layout"))
+}
+
+/// The least peak of any layout where that is at most `limit` bytes. The tighter the limit, the faster.
 ///
 /// Some optimal layout has every buffer resting on the floor or on a buffer it conflicts with; placing in order of
 /// offset, each on top of the conflicting ones placed before it, finds it.
-pub(crate) fn optimum(instance: &Instance) -> Bytes {
+pub(crate) fn optimum_up_to(instance: &Instance, limit: u64) -> Option<u64> {
     assert!(!instance.has_alignment() && !instance.has_fixed(), "plain buffers only");
-    let mut search = Search { instance, placed: Vec::new(), best: instance.total_size().get() + 1 };
+    let mut search = Search { instance, placed: Vec::new(), best: limit + 1 };
     search.extend(0);
-    Bytes::new(search.best)
+    (search.best <= limit).then_some(search.best)
 }
 
 struct Search<'a> {
@@ -25,7 +31,7 @@ impl Search<'_> {
             self.best = self.best.min(peak);
             return;
         }
-        let lowest = self.placed.last().map_or(0, |&(_, offset, _)| offset);
+        let lowest = self.placed.last().map_or((0, None), |&(id, offset, _)| (offset, Some(id)));
         let mut options = Vec::new();
         for id in self.instance.ids().filter(|id| !self.placed.iter().any(|p| p.0 == *id)) {
             let below = self.placed.iter().filter(|p| self.instance.conflict(id, p.0));
@@ -36,14 +42,31 @@ impl Search<'_> {
             if end >= self.best {
                 return;
             }
-            if offset >= lowest {
+            // Ties by id: buffers at one offset do not conflict, so their order is free.
+            if (offset, Some(id)) > lowest {
                 options.push((id, offset, end));
             }
         }
         for option in options {
             self.placed.push(option);
-            self.extend(peak.max(option.2));
+            if self.may_fit() {
+                self.extend(peak.max(option.2));
+            }
             self.placed.pop();
         }
+    }
+
+    /// At a common step all conflict, so what is not placed goes on top of what is. Says nothing where conflicts
+    /// are not a matter of steps.
+    fn may_fit(&self) -> bool {
+        let ids = || self.instance.ids();
+        let hull = |id| self.instance.buffer(id).lifespan().hull();
+        !self.instance.is_interval()
+            || ids().map(|id| hull(id).lower).all(|step| {
+                let alive = |id: &BufferId| hull(*id).contains(step);
+                let top = self.placed.iter().filter(|p| alive(&p.0)).map(|p| p.2).max().unwrap_or(0);
+                let unplaced = ids().filter(|id| alive(id) && !self.placed.iter().any(|p| p.0 == *id));
+                top + unplaced.map(|id| self.instance.buffer(id).size().get()).sum::<u64>() < self.best
+            })
     }
 }

@@ -2,14 +2,20 @@
 //!
 //! Every generator takes parameters and a seed; the same parameters and seed give the same instance on any machine.
 
+mod above_load;
 #[cfg(test)]
 mod brute;
+mod derive;
 mod error;
 mod packing;
+mod random;
 mod small;
 mod worked;
 
+pub use above_load::{AboveLoad, AboveLoadParams, ORDERS, hard_above_load};
+pub use derive::{reversed, thinned};
 pub use error::GenerateError;
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
+pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
 pub use small::{SmallParams, small_instance};
 pub use worked::{Fact, Worked, cann, leading_gap, minimalloc_five, patent, pisarchyk_lee, worked_examples};

@@ -1,0 +1,294 @@
+//! Instances whose optimum tends to lie above the load.
+//!
+//! At every step exactly `bytes` bytes are alive: whenever buffers die, the bytes they free are divided anew at
+//! random among the next ones. A layout at the load would leave no byte idle, so those that die together must
+//! lie where their heirs fit: two that die for one heir must be neighbours, and so on. Soon neighbours are asked
+//! for that cannot be. The load, every clique of a common step, and all bounds by area see nothing of this.
+//!
+//! Because nothing may lie idle, a layout at the load is at every step just an order of those alive, bottom to top.
+//! [`hard_above_load`] follows all orders through time; where none is left, the optimum is proved to be above the
+//! load, and since all sizes are multiples of a unit, at least one unit above.
+//!
+//! ```text
+//!  ┌──────┬──────┐     a and c die together for the heir e, but b lies between:
+//!  │  c   │      │     either c lies next to a, or the optimum is above the load
+//!  ├──────┼ e ?  │
+//!  │  b   │      │
+//!  ├──────┼──────┤
+//!  │  a   │      │
+//!  └──────┴──────┘
+//! ```
+
+use crate::error::{GenerateError, at_least};
+use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Lifespan};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use std::collections::BTreeSet;
+
+/// What an instance with a flat load is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AboveLoadParams {
+    /// Number of buffers, at least `alive`.
+    pub buffers: u64,
+    /// About how many are alive at a step, at least 3.
+    pub alive: u64,
+    /// The load at every step, bytes: a multiple of `unit`, at least four units per buffer alive.
+    pub bytes: u64,
+    /// All sizes are multiples of this, bytes, at least 1.
+    pub unit: u64,
+}
+
+impl AboveLoadParams {
+    /// So many buffers, about six alive at a time, with a load of 256 units of 1 KiB.
+    pub fn with_buffers(buffers: u64) -> Self {
+        Self { buffers, alive: 6, bytes: 1 << 18, unit: 1 << 10 }
+    }
+
+    fn validate(&self) -> Result<(), GenerateError> {
+        at_least("unit", self.unit, 1)?;
+        at_least("alive", self.alive, 3)?;
+        at_least("buffers", self.buffers, self.alive)?;
+        if !self.bytes.is_multiple_of(self.unit) {
+            let (name, value) = ("bytes", self.bytes);
+            return Err(GenerateError::NoMultiple { name, value, of_name: "unit", of: self.unit });
+        }
+        at_least("bytes / unit", self.bytes / self.unit, self.alive.saturating_mul(4))
+    }
+}
+
+/// An instance of constant load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AboveLoad {
+    /// The buffers, in random order.
+    pub instance: Instance,
+    /// What no layout can go below, bytes: the load where `proved` is false, one unit more where it is true.
+    pub lower_bound: Bytes,
+    /// True where no layout at the load exists.
+    pub proved: bool,
+}
+
+/// An instance of constant load whose optimum tends to be larger: more often the more buffers there are. The same
+/// parameters and seed give the same instance.
+///
+/// O(n alive) to generate; the proof keeps at most [`ORDERS`] orders at a time and is given up beyond, as with more
+/// than about eight alive.
+///
+/// # Errors
+/// [`GenerateError`] for parameters out of range.
+///
+/// # Panics
+/// Never: every life holds a step.
+pub fn hard_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, GenerateError> {
+    params.validate()?;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut made = lives_of_constant_load(params, &mut rng);
+    let proved = fits_at_load(&made) == Some(false);
+    made.shuffle(&mut rng);
+    let buffers = made.into_iter().enumerate().map(|(i, (size, life))| {
+        let lifespan = Lifespan::from_intervals([life]).expect("a life holds a step");
+        Buffer::new(format!("b{i}"), size * params.unit, lifespan)
+    });
+    let name = format!("above-load-{}-{seed}", params.buffers);
+    let instance = InstanceBuilder::new(name).buffers(buffers).build()?;
+    let lower_bound = Bytes::new(params.bytes + if proved { params.unit } else { 0 });
+    Ok(AboveLoad { instance, lower_bound, proved })
+}
+
+/// Size in units and life of every buffer, in order of birth.
+fn lives_of_constant_load(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Vec<(u64, Interval)> {
+    let mut made: Vec<(u64, Interval)> = Vec::with_capacity(params.buffers as usize);
+    let mut alive: Vec<usize> = Vec::new();
+    let mut step = 0u64;
+    let (mut freed, mut heirs) = (params.bytes / params.unit, params.alive);
+    loop {
+        for size in divided(freed, heirs, rng) {
+            alive.push(made.len());
+            made.push((size, Interval::new(step, step + 1)));
+        }
+        step += 1;
+        let left = params.buffers - made.len() as u64;
+        if left == 0 {
+            break;
+        }
+        alive.shuffle(rng);
+        // One alone would only be cut up, and all at once would start afresh.
+        let dying = rng.random_range(2..=3u64).min((alive.len() as u64).saturating_sub(1)).max(1);
+        freed = 0;
+        for position in alive.drain(alive.len() - dying as usize..) {
+            freed += made[position].0;
+            made[position].1.upper = step.into();
+        }
+        heirs = heir_count(dying, alive.len() as u64, params.alive, rng).min(left).min(freed);
+    }
+    for position in alive {
+        made[position].1.upper = step.into();
+    }
+    made
+}
+
+/// The most orders followed at a time.
+pub const ORDERS: usize = 20_000;
+
+/// Whether buffers of constant load, listed by birth, have a layout without an idle byte. `None` where too many
+/// orders had to be followed.
+fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
+    // Bottom to top; an order and its mirror image are one.
+    let mut orders: BTreeSet<Vec<usize>> = BTreeSet::new();
+    for heirs in made.chunk_by(|a, b| a.1.lower == b.1.lower) {
+        let step = heirs[0].1.lower;
+        let first = made.partition_point(|&(_, life)| life.lower < step);
+        let heirs: Vec<usize> = (first..first + heirs.len()).collect();
+        let mut next = BTreeSet::new();
+        let mut follow = |order: Vec<Slot>| {
+            Filling { made, heirs: &heirs, order: Vec::new(), found: &mut next }.fill(&order, 0);
+            next.len() <= ORDERS
+        };
+        if first == 0 && !follow(vec![Slot::Hole(heirs.iter().map(|&i| made[i].0).sum())]) {
+            return None;
+        }
+        for order in &orders {
+            let slots = order
+                .iter()
+                .map(|&i| if made[i].1.upper == step { Slot::Hole(made[i].0) } else { Slot::Kept(i) });
+            if !follow(merged(slots)) {
+                return None;
+            }
+        }
+        orders = next;
+        if orders.is_empty() {
+            return Some(false);
+        }
+    }
+    Some(true)
+}
+
+/// A stretch of addresses at a turn of population: a buffer that stays, or so much that became free.
+#[derive(Clone, Copy)]
+enum Slot {
+    Kept(usize),
+    Hole(u64),
+}
+
+/// Adjacent holes are one.
+fn merged(slots: impl Iterator<Item = Slot>) -> Vec<Slot> {
+    let mut merged: Vec<Slot> = Vec::new();
+    for slot in slots {
+        match (merged.last_mut(), slot) {
+            (Some(Slot::Hole(below)), Slot::Hole(size)) => *below += size,
+            _ => merged.push(slot),
+        }
+    }
+    merged
+}
+
+/// Fills the holes of one order with heirs in all ways.
+struct Filling<'a> {
+    made: &'a [(u64, Interval)],
+    heirs: &'a [usize],
+    order: Vec<usize>,
+    found: &'a mut BTreeSet<Vec<usize>>,
+}
+
+impl Filling<'_> {
+    /// `used` bytes at the bottom of the first slot are filled already. Stops soon after too many were found.
+    fn fill(&mut self, slots: &[Slot], used: u64) {
+        if self.found.len() > ORDERS {
+            return;
+        }
+        match slots.first() {
+            None => {
+                let mirrored: Vec<usize> = self.order.iter().rev().copied().collect();
+                self.found.insert(mirrored.min(self.order.clone()));
+            }
+            Some(&Slot::Kept(i)) => {
+                self.order.push(i);
+                self.fill(&slots[1..], 0);
+                self.order.pop();
+            }
+            Some(&Slot::Hole(size)) if size == used => self.fill(&slots[1..], 0),
+            Some(&Slot::Hole(size)) => {
+                for &heir in self.heirs {
+                    if self.made[heir].0 <= size - used && !self.order.contains(&heir) {
+                        self.order.push(heir);
+                        self.fill(slots, used + self.made[heir].0);
+                        self.order.pop();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One to three heirs, drawn towards the wanted number alive; one for one would change nothing.
+fn heir_count(dying: u64, staying: u64, wanted: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
+    let heirs = rng.random_range(1..=3u64);
+    let heirs = match (staying + heirs).cmp(&wanted) {
+        std::cmp::Ordering::Less => (heirs + 1).min(3),
+        std::cmp::Ordering::Equal => heirs,
+        std::cmp::Ordering::Greater => (heirs - 1).max(1),
+    };
+    if dying == 1 && heirs == 1 { 2 } else { heirs }
+}
+
+/// `whole` as a sum of `parts` positive numbers, at random. There must be that much.
+fn divided(whole: u64, parts: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<u64> {
+    let mut sizes = Vec::with_capacity(parts as usize);
+    let mut left = whole;
+    for later in (0..parts).rev() {
+        let most = left - later;
+        // Between a third of the fair share and the double of it.
+        let fair = left / (later + 1);
+        let size = if later == 0 { left } else { rng.random_range((fair / 3).max(1)..=(2 * fair).min(most)) };
+        sizes.push(size);
+        left -= size;
+    }
+    sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::brute::optimum_up_to;
+    use plimsoll_model::LoadProfile;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_load_is_flat(buffers in 3u64..150, alive in 3u64..7, units in 12u64..400, unit in 1u64..5, seed: u64) {
+            let params = AboveLoadParams { buffers, alive, bytes: units * unit, unit };
+            match hard_above_load(params, seed) {
+                Ok(made) => {
+                    prop_assert_eq!(made.instance.len() as u64, buffers);
+                    let profile = LoadProfile::of(&made.instance);
+                    prop_assert_eq!(profile.pieces().len(), 1);
+                    prop_assert_eq!(profile.peak().0.get(), units * unit);
+                    prop_assert_eq!(hard_above_load(params, seed).unwrap(), made);
+                }
+                Err(_) => prop_assert!(buffers < alive || units < 4 * alive),
+            }
+        }
+    }
+
+    #[test]
+    fn the_proof_agrees_with_brute_force() {
+        let mut above = 0;
+        for seed in 0..12 {
+            let params = AboveLoadParams { buffers: 18, alive: 6, bytes: 60, unit: 1 };
+            let made = hard_above_load(params, seed).unwrap();
+            assert_eq!(optimum_up_to(&made.instance, 60).is_none(), made.proved, "seed {seed}");
+            above += u32::from(made.proved);
+        }
+        assert!((1..12).contains(&above), "both answers occur, not {above} of 12");
+    }
+
+    #[test]
+    fn the_optimum_is_often_above_the_load() {
+        for (buffers, least) in [(20, 10), (40, 10), (120, 10)] {
+            let proved =
+                |&seed: &u64| hard_above_load(AboveLoadParams::with_buffers(buffers), seed).unwrap().proved;
+            let share = (0..20).filter(proved).count();
+            assert!(share >= least, "{buffers} buffers: only {share} of 20");
+        }
+    }
+}

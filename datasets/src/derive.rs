@@ -1,0 +1,124 @@
+//! Instances made from instances: fewer buffers, or time running backwards.
+
+use crate::error::{GenerateError, share};
+use plimsoll_model::{Buffer, BufferId, Instance, InstanceBuilder, Interval, Lifespan, Step};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+/// Keeps each buffer with the given probability, and all that is said of the pairs kept. The same instance,
+/// probability and seed give the same instance; a layout of the whole is one of the rest. O(n log n).
+///
+/// # Errors
+/// [`GenerateError::NoShare`] for a probability outside of 0 to 1.
+///
+/// # Panics
+/// Never: a part of a valid instance is valid.
+pub fn thinned(instance: &Instance, keep_probability: f64, seed: u64) -> Result<Instance, GenerateError> {
+    share("keep_probability", keep_probability)?;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let kept: Vec<BufferId> = instance.ids().filter(|_| rng.random_bool(keep_probability)).collect();
+    let name = format!("{}-thinned-{seed}", instance.name());
+    Ok(rebuilt(instance, &kept, name, Clone::clone))
+}
+
+/// The same problem with time running backwards; its layouts are the same. O(n log n).
+///
+/// # Panics
+/// Never: the mirror image of a valid instance is valid.
+pub fn reversed(instance: &Instance) -> Instance {
+    let end = instance.buffers().iter().map(|b| b.lifespan().hull().upper.get()).max().unwrap_or(0);
+    let ids: Vec<BufferId> = instance.ids().collect();
+    let mirrored = |step: Step| end - step.get();
+    rebuilt(instance, &ids, format!("{}-reversed", instance.name()), |lifespan| {
+        let parts = lifespan.intervals().iter();
+        let parts = parts.map(|part| Interval::new(mirrored(part.upper), mirrored(part.lower)));
+        Lifespan::from_intervals(parts).expect("mirrored parts stay apart")
+    })
+}
+
+/// The instance of the buffers `kept` (ascending), with their lifespans changed.
+fn rebuilt(
+    instance: &Instance,
+    kept: &[BufferId],
+    name: String,
+    change: impl Fn(&Lifespan) -> Lifespan,
+) -> Instance {
+    let buffers = kept.iter().map(|&id| {
+        let b = instance.buffer(id);
+        let mut copy = Buffer::new(b.name(), b.size(), change(b.lifespan())).aligned(b.alignment());
+        if let Some(offset) = b.fixed() {
+            copy = copy.fixed_at(offset);
+        }
+        if let Some(offset) = b.hint() {
+            copy = copy.hinted(offset);
+        }
+        copy
+    });
+    let mut builder = InstanceBuilder::new(name).buffers(buffers).capacity(instance.capacity());
+    let place = |id: BufferId| kept.binary_search(&id).ok();
+    for (a, b) in instance.separations().iter() {
+        if let (Some(a), Some(b)) = (place(a), place(b)) {
+            builder = builder.separate(a, b);
+        }
+    }
+    for (a, b) in instance.exclusions().iter() {
+        if let (Some(a), Some(b)) = (place(a), place(b)) {
+            builder = builder.exclude(a, b);
+        }
+    }
+    builder.build().expect("taken from a valid instance")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SmallParams, small_instance};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn thinning_keeps_conflicts(buffers in 0usize..12, mask in 0u64..16, seed: u64, keep in 0.0..=1.0f64) {
+            let whole = small_instance(SmallParams::with_features(buffers, mask), seed);
+            let part = thinned(&whole, keep, seed).unwrap();
+            let origin: Vec<BufferId> = part
+                .buffers()
+                .iter()
+                .map(|b| whole.ids().find(|&id| whole.buffer(id) == b).unwrap())
+                .collect();
+            for a in part.ids() {
+                for b in part.ids() {
+                    let before = whole.conflict(origin[a.index()], origin[b.index()]);
+                    prop_assert_eq!(part.conflict(a, b), before);
+                }
+            }
+        }
+
+        #[test]
+        fn reversing_keeps_conflicts_and_undoes_itself(buffers in 0usize..12, mask in 0u64..16, seed: u64) {
+            let t = small_instance(SmallParams::with_features(buffers, mask), seed);
+            let back = reversed(&t);
+            for a in t.ids() {
+                for b in t.ids() {
+                    prop_assert_eq!(t.conflict(a, b), back.conflict(a, b));
+                }
+            }
+            // Twice reversed, time starts where the first buffer does... at zero.
+            let first = t.buffers().iter().map(|b| b.lifespan().hull().lower.get()).min();
+            let twice = reversed(&back);
+            if first == Some(0) {
+                prop_assert_eq!(twice.buffers(), t.buffers());
+            }
+        }
+    }
+
+    #[test]
+    fn extremes() {
+        let t = small_instance(SmallParams::with_features(9, 15), 4);
+        assert_eq!(thinned(&t, 1.0, 1).unwrap().buffers(), t.buffers());
+        assert!(thinned(&t, 0.0, 1).unwrap().is_empty());
+        assert_eq!(
+            thinned(&t, -0.5, 1).unwrap_err().to_string(),
+            "keep_probability is -0.5, but must lie between 0 and 1"
+        );
+    }
+}
