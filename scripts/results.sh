@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Regenerates the records in results/: every algorithm on the embedded instances and, where PLIMSOLL_CORPORA is
+# Regenerates the records in results/: the default algorithms on the embedded instances and, where PLIMSOLL_CORPORA is
 # set, on the real ones. Takes the better part of an hour. Another folder may be named: scripts/results.sh FOLDER
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -7,4 +7,4 @@ cd "$(dirname "$0")/.."
 folder=${1:-results/$(date -u +%Y-%m-%d)-$(uname -m)-benchmark}
 cargo build --release --locked --package plimsoll
 binary="${CARGO_TARGET_DIR:-target}/release/plimsoll"
-"$binary" bench --solvers heuristics,exact,pool-ilp --time-limit 60 --out "$folder"
+"$binary" bench --time-limit 60 --out "$folder"

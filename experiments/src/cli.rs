@@ -86,7 +86,7 @@ impl From<EndpointsArg> for Endpoints {
 pub struct SolveArgs {
     /// The instance, a CSV file
     pub instance: PathBuf,
-    /// The algorithm; `plimsoll list` names them all [default: exact; pool-ilp for pools]
+    /// The algorithm; `plimsoll list` names them all [default: exact, or the first exact one of the problem]
     #[arg(long, value_name = "NAME")]
     pub solver: Option<String>,
     /// offsets, pools or scattered; by default the first of them that knows the solver
@@ -148,7 +148,7 @@ pub struct BenchArgs {
     #[arg(value_name = "SUITE")]
     pub suites: Vec<String>,
     /// Algorithms by name, or the groups `heuristics`, `solvers`, `all`
-    /// [default: heuristics,exact,pool-ilp]
+    /// [default: every heuristic, and the leading exact method of each problem]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
     /// offsets, pools, scattered [default: all]

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use plimsoll::Registry;
-use plimsoll::model::{Entry, Offsets, Pools, Scattered};
+use plimsoll::model::{Entry, Kind, Offsets, Pools, Scattered};
 use plimsoll::plan::{Plan, ProblemKind};
 
 /// One entry of one problem.
@@ -15,13 +15,11 @@ pub enum Choice {
     Pools(&'static Entry<Pools>),
 }
 
-/// The solver used where none is named.
-const fn default_solver(problem: ProblemKind) -> Option<&'static str> {
-    match problem {
-        ProblemKind::Offsets => Some("exact"),
-        ProblemKind::Pools => Some("pool-ilp"),
-        ProblemKind::Scattered => None,
-    }
+/// The entry used where none is named: the one called `exact`, else the first exact method, else the first.
+pub fn default_entry<P: Plan>(registry: &Registry) -> Option<&'static Entry<P>> {
+    let entries = P::entries(registry);
+    let exact = entries.iter().find(|entry| entry.name == "exact");
+    exact.or_else(|| entries.iter().find(|entry| entry.kind == Kind::Exact)).or(entries.first()).copied()
 }
 
 /// The entry called `name`, of `problem` where given, else of the first problem that has it.
@@ -30,24 +28,24 @@ pub fn choose(
     name: Option<&str>,
     problem: Option<ProblemKind>,
 ) -> Result<Choice, Failure> {
-    let fallback = default_solver(problem.unwrap_or(ProblemKind::Offsets));
     let problems = match (problem, name) {
         (Some(problem), _) => vec![problem],
         (None, None) => vec![ProblemKind::Offsets],
         (None, Some(_)) => vec![ProblemKind::Offsets, ProblemKind::Pools, ProblemKind::Scattered],
     };
-    let name = name.or(fallback).or_else(|| registry.scattered.first().map(|entry| entry.name));
-    let wanted = name.unwrap_or_default();
     let found = problems.iter().find_map(|problem| match problem {
-        ProblemKind::Offsets => find(registry, wanted).map(Choice::Offsets),
-        ProblemKind::Scattered => find(registry, wanted).map(Choice::Scattered),
-        ProblemKind::Pools => find(registry, wanted).map(Choice::Pools),
+        ProblemKind::Offsets => find(registry, name).map(Choice::Offsets),
+        ProblemKind::Scattered => find(registry, name).map(Choice::Scattered),
+        ProblemKind::Pools => find(registry, name).map(Choice::Pools),
     });
-    found.ok_or_else(|| unknown(wanted, &names(registry, &problems)))
+    found.ok_or_else(|| unknown(name.unwrap_or_default(), &names(registry, &problems)))
 }
 
-fn find<P: Plan>(registry: &Registry, name: &str) -> Option<&'static Entry<P>> {
-    P::entries(registry).iter().copied().find(|entry| entry.name == name)
+fn find<P: Plan>(registry: &Registry, name: Option<&str>) -> Option<&'static Entry<P>> {
+    match name {
+        Some(name) => P::entries(registry).iter().copied().find(|entry| entry.name == name),
+        None => default_entry(registry),
+    }
 }
 
 /// Names of all algorithms of these problems, in their order, once each.

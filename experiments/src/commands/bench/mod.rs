@@ -2,7 +2,7 @@
 
 mod store;
 
-use super::choose::{names, unknown};
+use super::choose::{default_entry, names, unknown};
 use crate::cli::BenchArgs;
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::output;
@@ -23,8 +23,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use store::Store;
 
-/// Algorithms where none are named: every heuristic, and the exact method that leads.
-const DEFAULT_SOLVERS: &[&str] = &["heuristics", "exact", "pool-ilp"];
 /// Groups that may be named instead of algorithms.
 const GROUPS: [&str; 3] = ["heuristics", "solvers", "all"];
 
@@ -57,7 +55,8 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
 /// Prints the tables, writes the pages.
 fn report(bench: &Bench, rows: &[Row], notes: &[String], store: Option<&Store>) -> Result<(), Failure> {
     let mut text = String::new();
-    for problem in ProblemKind::ALL {
+    // The main problem last: it is what stays on the screen.
+    for problem in ProblemKind::ALL.into_iter().rev() {
         for table in [summary::runs(rows, problem), summary::algorithms(rows, problem)].into_iter().flatten()
         {
             let _ = write!(text, "\n{problem}\n\n{}", table.text());
@@ -369,7 +368,7 @@ fn keep<P: Plan>(best: &mut Option<Best<P>>, value: Bytes, algorithm: &str, solu
     }
 }
 
-/// The entries of one problem that were asked for.
+/// The entries of one problem that were asked for: by default every heuristic, and the exact method that leads.
 fn select<P: Plan>(
     args: &BenchArgs,
     registry: &Registry,
@@ -378,14 +377,16 @@ fn select<P: Plan>(
     if !problems.contains(&P::KIND) {
         return Vec::new();
     }
-    let named = args.solvers.iter().map(String::as_str);
-    let wanted: Vec<&str> = if args.solvers.is_empty() { DEFAULT_SOLVERS.to_vec() } else { named.collect() };
-    let group = |entry: &Entry<P>| match entry.kind {
-        Kind::Heuristic => "heuristics",
-        Kind::Exact => "solvers",
-    };
+    let leading = default_entry::<P>(registry).map(|entry| entry.name);
     let chosen = |entry: &&&'static Entry<P>| {
-        wanted.iter().any(|&name| name == entry.name || name == "all" || name == group(entry))
+        let group = match entry.kind {
+            Kind::Heuristic => "heuristics",
+            Kind::Exact => "solvers",
+        };
+        if args.solvers.is_empty() {
+            return group == "heuristics" || leading == Some(entry.name);
+        }
+        args.solvers.iter().any(|name| name == entry.name || name == "all" || name == group)
     };
     P::entries(registry).iter().filter(chosen).copied().collect()
 }
