@@ -5,17 +5,25 @@
 mod above_load;
 #[cfg(test)]
 mod brute;
+mod corpora;
 mod derive;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
+mod manifest;
 mod packing;
 mod random;
 mod small;
+mod suite;
 mod worked;
 
 pub use above_load::{AboveLoad, AboveLoadParams, ORDERS, hard_above_load};
+pub use corpora::{CORPORA_VARIABLE, CorporaError, InstanceFile, corpora, corpora_from_environment};
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;
+pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST};
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
 pub use small::{SmallParams, small_instance};
+pub use suite::{Known, SuiteEntry, embedded_suite};
 pub use worked::{Fact, Worked, cann, leading_gap, minimalloc_five, patent, pisarchyk_lee, worked_examples};

@@ -60,7 +60,7 @@ pub enum LifespanError {
     /// Two intervals of one lifespan share a step.
     #[error("intervals {0} and {1} of one lifespan overlap")]
     Overlapping(Interval, Interval),
-    /// A gap that is not strictly inside the lifespan or overlaps another gap.
+    /// A gap that sticks out of the lifespan.
     #[error("gap {gap} does not lie inside {within}")]
     GapOutside {
         /// The gap.
@@ -68,6 +68,12 @@ pub enum LifespanError {
         /// Where it should lie.
         within: Interval,
     },
+    /// A gap that shares a step with the one before it.
+    #[error("gaps {0} and {1} overlap")]
+    GapsOverlap(Interval, Interval),
+    /// Gaps that leave nothing alive.
+    #[error("the gaps leave no step of {0} alive")]
+    NothingAlive(Interval),
 }
 
 /// The steps at which a buffer is alive: disjoint half-open intervals in ascending order.
@@ -132,14 +138,20 @@ impl Lifespan {
         gaps.sort_unstable();
         let mut alive = Vec::with_capacity(gaps.len() + 1);
         let mut from = hull.lower;
+        let mut before = None;
         for gap in gaps {
             if gap.is_empty() {
                 return Err(LifespanError::EmptyInterval(gap));
             }
-            if gap.lower < from || gap.upper > hull.upper {
-                let within = Interval::new(from, hull.upper);
-                return Err(LifespanError::GapOutside { gap, within });
+            if gap.lower < hull.lower || gap.upper > hull.upper {
+                return Err(LifespanError::GapOutside { gap, within: hull });
             }
+            if let Some(before) = before
+                && gap.lower < from
+            {
+                return Err(LifespanError::GapsOverlap(before, gap));
+            }
+            before = Some(gap);
             if from < gap.lower {
                 alive.push(Interval::new(from, gap.lower));
             }
@@ -147,6 +159,9 @@ impl Lifespan {
         }
         if from < hull.upper {
             alive.push(Interval::new(from, hull.upper));
+        }
+        if alive.is_empty() {
+            return Err(LifespanError::NothingAlive(hull));
         }
         Self::from_intervals(alive)
     }

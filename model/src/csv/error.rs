@@ -27,8 +27,8 @@ pub enum CsvErrorKind {
     #[error("{0}")]
     Malformed(String),
     /// Nothing in it.
-    #[error("the file is empty; expected a header with id, lower, upper, size")]
-    Empty,
+    #[error("the file is empty; expected a header with {0}")]
+    Empty(&'static str),
     /// A column that must be there.
     #[error("missing column '{missing}' ({synonyms}); the header has: {found}")]
     MissingColumn {
@@ -48,7 +48,7 @@ pub enum CsvErrorKind {
     #[error("columns '{0}' and '{1}' mean the same")]
     DuplicateColumn(String, String),
     /// A row with too many or too few fields.
-    #[error("{found} fields where the header has {expected}")]
+    #[error("the row has {}, the header {expected}", fields(*.found))]
     FieldCount {
         /// Fields in the header.
         expected: usize,
@@ -63,6 +63,9 @@ pub enum CsvErrorKind {
         /// What should be there.
         expected: &'static str,
     },
+    /// A number beyond 64 bits.
+    #[error("value '{0}' is larger than {max}", max = u64::MAX)]
+    TooLarge(String),
     /// No lifespan.
     #[error("value '{value}': {error}")]
     BadLifespan {
@@ -79,6 +82,9 @@ pub enum CsvErrorKind {
     /// An id that no row has.
     #[error("value '{0}' names no buffer of this file")]
     UnknownId(String),
+    /// A buffer paired with itself.
+    #[error("value '{0}' is the buffer's own id")]
+    OwnId(String),
     /// Rows that are no instance together.
     #[error("{error}{}", other_line(*.also))]
     Instance {
@@ -90,6 +96,10 @@ pub enum CsvErrorKind {
     /// A layout that does not answer this instance.
     #[error("{0}")]
     Layout(String),
+}
+
+fn fields(count: usize) -> String {
+    if count == 1 { "1 field".to_owned() } else { format!("{count} fields") }
 }
 
 fn other_line(also: Option<u64>) -> String {

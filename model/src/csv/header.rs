@@ -3,16 +3,17 @@
 use super::error::CsvErrorKind;
 
 /// How a file writes the end of a lifespan or gap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Endpoints {
     /// `[lower, upper)`: the end is the first step after.
+    #[default]
     HalfOpen,
     /// `[start, end]`: the end is the last step inside.
     Inclusive,
 }
 
 /// Positions of the columns in a row, and how ends are written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Header {
     names: Vec<String>,
     at: [Option<usize>; Column::ALL.len()],
@@ -69,9 +70,6 @@ impl Header {
     pub fn parse<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, CsvErrorKind> {
         let names: Vec<String> =
             names.map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
-        if names.iter().all(String::is_empty) {
-            return Err(CsvErrorKind::Empty);
-        }
         let mut at: [Option<usize>; Column::ALL.len()] = [None; Column::ALL.len()];
         let mut endpoints = Endpoints::HalfOpen;
         for (position, name) in names.iter().enumerate() {

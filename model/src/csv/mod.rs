@@ -12,13 +12,17 @@
 //! | `gaps` | steps not alive inside the lifespan: `a-b` separated by blanks, ends as for the lifespan |
 //! | `hint` | suggested offset, `-1` or empty for none |
 //! | `offset` | in an instance: fixed offset, empty for none; in a layout: the answer |
-//! | `separations`, `exclusions` | ours: ids separated by blanks that may not, or may, share addresses whatever their lifespans |
+//! | `separations`, `exclusions` | ours: ids separated by blanks that may not, or may, share addresses whatever their lifespans; a blank inside an id is written `%20` there, a `%` as `%25` |
+//!
+//! Blanks around a field and blank lines are ignored, so an id neither begins nor ends with a blank. Lines end in
+//! LF or CR LF; a byte order mark is ignored. Numbers are digits only.
 //!
 //! A gap with a window, `a-b@lo:hi`, means that part of the buffer stays alive; it is understood and refused.
 //! Files whose names end in a number, `X.1048576.csv`, carry their capacity there.
 
 mod error;
 mod header;
+mod pair_ids;
 mod read;
 mod write;
 

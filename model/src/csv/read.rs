@@ -69,10 +69,11 @@ fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
 /// # Errors
 /// [`CsvError`] with file, line, column and value.
 pub fn read_instance(file: &str, input: impl Read, options: ReadOptions) -> Result<Instance, CsvError> {
-    let mut rows = Rows::new(file, input)?;
+    let data = read_all(file, input)?;
+    let mut rows = Rows::new(file, &data, "id, lower, upper, size")?;
     rows.header
         .require(&[Column::Id, Column::Lower, Column::Upper, Column::Size])
-        .map_err(|kind| rows.error(Some(1), None, kind))?;
+        .map_err(|kind| rows.error(Some(rows.line), None, kind))?;
     if let Some(endpoints) = options.endpoints {
         rows.header.endpoints = endpoints;
     }
@@ -83,7 +84,7 @@ pub fn read_instance(file: &str, input: impl Read, options: ReadOptions) -> Resu
             [(Column::Separations, &mut separations), (Column::Exclusions, &mut exclusions)]
         {
             let ids = row.text(column).unwrap_or_default().split_ascii_whitespace();
-            pairs.extend(ids.map(|id| (buffers.len(), id.to_owned())));
+            pairs.extend(ids.map(|id| (buffers.len(), super::pair_ids::decode(id))));
         }
         buffers.push(row.buffer()?);
         lines.push(row.line);
@@ -100,6 +101,9 @@ pub fn read_instance(file: &str, input: impl Read, options: ReadOptions) -> Resu
                 let kind = CsvErrorKind::UnknownId(id);
                 return Err(rows.error(Some(lines[from]), Some(column), kind));
             };
+            if from == to {
+                return Err(rows.error(Some(lines[from]), Some(column), CsvErrorKind::OwnId(id)));
+            }
             builder = match column {
                 Column::Separations => builder.separate(from, to),
                 _ => builder.exclude(from, to),
@@ -122,9 +126,9 @@ fn column_of(error: &InstanceError) -> Option<Column> {
         InstanceError::ZeroAlignment { .. } => Some(Column::Alignment),
         InstanceError::DuplicateName { .. } => Some(Column::Id),
         InstanceError::FixedMisaligned { .. } | InstanceError::FixedOverlap { .. } => Some(Column::Offset),
+        InstanceError::Contradiction { .. } => Some(Column::Exclusions),
         InstanceError::SelfPair { .. }
         | InstanceError::UnknownBuffer { .. }
-        | InstanceError::Contradiction { .. }
         | InstanceError::TooMany { .. } => None,
     }
 }
@@ -143,8 +147,11 @@ pub fn read_layout_file(path: &Path, instance: &Instance) -> Result<Layout, CsvE
 /// # Errors
 /// [`CsvError`] for unreadable rows and rows that do not answer the instance one to one.
 pub fn read_layout(file: &str, input: impl Read, instance: &Instance) -> Result<Layout, CsvError> {
-    let mut rows = Rows::new(file, input)?;
-    rows.header.require(&[Column::Id, Column::Offset]).map_err(|kind| rows.error(Some(1), None, kind))?;
+    let data = read_all(file, input)?;
+    let mut rows = Rows::new(file, &data, "id, offset")?;
+    rows.header
+        .require(&[Column::Id, Column::Offset])
+        .map_err(|kind| rows.error(Some(rows.line), None, kind))?;
     let by_name: HashMap<&str, usize> =
         instance.buffers().iter().enumerate().map(|(i, b)| (b.name(), i)).collect();
     let mut offsets: Vec<Option<(Bytes, u64)>> = vec![None; instance.len()];
@@ -171,58 +178,94 @@ pub fn read_layout(file: &str, input: impl Read, instance: &Instance) -> Result<
     Ok(Layout::new(offsets.into_iter().flatten().map(|(offset, _)| offset).collect()))
 }
 
-/// The rows of one file.
-struct Rows<R> {
-    file: String,
-    reader: csv::Reader<R>,
-    header: Header,
-    record: csv::StringRecord,
+fn read_all(file: &str, mut input: impl Read) -> Result<Vec<u8>, CsvError> {
+    let mut data = Vec::new();
+    input.read_to_end(&mut data).map_err(|error| CsvError {
+        file: file.to_owned(),
+        line: None,
+        column: None,
+        kind: Box::new(error.into()),
+    })?;
+    Ok(data)
 }
 
-impl<R: Read> Rows<R> {
-    fn new(file: &str, input: R) -> Result<Self, CsvError> {
-        let mut reader = csv::ReaderBuilder::new()
+/// The rows of one file.
+///
+/// The CSV reader says where it began to look for a record, which is before the second half of a CR LF and before
+/// blank lines; so lines are counted here, from the bytes.
+struct Rows<'a> {
+    file: String,
+    data: &'a [u8],
+    reader: csv::Reader<&'a [u8]>,
+    header: Header,
+    record: csv::StringRecord,
+    /// Line on which the record begins, from 1, and its first byte.
+    line: u64,
+    byte: usize,
+}
+
+impl<'a> Rows<'a> {
+    fn new(file: &str, data: &'a [u8], columns: &'static str) -> Result<Self, CsvError> {
+        let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .trim(csv::Trim::All)
-            .from_reader(input);
-        let plain = |line, kind| CsvError { file: file.to_owned(), line, column: None, kind: Box::new(kind) };
-        let mut record = csv::StringRecord::new();
-        let header = match reader.read_record(&mut record) {
-            Ok(true) => Header::parse(record.iter()).map_err(|kind| plain(Some(1), kind))?,
-            Ok(false) => return Err(plain(None, CsvErrorKind::Empty)),
-            Err(error) => return Err(plain(line_of(&error), malformed(error))),
+            .from_reader(data);
+        let (file, record) = (file.to_owned(), csv::StringRecord::new());
+        let mut rows = Self { file, data, reader, header: Header::default(), record, line: 1, byte: 0 };
+        if !rows.advance()? {
+            return Err(rows.error(None, None, CsvErrorKind::Empty(columns)));
+        }
+        rows.header =
+            Header::parse(rows.record.iter()).map_err(|kind| rows.error(Some(rows.line), None, kind))?;
+        Ok(rows)
+    }
+
+    /// Reads the next record that is not a blank line; false at the end of the file.
+    fn advance(&mut self) -> Result<bool, CsvError> {
+        loop {
+            let byte = self.reader.position().byte() as usize;
+            let read = self.reader.read_record(&mut self.record);
+            if !matches!(read, Ok(false)) {
+                self.count_lines(byte);
+            }
+            match read {
+                Ok(false) => return Ok(false),
+                Ok(true) if self.record.len() == 1 && self.record[0].is_empty() => {}
+                Ok(true) => return Ok(true),
+                Err(error) => return Err(self.error(Some(self.line), None, malformed(error))),
+            }
+        }
+    }
+
+    /// Moves on to the record that was looked for from `byte` on.
+    fn count_lines(&mut self, byte: usize) {
+        let ends = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+        let begin = byte + self.data[byte..].iter().take_while(ends).count();
+        let passed = &self.data[self.byte..begin];
+        let ended = |at: &usize| match passed[*at] {
+            b'\r' => passed.get(at + 1) != Some(&b'\n'),
+            byte => byte == b'\n',
         };
-        Ok(Self { file: file.to_owned(), reader, header, record })
+        self.line += (0..passed.len()).filter(ended).count() as u64;
+        self.byte = begin;
     }
 
     fn next(&mut self) -> Result<Option<Row<'_>>, CsvError> {
-        match self.reader.read_record(&mut self.record) {
-            Ok(false) => return Ok(None),
-            Ok(true) => {}
-            Err(error) => {
-                let (line, kind) = (line_of(&error), malformed(error));
-                return Err(self.error(line, None, kind));
-            }
+        if !self.advance()? {
+            return Ok(None);
         }
-        let line = self.record.position().map_or(0, csv::Position::line);
-        let (expected, found) = (self.header.len(), self.record.len());
+        let (expected, found, line) = (self.header.len(), self.record.len(), self.line);
         if expected != found {
             return Err(self.error(Some(line), None, CsvErrorKind::FieldCount { expected, found }));
         }
         Ok(Some(Row { file: &self.file, header: &self.header, record: &self.record, line }))
     }
-}
 
-impl<R> Rows<R> {
     fn error(&self, line: Option<u64>, column: Option<Column>, kind: CsvErrorKind) -> CsvError {
         let column = column.map(|column| self.header.written(column).to_owned());
         CsvError { file: self.file.clone(), line, column, kind: Box::new(kind) }
     }
-}
-
-fn line_of(error: &csv::Error) -> Option<u64> {
-    error.position().map(csv::Position::line)
 }
 
 fn malformed(error: csv::Error) -> CsvErrorKind {
@@ -321,14 +364,19 @@ impl<'a> Row<'a> {
             None => (text, None),
         };
         let (from, to) = steps.split_once('-').ok_or_else(wrong)?;
-        let lower = parse_number(from, "a step").map_err(|_| wrong())?;
-        parse_number(to, "a step").map_err(|_| wrong())?;
+        let number = |text| {
+            parse_number(text, "").map_err(|kind| match kind {
+                CsvErrorKind::TooLarge(_) => self.error(Column::Gaps, kind),
+                _ => wrong(),
+            })
+        };
+        let lower = number(from)?;
+        number(to)?;
         let gap = Interval::new(lower, self.upper(Column::Gaps, to)?);
         if let Some(window) = window {
             let (low, high) = window.split_once(':').ok_or_else(wrong)?;
-            for number in [low, high] {
-                parse_number(number, "an offset").map_err(|_| wrong())?;
-            }
+            number(low)?;
+            number(high)?;
             return Err(self.error(Column::Gaps, CsvErrorKind::Window(text.to_owned())));
         }
         Ok(gap)
@@ -370,6 +418,16 @@ impl<'a> Row<'a> {
                 return differs(Column::Size, buffer.size().to_string());
             }
         }
+        if let (Some(_), Some(_), Some(gaps)) =
+            (self.text(Column::Lower), self.text(Column::Upper), self.text(Column::Gaps))
+            && !gaps.is_empty()
+        {
+            // Gaps at the ends of a lifespan are cut off it, so the whole is compared.
+            if self.lifespan()? == *buffer.lifespan() {
+                return Ok(());
+            }
+            return differs(Column::Gaps, format!("lifespan {}", buffer.lifespan()));
+        }
         let hull = buffer.lifespan().hull();
         if self.text(Column::Lower).is_some() {
             let lower = self.number(Column::Lower, "a step (an integer from 0 on)")?;
@@ -389,9 +447,8 @@ impl<'a> Row<'a> {
 
 /// Digits only: signs, blanks and fractions are refused.
 fn parse_number(text: &str, expected: &'static str) -> Result<u64, CsvErrorKind> {
-    let bad = || CsvErrorKind::BadValue { value: text.to_owned(), expected };
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(bad());
+        return Err(CsvErrorKind::BadValue { value: text.to_owned(), expected });
     }
-    text.parse().map_err(|_| bad())
+    text.parse().map_err(|_| CsvErrorKind::TooLarge(text.to_owned()))
 }

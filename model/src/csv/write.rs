@@ -8,8 +8,11 @@ use std::path::Path;
 
 /// Writes an instance: `id,lower,upper,size`, then only the columns it needs.
 ///
+/// The capacity is not written: a file carries it in its name.
+///
 /// # Errors
-/// What the writer reports.
+/// What the writer reports; [`io::ErrorKind::InvalidInput`] for an id that is empty or begins or ends with a blank,
+/// which a reader would not give back.
 pub fn write_instance(instance: &Instance, output: impl Write) -> io::Result<()> {
     write_rows(instance, None, output)
 }
@@ -17,7 +20,7 @@ pub fn write_instance(instance: &Instance, output: impl Write) -> io::Result<()>
 /// Writes a layout: the instance's columns and `offset`.
 ///
 /// # Errors
-/// What the writer reports.
+/// As for [`write_instance`].
 ///
 /// # Panics
 /// If the layout has not one offset per buffer; the checker says so first.
@@ -27,6 +30,10 @@ pub fn write_layout(instance: &Instance, layout: &Layout, output: impl Write) ->
 }
 
 fn write_rows(instance: &Instance, layout: Option<&Layout>, output: impl Write) -> io::Result<()> {
+    if let Some(b) = instance.buffers().iter().find(|b| b.name().is_empty() || b.name().trim() != b.name()) {
+        let why = format!("id '{}' cannot be written: it is empty, or begins or ends with a blank", b.name());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
     let any = |test: fn(&crate::instance::Buffer) -> bool| instance.buffers().iter().any(test);
     let alignment = any(|b| b.alignment().get() != 1);
     let gaps = any(|b| b.lifespan().has_gaps());
@@ -75,7 +82,7 @@ fn gap_text(intervals: &[crate::lifespan::Interval]) -> String {
 }
 
 fn pair_text(instance: &Instance, partners: &[BufferId]) -> String {
-    let names = partners.iter().map(|&id| instance.buffer(id).name());
+    let names = partners.iter().map(|&id| super::pair_ids::encode(instance.buffer(id).name()));
     names.collect::<Vec<_>>().join(" ")
 }
 

@@ -1,0 +1,68 @@
+//! What the fuzz targets do with arbitrary bytes: no reader may panic, and whatever is read is read again the
+//! same once it was written.
+//!
+//! The targets in `fuzz/` and the smoke test both call these, so they are run by everyday tests as well.
+
+use plimsoll_model::csv::{ReadOptions, read_instance, read_layout, write_instance, write_layout};
+use plimsoll_model::{Buffer, Certificate, Instance, InstanceBuilder, Layout, Lifespan, check_layout, load};
+
+/// Reads an instance; writes and reads it again.
+///
+/// # Panics
+/// If what was written is read differently.
+pub fn instance_csv(data: &[u8]) {
+    let Ok(instance) = read_instance("fuzz", data, ReadOptions::default()) else { return };
+    assert!(load(&instance).0 <= instance.ceiling());
+    let mut written = Vec::new();
+    write_instance(&instance, &mut written).expect("ids that were read can be written");
+    let again = read_instance("fuzz", written.as_slice(), ReadOptions::default());
+    assert_eq!(again.expect("what was written is valid"), instance);
+}
+
+/// The instance that fuzzed layouts and certificates speak of.
+///
+/// # Panics
+/// Never: it is valid.
+pub fn fuzz_instance() -> Instance {
+    let buffer = |name: &str, size: u64, lower: u64, upper: u64| {
+        Buffer::new(name, size, Lifespan::single(lower, upper).expect("upper exceeds lower"))
+    };
+    InstanceBuilder::new("fuzz")
+        .buffers([buffer("a", 4, 0, 4).aligned(4), buffer("b", 2, 2, 6), buffer("c", 4, 4, 8)])
+        .build()
+        .expect("a valid instance")
+}
+
+/// Reads a layout of [`fuzz_instance`], checks it, writes and reads it again.
+///
+/// # Panics
+/// If what was written is read differently.
+pub fn layout_csv(data: &[u8]) {
+    let instance = fuzz_instance();
+    let Ok(layout) = read_layout("fuzz", data, &instance) else { return };
+    if check_layout(&instance, &layout).is_empty() {
+        assert!(layout.peak(&instance) >= load(&instance).0, "a valid layout below the load");
+    }
+    let mut written = Vec::new();
+    write_layout(&instance, &layout, &mut written).expect("plain ids can be written");
+    let again: Layout =
+        read_layout("fuzz", written.as_slice(), &instance).expect("what was written is valid");
+    assert_eq!(again, layout);
+}
+
+/// Reads a certificate, verifies it against [`fuzz_instance`], writes and reads it again.
+///
+/// # Panics
+/// If what was written is read differently, or a bound above an existing layout is confirmed.
+pub fn certificate_json(data: &[u8]) {
+    let Ok(certificate) = serde_json::from_slice::<Certificate>(data) else { return };
+    let instance = fuzz_instance();
+    let layout = Layout::from_raw([0, 4, 0]);
+    let peak = layout.peak(&instance);
+    if certificate.verify(&instance, peak).is_ok() {
+        assert!(certificate.lower_bound.value <= peak, "a bound above a valid layout");
+    }
+    let written = serde_json::to_vec(&certificate).expect("certificates can be written");
+    let again: Certificate = serde_json::from_slice(&written).expect("what was written is valid");
+    assert_eq!(again, certificate);
+}

@@ -1,0 +1,120 @@
+//! The problems that need no file: what a benchmark runs everywhere.
+
+use crate::{
+    AboveLoadParams, IntervalParams, LifeLaw, PackingParams, guillotine, hard_above_load, perfect_packing,
+    random_intervals, reversed, thinned, worked_examples,
+};
+use plimsoll_model::{Bytes, Instance, load};
+
+/// What is known of the least peak, apart from any run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// It is this, bytes.
+    Optimum(Bytes),
+    /// It is at least this, bytes: the load, or more where that was proved otherwise.
+    AtLeast(Bytes),
+}
+
+/// One problem of a suite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuiteEntry {
+    /// Family and parameters; also the name of the instance.
+    pub name: String,
+    /// The problem.
+    pub instance: Instance,
+    /// What is known of its least peak.
+    pub known: Known,
+    /// Why it is known, in a few words.
+    pub reason: &'static str,
+}
+
+impl SuiteEntry {
+    fn new(name: String, instance: Instance, known: Known, reason: &'static str) -> Self {
+        Self { instance: instance.with_name(&name), name, known, reason }
+    }
+}
+
+/// The worked examples, perfect packings of 20 to 400 buffers, instances above their load, and random ones. Always
+/// the same, in the same order.
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn embedded_suite() -> Vec<SuiteEntry> {
+    let mut suite = Vec::new();
+    for worked in worked_examples() {
+        let known = match worked.optimum {
+            Some(optimum) => Known::Optimum(optimum),
+            None => Known::AtLeast(load(&worked.instance).0),
+        };
+        suite.push(SuiteEntry::new(worked.name.to_owned(), worked.instance, known, "worked example"));
+    }
+    for buffers in [20, 50, 100, 200, 400] {
+        let params = PackingParams::with_buffers(buffers);
+        for (family, make) in [("guillotine", guillotine as fn(_, _) -> _), ("perfect", perfect_packing)] {
+            let packing = make(params, 1).expect("parameters in range");
+            let known = Known::Optimum(packing.optimum);
+            let name = format!("{family}-{buffers}");
+            suite.push(SuiteEntry::new(name, packing.instance, known, "cut from a full rectangle"));
+        }
+    }
+    for buffers in [20, 40, 80, 120] {
+        let params = AboveLoadParams::with_buffers(buffers);
+        // The first seed with a proof, so that the entry is what its name says.
+        let made = (0..1000)
+            .map(|seed| hard_above_load(params, seed).expect("parameters in range"))
+            .find(|made| made.proved)
+            .expect("about half of the seeds have a proof");
+        let known = Known::AtLeast(made.lower_bound);
+        suite.push(SuiteEntry::new(
+            format!("above-load-{buffers}"),
+            made.instance,
+            known,
+            "no order of the buffers alive survives all turns",
+        ));
+    }
+    suite.extend(random_entries());
+    suite
+}
+
+fn random_entries() -> Vec<SuiteEntry> {
+    let plain = IntervalParams::with_buffers(200);
+    let steps = 400;
+    let laws = [
+        ("uniform", LifeLaw::Uniform { steps, max_duration: 40 }),
+        ("heavy-tailed", LifeLaw::HeavyTailed { steps, min_duration: 2 }),
+        ("stack", LifeLaw::Stack { disorder: 0.1 }),
+    ];
+    let mut entries = Vec::new();
+    let mut add = |name: String, instance: Instance| {
+        let known = Known::AtLeast(load(&instance).0);
+        entries.push(SuiteEntry::new(name, instance, known, "the load"));
+    };
+    for (law, lives) in laws {
+        let instance = random_intervals(IntervalParams { lives, ..plain }, 1).expect("parameters in range");
+        add(format!("random-{law}-200"), instance);
+    }
+    let packing = perfect_packing(PackingParams::with_buffers(100), 2).expect("parameters in range");
+    add("perfect-100-reversed".to_owned(), reversed(&packing.instance));
+    let thin = thinned(&packing.instance, 0.9, 1).expect("a share");
+    add("perfect-100-thinned".to_owned(), thin);
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_suite_is_stable_and_its_names_are_unique() {
+        let suite = embedded_suite();
+        assert_eq!(suite, embedded_suite());
+        let names: BTreeSet<&str> = suite.iter().map(|e| e.name.as_str()).collect();
+        assert_eq!(names.len(), suite.len());
+        for entry in &suite {
+            assert_eq!(entry.instance.name(), entry.name);
+            let (Known::Optimum(least) | Known::AtLeast(least)) = entry.known;
+            assert!(least >= load(&entry.instance).0, "{}", entry.name);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The fuzz targets on mutations of valid files, about a second each.
+
+use plimsoll_datasets::fuzzing::{certificate_json, instance_csv, layout_csv};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The seed files of a target.
+fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds").join(target);
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
+}
+
+/// Cuts, doubles, overwrites and inserts, a few times each.
+fn mutated(seeds: &[Vec<u8>], words: &[&str], rng: &mut Xoshiro256PlusPlus) -> Vec<u8> {
+    let pick = |rng: &mut Xoshiro256PlusPlus, length: usize| rng.random_range(0..length as u64) as usize;
+    let mut data = seeds[pick(rng, seeds.len())].clone();
+    for _ in 0..rng.random_range(0..6u32) {
+        let at = pick(rng, data.len() + 1);
+        let to = (at + pick(rng, 12)).min(data.len());
+        match rng.random_range(0..5u32) {
+            0 => drop(data.drain(at..to)),
+            1 => {
+                let copy = data[at..to].to_vec();
+                data.splice(at..at, copy);
+            }
+            2 if at < data.len() => data[at] = rng.random(),
+            3 => {
+                let word = words[pick(rng, words.len())].bytes();
+                data.splice(at..at, word);
+            }
+            _ => {
+                let word = words[pick(rng, words.len())].bytes();
+                data.splice(at..to, word);
+            }
+        }
+    }
+    data
+}
+
+/// A fixed number of inputs, or fewer where a second is over.
+fn smoke(target: &str, words: &[&str], run: fn(&[u8])) {
+    let seeds = seeds(target);
+    assert!(!seeds.is_empty(), "no seeds for {target}");
+    for seed in &seeds {
+        run(seed);
+    }
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let start = Instant::now();
+    for i in 0..50_000u32 {
+        if i % 64 == 0 && start.elapsed() > Duration::from_secs(1) {
+            break;
+        }
+        let data = mutated(&seeds, words, &mut rng);
+        if std::panic::catch_unwind(|| run(&data)).is_err() {
+            panic!("{target} fails on input {i}: {:?}", String::from_utf8_lossy(&data));
+        }
+    }
+}
+
+const CSV_WORDS: &[&str] = &[
+    ",",
+    "\n",
+    "\r\n",
+    "\"",
+    " ",
+    "-",
+    "@",
+    ":",
+    "%",
+    "%20",
+    "0",
+    "1",
+    "18446744073709551615",
+    "9223372036854775807",
+    "gaps",
+    "offset",
+    "hint",
+    "end",
+    "upper",
+    "separations",
+    "exclusions",
+    "alignment",
+    "a",
+    "\u{feff}",
+    "é",
+];
+
+#[test]
+fn instances() {
+    smoke("instance_csv", CSV_WORDS, instance_csv);
+}
+
+#[test]
+fn layouts() {
+    smoke("layout_csv", CSV_WORDS, layout_csv);
+}
+
+#[test]
+fn certificates() {
+    let words = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\"",
+        "0",
+        "1",
+        "18446744073709551615",
+        "null",
+        "\"clique\"",
+        "\"load\"",
+        "\"optimal\"",
+        "\"aligned-clique\"",
+        "\"fixed\"",
+        "\"buffers\"",
+        "\"alignment\"",
+        "-",
+        ".5",
+    ];
+    smoke("certificate_json", &words, certificate_json);
+}

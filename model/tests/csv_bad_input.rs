@@ -1,0 +1,358 @@
+//! Every bad file is refused with one message that names file, line, column and value.
+
+use plimsoll_model::csv::{ReadOptions, read_instance, read_instance_file, read_layout, read_layout_file};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// What an instance file is refused with.
+fn refusal(text: impl AsRef<[u8]>) -> String {
+    match read_instance("f.csv", text.as_ref(), ReadOptions::default()) {
+        Ok(instance) => panic!("{:?} was read as {} buffers", text.as_ref(), instance.len()),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[track_caller]
+fn refused(table: &[(&str, &str)]) {
+    for (text, message) in table {
+        assert_eq!(refusal(text), *message, "for {text:?}");
+    }
+}
+
+/// The same under the plain header; the row is line 2.
+#[track_caller]
+fn row_refused(header: &str, table: &[(&str, &str)]) {
+    for (row, message) in table {
+        assert_eq!(refusal(format!("{header}\n{row}\n")), *message, "for {row:?}");
+    }
+}
+
+#[test]
+fn headers() {
+    const KNOWN: &str = "known are id, lower, upper, size, alignment, gaps, hint, offset, separations, exclusions \
+                         and their synonyms";
+    refused(&[
+        ("", "f.csv: the file is empty; expected a header with id, lower, upper, size"),
+        ("\n \n\r\n", "f.csv: the file is empty; expected a header with id, lower, upper, size"),
+        (
+            "id,lower,upper\na,0,1\n",
+            "f.csv: line 1: missing column 'size' (also called: nothing else); the header has: id, lower, upper",
+        ),
+        (
+            "size,lower,upper\n1,0,1\n",
+            "f.csv: line 1: missing column 'id' (also called: buffer, buffer_id); \
+             the header has: size, lower, upper",
+        ),
+        (
+            "id,lower,size\na,0,1\n",
+            "f.csv: line 1: missing column 'upper' (also called: end); the header has: id, lower, size",
+        ),
+        (
+            "id,upper,size\na,0,1\n",
+            "f.csv: line 1: missing column 'lower' (also called: begin, start); \
+             the header has: id, upper, size",
+        ),
+        ("id,lower,upper,size,colour\n", &format!("f.csv: line 1: unknown column 'colour'; {KNOWN}")),
+        ("id,lower,upper,Size\n", &format!("f.csv: line 1: unknown column 'Size'; {KNOWN}")),
+        ("id,lower,upper,size,\n", &format!("f.csv: line 1: unknown column ''; {KNOWN}")),
+        ("\n\nid,lower,uper,size\n", &format!("f.csv: line 3: unknown column 'uper'; {KNOWN}")),
+        ("1,0,3,4\n", &format!("f.csv: line 1: unknown column '1'; {KNOWN}")),
+        ("id,lower,upper,end,size\n", "f.csv: line 1: columns 'upper' and 'end' mean the same"),
+        ("id,start,upper,size,begin\n", "f.csv: line 1: columns 'start' and 'begin' mean the same"),
+        ("id,lower,upper,size,id\n", "f.csv: line 1: columns 'id' and 'id' mean the same"),
+    ]);
+}
+
+#[test]
+fn numbers() {
+    const SIZE: &str = "is not a size in bytes (an integer from 1 on)";
+    const STEP: &str = "is not a step (an integer from 0 on)";
+    row_refused(
+        "id,lower,upper,size",
+        &[
+            ("a,0,1,-4", &format!("f.csv: line 2: column 'size': value '-4' {SIZE}")),
+            ("a,0,1,+4", &format!("f.csv: line 2: column 'size': value '+4' {SIZE}")),
+            ("a,0,1,4.5", &format!("f.csv: line 2: column 'size': value '4.5' {SIZE}")),
+            ("a,0,1,1e3", &format!("f.csv: line 2: column 'size': value '1e3' {SIZE}")),
+            ("a,0,1,4 5", &format!("f.csv: line 2: column 'size': value '4 5' {SIZE}")),
+            ("a,0,1,", &format!("f.csv: line 2: column 'size': value '' {SIZE}")),
+            ("a,0,1,٣", &format!("f.csv: line 2: column 'size': value '٣' {SIZE}")),
+            (
+                "a,0,1,18446744073709551616",
+                "f.csv: line 2: column 'size': value '18446744073709551616' is larger than 18446744073709551615",
+            ),
+            (
+                "a,0,1,0",
+                "f.csv: line 2: column 'size': buffer 'a' has size 0; a buffer needs at least one byte",
+            ),
+            ("a,-1,1,4", &format!("f.csv: line 2: column 'lower': value '-1' {STEP}")),
+            ("a,0,one,4", &format!("f.csv: line 2: column 'upper': value 'one' {STEP}")),
+            (
+                "a,99999999999999999999,1,4",
+                "f.csv: line 2: column 'lower': value '99999999999999999999' is larger than 18446744073709551615",
+            ),
+            (
+                "a,3,3,4",
+                "f.csv: line 2: column 'upper': value '3': interval [3, 3) holds no step: upper must exceed lower",
+            ),
+            (
+                "a,3,2,4",
+                "f.csv: line 2: column 'upper': value '2': interval [3, 2) holds no step: upper must exceed lower",
+            ),
+            (",0,1,4", "f.csv: line 2: column 'id': value '' is not an id"),
+        ],
+    );
+}
+
+#[test]
+fn inclusive_ends() {
+    let one_step = "id,begin,end,size\na,3,3,4\n";
+    let instance = read_instance("f.csv", one_step.as_bytes(), ReadOptions::default()).unwrap();
+    assert_eq!(instance.buffers()[0].lifespan().duration(), 1);
+    row_refused(
+        "buffer_id,start,end,size",
+        &[
+            (
+                "a,3,2,4",
+                "f.csv: line 2: column 'end': value '2': interval [3, 3) holds no step: upper must exceed lower",
+            ),
+            (
+                "a,0,18446744073709551615,4",
+                "f.csv: line 2: column 'end': value '18446744073709551615' is not a step with one after it",
+            ),
+            ("a,x,2,4", "f.csv: line 2: column 'start': value 'x' is not a step (an integer from 0 on)"),
+        ],
+    );
+}
+
+#[test]
+fn optional_columns() {
+    const OFFSET: &str = "is not an offset in bytes (an integer from 0 on)";
+    row_refused(
+        "id,lower,upper,size,alignment,hint,offset",
+        &[
+            ("a,0,1,4,0,,", "f.csv: line 2: column 'alignment': buffer 'a' has alignment 0; use 1 for none"),
+            (
+                "a,0,1,4,-8,,",
+                "f.csv: line 2: column 'alignment': value '-8' is not an alignment in bytes (an integer from 1 on)",
+            ),
+            ("a,0,1,4,,-2,", &format!("f.csv: line 2: column 'hint': value '-2' {OFFSET}")),
+            ("a,0,1,4,,,-1", &format!("f.csv: line 2: column 'offset': value '-1' {OFFSET}")),
+            (
+                "a,0,1,4,8,,12",
+                "f.csv: line 2: column 'offset': buffer 'a' is fixed at offset 12, no multiple of its alignment 8",
+            ),
+            (
+                "a,0,2,8,,,4\nb,2,3,1,,,4\nc,1,3,8,,,10",
+                "f.csv: line 4: column 'offset': buffers 'a' and 'c' conflict, yet are fixed at overlapping \
+                 addresses [4, 12) and [10, 18) (other row: line 2)",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn gaps() {
+    const GAP: &str = "is not a gap 'a-b' between two steps (or 'a-b@lo:hi')";
+    row_refused(
+        "id,lower,upper,size,gaps",
+        &[
+            ("a,0,9,4,3", &format!("f.csv: line 2: column 'gaps': value '3' {GAP}")),
+            ("a,0,9,4,3-", &format!("f.csv: line 2: column 'gaps': value '3-' {GAP}")),
+            ("a,0,9,4,3-x", &format!("f.csv: line 2: column 'gaps': value '3-x' {GAP}")),
+            ("a,0,9,4,3--5", &format!("f.csv: line 2: column 'gaps': value '3--5' {GAP}")),
+            ("a,0,9,4,1-2;3-4", &format!("f.csv: line 2: column 'gaps': value '1-2;3-4' {GAP}")),
+            ("a,0,9,4,3-5@7", &format!("f.csv: line 2: column 'gaps': value '3-5@7' {GAP}")),
+            (
+                "a,0,9,4,3-99999999999999999999",
+                "f.csv: line 2: column 'gaps': value '99999999999999999999' is larger than 18446744073709551615",
+            ),
+            (
+                "a,0,9,4,1-2 3-5@0:2",
+                "f.csv: line 2: column 'gaps': value '3-5@0:2': a gap that keeps part of the buffer alive \
+                 (a window '@lo:hi') is not supported; split the buffer instead",
+            ),
+            (
+                "a,0,9,4,5-5",
+                "f.csv: line 2: column 'gaps': value '5-5': interval [5, 5) holds no step: \
+                 upper must exceed lower",
+            ),
+            (
+                "a,2,9,4,1-3",
+                "f.csv: line 2: column 'gaps': value '1-3': gap [1, 3) does not lie inside [2, 9)",
+            ),
+            (
+                "a,2,9,4,8-12",
+                "f.csv: line 2: column 'gaps': value '8-12': gap [8, 12) does not lie inside [2, 9)",
+            ),
+            (
+                "a,2,9,4,3-6 5-7",
+                "f.csv: line 2: column 'gaps': value '3-6 5-7': gaps [3, 6) and [5, 7) overlap",
+            ),
+            (
+                "a,2,9,4,2-9",
+                "f.csv: line 2: column 'gaps': value '2-9': the gaps leave no step of [2, 9) alive",
+            ),
+            (
+                "a,4,4,4,2-9",
+                "f.csv: line 2: column 'upper': value '4': interval [4, 4) holds no step: upper must exceed lower",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn rows_together() {
+    row_refused(
+        "id,lower,upper,size",
+        &[
+            ("a,0,1,4\nb,0,1,4\na,2,3,4", "f.csv: line 4: column 'id': duplicate id 'a' (other row: line 2)"),
+            ("a,0,1", "f.csv: line 2: the row has 3 fields, the header 4"),
+            ("a", "f.csv: line 2: the row has 1 field, the header 4"),
+            ("a,0,1,4,5", "f.csv: line 2: the row has 5 fields, the header 4"),
+            ("a,0,1,4\n\"b,0,1,4", "f.csv: line 3: the row has 1 field, the header 4"),
+            (
+                "a,0,1,9223372036854775807\nb,2,3,1",
+                "f.csv: line 2: column 'size': sizes overflow: laid end to end up to buffer 'a' they pass \
+                 9223372036854775807 bytes",
+            ),
+            (
+                "a,0,1,9223372036854775000\nb,2,3,1000",
+                "f.csv: line 3: column 'size': sizes overflow: laid end to end up to buffer 'b' they pass \
+                 9223372036854775807 bytes",
+            ),
+        ],
+    );
+    row_refused(
+        "id,lower,upper,size,separations,exclusions",
+        &[
+            ("a,0,1,4,b,", "f.csv: line 2: column 'separations': value 'b' names no buffer of this file"),
+            (
+                "a,0,1,4,,\nb,0,1,4,,a c",
+                "f.csv: line 3: column 'exclusions': value 'c' names no buffer of this file",
+            ),
+            ("a,0,1,4,a,", "f.csv: line 2: column 'separations': value 'a' is the buffer's own id"),
+            (
+                "a,0,1,4,b,\nb,0,1,4,,a",
+                "f.csv: line 3: column 'exclusions': buffers 'a' and 'b' are both separated and exclusive \
+                 (other row: line 2)",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn lines_are_counted_whatever_ends_them() {
+    let bad = "is not a step (an integer from 0 on)";
+    refused(&[
+        (
+            "id,lower,upper,size\r\na,0,1,4\r\nb,0,x,4\r\n",
+            &format!("f.csv: line 3: column 'upper': value 'x' {bad}"),
+        ),
+        (
+            "id,lower,upper,size\n\n\na,0,1,4\n  \t \n\nb,0,x,4\n",
+            &format!("f.csv: line 7: column 'upper': value 'x' {bad}"),
+        ),
+        (
+            "id,lower,upper,size\r\n\r\na,0,1,4\r\n\r\n\r\nb,0,x,4",
+            &format!("f.csv: line 6: column 'upper': value 'x' {bad}"),
+        ),
+        (
+            "id,lower,upper,size\n\"a\nstill a\",0,1,4\nb,0,x,4\n",
+            &format!("f.csv: line 4: column 'upper': value 'x' {bad}"),
+        ),
+        (
+            "\u{feff}id,lower,upper,size\nb,0,x,4\n",
+            &format!("f.csv: line 2: column 'upper': value 'x' {bad}"),
+        ),
+        (
+            "id,lower,upper,size\ra,0,1,4\rb,0,x,4\r",
+            &format!("f.csv: line 3: column 'upper': value 'x' {bad}"),
+        ),
+        (
+            "id,lower,upper,size\r\na,0,1,4\r\n\r\na,0,1,4\r\n",
+            "f.csv: line 4: column 'id': duplicate id 'a' (other row: line 2)",
+        ),
+    ]);
+}
+
+#[test]
+fn bytes_that_are_no_text() {
+    assert_eq!(
+        refusal(b"id,lower,upper,size\r\na,0,1,1\r\n\xff,0,1,1\r\n"),
+        "f.csv: line 3: field 1 is not valid UTF-8"
+    );
+    assert_eq!(refusal(b"id,l\xff,upper,size\n"), "f.csv: line 1: field 2 is not valid UTF-8");
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the disk is gone"))
+        }
+    }
+    let error = read_instance("f.csv", Broken, ReadOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "f.csv: cannot read: the disk is gone");
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("missing.csv");
+    let error = read_instance_file(&missing, ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("{}: cannot read: ", missing.display())), "{error}");
+    let error = read_instance_file(folder.path(), ReadOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), format!("{}: cannot read: it is a directory", folder.path().display()));
+    let instance = read_instance("f", "id,lower,upper,size\n".as_bytes(), ReadOptions::default()).unwrap();
+    assert!(read_layout_file(Path::new(&missing), &instance).is_err());
+}
+
+#[test]
+fn no_buffers_are_allowed() {
+    for text in ["id,lower,upper,size", "id,lower,upper,size\n", "\n\nid,lower,upper,size\r\n\r\n"] {
+        let instance = read_instance("f.csv", text.as_bytes(), ReadOptions::default()).unwrap();
+        assert!(instance.is_empty());
+    }
+}
+
+#[test]
+fn layouts() {
+    let text = "id,lower,upper,size,gaps\na,0,2,4,\nb,1,9,8,2-4\n";
+    let instance = read_instance("f.csv", text.as_bytes(), ReadOptions::default()).unwrap();
+    let table = [
+        ("", "g.csv: the file is empty; expected a header with id, offset"),
+        ("id\na\n", "g.csv: line 1: missing column 'offset' (also called: nothing else); the header has: id"),
+        ("id,offset\na,0\n", "g.csv: buffer 'b' of the instance is not placed"),
+        ("id,offset\na,0\nb,4\nc,0\n", "g.csv: line 4: column 'id': the instance has no buffer 'c'"),
+        ("id,offset\na,0\n\na,4\n", "g.csv: line 4: column 'id': buffer 'a' was placed in line 2 already"),
+        (
+            "id,offset\na,\n",
+            "g.csv: line 2: column 'offset': value '' is not an offset in bytes (an integer from 0 on)",
+        ),
+        (
+            "id,offset\na,-4\n",
+            "g.csv: line 2: column 'offset': value '-4' is not an offset in bytes (an integer from 0 on)",
+        ),
+        (
+            "id,size,offset\na,5,0\n",
+            "g.csv: line 2: column 'size': value '5' of buffer 'a' is not the instance's 4",
+        ),
+        (
+            "id,lower,offset\na,1,0\n",
+            "g.csv: line 2: column 'lower': value '1' of buffer 'a' is not the instance's 0",
+        ),
+        (
+            "id,end,offset\na,2,0\n",
+            "g.csv: line 2: column 'end': value '2' of buffer 'a' is not the instance's 2 (first step after)",
+        ),
+        (
+            "id,lower,upper,gaps,offset\nb,1,9,2-5,0\n",
+            "g.csv: line 2: column 'gaps': value '2-5' of buffer 'b' is not the instance's lifespan \
+             [1, 2) + [4, 9)",
+        ),
+    ];
+    for (text, message) in table {
+        let error = read_layout("g.csv", text.as_bytes(), &instance).unwrap_err();
+        assert_eq!(error.to_string(), message, "for {text:?}");
+    }
+    let fine = "id,lower,upper,gaps,offset\r\nb,1,9,2-4,4\r\na,0,2,,0\r\n";
+    assert!(read_layout("g.csv", fine.as_bytes(), &instance).is_ok());
+}
