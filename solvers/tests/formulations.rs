@@ -6,13 +6,14 @@ use plimsoll_model::{
     Silent, Solver, Stop, Witness, simple_bound,
 };
 use plimsoll_solvers::ilp::Ilp;
+use plimsoll_solvers::smt::Smt;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::time::Duration;
 
 /// The exact solvers under test.
 fn solvers() -> Vec<Box<dyn Solver<Offsets>>> {
-    vec![Box::new(Ilp::new(Setup::default()))]
+    vec![Box::new(Ilp::new(Setup::default())), Box::new(Smt::new(Setup::default()))]
 }
 
 /// A rectangle of `width` steps and `height` bytes, cut edge to edge into `n` pieces: the optimum is `height`.

@@ -15,10 +15,10 @@ pub(super) fn cover(neighbours: &[Vec<usize>], size: &[i64], sets: Vec<Vec<usize
             cliques.push(graph.grow(set));
         }
     }
-    for a in 0..neighbours.len() {
-        for at in 0..neighbours[a].len() {
+    for (a, around) in neighbours.iter().enumerate() {
+        for (at, &b) in around.iter().enumerate() {
             if !graph.seen[a][at] {
-                cliques.push(graph.grow(vec![a, neighbours[a][at]]));
+                cliques.push(graph.grow(vec![a, b]));
             }
         }
     }

@@ -8,7 +8,7 @@ const ROUNDS: usize = 64;
 /// Bounds on offsets and forced orders for layouts of a part that end at or below `upper`.
 ///
 /// Exact integer reasoning, repeated until nothing changes:
-/// - `i` cannot lie below `j` where `low_i + size_i > high_j`; then `j` lies below `i`;
+/// - `i` cannot lie below `j` where `low_i + rise_ij > high_j`; then `j` lies below `i`;
 /// - who lies below `i` lifts it to its own lowest end; members of one clique do so together, being stacked;
 /// - the same from above.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl Domain {
             return;
         }
         // The pair that constrains most: large and with many neighbours.
-        let weight = |i: usize| part.size[i] as i128 * part.neighbours[i].len() as i128;
+        let weight = |i: usize| i128::from(part.size[i]) * part.neighbours[i].len() as i128;
         let free = part.pairs.iter().enumerate().filter(|(_, (i, j))| !has_twin[*i] && !has_twin[*j]);
         let best = free.max_by_key(|&(at, &(i, j))| (weight(i) + weight(j), std::cmp::Reverse(at)));
         if let Some((at, _)) = best {
@@ -98,8 +98,8 @@ impl Domain {
             let mut changed = false;
             for (at, &(i, j)) in part.pairs.iter().enumerate() {
                 if self.below[at].is_none() {
-                    let under = self.low[i] + part.size[i] <= self.high[j];
-                    let over = self.low[j] + part.size[j] <= self.high[i];
+                    let under = self.low[i] + part.rise(i, j) <= self.high[j];
+                    let over = self.low[j] + part.rise(j, i) <= self.high[i];
                     match (under, over) {
                         (false, false) => return false,
                         (true, true) => continue,
@@ -108,8 +108,8 @@ impl Domain {
                     changed = true;
                 }
                 let (a, b) = if self.below[at] == Some(true) { (i, j) } else { (j, i) };
-                changed |= self.lift(part, b, self.low[a] + part.size[a]);
-                changed |= self.press(part, a, self.high[b] - part.size[a]);
+                changed |= self.lift(part, b, self.low[a] + part.rise(a, b));
+                changed |= self.press(part, a, self.high[b] - part.rise(a, b));
             }
             for clique in &part.cliques {
                 changed |= self.stack(part, clique);

@@ -188,7 +188,9 @@ impl<'a> Run<'a> {
                 Some(LowerBound::new(Bytes::new((weight * self.grain) as u64), Witness::Clique { buffers }))
             })
             .collect();
-        heaviest.into_iter().for_each(|bound| self.raise(bound));
+        for bound in heaviest {
+            self.raise(bound);
+        }
     }
 
     /// The bound of the whole in units, rounded up: every peak of a grained layout is a multiple of the grain.

@@ -1,7 +1,7 @@
 //! Connected components in units of the grain, without absorbed buffers.
 
 use super::cliques::cover;
-use plimsoll_model::{BufferId, Bytes, ConflictGraph, Instance, Section, sections};
+use plimsoll_model::{BufferId, Bytes, ConflictGraph, Instance, Section, gcd, sections};
 
 /// A connected component of the conflict graph; everything is counted in units of the grain.
 ///
@@ -92,6 +92,14 @@ impl Part {
         let end = self.starts.get(i + 1).copied().unwrap_or(self.pairs.len());
         let found = self.pairs[self.starts[i]..end].binary_search(&(i, j));
         found.ok().map(|at| self.starts[i] + at)
+    }
+
+    /// How far above `i` a buffer `j` on top of it starts at least: the size of `i`, rounded up to what divides
+    /// both alignments, because both offsets are multiples of that. Units.
+    pub fn rise(&self, i: usize, j: usize) -> i64 {
+        let common = gcd(self.align[i] as u64, self.align[j] as u64) as i64;
+        // The ceiling of the instance leaves room for rounding.
+        (self.size[i] + common - 1) / common * common
     }
 
     /// True where turning a layout upside down gives a layout: no offset is fixed and none is aligned.

@@ -11,8 +11,8 @@ use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, v
 /// minimise P                                    (or nothing: any layout that ends at or below the peak allowed)
 /// o_i in [low_i, high_i]                        offset of buffer i; o_i = a_i k_i with k_i whole, where aligned
 /// z_ij in {0, 1} per conflicting pair i < j     1 where i lies below j
-/// o_i + s_i <= o_j + (high_i + s_i - low_j) (1 - z_ij)        big-M, as small as the positions allow
-/// o_j + s_j <= o_i + (high_j + s_j - low_i) z_ij
+/// o_i + r_ij <= o_j + (high_i + r_ij - low_j) (1 - z_ij)      big-M, as small as the positions allow
+/// o_j + r_ji <= o_i + (high_j + r_ji - low_i) z_ij            r_ij: s_i, rounded up to both alignments
 /// o_i + s_i <= P
 /// ```
 pub(super) struct Model<'a> {
@@ -111,14 +111,14 @@ impl<'a> Model<'a> {
     /// `i` below `j` unless `otherwise` is 1.
     fn separate(&self, problem: &mut HighsProblem, i: usize, j: usize, otherwise: Expression) {
         let (part, domain) = (self.part, self.domain);
-        let size = part.size[i] as f64;
+        let rise = part.rise(i, j);
         let m = if self.formulation.positions {
-            domain.high[i] + part.size[i] - domain.low[j]
+            domain.high[i] + rise - domain.low[j]
         } else {
-            domain.upper
+            domain.upper + rise - part.size[i]
         };
         problem.add_constraint(constraint!(
-            self.offset[i] + size <= self.offset[j] + m.max(0) as f64 * otherwise
+            self.offset[i] + rise as f64 <= self.offset[j] + m.max(0) as f64 * otherwise
         ));
     }
 

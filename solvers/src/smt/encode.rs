@@ -1,0 +1,140 @@
+//! The constraints of one question: is there a layout of the part inside the domain?
+//!
+//! ```text
+//! o_i in [low_i, high_i]
+//! o_i + r_ij <= o_j  or  o_j + r_ji <= o_i     per conflicting pair; r_ij: size of i, rounded up to both alignments
+//! bridges                                      linear inequalities over the orders alone, see below
+//! ```
+//!
+//! Offsets are counted in the greatest common divisor of the part's alignments, so equal alignments leave pure
+//! difference constraints; a buffer aligned to more is a multiple of a further variable, which takes linear
+//! arithmetic.
+
+use super::offsets::{Encoding, Theory};
+use crate::formulation::{Domain, Part};
+use plimsoll_model::gcd;
+use z3::Solver;
+use z3::ast::{Bool, Int};
+
+/// A part under a peak, as z3 sees it.
+pub(super) struct Encoder<'a> {
+    part: &'a Part,
+    domain: &'a Domain,
+    encoding: Encoding,
+    /// Units per unit of z3's offsets.
+    unit: i64,
+}
+
+/// What is needed to read an answer.
+pub(super) struct Encoded {
+    offsets: Vec<Int>,
+    unit: i64,
+}
+
+impl Encoded {
+    /// Offsets in a model, units.
+    pub fn read(&self, model: &z3::Model) -> Option<Vec<f64>> {
+        let value = |offset: &Int| Some((model.eval(offset, true)?.as_i64()? * self.unit) as f64);
+        self.offsets.iter().map(value).collect()
+    }
+}
+
+impl<'a> Encoder<'a> {
+    pub fn new(part: &'a Part, domain: &'a Domain, encoding: Encoding) -> Self {
+        let unit = part.align.iter().fold(0, |unit, &align| gcd(unit, align as u64)).max(1) as i64;
+        Self { part, domain, encoding, unit }
+    }
+
+    /// Difference constraints suffice unless alignments differ.
+    pub fn theory(&self) -> Theory {
+        let mixed = self.part.align.iter().any(|&align| align != self.unit);
+        if mixed { Theory::Linear } else { self.encoding.theory }
+    }
+
+    /// Asserts everything.
+    pub fn assert(&self, solver: &Solver) -> Encoded {
+        let part = self.part;
+        let offsets: Vec<Int> = (0..part.len()).map(|i| Int::new_const(format!("o{i}"))).collect();
+        for (i, offset) in offsets.iter().enumerate() {
+            // Both are multiples of the alignment.
+            solver.assert(offset.ge(Int::from_i64(self.domain.low[i] / self.unit)));
+            solver.assert(offset.le(Int::from_i64(self.domain.high[i] / self.unit)));
+            if part.align[i] > self.unit {
+                let multiple = Int::new_const(format!("k{i}"));
+                solver.assert(offset.eq(multiple * Int::from_i64(part.align[i] / self.unit)));
+            }
+        }
+        let below = |i: usize, j: usize| {
+            (&offsets[i] - &offsets[j]).le(Int::from_i64(-(part.rise(i, j) / self.unit)))
+        };
+        let orders: Vec<Bool> =
+            part.pairs.iter().map(|&(i, j)| Bool::new_const(format!("z{i}_{j}"))).collect();
+        for (at, &(i, j)) in part.pairs.iter().enumerate() {
+            match self.domain.below[at] {
+                None if self.encoding.bridges => {
+                    solver.assert(orders[at].implies(below(i, j)));
+                    solver.assert((!&orders[at]).implies(below(j, i)));
+                }
+                None => solver.assert(Bool::or(&[below(i, j), below(j, i)])),
+                Some(true) => solver.assert(&orders[at] & below(i, j)),
+                Some(false) => solver.assert(!&orders[at] & below(j, i)),
+            }
+        }
+        if self.encoding.bridges {
+            self.bridges(solver, &orders);
+        }
+        Encoded { offsets, unit: self.unit }
+    }
+
+    /// Bridges between cliques that share a buffer.
+    ///
+    /// The members of a clique S below `j` carry it and those above lie on it, so with `slack_S` the peak less the
+    /// weight of S, `u_S <= o_j <= u_S + slack_S` for `u_S = sum of s_i over i in S below j`. For two cliques S and T
+    /// this gives `u_S <= u_T + slack_T`, in which members of both cancel:
+    ///
+    /// ```text
+    /// sum over S \ T of s_i [i below j]  +  sum over T \ S of s_i [i above j]  <=  slack_T + weight of T \ S
+    /// ```
+    ///
+    /// z3 takes them as pseudo-Boolean constraints. They are many, so only those are kept that can be broken at
+    /// all.
+    fn bridges(&self, solver: &Solver, orders: &[Bool]) {
+        let cliques = &self.part.cliques;
+        for (at, from) in cliques.iter().enumerate() {
+            for (to_at, to) in cliques.iter().enumerate() {
+                let near = self.encoding.reach.is_none_or(|reach| at.abs_diff(to_at) <= reach);
+                if at != to_at && near {
+                    self.bridge(solver, orders, from, to);
+                }
+            }
+        }
+    }
+
+    fn bridge(&self, solver: &Solver, orders: &[Bool], from: &[usize], to: &[usize]) {
+        let part = self.part;
+        let without = |a: &[usize], b: &[usize]| -> Vec<usize> {
+            a.iter().copied().filter(|i| b.binary_search(i).is_err()).collect()
+        };
+        let (only_from, only_to) = (without(from, to), without(to, from));
+        let weight = |clique: &[usize]| clique.iter().map(|&i| part.size[i]).sum::<i64>();
+        let most = self.domain.upper - weight(to) + weight(&only_to);
+        let reached = weight(&only_from) + weight(&only_to);
+        // Nothing to break, or beyond the 32-bit coefficients of z3's interface.
+        if reached <= most || i32::try_from(reached).is_err() {
+            return;
+        }
+        for &j in from.iter().filter(|j| to.binary_search(j).is_ok()) {
+            let below = |i: usize| {
+                let order = &orders[part.pair(i, j).expect("members of a clique conflict")];
+                if i < j { order.clone() } else { !order }
+            };
+            let terms: Vec<(Bool, i32)> = only_from
+                .iter()
+                .map(|&i| (below(i), part.size[i] as i32))
+                .chain(only_to.iter().map(|&i| (!below(i), part.size[i] as i32)))
+                .collect();
+            let terms: Vec<(&Bool, i32)> = terms.iter().map(|(literal, size)| (literal, *size)).collect();
+            solver.assert(Bool::pb_le(&terms, most as i32));
+        }
+    }
+}

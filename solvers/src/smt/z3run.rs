@@ -1,0 +1,102 @@
+//! Runs z3 on a thread of its own, with a watchdog.
+//!
+//! A z3 context belongs to one thread; a fresh thread has a fresh one, which goes with it. z3 is told the time
+//! limit, but does not look at its clock in every loop, so a second thread interrupts it when the time is over or
+//! when the run is cancelled. Memory is limited for the whole process.
+
+use super::encode::Encoder;
+use super::offsets::{Encoding, Theory};
+use crate::formulation::{Domain, Part};
+use plimsoll_model::{Budget, Setup, SolveError, Stop};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use z3::{Context, Params, SatResult, Solver, StatisticsValue};
+
+/// How often the watchdog looks.
+const WATCH: Duration = Duration::from_millis(5);
+
+/// What z3 said.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    /// Whether a layout exists, if it knows.
+    pub exists: Option<bool>,
+    /// Rough offsets, where one exists.
+    pub offsets: Option<Vec<f64>>,
+    /// Conflicts of the search, which are counted as nodes.
+    pub conflicts: u64,
+    /// Why it gave up.
+    pub stop: Option<Stop>,
+}
+
+/// Asks for any layout in the domain.
+///
+/// # Errors
+/// z3 breaks.
+pub(super) fn decide(
+    part: &Part,
+    domain: &Domain,
+    encoding: Encoding,
+    setup: Setup,
+    budget: &Budget,
+) -> Result<Answer, SolveError> {
+    std::thread::scope(|scope| scope.spawn(|| run(part, domain, encoding, setup, budget)).join()).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let reason = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        SolveError::Machinery { solver: "smt", reason }
+    })
+}
+
+fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &Budget) -> Answer {
+    let encoder = Encoder::new(part, domain, encoding);
+    let solver = match encoder.theory() {
+        Theory::Difference => Solver::new_for_logic("QF_IDL").unwrap_or_default(),
+        Theory::Linear => Solver::new(),
+    };
+    let mut params = Params::new();
+    params.set_u32("random_seed", (setup.seed % (1 << 31)) as u32);
+    if let Some(left) = budget.time_left() {
+        params.set_u32("timeout", u32::try_from(left.as_millis().max(1)).unwrap_or(u32::MAX));
+    }
+    if let Some(nodes) = budget.nodes_left() {
+        params.set_u32("max_conflicts", u32::try_from(nodes).unwrap_or(u32::MAX - 1));
+    }
+    solver.set_params(&params);
+    let encoded = encoder.assert(&solver);
+    let (result, stop) = watched(&solver, budget);
+    let conflicts = solver.get_statistics().value("conflicts").map_or(0, |value| match value {
+        StatisticsValue::UInt(count) => u64::from(count),
+        StatisticsValue::Double(count) => count as u64,
+    });
+    let model = (result == SatResult::Sat).then(|| solver.get_model()).flatten();
+    let offsets = model.and_then(|model| encoded.read(&model));
+    let exists = match result {
+        SatResult::Sat => Some(true),
+        SatResult::Unsat => Some(false),
+        SatResult::Unknown => None,
+    };
+    Answer { exists, offsets, conflicts, stop: stop.filter(|_| exists.is_none()) }
+}
+
+/// Checks under the eyes of the watchdog.
+fn watched(solver: &Solver, budget: &Budget) -> (SatResult, Option<Stop>) {
+    let context = Context::thread_local();
+    let handle = context.handle();
+    let done = AtomicBool::new(false);
+    let mut watch = budget.clone();
+    std::thread::scope(|scope| {
+        let (handle, done) = (&handle, &done);
+        let watchdog = scope.spawn(move || {
+            while !done.load(Ordering::Acquire) {
+                if watch.check().is_some() {
+                    handle.interrupt();
+                }
+                std::thread::park_timeout(WATCH);
+            }
+            watch.check()
+        });
+        let result = solver.check();
+        done.store(true, Ordering::Release);
+        watchdog.thread().unpark();
+        (result, watchdog.join().unwrap_or(None))
+    })
+}
