@@ -7,7 +7,8 @@ use crate::bounds::quick_bound;
 use crate::search::Search;
 use plimsoll_heuristics::{Fit, Order, place};
 use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats, Stop,
+    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver,
+    Stats, Stop,
 };
 
 /// Bounds, orders, then search.

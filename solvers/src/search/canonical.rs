@@ -26,8 +26,8 @@
 //! Source: Moffitt 2023, "`MiniMalloc`" (canonical solutions, monotone floor, dominance by holes), extended to
 //! alignments, fixed offsets and arbitrary conflicts. A node costs O(n + total size of the cliques + degree).
 
-use super::{Verdict, deepen};
 use super::memo::{Key, Memo, mix};
+use super::{Verdict, deepen};
 use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, sections};
 
 /// Bytes the memo may take.
@@ -106,7 +106,8 @@ fn elders(instance: &Instance, graph: &ConflictGraph) -> Vec<Option<u32>> {
     let mut elder = vec![None; instance.len()];
     for (at, &id) in by_size.iter().enumerate() {
         let before = by_size[..at].iter().rev();
-        let same_size = before.take_while(|&&other| instance.buffer(other).size() == instance.buffer(id).size());
+        let same_size =
+            before.take_while(|&&other| instance.buffer(other).size() == instance.buffer(id).size());
         elder[id.index()] = same_size.filter(|&&other| alike(other, id)).map(|other| other.get()).max();
     }
     elder
@@ -241,10 +242,16 @@ impl<'a> Engine<'a> {
                 let in_turn = place > level || (place == level && (b > last as usize || left_is_fresh(self)));
                 let elder = self.problem.elder[b].is_none_or(|elder| self.placed[elder as usize].is_some());
                 // A buffer's own top is above its place: the horizon never hides the buffer that sets it.
-                in_turn && place < horizon && (place, b) <= first_fixed && elder && self.clear_of_fixed(b, place)
+                in_turn
+                    && place < horizon
+                    && (place, b) <= first_fixed
+                    && elder
+                    && self.clear_of_fixed(b, place)
             })
             .collect();
-        next.sort_unstable_by_key(|&(place, b)| (place, std::cmp::Reverse(self.size[b] ^ self.value[b] >> 32), b));
+        next.sort_unstable_by_key(|&(place, b)| {
+            (place, std::cmp::Reverse(self.size[b] ^ self.value[b] >> 32), b)
+        });
         Some(next)
     }
 
@@ -315,7 +322,13 @@ fn left_is_fresh(engine: &Engine<'_>) -> bool {
 }
 
 /// The state spelt out, as rule 6 says.
-fn write_key(problem: &Canonical<'_>, floor: &[u64], placed: &[Option<u64>], level: (u64, u32), key: &mut Key) {
+fn write_key(
+    problem: &Canonical<'_>,
+    floor: &[u64],
+    placed: &[Option<u64>],
+    level: (u64, u32),
+    key: &mut Key,
+) {
     key.put(level.0);
     // Who was placed last matters only for ties at the level.
     key.put(u64::from(level.1));

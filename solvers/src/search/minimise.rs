@@ -8,7 +8,9 @@
 
 use super::solver::NAME;
 use super::{Decide, Verdict};
-use plimsoll_model::{Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness};
+use plimsoll_model::{
+    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness,
+};
 use std::collections::BTreeMap;
 
 /// Nodes of the first round, per capacity.
@@ -16,7 +18,7 @@ const FIRST_ROUND: u64 = 2_000;
 
 /// What is known so far.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     pub best: Option<(Layout, Bytes)>,
     pub bound: LowerBound,
     pub stop: Stop,
@@ -97,7 +99,8 @@ impl Minimiser<'_, '_> {
             self.raise(value.expect("the ceiling is above the bound"));
             return self.finished(budget);
         };
-        let aim = budget.target().map_or(low, |target| target.get().clamp(low, high) / self.grain * self.grain);
+        let aim =
+            budget.target().map_or(low, |target| target.get().clamp(low, high) / self.grain * self.grain);
         let mut at = aim.max(low);
         loop {
             match self.ask(at, nodes, budget) {

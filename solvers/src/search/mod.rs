@@ -9,7 +9,7 @@
 
 pub mod canonical;
 mod memo;
-mod minimise;
+pub(crate) mod minimise;
 mod solver;
 pub mod valley;
 

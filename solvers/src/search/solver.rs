@@ -1,13 +1,14 @@
 //! The solver `search`.
 
-use super::canonical::{self, Canonical};
 use super::Decide;
+use super::canonical::{self, Canonical};
 use super::minimise::{Progress, minimise};
 use super::valley::{self, Reduced, Rules};
 use crate::bounds::quick_bound;
 use plimsoll_heuristics::{Fit, Order, place};
 use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats, Stop,
+    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver,
+    Stats, Stop,
 };
 
 /// Its name in the registry and in witnesses.
@@ -185,8 +186,7 @@ mod tests {
     fn the_same_seed_and_node_limit_give_the_same_layout() {
         let t = small_instance(SmallParams { max_size: 99, ..SmallParams::with_features(30, 0) }, 5);
         let run = || {
-            let outcome =
-                solve(&t, SearchParams::default(), &mut Budget::unlimited().with_node_limit(5_000));
+            let outcome = solve(&t, SearchParams::default(), &mut Budget::unlimited().with_node_limit(5_000));
             (outcome.solution, outcome.lower_bound, outcome.stats)
         };
         assert_eq!(run(), run());
