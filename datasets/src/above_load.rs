@@ -10,13 +10,13 @@
 //! load, and since all sizes are multiples of a unit, at least one unit above.
 //!
 //! ```text
-//!  ┌──────┬──────┐     a and c die together for the heir e, but b lies between:
-//!  │  c   │      │     either c lies next to a, or the optimum is above the load
-//!  ├──────┼ e ?  │
-//!  │  b   │      │
-//!  ├──────┼──────┤
-//!  │  a   │      │
-//!  └──────┴──────┘
+//!  ┌───┐
+//!  │ c │ ?         a and c die together, and their one heir is as large as both.
+//!  ├───┴─────┐     While b lies between them, neither hole holds the heir: in a
+//!  │    b    │     layout at the load, a and c must have been neighbours.
+//!  ├───┬─────┘
+//!  │ a │ ?
+//!  └───┘
 //! ```
 
 use crate::error::{GenerateError, at_least};

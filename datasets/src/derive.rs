@@ -102,7 +102,7 @@ mod tests {
                     prop_assert_eq!(t.conflict(a, b), back.conflict(a, b));
                 }
             }
-            // Twice reversed, time starts where the first buffer does... at zero.
+            // Steps before the first buffer are lost on the way.
             let first = t.buffers().iter().map(|b| b.lifespan().hull().lower.get()).min();
             let twice = reversed(&back);
             if first == Some(0) {

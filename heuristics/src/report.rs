@@ -75,6 +75,11 @@ impl<'a, P: Problem> Run<'a, P> {
         self.best.as_ref().map(|&(_, value)| value)
     }
 
+    /// What no solution can go below.
+    pub(crate) fn bound(&self) -> Bytes {
+        self.bound.value
+    }
+
     /// True where nothing better can exist.
     pub(crate) fn is_optimal(&self) -> bool {
         self.value() == Some(self.bound.value)

@@ -112,17 +112,18 @@ fn every_entry_respects_limits() {
     }
 }
 
+fn zero<P: Problem<Input = Instance>>(entries: &[Entry<P>], empty: &Instance) {
+    for entry in entries {
+        let mut budget = Budget::unlimited().with_time_limit(Duration::ZERO);
+        let outcome = (entry.build)(SEED).solve(empty, &mut budget, &mut Silent).unwrap();
+        assert_eq!(outcome.value, Some(Bytes::ZERO), "{}", entry.name);
+        assert_eq!(outcome.claim, Claim::Optimal, "{}", entry.name);
+    }
+}
+
 #[test]
 fn nothing_needs_nothing() {
     let empty = InstanceBuilder::new("empty").build().unwrap();
-    fn zero<P: Problem<Input = Instance>>(entries: &[Entry<P>], empty: &Instance) {
-        for entry in entries {
-            let mut budget = Budget::unlimited().with_time_limit(Duration::ZERO);
-            let outcome = (entry.build)(SEED).solve(empty, &mut budget, &mut Silent).unwrap();
-            assert_eq!(outcome.value, Some(Bytes::ZERO), "{}", entry.name);
-            assert_eq!(outcome.claim, Claim::Optimal, "{}", entry.name);
-        }
-    }
     zero(OFFSETS, &empty);
     zero(SCATTERED, &empty);
     zero(POOLS, &empty);

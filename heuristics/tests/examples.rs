@@ -64,6 +64,9 @@ fn cann() -> Instance {
     inclusive(&[("A", 1024, 1, 2), ("B", 2048, 2, 4), ("C", 1024, 3, 4), ("D", 512, 4, 5), ("E", 4096, 5, 6)])
 }
 
+/// The block sizes of its text.
+const RANGE: &[Bytes] = &[Bytes::new(1024), Bytes::new(2048), Bytes::new(4096)];
+
 #[test]
 fn graph_engine_blocks() {
     let instance = cann();
@@ -78,7 +81,6 @@ fn graph_engine_blocks() {
     assert_eq!(pools, [0, 1, 0, 2, 0]);
     assert_eq!(max_block.sizes().iter().map(|size| size.get()).collect::<Vec<_>>(), [4096, 2048, 512]);
     // Classes 1024, 2048, 4096 as in the text: {A, C}, {B}, {E}, and D alone in a block of the smallest class.
-    const RANGE: &[Bytes] = &[Bytes::new(1024), Bytes::new(2048), Bytes::new(4096)];
     let binary_block = PoolGreedy {
         name: "binary-block",
         order: Order::Start,

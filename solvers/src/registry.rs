@@ -2,6 +2,7 @@
 
 use crate::ilp::Ilp;
 use crate::search::Search;
+use crate::smt::Smt;
 use crate::{BruteForce, Exact};
 use plimsoll_model::{Entry, Kind, Offsets, Pools};
 
@@ -27,6 +28,13 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         about: "integer program with ordering binaries, tight big-M and stacking cuts, solved by HiGHS",
         source: "disjunctive formulation of dynamic storage allocation; good_lp, HiGHS",
         build: |setup| Box::new(Ilp::new(setup)),
+    },
+    Entry {
+        name: "smt",
+        kind: Kind::Exact,
+        about: "disjunctions over integer offsets, closed in on the peak by z3",
+        source: "satisfiability modulo difference logic; z3 (de Moura and Bjorner 2008)",
+        build: |setup| Box::new(Smt::new(setup)),
     },
     Entry {
         name: "brute-force",

@@ -5,9 +5,11 @@
 //! 2. *Rounds* until a limit, alternating
 //!    - a random order: by ln size + b ln duration + g ln hot + noise, with b in [0, 1], g in [0, 8]; hot is the largest
 //!      load during the life, see [`Heat`](crate::Heat);
-//!    - *blame*: the best order so far, with the buffers that lie above a random height moved earlier.
+//!    - *blame*: one of the eight best orders so far, the better the likelier, with the buffers that lie above a
+//!      random height moved earlier; the result takes its place unless it is worse.
 //!
-//! A decoding stops once its peak reaches the best (blame: exceeds it, so that equal orders drift).
+//! A decoding stops once its peak reaches that of the worst order kept (blame: exceeds the parent's, so that equal
+//! orders drift).
 //!
 //! ```text
 //! layout    ▆▂▇▃█   height ─ ─ ─   blamed: ▇ and █   order  ▆ ▂ ▇ ▃ █  ->  ▇ █ ▆ ▂ ▃
@@ -82,9 +84,12 @@ impl Solver<Offsets> for IteratedSearch {
     }
 }
 
-/// The best order so far and how it is decoded.
+/// How many good orders are kept side by side.
+const ELITE: usize = 8;
+
+/// A good order, how it is decoded, and what comes out.
 #[derive(Clone, Debug)]
-struct Incumbent {
+struct Member {
     order: Vec<BufferId>,
     fit: Fit,
     layout: Layout,
@@ -96,7 +101,8 @@ struct Search<'a> {
     features: Features,
     arrangement: Arrangement<'a>,
     rng: Xoshiro256PlusPlus,
-    incumbent: Option<Incumbent>,
+    /// At most [`ELITE`], by peak ascending, the older of equals first.
+    elite: Vec<Member>,
     run: Run<'a, Offsets>,
 }
 
@@ -107,7 +113,7 @@ impl<'a> Search<'a> {
             features: Features::of(instance),
             arrangement: Arrangement::new(instance),
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
-            incumbent: None,
+            elite: Vec::with_capacity(ELITE + 1),
             run,
         }
     }
@@ -163,53 +169,70 @@ impl<'a> Search<'a> {
         (order, if self.rng.random_bool(0.5) { Fit::First } else { Fit::Best })
     }
 
-    /// Decodes an order and keeps it where it is at least as good as the incumbent.
+    /// Decodes an order and keeps it where it is better than the worst of a full elite.
     fn evaluate(&mut self, order: Vec<BufferId>, fit: Fit, budget: &mut Budget) -> Result<(), Stop> {
         self.run.stats.count("orders", 1);
-        let below = self.incumbent.as_ref().map(|incumbent| incumbent.peak);
-        self.decode(order, fit, below, budget)
+        let below = if self.elite.len() < ELITE { None } else { self.elite.last().map(|last| last.peak) };
+        if let Some(member) = self.decode(order, fit, below, budget)? {
+            self.keep(member);
+        }
+        self.run.enough(budget).map_or(Ok(()), Err)
     }
 
+    /// The order decoded, or `None` where its peak would reach `below`.
     fn decode(
         &mut self,
         order: Vec<BufferId>,
         fit: Fit,
         below: Option<Bytes>,
         budget: &mut Budget,
-    ) -> Result<(), Stop> {
+    ) -> Result<Option<Member>, Stop> {
         match self.arrangement.run(&order, fit, below, budget) {
-            Err(Abandoned::Budget(stop)) => return Err(stop),
-            Err(Abandoned::Peak) => return Ok(()),
+            Err(Abandoned::Budget(stop)) => Err(stop),
+            Err(Abandoned::Peak) => Ok(None),
             Ok(peak) => {
                 let layout = self.arrangement.layout().expect("a finished run places every buffer");
-                self.run.offer(layout.clone());
-                self.incumbent = Some(Incumbent { order, fit, layout, peak });
+                if self.run.value().is_none_or(|best| peak < best) {
+                    self.run.offer(layout.clone());
+                }
+                Ok(Some(Member { order, fit, layout, peak }))
             }
         }
-        self.run.enough(budget).map_or(Ok(()), Err)
     }
 
-    /// Moves the buffers above a random height earlier and decodes again.
+    fn keep(&mut self, member: Member) {
+        let at = self.elite.partition_point(|other| other.peak <= member.peak);
+        self.elite.insert(at, member);
+        self.elite.truncate(ELITE);
+    }
+
+    /// Moves the buffers of a good order that lie above a random height earlier; the result takes its place unless
+    /// it is worse.
     fn blame(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        let Some(incumbent) = &self.incumbent else { return Ok(()) };
-        if incumbent.peak == Bytes::ZERO {
-            return Ok(());
-        }
+        // The better of two draws prefers good parents without leaving the others out.
+        let draws = [(); 2].map(|()| self.rng.random_range(0..self.elite.len()));
+        let parent_at = draws[0].min(draws[1]);
+        let parent = &self.elite[parent_at];
         self.run.stats.count("blames", 1);
-        let (instance, count) = (self.instance, incumbent.order.len() as u64);
-        let height = self.rng.random_range(0..incumbent.peak.get());
+        let (instance, count) = (self.instance, parent.order.len() as u64);
+        // Any height, or one that an optimal layout need not reach.
+        let bound = if self.rng.random_bool(0.75) { 0 } else { self.run.bound().get() };
+        let height = self.rng.random_range(bound.min(parent.peak.get() - 1)..parent.peak.get());
         // To the very front, or up by a common distance.
         let lead = if self.rng.random_bool(0.5) { count } else { self.rng.random_range(1..=count) };
-        let above =
-            |id: BufferId| incumbent.layout.offset(id).get() + instance.buffer(id).size().get() > height;
+        let above = |id: BufferId| parent.layout.offset(id).get() + instance.buffer(id).size().get() > height;
         let mut placed: Vec<(u64, BufferId)> = (count..)
-            .zip(&incumbent.order)
+            .zip(&parent.order)
             .map(|(at, &id)| (if above(id) { at - lead } else { at }, id))
             .collect();
         placed.sort_by_key(|&(at, _)| at);
         let order = placed.into_iter().map(|(_, id)| id).collect();
-        let (fit, limit) = (incumbent.fit, Bytes::new(incumbent.peak.get() + 1));
-        self.decode(order, fit, Some(limit), budget)
+        let (fit, limit) = (parent.fit, Bytes::new(parent.peak.get() + 1));
+        if let Some(child) = self.decode(order, fit, Some(limit), budget)? {
+            self.elite.remove(parent_at);
+            self.keep(child);
+        }
+        self.run.enough(budget).map_or(Ok(()), Err)
     }
 }
 

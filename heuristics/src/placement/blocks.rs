@@ -134,6 +134,8 @@ impl Block {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     heads: Vec<Head>,
+    /// Boxed: a split moves pointers instead of kilobytes.
+    #[expect(clippy::vec_box, reason = "inserting in the middle moves every later block")]
     blocks: Vec<Box<Block>>,
 }
 

@@ -28,13 +28,8 @@ impl Scan {
 
     /// Moves the floor up; nothing above can be taken once the end would reach the limit.
     fn raise(&mut self, to: u64) {
-        match to.checked_next_multiple_of(self.alignment) {
-            Some(floor) => {
-                self.floor = floor;
-                self.done |= floor.saturating_add(self.size) >= self.below;
-            }
-            None => (self.floor, self.done) = (u64::MAX, true),
-        }
+        self.floor = to.checked_next_multiple_of(self.alignment).unwrap_or(u64::MAX);
+        self.done |= self.floor.saturating_add(self.size) >= self.below;
     }
 
     /// A conflicting buffer, none lower than those met before. True where the walk may end.

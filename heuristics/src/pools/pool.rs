@@ -113,7 +113,8 @@ impl PoolGreedy {
         if self.choice == PoolChoice::First {
             return free.next().map(|(at, _)| at);
         }
-        let (mut holds, mut grows): (Option<(Bytes, usize)>, Option<(Bytes, usize)>) = (None, None);
+        let mut holds: Option<(Bytes, usize)> = None;
+        let mut grows: Option<(Bytes, usize)> = None;
         for (at, pool) in free {
             if pool.size >= size {
                 if holds.is_none_or(|(smallest, _)| pool.size < smallest) {
@@ -162,13 +163,14 @@ impl Pool {
 mod tests {
     use super::*;
 
+    const LIST: &[Bytes] = &[Bytes::new(4), Bytes::new(9)];
+
     #[test]
     fn classes_are_as_defined() {
         let powers = Classes::PowersFrom(Bytes::new(512));
         assert_eq!(powers.of(Bytes::new(1)), 512);
         assert_eq!(powers.of(Bytes::new(513)), 1024);
         assert_eq!(powers.of(Bytes::new(1024)), 1024);
-        const LIST: &[Bytes] = &[Bytes::new(4), Bytes::new(9)];
         let listed = Classes::Listed(LIST);
         assert_eq!(listed.of(Bytes::new(5)), 9);
         assert_eq!(listed.of(Bytes::new(10)), u64::MAX);

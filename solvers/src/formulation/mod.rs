@@ -13,12 +13,14 @@
 //! Invariants: a layout of the parts always expands to a layout of the instance with the same peak; everything
 //! counted in units fits `i64` because the instance's ceiling does.
 
+mod bridges;
 mod cliques;
 mod domain;
 mod drive;
 mod greedy;
 mod part;
 
+pub(crate) use bridges::bridges;
 pub(crate) use domain::Domain;
 pub(crate) use drive::{Engine, Found, Task, Verdict, drive};
 pub(crate) use part::Part;

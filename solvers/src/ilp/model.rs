@@ -1,7 +1,7 @@
 //! The formulation of one part and its strengthening.
 
 use super::Formulation;
-use crate::formulation::{Domain, Part};
+use crate::formulation::{Domain, Part, bridges};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 
@@ -105,7 +105,21 @@ impl<'a> Model<'a> {
             }
         }
         self.triangles(&mut problem);
+        self.bridges(&mut problem);
         problem
+    }
+
+    /// Bridges follow from the stacking cuts by way of an offset; by themselves they are knapsacks in binaries, from
+    /// which HiGHS derives cuts and implications.
+    fn bridges(&self, problem: &mut HighsProblem) {
+        for bridge in bridges(self.part, self.domain.upper, self.formulation.bridges) {
+            let mut sum = Expression::with_capacity(bridge.terms.len());
+            for (pair, below, size) in bridge.terms {
+                let order = self.order[pair];
+                sum += size as f64 * if below { order.into() } else { 1.0 - order };
+            }
+            problem.add_constraint(constraint!(sum <= bridge.most as f64));
+        }
     }
 
     /// `i` below `j` unless `otherwise` is 1.

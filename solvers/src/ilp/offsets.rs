@@ -40,6 +40,8 @@ pub struct Formulation {
     pub stacking: bool,
     /// Transitivity of at most this many triples of mutual conflicts.
     pub triangles: usize,
+    /// At most this many bridges, inequalities over orders between cliques that share a buffer.
+    pub bridges: usize,
     /// Fix the order of twins and of one pair against the mirror image.
     pub symmetry: bool,
     /// First ask for a layout at the bound, then minimise.
@@ -56,7 +58,8 @@ impl Default for Formulation {
             absorb: true,
             positions: true,
             stacking: true,
-            triangles: 100_000,
+            triangles: 0,
+            bridges: 20_000,
             symmetry: true,
             decide: true,
             warm: false,

@@ -3,7 +3,7 @@
 //! ```text
 //! o_i in [low_i, high_i]
 //! o_i + r_ij <= o_j  or  o_j + r_ji <= o_i     per conflicting pair; r_ij: size of i, rounded up to both alignments
-//! bridges                                      linear inequalities over the orders alone, see below
+//! bridges                                      pseudo-Boolean constraints over the orders alone
 //! ```
 //!
 //! Offsets are counted in the greatest common divisor of the part's alignments, so equal alignments leave pure
@@ -11,7 +11,7 @@
 //! arithmetic.
 
 use super::offsets::{Encoding, Theory};
-use crate::formulation::{Domain, Part};
+use crate::formulation::{Domain, Part, bridges};
 use plimsoll_model::gcd;
 use z3::Solver;
 use z3::ast::{Bool, Int};
@@ -71,7 +71,7 @@ impl<'a> Encoder<'a> {
             part.pairs.iter().map(|&(i, j)| Bool::new_const(format!("z{i}_{j}"))).collect();
         for (at, &(i, j)) in part.pairs.iter().enumerate() {
             match self.domain.below[at] {
-                None if self.encoding.bridges => {
+                None if self.encoding.bridges > 0 => {
                     solver.assert(orders[at].implies(below(i, j)));
                     solver.assert((!&orders[at]).implies(below(j, i)));
                 }
@@ -80,61 +80,24 @@ impl<'a> Encoder<'a> {
                 Some(false) => solver.assert(!&orders[at] & below(j, i)),
             }
         }
-        if self.encoding.bridges {
-            self.bridges(solver, &orders);
-        }
+        self.bridges(solver, &orders);
         Encoded { offsets, unit: self.unit }
     }
 
-    /// Bridges between cliques that share a buffer.
-    ///
-    /// The members of a clique S below `j` carry it and those above lie on it, so with `slack_S` the peak less the
-    /// weight of S, `u_S <= o_j <= u_S + slack_S` for `u_S = sum of s_i over i in S below j`. For two cliques S and T
-    /// this gives `u_S <= u_T + slack_T`, in which members of both cancel:
-    ///
-    /// ```text
-    /// sum over S \ T of s_i [i below j]  +  sum over T \ S of s_i [i above j]  <=  slack_T + weight of T \ S
-    /// ```
-    ///
-    /// z3 takes them as pseudo-Boolean constraints. They are many, so only those are kept that can be broken at
-    /// all.
+    /// As pseudo-Boolean constraints; those beyond the 32-bit coefficients of z3's interface are left out.
     fn bridges(&self, solver: &Solver, orders: &[Bool]) {
-        let cliques = &self.part.cliques;
-        for (at, from) in cliques.iter().enumerate() {
-            for (to_at, to) in cliques.iter().enumerate() {
-                let near = self.encoding.reach.is_none_or(|reach| at.abs_diff(to_at) <= reach);
-                if at != to_at && near {
-                    self.bridge(solver, orders, from, to);
-                }
+        for bridge in bridges(self.part, self.domain.upper, self.encoding.bridges) {
+            let reached: i64 = bridge.terms.iter().map(|&(_, _, size)| size).sum();
+            if i32::try_from(reached).is_err() {
+                continue;
             }
-        }
-    }
-
-    fn bridge(&self, solver: &Solver, orders: &[Bool], from: &[usize], to: &[usize]) {
-        let part = self.part;
-        let without = |a: &[usize], b: &[usize]| -> Vec<usize> {
-            a.iter().copied().filter(|i| b.binary_search(i).is_err()).collect()
-        };
-        let (only_from, only_to) = (without(from, to), without(to, from));
-        let weight = |clique: &[usize]| clique.iter().map(|&i| part.size[i]).sum::<i64>();
-        let most = self.domain.upper - weight(to) + weight(&only_to);
-        let reached = weight(&only_from) + weight(&only_to);
-        // Nothing to break, or beyond the 32-bit coefficients of z3's interface.
-        if reached <= most || i32::try_from(reached).is_err() {
-            return;
-        }
-        for &j in from.iter().filter(|j| to.binary_search(j).is_ok()) {
-            let below = |i: usize| {
-                let order = &orders[part.pair(i, j).expect("members of a clique conflict")];
-                if i < j { order.clone() } else { !order }
+            let literal = |pair: usize, below: bool| {
+                if below { orders[pair].clone() } else { !&orders[pair] }
             };
-            let terms: Vec<(Bool, i32)> = only_from
-                .iter()
-                .map(|&i| (below(i), part.size[i] as i32))
-                .chain(only_to.iter().map(|&i| (!below(i), part.size[i] as i32)))
-                .collect();
+            let terms: Vec<(Bool, i32)> =
+                bridge.terms.iter().map(|&(pair, below, size)| (literal(pair, below), size as i32)).collect();
             let terms: Vec<(&Bool, i32)> = terms.iter().map(|(literal, size)| (literal, *size)).collect();
-            solver.assert(Bool::pb_le(&terms, most as i32));
+            solver.assert(Bool::pb_le(&terms, bridge.most as i32));
         }
     }
 }

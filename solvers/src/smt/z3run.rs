@@ -39,11 +39,13 @@ pub(super) fn decide(
     setup: Setup,
     budget: &Budget,
 ) -> Result<Answer, SolveError> {
-    std::thread::scope(|scope| scope.spawn(|| run(part, domain, encoding, setup, budget)).join()).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-        let reason = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        SolveError::Machinery { solver: "smt", reason }
-    })
+    std::thread::scope(|scope| scope.spawn(|| run(part, domain, encoding, setup, budget)).join()).map_err(
+        |panic| {
+            let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+            let reason = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+            SolveError::Machinery { solver: "smt", reason }
+        },
+    )
 }
 
 fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &Budget) -> Answer {

@@ -1,0 +1,52 @@
+//! All exact solvers agree with brute force, on small random instances with every feature of the model.
+
+use plimsoll_datasets::{SmallParams, small_instance};
+use plimsoll_model::{Budget, Claim, Instance, Offsets, Outcome, Problem, Setup, Silent, Solver};
+use plimsoll_solvers::{BruteForce, OFFSETS};
+
+/// Instances per test; two tests together see 2 000.
+const INSTANCES: u64 = 1_000;
+
+fn checked(instance: &Instance, solver: &dyn Solver<Offsets>, seed: u64) -> Outcome<plimsoll_model::Layout> {
+    let outcome = solver.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
+    if let (Claim::Optimal | Claim::Feasible, Some(layout)) = (outcome.claim, &outcome.solution) {
+        assert_eq!(Offsets::check(instance, layout), [], "{} on seed {seed}", solver.name());
+    }
+    outcome
+}
+
+fn agree(seeds: impl Iterator<Item = u64>) {
+    let mut above_load = 0;
+    for seed in seeds {
+        // Every combination of gaps, alignment, fixed offsets, separations with exclusions; 3 to 7 buffers.
+        let params = SmallParams::with_features(3 + (seed / 16 % 5) as usize, seed % 16);
+        let mut instance = small_instance(params, seed);
+        let judge = checked(&instance, &BruteForce, seed);
+        let optimum = judge.value.expect("without a capacity there is a layout");
+        above_load += usize::from(optimum > plimsoll_model::load(&instance).0);
+        // Every third is also limited: at the optimum, or one byte below it.
+        if seed % 3 > 0 {
+            instance = instance.with_capacity(Some((optimum.get() - (seed % 3 - 1)).into()));
+        }
+        let expected = if seed % 3 == 2 { Claim::Infeasible } else { Claim::Optimal };
+        for entry in OFFSETS {
+            let solver = (entry.build)(Setup { seed, threads: 1 });
+            let outcome = checked(&instance, &*solver, seed);
+            assert_eq!(outcome.claim, expected, "{} on seed {seed}: {outcome:?}", entry.name);
+            if expected == Claim::Optimal {
+                assert_eq!(outcome.value, Some(optimum), "{} on seed {seed}", entry.name);
+            }
+        }
+    }
+    assert!(above_load > 0, "some optima lie above the load");
+}
+
+#[test]
+fn all_exact_solvers_agree_on_even_seeds() {
+    agree((0..INSTANCES).map(|i| 2 * i));
+}
+
+#[test]
+fn all_exact_solvers_agree_on_odd_seeds() {
+    agree((0..INSTANCES).map(|i| 2 * i + 1));
+}
