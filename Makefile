@@ -17,7 +17,7 @@ setup:
 
 run: setup
 	cargo build --release --locked --package plimsoll
-	$(TARGET)/release/plimsoll bench --time-limit $(or $(TIME_LIMIT),10)
+	$(TARGET)/release/plimsoll bench --time-limit $(or $(TIME_LIMIT),5)
 
 test: setup
 	@bash scripts/test.sh

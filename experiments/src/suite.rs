@@ -1,12 +1,12 @@
 //! Suites of instances: embedded ones, corpora on disk, files and folders of the user.
 
-use plimsoll_datasets::{PackingParams, guillotine, worked_examples};
+use plimsoll_datasets::embedded_suite;
 use plimsoll_model::Instance;
 use plimsoll_model::csv::{CsvError, Endpoints, ReadOptions, read_instance_file};
 use std::path::{Path, PathBuf};
 
 /// The variable that names the folder of external corpora.
-pub const CORPORA: &str = "PLIMSOLL_CORPORA";
+pub const CORPORA: &str = plimsoll_datasets::CORPORA_VARIABLE;
 
 /// A suite known by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Suite {
 pub const SUITES: &[Suite] = &[
     Suite {
         name: "embedded",
-        about: "worked examples from papers, and perfect packings of 20 to 400 buffers (optimum = load)",
+        about: "worked examples from papers, perfect packings of 20 to 400 buffers, instances above their load, random ones",
         folder: None,
     },
     Suite {
@@ -37,9 +37,6 @@ pub const SUITES: &[Suite] = &[
         folder: Some("idealloc"),
     },
 ];
-
-/// Numbers of buffers of the embedded perfect packings.
-const PACKINGS: [u64; 7] = [20, 30, 40, 60, 100, 200, 400];
 
 /// One instance of a suite, or why it could not be read.
 #[derive(Debug)]
@@ -116,21 +113,13 @@ pub fn cases(suite: &str, endpoints: Option<Endpoints>) -> Result<Vec<Case>, Sui
 }
 
 /// The instances this build carries itself.
-///
-/// # Panics
-/// Never: the parameters leave room for the buffers.
 pub fn embedded() -> Vec<Case> {
-    let worked = worked_examples().into_iter().map(|worked| worked.instance);
-    let packings = PACKINGS.map(|buffers| {
-        let packing = guillotine(PackingParams::with_buffers(buffers), 0);
-        packing.expect("the parameters leave room").instance
-    });
-    let case = |instance: Instance| Case {
+    let case = |entry: plimsoll_datasets::SuiteEntry| Case {
         suite: "embedded".to_owned(),
-        name: instance.name().to_owned(),
-        instance: Ok(instance),
+        name: entry.name,
+        instance: Ok(entry.instance),
     };
-    worked.chain(packings).map(case).collect()
+    embedded_suite().into_iter().map(case).collect()
 }
 
 fn files(
