@@ -1,1 +1,60 @@
-//! Placeholder.
+//! How low can the water line go, and who proved it?
+//!
+//! Plimsoll plans the memory of neural-network programs. It puts beside every fast heuristic the proven optimum,
+//! or the best proven bound. This crate is the command `plimsoll` and the front page of the library: it
+//! re-exports the others and holds what puts questions to all of them.
+//!
+//! ```
+//! use plimsoll::model::csv::{ReadOptions, read_instance};
+//! use plimsoll::model::{Claim, LowerBound, Outcome, Problem, Offsets, Layout, Stats, Stop, load, simple_bound};
+//!
+//! // Three buffers; `a` is alive all the time, `c` takes the place of `b`.
+//! let rows = "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\n";
+//! let instance = read_instance("tiny", rows.as_bytes(), ReadOptions::default())?;
+//!
+//! // A layout by hand, confirmed by the checker; the load proves that none is lower.
+//! let layout = Layout::from_raw([0, 4, 4]);
+//! assert!(Offsets::check(&instance, &layout).is_empty());
+//! let peak = Offsets::value(&instance, &layout);
+//! let bound: LowerBound = simple_bound(&instance);
+//! let outcome = Outcome::conclude(Some((layout, peak)), bound, None, Stop::Completed, Stats::default());
+//! assert_eq!(outcome.claim, Claim::Optimal);
+//! assert_eq!(peak, load(&instance).0);
+//!
+//! // Every algorithm there is runs the same way, under limits, and through the checker.
+//! use plimsoll::run::{Limits, run};
+//! use plimsoll::model::{Setup, Silent};
+//! for entry in &plimsoll::registry().offsets {
+//!     let attempt = run(entry, &instance, Setup::default(), Limits::default(), &mut Silent);
+//!     if let Ok(outcome) = attempt.result {
+//!         assert!(outcome.value.unwrap() >= peak, "{} went below the load", entry.name);
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`model`] | instances, layouts, bounds, the checker |
+//! | [`heuristics`] | fast answers without proof |
+//! | [`solvers`] | answers with proof |
+//! | [`datasets`] | worked examples and generators |
+//! | [`registry()`] | every algorithm of every problem |
+//! | [`mod@run`] | one algorithm, under limits, through the checker |
+//! | [`external`] | anybody's binary, the same way |
+//! | [`report`] | tables, rows, summaries, maps |
+
+pub use plimsoll_datasets as datasets;
+pub use plimsoll_heuristics as heuristics;
+pub use plimsoll_model as model;
+pub use plimsoll_solvers as solvers;
+
+pub mod external;
+pub mod machine;
+pub mod plan;
+mod registry;
+pub mod report;
+pub mod run;
+pub mod suite;
+
+pub use registry::{Registry, registry};

@@ -1,0 +1,32 @@
+# The two commands to know: `make run` and `make test`. Both install what is missing first (see scripts/setup.sh).
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+.PHONY: help setup run test test-long bench results
+
+help:
+	@echo "make run        build, then compare heuristics with proven optima (PLIMSOLL_CORPORA=DIR: real instances too)"
+	@echo "make test       format, lints, documentation, tests"
+	@echo "make test-long  the tests that take minutes"
+	@echo "make bench      criterion benches: checker, heuristics, search"
+	@echo "make results    regenerate the records in results/"
+	@echo "make setup      only install what a build needs"
+
+setup:
+	@bash scripts/setup.sh
+
+run: setup
+	cargo build --release --locked --package plimsoll
+	$(TARGET)/release/plimsoll bench --time-limit $(or $(TIME_LIMIT),5)
+
+test: setup
+	@bash scripts/test.sh
+
+test-long: setup
+	cargo test --workspace --release --locked -- --include-ignored
+
+bench: setup
+	cargo bench --locked --package plimsoll --bench algorithms
+
+results: setup
+	@bash scripts/results.sh

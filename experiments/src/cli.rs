@@ -1,0 +1,271 @@
+//! Arguments: parsed here, resolved by the commands.
+
+use crate::commands;
+use crate::failure::{ANSWERED, BAD_INPUT, Failure};
+use crate::output;
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use plimsoll::model::csv::{Endpoints, ReadOptions, read_instance_file};
+use plimsoll::model::{Bytes, Instance};
+use plimsoll::plan::ProblemKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const EXIT_CODES: &str = "Exit codes: 0 answered, 1 proved infeasible or verification failed, \
+    2 bad input or usage, 3 nothing found within the limits, 4 internal error";
+
+/// How low can the water line go, and who proved it? Memory planning with proofs.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll", version, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Plan the memory of one instance
+    #[command(after_help = EXIT_CODES)]
+    Solve(SolveArgs),
+    /// Check a layout, and the proof that goes with it
+    #[command(after_help = EXIT_CODES)]
+    Verify(VerifyArgs),
+    /// Run many algorithms on many instances and compare them with the best proven bound
+    #[command(after_help = EXIT_CODES)]
+    Bench(BenchArgs),
+    /// List every algorithm and every suite of instances
+    List(ListArgs),
+}
+
+/// How an instance is read.
+#[derive(Args, Debug)]
+pub struct InstanceArgs {
+    /// The most bytes a layout may reach; overrides the number in the file name (X.1048576.csv)
+    #[arg(long, value_name = "BYTES", conflicts_with = "no_capacity")]
+    pub capacity: Option<u64>,
+    /// Ignore the capacity in the file name
+    #[arg(long)]
+    pub no_capacity: bool,
+    /// How the instance writes ends of lifespans; by default the column names say (`end` is inclusive)
+    #[arg(long, value_name = "HOW")]
+    pub endpoints: Option<EndpointsArg>,
+}
+
+impl InstanceArgs {
+    /// Reads the instance.
+    pub fn read(&self, path: &Path) -> Result<Instance, Failure> {
+        let options = ReadOptions {
+            endpoints: self.endpoints.map(Into::into),
+            capacity: self.capacity.map(Bytes::new),
+        };
+        let instance = read_instance_file(path, options)?;
+        Ok(if self.no_capacity { instance.with_capacity(None) } else { instance })
+    }
+}
+
+/// How ends of lifespans are written.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum EndpointsArg {
+    /// The end is the first step after
+    HalfOpen,
+    /// The end is the last step alive
+    Inclusive,
+}
+
+impl From<EndpointsArg> for Endpoints {
+    fn from(how: EndpointsArg) -> Self {
+        match how {
+            EndpointsArg::HalfOpen => Self::HalfOpen,
+            EndpointsArg::Inclusive => Self::Inclusive,
+        }
+    }
+}
+
+/// Arguments of `solve`.
+#[derive(Args, Debug)]
+pub struct SolveArgs {
+    /// The instance, a CSV file
+    pub instance: PathBuf,
+    /// The algorithm; `plimsoll list` names them all [default: exact, or the first exact one of the problem]
+    #[arg(long, value_name = "NAME")]
+    pub solver: Option<String>,
+    /// offsets, pools or scattered; by default the first of them that knows the solver
+    #[arg(long, value_name = "PROBLEM")]
+    pub problem: Option<ProblemKind>,
+    #[command(flatten)]
+    pub input: InstanceArgs,
+    /// Stop at the first layout within the capacity instead of looking for the lowest
+    #[arg(long)]
+    pub decide: bool,
+    /// Seconds of wall-clock time
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time_limit: Option<Duration>,
+    /// Nodes of the search; with it alone, runs repeat exactly
+    #[arg(long, value_name = "NODES")]
+    pub node_limit: Option<u64>,
+    /// Threads an algorithm may use
+    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
+    pub threads: usize,
+    /// Seed of all randomness
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Write the solution, a CSV file
+    #[arg(long, short, value_name = "FILE.csv")]
+    pub output: Option<PathBuf>,
+    /// Write what is proved and why, a JSON file
+    #[arg(long, value_name = "FILE.json")]
+    pub certificate: Option<PathBuf>,
+    /// Draw the solution, an SVG file
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `verify`.
+#[derive(Args, Debug)]
+pub struct VerifyArgs {
+    /// The instance, a CSV file
+    pub instance: PathBuf,
+    /// The layout, a CSV file with `id` and `offset`
+    pub layout: PathBuf,
+    /// What `solve --certificate` wrote
+    #[arg(long, value_name = "FILE.json")]
+    pub certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub input: InstanceArgs,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `bench`.
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    /// embedded, minimalloc, idealloc, or CSV files, folders and patterns of them
+    /// [default: embedded, and the others where corpora are there]
+    #[arg(value_name = "SUITE")]
+    pub suites: Vec<String>,
+    /// Algorithms by name, or the groups `heuristics`, `solvers`, `all`
+    /// [default: every heuristic, and the leading exact method of each problem]
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub solvers: Vec<String>,
+    /// offsets, pools, scattered [default: all]
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub problems: Vec<ProblemKind>,
+    /// Seconds of wall-clock time per run
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub time_limit: Duration,
+    /// Nodes per run
+    #[arg(long, value_name = "NODES")]
+    pub node_limit: Option<u64>,
+    /// First seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Number of seeds, counted from the first
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub seeds: u64,
+    /// Threads an algorithm may use
+    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
+    pub threads: usize,
+    /// Decide the capacity in the file name instead of minimising without one
+    #[arg(long)]
+    pub decide: bool,
+    /// How instances write ends of lifespans; by default their column names say
+    #[arg(long, value_name = "HOW")]
+    pub endpoints: Option<EndpointsArg>,
+    /// Folder for rows.csv, summary.md, README.md and the maps
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Write into a folder that is not empty
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Anybody's binary: NAME='cmd {input} {output} {capacity}'; may be repeated
+    #[arg(long, value_name = "NAME='CMD ..'")]
+    pub external: Vec<String>,
+}
+
+/// Arguments of `list`.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Seconds from 0 on, with fractions.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    if number.is_nan() || number < 0.0 {
+        return Err("expected a number of seconds from 0 on".to_owned());
+    }
+    Duration::try_from_secs_f64(number).map_err(|_| "too many seconds; leave it out for no limit".to_owned())
+}
+
+/// Threads from 1 on.
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 1..=1024) => Ok(number),
+        _ => Err("expected a number of threads from 1 to 1024".to_owned()),
+    }
+}
+
+/// Parses, runs, and returns the exit code.
+pub fn main() -> u8 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let result = match cli.command {
+        Command::Solve(args) => commands::solve::main(&args),
+        Command::Verify(args) => commands::verify::main(&args),
+        Command::Bench(args) => commands::bench::main(&args),
+        Command::List(args) => commands::list::main(&args),
+    };
+    result.unwrap_or_else(|failure| {
+        output::complain(&failure.message);
+        failure.code
+    })
+}
+
+/// Help goes out as it is; a usage error is folded into one line.
+fn usage(error: &clap::Error) -> u8 {
+    let text = error.render().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            output::print(&text).map_or_else(|failure| failure.code, |()| ANSWERED)
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            output::complain("no command given; commands are solve, verify, bench, list (see --help)");
+            BAD_INPUT
+        }
+        _ => {
+            let keep = |part: &&str| !part.starts_with("Usage:") && !part.starts_with("For more");
+            let parts: Vec<&str> = text.split("\n\n").map(str::trim).filter(keep).collect();
+            let line = parts.join("; ");
+            output::complain(line.strip_prefix("error: ").unwrap_or(&line));
+            BAD_INPUT
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn seconds_are_finite_and_not_negative() {
+        assert_eq!(seconds("0.005"), Ok(Duration::from_millis(5)));
+        assert_eq!(seconds("0"), Ok(Duration::ZERO));
+        for bad in ["-1", "nan", "NaN", "inf", "1e300", "", "ten"] {
+            assert!(seconds(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Finds algorithms by the names users type.
+
+use crate::failure::Failure;
+use plimsoll::Registry;
+use plimsoll::model::{Entry, Kind, Offsets, Pools, Scattered};
+use plimsoll::plan::{Plan, ProblemKind};
+
+/// One entry of one problem.
+pub enum Choice {
+    /// For the offset problem.
+    Offsets(&'static Entry<Offsets>),
+    /// For scattered layouts.
+    Scattered(&'static Entry<Scattered>),
+    /// For the shared-object problem.
+    Pools(&'static Entry<Pools>),
+}
+
+/// The entry used where none is named: the one called `exact`, else the first exact method, else the first.
+pub fn default_entry<P: Plan>(registry: &Registry) -> Option<&'static Entry<P>> {
+    let entries = P::entries(registry);
+    let exact = entries.iter().find(|entry| entry.name == "exact");
+    exact.or_else(|| entries.iter().find(|entry| entry.kind == Kind::Exact)).or(entries.first()).copied()
+}
+
+/// The entry called `name`, of `problem` where given, else of the first problem that has it.
+pub fn choose(
+    registry: &Registry,
+    name: Option<&str>,
+    problem: Option<ProblemKind>,
+) -> Result<Choice, Failure> {
+    let problems = match (problem, name) {
+        (Some(problem), _) => vec![problem],
+        (None, None) => vec![ProblemKind::Offsets],
+        (None, Some(_)) => vec![ProblemKind::Offsets, ProblemKind::Pools, ProblemKind::Scattered],
+    };
+    let found = problems.iter().find_map(|problem| match problem {
+        ProblemKind::Offsets => find(registry, name).map(Choice::Offsets),
+        ProblemKind::Scattered => find(registry, name).map(Choice::Scattered),
+        ProblemKind::Pools => find(registry, name).map(Choice::Pools),
+    });
+    found.ok_or_else(|| unknown(name.unwrap_or_default(), &names(registry, &problems)))
+}
+
+fn find<P: Plan>(registry: &Registry, name: Option<&str>) -> Option<&'static Entry<P>> {
+    match name {
+        Some(name) => P::entries(registry).iter().copied().find(|entry| entry.name == name),
+        None => default_entry(registry),
+    }
+}
+
+/// Names of all algorithms of these problems, in their order, once each.
+pub fn names(registry: &Registry, problems: &[ProblemKind]) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for problem in problems {
+        let own: Vec<&'static str> = match problem {
+            ProblemKind::Offsets => registry.offsets.iter().map(|entry| entry.name).collect(),
+            ProblemKind::Scattered => registry.scattered.iter().map(|entry| entry.name).collect(),
+            ProblemKind::Pools => registry.pools.iter().map(|entry| entry.name).collect(),
+        };
+        for name in own {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
+/// The error for a name nobody carries, with the nearest that somebody does.
+pub fn unknown(name: &str, known: &[&str]) -> Failure {
+    let nearest = known.iter().min_by_key(|candidate| distance(name, candidate));
+    let hint = match nearest {
+        Some(near) if distance(name, near) <= 2 + name.len() / 4 => format!("; did you mean '{near}'?"),
+        _ => String::new(),
+    };
+    Failure::input(format!("unknown solver '{name}'{hint} (known: {})", known.join(", ")))
+}
+
+/// Letters to insert, delete or replace to turn one word into the other. O(product of the lengths).
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &b) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_suggested() {
+        assert_eq!(distance("serch", "search"), 1);
+        assert_eq!(distance("", "abc"), 3);
+        let failure = unknown("exakt", &["ilp", "exact"]);
+        assert_eq!(failure.message, "unknown solver 'exakt'; did you mean 'exact'? (known: ilp, exact)");
+        assert!(!unknown("zzzzzzzz", &["ilp", "exact"]).message.contains("did you mean"));
+    }
+}

@@ -1,0 +1,92 @@
+//! `plimsoll list`: every algorithm and every suite.
+
+use crate::cli::ListArgs;
+use crate::failure::{ANSWERED, Failure};
+use crate::output;
+use plimsoll::Registry;
+use plimsoll::model::{Offsets, Pools, Problem, Scattered};
+use plimsoll::plan::Plan;
+use plimsoll::report::table::{Align, Table};
+use plimsoll::suite::{SUITES, corpora};
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+struct Algorithm {
+    problem: &'static str,
+    name: &'static str,
+    kind: String,
+    about: &'static str,
+    source: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Suite {
+    name: &'static str,
+    about: &'static str,
+    available: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Listing {
+    algorithms: Vec<Algorithm>,
+    suites: Vec<Suite>,
+}
+
+fn algorithms<P: Plan>(registry: &Registry) -> impl Iterator<Item = Algorithm> + '_ {
+    P::entries(registry).iter().map(|entry| Algorithm {
+        problem: P::NAME,
+        name: entry.name,
+        kind: entry.kind.to_string(),
+        about: entry.about,
+        source: entry.source,
+    })
+}
+
+/// Runs the command.
+pub fn main(args: &ListArgs) -> Result<u8, Failure> {
+    let registry = plimsoll::registry();
+    let all =
+        algorithms::<Offsets>(&registry)
+            .chain(algorithms::<Scattered>(&registry))
+            .chain(algorithms::<Pools>(&registry));
+    let suites = SUITES.iter().map(|suite| Suite {
+        name: suite.name,
+        about: suite.about,
+        available: suite.folder.is_none() || corpora().is_some(),
+    });
+    let listing = Listing { algorithms: all.collect(), suites: suites.collect() };
+    if args.json {
+        let text = serde_json::to_string(&listing).map_err(Failure::internal)?;
+        output::print(&format!("{text}\n"))?;
+    } else {
+        output::print(&listing.text())?;
+    }
+    Ok(ANSWERED)
+}
+
+impl Listing {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for problem in [Offsets::NAME, Scattered::NAME, Pools::NAME] {
+            let mut table = Table::new([
+                (problem, Align::Left),
+                ("kind", Align::Left),
+                ("what it does", Align::Left),
+                ("source", Align::Left),
+            ]);
+            for a in self.algorithms.iter().filter(|a| a.problem == problem) {
+                table.row([a.name.to_owned(), a.kind.clone(), a.about.to_owned(), a.source.to_owned()]);
+            }
+            text.push_str(&table.text());
+            text.push('\n');
+        }
+        let mut table = Table::new([("suite", Align::Left), ("instances", Align::Left)]);
+        for suite in &self.suites {
+            let note =
+                if suite.available { "" } else { " (set PLIMSOLL_CORPORA to the folder that holds it)" };
+            table.row([suite.name.to_owned(), format!("{}{note}", suite.about)]);
+        }
+        text.push_str(&table.text());
+        text
+    }
+}

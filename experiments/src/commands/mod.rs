@@ -1,0 +1,7 @@
+//! One module per command.
+
+pub mod bench;
+pub mod choose;
+pub mod list;
+pub mod solve;
+pub mod verify;

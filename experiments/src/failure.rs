@@ -1,0 +1,41 @@
+//! Exit codes, and errors that know theirs.
+
+use std::fmt;
+
+/// Answered.
+pub const ANSWERED: u8 = 0;
+/// Proved infeasible, or verification failed.
+pub const REFUTED: u8 = 1;
+/// Bad input or usage.
+pub const BAD_INPUT: u8 = 2;
+/// Nothing found within the limits.
+pub const NOTHING_FOUND: u8 = 3;
+/// An algorithm broke, or the checker refused its answer: a defect, not an answer.
+pub const INTERNAL: u8 = 4;
+
+/// Something that ends the command without an answer.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub code: u8,
+    /// One line for standard error.
+    pub message: String,
+}
+
+impl Failure {
+    /// Bad input or usage.
+    pub fn input(message: impl fmt::Display) -> Self {
+        Self { code: BAD_INPUT, message: message.to_string() }
+    }
+
+    /// A defect.
+    pub fn internal(message: impl fmt::Display) -> Self {
+        Self { code: INTERNAL, message: message.to_string() }
+    }
+}
+
+impl From<plimsoll::model::csv::CsvError> for Failure {
+    fn from(error: plimsoll::model::csv::CsvError) -> Self {
+        Self::input(error)
+    }
+}

@@ -1,0 +1,110 @@
+//! Where and by what something was measured.
+
+use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The build and the machine, as stored with every row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Commit the binary was built from, or `unknown`.
+    pub commit: &'static str,
+    /// `true` where tracked sources differed from that commit, `false`, or `unknown`.
+    pub dirty: &'static str,
+    /// Version of the command.
+    pub version: &'static str,
+    /// Compiler.
+    pub rustc: &'static str,
+    /// `release` or `debug`.
+    pub profile: &'static str,
+    /// Model name of the processor, or `unknown`.
+    pub cpu: String,
+    /// Threads the system offers.
+    pub cores: usize,
+}
+
+impl Machine {
+    /// This one.
+    pub fn here() -> Self {
+        let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let cpu = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+        Self {
+            commit: env!("PLIMSOLL_COMMIT"),
+            dirty: env!("PLIMSOLL_DIRTY"),
+            version: env!("CARGO_PKG_VERSION"),
+            rustc: env!("PLIMSOLL_RUSTC"),
+            profile: if cfg!(debug_assertions) { "debug" } else { "release" },
+            cpu: cpu.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned()),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
+/// Now, in UTC, as `2026-01-31T23:59:59Z`.
+pub fn timestamp() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    timestamp_of(seconds)
+}
+
+/// Seconds since 1970 as a date, by counting years that start in March, so that the leap day comes last.
+fn timestamp_of(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let shifted = days + 719_468;
+    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Watches the highest resident memory of this process from a moment on.
+///
+/// Linux keeps one high-water mark per process (`VmHWM`) and lets a process reset its own. The mark counts what was
+/// resident before as well, so it is an upper bound on what a run needed. Elsewhere there is no figure.
+#[derive(Debug)]
+pub struct MemoryMeter {
+    reset: bool,
+}
+
+impl MemoryMeter {
+    /// Resets the mark.
+    pub fn start() -> Self {
+        Self { reset: fs::write("/proc/self/clear_refs", "5").is_ok() }
+    }
+
+    /// The mark now, bytes; `None` where it could not be reset or read.
+    pub fn peak(&self) -> Option<u64> {
+        if self.reset { high_water_mark("self") } else { None }
+    }
+}
+
+/// `VmHWM` of a process, bytes.
+pub(crate) fn high_water_mark(process: &str) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_right() {
+        assert_eq!(timestamp_of(0), "1970-01-01T00:00:00Z");
+        assert_eq!(timestamp_of(951_782_399), "2000-02-28T23:59:59Z");
+        assert_eq!(timestamp_of(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(timestamp_of(1_735_689_600), "2025-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn the_machine_is_described() {
+        let machine = Machine::here();
+        assert!(machine.cores >= 1 && !machine.cpu.is_empty());
+        assert!(machine.rustc.starts_with("rustc ") || machine.rustc == "unknown");
+    }
+}

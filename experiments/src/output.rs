@@ -1,0 +1,73 @@
+//! Standard output and error, and files written for the user.
+
+use crate::failure::Failure;
+use plimsoll::model::csv::write_atomically;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes to standard output. A reader that went away (`| head`) is no error.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::input(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// One line on standard error.
+pub fn complain(message: &str) {
+    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Nobody is left to tell if this fails.
+    let _ = writeln!(io::stderr(), "plimsoll: {line}");
+}
+
+/// Makes sure, before any work, that a file can be written where the user wants it, and that it is none of the
+/// `inputs`.
+pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    let refuse = |why: String| Err(Failure::input(format!("cannot write {}: {why}", path.display())));
+    if path.file_name().is_none() || path.is_dir() {
+        return refuse("it is a directory".to_owned());
+    }
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        return refuse(format!("the folder {} does not exist", folder.display()));
+    }
+    if let Ok(own) = path.canonicalize()
+        && inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == own))
+    {
+        return refuse("it is an input of this very run".to_owned());
+    }
+    match tempfile::Builder::new().prefix(".plimsoll").tempfile_in(&folder) {
+        Ok(_) => Ok(()),
+        Err(error) => refuse(error.to_string()),
+    }
+}
+
+/// Refuses two outputs in one file.
+pub fn check_distinct(paths: &[&Path]) -> Result<(), Failure> {
+    let place = |path: &Path| {
+        let folder = folder_of(path);
+        (folder.canonicalize().unwrap_or(folder), path.file_name().map(ToOwned::to_owned))
+    };
+    for (at, path) in paths.iter().enumerate() {
+        if paths[..at].iter().any(|other| place(other) == place(path)) {
+            return Err(Failure::input(format!("two outputs in one file: {}", path.display())));
+        }
+    }
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Writes a file as a whole or not at all.
+pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    write_atomically(path, write)
+        .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))
+}

@@ -1,0 +1,51 @@
+//! Every algorithm of every problem: what the command, the benchmark and the tests read, and nothing else.
+
+use plimsoll_model::{Entry, Offsets, Pools, Scattered};
+
+/// All entries, heuristics first, each list in the order of its crate.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    /// For the offset problem.
+    pub offsets: Vec<&'static Entry<Offsets>>,
+    /// For the offset problem with buffers cut into pieces.
+    pub scattered: Vec<&'static Entry<Scattered>>,
+    /// For the shared-object problem.
+    pub pools: Vec<&'static Entry<Pools>>,
+}
+
+/// Everything this build can run.
+pub fn registry() -> Registry {
+    Registry {
+        offsets: plimsoll_heuristics::OFFSETS.iter().chain(plimsoll_solvers::OFFSETS).collect(),
+        scattered: plimsoll_heuristics::SCATTERED.iter().collect(),
+        pools: plimsoll_heuristics::POOLS.iter().chain(plimsoll_solvers::POOLS).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Plan;
+    use std::collections::BTreeSet;
+
+    fn check<P: Plan>(registry: &Registry) {
+        let mut names = BTreeSet::new();
+        for entry in P::entries(registry) {
+            assert!(names.insert(entry.name), "{} twice among {}", entry.name, P::NAME);
+            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            assert!(entry.name.chars().all(plain), "{}", entry.name);
+            assert!(!entry.about.is_empty() && !entry.about.contains('\n'), "{}", entry.name);
+            assert!(!entry.source.is_empty() && !entry.source.contains('\n'), "{}", entry.name);
+            let built = (entry.build)(plimsoll_model::Setup::default());
+            assert_eq!(built.name(), entry.name);
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_described() {
+        let registry = registry();
+        check::<Offsets>(&registry);
+        check::<Scattered>(&registry);
+        check::<Pools>(&registry);
+    }
+}

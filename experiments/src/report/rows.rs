@@ -1,0 +1,256 @@
+//! One row per attempted run: the record that summaries are made from.
+
+use crate::machine::{Machine, timestamp};
+use crate::plan::Plan;
+use crate::report::gap_percent;
+use crate::run::{Attempt, RunError};
+use plimsoll_model::csv::write_instance;
+use plimsoll_model::{Bytes, Instance, Outcome, SolveError, load};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Version of the columns.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One attempted run. Fields are columns, in this order; what does not apply is empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Row {
+    /// Version of the columns.
+    pub schema_version: u32,
+    /// Suite of the instance.
+    pub suite: String,
+    /// The instance.
+    pub instance: String,
+    /// SHA-256 of the instance as [`write_instance`] writes it.
+    pub sha256: String,
+    /// Number of buffers.
+    pub buffers: Option<usize>,
+    /// Load, bytes.
+    pub load: Option<u64>,
+    /// Capacity the run had to keep, bytes.
+    pub capacity: Option<u64>,
+    /// `offsets`, `scattered`, `pools`.
+    pub problem: String,
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// `heuristic`, `exact`, `external`.
+    pub kind: String,
+    /// Command line of an external binary.
+    pub params: String,
+    /// Seed.
+    pub seed: u64,
+    /// Threads allowed.
+    pub threads: usize,
+    /// Time limit, seconds.
+    pub time_limit: Option<f64>,
+    /// Node limit.
+    pub node_limit: Option<u64>,
+    /// True where the run was to decide the capacity, false where to minimise.
+    pub decide: bool,
+    /// `done`, `skipped` (declined), `failed` (broke), `refused` (by the checker), `unreadable` (instance).
+    pub status: String,
+    /// What is proved.
+    pub claim: String,
+    /// Why it ended.
+    pub stop: String,
+    /// Peak or total, bytes.
+    pub peak: Option<u64>,
+    /// Lower bound the run proved, bytes.
+    pub lower_bound: Option<u64>,
+    /// Why the bound holds.
+    pub bound_witness: String,
+    /// Best bound that any run proved on this instance and problem, bytes.
+    pub best_bound: Option<u64>,
+    /// How far the peak lies above the best bound, percent of the bound.
+    pub gap_percent: Option<f64>,
+    /// The checker's word: `valid`, `refused`, or empty where there was nothing to check.
+    pub verdict: String,
+    /// Wall-clock seconds.
+    pub seconds: Option<f64>,
+    /// Seconds per phase, `name=seconds` separated by blanks.
+    pub phases: String,
+    /// Counters of the algorithm, `name=number` separated by blanks.
+    pub counters: String,
+    /// Nodes.
+    pub nodes: Option<u64>,
+    /// Highest resident memory, bytes: of this process for our own, sampled for external ones.
+    pub peak_memory_bytes: Option<u64>,
+    /// Commit of the sources.
+    pub commit: String,
+    /// Whether sources differed from it.
+    pub dirty: String,
+    /// Version of the command.
+    pub version: String,
+    /// Compiler.
+    pub rustc: String,
+    /// Build profile.
+    pub profile: String,
+    /// Processor.
+    pub cpu: String,
+    /// Threads of the machine.
+    pub cores: usize,
+    /// When the run ended, UTC.
+    pub timestamp: String,
+    /// What went wrong, or what an external binary had to say.
+    pub error: String,
+}
+
+impl Row {
+    /// A row with what is known of the build and the machine.
+    pub fn on(machine: &Machine) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            commit: machine.commit.to_owned(),
+            dirty: machine.dirty.to_owned(),
+            version: machine.version.to_owned(),
+            rustc: machine.rustc.to_owned(),
+            profile: machine.profile.to_owned(),
+            cpu: machine.cpu.clone(),
+            cores: machine.cores,
+            timestamp: timestamp(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds the instance.
+    #[must_use]
+    pub fn about(mut self, suite: &str, instance: &Instance, sha256: &str) -> Self {
+        suite.clone_into(&mut self.suite);
+        instance.name().clone_into(&mut self.instance);
+        sha256.clone_into(&mut self.sha256);
+        self.buffers = Some(instance.len());
+        self.load = Some(load(instance).0.get());
+        self.capacity = instance.capacity().map(Bytes::get);
+        self
+    }
+
+    /// Adds the limits.
+    #[must_use]
+    pub fn limited(mut self, time: Option<Duration>, nodes: Option<u64>, decide: bool) -> Self {
+        self.time_limit = time.map(|time| time.as_secs_f64());
+        self.node_limit = nodes;
+        self.decide = decide;
+        self
+    }
+
+    /// Adds what became of a run of our own.
+    #[must_use]
+    pub fn attempted<P: Plan>(mut self, attempt: &Attempt<P::Solution>) -> Self {
+        P::NAME.clone_into(&mut self.problem);
+        self.seconds = Some(attempt.seconds);
+        self.peak_memory_bytes = attempt.peak_memory;
+        self.timestamp = timestamp();
+        match &attempt.result {
+            Ok(outcome) => self.answered(outcome),
+            Err(error) => {
+                let (status, verdict) = match error {
+                    RunError::Solve(SolveError::Unsupported { .. }) => ("skipped", ""),
+                    RunError::Refused(_) => ("refused", "refused"),
+                    RunError::Solve(_) | RunError::Panicked(_) => ("failed", ""),
+                };
+                status.clone_into(&mut self.status);
+                verdict.clone_into(&mut self.verdict);
+                self.error = error.to_string();
+            }
+        }
+        self
+    }
+
+    fn answered<S>(&mut self, outcome: &Outcome<S>) {
+        "done".clone_into(&mut self.status);
+        outcome.claim.as_str().clone_into(&mut self.claim);
+        outcome.stop.as_str().clone_into(&mut self.stop);
+        self.peak = outcome.value.map(Bytes::get);
+        self.lower_bound = Some(outcome.lower_bound.value.get());
+        self.bound_witness = outcome.lower_bound.witness.to_string();
+        if outcome.solution.is_some() {
+            "valid".clone_into(&mut self.verdict);
+        }
+        let phases = outcome.stats.phases.iter().map(|(name, seconds)| format!("{name}={seconds:.6}"));
+        self.phases = phases.collect::<Vec<_>>().join(" ");
+        let counters = outcome.stats.counters.iter().map(|(name, number)| format!("{name}={number}"));
+        self.counters = counters.collect::<Vec<_>>().join(" ");
+        self.nodes = Some(outcome.stats.nodes);
+    }
+
+    /// Sets best bound and gap.
+    pub fn compare(&mut self, best_bound: Bytes) {
+        self.best_bound = Some(best_bound.get());
+        self.gap_percent = self.peak.and_then(|peak| gap_percent(Bytes::new(peak), best_bound));
+    }
+}
+
+/// The best bound among the rows of one instance and problem, never below `floor`. A bound above a peak that the
+/// checker found valid is wrong: its row is marked refused, and it does not count.
+pub fn settle(rows: &mut [Row], floor: Bytes) -> Bytes {
+    let lowest = rows.iter().filter(|row| row.verdict == "valid").filter_map(|row| row.peak).min();
+    let mut best = floor.get();
+    for row in rows.iter_mut() {
+        let Some(bound) = row.lower_bound else { continue };
+        match lowest {
+            Some(peak) if bound > peak => {
+                row.status = "refused".into();
+                row.verdict = "refused".into();
+                row.error = format!("its bound {bound} is above {peak}, the peak of a valid solution");
+                row.claim.clear();
+            }
+            _ => best = best.max(bound),
+        }
+    }
+    for row in rows {
+        row.compare(Bytes::new(best));
+    }
+    Bytes::new(best)
+}
+
+/// SHA-256 of an instance as [`write_instance`] writes it, in hexadecimal: the same for the same problem, whatever
+/// the columns of the file it came from. For a plain file with half-open columns it is the file's own.
+pub fn content_hash(instance: &Instance) -> String {
+    let mut hasher = Sha256::new();
+    // A hasher takes everything it is given.
+    let written = write_instance(instance, &mut hasher);
+    debug_assert!(written.is_ok());
+    hexadecimal(&hasher.finalize())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_model::csv::{ReadOptions, read_instance};
+
+    fn row(peak: Option<u64>, bound: u64) -> Row {
+        let verdict = if peak.is_some() { "valid" } else { "" }.to_owned();
+        Row { peak, lower_bound: Some(bound), verdict, status: "done".to_owned(), ..Row::default() }
+    }
+
+    #[test]
+    fn the_best_bound_is_the_highest_that_can_be_true() {
+        let mut rows = vec![row(Some(12), 8), row(Some(10), 10), row(None, 9), row(None, 11)];
+        assert_eq!(settle(&mut rows, Bytes::new(7)).get(), 10);
+        assert_eq!(rows[0].gap_percent, Some(20.0));
+        assert_eq!(rows[1].gap_percent, Some(0.0));
+        assert_eq!(rows[2].gap_percent, None);
+        assert_eq!(rows[3].status, "refused");
+        assert!(rows.iter().all(|row| row.best_bound == Some(10)));
+        assert_eq!(settle(&mut [], Bytes::new(7)).get(), 7);
+    }
+
+    #[test]
+    fn the_hash_is_of_the_written_form() {
+        let text = "id,lower,upper,size\na,0,4,4\n";
+        let instance = read_instance("t", text.as_bytes(), ReadOptions::default()).unwrap();
+        let other = "size,buffer,end,start\n4,a,3,0\n";
+        let same = read_instance("u", other.as_bytes(), ReadOptions::default()).unwrap();
+        assert_eq!(content_hash(&instance), content_hash(&same));
+        assert_eq!(content_hash(&instance), hexadecimal(&Sha256::digest(text)));
+    }
+}

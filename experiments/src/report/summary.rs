@@ -1,0 +1,229 @@
+//! Tables and pages made from rows.
+
+use crate::machine::Machine;
+use crate::plan::ProblemKind;
+use crate::report::percent;
+use crate::report::rows::Row;
+use crate::report::table::{Align, Table};
+use std::fmt::Write as _;
+
+/// Longest remark in a table, letters.
+const REMARK: usize = 70;
+
+/// Instance by algorithm: peak, gap to the best proven bound, claim, seconds. `None` where no row is of `problem`.
+pub fn runs(rows: &[Row], problem: ProblemKind) -> Option<Table> {
+    let own = || rows.iter().filter(|row| row.problem == problem.as_str());
+    let seeds = own().any(|row| row.seed != own().next().map_or(0, |first| first.seed));
+    let remarks = own().any(|row| !row.error.is_empty());
+    let mut columns = vec![
+        ("instance", Align::Left),
+        ("load", Align::Right),
+        ("best bound", Align::Right),
+        ("algorithm", Align::Left),
+        ("seed", Align::Right),
+        (if problem == ProblemKind::Pools { "total" } else { "peak" }, Align::Right),
+        ("gap %", Align::Right),
+        ("claim", Align::Left),
+        ("stop", Align::Left),
+        ("seconds", Align::Right),
+        ("remark", Align::Left),
+    ];
+    let kept: Vec<bool> =
+        columns.iter().map(|&(name, _)| (name != "seed" || seeds) && (name != "remark" || remarks)).collect();
+    let mut keep = kept.iter();
+    columns.retain(|_| keep.next() == Some(&true));
+    let mut table = Table::new(columns);
+    let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+    let mut previous: Option<(&str, &str)> = None;
+    for row in own() {
+        let first = previous.replace((&row.suite, &row.instance)) != Some((&row.suite, &row.instance));
+        let once = |text: String| if first { text } else { String::new() };
+        let claim = if row.claim.is_empty() { &row.status } else { &row.claim };
+        let cells = [
+            once(row.instance.clone()),
+            once(number(row.load)),
+            once(number(row.best_bound)),
+            row.algorithm.clone(),
+            row.seed.to_string(),
+            number(row.peak),
+            row.gap_percent.map_or_else(String::new, percent),
+            claim.clone(),
+            row.stop.clone(),
+            row.seconds.map_or_else(String::new, |seconds| format!("{seconds:.3}")),
+            shorten(&row.error),
+        ];
+        table.row(cells.into_iter().zip(&kept).filter(|&(_, &kept)| kept).map(|(cell, _)| cell));
+    }
+    (!table.is_empty()).then_some(table)
+}
+
+/// Per algorithm over all instances: how often it answered, met the best bound, how far it was off, how long it took.
+pub fn algorithms(rows: &[Row], problem: ProblemKind) -> Option<Table> {
+    let own = || rows.iter().filter(|row| row.problem == problem.as_str());
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for row in own() {
+        if !names.contains(&(&row.algorithm, &row.kind)) {
+            names.push((&row.algorithm, &row.kind));
+        }
+    }
+    let mut table = Table::new([
+        ("algorithm", Align::Left),
+        ("kind", Align::Left),
+        ("runs", Align::Right),
+        ("answered", Align::Right),
+        ("at the bound", Align::Right),
+        ("claimed optimal", Align::Right),
+        ("mean gap %", Align::Right),
+        ("worst gap %", Align::Right),
+        ("seconds", Align::Right),
+    ]);
+    for (name, kind) in names {
+        let its = || own().filter(|row| row.algorithm == name && row.kind == kind);
+        let gaps: Vec<f64> = its().filter_map(|row| row.gap_percent).collect();
+        let mean = (!gaps.is_empty()).then(|| gaps.iter().sum::<f64>() / gaps.len() as f64);
+        let worst = gaps.iter().copied().reduce(f64::max);
+        let gap = |gap: Option<f64>| gap.map_or_else(String::new, percent);
+        table.row([
+            name.to_owned(),
+            kind.to_owned(),
+            its().count().to_string(),
+            its().filter(|row| row.peak.is_some()).count().to_string(),
+            gaps.iter().filter(|&&gap| gap == 0.0).count().to_string(),
+            its().filter(|row| row.claim == "optimal").count().to_string(),
+            gap(mean),
+            gap(worst),
+            format!("{:.3}", its().filter_map(|row| row.seconds).sum::<f64>()),
+        ]);
+    }
+    (!table.is_empty()).then_some(table)
+}
+
+fn shorten(text: &str) -> String {
+    if text.chars().count() <= REMARK {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(REMARK - 1).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// What was asked, for the pages.
+#[derive(Clone, Debug)]
+pub struct Question<'a> {
+    /// The command line, ready to be repeated.
+    pub command: &'a str,
+    /// The machine.
+    pub machine: &'a Machine,
+    /// What the reader should know beside.
+    pub notes: &'a [String],
+}
+
+impl Question<'_> {
+    fn facts(&self) -> String {
+        let m = self.machine;
+        let dirty = match m.dirty {
+            "true" => ", with local changes",
+            "unknown" => ", local changes unknown",
+            _ => "",
+        };
+        let mut text = format!("    {}\n\n", self.command);
+        let _ = writeln!(text, "- plimsoll {}, commit {}{dirty}, {} build", m.version, m.commit, m.profile);
+        let _ = writeln!(text, "- {}", m.rustc);
+        let _ = writeln!(text, "- {}, {} threads", m.cpu, m.cores);
+        for note in self.notes {
+            let _ = writeln!(text, "- {note}");
+        }
+        text
+    }
+
+    /// `summary.md`: the tables.
+    pub fn summary(&self, rows: &[Row]) -> String {
+        let mut text = format!("# Summary\n\nGenerated from `rows.csv` by\n\n{}", self.facts());
+        for problem in ProblemKind::ALL {
+            if let Some(table) = algorithms(rows, problem) {
+                let _ = write!(text, "\n## {problem}: algorithms\n\n{}", table.markdown());
+            }
+            if let Some(table) = runs(rows, problem) {
+                let _ = write!(text, "\n## {problem}: runs\n\n{}", table.markdown());
+            }
+        }
+        let unreadable: Vec<&Row> = rows.iter().filter(|row| row.status == "unreadable").collect();
+        if !unreadable.is_empty() {
+            text.push_str("\n## Instances that could not be read\n\n");
+            for row in unreadable {
+                let _ = writeln!(text, "- {}", row.error);
+            }
+        }
+        text
+    }
+
+    /// `README.md`: what lies in the folder and how it came about.
+    pub fn readme(&self) -> String {
+        format!(
+            "# Benchmark record\n\nMade by\n\n{}\n\
+             | file | holds |\n|---|---|\n\
+             | `rows.csv` | one row per attempted run, also skipped, failed and refused ones |\n\
+             | `summary.md` | the tables, generated from the rows |\n\
+             | `maps/*.svg` | the best solution per instance, step by address |\n\n\
+             Sizes are bytes, times are wall-clock seconds. Every solution passed the checker; the best bound of an\n\
+             instance is the highest that any run proved, the gap is measured against it. `peak_memory_bytes` is the\n\
+             process's high-water mark, reset before each run, so it includes what was resident before.\n",
+            self.facts()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Vec<Row> {
+        let row = |instance: &str, algorithm: &str, peak, gap| Row {
+            suite: "s".into(),
+            instance: instance.into(),
+            load: Some(10),
+            best_bound: Some(10),
+            problem: "offsets".into(),
+            algorithm: algorithm.into(),
+            kind: "heuristic".into(),
+            claim: "feasible".into(),
+            status: "done".into(),
+            peak,
+            gap_percent: gap,
+            seconds: Some(0.5),
+            ..Row::default()
+        };
+        let mut failed = row("b", "y", None, None);
+        failed.claim.clear();
+        failed.status = "failed".into();
+        failed.error = "a long story | ".repeat(9);
+        vec![row("a", "x", Some(10), Some(0.0)), row("a", "y", Some(12), Some(20.0)), failed]
+    }
+
+    #[test]
+    fn runs_are_grouped_by_instance() {
+        let text = runs(&rows(), ProblemKind::Offsets).unwrap().text();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].contains("remark") && !lines[0].contains("seed"));
+        assert!(lines[2].starts_with("a ") && lines[3].starts_with("  ") && lines[4].starts_with("b "));
+        assert!(lines[3].contains("20.00") && lines[4].contains("failed") && lines[4].contains('…'));
+        assert!(runs(&rows(), ProblemKind::Pools).is_none());
+    }
+
+    #[test]
+    fn algorithms_are_compared() {
+        let text = algorithms(&rows(), ProblemKind::Offsets).unwrap().text();
+        let y: Vec<&str> = text.lines().nth(3).unwrap().split_whitespace().collect();
+        assert_eq!(y, ["y", "heuristic", "2", "1", "0", "0", "20.00", "20.00", "1.000"]);
+    }
+
+    #[test]
+    fn pages_hold_the_command() {
+        let machine = Machine::here();
+        let notes = ["no corpora".to_owned()];
+        let question = Question { command: "plimsoll bench", machine: &machine, notes: &notes };
+        assert!(question.readme().contains("    plimsoll bench\n"));
+        let summary = question.summary(&rows());
+        assert!(summary.contains("## offsets: runs") && summary.contains("no corpora"));
+        assert!(summary.contains("a long story \\|"));
+    }
+}

@@ -1,0 +1,94 @@
+//! Plain tables, as text and as Markdown.
+
+/// Where a column's text sits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// For words.
+    Left,
+    /// For numbers.
+    Right,
+}
+
+/// A table with a header. Widths follow the content.
+#[derive(Clone, Debug)]
+pub struct Table {
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new<'a>(columns: impl IntoIterator<Item = (&'a str, Align)>) -> Self {
+        let columns = columns.into_iter().map(|(name, align)| (name.to_owned(), align)).collect();
+        Self { columns, rows: Vec::new() }
+    }
+
+    /// Adds a row; missing cells are empty.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let mut row: Vec<String> = cells.into_iter().collect();
+        row.resize(self.columns.len(), String::new());
+        self.rows.push(row);
+    }
+
+    /// True where there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// As text: a header, a rule, rows; columns two blanks apart.
+    pub fn text(&self) -> String {
+        let width = |text: &str| text.chars().count();
+        let widths: Vec<usize> = (0..self.columns.len())
+            .map(|at| {
+                let cells = self.rows.iter().map(|row| width(&row[at]));
+                cells.chain([width(&self.columns[at].0)]).max().unwrap_or(0)
+            })
+            .collect();
+        let line = |cells: &mut dyn Iterator<Item = &str>| {
+            let padded = cells.zip(&self.columns).zip(&widths).map(|((cell, (_, align)), &wide)| {
+                let blanks = " ".repeat(wide - width(cell));
+                match align {
+                    Align::Left => format!("{cell}{blanks}"),
+                    Align::Right => format!("{blanks}{cell}"),
+                }
+            });
+            format!("{}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
+        };
+        let mut text = line(&mut self.columns.iter().map(|(name, _)| name.as_str()));
+        let rule: Vec<String> = widths.iter().map(|&wide| "-".repeat(wide)).collect();
+        text.push_str(&line(&mut rule.iter().map(String::as_str)));
+        for row in &self.rows {
+            text.push_str(&line(&mut row.iter().map(String::as_str)));
+        }
+        text
+    }
+
+    /// As a Markdown table.
+    pub fn markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let escape = |text: &str| text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ");
+        let mut text = line(self.columns.iter().map(|(name, _)| escape(name)).collect());
+        let rule = |align: &Align| if *align == Align::Left { "---" } else { "---:" }.to_owned();
+        text.push_str(&line(self.columns.iter().map(|(_, align)| rule(align)).collect()));
+        for row in &self.rows {
+            text.push_str(&line(row.iter().map(|cell| escape(cell)).collect()));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let mut table = Table::new([("name", Align::Left), ("n", Align::Right)]);
+        table.row(["a|b".to_owned(), "7".to_owned()]);
+        table.row(["äöü-long".to_owned(), "1234".to_owned()]);
+        table.row(["short".to_owned()]);
+        assert_eq!(table.text(), "name         n\n--------  ----\na|b          7\näöü-long  1234\nshort\n");
+        assert!(table.markdown().contains("| a\\|b | 7 |\n"));
+        assert!(table.markdown().starts_with("| name | n |\n| --- | ---: |\n"));
+    }
+}

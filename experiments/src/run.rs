@@ -1,0 +1,282 @@
+//! Runs one algorithm on one instance, under limits, and puts its answer through the checker.
+//!
+//! Nothing an algorithm says is taken on trust: the solution is checked from the definitions, its value
+//! recomputed, the claim compared with value, bound and capacity, and the witness of the bound confirmed where
+//! only a repeated search could not. An answer that fails is refused, whatever it claims.
+
+use crate::machine::MemoryMeter;
+use crate::plan::Plan;
+use plimsoll_model::{
+    BoundError, Budget, Bytes, Claim, Entry, Instance, Observer, Outcome, Setup, SolveError, verify_bound,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// Stack of the thread an algorithm runs on, bytes: recursion over thousands of buffers must not end the process.
+const STACK: usize = 256 << 20;
+
+/// What a run may spend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall-clock time.
+    pub time: Option<Duration>,
+    /// Nodes, whatever the algorithm counts.
+    pub nodes: Option<u64>,
+    /// Stop at the first solution of at most this value.
+    pub target: Option<Bytes>,
+}
+
+impl Limits {
+    /// A budget with these limits whose clock starts now.
+    pub fn budget(&self) -> Budget {
+        let mut budget = Budget::unlimited();
+        if let Some(time) = self.time {
+            budget = budget.with_time_limit(time);
+        }
+        if let Some(nodes) = self.nodes {
+            budget = budget.with_node_limit(nodes);
+        }
+        if let Some(target) = self.target {
+            budget = budget.with_target(target);
+        }
+        budget
+    }
+}
+
+/// Why a run has no answer that may be reported.
+#[derive(Debug)]
+pub enum RunError {
+    /// The algorithm declines the instance or relies on something broken.
+    Solve(SolveError),
+    /// The algorithm panicked, with this message.
+    Panicked(String),
+    /// The checker refused the answer, for these reasons.
+    Refused(Vec<String>),
+}
+
+impl std::fmt::Display for RunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Solve(error) => error.fmt(f),
+            Self::Panicked(message) => write!(f, "the algorithm panicked: {message}"),
+            Self::Refused(reasons) => match reasons.as_slice() {
+                [] => f.write_str("the checker refused the answer"),
+                [only] => write!(f, "the checker refused the answer: {only}"),
+                [first, others @ ..] => {
+                    write!(f, "the checker refused the answer: {first} (and {} more)", others.len())
+                }
+            },
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// One attempted run.
+#[derive(Debug)]
+pub struct Attempt<S> {
+    /// The outcome, through the checker, or why there is none.
+    pub result: Result<Outcome<S>, RunError>,
+    /// Wall-clock seconds of the algorithm alone, without the checker.
+    pub seconds: f64,
+    /// Highest resident memory of the process during the run, bytes, where the system tells.
+    pub peak_memory: Option<u64>,
+}
+
+/// Runs an algorithm and checks what it says. Never panics with the algorithm.
+pub fn run<P: Plan>(
+    entry: &Entry<P>,
+    instance: &Instance,
+    setup: Setup,
+    limits: Limits,
+    observer: &mut (dyn Observer<P> + Send),
+) -> Attempt<P::Solution> {
+    let meter = MemoryMeter::start();
+    let started = Instant::now();
+    let answer = on_own_stack(|| {
+        let solver = (entry.build)(setup);
+        solver.supports(instance)?;
+        solver.solve(instance, &mut limits.budget(), observer)
+    });
+    let seconds = started.elapsed().as_secs_f64();
+    let peak_memory = meter.peak();
+    let result = match answer {
+        Err(message) => Err(RunError::Panicked(message)),
+        Ok(Err(error)) => Err(RunError::Solve(error)),
+        Ok(Ok(outcome)) => match catch_unwind(AssertUnwindSafe(|| audit::<P>(instance, &outcome))) {
+            Ok(reasons) if reasons.is_empty() => Ok(outcome),
+            Ok(reasons) => Err(RunError::Refused(reasons)),
+            Err(_) => Err(RunError::Refused(vec!["the answer broke the checker".to_owned()])),
+        },
+    };
+    Attempt { result, seconds, peak_memory }
+}
+
+/// Runs `work` on a thread with a large stack; `Err` is the message of its panic.
+fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().name("algorithm".to_owned()).stack_size(STACK);
+        match builder.spawn_scoped(scope, work) {
+            Ok(thread) => thread.join().map_err(|payload| {
+                let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+                text.or_else(|| payload.downcast_ref::<String>().cloned())
+                    .unwrap_or_else(|| "no message".to_owned())
+            }),
+            Err(error) => Err(format!("no thread to run on: {error}")),
+        }
+    })
+}
+
+/// Everything wrong with an outcome; empty where all it says holds as far as it can be recomputed.
+pub fn audit<P: Plan>(instance: &Instance, outcome: &Outcome<P::Solution>) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let capacity = instance.capacity();
+    let value = outcome.solution.as_ref().map(|solution| P::value(instance, solution));
+    if value != outcome.value {
+        reasons.push(format!("value {:?} is given, {:?} is recomputed", outcome.value, value));
+    }
+    let fits = value.is_some_and(|value| capacity.is_none_or(|capacity| value <= capacity));
+    if let Some(solution) = &outcome.solution {
+        // A complete solution above the capacity may be reported as what it is, never as an answer within it.
+        let within = if fits { capacity } else { None };
+        let violations = P::check(&instance.clone().with_capacity(within), solution);
+        reasons.extend(violations.iter().map(ToString::to_string));
+    }
+    let bound = outcome.lower_bound.value;
+    if let Some(value) = value
+        && bound > value
+    {
+        reasons.push(format!("the bound {bound} is above the value {value}"));
+    }
+    let follows = match outcome.claim {
+        Claim::Optimal => fits && value == Some(bound),
+        Claim::Feasible => fits,
+        Claim::Infeasible => capacity.is_some_and(|capacity| bound > capacity),
+        Claim::Unknown => !fits,
+    };
+    if !follows {
+        let claim = outcome.claim;
+        reasons.push(format!(
+            "claim '{claim}' does not follow from value {value:?}, bound {bound}, capacity {capacity:?}"
+        ));
+    }
+    let witness = &outcome.lower_bound.witness;
+    if !P::admits(witness) {
+        reasons.push(format!("'{witness}' shows no bound of the problem {}", P::NAME));
+    } else if let Err(error) = verify_bound(instance, &outcome.lower_bound)
+        && !matches!(error, BoundError::NotCheckable(_))
+    {
+        reasons.push(format!("lower bound: {error}"));
+    }
+    reasons
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use plimsoll_model::{
+        Buffer, InstanceBuilder, Kind, Layout, Lifespan, LowerBound, Offsets, Silent, Solver, Stats, Stop,
+        Witness, simple_bound,
+    };
+
+    /// Answers with fixed offsets and a given bound, or misbehaves.
+    pub(crate) struct Fake {
+        offsets: Vec<u64>,
+        bound: Option<LowerBound>,
+        claim: Option<Claim>,
+        panics: bool,
+    }
+
+    impl Solver<Offsets> for Fake {
+        fn name(&self) -> &'static str {
+            "fake"
+        }
+
+        fn solve(
+            &self,
+            instance: &Instance,
+            _: &mut Budget,
+            _: &mut dyn Observer<Offsets>,
+        ) -> Result<Outcome<Layout>, SolveError> {
+            assert!(!self.panics, "as told");
+            let layout = Layout::from_raw(self.offsets.clone());
+            let value = layout.peak(instance);
+            let bound = self.bound.clone().unwrap_or_else(|| simple_bound(instance));
+            let stats = Stats::default();
+            let (solution, value) = (Some(layout), Some(value));
+            let claim = self.claim.unwrap_or(Claim::Feasible);
+            Ok(Outcome { claim, solution, value, lower_bound: bound, stop: Stop::Completed, stats })
+        }
+    }
+
+    fn instance(capacity: Option<u64>) -> Instance {
+        InstanceBuilder::new("t")
+            .buffer(Buffer::new("a", 4, Lifespan::single(0, 4).unwrap()))
+            .buffer(Buffer::new("b", 2, Lifespan::single(2, 6).unwrap()))
+            .capacity(capacity.map(Bytes::new))
+            .build()
+            .unwrap()
+    }
+
+    macro_rules! entry {
+        ($offsets:expr, $bound:expr, $claim:expr, $panics:expr) => {
+            Entry::<Offsets> {
+                name: "fake",
+                kind: Kind::Heuristic,
+                about: "a fake",
+                source: "none",
+                build: |_| {
+                    Box::new(Fake {
+                        offsets: $offsets.to_vec(),
+                        bound: $bound,
+                        claim: $claim,
+                        panics: $panics,
+                    })
+                },
+            }
+        };
+    }
+
+    fn reasons(entry: &Entry<Offsets>, capacity: Option<u64>) -> String {
+        let attempt = run(entry, &instance(capacity), Setup::default(), Limits::default(), &mut Silent);
+        attempt.result.map_or_else(|error| error.to_string(), |outcome| outcome.claim.to_string())
+    }
+
+    fn high() -> LowerBound {
+        LowerBound::new(Bytes::new(9), Witness::Search { solver: "fake".into() })
+    }
+
+    fn weak() -> LowerBound {
+        LowerBound::new(Bytes::new(6), Witness::Trivial)
+    }
+
+    #[test]
+    fn honest_answers_pass() {
+        assert_eq!(reasons(&entry!([0, 4], None, Some(Claim::Optimal), false), None), "optimal");
+        assert_eq!(reasons(&entry!([0, 5], None, None, false), None), "feasible");
+        assert_eq!(reasons(&entry!([0, 5], None, Some(Claim::Unknown), false), Some(6)), "unknown");
+    }
+
+    #[test]
+    fn dishonest_answers_are_refused() {
+        assert!(reasons(&entry!([0, 3], None, None, false), None).contains("conflict and share 1 bytes"));
+        assert!(
+            reasons(&entry!([0, 5], None, Some(Claim::Optimal), false), None).contains("does not follow")
+        );
+        assert!(reasons(&entry!([0, 5], None, None, false), Some(6)).contains("does not follow"));
+        assert!(
+            reasons(&entry!([0, 4], Some(high()), None, false), None)
+                .contains("the bound 9 is above the value 6")
+        );
+        assert!(
+            reasons(&entry!([0, 4], Some(weak()), Some(Claim::Optimal), false), None)
+                .contains("shows only 0 bytes")
+        );
+        assert!(reasons(&entry!([0], None, None, false), None).contains("answers for 2 buffers"));
+    }
+
+    #[test]
+    fn a_panic_is_an_error_of_the_run() {
+        assert!(reasons(&entry!([0, 4], None, None, true), None).contains("panicked: as told"));
+    }
+}

@@ -1,0 +1,212 @@
+//! Suites of instances: embedded ones, corpora on disk, files and folders of the user.
+
+use plimsoll_datasets::embedded_suite;
+use plimsoll_model::Instance;
+use plimsoll_model::csv::{CsvError, Endpoints, ReadOptions, read_instance_file};
+use std::path::{Path, PathBuf};
+
+/// The variable that names the folder of external corpora.
+pub const CORPORA: &str = plimsoll_datasets::CORPORA_VARIABLE;
+
+/// A suite known by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Suite {
+    /// The name users type.
+    pub name: &'static str,
+    /// What is in it.
+    pub about: &'static str,
+    /// Its folder among the corpora; none for what this build carries itself.
+    pub folder: Option<&'static str>,
+}
+
+/// Every suite known by name.
+pub const SUITES: &[Suite] = &[
+    Suite {
+        name: "embedded",
+        about: "worked examples from papers, perfect packings of 20 to 400 buffers, instances above their load, random ones",
+        folder: None,
+    },
+    Suite {
+        name: "minimalloc",
+        about: "the eleven challenging instances of google/minimalloc, A to K, and its small example",
+        folder: Some("minimalloc"),
+    },
+    Suite {
+        name: "idealloc",
+        about: "the larger instances of cappadokes/idealloc: resnet50, pangu_2.6B, G_1",
+        folder: Some("idealloc"),
+    },
+];
+
+/// One instance of a suite, or why it could not be read.
+#[derive(Debug)]
+pub struct Case {
+    /// Name of its suite, or the folder it came from.
+    pub suite: String,
+    /// Its own name; for a file that could not be read, the path.
+    pub name: String,
+    /// The instance.
+    pub instance: Result<Instance, CsvError>,
+}
+
+/// The folder of external corpora, where the variable is set and not empty.
+pub fn corpora() -> Option<PathBuf> {
+    std::env::var_os(CORPORA).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Why a suite is none.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// Neither a known name nor a path.
+    #[error("'{0}' is neither a suite (embedded, minimalloc, idealloc) nor a CSV file or folder")]
+    Unknown(String),
+    /// A suite of the corpora, and no corpora.
+    #[error("the suite '{0}' is among the external corpora; set {CORPORA} to the folder that holds them")]
+    NoCorpora(&'static str),
+    /// A folder that cannot be read.
+    #[error("cannot read the folder {}: {error}", folder.display())]
+    Folder {
+        /// Which.
+        folder: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// No instance there.
+    #[error("'{0}' holds no CSV file")]
+    Empty(String),
+}
+
+/// The cases of a suite given by name, file, folder, or pattern (`*` and `?` in the last part of a path).
+///
+/// # Errors
+/// [`SuiteError`] where there is nothing of that name; a file that cannot be read is a case with an error.
+pub fn cases(suite: &str, endpoints: Option<Endpoints>) -> Result<Vec<Case>, SuiteError> {
+    if let Some(known) = SUITES.iter().find(|known| known.name == suite) {
+        return match known.folder {
+            None => Ok(embedded()),
+            Some(folder) => {
+                let root = corpora().ok_or(SuiteError::NoCorpora(known.name))?;
+                files(known.name, list_folder(&root.join(folder))?, endpoints)
+            }
+        };
+    }
+    let path = Path::new(suite);
+    if path.is_dir() {
+        return files(suite, list_folder(path)?, endpoints);
+    }
+    if path.exists() {
+        return files(suite, vec![path.to_owned()], endpoints);
+    }
+    let pattern = path.file_name().and_then(|name| name.to_str()).filter(|name| name.contains(['*', '?']));
+    let Some(pattern) = pattern else {
+        return Err(SuiteError::Unknown(suite.to_owned()));
+    };
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let fits = |file: &PathBuf| {
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| matches(pattern.as_bytes(), name.as_bytes()))
+    };
+    files(suite, list_folder(folder)?.into_iter().filter(fits).collect(), endpoints)
+}
+
+/// The instances this build carries itself.
+pub fn embedded() -> Vec<Case> {
+    let case = |entry: plimsoll_datasets::SuiteEntry| Case {
+        suite: "embedded".to_owned(),
+        name: entry.name,
+        instance: Ok(entry.instance),
+    };
+    embedded_suite().into_iter().map(case).collect()
+}
+
+fn files(
+    suite: &str,
+    mut paths: Vec<PathBuf>,
+    endpoints: Option<Endpoints>,
+) -> Result<Vec<Case>, SuiteError> {
+    if paths.is_empty() {
+        return Err(SuiteError::Empty(suite.to_owned()));
+    }
+    paths.sort();
+    let case = |path: PathBuf| {
+        let instance = read_instance_file(&path, ReadOptions { endpoints, capacity: None });
+        let name = instance.as_ref().map_or_else(|_| path.display().to_string(), |i| i.name().to_owned());
+        Case { suite: suite.to_owned(), name, instance }
+    };
+    Ok(paths.into_iter().map(case).collect())
+}
+
+fn list_folder(folder: &Path) -> Result<Vec<PathBuf>, SuiteError> {
+    let wrong = |error| SuiteError::Folder { folder: folder.to_owned(), error };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+        if is_csv && path.is_file() {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// True where a name fits a pattern in which `*` stands for anything and `?` for one byte. O(product).
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    let mut fits = vec![false; name.len() + 1];
+    fits[0] = true;
+    for &letter in pattern {
+        if letter == b'*' {
+            for at in 1..fits.len() {
+                fits[at] |= fits[at - 1];
+            }
+        } else {
+            for at in (1..fits.len()).rev() {
+                fits[at] = fits[at - 1] && (letter == b'?' || letter == name[at - 1]);
+            }
+            fits[0] = false;
+        }
+    }
+    fits[name.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit() {
+        let fits = |pattern: &str, name: &str| matches(pattern.as_bytes(), name.as_bytes());
+        assert!(fits("*.csv", "A.1048576.csv") && fits("?.*.csv", "A.1048576.csv"));
+        assert!(fits("**", "") && fits("", "") && fits("a*b*c", "axxbc"));
+        assert!(!fits("*.csv", "A.svg") && !fits("", "a") && !fits("?", "") && !fits("a*b", "ac"));
+    }
+
+    #[test]
+    fn embedded_names_are_unique() {
+        let cases = embedded();
+        let mut names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), cases.len());
+        assert!(cases.iter().all(|case| case.instance.is_ok()));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_a_case() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("bad.csv"), "id,lower\n").unwrap();
+        std::fs::write(folder.path().join("good.7.csv"), "id,lower,upper,size\na,0,1,4\n").unwrap();
+        std::fs::write(folder.path().join("notes.txt"), "no").unwrap();
+        let found = cases(folder.path().to_str().unwrap(), None).unwrap();
+        assert_eq!(found.len(), 2);
+        assert!(found[0].instance.is_err());
+        assert_eq!(found[1].name, "good");
+        let pattern = folder.path().join("g*.csv");
+        assert_eq!(cases(pattern.to_str().unwrap(), None).unwrap().len(), 1);
+        let none = folder.path().join("z*.csv");
+        assert!(matches!(cases(none.to_str().unwrap(), None), Err(SuiteError::Empty(_))));
+        assert!(matches!(cases("no-such-thing", None), Err(SuiteError::Unknown(_))));
+    }
+}

@@ -1,0 +1,156 @@
+//! Bad input and usage: one clear line, exit code 2, never a panic; infeasible input: exit code 1.
+
+mod common;
+
+use common::{Scratch, TINY};
+
+/// Content of an instance file, and what the message must hold.
+const BAD_INSTANCES: &[(&str, &str, &[&str])] = &[
+    ("missing-column", "id,lower,upper\na,0,1\n", &["line 1", "'size'"]),
+    ("wrong-column", "id,lower,upper,size,colour\na,0,1,4,red\n", &["line 1", "'colour'"]),
+    ("negative", "id,lower,upper,size\na,0,1,-4\n", &["line 2", "'size'", "'-4'"]),
+    ("overflow", "id,lower,upper,size\na,0,1,99999999999999999999\n", &["line 2", "'size'", "999"]),
+    (
+        "sum-overflow",
+        "id,lower,upper,size\na,0,1,9000000000000000000\nb,0,1,9000000000000000000\n",
+        &["line 3", "'size'", "overflow"],
+    ),
+    ("fraction", "id,lower,upper,size\na,0,1,4.5\n", &["line 2", "'size'", "'4.5'"]),
+    ("backwards", "id,lower,upper,size\na,5,5,4\n", &["line 2", "'upper'", "5"]),
+    ("twice", "id,lower,upper,size\na,0,1,4\nb,0,1,4\na,1,2,4\n", &["line 4", "'id'", "'a'", "line 2"]),
+    ("zero", "id,lower,upper,size\na,0,1,0\n", &["line 2", "'size'", "size 0"]),
+    ("empty", "", &["empty"]),
+    ("fields", "id,lower,upper,size\na,0,1\n", &["line 2", "3 fields", "4"]),
+    (
+        "off-alignment",
+        "id,lower,upper,size,alignment,offset\na,0,1,4,8,12\n",
+        &["line 2", "'offset'", "12", "8"],
+    ),
+    (
+        "fixed-conflict",
+        "id,lower,upper,size,offset\na,0,2,8,0\nb,1,3,8,4\n",
+        &["line 3", "'offset'", "[0, 8)", "[4, 12)", "line 2"],
+    ),
+    ("window", "id,lower,upper,size,gaps\na,0,9,4,2-4@0:2\n", &["line 2", "'gaps'", "2-4@0:2"]),
+];
+
+#[test]
+fn bad_instances_are_named_by_file_line_column_and_value() {
+    let scratch = Scratch::new();
+    scratch.write("layout.csv", "id,offset\na,0\n");
+    for (name, text, parts) in BAD_INSTANCES {
+        let file = format!("{name}.csv");
+        scratch.write(&file, text);
+        let parts: Vec<&str> = parts.iter().copied().chain([file.as_str()]).collect();
+        scratch.plimsoll(&["solve", &file, "--solver", "large-first"]).refuses(&parts);
+        scratch.plimsoll(&["verify", &file, "layout.csv"]).refuses(&parts);
+    }
+}
+
+#[test]
+fn unreadable_files_are_named() {
+    let scratch = Scratch::new();
+    scratch.write("latin1.csv", b"id,lower,upper,size\n\xe4,0,1,4\n");
+    scratch.write("tiny.csv", TINY);
+    let solve = |file: &str| scratch.plimsoll(&["solve", file, "--solver", "large-first"]);
+    solve("latin1.csv").refuses(&["latin1.csv", "line 2", "UTF-8"]);
+    solve("absent.csv").refuses(&["absent.csv", "cannot read"]);
+    solve(".").refuses(&["directory"]);
+    scratch.plimsoll(&["verify", "tiny.csv", "absent.csv"]).refuses(&["absent.csv"]);
+    let certificate = scratch.write("bad.json", "{\"version\": 1");
+    scratch.write("layout.csv", "id,offset\na,0\nb,4\nc,4\n");
+    let certificate = certificate.to_str().unwrap();
+    scratch
+        .plimsoll(&["verify", "tiny.csv", "layout.csv", "--certificate", certificate])
+        .refuses(&["bad.json", "certificate"]);
+}
+
+#[test]
+fn layouts_that_answer_another_question_are_named() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.csv", TINY);
+    for (text, parts) in [
+        ("id,offset\na,0\nb,4\n", &["'c'", "not placed"][..]),
+        ("id,offset\na,0\nb,4\nc,4\nd,4\n", &["line 5", "'d'"]),
+        ("id,offset\na,0\nb,4\nb,4\n", &["line 4", "'b'", "line 3"]),
+        ("id,offset\na,0\nb,-4\nc,4\n", &["line 3", "'offset'", "'-4'"]),
+        ("id,size,offset\na,5,0\nb,4,4\nc,4,4\n", &["line 2", "'size'", "'5'"]),
+        ("id\na\n", &["'offset'"]),
+        ("", &["empty"]),
+    ] {
+        scratch.write("layout.csv", text);
+        scratch.plimsoll(&["verify", "tiny.csv", "layout.csv"]).refuses(parts);
+    }
+}
+
+#[test]
+fn bad_usage_is_one_line() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.csv", TINY);
+    scratch.write("tiny.8.csv", TINY);
+    let refuses = |words: &[&str], parts: &[&str]| {
+        scratch.plimsoll(words).refuses(parts);
+    };
+    refuses(&[], &["solve, verify, bench, list"]);
+    refuses(&["slove"], &["slove", "solve"]);
+    refuses(&["solve"], &["INSTANCE"]);
+    refuses(
+        &["solve", "tiny.csv", "--solver", "large-frist"],
+        &["large-frist", "did you mean 'large-first'"],
+    );
+    refuses(&["solve", "tiny.csv", "--problem", "offset"], &["offset", "pools"]);
+    for limit in ["-1", "nan", "NaN", "inf", "soon", "1e99"] {
+        refuses(&["solve", "tiny.csv", &format!("--time-limit={limit}")], &["--time-limit", limit]);
+    }
+    for (option, value) in [
+        ("--capacity", "-1"),
+        ("--capacity", "1.5"),
+        ("--capacity", "99999999999999999999"),
+        ("--node-limit", "-1"),
+        ("--threads", "0"),
+        ("--seed", "x"),
+        ("--endpoints", "open"),
+    ] {
+        refuses(&["solve", "tiny.csv", &format!("{option}={value}")], &[option, value]);
+    }
+    refuses(&["solve", "tiny.csv", "--capacity", "8", "--no-capacity"], &["--no-capacity"]);
+    refuses(&["solve", "tiny.csv", "--solver", "large-first", "--decide"], &["capacity"]);
+}
+
+#[test]
+fn outputs_are_checked_before_the_work() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.csv", TINY);
+    let solve = |words: &[&str]| {
+        let all: Vec<&str> = ["solve", "tiny.csv", "--solver", "large-first"]
+            .into_iter()
+            .chain(words.iter().copied())
+            .collect();
+        scratch.plimsoll(&all)
+    };
+    for option in ["--output", "--plot", "--certificate"] {
+        solve(&[option, "absent/file"]).refuses(&["absent", "does not exist"]);
+        solve(&[option, "."]).refuses(&["directory"]);
+        solve(&[option, "tiny.csv"]).refuses(&["tiny.csv", "input"]);
+    }
+    solve(&["--output", "same", "--plot", "./same"]).refuses(&["two outputs"]);
+    assert_eq!(scratch.read("tiny.csv"), TINY);
+}
+
+#[test]
+fn bad_benches_are_refused() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("full")).unwrap();
+    scratch.write("full/file", "x");
+    let refuses = |words: &[&str], parts: &[&str]| {
+        scratch.plimsoll(words).refuses(parts);
+    };
+    refuses(&["bench", "nonsense"], &["nonsense", "embedded"]);
+    refuses(&["bench", "minimalloc"], &["PLIMSOLL_CORPORA"]);
+    refuses(&["bench", "--solvers", "exakt"], &["exakt", "heuristics"]);
+    refuses(&["bench", "--external", "x"], &["NAME="]);
+    refuses(&["bench", "--external", "x=cmd {input}"], &["{output}"]);
+    refuses(&["bench", "--external", "large-first=cmd {input} {output}"], &["taken"]);
+    refuses(&["bench", "--out", "full"], &["full", "--force"]);
+    refuses(&["bench", "--seeds", "0"], &["--seeds"]);
+}

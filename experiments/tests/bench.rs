@@ -1,0 +1,173 @@
+//! The benchmark: what it prints, what it stores, and that nothing stops it.
+
+mod common;
+
+use common::{Scratch, TINY};
+use std::collections::BTreeMap;
+
+type Record = BTreeMap<String, String>;
+
+fn rows(scratch: &Scratch, folder: &str) -> Vec<Record> {
+    let mut reader = csv::Reader::from_path(scratch.path(folder).join("rows.csv")).unwrap();
+    reader.deserialize().map(Result::unwrap).collect()
+}
+
+fn row<'a>(rows: &'a [Record], instance: &str, algorithm: &str) -> &'a Record {
+    let found = rows.iter().find(|row| row["instance"] == instance && row["algorithm"] == algorithm);
+    found.unwrap_or_else(|| panic!("no row of {algorithm} on {instance}"))
+}
+
+#[test]
+fn a_record_holds_rows_pages_and_maps() {
+    let scratch = Scratch::new();
+    let words =
+        ["bench", "embedded", "--solvers", "large-first,sequential", "--problems", "offsets", "--out", "rec"];
+    let run = scratch.plimsoll(&words).exits(0);
+    assert!(run.stdout.contains("pisarchyk-lee") && run.stdout.contains("gap %"));
+    assert!(run.stderr.is_empty(), "{}", run.stderr);
+    let rows = rows(&scratch, "rec");
+    let instances: Vec<&String> = rows.iter().step_by(2).map(|row| &row["instance"]).collect();
+    assert!(instances.len() >= 12 && rows.len() == 2 * instances.len());
+    for row in &rows {
+        assert_eq!((row["status"].as_str(), row["verdict"].as_str()), ("done", "valid"));
+        assert_eq!((row["schema_version"].as_str(), row["sha256"].len()), ("1", 64));
+        let number = |column: &str| row[column].parse::<u64>().unwrap();
+        assert!(number("lower_bound") <= number("best_bound") && number("best_bound") <= number("peak"));
+        assert!(number("load") <= number("peak") && number("cores") >= 1);
+        assert_eq!(row["claim"] == "optimal", row["lower_bound"] == row["peak"]);
+        assert!(row["timestamp"].ends_with('Z') && !row["commit"].is_empty() && !row["rustc"].is_empty());
+    }
+    for instance in instances {
+        let map = scratch.read(&format!("rec/maps/{instance}.svg"));
+        assert!(map.starts_with("<svg ") && map.contains("<title>"), "{instance}");
+    }
+    assert!(
+        scratch
+            .read("rec/README.md")
+            .contains("    plimsoll bench embedded --solvers large-first,sequential")
+    );
+    assert!(scratch.read("rec/summary.md").contains("| algorithm |"));
+    // Not twice into one folder, unless forced.
+    scratch.plimsoll(&words).exits(2);
+    scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0);
+}
+
+#[test]
+fn every_problem_has_its_table_and_every_seed_its_row() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.csv", TINY);
+    let words = ["bench", "tiny.csv", "--time-limit", "1", "--seed", "3", "--seeds", "2", "--out", "rec"];
+    scratch.plimsoll(&words).exits(0);
+    let rows = rows(&scratch, "rec");
+    assert!(rows.iter().all(|row| row["seed"] == "3" || row["seed"] == "4"));
+    let large: Vec<&Record> = rows.iter().filter(|row| row["algorithm"] == "large-first").collect();
+    assert_eq!(large.len(), 2);
+}
+
+#[test]
+fn unreadable_instances_are_rows_and_stop_nothing() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("suite")).unwrap();
+    scratch.write("suite/bad.csv", "id,lower,upper,size\na,5,5,4\n");
+    scratch.write("suite/tiny.csv", TINY);
+    let run = scratch.plimsoll(&["bench", "suite", "--solvers", "large-first", "--out", "rec"]).exits(0);
+    assert!(run.stdout.contains("not read:") && run.stdout.contains("bad.csv: line 2"));
+    let rows = rows(&scratch, "rec");
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0]["status"], "unreadable");
+    assert!(rows[0]["error"].contains("line 2"));
+    assert_eq!(row(&rows, "tiny", "large-first")["claim"], "optimal");
+}
+
+#[test]
+fn decide_needs_and_keeps_the_capacity() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.8.csv", TINY);
+    scratch.write("free.csv", TINY);
+    let words =
+        ["bench", "tiny.8.csv", "free.csv", "--solvers", "large-first,naive", "--problems", "offsets"];
+    scratch.plimsoll(&[&words[..], &["--decide", "--out", "rec"]].concat()).exits(0);
+    let decided = rows(&scratch, "rec");
+    assert_eq!(row(&decided, "tiny", "large-first")["capacity"], "8");
+    assert_eq!(row(&decided, "tiny", "naive")["claim"], "unknown");
+    assert_eq!(row(&decided, "free", "naive")["status"], "skipped");
+    scratch.plimsoll(&[&words[..], &["--out", "free"]].concat()).exits(0);
+    let minimised = rows(&scratch, "free");
+    assert_eq!(row(&minimised, "tiny", "naive")["claim"], "feasible");
+    assert_eq!(row(&minimised, "tiny", "naive")["capacity"], "");
+}
+
+#[cfg(unix)]
+#[test]
+fn external_binaries_run_under_the_same_rules() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.9.csv", TINY);
+    // Passes on what it is told, then answers as bid.
+    let peer = "#!/bin/sh\ncase $1 in\n\
+        good) printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\" ;;\n\
+        high) printf 'id,offset\\na,0\\nb,4\\nc,8\\n' > \"$3\" ;;\n\
+        wrong) printf 'id,offset\\na,0\\nb,3\\nc,4\\n' > \"$3\" ;;\n\
+        garbage) head -c 3000 /dev/urandom > \"$3\" ;;\n\
+        quiet) ;;\n\
+        fails) echo \"capacity was $4\" >&2; exit 7 ;;\n\
+        late) printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\"; sleep 60 ;;\n\
+        sleeps) sleep 60 ;;\nesac\n";
+    scratch.write("a peer.sh", peer);
+    let kinds = ["good", "high", "wrong", "garbage", "quiet", "fails", "late", "sleeps"];
+    let externals: Vec<String> = kinds
+        .iter()
+        .map(|kind| format!("{kind}=sh 'a peer.sh' {kind} {{input}} {{output}} {{capacity}}"))
+        .collect();
+    let mut words = vec!["bench", "tiny.9.csv", "--solvers", "large-first", "--problems", "offsets"];
+    words.extend(["--time-limit", "1", "--out", "rec"]);
+    for external in &externals {
+        words.extend(["--external", external]);
+    }
+    let started = std::time::Instant::now();
+    scratch.plimsoll(&words).exits(0);
+    assert!(started.elapsed().as_secs() < 30);
+    let rows = rows(&scratch, "rec");
+    let of = |kind: &str| {
+        let row = row(&rows, "tiny", kind);
+        assert_eq!((row["kind"].as_str(), row["lower_bound"].as_str()), ("external", ""));
+        assert!(row["params"].contains("{input}"));
+        (row["status"].clone(), row["claim"].clone(), row["peak"].clone(), row["error"].clone())
+    };
+    let is = |kind: &str, status: &str, claim: &str, peak: &str, error: &str| {
+        let found = of(kind);
+        assert_eq!(
+            (found.0.as_str(), found.1.as_str(), found.2.as_str()),
+            (status, claim, peak),
+            "{kind}: {}",
+            found.3
+        );
+        assert!(found.3.contains(error), "{kind}: {}", found.3);
+    };
+    is("good", "done", "optimal", "8", "");
+    is("high", "done", "feasible", "12", "");
+    is("wrong", "refused", "", "", "conflict and share 1 bytes");
+    is("garbage", "failed", "", "", "its answer");
+    is("quiet", "failed", "", "", "no answer");
+    is("fails", "failed", "", "", "exit status: 7; stderr: capacity was 9");
+    is("late", "done", "optimal", "8", "killed at the time limit");
+    is("sleeps", "done", "unknown", "", "killed at the time limit");
+    assert_eq!(row(&rows, "tiny", "late")["stop"], "time-limit");
+    // No capacity in the name: the load.
+    scratch.write("free.csv", TINY);
+    let fails = externals.iter().find(|external| external.starts_with("fails")).unwrap();
+    let words = ["bench", "free.csv", "--solvers", "large-first", "--external", fails, "--out", "free"];
+    scratch.plimsoll(&words).exits(0);
+    let rows = self::rows(&scratch, "free");
+    assert!(row(&rows, "free", "fails")["error"].contains("capacity was 8"));
+}
+
+#[test]
+fn the_command_can_be_its_own_peer() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.8.csv", TINY);
+    let binary = env!("CARGO_BIN_EXE_plimsoll");
+    let external = format!("self='{binary}' solve {{input}} --solver large-first --output {{output}}");
+    let words = ["bench", "tiny.8.csv", "--solvers", "sequential", "--external", &external, "--out", "rec"];
+    scratch.plimsoll(&words).exits(0);
+    assert_eq!(row(&rows(&scratch, "rec"), "tiny", "self")["claim"], "optimal");
+}

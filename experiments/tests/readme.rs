@@ -1,0 +1,71 @@
+//! The commands that the README quotes work, and print what it says they print.
+
+mod common;
+
+use common::{Run, Scratch, command};
+use plimsoll_model::csv::{ReadOptions, read_instance};
+
+const README: &str = include_str!("../../README.md");
+
+/// The fenced blocks of one language.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let fence = format!("```{language}\n");
+    let parts = README.split(fence.as_str()).skip(1);
+    parts.map(|part| part.split("```").next().unwrap_or_default()).collect()
+}
+
+/// Commands of the console blocks with the lines quoted below each.
+fn quoted() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
+    let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for line in blocks("console").into_iter().flat_map(str::lines) {
+        match line.strip_prefix("$ plimsoll ") {
+            Some(words) => found.push((words.split_whitespace().collect(), Vec::new())),
+            None => found.last_mut().expect("a command comes first").1.push(line),
+        }
+    }
+    found
+}
+
+#[test]
+fn quoted_commands_print_what_is_quoted() {
+    let scratch = Scratch::new();
+    let example = blocks("csv")[0];
+    read_instance("example", example.as_bytes(), ReadOptions::default()).unwrap();
+    scratch.write("example.12.csv", example);
+    let commands = quoted();
+    assert!(commands.len() >= 6);
+    for (words, expected) in commands {
+        let run = scratch.plimsoll(&words).exits(0);
+        if expected.is_empty() {
+            continue;
+        }
+        let printed: Vec<&str> = run.stdout.lines().collect();
+        assert_eq!(printed.len(), expected.len(), "{words:?}: {}", run.stdout);
+        for (printed, expected) in printed.iter().zip(expected) {
+            match expected.strip_suffix("...") {
+                Some(start) => assert!(printed.starts_with(start), "{words:?}: {printed}"),
+                None => assert_eq!(*printed, expected, "{words:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn quoted_targets_and_options_exist() {
+    let scratch = Scratch::new();
+    let makefile = include_str!("../../Makefile");
+    for target in ["run", "test", "bench", "results", "test-long"] {
+        assert!(README.contains(&format!("make {target}")), "{target}");
+        assert!(makefile.contains(&format!("\n{target}:")), "{target}");
+    }
+    let mut help = String::new();
+    for name in ["solve", "verify", "bench", "list"] {
+        let output = command(&scratch.path("")).args([name, "--help"]).output().unwrap();
+        help.push_str(&Run::from(output).exits(0).stdout);
+    }
+    for option in
+        ["--solver", "--problem", "--certificate", "--endpoints", "--decide", "--node-limit", "--external"]
+    {
+        assert!(README.contains(option) && help.contains(option), "{option}");
+    }
+}

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change goes in: format, lints, documentation, tests.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() {
+    echo "==> $*" >&2
+    "$@"
+}
+
+step cargo fmt --all --check
+step cargo clippy --workspace --all-targets --locked -- -D warnings
+RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps --locked
+step cargo test --workspace --locked
