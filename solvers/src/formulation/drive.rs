@@ -242,6 +242,10 @@ impl<'a> Run<'a> {
         }
         let verdict = verdict?;
         let value = Bytes::new((verdict.lower * self.grain) as u64);
+        if verdict.lower > self.parts[at].peak(&self.best[at]) {
+            let reason = format!("a bound of {value} bytes above a layout that passed the checker");
+            return Err(SolveError::Machinery { solver: self.name, reason });
+        }
         if verdict.lower > lower {
             self.raise(LowerBound::new(value, Witness::Search { solver: self.name.to_owned() }));
         }

@@ -20,7 +20,8 @@ mod drive;
 mod greedy;
 mod part;
 
+pub(crate) use cliques::cover;
 pub(crate) use bridges::bridges;
 pub(crate) use domain::Domain;
 pub(crate) use drive::{Engine, Found, Task, Verdict, drive};
-pub(crate) use part::Part;
+pub(crate) use part::{Part, absorb_dominated};

@@ -52,7 +52,13 @@ impl Part {
         ids: Vec<BufferId>,
         absorb: bool,
     ) -> Self {
-        let (ids, absorbed) = if absorb { absorb_dominated(instance, graph, ids) } else { (ids, Vec::new()) };
+        let allows = |guest: BufferId, host: BufferId| {
+            let (g, h) = (instance.buffer(guest), instance.buffer(host));
+            h.alignment().get().is_multiple_of(g.alignment().get())
+                && g.fixed().is_none_or(|offset| h.fixed() == Some(offset))
+        };
+        let (ids, absorbed) =
+            if absorb { absorb_dominated(instance, graph, ids, allows) } else { (ids, Vec::new()) };
         let local = |id: &BufferId| ids.binary_search(id).ok();
         let neighbours: Vec<Vec<usize>> =
             ids.iter().map(|&id| graph.of_buffer(id).iter().filter_map(local).collect()).collect();
@@ -155,27 +161,33 @@ impl Part {
     }
 }
 
-/// Splits a component into those kept and those absorbed, with their hosts.
+/// Splits buffers into those kept and those absorbed, with their hosts, in the order of absorption.
 ///
-/// Each absorption is judged among those still there, so a layout is completed by undoing them in reverse: at
-/// that moment all neighbours of the guest are neighbours of the host.
-fn absorb_dominated(
+/// A host is at least as large, conflicts with everybody the guest conflicts with but not with the guest, and
+/// `allows` says whether it may host it otherwise. Each absorption is judged among those still there, so a
+/// solution is completed by undoing them in reverse: at that moment all neighbours of the guest are neighbours of
+/// the host. Buffers without conflicts are left alone.
+pub(crate) fn absorb_dominated(
     instance: &Instance,
     graph: &ConflictGraph,
     ids: Vec<BufferId>,
+    allows: impl Fn(BufferId, BufferId) -> bool,
 ) -> (Vec<BufferId>, Vec<(BufferId, BufferId)>) {
-    let mut gone = vec![false; instance.len()];
+    let mut here = vec![false; instance.len()];
+    for id in &ids {
+        here[id.index()] = true;
+    }
     let mut absorbed = Vec::new();
     let mut order = ids.clone();
     order.sort_by_key(|&id| (instance.buffer(id).size(), std::cmp::Reverse(id)));
     loop {
         let before = absorbed.len();
         for &guest in &order {
-            if gone[guest.index()] {
+            if !here[guest.index()] {
                 continue;
             }
-            if let Some(host) = host_of(instance, graph, guest, &gone) {
-                gone[guest.index()] = true;
+            if let Some(host) = host_of(instance, graph, guest, &here, &allows) {
+                here[guest.index()] = false;
                 absorbed.push((guest, host));
             }
         }
@@ -183,22 +195,25 @@ fn absorb_dominated(
             break;
         }
     }
-    let kept = ids.into_iter().filter(|id| !gone[id.index()]).collect();
+    let kept = ids.into_iter().filter(|id| here[id.index()]).collect();
     (kept, absorbed)
 }
 
-fn host_of(instance: &Instance, graph: &ConflictGraph, guest: BufferId, gone: &[bool]) -> Option<BufferId> {
-    let here = |id: &&BufferId| !gone[id.index()];
-    let around: Vec<BufferId> = graph.of_buffer(guest).iter().filter(here).copied().collect();
+fn host_of(
+    instance: &Instance,
+    graph: &ConflictGraph,
+    guest: BufferId,
+    here: &[bool],
+    allows: &impl Fn(BufferId, BufferId) -> bool,
+) -> Option<BufferId> {
+    let stays = |id: &&BufferId| here[id.index()];
+    let around: Vec<BufferId> = graph.of_buffer(guest).iter().filter(stays).copied().collect();
     // A host conflicts with all of them, so with the one that has the fewest neighbours.
     let pivot = around.iter().min_by_key(|id| (graph.of_buffer(**id).len(), **id))?;
-    let g = instance.buffer(guest);
-    graph.of_buffer(*pivot).iter().filter(here).copied().find(|&host| {
-        let h = instance.buffer(host);
+    graph.of_buffer(*pivot).iter().filter(stays).copied().find(|&host| {
         host != guest
-            && h.size() >= g.size()
-            && h.alignment().get().is_multiple_of(g.alignment().get())
-            && g.fixed().is_none_or(|offset| h.fixed() == Some(offset))
+            && instance.buffer(host).size() >= instance.buffer(guest).size()
+            && allows(guest, host)
             && around.iter().all(|&other| graph.conflict(host, other))
             && !graph.conflict(host, guest)
     })

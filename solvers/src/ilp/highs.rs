@@ -14,9 +14,9 @@ use std::time::Duration;
 /// one unit; its layouts are still checked exactly, but its bounds are not believed.
 pub(super) const SAFE_UNITS: i64 = 10_000_000;
 
-/// How far HiGHS's bound may exceed the truth, relative to the largest number in the model. A bound is believed
-/// after rounding up what is left when this is taken off.
-const TOLERANCE: f64 = 1e-6;
+/// How far HiGHS's bound may exceed the truth: so much, and so much of the largest number in the model. It sums
+/// doubles (1e-16) over dual values feasible to 1e-7 of a unit; too low a bound does no harm.
+const TOLERANCE: (f64, f64) = (1e-5, 1e-8);
 
 /// What one call may spend.
 #[derive(Clone, Copy, Debug)]
@@ -25,17 +25,19 @@ pub(super) struct Limits {
     pub time: Option<Duration>,
     /// Branch-and-bound nodes, none for no limit.
     pub nodes: Option<u64>,
+    /// An objective that is low enough.
+    pub target: Option<i64>,
 }
 
 impl Limits {
     /// What is left of a budget.
     pub fn of(budget: &Budget) -> Self {
-        Self { time: budget.time_left(), nodes: budget.nodes_left() }
+        Self { time: budget.time_left(), nodes: budget.nodes_left(), target: None }
     }
 
     /// Half of it, at least one node.
     pub fn half(self) -> Self {
-        Self { time: self.time.map(|time| time / 2), nodes: self.nodes.map(|nodes| (nodes / 2).max(1)) }
+        Self { time: self.time.map(|time| time / 2), nodes: self.nodes.map(|nodes| (nodes / 2).max(1)), ..self }
     }
 }
 
@@ -62,9 +64,10 @@ pub(super) struct Answer {
     pub nodes: u64,
 }
 
-/// The least whole number HiGHS's bound proves, in a model whose numbers reach `scale`.
+/// The least whole number HiGHS's bound proves, in a model whose numbers reach `scale`: what is left after the
+/// tolerance, rounded up because objectives are whole. Nothing beyond [`SAFE_UNITS`].
 pub(super) fn believed(bound: f64, scale: i64) -> Option<i64> {
-    let slack = (TOLERANCE * scale as f64).max(TOLERANCE);
+    let slack = TOLERANCE.0 + TOLERANCE.1 * scale as f64;
     let value = (bound - slack).ceil();
     (scale <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)
 }
@@ -115,6 +118,7 @@ fn run(
     let end = match solved.status() {
         HighsModelStatus::Optimal => End::Optimal,
         HighsModelStatus::Infeasible | HighsModelStatus::UnboundedOrInfeasible => End::Infeasible,
+        HighsModelStatus::ObjectiveTarget => End::Stopped(Some(Stop::Target)),
         HighsModelStatus::ReachedTimeLimit => End::Stopped(Some(Stop::TimeLimit)),
         HighsModelStatus::ReachedSolutionLimit => End::Stopped(Some(Stop::NodeLimit)),
         HighsModelStatus::ReachedInterrupt => End::Stopped(Some(Stop::Cancelled)),
@@ -135,6 +139,10 @@ fn configure(model: &mut Model, setup: Setup, limits: Limits, scale: i64) -> Res
     float("mip_feasibility_tolerance", (0.1 / scale.max(1) as f64).clamp(1e-9, 1e-6))?;
     if let Some(time) = limits.time {
         float("time_limit", time.as_secs_f64())?;
+    }
+    if let Some(target) = limits.target {
+        // Objectives are whole.
+        float("objective_target", target as f64 + 0.5)?;
     }
     let mut whole =
         |option: &'static str, value: i32| model.try_set_option(option, value).map_err(|_| option);

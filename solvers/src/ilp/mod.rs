@@ -5,5 +5,7 @@
 mod highs;
 mod model;
 mod offsets;
+mod pools;
 
 pub use offsets::{Formulation, Ilp};
+pub use pools::{PoolFormulation, PoolIlp};

@@ -191,7 +191,7 @@ impl Engine for Ilp {
                 return Ok(Verdict { lower, stop: budget.check() });
             }
         }
-        let limits = Limits::of(budget);
+        let limits = Limits { target: Some(task.enough), ..Limits::of(budget) };
         let task = Task { lower, ..task };
         let mut run = Progress { budget, stats, found };
         let verdict = self.call(task, (task.upper, true), limits, &mut run)?;
