@@ -2,8 +2,8 @@
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{
-    Budget, Buffer, BufferId, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Offsets, Pools, Problem, Setup,
-    Silent, Solver, Stop, Witness, simple_bound,
+    Budget, Buffer, BufferId, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Offsets, Pools, Problem,
+    Setup, Silent, Solver, Stop, Witness, simple_bound,
 };
 use plimsoll_solvers::ilp::{Ilp, PoolIlp};
 use plimsoll_solvers::smt::Smt;
@@ -230,7 +230,8 @@ fn pool_limits_move_no_bound() {
         let instance = small_instance(SmallParams { steps: 60, ..SmallParams::with_features(80, 0) }, seed);
         for limit in [Duration::ZERO, Duration::from_millis(1)] {
             let mut budget = Budget::unlimited().with_time_limit(limit);
-            let outcome = PoolIlp::new(Setup::default()).solve(&instance, &mut budget, &mut Silent).expect("works");
+            let outcome =
+                PoolIlp::new(Setup::default()).solve(&instance, &mut budget, &mut Silent).expect("works");
             let value = outcome.value.expect("the start is a plan");
             assert_eq!(outcome.claim == Claim::Optimal, value == outcome.lower_bound.value);
             assert!(!matches!(outcome.lower_bound.witness, Witness::Search { .. }));

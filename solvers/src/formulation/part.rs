@@ -6,10 +6,10 @@ use plimsoll_model::{BufferId, Bytes, ConflictGraph, Instance, Section, gcd, sec
 /// A connected component of the conflict graph; everything is counted in units of the grain.
 ///
 /// A buffer is *absorbed* by a host that is at least as large, does not conflict with it, and conflicts with
-/// everybody it conflicts with: wherever the host lies, the absorbed buffer can lie at the same offset, because
-/// all its neighbours keep clear of the host. Absorbed buffers are left out of the part and put back by
-/// [`Part::expand`]. An alignment must divide the host's, so that the shared offset is allowed; a fixed buffer is
-/// absorbed only by one fixed at the same offset.
+/// everybody it conflicts with: wherever the host lies, the absorbed buffer can lie at the same offset,
+/// because all its neighbours keep clear of the host. Absorbed buffers are left out of the part and put
+/// back by [`Part::expand`]. An alignment must divide the host's, so that the shared offset is allowed; a
+/// fixed buffer is absorbed only by one fixed at the same offset.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// The buffers, ascending; all vectors below follow this order.
@@ -37,8 +37,8 @@ pub(crate) struct Part {
 impl Part {
     /// Splits an instance; `absorb` leaves out absorbed buffers.
     ///
-    /// O(n + c) for n buffers and c conflicts without absorption; with it, up to O(d) subset tests of O(d) per
-    /// conflict, for degrees d.
+    /// O(n + c) for n buffers and c conflicts without absorption; with it, up to O(d) subset tests of O(d)
+    /// per conflict, for degrees d.
     pub fn split(instance: &Instance, graph: &ConflictGraph, absorb: bool) -> Vec<Self> {
         let sections = sections(instance);
         let components = graph.components();
@@ -100,8 +100,8 @@ impl Part {
         found.ok().map(|at| self.starts[i] + at)
     }
 
-    /// How far above `i` a buffer `j` on top of it starts at least: the size of `i`, rounded up to what divides
-    /// both alignments, because both offsets are multiples of that. Units.
+    /// How far above `i` a buffer `j` on top of it starts at least: the size of `i`, rounded up to what
+    /// divides both alignments, because both offsets are multiples of that. Units.
     pub fn rise(&self, i: usize, j: usize) -> i64 {
         let common = gcd(self.align[i] as u64, self.align[j] as u64) as i64;
         // The ceiling of the instance leaves room for rounding.
@@ -140,8 +140,9 @@ impl Part {
         self.absorbed.len()
     }
 
-    /// Pushes every buffer down as far as the given order of offsets allows: the exact layout that an approximate
-    /// one stands for. `None` where a fixed offset is in the way or two buffers at one place conflict.
+    /// Pushes every buffer down as far as the given order of offsets allows: the exact layout that an
+    /// approximate one stands for. `None` where a fixed offset is in the way or two buffers at one place
+    /// conflict.
     ///
     /// In the result each buffer lies at 0 or, up to alignment, on top of a conflicting one. O(n log n + c).
     pub fn settle(&self, rough: &[f64]) -> Option<Vec<i64>> {
@@ -165,8 +166,8 @@ impl Part {
 ///
 /// A host is at least as large, conflicts with everybody the guest conflicts with but not with the guest, and
 /// `allows` says whether it may host it otherwise. Each absorption is judged among those still there, so a
-/// solution is completed by undoing them in reverse: at that moment all neighbours of the guest are neighbours of
-/// the host. Buffers without conflicts are left alone.
+/// solution is completed by undoing them in reverse: at that moment all neighbours of the guest are
+/// neighbours of the host. Buffers without conflicts are left alone.
 pub(crate) fn absorb_dominated(
     instance: &Instance,
     graph: &ConflictGraph,

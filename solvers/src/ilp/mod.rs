@@ -1,4 +1,4 @@
-//! Offset assignment and pools as integer linear programs, solved by HiGHS through `good_lp`.
+//! Offset assignment and pools as integer linear programs, solved by `HiGHS` through `good_lp`.
 //!
 //! [`Ilp`] places buffers at offsets; [`PoolIlp`] puts them into pools.
 

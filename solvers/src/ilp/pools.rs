@@ -1,8 +1,9 @@
 //! The shared-object problem as an integer linear program (SOURCES S1).
 //!
 //! Every buffer goes into one pool, buffers of a pool do not conflict, and a pool is as large as its largest
-//! member: a weighted colouring of the conflict graph. Sorted by size descending, ties by id, every pool is led by
-//! its first member, so a pool needs no name and cannot be counted twice (asymmetric representatives):
+//! member: a weighted colouring of the conflict graph. Sorted by size descending, ties by id, every pool is
+//! led by its first member, so a pool needs no name and cannot be counted twice (asymmetric
+//! representatives):
 //!
 //! ```text
 //! x_ji = 1       buffer i is in the pool led by j; j before i in the order, or j = i; j and i do not conflict
@@ -12,10 +13,10 @@
 //! ```
 //!
 //! The cliques are maximal and cover all conflicts, which makes the relaxation strong: where
-//! conflicts come from time they are the sections. A buffer absorbed by another (at least as large, no conflict with it, conflicting with
-//! all its conflicts) goes into that one's pool at no cost and is left out. Alignments and fixed
-//! offsets play no part. The load bounds the total where nothing is exclusive: at its step every buffer
-//! needs a pool of its own.
+//! conflicts come from time they are the sections. A buffer absorbed by another (at least as large, no
+//! conflict with it, conflicting with all its conflicts) goes into that one's pool at no cost and is left
+//! out. Alignments and fixed offsets play no part. The load bounds the total where nothing is exclusive: at
+//! its step every buffer needs a pool of its own.
 //!
 //! Size: a variable per pair without conflict. Source of the formulation: the representatives model of graph
 //! colouring by Campelo, Campos and Correa.
@@ -49,9 +50,10 @@ impl Default for PoolFormulation {
     }
 }
 
-/// Pools by HiGHS; the registry calls it `pool-ilp`.
+/// Pools by `HiGHS`; the registry calls it `pool-ilp`.
 ///
-/// A cancel flag is seen before and after HiGHS runs only. One node of the budget is one node of branch and bound.
+/// A cancel flag is seen before and after `HiGHS` runs only. One node of the budget is one node of branch
+/// and bound.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PoolIlp {
     setup: Setup,
@@ -116,7 +118,8 @@ impl Colouring {
         let neighbours: Vec<Vec<usize>> = ids.iter().map(around).collect();
         let unit = ids.iter().fold(0, |unit, &id| gcd(unit, instance.buffer(id).size().get())).max(1);
         let size: Vec<i64> = ids.iter().map(|&id| (instance.buffer(id).size().get() / unit) as i64).collect();
-        let sets = sections(instance).into_iter().map(|s| sorted(s.buffers.iter().filter_map(local).collect()));
+        let sets =
+            sections(instance).into_iter().map(|s| sorted(s.buffers.iter().filter_map(local).collect()));
         let cliques = cover(&neighbours, &size, sets.collect());
         let mut pairs = Vec::new();
         for (leader, around) in neighbours.iter().enumerate() {
@@ -201,8 +204,10 @@ impl Colouring {
             &edges
         };
         for j in 0..self.ids.len() {
-            let mut seen: Vec<Vec<usize>> =
-                sets.iter().map(|set| set.iter().filter(|&&i| i > j).filter_map(|&i| self.variable(j, i)).collect()).collect();
+            let mut seen: Vec<Vec<usize>> = sets
+                .iter()
+                .map(|set| set.iter().filter(|&&i| i > j).filter_map(|&i| self.variable(j, i)).collect())
+                .collect();
             seen.sort_unstable();
             seen.dedup();
             for set in seen.iter().filter(|set| !set.is_empty()) {
@@ -238,7 +243,8 @@ impl Solver<Pools> for PoolIlp {
     ) -> Result<Outcome<PoolPlan>, SolveError> {
         let started = Instant::now();
         let colouring = self.colouring(instance)?;
-        let mut run = Run { instance, observer, best: None, bound: LowerBound::trivial(), stats: Stats::default() };
+        let mut run =
+            Run { instance, observer, best: None, bound: LowerBound::trivial(), stats: Stats::default() };
         run.stats.count("variables", colouring.pairs.len() as u64);
         run.stats.count("absorbed", colouring.absorbed.len() as u64);
         if instance.exclusions().is_empty() {
@@ -280,7 +286,7 @@ impl PoolIlp {
             .collect();
         let start = self.formulation.warm.then_some(start.as_slice());
         let scale: i64 = colouring.size.iter().sum();
-        let model = || colouring.model(self.formulation.cliques);
+        let model = |_| colouring.model(self.formulation.cliques);
         let target = budget.target().map(|target| (target.get() / colouring.unit).min(scale as u64) as i64);
         let limits = Limits { target, ..Limits::of(budget) };
         let answer = solve("pool-ilp", self.setup, limits, scale, start, model)?;
@@ -338,7 +344,7 @@ impl Run<'_> {
         }
     }
 
-    /// Raises the bound to what HiGHS proved, which no checked plan may contradict.
+    /// Raises the bound to what `HiGHS` proved, which no checked plan may contradict.
     fn prove(&mut self, value: Bytes) -> Result<(), SolveError> {
         if let Some(best) = self.best.as_ref().filter(|best| best.1 < value) {
             let reason = format!("a bound of {value} bytes above a plan of {}", best.1);
@@ -350,7 +356,8 @@ impl Run<'_> {
 
     fn settled(&self, budget: &Budget) -> bool {
         let over = self.instance.capacity().is_some_and(|capacity| self.bound.value > capacity);
-        let done = |value: Bytes| self.fits(value) && (value <= self.bound.value || budget.reaches_target(value));
+        let done =
+            |value: Bytes| self.fits(value) && (value <= self.bound.value || budget.reaches_target(value));
         over || self.best.as_ref().is_some_and(|best| done(best.1))
     }
 

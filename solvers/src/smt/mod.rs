@@ -1,7 +1,7 @@
 //! Offset assignment as satisfiability modulo integer arithmetic, solved by z3.
 
 mod encode;
-mod z3run;
 mod offsets;
+mod run;
 
 pub use offsets::{Encoding, Smt, Theory};
