@@ -1,6 +1,6 @@
 //! Every exact solver by name.
 
-use crate::ilp::Ilp;
+use crate::ilp::{Ilp, PoolIlp};
 use crate::search::Search;
 use crate::smt::Smt;
 use crate::{BruteForce, Exact};
@@ -46,4 +46,10 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
 ];
 
 /// Every exact solver for the shared-object problem.
-pub const POOLS: &[Entry<Pools>] = &[];
+pub const POOLS: &[Entry<Pools>] = &[Entry {
+    name: "pool-ilp",
+    kind: Kind::Exact,
+    about: "integer program: every pool is led by its largest buffer, one member alive per pool and clique",
+    source: "asymmetric representatives for colouring (Campelo, Campos, Correa 2008); good_lp, HiGHS",
+    build: |setup| Box::new(PoolIlp::new(setup)),
+}];

@@ -2,10 +2,10 @@
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{
-    Budget, Buffer, BufferId, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Offsets, Problem, Setup,
-    Silent, Solver, Stop, Witness, simple_bound,
+    Budget, Buffer, BufferId, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Offsets, Pools, Problem,
+    Setup, Silent, Solver, Stop, Witness, simple_bound,
 };
-use plimsoll_solvers::ilp::Ilp;
+use plimsoll_solvers::ilp::{Ilp, PoolIlp};
 use plimsoll_solvers::smt::Smt;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -166,6 +166,113 @@ fn perfect_packings_are_proved() {
             let mut budget = Budget::unlimited().with_time_limit(Duration::from_secs(60));
             let outcome = solver.solve(&instance, &mut budget, &mut Silent).expect("works");
             assert_eq!((outcome.claim, outcome.value), (Claim::Optimal, Some(Bytes::new(1000))));
+        }
+    }
+}
+
+/// The smallest total over all ways to put buffers into pools.
+fn brute_force_pools(instance: &Instance) -> u64 {
+    fn extend(instance: &Instance, at: usize, pools: &mut Vec<(u64, Vec<BufferId>)>, best: &mut u64) {
+        let total: u64 = pools.iter().map(|pool| pool.0).sum();
+        if total >= *best {
+            return;
+        }
+        if at == instance.len() {
+            *best = total;
+            return;
+        }
+        let (id, size) = (BufferId::at(at), instance.buffers()[at].size().get());
+        for p in 0..pools.len() {
+            if pools[p].1.iter().any(|&other| instance.conflict(id, other)) {
+                continue;
+            }
+            let before = pools[p].0;
+            pools[p].0 = before.max(size);
+            pools[p].1.push(id);
+            extend(instance, at + 1, pools, best);
+            pools[p].1.pop();
+            pools[p].0 = before;
+        }
+        pools.push((size, vec![id]));
+        extend(instance, at + 1, pools, best);
+        pools.pop();
+    }
+    let mut best = u64::MAX;
+    extend(instance, 0, &mut Vec::new(), &mut best);
+    best
+}
+
+#[test]
+fn pools_agree_with_brute_force() {
+    for seed in 0..200 {
+        let n = 3 + (seed % 7) as usize;
+        let instance = small_instance(SmallParams::with_features(n, seed / 2), 5000 + seed);
+        let optimum = brute_force_pools(&instance);
+        let solver = PoolIlp::new(Setup::default());
+        for capacity in [None, Some(optimum), Some(optimum - 1)] {
+            let instance = instance.clone().with_capacity(capacity.map(Bytes::new));
+            let outcome = solver.solve(&instance, &mut Budget::unlimited(), &mut Silent).expect("works");
+            if capacity == Some(optimum - 1) {
+                assert_eq!(outcome.claim, Claim::Infeasible, "seed {seed}");
+                continue;
+            }
+            let value = outcome.value.map(Bytes::get);
+            assert_eq!((outcome.claim, value), (Claim::Optimal, Some(optimum)), "seed {seed}");
+            assert_eq!(Pools::check(&instance, &outcome.solution.expect("has one")), []);
+        }
+    }
+}
+
+#[test]
+fn pool_limits_move_no_bound() {
+    let mut unsettled = 0;
+    for seed in 0..6 {
+        let instance = small_instance(SmallParams { steps: 60, ..SmallParams::with_features(80, 0) }, seed);
+        for limit in [Duration::ZERO, Duration::from_millis(1)] {
+            let mut budget = Budget::unlimited().with_time_limit(limit);
+            let outcome =
+                PoolIlp::new(Setup::default()).solve(&instance, &mut budget, &mut Silent).expect("works");
+            let value = outcome.value.expect("the start is a plan");
+            assert_eq!(outcome.claim == Claim::Optimal, value == outcome.lower_bound.value);
+            assert!(!matches!(outcome.lower_bound.witness, Witness::Search { .. }));
+            unsettled += usize::from(outcome.claim == Claim::Feasible);
+        }
+    }
+    assert!(unsettled > 0, "some start is not optimal");
+}
+
+#[test]
+fn thread_numbers_may_differ_in_one_process() {
+    for threads in [1, 2, 1, 3] {
+        let instance = guillotine(40, 1000, 40, 3);
+        let solver = Ilp::new(Setup { seed: 7, threads });
+        let outcome = solver.solve(&instance, &mut Budget::unlimited(), &mut Silent).expect("works");
+        assert_eq!(outcome.claim, Claim::Optimal);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_answer() {
+    let instance = guillotine(40, 1000, 40, 3);
+    for (a, b) in solvers().into_iter().zip(solvers()) {
+        let solve = |solver: Box<dyn Solver<Offsets>>| {
+            let mut budget = Budget::unlimited().with_node_limit(1_000_000);
+            solver.solve(&instance, &mut budget, &mut Silent).expect("works")
+        };
+        let (a, b) = (solve(a), solve(b));
+        assert_eq!((a.solution, a.lower_bound, a.stats.nodes), (b.solution, b.lower_bound, b.stats.nodes));
+    }
+}
+
+#[test]
+fn node_limits_are_kept() {
+    for seed in 0..4 {
+        let instance = guillotine(60, 1000, 100, seed);
+        for solver in solvers() {
+            let mut budget = Budget::unlimited().with_node_limit(3);
+            let outcome = solver.solve(&instance, &mut budget, &mut Silent).expect("works");
+            assert!(outcome.claim == Claim::Optimal || outcome.stop == Stop::NodeLimit, "{}", solver.name());
+            assert!(outcome.stats.nodes <= 20, "{}: {}", solver.name(), outcome.stats.nodes);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Inequalities over orders alone, between cliques that share a buffer.
 //!
-//! The members of a clique S below `j` carry it and those above lie on it. With `slack_S` the peak allowed less the
-//! weight of S, and `u_S` the sum of the sizes in S below `j`, that is `u_S <= o_j <= u_S + slack_S`. Two cliques S and
-//! T with `j` in both so give `u_S <= u_T + slack_T`, where members of both cancel:
+//! The members of a clique S below `j` carry it and those above lie on it. With `slack_S` the peak allowed
+//! less the weight of S, and `u_S` the sum of the sizes in S below `j`, that is `u_S <= o_j <= u_S +
+//! slack_S`. Two cliques S and T with `j` in both so give `u_S <= u_T + slack_T`, where members of both
+//! cancel:
 //!
 //! ```text
 //!   over S \ T: sum s_i [i below j]   +   over T \ S: sum s_i [i above j]   <=   slack_T + weight of T \ S
@@ -16,6 +17,7 @@
 //! in a perfect packing, that is a subset-sum condition and decides most orders.
 
 use super::part::Part;
+use std::time::Instant;
 
 /// `sum of size [order] <= most`: each term names a pair, whether its first member lies below, and a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,37 +28,49 @@ pub(crate) struct Bridge {
     pub most: i64,
 }
 
-/// The bridges of a part under a peak that can be broken at all, at most `count`, least slack first.
+/// Hands over the bridges of a part under a peak that can be broken at all, at most `count`, least slack first,
+/// until the deadline: they are consequences, so any number of them is right.
 /// O(q^2 k + count x k) for q cliques of k members.
-pub(crate) fn bridges(part: &Part, upper: i64, count: usize) -> Vec<Bridge> {
+pub(crate) fn bridges(
+    part: &Part,
+    upper: i64,
+    count: usize,
+    deadline: Option<Instant>,
+    mut add: impl FnMut(Bridge),
+) {
     let weight = |clique: &[usize]| clique.iter().map(|&i| part.size[i]).sum::<i64>();
     let mut targets: Vec<(i64, usize)> =
         part.cliques.iter().enumerate().map(|(at, clique)| (upper - weight(clique), at)).collect();
     targets.sort_unstable();
-    let mut found = Vec::new();
+    let mut found = 0;
     for (slack, to_at) in targets {
         let to = &part.cliques[to_at];
         for (at, from) in part.cliques.iter().enumerate() {
+            if found >= count || late(deadline) {
+                return;
+            }
             let (only_from, only_to) = (without(from, to), without(to, from));
             // Nothing shared, or nothing to break.
             if at == to_at || only_to.len() == to.len() || weight(&only_from) <= slack {
                 continue;
             }
             for &j in from.iter().filter(|j| to.binary_search(j).is_ok()) {
-                if found.len() == count {
-                    return found;
-                }
                 let below = |i: usize, yes: bool| {
                     let pair = part.pair(i, j).expect("members of a clique conflict");
                     (pair, (i < j) == yes, part.size[i])
                 };
                 let terms = only_from.iter().map(|&i| below(i, true));
                 let terms = terms.chain(only_to.iter().map(|&i| below(i, false))).collect();
-                found.push(Bridge { terms, most: slack + weight(&only_to) });
+                add(Bridge { terms, most: slack + weight(&only_to) });
+                found += 1;
             }
         }
     }
-    found
+}
+
+/// True where the deadline has passed.
+pub(crate) fn late(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
 /// Members of `a` not in `b`.

@@ -2,11 +2,11 @@
 
 /// Cliques of the graph that together hold every edge, none inside another.
 ///
-/// `sets` are the sections: each is taken as it is where it is a clique (always, without exclusions), else it is
-/// covered by greedy cliques. Edges in no section are separations. Every clique is then extended by whoever
-/// conflicts with all of it, larger sizes first. A buffer without neighbours is a clique of one.
+/// `sets` are the sections: each is taken as it is where it is a clique (always, without exclusions), else
+/// it is covered by greedy cliques. Edges in no section are separations. Every clique is then extended by
+/// whoever conflicts with all of it, larger sizes first. A buffer without neighbours is a clique of one.
 /// O(edges x n x d) at worst, in practice one pass over the sections.
-pub(super) fn cover(neighbours: &[Vec<usize>], size: &[i64], sets: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+pub(crate) fn cover(neighbours: &[Vec<usize>], size: &[i64], sets: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     let mut graph =
         Covered { neighbours, size, seen: neighbours.iter().map(|n| vec![false; n.len()]).collect() };
     let mut cliques = Vec::new();

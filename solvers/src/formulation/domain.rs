@@ -24,8 +24,8 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
-    /// `None` where no layout ends at or below `upper`. `symmetry` keeps one of each class of equal layouts, see
-    /// [`Domain::break_symmetry`]. O(rounds x (c + total clique size squared)).
+    /// `None` where no layout ends at or below `upper`. `symmetry` keeps one of each class of equal
+    /// layouts, see [`Domain::break_symmetry`]. O(rounds x (c + total clique size squared)).
     pub fn new(part: &Part, upper: i64, symmetry: bool) -> Option<Self> {
         let mut domain = Self::plain(part, upper, symmetry)?;
         domain.propagate(part).then_some(domain)
@@ -62,9 +62,9 @@ impl Domain {
     ///
     /// *Twins* are conflicting buffers of equal size and alignment, neither fixed, with the same other
     /// neighbours: swapping their offsets gives a layout of the same peak, so the lower id may lie below.
-    /// *Mirror*: where nothing is fixed or aligned, turning a layout upside down below its peak gives one of the
-    /// same peak, so one pair may be put in order. The pair must hold no twin: first mirror, then sort the
-    /// twins, and the mirrored pair has not moved.
+    /// *Mirror*: where nothing is fixed or aligned, turning a layout upside down below its peak gives one
+    /// of the same peak, so one pair may be put in order. The pair must hold no twin: first mirror, then
+    /// sort the twins, and the mirrored pair has not moved.
     fn break_symmetry(&mut self, part: &Part) {
         let mut has_twin = vec![false; part.len()];
         for (at, &(i, j)) in part.pairs.iter().enumerate() {

@@ -56,8 +56,9 @@ pub(crate) trait Engine {
 /// Solves an instance part by part.
 ///
 /// The incumbent of the whole takes the best layout of each part, so its peak is the highest of theirs. Only
-/// parts above the bound are worked on; larger ones come last, so that a limit hits the fewest. The bound of the whole is the
-/// highest of a part, raised with [`Witness::Search`] only by what an engine proved, or with a clique.
+/// parts above the bound are worked on; larger ones come last, so that a limit hits the fewest. The bound
+/// of the whole is the highest of a part, raised with [`Witness::Search`] only by what an engine proved, or
+/// with a clique.
 pub(crate) fn drive(
     engine: &dyn Engine,
     absorb: bool,
@@ -193,7 +194,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The bound of the whole in units, rounded up: every peak of a grained layout is a multiple of the grain.
+    /// The bound of the whole in units, rounded up: every peak of a grained layout is a multiple of the
+    /// grain.
     fn lower(&self) -> i64 {
         (self.bound.value.get() as i64 + self.grain - 1) / self.grain
     }
@@ -242,6 +244,10 @@ impl<'a> Run<'a> {
         }
         let verdict = verdict?;
         let value = Bytes::new((verdict.lower * self.grain) as u64);
+        if verdict.lower > self.parts[at].peak(&self.best[at]) {
+            let reason = format!("a bound of {value} bytes above a layout that passed the checker");
+            return Err(SolveError::Machinery { solver: self.name, reason });
+        }
         if verdict.lower > lower {
             self.raise(LowerBound::new(value, Witness::Search { solver: self.name.to_owned() }));
         }

@@ -6,10 +6,10 @@ use plimsoll_model::{BufferId, Bytes, ConflictGraph, Instance, Section, gcd, sec
 /// A connected component of the conflict graph; everything is counted in units of the grain.
 ///
 /// A buffer is *absorbed* by a host that is at least as large, does not conflict with it, and conflicts with
-/// everybody it conflicts with: wherever the host lies, the absorbed buffer can lie at the same offset, because
-/// all its neighbours keep clear of the host. Absorbed buffers are left out of the part and put back by
-/// [`Part::expand`]. An alignment must divide the host's, so that the shared offset is allowed; a fixed buffer is
-/// absorbed only by one fixed at the same offset.
+/// everybody it conflicts with: wherever the host lies, the absorbed buffer can lie at the same offset,
+/// because all its neighbours keep clear of the host. Absorbed buffers are left out of the part and put
+/// back by [`Part::expand`]. An alignment must divide the host's, so that the shared offset is allowed; a
+/// fixed buffer is absorbed only by one fixed at the same offset.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// The buffers, ascending; all vectors below follow this order.
@@ -37,8 +37,8 @@ pub(crate) struct Part {
 impl Part {
     /// Splits an instance; `absorb` leaves out absorbed buffers.
     ///
-    /// O(n + c) for n buffers and c conflicts without absorption; with it, up to O(d) subset tests of O(d) per
-    /// conflict, for degrees d.
+    /// O(n + c) for n buffers and c conflicts without absorption; with it, up to O(d) subset tests of O(d)
+    /// per conflict, for degrees d.
     pub fn split(instance: &Instance, graph: &ConflictGraph, absorb: bool) -> Vec<Self> {
         let sections = sections(instance);
         let components = graph.components();
@@ -52,7 +52,13 @@ impl Part {
         ids: Vec<BufferId>,
         absorb: bool,
     ) -> Self {
-        let (ids, absorbed) = if absorb { absorb_dominated(instance, graph, ids) } else { (ids, Vec::new()) };
+        let allows = |guest: BufferId, host: BufferId| {
+            let (g, h) = (instance.buffer(guest), instance.buffer(host));
+            h.alignment().get().is_multiple_of(g.alignment().get())
+                && g.fixed().is_none_or(|offset| h.fixed() == Some(offset))
+        };
+        let (ids, absorbed) =
+            if absorb { absorb_dominated(instance, graph, ids, allows) } else { (ids, Vec::new()) };
         let local = |id: &BufferId| ids.binary_search(id).ok();
         let neighbours: Vec<Vec<usize>> =
             ids.iter().map(|&id| graph.of_buffer(id).iter().filter_map(local).collect()).collect();
@@ -94,8 +100,8 @@ impl Part {
         found.ok().map(|at| self.starts[i] + at)
     }
 
-    /// How far above `i` a buffer `j` on top of it starts at least: the size of `i`, rounded up to what divides
-    /// both alignments, because both offsets are multiples of that. Units.
+    /// How far above `i` a buffer `j` on top of it starts at least: the size of `i`, rounded up to what
+    /// divides both alignments, because both offsets are multiples of that. Units.
     pub fn rise(&self, i: usize, j: usize) -> i64 {
         let common = gcd(self.align[i] as u64, self.align[j] as u64) as i64;
         // The ceiling of the instance leaves room for rounding.
@@ -134,8 +140,9 @@ impl Part {
         self.absorbed.len()
     }
 
-    /// Pushes every buffer down as far as the given order of offsets allows: the exact layout that an approximate
-    /// one stands for. `None` where a fixed offset is in the way or two buffers at one place conflict.
+    /// Pushes every buffer down as far as the given order of offsets allows: the exact layout that an
+    /// approximate one stands for. `None` where a fixed offset is in the way or two buffers at one place
+    /// conflict.
     ///
     /// In the result each buffer lies at 0 or, up to alignment, on top of a conflicting one. O(n log n + c).
     pub fn settle(&self, rough: &[f64]) -> Option<Vec<i64>> {
@@ -155,27 +162,33 @@ impl Part {
     }
 }
 
-/// Splits a component into those kept and those absorbed, with their hosts.
+/// Splits buffers into those kept and those absorbed, with their hosts, in the order of absorption.
 ///
-/// Each absorption is judged among those still there, so a layout is completed by undoing them in reverse: at
-/// that moment all neighbours of the guest are neighbours of the host.
-fn absorb_dominated(
+/// A host is at least as large, conflicts with everybody the guest conflicts with but not with the guest, and
+/// `allows` says whether it may host it otherwise. Each absorption is judged among those still there, so a
+/// solution is completed by undoing them in reverse: at that moment all neighbours of the guest are
+/// neighbours of the host. Buffers without conflicts are left alone.
+pub(crate) fn absorb_dominated(
     instance: &Instance,
     graph: &ConflictGraph,
     ids: Vec<BufferId>,
+    allows: impl Fn(BufferId, BufferId) -> bool,
 ) -> (Vec<BufferId>, Vec<(BufferId, BufferId)>) {
-    let mut gone = vec![false; instance.len()];
+    let mut here = vec![false; instance.len()];
+    for id in &ids {
+        here[id.index()] = true;
+    }
     let mut absorbed = Vec::new();
     let mut order = ids.clone();
     order.sort_by_key(|&id| (instance.buffer(id).size(), std::cmp::Reverse(id)));
     loop {
         let before = absorbed.len();
         for &guest in &order {
-            if gone[guest.index()] {
+            if !here[guest.index()] {
                 continue;
             }
-            if let Some(host) = host_of(instance, graph, guest, &gone) {
-                gone[guest.index()] = true;
+            if let Some(host) = host_of(instance, graph, guest, &here, &allows) {
+                here[guest.index()] = false;
                 absorbed.push((guest, host));
             }
         }
@@ -183,22 +196,25 @@ fn absorb_dominated(
             break;
         }
     }
-    let kept = ids.into_iter().filter(|id| !gone[id.index()]).collect();
+    let kept = ids.into_iter().filter(|id| here[id.index()]).collect();
     (kept, absorbed)
 }
 
-fn host_of(instance: &Instance, graph: &ConflictGraph, guest: BufferId, gone: &[bool]) -> Option<BufferId> {
-    let here = |id: &&BufferId| !gone[id.index()];
-    let around: Vec<BufferId> = graph.of_buffer(guest).iter().filter(here).copied().collect();
+fn host_of(
+    instance: &Instance,
+    graph: &ConflictGraph,
+    guest: BufferId,
+    here: &[bool],
+    allows: &impl Fn(BufferId, BufferId) -> bool,
+) -> Option<BufferId> {
+    let stays = |id: &&BufferId| here[id.index()];
+    let around: Vec<BufferId> = graph.of_buffer(guest).iter().filter(stays).copied().collect();
     // A host conflicts with all of them, so with the one that has the fewest neighbours.
     let pivot = around.iter().min_by_key(|id| (graph.of_buffer(**id).len(), **id))?;
-    let g = instance.buffer(guest);
-    graph.of_buffer(*pivot).iter().filter(here).copied().find(|&host| {
-        let h = instance.buffer(host);
+    graph.of_buffer(*pivot).iter().filter(stays).copied().find(|&host| {
         host != guest
-            && h.size() >= g.size()
-            && h.alignment().get().is_multiple_of(g.alignment().get())
-            && g.fixed().is_none_or(|offset| h.fixed() == Some(offset))
+            && instance.buffer(host).size() >= instance.buffer(guest).size()
+            && allows(guest, host)
             && around.iter().all(|&other| graph.conflict(host, other))
             && !graph.conflict(host, guest)
     })

@@ -1,22 +1,22 @@
-//! Runs HiGHS on a model built with `good_lp`, quietly, on a thread of its own.
+//! Runs `HiGHS` on a model built with `good_lp`, quietly, on a thread of its own.
 //!
-//! `good_lp`'s own `solve` folds limits and gaps into one status and drops the dual bound, so the model is handed
-//! to the `highs` crate and its status and bound are read there. HiGHS keeps one task scheduler per calling
-//! thread and refuses to run when its size differs from the `threads` option; a fresh thread for every call makes
-//! any number of threads work in one process.
+//! `good_lp`'s own `solve` folds limits and gaps into one status and drops the dual bound, so the model is
+//! handed to the `highs` crate and its status and bound are read there. `HiGHS` keeps one task scheduler
+//! per calling thread and refuses to run when its size differs from the `threads` option; a fresh thread
+//! for every call makes any number of threads work in one process.
 
 use good_lp::solvers::highs::HighsProblem;
 use highs::{HighsModelStatus, Model};
 use plimsoll_model::{Budget, Setup, SolveError, Stop};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Beyond this many units HiGHS's tolerances (1e-9 at best, on products of binaries and offsets) come too near
-/// one unit; its layouts are still checked exactly, but its bounds are not believed.
+/// Beyond this many units `HiGHS`'s tolerances (1e-9 at best, on products of binaries and offsets) come too
+/// near one unit; its layouts are still checked exactly, but its bounds are not believed.
 pub(super) const SAFE_UNITS: i64 = 10_000_000;
 
-/// How far HiGHS's bound may exceed the truth, relative to the largest number in the model. A bound is believed
-/// after rounding up what is left when this is taken off.
-const TOLERANCE: f64 = 1e-6;
+/// How far `HiGHS`'s bound may exceed the truth: so much, and so much of the largest number in the model.
+/// It sums doubles (1e-16) over dual values feasible to 1e-7 of a unit; too low a bound does no harm.
+const TOLERANCE: (f64, f64) = (1e-5, 1e-8);
 
 /// What one call may spend.
 #[derive(Clone, Copy, Debug)]
@@ -25,17 +25,23 @@ pub(super) struct Limits {
     pub time: Option<Duration>,
     /// Branch-and-bound nodes, none for no limit.
     pub nodes: Option<u64>,
+    /// An objective that is low enough.
+    pub target: Option<i64>,
 }
 
 impl Limits {
     /// What is left of a budget.
     pub fn of(budget: &Budget) -> Self {
-        Self { time: budget.time_left(), nodes: budget.nodes_left() }
+        Self { time: budget.time_left(), nodes: budget.nodes_left(), target: None }
     }
 
     /// Half of it, at least one node.
     pub fn half(self) -> Self {
-        Self { time: self.time.map(|time| time / 2), nodes: self.nodes.map(|nodes| (nodes / 2).max(1)) }
+        Self {
+            time: self.time.map(|time| time / 2),
+            nodes: self.nodes.map(|nodes| (nodes / 2).max(1)),
+            ..self
+        }
     }
 }
 
@@ -46,7 +52,7 @@ pub(super) enum End {
     Optimal,
     /// No solution exists.
     Infeasible,
-    /// A limit, or HiGHS could not go on.
+    /// A limit, or `HiGHS` could not go on.
     Stopped(Option<Stop>),
 }
 
@@ -56,30 +62,31 @@ pub(super) struct Answer {
     pub end: End,
     /// Values of the variables, in order of creation.
     pub values: Option<Vec<f64>>,
-    /// No solution has a smaller objective, by HiGHS's arithmetic; minus infinity where it has none.
+    /// No solution has a smaller objective, by `HiGHS`'s arithmetic; minus infinity where it has none.
     pub bound: f64,
     /// Nodes of branch and bound.
     pub nodes: u64,
 }
 
-/// The least whole number HiGHS's bound proves, in a model whose numbers reach `scale`.
+/// The least whole number `HiGHS`'s bound proves, in a model whose numbers reach `scale`: what is left
+/// after the tolerance, rounded up because objectives are whole. Nothing beyond [`SAFE_UNITS`].
 pub(super) fn believed(bound: f64, scale: i64) -> Option<i64> {
-    let slack = (TOLERANCE * scale as f64).max(TOLERANCE);
+    let slack = TOLERANCE.0 + TOLERANCE.1 * scale as f64;
     let value = (bound - slack).ceil();
     (scale <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)
 }
 
-/// Builds a model on a fresh thread and solves it there; `start` is a solution to begin from.
+/// Builds a model on a fresh thread and solves it there; `build` is told the deadline, `start` is a solution to begin from.
 ///
 /// # Errors
-/// HiGHS refuses the model, or the thread panics.
+/// `HiGHS` refuses the model, or the thread panics.
 pub(super) fn solve(
     name: &'static str,
     setup: Setup,
     limits: Limits,
     scale: i64,
     start: Option<&[f64]>,
-    build: impl FnOnce() -> HighsProblem + Send,
+    build: impl FnOnce(Option<Instant>) -> HighsProblem + Send,
 ) -> Result<Answer, SolveError> {
     let machinery = |reason: String| SolveError::Machinery { solver: name, reason };
     std::thread::scope(|scope| {
@@ -96,12 +103,12 @@ fn run(
     limits: Limits,
     scale: i64,
     start: Option<&[f64]>,
-    build: impl FnOnce() -> HighsProblem,
+    build: impl FnOnce(Option<Instant>) -> HighsProblem,
 ) -> Result<Answer, String> {
-    let started = std::time::Instant::now();
-    let mut model = build().try_into_inner().map_err(|error| error.to_string())?;
+    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
+    let mut model = build(deadline).try_into_inner().map_err(|error| error.to_string())?;
     model.make_quiet();
-    let time = limits.time.map(|time| time.saturating_sub(started.elapsed()));
+    let time = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
     configure(&mut model, setup, Limits { time, ..limits }, scale)
         .map_err(|option| format!("HiGHS does not know the option {option}"))?;
     if let Some(values) = start {
@@ -115,6 +122,7 @@ fn run(
     let end = match solved.status() {
         HighsModelStatus::Optimal => End::Optimal,
         HighsModelStatus::Infeasible | HighsModelStatus::UnboundedOrInfeasible => End::Infeasible,
+        HighsModelStatus::ObjectiveTarget => End::Stopped(Some(Stop::Target)),
         HighsModelStatus::ReachedTimeLimit => End::Stopped(Some(Stop::TimeLimit)),
         HighsModelStatus::ReachedSolutionLimit => End::Stopped(Some(Stop::NodeLimit)),
         HighsModelStatus::ReachedInterrupt => End::Stopped(Some(Stop::Cancelled)),
@@ -135,6 +143,10 @@ fn configure(model: &mut Model, setup: Setup, limits: Limits, scale: i64) -> Res
     float("mip_feasibility_tolerance", (0.1 / scale.max(1) as f64).clamp(1e-9, 1e-6))?;
     if let Some(time) = limits.time {
         float("time_limit", time.as_secs_f64())?;
+    }
+    if let Some(target) = limits.target {
+        // Objectives are whole.
+        float("objective_target", target as f64 + 0.5)?;
     }
     let mut whole =
         |option: &'static str, value: i32| model.try_set_option(option, value).map_err(|_| option);

@@ -1,9 +1,10 @@
 //! The formulation of one part and its strengthening.
 
 use super::Formulation;
-use crate::formulation::{Domain, Part, bridges};
+use crate::formulation::{Domain, Part, bridges, late};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
+use std::time::Instant;
 
 /// The model of one part under one peak: variables in the order offsets, peak, orders, multipliers.
 ///
@@ -28,6 +29,7 @@ pub(super) struct Model<'a> {
     peak: Variable,
     order: Vec<Variable>,
     multiple: Vec<Option<Variable>>,
+    deadline: Option<Instant>,
 }
 
 impl<'a> Model<'a> {
@@ -63,7 +65,19 @@ impl<'a> Model<'a> {
             })
         });
         let multiple = multiple.collect();
-        Self { part, domain, formulation, minimise, lower, vars, offset, peak, order, multiple }
+        Self {
+            part,
+            domain,
+            formulation,
+            minimise,
+            lower,
+            vars,
+            offset,
+            peak,
+            order,
+            multiple,
+            deadline: None,
+        }
     }
 
     /// Values of all variables for a layout of the part.
@@ -83,8 +97,9 @@ impl<'a> Model<'a> {
         if i < j { self.order[pair].into() } else { 1.0 - self.order[pair] }
     }
 
-    /// Adds all constraints.
-    pub fn build(mut self) -> HighsProblem {
+    /// Adds all constraints; after the deadline only those without which an answer could be wrong.
+    pub fn build(mut self, deadline: Option<Instant>) -> HighsProblem {
+        self.deadline = deadline;
         let objective: Expression = if self.minimise { self.peak.into() } else { 0.into() };
         let vars = std::mem::take(&mut self.vars);
         let mut problem = vars.minimise(objective).using(highs);
@@ -100,7 +115,8 @@ impl<'a> Model<'a> {
             self.separate(&mut problem, j, i, self.order[at].into());
         }
         if self.formulation.stacking {
-            for clique in part.cliques.iter().filter(|clique| clique.len() > 2) {
+            let cliques = part.cliques.iter().filter(|clique| clique.len() > 2);
+            for clique in cliques.take_while(|_| !late(deadline)) {
                 self.stack(&mut problem, clique);
             }
         }
@@ -109,17 +125,17 @@ impl<'a> Model<'a> {
         problem
     }
 
-    /// Bridges follow from the stacking cuts by way of an offset; by themselves they are knapsacks in binaries, from
-    /// which HiGHS derives cuts and implications.
+    /// Bridges follow from the stacking cuts by way of an offset; by themselves they are knapsacks in
+    /// binaries, from which `HiGHS` derives cuts and implications.
     fn bridges(&self, problem: &mut HighsProblem) {
-        for bridge in bridges(self.part, self.domain.upper, self.formulation.bridges) {
+        bridges(self.part, self.domain.upper, self.formulation.bridges, self.deadline, |bridge| {
             let mut sum = Expression::with_capacity(bridge.terms.len());
             for (pair, below, size) in bridge.terms {
                 let order = self.order[pair];
                 sum += size as f64 * if below { order.into() } else { 1.0 - order };
             }
             problem.add_constraint(constraint!(sum <= bridge.most as f64));
-        }
+        });
     }
 
     /// `i` below `j` unless `otherwise` is 1.
@@ -138,8 +154,8 @@ impl<'a> Model<'a> {
 
     /// Stacking cuts: the members of a clique below `j` carry it, those above `j` lie on it.
     ///
-    /// `o_j >= sum s_i z_ij` and `o_j + s_j + sum s_i z_ji <= P`. Where the clique fills the whole peak both hold
-    /// with equality, which ties its orders to those of the next clique.
+    /// `o_j >= sum s_i z_ij` and `o_j + s_j + sum s_i z_ji <= P`. Where the clique fills the whole peak
+    /// both hold with equality, which ties its orders to those of the next clique.
     fn stack(&self, problem: &mut HighsProblem, clique: &[usize]) {
         let part = self.part;
         for &j in clique {
@@ -161,7 +177,7 @@ impl<'a> Model<'a> {
         for (ij, &(i, j)) in part.pairs.iter().enumerate() {
             for &k in part.neighbours[j].iter().filter(|&&k| k > j) {
                 let (Some(ik), Some(jk)) = (part.pair(i, k), part.pair(j, k)) else { continue };
-                if left == 0 {
+                if left == 0 || late(self.deadline) {
                     return;
                 }
                 left -= 1;

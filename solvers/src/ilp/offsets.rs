@@ -1,9 +1,9 @@
 //! Offset assignment as a mixed integer linear program.
 //!
 //! Two conflicting buffers lie one below the other; a binary says which. Given all the orders, the lowest
-//! offsets are longest paths, so all that is hard is in the binaries. The plain formulation with big-M constraints has
-//! a weak relaxation (every binary at one half lets buffers overlap); what makes it strong are the stacking cuts, after
-//! the idea that a clique of conflicts is a stack: see [`Formulation`].
+//! offsets are longest paths, so all that is hard is in the binaries. The plain formulation with big-M
+//! constraints has a weak relaxation (every binary at one half lets buffers overlap); what makes it strong
+//! are the stacking cuts, after the idea that a clique of conflicts is a stack: see [`Formulation`].
 //!
 //! ```text
 //!   |####c####|        S = {a, b, c}, a clique
@@ -11,15 +11,16 @@
 //!   |####a####|        o_b + s_b + s_a z_ba + s_c z_bc <= P who lies above b presses it
 //! ```
 //!
-//! First the question "is there a layout at the bound?" is put, as a pure feasibility problem with the tightest
-//! big-M; only then the peak is minimised between bound and incumbent. HiGHS computes with floating point
-//! numbers, so what it finds is turned into integers by pushing buffers down in its order and goes through the
-//! checker, and what it proves is believed only with a margin (1e-6 of the peak) and below ten
-//! million units of grain.
+//! First the question "is there a layout at the bound?" is put, as a pure feasibility problem with the
+//! tightest big-M; only then the peak is minimised between bound and incumbent. `HiGHS` computes with
+//! floating point numbers, so what it finds is turned into integers by pushing buffers down in its order
+//! and goes through the checker, and what it proves is believed only with a margin (1e-6 of the peak) and
+//! below ten million units of grain.
 //!
 //! Size: one binary and two rows per conflict, two rows per member of a clique. Source: the disjunctive big-M
-//! formulation is that of two-dimensional packing and of the ILP for offset assignment in the literature on memory
-//! planning; stacking cuts are the clique inequalities of single-machine scheduling in ordering variables.
+//! formulation is that of two-dimensional packing and of the ILP for offset assignment in the literature on
+//! memory planning; stacking cuts are the clique inequalities of single-machine scheduling in ordering
+//! variables.
 
 use super::highs::{Answer, End, Limits, SAFE_UNITS, believed, solve};
 use super::model::Model;
@@ -48,7 +49,7 @@ pub struct Formulation {
     pub decide: bool,
     /// Begin the minimisation from the incumbent; else only better layouts are allowed.
     pub warm: bool,
-    /// Instances with more conflicts than this in one part are declined.
+    /// Instances with more conflicts than this are declined.
     pub max_pairs: usize,
 }
 
@@ -68,9 +69,9 @@ impl Default for Formulation {
     }
 }
 
-/// Offset assignment by HiGHS; the registry calls it `ilp`.
+/// Offset assignment by `HiGHS`; the registry calls it `ilp`.
 ///
-/// A cancel flag is seen between calls of HiGHS only, a time limit and a node limit inside them too.
+/// A cancel flag is seen between calls of `HiGHS` only, a time limit and a node limit inside them too.
 /// One node of the budget is one node of branch and bound.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ilp {
@@ -91,7 +92,7 @@ impl Ilp {
         self
     }
 
-    /// One call of HiGHS; with `minimise` for the lowest peak, else for any at or below `upper`.
+    /// One call of `HiGHS`; with `minimise` for the lowest peak, else for any at or below `upper`.
     ///
     /// Returns the bound proved in units, and whether the call ended by itself.
     fn call(
@@ -109,7 +110,8 @@ impl Ilp {
         };
         let model = || Model::new(task.part, &domain, self.formulation, minimise, task.lower);
         let start = (warm && task.part.peak(task.known) <= upper).then(|| model().start(task.known));
-        let answer = solve("ilp", self.setup, limits, upper, start.as_deref(), || model().build())?;
+        let answer =
+            solve("ilp", self.setup, limits, upper, start.as_deref(), |deadline| model().build(deadline))?;
         run.note(&answer);
         let mut layout = None;
         if let Some(values) = &answer.values {
@@ -191,7 +193,7 @@ impl Engine for Ilp {
                 return Ok(Verdict { lower, stop: budget.check() });
             }
         }
-        let limits = Limits::of(budget);
+        let limits = Limits { target: Some(task.enough), ..Limits::of(budget) };
         let task = Task { lower, ..task };
         let mut run = Progress { budget, stats, found };
         let verdict = self.call(task, (task.upper, true), limits, &mut run)?;

@@ -6,13 +6,14 @@
 //! bridges                                      pseudo-Boolean constraints over the orders alone
 //! ```
 //!
-//! Offsets are counted in the greatest common divisor of the part's alignments, so equal alignments leave pure
-//! difference constraints; a buffer aligned to more is a multiple of a further variable, which takes linear
-//! arithmetic.
+//! Offsets are counted in the greatest common divisor of the part's alignments, so equal alignments leave
+//! pure difference constraints; a buffer aligned to more is a multiple of a further variable, which takes
+//! linear arithmetic.
 
 use super::offsets::{Encoding, Theory};
 use crate::formulation::{Domain, Part, bridges};
 use plimsoll_model::gcd;
+use std::time::Instant;
 use z3::Solver;
 use z3::ast::{Bool, Int};
 
@@ -51,8 +52,8 @@ impl<'a> Encoder<'a> {
         if mixed { Theory::Linear } else { self.encoding.theory }
     }
 
-    /// Asserts everything.
-    pub fn assert(&self, solver: &Solver) -> Encoded {
+    /// Asserts everything; bridges until the deadline only.
+    pub fn assert(&self, solver: &Solver, deadline: Option<Instant>) -> Encoded {
         let part = self.part;
         let offsets: Vec<Int> = (0..part.len()).map(|i| Int::new_const(format!("o{i}"))).collect();
         for (i, offset) in offsets.iter().enumerate() {
@@ -80,16 +81,16 @@ impl<'a> Encoder<'a> {
                 Some(false) => solver.assert(!&orders[at] & below(j, i)),
             }
         }
-        self.bridges(solver, &orders);
+        self.bridges(solver, &orders, deadline);
         Encoded { offsets, unit: self.unit }
     }
 
     /// As pseudo-Boolean constraints; those beyond the 32-bit coefficients of z3's interface are left out.
-    fn bridges(&self, solver: &Solver, orders: &[Bool]) {
-        for bridge in bridges(self.part, self.domain.upper, self.encoding.bridges) {
+    fn bridges(&self, solver: &Solver, orders: &[Bool], deadline: Option<Instant>) {
+        bridges(self.part, self.domain.upper, self.encoding.bridges, deadline, |bridge| {
             let reached: i64 = bridge.terms.iter().map(|&(_, _, size)| size).sum();
             if i32::try_from(reached).is_err() {
-                continue;
+                return;
             }
             let literal = |pair: usize, below: bool| {
                 if below { orders[pair].clone() } else { !&orders[pair] }
@@ -98,6 +99,6 @@ impl<'a> Encoder<'a> {
                 bridge.terms.iter().map(|&(pair, below, size)| (literal(pair, below), size as i32)).collect();
             let terms: Vec<(&Bool, i32)> = terms.iter().map(|(literal, size)| (literal, *size)).collect();
             solver.assert(Bool::pb_le(&terms, bridge.most as i32));
-        }
+        });
     }
 }

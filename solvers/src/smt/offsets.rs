@@ -1,34 +1,56 @@
-//! doc
-use super::z3run::decide;
+//! Offset assignment as a series of questions to z3: is there a layout at or below this peak?
+//!
+//! Each question is a disjunction per conflicting pair, "one lies below the other", over difference
+//! constraints, strengthened by what holds for this very peak: narrowed positions, forced orders, broken
+//! symmetry, and bridges between cliques. Because all of these sharpen with the peak, every question gets a
+//! solver of its own; learned clauses are not carried over. Questions are asked from the bound upwards:
+//!
+//! ```text
+//!   bound      ?            ?       ?   ?     incumbent
+//!     |--------|------------|-------|---|--------|
+//!     1st      then halves what is left, from either side
+//! ```
+//!
+//! The first one is the bound itself, since most instances in practice, and all perfect packings, attain
+//! it. A yes lowers the incumbent to the peak of the layout pushed down, a no raises the bound, and
+//! "unknown" is neither: the question is left aside and the search goes on above it while there is time.
+//!
+//! The theory is integer difference logic, decided by shortest paths; where alignments differ it takes linear
+//! arithmetic. Source: scheduling and packing by satisfiability modulo difference logic (job-shop
+//! encodings); the bridges are ours, see `formulation::bridges`.
+
+use super::run::{Answer, decide};
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use plimsoll_model::{
     Budget, ConflictGraph, Instance, Layout, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats,
 };
 
-/// theory
+/// Arithmetic z3 decides the questions by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theory {
-    /// d
+    /// Differences of two offsets only; falls back to [`Theory::Linear`] where alignments differ.
     Difference,
-    /// l
+    /// Linear integer arithmetic.
     Linear,
 }
 
-/// Encoding
+/// The parts of the encoding, each of which can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding {
-    /// a
+    /// Leave out buffers that can always lie inside another.
     pub absorb: bool,
-    /// a
+    /// Narrow positions by exact reasoning, which fixes orders.
     pub positions: bool,
-    /// a
+    /// Fix the order of twins and of one pair against the mirror image.
     pub symmetry: bool,
-    /// a
-    pub theory: Theory,
-    /// a
+    /// At most this many bridges, inequalities over orders between cliques that share a buffer.
     pub bridges: usize,
-    /// a
+    /// The theory.
+    pub theory: Theory,
+    /// Instances with more conflicts than this are declined.
     pub max_pairs: usize,
+    /// Megabytes z3 may use in this process; beyond them it gives up, and the answer is unknown.
+    pub memory: u32,
 }
 
 impl Default for Encoding {
@@ -37,14 +59,18 @@ impl Default for Encoding {
             absorb: true,
             positions: true,
             symmetry: true,
-            theory: Theory::Difference,
             bridges: 50_000,
+            theory: Theory::Difference,
             max_pairs: 100_000,
+            memory: 8_192,
         }
     }
 }
 
-/// Smt
+/// Offset assignment by z3; the registry calls it `smt`.
+///
+/// One node of the budget is one conflict of z3. It runs on one thread. A cancel flag and a time limit are
+/// seen within milliseconds, except while z3 simplifies a large question.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Smt {
     setup: Setup,
@@ -52,15 +78,36 @@ pub struct Smt {
 }
 
 impl Smt {
-    /// new
+    /// With everything switched on.
     pub fn new(setup: Setup) -> Self {
         Self { setup, encoding: Encoding::default() }
     }
-    /// with
+
+    /// With another encoding.
     #[must_use]
     pub fn with_encoding(mut self, encoding: Encoding) -> Self {
         self.encoding = encoding;
         self
+    }
+
+    /// Is there a layout at or below `peak`? What exact narrowing refutes needs no z3.
+    fn ask(
+        &self,
+        task: Task<'_>,
+        peak: i64,
+        budget: &Budget,
+        stats: &mut Stats,
+    ) -> Result<Answer, SolveError> {
+        let domain = if self.encoding.positions {
+            Domain::new(task.part, peak, self.encoding.symmetry)
+        } else {
+            Domain::plain(task.part, peak, self.encoding.symmetry)
+        };
+        let Some(domain) = domain else {
+            return Ok(Answer { exists: Some(false), offsets: None, conflicts: 0, stop: None });
+        };
+        stats.count("calls", 1);
+        decide(task.part, &domain, self.encoding, self.setup, budget)
     }
 }
 
@@ -68,6 +115,7 @@ impl Engine for Smt {
     fn name(&self) -> &'static str {
         "smt"
     }
+
     fn solve(
         &self,
         task: Task<'_>,
@@ -75,42 +123,39 @@ impl Engine for Smt {
         stats: &mut Stats,
         found: &mut Found<'_>,
     ) -> Result<Verdict, SolveError> {
-        let mut lower = task.lower;
-        let mut upper = task.upper;
-        let mut question = task.enough;
-        while lower <= upper {
-            let domain = if self.encoding.positions {
-                Domain::new(task.part, question, self.encoding.symmetry)
-            } else {
-                Domain::plain(task.part, question, self.encoding.symmetry)
-            };
-            let Some(domain) = domain else {
-                lower = question + 1;
-                question = lower + (upper - lower) / 2;
-                continue;
-            };
-            let answer = decide(task.part, &domain, self.encoding, self.setup, budget)?;
-            stats.count("calls", 1);
-            budget.spend(answer.conflicts);
+        // Proved: nothing below `lower`. Open: peaks from `from` to `upper`; those between are left aside.
+        let (mut lower, mut from, mut upper) = (task.lower, task.enough, task.upper);
+        let mut peak = task.enough;
+        let (mut stop, mut aside) = (None, None);
+        while from <= upper && stop.is_none() {
+            // A slice, so that one hard question does not eat all time.
+            let slice = budget.time_left().map(|time| time / 2);
+            let nodes = budget.nodes_left().map(|nodes| nodes.div_ceil(2));
+            let answer = self.ask(task, peak, &budget.part(nodes, slice), stats)?;
+            stop = budget.spend(answer.conflicts);
             match answer.exists {
                 Some(true) => {
-                    let Some(offsets) =
-                        answer.offsets.and_then(|o| task.part.settle(&o)).filter(|o| found(o))
-                    else {
-                        break;
-                    };
-                    let peak = task.part.peak(&offsets);
-                    if peak <= task.enough {
+                    let layout = answer.offsets.and_then(|rough| task.part.settle(&rough));
+                    let Some(layout) = layout.filter(|layout| found(layout)) else { break };
+                    let reached = task.part.peak(&layout);
+                    if reached <= task.enough || reached > peak {
                         break;
                     }
-                    upper = peak - 1;
+                    upper = reached - 1;
                 }
-                Some(false) => lower = question + 1,
-                None => return Ok(Verdict { lower, stop: answer.stop }),
+                Some(false) => {
+                    lower = lower.max(peak + 1);
+                    from = from.max(peak + 1);
+                }
+                None => {
+                    stats.count("unknown", 1);
+                    from = peak + 1;
+                    aside = aside.or(answer.stop);
+                }
             }
-            question = lower + (upper - lower) / 2;
+            peak = from + (upper - from) / 2;
         }
-        Ok(Verdict { lower, stop: None })
+        Ok(Verdict { lower, stop: stop.or_else(|| budget.check()).or(aside.filter(|_| lower <= upper)) })
     }
 }
 

@@ -1,15 +1,15 @@
 //! Runs z3 on a thread of its own, with a watchdog.
 //!
-//! A z3 context belongs to one thread; a fresh thread has a fresh one, which goes with it. z3 is told the time
-//! limit, but does not look at its clock in every loop, so a second thread interrupts it when the time is over or
-//! when the run is cancelled. Memory is limited for the whole process.
+//! A z3 context belongs to one thread; a fresh thread has a fresh one, which goes with it. z3 is told the
+//! time limit, but does not look at its clock in every loop, so a second thread interrupts it when the time
+//! is over or when the run is cancelled. Memory is limited for the whole process.
 
 use super::encode::Encoder;
 use super::offsets::{Encoding, Theory};
 use crate::formulation::{Domain, Part};
 use plimsoll_model::{Budget, Setup, SolveError, Stop};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use z3::{Context, Params, SatResult, Solver, StatisticsValue};
 
 /// How often the watchdog looks.
@@ -49,6 +49,8 @@ pub(super) fn decide(
 }
 
 fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &Budget) -> Answer {
+    // For the whole process: z3 has no such limit per context.
+    z3::set_global_param("memory_max_size", &encoding.memory.to_string());
     let encoder = Encoder::new(part, domain, encoding);
     let solver = match encoder.theory() {
         Theory::Difference => Solver::new_for_logic("QF_IDL").unwrap_or_default(),
@@ -56,14 +58,15 @@ fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &
     };
     let mut params = Params::new();
     params.set_u32("random_seed", (setup.seed % (1 << 31)) as u32);
-    if let Some(left) = budget.time_left() {
-        params.set_u32("timeout", u32::try_from(left.as_millis().max(1)).unwrap_or(u32::MAX));
-    }
     if let Some(nodes) = budget.nodes_left() {
         params.set_u32("max_conflicts", u32::try_from(nodes).unwrap_or(u32::MAX - 1));
     }
+    let deadline = budget.time_left().and_then(|left| Instant::now().checked_add(left));
+    let encoded = encoder.assert(&solver, deadline);
+    if let Some(left) = budget.time_left() {
+        params.set_u32("timeout", u32::try_from(left.as_millis() + 1).unwrap_or(u32::MAX));
+    }
     solver.set_params(&params);
-    let encoded = encoder.assert(&solver);
     let (result, stop) = watched(&solver, budget);
     let conflicts = solver.get_statistics().value("conflicts").map_or(0, |value| match value {
         StatisticsValue::UInt(count) => u64::from(count),
@@ -76,7 +79,9 @@ fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &
         SatResult::Unsat => Some(false),
         SatResult::Unknown => None,
     };
-    Answer { exists, offsets, conflicts, stop: stop.filter(|_| exists.is_none()) }
+    let spent = budget.nodes_left().is_some_and(|nodes| conflicts >= nodes);
+    let stop = stop.or(spent.then_some(Stop::NodeLimit)).filter(|_| exists.is_none());
+    Answer { exists, offsets, conflicts, stop }
 }
 
 /// Checks under the eyes of the watchdog.
