@@ -2,10 +2,6 @@
 
 mod encode;
 mod offsets;
-<<<<<<< HEAD
-mod z3run;
-=======
 mod run;
->>>>>>> formulations
 
 pub use offsets::{Encoding, Smt, Theory};
