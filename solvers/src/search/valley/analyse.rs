@@ -1,4 +1,7 @@
-//! One look at a component: valleys, what fits into them, what follows, where to branch.
+//! A look at part of a component: valleys, what fits into them, what follows, where to branch.
+//!
+//! Only what a decision can have changed is looked at again. A valley depends on its own sections and its walls, so
+//! after the floors of sections `a..b` changed, the valleys in question are the level runs that touch `a - 1..b + 1`.
 
 use super::engine::Rules;
 use super::reduce::Reduced;
@@ -7,26 +10,21 @@ use super::state::State;
 /// A height without limit, small enough that sums of two do not overflow.
 pub(super) const OPEN: i64 = i64::MAX / 4;
 
-/// What a look found.
+/// Nothing can lie lowest at this section: no layout continues the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Finding {
-    /// Nothing can lie lowest at this section: no layout continues the state.
-    Dead(usize),
-    /// Floors were raised; look again.
-    Raised,
-    /// The section to branch on.
-    Branch(Branch),
-}
+pub(super) struct Dead(pub usize);
 
-/// Where to branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The most attractive section of a valley.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Branch {
+    /// Smaller is better.
+    pub score: f64,
     /// The section.
-    pub section: usize,
+    pub section: u32,
     /// Its valley.
-    pub left: usize,
+    pub left: u32,
     /// First section after its valley.
-    pub right: usize,
+    pub right: u32,
     /// How far the lower wall rises above the floor, [`OPEN`] without walls.
     pub depth: i64,
     /// By how much the floor rises where nothing lies on it; `None` where slack forbids that.
@@ -67,41 +65,56 @@ impl Scratch {
         }
     }
 
-    /// Where the component `left..right` stands. O(sections + unplaced buffers) of the component.
+    /// Draws all conclusions from the floors of `changed` having changed in the component `left..right`.
+    ///
+    /// `found[first..]` holds the branches of the valleys before the change and, on success, of those after it.
+    /// O(sections + unplaced buffers) of the level runs concerned, plus the number of valleys.
     pub fn look(
         &mut self,
         reduced: &Reduced,
         state: &mut State,
-        (left, right): (usize, usize),
+        component: (usize, usize),
+        mut changed: (usize, usize),
         rules: &Rules,
         weight: &[f64],
-    ) -> Finding {
-        self.find_valleys(state, left, right);
-        self.sum_fitting(reduced, state, left, right);
-        self.raises.clear();
-        let mut best: Option<(f64, Branch)> = None;
-        for v in 0..self.valleys.len() {
-            let (from, to, depth) = self.valleys[v];
-            let valley = (from as usize, to as usize, depth);
-            if let Err(dead) = self.judge_valley(state, valley, rules, weight, &mut best) {
-                return Finding::Dead(dead);
+        (found, first): (&mut Vec<Branch>, usize),
+    ) -> Result<(), Dead> {
+        loop {
+            let (from, to) = runs_around(&state.floor, component, changed);
+            let mut at = first;
+            while at < found.len() {
+                let outside = (found[at].right as usize) <= from || found[at].left as usize >= to;
+                if outside {
+                    at += 1;
+                } else {
+                    found.swap_remove(at);
+                }
             }
-        }
-        if !self.raises.is_empty() {
+            self.find_valleys(state, component, (from, to));
+            self.sum_fitting(reduced, state, from, to);
+            self.raises.clear();
+            for v in 0..self.valleys.len() {
+                let (left, right, depth) = self.valleys[v];
+                let valley = (left as usize, right as usize, depth);
+                if let Some(branch) = self.judge_valley(state, valley, rules, weight)? {
+                    found.push(branch);
+                }
+            }
+            let (Some(&(low, _)), Some(&(high, _))) = (self.raises.first(), self.raises.last()) else {
+                return Ok(());
+            };
             for &(s, height) in &self.raises {
                 state.raise(s as usize, height);
             }
-            return Finding::Raised;
+            changed = (low as usize, high as usize + 1);
         }
-        let (_, branch) = best.expect("the lowest floor of a component lies in a valley with options");
-        Finding::Branch(branch)
     }
 
-    fn find_valleys(&mut self, state: &State, left: usize, right: usize) {
+    fn find_valleys(&mut self, state: &State, component: (usize, usize), (left, right): (usize, usize)) {
         self.valleys.clear();
-        let floor = &state.floor[..right];
+        let floor = &state.floor;
         let mut from = left;
-        let mut wall_left = OPEN;
+        let mut wall_left = if left > component.0 { floor[left - 1] } else { OPEN };
         let mut real = 0;
         while from < right {
             let height = floor[from];
@@ -115,7 +128,7 @@ impl Scratch {
                 self.starts_here[to] = OPEN;
                 to += 1;
             }
-            let wall_right = if to < right { floor[to] } else { OPEN };
+            let wall_right = if to < component.1 { floor[to] } else { OPEN };
             let is_valley = wall_left > height && wall_right > height;
             let end = if is_valley { to as u32 } else { 0 };
             self.valley_end[from..to].fill(end);
@@ -149,21 +162,22 @@ impl Scratch {
         });
     }
 
-    /// Looks at every section of a valley; `Err` names one where nothing can lie lowest.
+    /// Looks at every section of a valley: the best branch, or none where floors must be raised first.
     fn judge_valley(
         &mut self,
         state: &State,
         (from, to, depth): (usize, usize, i64),
         rules: &Rules,
         weight: &[f64],
-        best: &mut Option<(f64, Branch)>,
-    ) -> Result<(), usize> {
+    ) -> Result<Option<Branch>, Dead> {
         let mut least = OPEN;
         self.after[to] = OPEN;
         for s in (from..to).rev() {
             least = least.min(self.starts_here[s]);
             self.after[s] = least;
         }
+        let mut best: Option<Branch> = None;
+        let raises_before = self.raises.len();
         let (mut options, mut fitting, mut before) = (0i32, 0i64, OPEN);
         for (s, &weight) in (from..to).zip(&weight[from..to]) {
             options += self.options[s];
@@ -173,24 +187,39 @@ impl Scratch {
             before = before.min(self.ends_here[s]);
             let slack = state.slack(s);
             if rules.wall_waste && depth != OPEN && depth - fitting > slack {
-                return Err(s);
+                return Err(Dead(s));
             }
             let raise = depth.min(smallest_beside);
             let may_raise = raise <= slack;
             if options == 0 {
                 if !may_raise {
-                    return Err(s);
+                    return Err(Dead(s));
                 }
                 self.raises.push((s as u32, state.floor[s] + raise));
-            } else if self.raises.is_empty() {
+            } else {
                 let branches = options + i32::from(may_raise);
                 let score = rules.section_score(f64::from(branches), slack, state.capacity) / weight;
-                if best.as_ref().is_none_or(|&(least, _)| score < least) {
+                if best.is_none_or(|best| score < best.score) {
                     let raise = may_raise.then_some(raise);
-                    *best = Some((score, Branch { section: s, left: from, right: to, depth, raise }));
+                    let (section, left, right) = (s as u32, from as u32, to as u32);
+                    best = Some(Branch { score, section, left, right, depth, raise });
                 }
             }
         }
-        Ok(())
+        // A valley with raised floors is another one; it is looked at again.
+        Ok(best.filter(|_| self.raises.len() == raises_before))
     }
+}
+
+/// The level runs of the component that touch `a - 1..b + 1`.
+fn runs_around(floor: &[i64], (left, right): (usize, usize), (a, b): (usize, usize)) -> (usize, usize) {
+    let mut from = if a > left { a - 1 } else { a };
+    while from > left && floor[from - 1] == floor[from] {
+        from -= 1;
+    }
+    let mut to = if b < right { b + 1 } else { b };
+    while to < right && floor[to] == floor[to - 1] {
+        to += 1;
+    }
+    (from, to)
 }

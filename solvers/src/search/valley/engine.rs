@@ -1,6 +1,6 @@
 //! The search over components, with restarts.
 
-use super::analyse::{Branch, Finding, OPEN, Scratch};
+use super::analyse::{Branch, Dead, OPEN, Scratch};
 use super::reduce::Reduced;
 use super::state::{NONE, State};
 use crate::search::memo::Memo;
@@ -74,6 +74,18 @@ enum End {
     Pause,
 }
 
+/// Where the search is.
+#[derive(Clone, Copy)]
+struct Node {
+    component: (usize, usize),
+    /// Exclusive or of this and the state's hash is the hash of the component.
+    others: u64,
+    /// Sections whose floors have changed.
+    changed: (usize, usize),
+    /// Where the branches of this node begin.
+    valleys: usize,
+}
+
 /// A search at one capacity that can be continued.
 #[derive(Debug)]
 pub struct Engine<'a> {
@@ -90,6 +102,8 @@ pub struct Engine<'a> {
     /// Options of all open nodes, one after the other.
     options: Vec<(f64, u32)>,
     components: Vec<(u32, u32)>,
+    /// The best branch of every valley, node after node.
+    valleys: Vec<Branch>,
     restarts: u64,
     run_left: u64,
 }
@@ -109,6 +123,7 @@ impl<'a> Engine<'a> {
             value: vec![0.0; reduced.len()],
             options: Vec::new(),
             components: Vec::new(),
+            valleys: Vec::new(),
             restarts: 0,
             run_left: 0,
         }
@@ -130,6 +145,7 @@ impl<'a> Engine<'a> {
             self.run_left =
                 if self.rules.restarts { self.rules.restart_base * luby(self.restarts) } else { u64::MAX };
             self.shuffle_values();
+            self.valleys.clear();
             match self.solve((0, reduced.sections), budget) {
                 End::Fits => {
                     let layout = reduced.layout(&self.state.offset);
@@ -172,8 +188,10 @@ impl<'a> Engine<'a> {
         self.split(left, right);
         while self.components.len() > first {
             let (left, right) = self.components.pop().expect("there is one more than before");
-            let component = (left as usize, right as usize);
-            match deepen(|| self.solve_component(component, budget)) {
+            let bounds = (left as usize, right as usize);
+            let others = self.state.hash ^ self.state.hash_of(self.reduced, bounds);
+            let node = Node { component: bounds, others, changed: bounds, valleys: self.valleys.len() };
+            match deepen(|| self.solve_component(node, budget)) {
                 End::Fits => {}
                 other => {
                     self.components.truncate(first);
@@ -214,67 +232,96 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn solve_component(&mut self, component: (usize, usize), budget: &mut Budget) -> End {
+    /// Completes a component of which `node.changed` has changed; `self.valleys[node.valleys..]` holds the branches
+    /// known before the change, and is given up.
+    fn solve_component(&mut self, node: Node, budget: &mut Budget) -> End {
         if self.run_left == 0 || budget.tick().is_some() {
+            self.valleys.truncate(node.valleys);
             return End::Pause;
         }
         self.run_left -= 1;
         let mark = self.state.mark();
-        let branch = loop {
-            let found =
-                self.scratch.look(self.reduced, &mut self.state, component, &self.rules, &self.weight);
-            match found {
-                Finding::Raised => {}
-                Finding::Branch(branch) => break branch,
-                Finding::Dead(section) => {
-                    self.blame(section);
-                    self.state.undo(self.reduced, mark);
-                    return End::Impossible;
-                }
+        let seen = self.scratch.look(
+            self.reduced,
+            &mut self.state,
+            node.component,
+            node.changed,
+            &self.rules,
+            &self.weight,
+            (&mut self.valleys, node.valleys),
+        );
+        let end = match seen {
+            Ok(()) => self.try_known(node, budget),
+            Err(Dead(section)) => {
+                self.blame(section);
+                End::Impossible
             }
         };
-        let (reduced, memo) = (self.reduced, self.rules.memo);
-        let hash = if memo { self.state.hash(reduced, component) } else { 0 };
-        let end = if memo && self.memo.contains(hash, |key| self.state.write_key(reduced, component, key)) {
-            End::Impossible
-        } else {
-            let end = self.branch(component, branch, budget);
-            if memo && matches!(end, End::Impossible) {
-                self.memo.insert(hash, |key| self.state.write_key(reduced, component, key));
-            }
-            end
-        };
+        self.valleys.truncate(node.valleys);
         if !matches!(end, End::Fits) {
             self.state.undo(self.reduced, mark);
         }
         end
     }
 
-    /// Tries every option of a section, then none.
-    fn branch(&mut self, component: (usize, usize), branch: Branch, budget: &mut Budget) -> End {
+    /// Branches unless the memo knows better.
+    fn try_known(&mut self, node: Node, budget: &mut Budget) -> End {
+        if !self.rules.memo {
+            return self.branch(node, budget);
+        }
+        let (reduced, component) = (self.reduced, node.component);
+        let hash = self.state.hash ^ node.others;
+        if self.memo.contains(hash, |key| self.state.write_key(reduced, component, key)) {
+            return End::Impossible;
+        }
+        let end = self.branch(node, budget);
+        if matches!(end, End::Impossible) {
+            self.memo.insert(hash, |key| self.state.write_key(reduced, component, key));
+        }
+        end
+    }
+
+    /// Tries every option of the most attractive section, then none.
+    fn branch(&mut self, node: Node, budget: &mut Budget) -> End {
+        let known = node.valleys..self.valleys.len();
+        let least = |a: &&Branch, b: &&Branch| a.score.total_cmp(&b.score).then(a.section.cmp(&b.section));
+        let branch = *self.valleys[known.clone()]
+            .iter()
+            .min_by(least)
+            .expect("the lowest floor of a component lies in a valley with options");
         let first = self.options.len();
         self.gather(branch);
         let last = self.options.len();
         for at in first..last {
             let b = self.options[at].1 as usize;
             let mark = self.state.mark();
-            self.state.place(self.reduced, b);
-            match self.solve(component, budget) {
-                End::Impossible => self.state.undo(self.reduced, mark),
-                other => {
-                    self.options.truncate(first);
-                    return other;
-                }
+            let end = if self.state.place(self.reduced, b) {
+                self.solve(node.component, budget)
+            } else {
+                let changed = (self.reduced.start[b] as usize, self.reduced.end[b] as usize);
+                let valleys = self.valleys.len();
+                self.valleys.extend_from_within(known.clone());
+                deepen(|| self.solve_component(Node { changed, valleys, ..node }, budget))
+            };
+            if !matches!(end, End::Impossible) {
+                self.options.truncate(first);
+                return end;
             }
+            self.state.undo(self.reduced, mark);
         }
         self.options.truncate(first);
+        let section = branch.section as usize;
         let Some(raise) = branch.raise else {
-            self.blame(branch.section);
+            self.blame(section);
             return End::Impossible;
         };
         let mark = self.state.mark();
-        self.state.raise(branch.section, self.state.floor[branch.section] + raise);
-        let end = self.solve_component(component, budget);
+        self.state.raise(section, self.state.floor[section] + raise);
+        let valleys = self.valleys.len();
+        self.valleys.extend_from_within(known);
+        let end = deepen(|| {
+            self.solve_component(Node { changed: (section, section + 1), valleys, ..node }, budget)
+        });
         if matches!(end, End::Impossible) {
             self.state.undo(self.reduced, mark);
         }
@@ -285,20 +332,21 @@ impl<'a> Engine<'a> {
     fn gather(&mut self, branch: Branch) {
         let first = self.options.len();
         let (reduced, state) = (self.reduced, &self.state);
-        let mut b = state.first_unplaced(reduced, branch.left);
+        let (section, left, right) = (branch.section as usize, branch.left as usize, branch.right as usize);
+        let mut b = state.first_unplaced(reduced, left);
         let mut last_twin = NONE;
         while b != NONE {
             let at = b as usize;
             let (start, end) = (reduced.start[at] as usize, reduced.end[at] as usize);
-            if start > branch.section {
+            if start > section {
                 break;
             }
-            let covers = end > branch.section && end <= branch.right;
+            let covers = end > section && end <= right;
             let seen = self.rules.twins && reduced.twin[at] == last_twin;
             if covers && !seen && state.real[start..end].contains(&true) {
                 last_twin = reduced.twin[at];
                 let mut value = self.value[at];
-                let touches = u32::from(start == branch.left) + u32::from(end == branch.right);
+                let touches = u32::from(start == left) + u32::from(end == right);
                 value *= 1.0 + 0.25 * f64::from(touches);
                 if branch.depth != OPEN && reduced.size[at] == branch.depth {
                     value *= 1.5;

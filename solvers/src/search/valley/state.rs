@@ -21,8 +21,27 @@ pub(super) struct State {
     /// Unplaced buffers as a doubly linked list in the order of `Reduced`; position `n` is the head.
     next: Vec<u32>,
     prev: Vec<u32>,
+    /// Unplaced buffers that cover both a section and the one before it.
+    crossing: Vec<u32>,
+    /// Hash of all floors, which are real, and who is unplaced.
+    pub hash: u64,
     floors: Vec<(u32, bool, i64)>,
     places: Vec<u32>,
+}
+
+#[inline]
+fn level(floor: i64, real: bool) -> u64 {
+    (floor as u64) << 1 | u64::from(real)
+}
+
+#[inline]
+fn section_hash(s: usize, floor: i64, real: bool) -> u64 {
+    mix(level(floor, real) << 20 ^ s as u64)
+}
+
+#[inline]
+fn buffer_hash(b: u32) -> u64 {
+    mix(u64::from(b) | 1 << 62)
 }
 
 /// A moment to return to.
@@ -30,6 +49,7 @@ pub(super) struct State {
 pub(super) struct Mark {
     floors: usize,
     places: usize,
+    hash: u64,
 }
 
 impl State {
@@ -44,7 +64,11 @@ impl State {
             next[n - 1] = n as u32;
             prev[n] = n as u32 - 1;
         }
-        Self {
+        let mut crossing = vec![0; reduced.sections + 1];
+        for b in 0..n {
+            (reduced.start[b] + 1..reduced.end[b]).for_each(|s| crossing[s as usize] += 1);
+        }
+        let mut state = Self {
             capacity,
             floor: vec![0; reduced.sections],
             rest: reduced.load.clone(),
@@ -53,9 +77,13 @@ impl State {
             placed: vec![false; n],
             next,
             prev,
+            crossing,
+            hash: 0,
             floors: Vec::new(),
             places: Vec::new(),
-        }
+        };
+        state.hash = state.hash_of(reduced, (0, reduced.sections));
+        state
     }
 
     #[inline]
@@ -65,7 +93,7 @@ impl State {
 
     #[inline]
     pub fn mark(&self) -> Mark {
-        Mark { floors: self.floors.len(), places: self.places.len() }
+        Mark { floors: self.floors.len(), places: self.places.len(), hash: self.hash }
     }
 
     /// The first unplaced buffer that starts at or after `section`, `NONE` where there is none.
@@ -86,29 +114,40 @@ impl State {
         if next as usize == self.placed.len() { NONE } else { next }
     }
 
-    /// Puts `b` on the floor of the sections it covers, which is the same for all of them.
-    pub fn place(&mut self, reduced: &Reduced, b: usize) {
+    /// Puts `b` on the floor of the sections it covers, which is the same for all of them. True where one of these
+    /// sections is complete, or two no longer have an unplaced buffer in common: the component falls apart.
+    pub fn place(&mut self, reduced: &Reduced, b: usize) -> bool {
         let (start, end, size) = (reduced.start[b] as usize, reduced.end[b] as usize, reduced.size[b]);
         let bottom = self.floor[start];
         self.offset[b] = bottom;
+        let mut apart = false;
         for s in start..end {
             debug_assert_eq!(self.floor[s], bottom, "the floor under a placed buffer is level");
             self.floors.push((s as u32, self.real[s], bottom));
+            self.hash ^= section_hash(s, bottom, self.real[s]) ^ section_hash(s, bottom + size, true);
             self.floor[s] = bottom + size;
             self.rest[s] -= size;
             self.real[s] = true;
+            apart |= self.rest[s] == 0;
+            if s > start {
+                self.crossing[s] -= 1;
+                apart |= self.crossing[s] == 0;
+            }
         }
+        self.hash ^= buffer_hash(b as u32);
         self.placed[b] = true;
         let (next, prev) = (self.next[b], self.prev[b]);
         self.next[prev as usize] = next;
         self.prev[next as usize] = prev;
         self.places.push(b as u32);
+        apart
     }
 
     /// Raises the floor of a section to a height that was proved.
     pub fn raise(&mut self, s: usize, height: i64) {
         debug_assert!(height > self.floor[s]);
         self.floors.push((s as u32, self.real[s], self.floor[s]));
+        self.hash ^= section_hash(s, self.floor[s], self.real[s]) ^ section_hash(s, height, false);
         self.floor[s] = height;
         self.real[s] = false;
     }
@@ -117,8 +156,12 @@ impl State {
     pub fn undo(&mut self, reduced: &Reduced, mark: Mark) {
         while self.places.len() > mark.places {
             let b = self.places.pop().expect("the trail is longer than the mark") as usize;
-            for s in reduced.start[b] as usize..reduced.end[b] as usize {
-                self.rest[s] += reduced.size[b];
+            let (start, end) = (reduced.start[b] as usize, reduced.end[b] as usize);
+            for rest in &mut self.rest[start..end] {
+                *rest += reduced.size[b];
+            }
+            for crossing in &mut self.crossing[start + 1..end] {
+                *crossing += 1;
             }
             self.placed[b] = false;
             let (next, prev) = (self.next[b], self.prev[b]);
@@ -130,15 +173,16 @@ impl State {
             self.floor[s as usize] = floor;
             self.real[s as usize] = real;
         }
+        self.hash = mark.hash;
     }
 
-    /// Hash of the component `left..right`: floors, which are real, and who is unplaced.
-    pub fn hash(&self, reduced: &Reduced, (left, right): (usize, usize)) -> u64 {
+    /// Hash of the component `left..right` alone; `hash` changes by the same as this does while nothing outside changes.
+    pub fn hash_of(&self, reduced: &Reduced, (left, right): (usize, usize)) -> u64 {
         let mut hash = mix((left as u64) << 32 | right as u64);
         for s in left..right {
-            hash ^= mix(self.level(s) << 20 ^ s as u64);
+            hash ^= section_hash(s, self.floor[s], self.real[s]);
         }
-        self.each_unplaced(reduced, left, right, |b| hash ^= mix(u64::from(b) | 1 << 62));
+        self.each_unplaced(reduced, left, right, |b| hash ^= buffer_hash(b));
         hash
     }
 
@@ -146,16 +190,12 @@ impl State {
     pub fn write_key(&self, reduced: &Reduced, (left, right): (usize, usize), key: &mut Key) {
         key.put(left as u64);
         key.put(right as u64);
-        (left..right).for_each(|s| key.put(self.level(s)));
+        (left..right).for_each(|s| key.put(level(self.floor[s], self.real[s])));
         let mut last = 0;
         self.each_unplaced(reduced, left, right, |b| {
             key.put(u64::from(b - last));
             last = b;
         });
-    }
-
-    fn level(&self, s: usize) -> u64 {
-        (self.floor[s] as u64) << 1 | u64::from(self.real[s])
     }
 
     /// Calls `visit` with every unplaced buffer that starts in `left..right`, ascending.
