@@ -5,7 +5,7 @@ use plimsoll_model::{
     Budget, Buffer, BufferId, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Offsets, Pools, Problem,
     Setup, Silent, Solver, Stop, Witness, simple_bound,
 };
-use plimsoll_solvers::ilp::{Ilp, PoolIlp};
+use plimsoll_solvers::ilp::{Formulation, Ilp, PoolIlp};
 use plimsoll_solvers::smt::Smt;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -248,6 +248,18 @@ fn thread_numbers_may_differ_in_one_process() {
         let solver = Ilp::new(Setup { seed: 7, threads });
         let outcome = solver.solve(&instance, &mut Budget::unlimited(), &mut Silent).expect("works");
         assert_eq!(outcome.claim, Claim::Optimal);
+    }
+}
+
+/// Found with a peak declared whole: `HiGHS` rounded a relaxation a millionth above 100000 up to 100001.
+#[test]
+fn no_bound_passes_the_optimum_by_rounding() {
+    for formulation in [Formulation::default(), Formulation { decide: false, ..Formulation::default() }] {
+        let instance = guillotine(16, 100_000, 60, 5);
+        let solver = Ilp::new(Setup::default()).with_formulation(formulation);
+        let mut budget = Budget::unlimited().with_time_limit(Duration::from_secs(4));
+        let outcome = solver.solve(&instance, &mut budget, &mut Silent).expect("works");
+        assert_eq!(outcome.lower_bound.value, Bytes::new(100_000));
     }
 }
 
