@@ -167,14 +167,13 @@ impl Colouring {
         PoolPlan::fitted(instance, assignment, Bytes::new(1))
     }
 
-    fn heaviest(&self, instance: &Instance) -> LowerBound {
+    fn heaviest(&self) -> LowerBound {
         let weight = |clique: &Vec<usize>| clique.iter().map(|&i| self.size[i]).sum::<i64>();
         let weighed = self.cliques.iter().map(|clique| (weight(clique), clique));
         let best = weighed.reduce(|best, next| if next.0 > best.0 { next } else { best });
         best.map_or_else(LowerBound::trivial, |(weight, clique)| {
             let mut buffers: Vec<BufferId> = clique.iter().map(|&i| self.ids[i]).collect();
             buffers.sort_unstable();
-            debug_assert!(buffers.iter().all(|&id| id.index() < instance.len()));
             LowerBound::new(Bytes::new(weight as u64 * self.unit), Witness::Clique { buffers })
         })
     }
@@ -261,7 +260,7 @@ impl Solver<Pools> for PoolIlp {
         run.stats.phases.push(("greedy".to_owned(), started.elapsed().as_secs_f64()));
         let mut stop = budget.check();
         if stop.is_none() {
-            run.raise(colouring.heaviest(instance));
+            run.raise(colouring.heaviest());
         }
         if stop.is_none() && !run.settled(budget) {
             stop = self.improve(&colouring, &greedy, budget, &mut run)?;
