@@ -10,13 +10,26 @@ use highs::{HighsModelStatus, Model};
 use plimsoll_model::{Budget, Setup, SolveError, Stop};
 use std::time::{Duration, Instant};
 
-/// Beyond this many units `HiGHS`'s tolerances (1e-9 at best, on products of binaries and offsets) come too
-/// near one unit; its layouts are still checked exactly, but its bounds are not believed.
+/// Beyond this many units `HiGHS`'s tolerances (1e-9 at best, times the number of variables) come too near one
+/// unit; its solutions are still checked exactly, but its bounds are not believed.
 pub(super) const SAFE_UNITS: i64 = 10_000_000;
 
-/// How far `HiGHS`'s bound may exceed the truth: so much, and so much of the largest number in the model.
-/// It sums doubles (1e-16) over dual values feasible to 1e-7 of a unit; too low a bound does no harm.
-const TOLERANCE: (f64, f64) = (1e-5, 1e-8);
+/// How far, in units, `HiGHS`'s bound may exceed the truth and still be believed after taking this off. Its
+/// relaxations are dual feasible to 1e-7 per variable at worst, and objectives are scaled so that this is far
+/// below a unit; what it proves too little does no harm.
+const TOLERANCE: f64 = 0.1;
+
+/// `HiGHS` need not close a gap below so many units: values are whole, and with the tolerance it stays below 1.
+const GAP: f64 = 0.8;
+
+/// How a model is scaled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// The largest number of the problem, units.
+    pub most: i64,
+    /// What the objective is worth per unit.
+    pub unit: f64,
+}
 
 /// What one call may spend.
 #[derive(Clone, Copy, Debug)]
@@ -62,18 +75,18 @@ pub(super) struct Answer {
     pub end: End,
     /// Values of the variables, in order of creation.
     pub values: Option<Vec<f64>>,
-    /// No solution has a smaller objective, by `HiGHS`'s arithmetic; minus infinity where it has none.
+    /// No solution has a smaller objective, by `HiGHS`'s arithmetic, in units; minus infinity where it has
+    /// none.
     pub bound: f64,
     /// Nodes of branch and bound.
     pub nodes: u64,
 }
 
-/// The least whole number `HiGHS`'s bound proves, in a model whose numbers reach `scale`: what is left
-/// after the tolerance, rounded up because objectives are whole. Nothing beyond [`SAFE_UNITS`].
-pub(super) fn believed(bound: f64, scale: i64) -> Option<i64> {
-    let slack = TOLERANCE.0 + TOLERANCE.1 * scale as f64;
-    let value = (bound - slack).ceil();
-    (scale <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)
+/// The least whole number that a bound in units proves: what is left after the tolerance, rounded up because
+/// objectives are whole. Nothing in models that reach beyond [`SAFE_UNITS`].
+pub(super) fn believed(bound: f64, most: i64) -> Option<i64> {
+    let value = (bound - TOLERANCE).ceil();
+    (most <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)
 }
 
 /// Builds a model on a fresh thread and solves it there; `build` is told the deadline, `start` is a solution to begin from.
@@ -84,7 +97,7 @@ pub(super) fn solve(
     name: &'static str,
     setup: Setup,
     limits: Limits,
-    scale: i64,
+    scale: Scale,
     start: Option<&[f64]>,
     build: impl FnOnce(Option<Instant>) -> HighsProblem + Send,
 ) -> Result<Answer, SolveError> {
@@ -101,7 +114,7 @@ pub(super) fn solve(
 fn run(
     setup: Setup,
     limits: Limits,
-    scale: i64,
+    scale: Scale,
     start: Option<&[f64]>,
     build: impl FnOnce(Option<Instant>) -> HighsProblem,
 ) -> Result<Answer, String> {
@@ -117,7 +130,7 @@ fn run(
             .map_err(|e| format!("start refused: {e:?}"))?;
     }
     let solved = model.try_solve().map_err(|error| format!("HiGHS ended with {error:?}"))?;
-    let bound = solved.double_info_value(c"mip_dual_bound").unwrap_or(f64::NEG_INFINITY);
+    let bound = solved.double_info_value(c"mip_dual_bound").unwrap_or(f64::NEG_INFINITY) / scale.unit;
     let nodes = solved.int_info_value(c"mip_node_count").unwrap_or(0).max(0) as u64;
     let end = match solved.status() {
         HighsModelStatus::Optimal => End::Optimal,
@@ -133,20 +146,19 @@ fn run(
     Ok(Answer { end, values, bound, nodes })
 }
 
-fn configure(model: &mut Model, setup: Setup, limits: Limits, scale: i64) -> Result<(), &'static str> {
+fn configure(model: &mut Model, setup: Setup, limits: Limits, scale: Scale) -> Result<(), &'static str> {
     let mut float =
         |option: &'static str, value: f64| model.try_set_option(option, value).map_err(|_| option);
-    // Objectives are whole numbers: a gap below one is none.
-    float("mip_abs_gap", 0.99)?;
+    float("mip_abs_gap", GAP * scale.unit)?;
     float("mip_rel_gap", 0.0)?;
     // A binary off by this moves an offset by less than a tenth of a unit.
-    float("mip_feasibility_tolerance", (0.1 / scale.max(1) as f64).clamp(1e-9, 1e-6))?;
+    float("mip_feasibility_tolerance", (0.1 / scale.most.max(1) as f64).clamp(1e-9, 1e-6))?;
     if let Some(time) = limits.time {
         float("time_limit", time.as_secs_f64())?;
     }
     if let Some(target) = limits.target {
         // Objectives are whole.
-        float("objective_target", target as f64 + 0.5)?;
+        float("objective_target", (target as f64 + 0.5) * scale.unit)?;
     }
     let mut whole =
         |option: &'static str, value: i32| model.try_set_option(option, value).map_err(|_| option);

@@ -16,6 +16,11 @@ use std::time::Instant;
 /// o_j + r_ji <= o_i + (high_j + r_ji - low_i) z_ij            r_ij: s_i, rounded up to both alignments
 /// o_i + s_i <= P
 /// ```
+///
+/// Offsets and peak are counted in fractions of a power of two at or above the peak allowed. Sizes stay exact
+/// that way, while variables stay within 0 and 1, so that the errors `HiGHS` allows in reduced costs (1e-7)
+/// are not multiplied by offsets of 10^5 units. The peak is continuous: declared whole, a relaxation a
+/// millionth of a unit above the truth would be rounded up to the next unit, and that does happen.
 pub(super) struct Model<'a> {
     part: &'a Part,
     domain: &'a Domain,
@@ -30,6 +35,18 @@ pub(super) struct Model<'a> {
     order: Vec<Variable>,
     multiple: Vec<Option<Variable>>,
     deadline: Option<Instant>,
+    /// Units per 1 of the offset variables.
+    full: f64,
+}
+
+/// The power of two that counts as 1.
+fn full(upper: i64) -> f64 {
+    2f64.powi(64 - (upper.max(1) as u64).leading_zeros() as i32)
+}
+
+/// What the objective is worth at a peak of 1: large, as the errors allowed are absolute, yet harmless.
+fn worth(upper: i64) -> f64 {
+    full(upper).min(1024.0)
 }
 
 impl<'a> Model<'a> {
@@ -41,13 +58,15 @@ impl<'a> Model<'a> {
         minimise: bool,
         lower: i64,
     ) -> Self {
+        let full = full(domain.upper);
+        let share = |units: i64| units as f64 / full;
         let mut vars = ProblemVariables::new();
         let offset = (0..part.len())
-            .map(|i| vars.add(variable().min(domain.low[i] as f64).max(domain.high[i] as f64)));
+            .map(|i| vars.add(variable().min(share(domain.low[i])).max(share(domain.high[i]))));
         let offset: Vec<Variable> = offset.collect();
-        let top = domain.upper as f64;
-        let least = if minimise { lower as f64 } else { top };
-        let peak = vars.add(variable().integer().min(least).max(top));
+        let top = share(domain.upper);
+        let least = if minimise { share(lower) } else { top };
+        let peak = vars.add(variable().min(least).max(top));
         let order = domain.below.iter().map(|below| {
             let (min, max) = match below {
                 None => (0.0, 1.0),
@@ -77,18 +96,28 @@ impl<'a> Model<'a> {
             order,
             multiple,
             deadline: None,
+            full,
         }
     }
 
     /// Values of all variables for a layout of the part.
     pub fn start(&self, offsets: &[i64]) -> Vec<f64> {
         let part = self.part;
-        let mut values: Vec<f64> = offsets.iter().map(|&offset| offset as f64).collect();
-        values.push(part.peak(offsets).max(self.lower) as f64);
+        let mut values: Vec<f64> = offsets.iter().map(|&offset| self.share(offset)).collect();
+        values.push(self.share(part.peak(offsets).max(self.lower)));
         values.extend(part.pairs.iter().map(|&(i, j)| f64::from(u8::from(offsets[i] < offsets[j]))));
         let aligned = (0..part.len()).filter(|&i| self.multiple[i].is_some());
         values.extend(aligned.map(|i| (offsets[i] / part.align[i]) as f64));
         values
+    }
+
+    /// What the objective is worth per unit of peak.
+    pub fn unit(domain: &Domain) -> f64 {
+        worth(domain.upper) / full(domain.upper)
+    }
+
+    fn share(&self, units: i64) -> f64 {
+        units as f64 / self.full
     }
 
     /// `z` where `i` lies below `j`, as an expression in the pair's variable.
@@ -100,14 +129,15 @@ impl<'a> Model<'a> {
     /// Adds all constraints; after the deadline only those without which an answer could be wrong.
     pub fn build(mut self, deadline: Option<Instant>) -> HighsProblem {
         self.deadline = deadline;
-        let objective: Expression = if self.minimise { self.peak.into() } else { 0.into() };
+        let objective: Expression =
+            if self.minimise { worth(self.domain.upper) * self.peak } else { 0.into() };
         let vars = std::mem::take(&mut self.vars);
         let mut problem = vars.minimise(objective).using(highs);
         let part = self.part;
         for i in 0..part.len() {
-            problem.add_constraint(constraint!(self.offset[i] + part.size[i] as f64 <= self.peak));
+            problem.add_constraint(constraint!(self.offset[i] + self.share(part.size[i]) <= self.peak));
             if let Some(multiple) = self.multiple[i] {
-                problem.add_constraint(constraint!(self.offset[i] == part.align[i] as f64 * multiple));
+                problem.add_constraint(constraint!(self.offset[i] == self.share(part.align[i]) * multiple));
             }
         }
         for (at, &(i, j)) in part.pairs.iter().enumerate() {
@@ -148,7 +178,7 @@ impl<'a> Model<'a> {
             domain.upper + rise - part.size[i]
         };
         problem.add_constraint(constraint!(
-            self.offset[i] + rise as f64 <= self.offset[j] + m.max(0) as f64 * otherwise
+            self.offset[i] + self.share(rise) <= self.offset[j] + self.share(m.max(0)) * otherwise
         ));
     }
 
@@ -162,11 +192,12 @@ impl<'a> Model<'a> {
             let mut under = Expression::with_capacity(clique.len() + 1);
             let mut over = Expression::with_capacity(clique.len() + 2);
             for &i in clique.iter().filter(|&&i| i != j) {
-                under += part.size[i] as f64 * self.below(i, j);
-                over += part.size[i] as f64 * self.below(j, i);
+                under += self.share(part.size[i]) * self.below(i, j);
+                over += self.share(part.size[i]) * self.below(j, i);
             }
             problem.add_constraint(constraint!(self.offset[j] >= under));
-            problem.add_constraint(constraint!(self.offset[j] + part.size[j] as f64 + over <= self.peak));
+            problem
+                .add_constraint(constraint!(self.offset[j] + self.share(part.size[j]) + over <= self.peak));
         }
     }
 

@@ -22,7 +22,7 @@
 //! memory planning; stacking cuts are the clique inequalities of single-machine scheduling in ordering
 //! variables.
 
-use super::highs::{Answer, End, Limits, SAFE_UNITS, believed, solve};
+use super::highs::{Answer, End, Limits, SAFE_UNITS, Scale, believed, solve};
 use super::model::Model;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use plimsoll_model::{
@@ -110,8 +110,9 @@ impl Ilp {
         };
         let model = || Model::new(task.part, &domain, self.formulation, minimise, task.lower);
         let start = (warm && task.part.peak(task.known) <= upper).then(|| model().start(task.known));
+        let scale = Scale { most: upper, unit: Model::unit(&domain) };
         let answer =
-            solve("ilp", self.setup, limits, upper, start.as_deref(), |deadline| model().build(deadline))?;
+            solve("ilp", self.setup, limits, scale, start.as_deref(), |deadline| model().build(deadline))?;
         run.note(&answer);
         let mut layout = None;
         if let Some(values) = &answer.values {
