@@ -83,13 +83,13 @@ impl Solver<Offsets> for Exact {
             return Ok(Outcome::conclude(None, bound, instance.capacity(), Stop::Completed, stats));
         }
         observer.phase("orders");
-        let since = budget.elapsed();
+        let since = budget.elapsed().as_secs_f64();
         let best = try_orders(instance, &bound, budget, observer);
-        stats.phases.push(("orders".to_owned(), (budget.elapsed() - since).as_secs_f64()));
+        stats.phases.push(("orders".to_owned(), budget.elapsed().as_secs_f64() - since));
         observer.phase("search");
-        let since = budget.elapsed();
+        let since = budget.elapsed().as_secs_f64();
         let progress = Search::new(self.setup).improve(instance, best, bound, budget, observer);
-        stats.phases.push(("search".to_owned(), (budget.elapsed() - since).as_secs_f64()));
+        stats.phases.push(("search".to_owned(), budget.elapsed().as_secs_f64() - since));
         stats.nodes = budget.nodes();
         Ok(Outcome::conclude(progress.best, progress.bound, instance.capacity(), progress.stop, stats))
     }

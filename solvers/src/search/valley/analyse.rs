@@ -31,6 +31,17 @@ pub(super) struct Branch {
     pub raise: Option<i64>,
 }
 
+/// What a look needs to know besides the state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View<'a> {
+    pub reduced: &'a Reduced,
+    /// The component looked at.
+    pub component: (usize, usize),
+    pub rules: &'a Rules,
+    /// How often each section failed, the late failures counting more.
+    pub weight: &'a [f64],
+}
+
 /// Arrays per section that a look fills; made once.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
@@ -65,20 +76,18 @@ impl Scratch {
         }
     }
 
-    /// Draws all conclusions from the floors of `changed` having changed in the component `left..right`.
+    /// Draws all conclusions from the floors of the sections `changed` having changed.
     ///
     /// `found[first..]` holds the branches of the valleys before the change and, on success, of those after it.
     /// O(sections + unplaced buffers) of the level runs concerned, plus the number of valleys.
     pub fn look(
         &mut self,
-        reduced: &Reduced,
+        view: View<'_>,
         state: &mut State,
-        component: (usize, usize),
         mut changed: (usize, usize),
-        rules: &Rules,
-        weight: &[f64],
         (found, first): (&mut Vec<Branch>, usize),
     ) -> Result<(), Dead> {
+        let View { reduced, component, rules, weight } = view;
         loop {
             let (from, to) = runs_around(&state.floor, component, changed);
             let mut at = first;

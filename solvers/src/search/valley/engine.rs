@@ -1,6 +1,6 @@
 //! The search over components, with restarts.
 
-use super::analyse::{Branch, Dead, OPEN, Scratch};
+use super::analyse::{Branch, Dead, OPEN, Scratch, View};
 use super::reduce::Reduced;
 use super::state::{NONE, State};
 use crate::search::memo::Memo;
@@ -241,15 +241,14 @@ impl<'a> Engine<'a> {
         }
         self.run_left -= 1;
         let mark = self.state.mark();
-        let seen = self.scratch.look(
-            self.reduced,
-            &mut self.state,
-            node.component,
-            node.changed,
-            &self.rules,
-            &self.weight,
-            (&mut self.valleys, node.valleys),
-        );
+        let view = View {
+            reduced: self.reduced,
+            component: node.component,
+            rules: &self.rules,
+            weight: &self.weight,
+        };
+        let known = (&mut self.valleys, node.valleys);
+        let seen = self.scratch.look(view, &mut self.state, node.changed, known);
         let end = match seen {
             Ok(()) => self.try_known(node, budget),
             Err(Dead(section)) => {
