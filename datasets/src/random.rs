@@ -301,7 +301,7 @@ mod tests {
         let lives = LifeLaw::Uniform { steps: 4, max_duration: 5 };
         assert_eq!(error(IntervalParams { lives, ..params }), "max_duration is 5, above steps, which is 4");
         let sizes = SizeLaw::Uniform { min: u64::MAX, max: u64::MAX };
-        assert!(error(IntervalParams { sizes, ..params }).starts_with("sizes overflow"));
+        assert!(error(IntervalParams { sizes, ..params }).contains("laid end to end"));
         let lives = LifeLaw::Stack { disorder: f64::NAN };
         assert_eq!(
             error(IntervalParams { lives, ..params }),

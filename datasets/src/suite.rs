@@ -100,18 +100,51 @@ fn random_entries() -> Vec<SuiteEntry> {
     entries
 }
 
+/// Guillotine packings of growing size, three seeds each: how far does an exact method get?
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn scaling_suite() -> Vec<SuiteEntry> {
+    let sizes = [20, 30, 40, 60, 80, 120, 160, 200];
+    sizes.into_iter().flat_map(|buffers| (1..=3).map(move |seed| packing(buffers, seed))).collect()
+}
+
+/// Eight guillotine packings of 50 buffers: what does each part of a method buy?
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn ablation_suite() -> Vec<SuiteEntry> {
+    (1..=8).map(|seed| packing(50, seed)).collect()
+}
+
+fn packing(buffers: u64, seed: u64) -> SuiteEntry {
+    let packing = guillotine(PackingParams::with_buffers(buffers), seed).expect("parameters in range");
+    let known = Known::Optimum(packing.optimum);
+    SuiteEntry::new(
+        format!("guillotine-{buffers}-{seed}"),
+        packing.instance,
+        known,
+        "cut from a full rectangle",
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_suite_is_stable_and_its_names_are_unique() {
-        let suite = embedded_suite();
-        assert_eq!(suite, embedded_suite());
+    fn suites_are_stable_and_their_names_are_unique() {
+        for make in [embedded_suite, scaling_suite, ablation_suite] {
+            check(&make(), &make());
+        }
+    }
+
+    fn check(suite: &[SuiteEntry], again: &[SuiteEntry]) {
+        assert_eq!(suite, again);
         let names: BTreeSet<&str> = suite.iter().map(|e| e.name.as_str()).collect();
         assert_eq!(names.len(), suite.len());
-        for entry in &suite {
+        for entry in suite {
             assert_eq!(entry.instance.name(), entry.name);
             let (Known::Optimum(least) | Known::AtLeast(least)) = entry.known;
             assert!(least >= load(&entry.instance).0, "{}", entry.name);

@@ -41,7 +41,7 @@ enum Command {
 #[derive(Args, Debug)]
 pub struct InstanceArgs {
     /// The most bytes a layout may reach; overrides the number in the file name (X.1048576.csv)
-    #[arg(long, value_name = "BYTES", conflicts_with = "no_capacity")]
+    #[arg(long, value_name = "BYTES", conflicts_with = "no_capacity", value_parser = bytes)]
     pub capacity: Option<u64>,
     /// Ignore the capacity in the file name
     #[arg(long)]
@@ -98,7 +98,7 @@ pub struct SolveArgs {
     #[arg(long)]
     pub decide: bool,
     /// Seconds of wall-clock time
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Option<Duration>,
     /// Nodes of the search; with it alone, runs repeat exactly
     #[arg(long, value_name = "NODES")]
@@ -155,7 +155,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub problems: Vec<ProblemKind>,
     /// Seconds of wall-clock time per run
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Duration,
     /// Nodes per run
     #[arg(long, value_name = "NODES")]
@@ -201,6 +201,11 @@ fn seconds(text: &str) -> Result<Duration, String> {
         return Err("expected a number of seconds from 0 on".to_owned());
     }
     Duration::try_from_secs_f64(number).map_err(|_| "too many seconds; leave it out for no limit".to_owned())
+}
+
+/// A number of bytes.
+fn bytes(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "expected a number of bytes, digits only".to_owned())
 }
 
 /// Threads from 1 on.

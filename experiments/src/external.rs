@@ -117,7 +117,9 @@ impl External {
         let started = Instant::now();
         let ended = watch(command.spawn()?, limit.and_then(|limit| started.checked_add(limit)))?;
         let seconds = started.elapsed().as_secs_f64();
-        let remark = remark(&ended, &errors);
+        let remark = remark(&ended, &errors)
+            // Where the files lay is of no interest to a reader of the record.
+            .map(|text| text.replace(&*folder.path().to_string_lossy(), "FOLDER"));
         let layout = if output.exists() {
             read_layout_file(&output, instance)
                 .map_err(|error| error.to_string().replace(&output.display().to_string(), "its answer"))

@@ -58,6 +58,11 @@ pub trait Plan: Problem<Input = Instance> + Sized {
     /// Its algorithms.
     fn entries(registry: &Registry) -> &[&'static Entry<Self>];
 
+    /// Variants of them for ablation.
+    fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
+        &[]
+    }
+
     /// A bound that always holds and costs next to nothing.
     fn floor(instance: &Instance) -> LowerBound;
 
@@ -79,6 +84,10 @@ impl Plan for Offsets {
 
     fn entries(registry: &Registry) -> &[&'static Entry<Self>] {
         &registry.offsets
+    }
+
+    fn variants(registry: &Registry) -> &[&'static Entry<Self>] {
+        &registry.variants
     }
 
     fn floor(instance: &Instance) -> LowerBound {

@@ -11,6 +11,9 @@ pub struct Registry {
     pub scattered: Vec<&'static Entry<Scattered>>,
     /// For the shared-object problem.
     pub pools: Vec<&'static Entry<Pools>>,
+    /// Exact solvers for the offset problem with one part switched off each, for ablation: found by their full name,
+    /// never part of a default.
+    pub variants: Vec<&'static Entry<Offsets>>,
 }
 
 /// Everything this build can run.
@@ -19,6 +22,7 @@ pub fn registry() -> Registry {
         offsets: plimsoll_heuristics::OFFSETS.iter().chain(plimsoll_solvers::OFFSETS).collect(),
         scattered: plimsoll_heuristics::SCATTERED.iter().collect(),
         pools: plimsoll_heuristics::POOLS.iter().chain(plimsoll_solvers::POOLS).collect(),
+        variants: plimsoll_solvers::VARIANTS.iter().collect(),
     }
 }
 
@@ -47,5 +51,11 @@ mod tests {
         check::<Offsets>(&registry);
         check::<Scattered>(&registry);
         check::<Pools>(&registry);
+        let mut variants = BTreeSet::new();
+        for entry in registry.variants {
+            assert!(variants.insert(entry.name), "{} twice", entry.name);
+            let built = (entry.build)(plimsoll_model::Setup::default());
+            assert!(entry.name.starts_with(&format!("{}:", built.name())), "{}", entry.name);
+        }
     }
 }

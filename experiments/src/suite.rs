@@ -1,6 +1,6 @@
 //! Suites of instances: embedded ones, corpora on disk, files and folders of the user.
 
-use plimsoll_datasets::embedded_suite;
+use plimsoll_datasets::{SuiteEntry, ablation_suite, embedded_suite, scaling_suite};
 use plimsoll_model::Instance;
 use plimsoll_model::csv::{CsvError, Endpoints, ReadOptions, read_instance_file};
 use std::path::{Path, PathBuf};
@@ -9,14 +9,23 @@ use std::path::{Path, PathBuf};
 pub const CORPORA: &str = plimsoll_datasets::CORPORA_VARIABLE;
 
 /// A suite known by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Suite {
     /// The name users type.
     pub name: &'static str,
     /// What is in it.
     pub about: &'static str,
-    /// Its folder among the corpora; none for what this build carries itself.
-    pub folder: Option<&'static str>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a suite comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Origin {
+    /// This build makes it.
+    Embedded(fn() -> Vec<SuiteEntry>),
+    /// A folder among the external corpora.
+    Corpora(&'static str),
 }
 
 /// Every suite known by name.
@@ -24,17 +33,27 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "embedded",
         about: "worked examples from papers, perfect packings of 20 to 400 buffers, instances above their load, random ones",
-        folder: None,
+        origin: Origin::Embedded(embedded_suite),
+    },
+    Suite {
+        name: "scaling",
+        about: "guillotine packings of 20 to 200 buffers, three each: how far does an exact method get?",
+        origin: Origin::Embedded(scaling_suite),
+    },
+    Suite {
+        name: "ablation",
+        about: "eight guillotine packings of 50 buffers: what does each part of a method buy?",
+        origin: Origin::Embedded(ablation_suite),
     },
     Suite {
         name: "minimalloc",
         about: "the eleven challenging instances of google/minimalloc, A to K, and its small example",
-        folder: Some("minimalloc"),
+        origin: Origin::Corpora("minimalloc"),
     },
     Suite {
         name: "idealloc",
         about: "the larger instances of cappadokes/idealloc: resnet50, pangu_2.6B, G_1",
-        folder: Some("idealloc"),
+        origin: Origin::Corpora("idealloc"),
     },
 ];
 
@@ -58,7 +77,9 @@ pub fn corpora() -> Option<PathBuf> {
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// Neither a known name nor a path.
-    #[error("'{0}' is neither a suite (embedded, minimalloc, idealloc) nor a CSV file or folder")]
+    #[error(
+        "'{0}' is neither a suite (embedded, scaling, ablation, minimalloc, idealloc) nor a CSV file or folder"
+    )]
     Unknown(String),
     /// A suite of the corpora, and no corpora.
     #[error("the suite '{0}' is among the external corpora; set {CORPORA} to the folder that holds them")]
@@ -82,9 +103,9 @@ pub enum SuiteError {
 /// [`SuiteError`] where there is nothing of that name; a file that cannot be read is a case with an error.
 pub fn cases(suite: &str, endpoints: Option<Endpoints>) -> Result<Vec<Case>, SuiteError> {
     if let Some(known) = SUITES.iter().find(|known| known.name == suite) {
-        return match known.folder {
-            None => Ok(embedded()),
-            Some(folder) => {
+        return match known.origin {
+            Origin::Embedded(make) => Ok(made(known.name, make)),
+            Origin::Corpora(folder) => {
                 let root = corpora().ok_or(SuiteError::NoCorpora(known.name))?;
                 files(known.name, list_folder(&root.join(folder))?, endpoints)
             }
@@ -112,14 +133,10 @@ pub fn cases(suite: &str, endpoints: Option<Endpoints>) -> Result<Vec<Case>, Sui
     files(suite, list_folder(folder)?.into_iter().filter(fits).collect(), endpoints)
 }
 
-/// The instances this build carries itself.
-pub fn embedded() -> Vec<Case> {
-    let case = |entry: plimsoll_datasets::SuiteEntry| Case {
-        suite: "embedded".to_owned(),
-        name: entry.name,
-        instance: Ok(entry.instance),
-    };
-    embedded_suite().into_iter().map(case).collect()
+fn made(suite: &str, make: fn() -> Vec<SuiteEntry>) -> Vec<Case> {
+    let case =
+        |entry: SuiteEntry| Case { suite: suite.to_owned(), name: entry.name, instance: Ok(entry.instance) };
+    make().into_iter().map(case).collect()
 }
 
 fn files(
@@ -185,7 +202,7 @@ mod tests {
 
     #[test]
     fn embedded_names_are_unique() {
-        let cases = embedded();
+        let cases = cases("embedded", None).unwrap();
         let mut names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();

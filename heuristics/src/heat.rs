@@ -12,13 +12,13 @@ pub struct Heat {
     tree: Vec<u32>,
 }
 
-/// The busiest piece of the profile during a life.
+/// The busiest step of a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peak {
     /// Bytes alive there.
     pub load: Bytes,
-    /// Position in [`LoadProfile::pieces`]; the earliest of equals.
-    pub piece: usize,
+    /// The step; the earliest of equals.
+    pub step: Step,
 }
 
 impl Heat {
@@ -64,24 +64,23 @@ impl Heat {
         best
     }
 
-    /// The busiest piece during a lifespan of the instance.
+    /// The busiest step of a lifespan of the instance.
     ///
     /// # Panics
     /// If the lifespan is of another instance and outside this one's profile.
     pub fn during(&self, lifespan: &Lifespan) -> Peak {
         let pieces = self.profile.pieces();
         let piece_at = |step: Step| pieces.partition_point(|(interval, _)| interval.upper <= step);
-        let best = lifespan
-            .intervals()
-            .iter()
-            .map(|part| {
-                // A border of a lifespan is a border of pieces, but one piece may span no change of load.
-                let to = pieces.partition_point(|(interval, _)| interval.lower < part.upper);
-                self.busiest(piece_at(part.lower), to)
-            })
-            .reduce(|a, b| self.hotter(a, b))
-            .expect("a lifespan has an interval");
-        Peak { load: pieces[best as usize].1, piece: best as usize }
+        let mut best: Option<Peak> = None;
+        for part in lifespan.intervals() {
+            // A border of a lifespan is a border of pieces, but one piece may span no change of load.
+            let to = pieces.partition_point(|(interval, _)| interval.lower < part.upper);
+            let (interval, load) = pieces[self.busiest(piece_at(part.lower), to) as usize];
+            if best.is_none_or(|best| load > best.load) {
+                best = Some(Peak { load, step: interval.lower.max(part.lower) });
+            }
+        }
+        best.expect("a lifespan has an interval")
     }
 }
 
@@ -96,14 +95,11 @@ mod tests {
             let instance = small_instance(SmallParams::with_features(9, seed % 16), seed);
             let (heat, profile) = (Heat::of(&instance), LoadProfile::of(&instance));
             for buffer in instance.buffers() {
-                let meets = |at: usize| {
-                    let interval = profile.pieces()[at].0;
-                    buffer.lifespan().intervals().iter().any(|part| part.intersects(interval))
-                };
-                let mut expected = Peak { load: Bytes::ZERO, piece: 0 };
-                for (piece, &(_, load)) in profile.pieces().iter().enumerate().filter(|&(p, _)| meets(p)) {
-                    if load > expected.load {
-                        expected = Peak { load, piece };
+                let mut expected = Peak { load: Bytes::ZERO, step: Step::default() };
+                let steps = (0..8).map(Step::new).filter(|&step| buffer.lifespan().contains(step));
+                for step in steps {
+                    if profile.at(step) > expected.load {
+                        expected = Peak { load: profile.at(step), step };
                     }
                 }
                 assert_eq!(heat.during(buffer.lifespan()), expected, "seed {seed}");

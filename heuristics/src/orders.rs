@@ -64,7 +64,7 @@ impl Order {
                 let heat = Heat::of(instance);
                 order.sort_by_cached_key(|&id| {
                     let peak = heat.during(instance.buffer(id).lifespan());
-                    (Reverse(peak.load), peak.piece, size(id))
+                    (Reverse(peak.load), peak.step, size(id))
                 });
             }
         }

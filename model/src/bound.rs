@@ -47,6 +47,7 @@ impl fmt::Display for Witness {
         match self {
             Self::Trivial => f.write_str("nothing needed"),
             Self::Load { step } => write!(f, "load at step {step}"),
+            Self::Clique { buffers } if buffers.len() == 1 => f.write_str("the largest buffer"),
             Self::Clique { buffers } => write!(f, "{} buffers in mutual conflict", buffers.len()),
             Self::AlignedClique { buffers, alignment } => {
                 write!(f, "{} aligned buffers in mutual conflict (multiples of {alignment})", buffers.len())
@@ -87,13 +88,15 @@ impl LowerBound {
     }
 }
 
-/// The simplest bound that is always right: the load; where exclusions make it unsound, the largest buffer; or
-/// the highest fixed end. O(n log n).
+/// The simplest bound that is always right: the load; where exclusions make it unsound, a clique among the buffers
+/// alive at the most loaded step; or the highest fixed end. O(n log n), with exclusions O(n k) for a clique of k.
 pub fn simple_bound(instance: &Instance) -> LowerBound {
     let mut best = LowerBound::trivial();
     if instance.exclusions().is_empty() {
         let (value, step) = load(instance);
         best.raise(LowerBound::new(value, Witness::Load { step }));
+    } else {
+        best.raise(clique_at_load(instance));
     }
     for id in instance.ids() {
         let buffer = instance.buffer(id);
@@ -105,6 +108,25 @@ pub fn simple_bound(instance: &Instance) -> LowerBound {
         }
     }
     best
+}
+
+/// Buffers tried for the clique of the simplest bound.
+const CLIQUE_CANDIDATES: usize = 1_000;
+
+/// A clique among the buffers alive at the most loaded step, grown from the largest down.
+fn clique_at_load(instance: &Instance) -> LowerBound {
+    let mut alive = alive_at(instance, load(instance).1);
+    alive.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
+    alive.truncate(CLIQUE_CANDIDATES);
+    let (mut members, mut value) = (Vec::new(), 0);
+    for id in alive {
+        if members.iter().all(|&member| instance.conflict(member, id)) {
+            members.push(id);
+            value += instance.buffer(id).size().get();
+        }
+    }
+    members.sort_unstable();
+    LowerBound::new(Bytes::new(value), Witness::Clique { buffers: members })
 }
 
 /// Bound on a stack of pairwise conflicting buffers whose offsets are multiples of `alignment`: every member but
@@ -184,11 +206,16 @@ fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) ->
         if !divides(a) {
             return Err(BoundError::NotAligned(a, alignment));
         }
-        if let Some(&b) = buffers[..i].iter().find(|&&b| !instance.conflict(a, b)) {
+        if let Some(&b) = buffers[..i].iter().find(|&&b| !crate::check::conflict(instance, a, b)) {
             return Err(BoundError::NoConflict(b, a));
         }
     }
-    Ok(stack_height(instance, buffers, alignment).unwrap_or(Bytes::ZERO))
+    // Whoever is topmost needs no rounding: the least over all choices of the sum of the others rounded up.
+    let size = |id: &BufferId| u128::from(instance.buffer(*id).size().get());
+    let rounded = |id: &BufferId| size(id).next_multiple_of(u128::from(alignment.get()));
+    let sum: u128 = buffers.iter().map(rounded).sum();
+    let height = buffers.iter().map(|top| sum - rounded(top) + size(top)).min().unwrap_or(0);
+    Ok(Bytes::new(u64::try_from(height).unwrap_or(0)))
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub enum CertificateError {
         actual: usize,
     },
     /// It speaks of another layout.
-    #[error("the certificate speaks of peak {certified:?}, the layout has {actual}")]
+    #[error("the certificate speaks of {}, the layout has peak {actual}", peak_text(*.certified))]
     OtherPeak {
         /// Peak in the certificate, bytes.
         certified: Option<Bytes>,
@@ -50,7 +50,7 @@ pub enum CertificateError {
         actual: Bytes,
     },
     /// A claim that peak and bound do not support.
-    #[error("claim '{claim}' does not follow from peak {peak:?} and bound {bound}")]
+    #[error("claim '{claim}' does not follow from {} and bound {bound}", peak_text(*.peak))]
     Claim {
         /// The claim.
         claim: Claim,
@@ -59,9 +59,23 @@ pub enum CertificateError {
         /// The bound, bytes.
         bound: Bytes,
     },
+    /// A valid layout below a bound, or within a capacity that was called infeasible.
+    #[error("the layout's peak {peak} refutes the claim '{claim}' with bound {bound}")]
+    Refuted {
+        /// The claim.
+        claim: Claim,
+        /// The peak of the layout, bytes.
+        peak: Bytes,
+        /// The bound, bytes.
+        bound: Bytes,
+    },
     /// A bound its witness does not show.
     #[error(transparent)]
     Bound(#[from] BoundError),
+}
+
+fn peak_text(peak: Option<Bytes>) -> String {
+    peak.map_or_else(|| "no layout".to_owned(), |peak| format!("peak {peak}"))
 }
 
 impl Certificate {
@@ -92,7 +106,11 @@ impl Certificate {
         if self.peak.is_some_and(|certified| certified != peak) {
             return Err(CertificateError::OtherPeak { certified: self.peak, actual: peak });
         }
-        let bound = self.lower_bound.value;
+        let (bound, claim) = (self.lower_bound.value, self.claim);
+        let fits = instance.capacity().is_some_and(|capacity| peak <= capacity);
+        if bound > peak || claim == Claim::Infeasible && fits {
+            return Err(CertificateError::Refuted { claim, peak, bound });
+        }
         let follows = match self.claim {
             Claim::Optimal => self.peak == Some(bound),
             Claim::Feasible => self.peak.is_some_and(|peak| peak >= bound),

@@ -173,7 +173,7 @@ pub enum Violation {
 }
 
 /// Conflict straight from the definition, on raw intervals.
-fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
+pub(crate) fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
     let listed = |pairs: &crate::instance::Pairs| {
         !pairs.is_empty() && (pairs.of(a).contains(&b) || pairs.of(b).contains(&a))
     };

@@ -179,12 +179,19 @@ pub enum InstanceError {
         other_name: String,
     },
     /// The sum of all sizes (rounded to alignments, above the highest fixed end) leaves the address space.
-    #[error("sizes overflow: laid end to end up to buffer '{name}' they pass {limit} bytes")]
+    #[error(
+        "value {value}: laid end to end up to buffer '{name}', sizes rounded to alignments above the highest fixed \
+         offset pass {limit} bytes"
+    )]
     TotalOverflow {
         /// The buffer that passes the limit.
         buffer: BufferId,
         /// Its name.
         name: String,
+        /// What of it is largest: `size`, `alignment` or `offset`.
+        column: &'static str,
+        /// That number, bytes.
+        value: Bytes,
         /// The limit, bytes.
         limit: Bytes,
     },
@@ -411,11 +418,12 @@ fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
                 _ => {}
             }
             if total > u128::from(limit.get()) {
-                return Err(InstanceError::TotalOverflow {
-                    buffer: BufferId::at(i),
-                    name: b.name.to_string(),
-                    limit,
-                });
+                let parts =
+                    [(b.size, "size"), (b.alignment, "alignment"), (b.fixed.unwrap_or_default(), "offset")];
+                let largest = parts.into_iter().max_by_key(|&(value, _)| value);
+                let (value, column) = largest.expect("there are three");
+                let (buffer, name) = (BufferId::at(i), b.name.to_string());
+                return Err(InstanceError::TotalOverflow { buffer, name, column, value, limit });
             }
         }
     }

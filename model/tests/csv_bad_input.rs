@@ -213,13 +213,13 @@ fn rows_together() {
             ("a,0,1,4\n\"b,0,1,4", "f.csv: line 3: the row has 1 field, the header 4"),
             (
                 "a,0,1,9223372036854775807\nb,2,3,1",
-                "f.csv: line 2: column 'size': sizes overflow: laid end to end up to buffer 'a' they pass \
-                 9223372036854775807 bytes",
+                "f.csv: line 2: column 'size': value 9223372036854775807: laid end to end up to buffer 'a', sizes rounded \
+                 to alignments above the highest fixed offset pass 9223372036854775807 bytes",
             ),
             (
                 "a,0,1,9223372036854775000\nb,2,3,1000",
-                "f.csv: line 3: column 'size': sizes overflow: laid end to end up to buffer 'b' they pass \
-                 9223372036854775807 bytes",
+                "f.csv: line 3: column 'size': value 1000: laid end to end up to buffer 'b', sizes rounded to alignments \
+                 above the highest fixed offset pass 9223372036854775807 bytes",
             ),
         ],
     );

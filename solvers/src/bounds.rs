@@ -9,16 +9,17 @@
 //! - *Fixed end*: where a fixed buffer ends.
 
 use crate::clique::heaviest_clique;
+use plimsoll_heuristics::conflict_counts;
 use plimsoll_model::{
     BufferId, Bytes, ConflictGraph, Instance, LowerBound, Step, Witness, alive_at, gcd, simple_bound,
     stack_height,
 };
 use std::collections::BTreeMap;
 
-/// Above this many buffers no conflict graph is built, so cliques are not looked for.
-const CLIQUE_BUFFERS: usize = 4_000;
+/// Above this many conflicts no graph is built, so cliques are not looked for.
+const CLIQUE_CONFLICTS: u64 = 1_000_000;
 
-/// Nodes the exact clique search may take.
+/// Nodes the exact clique search may take for 200 buffers; fewer for more, as each costs more.
 const CLIQUE_NODES: u64 = 20_000;
 
 /// The best bound that can be had quickly: O(k n log n) for k distinct alignments, and a clique search of limited
@@ -40,10 +41,15 @@ pub fn quick_bound(instance: &Instance) -> LowerBound {
     if instance.has_alignment() && instance.exclusions().is_empty() {
         best.raise(aligned_load(instance));
     }
-    if !instance.is_interval() && instance.len() <= CLIQUE_BUFFERS {
+    if !instance.is_interval() && conflicts(instance) <= CLIQUE_CONFLICTS {
         best.raise(clique_bound(instance));
     }
     best
+}
+
+/// Number of conflicting pairs, counted without building the graph.
+pub(crate) fn conflicts(instance: &Instance) -> u64 {
+    conflict_counts(instance).iter().sum::<u64>() / 2
 }
 
 /// The clique bound alone: the heaviest set in mutual conflict that the search found, its stack height taken with
@@ -51,7 +57,8 @@ pub fn quick_bound(instance: &Instance) -> LowerBound {
 pub fn clique_bound(instance: &Instance) -> LowerBound {
     let graph = ConflictGraph::of(instance);
     let weights: Vec<u64> = instance.buffers().iter().map(|b| b.size().get()).collect();
-    let clique = heaviest_clique(&graph, &weights, CLIQUE_NODES).members;
+    let nodes = CLIQUE_NODES * 200 / (graph.len() as u64).max(200);
+    let clique = heaviest_clique(&graph, &weights, nodes).members;
     let mut best = LowerBound::trivial();
     for alignment in divisors(instance, &clique) {
         let aligned: Vec<BufferId> = clique

@@ -1,14 +1,19 @@
 //! The default solver: certify cheaply, search only where that leaves a gap.
 //!
-//! Bounds first, then one placement per order, each given up as soon as it reaches the best; whenever the best layout
-//! meets the bound the answer is proved without a search. What is left goes to [`crate::search::Search`].
+//! In this order, ending as soon as the best layout meets the bound, which is then proved without further ado:
+//! 1. *bounds*;
+//! 2. *orders*: one placement per order, each given up as soon as it reaches the best;
+//! 3. *sprint*: some ten thousand nodes of [`Search`] aimed at the bound, which settles most instances of moderate size;
+//! 4. *iterate*: an iterated search over orders, which settles most large ones and gives the rest a good layout early;
+//! 5. *search*: [`Search`] until the end.
 
 use crate::bounds::quick_bound;
 use crate::search::Search;
-use plimsoll_heuristics::{Fit, Order, place};
+use crate::search::minimise::Progress;
+use plimsoll_heuristics::{Fit, IteratedSearch, Order, place};
 use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver,
-    Stats, Stop,
+    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, Silent, SolveError,
+    Solver, Stats, Stop,
 };
 
 /// Bounds, orders, then search.
@@ -62,6 +67,74 @@ fn try_orders(
     best
 }
 
+/// Above this many buffers there is no sprint: few nodes would not even place them all.
+const SPRINT_BUFFERS: usize = 5_000;
+const SPRINT_NODES: u64 = 60_000;
+
+/// Placements of the iterated search: so many, and so many per buffer.
+const ITERATE_PLACEMENTS: (u64, u64) = (400_000, 100);
+
+/// What the phases share.
+struct Phases<'a> {
+    setup: Setup,
+    instance: &'a Instance,
+    budget: &'a mut Budget,
+    observer: &'a mut dyn Observer<Offsets>,
+    progress: Progress,
+    stats: Stats,
+}
+
+impl Phases<'_> {
+    /// Runs one phase and books its seconds, unless there is nothing left to do.
+    fn phase(
+        &mut self,
+        name: &str,
+        run: impl FnOnce(&mut Self) -> Result<(), SolveError>,
+    ) -> Result<(), SolveError> {
+        if self.settled() {
+            return Ok(());
+        }
+        self.observer.phase(name);
+        let since = self.budget.elapsed().as_secs_f64();
+        let done = run(self);
+        self.stats.phases.push((name.to_owned(), self.budget.elapsed().as_secs_f64() - since));
+        done
+    }
+
+    fn settled(&self) -> bool {
+        let bound = self.progress.bound.value;
+        let value = self.progress.best.as_ref().map(|&(_, value)| value);
+        self.instance.capacity().is_some_and(|capacity| bound > capacity)
+            || value.is_some_and(|value| value == bound || self.budget.reaches_target(value))
+    }
+
+    /// Searches within a part of the budget, or all of it.
+    fn search(&mut self, nodes: Option<u64>) {
+        let mut part = self.budget.part(nodes, None);
+        let start = std::mem::replace(&mut self.progress, Progress::nothing());
+        let search = Search::new(self.setup);
+        self.progress = search.improve(self.instance, start.best, start.bound, &mut part, self.observer);
+        self.budget.spend(part.nodes());
+    }
+
+    fn iterate(&mut self) -> Result<(), SolveError> {
+        let (once, per_buffer) = ITERATE_PLACEMENTS;
+        let wanted = once + per_buffer * self.instance.len() as u64;
+        let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
+        let mut part = self.budget.part(Some(nodes), self.budget.time_left().map(|left| left / 4));
+        // Incumbents are compared with ours before anybody is told.
+        let outcome = IteratedSearch::new(self.setup.seed).solve(self.instance, &mut part, &mut Silent)?;
+        self.budget.spend(part.nodes());
+        if let (Some(layout), Some(value)) = (outcome.solution, outcome.value)
+            && self.progress.best.as_ref().is_none_or(|&(_, best)| value < best)
+        {
+            self.observer.incumbent(&layout, value);
+            self.progress.best = Some((layout, value));
+        }
+        Ok(())
+    }
+}
+
 impl Solver<Offsets> for Exact {
     fn name(&self) -> &'static str {
         "exact"
@@ -73,24 +146,40 @@ impl Solver<Offsets> for Exact {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Layout>, SolveError> {
-        let mut stats = Stats::default();
-        observer.phase("bounds");
-        let bound = quick_bound(instance);
-        observer.bound(&bound);
-        stats.phases.push(("bounds".to_owned(), budget.elapsed().as_secs_f64()));
-        let impossible = instance.capacity().is_some_and(|capacity| bound.value > capacity);
-        if impossible {
-            return Ok(Outcome::conclude(None, bound, instance.capacity(), Stop::Completed, stats));
+        let (progress, stats) = (Progress::nothing(), Stats::default());
+        let mut phases = Phases { setup: self.setup, instance, budget, observer, progress, stats };
+        phases.phase("bounds", |p| {
+            p.progress.bound = quick_bound(p.instance);
+            p.observer.bound(&p.progress.bound);
+            Ok(())
+        })?;
+        phases.phase("orders", |p| {
+            p.progress.best = try_orders(p.instance, &p.progress.bound, p.budget, p.observer);
+            Ok(())
+        })?;
+        if instance.len() <= SPRINT_BUFFERS {
+            phases.phase("sprint", |p| {
+                p.search(Some(SPRINT_NODES));
+                Ok(())
+            })?;
         }
-        observer.phase("orders");
-        let since = budget.elapsed().as_secs_f64();
-        let best = try_orders(instance, &bound, budget, observer);
-        stats.phases.push(("orders".to_owned(), budget.elapsed().as_secs_f64() - since));
-        observer.phase("search");
-        let since = budget.elapsed().as_secs_f64();
-        let progress = Search::new(self.setup).improve(instance, best, bound, budget, observer);
-        stats.phases.push(("search".to_owned(), budget.elapsed().as_secs_f64() - since));
+        phases.phase("iterate", Phases::iterate)?;
+        phases.phase("search", |p| {
+            p.search(None);
+            Ok(())
+        })?;
+        let settled = phases.settled();
+        let Phases { progress, mut stats, budget, .. } = phases;
         stats.nodes = budget.nodes();
-        Ok(Outcome::conclude(progress.best, progress.bound, instance.capacity(), progress.stop, stats))
+        let stop = match &progress.best {
+            Some((_, value))
+                if settled && *value != progress.bound.value && budget.reaches_target(*value) =>
+            {
+                Stop::Target
+            }
+            _ if settled => Stop::Completed,
+            _ => budget.check().unwrap_or(progress.stop),
+        };
+        Ok(Outcome::conclude(progress.best, progress.bound, instance.capacity(), stop, stats))
     }
 }

@@ -31,4 +31,4 @@ pub mod smt;
 
 pub use brute::BruteForce;
 pub use exact::Exact;
-pub use registry::{OFFSETS, POOLS};
+pub use registry::{OFFSETS, POOLS, VARIANTS};

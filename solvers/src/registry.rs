@@ -1,10 +1,10 @@
 //! Every exact solver by name.
 
-use crate::ilp::{Ilp, PoolIlp};
-use crate::search::Search;
-use crate::smt::Smt;
+use crate::ilp::{Formulation, Ilp, PoolIlp};
+use crate::search::{Search, SearchParams};
+use crate::smt::{Encoding, Smt, Theory};
 use crate::{BruteForce, Exact};
-use plimsoll_model::{Entry, Kind, Offsets, Pools};
+use plimsoll_model::{Entry, Kind, Offsets, Pools, Setup, Solver};
 
 /// Every exact solver for the offset problem, the default first.
 pub const OFFSETS: &[Entry<Offsets>] = &[
@@ -53,3 +53,92 @@ pub const POOLS: &[Entry<Pools>] = &[Entry {
     source: "asymmetric representatives for colouring (Campelo, Campos, Correa 2008); good_lp, HiGHS",
     build: |setup| Box::new(PoolIlp::new(setup)),
 }];
+
+/// The exact solvers with one part switched off each, for ablation: `NAME:no-PART`. Not for everyday use.
+pub const VARIANTS: &[Entry<Offsets>] = &[
+    valley("search:no-restarts", "one run, no restarts", |s| {
+        Box::new(search(s, |p| p.rules.restarts = false))
+    }),
+    valley("search:no-memo", "no memo of failed states", |s| Box::new(search(s, |p| p.rules.memo = false))),
+    valley("search:no-wall-waste", "no bound on what walls leave empty", |s| {
+        Box::new(search(s, |p| p.rules.wall_waste = false))
+    }),
+    valley("search:no-twins", "twins are tried one by one", |s| {
+        Box::new(search(s, |p| p.rules.twins = false))
+    }),
+    valley("search:no-failure-weights", "sections are not weighted by failures", |s| {
+        Box::new(search(s, |p| p.rules.failure_weights = false))
+    }),
+    valley("search:canonical", "canonical branching also on intervals", |s| {
+        Box::new(search(s, |p| p.canonical = true))
+    }),
+    program("ilp:no-bridges", "no bridges between cliques", |s| Box::new(ilp(s, |f| f.bridges = 0))),
+    program("ilp:no-stacking", "no stacking cuts", |s| Box::new(ilp(s, |f| f.stacking = false))),
+    program("ilp:no-positions", "positions are not narrowed", |s| Box::new(ilp(s, |f| f.positions = false))),
+    program("ilp:no-absorb", "dominated buffers are kept", |s| Box::new(ilp(s, |f| f.absorb = false))),
+    program("ilp:no-symmetry", "twins and mirror images are kept", |s| {
+        Box::new(ilp(s, |f| f.symmetry = false))
+    }),
+    program("ilp:no-decide", "minimises at once instead of aiming at the bound", |s| {
+        Box::new(ilp(s, |f| f.decide = false))
+    }),
+    program("ilp:plain", "big-M alone", |s| {
+        Box::new(ilp(s, |f| {
+            *f = Formulation {
+                absorb: false,
+                positions: false,
+                stacking: false,
+                bridges: 0,
+                symmetry: false,
+                decide: false,
+                ..*f
+            };
+        }))
+    }),
+    theory("smt:no-bridges", "no bridges between cliques", |s| Box::new(smt(s, |e| e.bridges = 0))),
+    theory("smt:no-positions", "positions are not narrowed", |s| Box::new(smt(s, |e| e.positions = false))),
+    theory("smt:no-absorb", "dominated buffers are kept", |s| Box::new(smt(s, |e| e.absorb = false))),
+    theory("smt:no-symmetry", "twins and mirror images are kept", |s| {
+        Box::new(smt(s, |e| e.symmetry = false))
+    }),
+    theory("smt:linear", "linear integer arithmetic instead of differences", |s| {
+        Box::new(smt(s, |e| e.theory = Theory::Linear))
+    }),
+    theory("smt:plain", "disjunctions alone", |s| {
+        Box::new(smt(s, |e| {
+            *e = Encoding { absorb: false, positions: false, symmetry: false, bridges: 0, ..*e };
+        }))
+    }),
+];
+
+type Build = fn(Setup) -> Box<dyn Solver<Offsets>>;
+
+const fn valley(name: &'static str, about: &'static str, build: Build) -> Entry<Offsets> {
+    Entry { name, kind: Kind::Exact, about, source: "ablation of search", build }
+}
+
+const fn program(name: &'static str, about: &'static str, build: Build) -> Entry<Offsets> {
+    Entry { name, kind: Kind::Exact, about, source: "ablation of ilp", build }
+}
+
+const fn theory(name: &'static str, about: &'static str, build: Build) -> Entry<Offsets> {
+    Entry { name, kind: Kind::Exact, about, source: "ablation of smt", build }
+}
+
+fn search(setup: Setup, change: fn(&mut SearchParams)) -> Search {
+    let mut params = SearchParams::default();
+    change(&mut params);
+    Search::new(setup).with_params(params)
+}
+
+fn ilp(setup: Setup, change: fn(&mut Formulation)) -> Ilp {
+    let mut formulation = Formulation::default();
+    change(&mut formulation);
+    Ilp::new(setup).with_formulation(formulation)
+}
+
+fn smt(setup: Setup, change: fn(&mut Encoding)) -> Smt {
+    let mut encoding = Encoding::default();
+    change(&mut encoding);
+    Smt::new(setup).with_encoding(encoding)
+}

@@ -1,7 +1,9 @@
 //! All exact solvers agree with brute force, on small random instances with every feature of the model.
 
 use plimsoll_datasets::{SmallParams, small_instance};
-use plimsoll_model::{Budget, Claim, Instance, Offsets, Outcome, Problem, Setup, Silent, Solver};
+use plimsoll_model::{
+    Budget, Buffer, Claim, Instance, Lifespan, Offsets, Outcome, Problem, Setup, Silent, Solver,
+};
 use plimsoll_solvers::{BruteForce, OFFSETS};
 
 /// Instances per test; two tests together see 2 000.
@@ -39,6 +41,38 @@ fn agree(seeds: impl Iterator<Item = u64>) {
         }
     }
     assert!(above_load > 0, "some optima lie above the load");
+}
+
+/// A part of the instance may end far below the bound of the whole: nobody may take that for a contradiction.
+#[test]
+fn all_exact_solvers_agree_where_the_instance_falls_apart() {
+    for seed in 0..150 {
+        let parts = (0..3).map(|part| {
+            let params = SmallParams { max_size: 3 + 5 * part, ..SmallParams::with_features(2, 2) };
+            small_instance(params, 3 * seed + part)
+        });
+        let mut builder = plimsoll_model::InstanceBuilder::new("parts");
+        for (part, instance) in (0..).zip(parts) {
+            for b in instance.buffers() {
+                let hull = b.lifespan().hull();
+                let shift = 10 * part;
+                let lifespan = Lifespan::single(hull.lower.get() + shift, hull.upper.get() + shift).unwrap();
+                let buffer = Buffer::new(format!("{part}-{}", b.name()), b.size(), lifespan);
+                builder = builder.buffer(buffer.aligned(b.alignment()));
+            }
+        }
+        let instance = builder.build().unwrap();
+        let optimum = checked(&instance, &BruteForce, seed).value;
+        for entry in OFFSETS {
+            let outcome = checked(&instance, &*(entry.build)(Setup { seed, threads: 2 }), seed);
+            assert_eq!(
+                (outcome.claim, outcome.value),
+                (Claim::Optimal, optimum),
+                "{} on seed {seed}",
+                entry.name
+            );
+        }
+    }
 }
 
 #[test]

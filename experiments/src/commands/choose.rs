@@ -38,12 +38,21 @@ pub fn choose(
         ProblemKind::Scattered => find(registry, name).map(Choice::Scattered),
         ProblemKind::Pools => find(registry, name).map(Choice::Pools),
     });
-    found.ok_or_else(|| unknown(name.unwrap_or_default(), &names(registry, &problems)))
+    found.ok_or_else(|| match (name, problem) {
+        (Some(name), Some(problem)) if names(registry, &ProblemKind::ALL).contains(&name) => {
+            let known = names(registry, &problems).join(", ");
+            Failure::input(format!("solver '{name}' is not for {problem} (those are: {known})"))
+        }
+        _ => unknown(name.unwrap_or_default(), &names(registry, &problems)),
+    })
 }
 
 fn find<P: Plan>(registry: &Registry, name: Option<&str>) -> Option<&'static Entry<P>> {
     match name {
-        Some(name) => P::entries(registry).iter().copied().find(|entry| entry.name == name),
+        Some(name) => {
+            let all = P::entries(registry).iter().chain(P::variants(registry));
+            all.copied().find(|entry| entry.name == name)
+        }
         None => default_entry(registry),
     }
 }
@@ -53,7 +62,9 @@ pub fn names(registry: &Registry, problems: &[ProblemKind]) -> Vec<&'static str>
     let mut names: Vec<&'static str> = Vec::new();
     for problem in problems {
         let own: Vec<&'static str> = match problem {
-            ProblemKind::Offsets => registry.offsets.iter().map(|entry| entry.name).collect(),
+            ProblemKind::Offsets => {
+                registry.offsets.iter().chain(&registry.variants).map(|entry| entry.name).collect()
+            }
             ProblemKind::Scattered => registry.scattered.iter().map(|entry| entry.name).collect(),
             ProblemKind::Pools => registry.pools.iter().map(|entry| entry.name).collect(),
         };

@@ -4,10 +4,10 @@ use crate::cli::ListArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::Registry;
-use plimsoll::model::{Offsets, Pools, Problem, Scattered};
+use plimsoll::model::{Entry, Offsets, Pools, Problem, Scattered};
 use plimsoll::plan::Plan;
 use plimsoll::report::table::{Align, Table};
-use plimsoll::suite::{SUITES, corpora};
+use plimsoll::suite::{Origin, SUITES, corpora};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -29,17 +29,24 @@ struct Suite {
 #[derive(Debug, Serialize)]
 struct Listing {
     algorithms: Vec<Algorithm>,
+    variants: Vec<Algorithm>,
     suites: Vec<Suite>,
 }
 
 fn algorithms<P: Plan>(registry: &Registry) -> impl Iterator<Item = Algorithm> + '_ {
-    P::entries(registry).iter().map(|entry| Algorithm {
-        problem: P::NAME,
-        name: entry.name,
-        kind: entry.kind.to_string(),
-        about: entry.about,
-        source: entry.source,
-    })
+    P::entries(registry).iter().map(|entry| Algorithm::of(entry))
+}
+
+impl Algorithm {
+    fn of<P: Problem>(entry: &Entry<P>) -> Self {
+        Self {
+            problem: P::NAME,
+            name: entry.name,
+            kind: entry.kind.to_string(),
+            about: entry.about,
+            source: entry.source,
+        }
+    }
 }
 
 /// Runs the command.
@@ -49,12 +56,13 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
         algorithms::<Offsets>(&registry)
             .chain(algorithms::<Scattered>(&registry))
             .chain(algorithms::<Pools>(&registry));
+    let variants = registry.variants.iter().map(|entry| Algorithm::of(entry)).collect();
     let suites = SUITES.iter().map(|suite| Suite {
         name: suite.name,
         about: suite.about,
-        available: suite.folder.is_none() || corpora().is_some(),
+        available: matches!(suite.origin, Origin::Embedded(_)) || corpora().is_some(),
     });
-    let listing = Listing { algorithms: all.collect(), suites: suites.collect() };
+    let listing = Listing { algorithms: all.collect(), variants, suites: suites.collect() };
     if args.json {
         let text = serde_json::to_string(&listing).map_err(Failure::internal)?;
         output::print(&format!("{text}\n"))?;
@@ -67,14 +75,18 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
 impl Listing {
     fn text(&self) -> String {
         let mut text = String::new();
-        for problem in [Offsets::NAME, Scattered::NAME, Pools::NAME] {
+        let of = |problem| self.algorithms.iter().filter(move |a| a.problem == problem);
+        let mut groups: Vec<(&str, Vec<&Algorithm>)> =
+            [Offsets::NAME, Scattered::NAME, Pools::NAME].map(|name| (name, of(name).collect())).into();
+        groups.push(("offsets, for ablation", self.variants.iter().collect()));
+        for (title, group) in groups {
             let mut table = Table::new([
-                (problem, Align::Left),
+                (title, Align::Left),
                 ("kind", Align::Left),
                 ("what it does", Align::Left),
                 ("source", Align::Left),
             ]);
-            for a in self.algorithms.iter().filter(|a| a.problem == problem) {
+            for a in group {
                 table.row([a.name.to_owned(), a.kind.clone(), a.about.to_owned(), a.source.to_owned()]);
             }
             text.push_str(&table.text());

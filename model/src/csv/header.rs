@@ -48,6 +48,11 @@ impl Column {
         Self::Exclusions,
     ];
 
+    /// The column of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|column| column.names().contains(&name))
+    }
+
     /// The names it may carry, the usual one first.
     pub const fn names(self) -> &'static [&'static str] {
         match self {
@@ -73,7 +78,7 @@ impl Header {
         let mut at: [Option<usize>; Column::ALL.len()] = [None; Column::ALL.len()];
         let mut endpoints = Endpoints::HalfOpen;
         for (position, name) in names.iter().enumerate() {
-            let known = Column::ALL.into_iter().find(|c| c.names().contains(&name.as_str()));
+            let known = Column::named(name);
             let Some(column) = known else {
                 return Err(CsvErrorKind::UnknownColumn(name.clone()));
             };

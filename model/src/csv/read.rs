@@ -28,6 +28,25 @@ pub fn capacity_from_name(path: &Path) -> Option<Bytes> {
     digits.then(|| number.parse().ok().map(Bytes::new))?
 }
 
+/// The same, but a last part that is a number out of range is an error rather than no capacity.
+fn checked_capacity(path: &Path) -> Result<Option<Bytes>, CsvError> {
+    let found = capacity_from_name(path);
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let last = stem.rsplit_once('.').map_or("", |(_, last)| last);
+    let digits = last.strip_prefix('-').unwrap_or(last);
+    if found.is_none() && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
+        let expected = "a capacity in bytes (the number before '.csv' is the capacity)";
+        let kind = CsvErrorKind::BadValue { value: last.to_owned(), expected };
+        return Err(CsvError {
+            file: path.display().to_string(),
+            line: None,
+            column: None,
+            kind: Box::new(kind),
+        });
+    }
+    Ok(found)
+}
+
 /// The instance's name after its file: `X` for `dir/X.1048576.csv` and for `X.csv`.
 pub fn instance_name(path: &Path) -> String {
     let stem = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
@@ -42,7 +61,10 @@ pub fn instance_name(path: &Path) -> String {
 /// # Errors
 /// [`CsvError`] with file, line, column and value.
 pub fn read_instance_file(path: &Path, options: ReadOptions) -> Result<Instance, CsvError> {
-    let capacity = options.capacity.or_else(|| capacity_from_name(path));
+    let capacity = match options.capacity {
+        Some(capacity) => Some(capacity),
+        None => checked_capacity(path)?,
+    };
     let options = ReadOptions { capacity, ..options };
     let file = open(path)?;
     let instance = read_instance(&path.display().to_string(), file, options)?;
@@ -122,7 +144,8 @@ pub fn read_instance(file: &str, input: impl Read, options: ReadOptions) -> Resu
 
 fn column_of(error: &InstanceError) -> Option<Column> {
     match error {
-        InstanceError::ZeroSize { .. } | InstanceError::TotalOverflow { .. } => Some(Column::Size),
+        InstanceError::ZeroSize { .. } => Some(Column::Size),
+        InstanceError::TotalOverflow { column, .. } => Column::named(column),
         InstanceError::ZeroAlignment { .. } => Some(Column::Alignment),
         InstanceError::DuplicateName { .. } => Some(Column::Id),
         InstanceError::FixedMisaligned { .. } | InstanceError::FixedOverlap { .. } => Some(Column::Offset),

@@ -244,7 +244,8 @@ impl<'a> Run<'a> {
         }
         let verdict = verdict?;
         let value = Bytes::new((verdict.lower * self.grain) as u64);
-        if verdict.lower > self.parts[at].peak(&self.best[at]) {
+        // Where nothing was proved, the bound is that of the whole, above which this part need not reach.
+        if verdict.lower > lower && verdict.lower > self.parts[at].peak(&self.best[at]) {
             let reason = format!("a bound of {value} bytes above a layout that passed the checker");
             return Err(SolveError::Machinery { solver: self.name, reason });
         }

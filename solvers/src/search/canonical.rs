@@ -30,8 +30,11 @@ use super::memo::{Key, Memo, mix};
 use super::{Verdict, deepen};
 use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, sections};
 
-/// Bytes the memo may take.
-const MEMO_BYTES: usize = 128 << 20;
+/// Conflicts looked up at most while cliques are grown: a cover that is not complete only prunes less.
+const CLIQUE_LOOKUPS: usize = 20_000_000;
+
+/// Buffers of one size compared with each other for being twins.
+const TWIN_CANDIDATES: usize = 16;
 
 /// An instance with conflicts as neighbour lists and a cover of them by cliques.
 #[derive(Debug)]
@@ -57,18 +60,24 @@ impl<'a> Canonical<'a> {
 /// The sections, cut down to cliques where exclusions make them none, and a clique around every separation.
 fn cliques(instance: &Instance, graph: &ConflictGraph) -> Vec<Vec<u32>> {
     let mut cliques: Vec<Vec<u32>> = Vec::new();
+    let mut lookups = 0;
     let mut grow = |seeds: &[BufferId], candidates: &[BufferId]| {
         let mut members = seeds.to_vec();
         for &id in candidates {
-            if !members.contains(&id) && members.iter().all(|&m| graph.conflict(m, id)) {
+            lookups += members.len();
+            if lookups > CLIQUE_LOOKUPS {
+                break;
+            }
+            if members.iter().all(|&m| graph.conflict(m, id)) {
                 members.push(id);
             }
         }
-        cliques.push(members.iter().map(|id| id.get()).collect());
+        members
     };
+    let mut add = |members: &[BufferId]| cliques.push(members.iter().map(|id| id.get()).collect());
     for section in sections(instance) {
         if instance.exclusions().is_empty() {
-            grow(&[], &section.buffers);
+            add(&section.buffers);
             continue;
         }
         // From the largest on: the heavy cliques are the ones that prune.
@@ -77,13 +86,16 @@ fn cliques(instance: &Instance, graph: &ConflictGraph) -> Vec<Vec<u32>> {
         let mut covered = vec![false; instance.len()];
         for &id in &by_size {
             if !covered[id.index()] {
-                grow(&[id], &by_size);
-                covered[id.index()] = true;
+                let members = grow(&[id], &by_size);
+                for member in &members {
+                    covered[member.index()] = true;
+                }
+                add(&members);
             }
         }
     }
     for (a, b) in instance.separations().iter() {
-        grow(&[a, b], graph.of_buffer(a));
+        add(&grow(&[a, b], graph.of_buffer(a)));
     }
     cliques
 }
@@ -105,7 +117,7 @@ fn elders(instance: &Instance, graph: &ConflictGraph) -> Vec<Option<u32>> {
     by_size.sort_by_key(|&id| (instance.buffer(id).size(), graph.of_buffer(id).len(), id));
     let mut elder = vec![None; instance.len()];
     for (at, &id) in by_size.iter().enumerate() {
-        let before = by_size[..at].iter().rev();
+        let before = by_size[..at].iter().rev().take(TWIN_CANDIDATES);
         let same_size =
             before.take_while(|&&other| instance.buffer(other).size() == instance.buffer(id).size());
         elder[id.index()] = same_size.filter(|&&other| alike(other, id)).map(|other| other.get()).max();
@@ -128,7 +140,7 @@ pub struct Engine<'a> {
     floor: Vec<u64>,
     placed: Vec<Option<u64>>,
     /// Offset placed last, and by whom.
-    level: (u64, u32),
+    level: (u64, Option<u32>),
     trail: Vec<(u32, u64)>,
     memo: Memo,
     value: Vec<u64>,
@@ -136,18 +148,18 @@ pub struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     /// A search for layouts of at most `capacity` bytes; `seed` varies the order of branches.
-    pub fn new(problem: &'a Canonical<'a>, capacity: Bytes, seed: u64) -> Self {
+    pub fn new(problem: &'a Canonical<'a>, capacity: Bytes, seed: u64, memo_bytes: usize) -> Self {
         let size: Vec<u64> = problem.instance.buffers().iter().map(|b| b.size().get()).collect();
-        let value = (0..size.len() as u64).map(|b| if seed == 0 { 0 } else { mix(b ^ seed << 32) }).collect();
+        let value = (0..size.len() as u64).map(|b| if seed == 0 { 0 } else { mix(seed ^ mix(b)) }).collect();
         Self {
             problem,
             capacity: capacity.get(),
             floor: vec![0; size.len()],
             placed: vec![None; size.len()],
             size,
-            level: (0, 0),
+            level: (0, None),
             trail: Vec::new(),
-            memo: Memo::new(MEMO_BYTES),
+            memo: Memo::new(memo_bytes),
             value,
         }
     }
@@ -164,7 +176,7 @@ impl<'a> Engine<'a> {
         let layout = Layout::from_raw(self.placed.iter().map(|offset| offset.unwrap_or(0)));
         self.placed.fill(None);
         self.floor.fill(0);
-        self.level = (0, 0);
+        self.level = (0, None);
         self.trail.clear();
         match (end, budget.check()) {
             (End::Fits, _) => Verdict::Fits(layout),
@@ -242,7 +254,7 @@ impl<'a> Engine<'a> {
         let mut next: Vec<(u64, usize)> = unplaced()
             .map(|b| (self.place_of(b), b))
             .filter(|&(place, b)| {
-                let in_turn = place > level || (place == level && (b > last as usize || left_is_fresh(self)));
+                let in_turn = place > level || (place == level && last.is_none_or(|last| b > last as usize));
                 let elder = self.problem.elder[b].is_none_or(|elder| self.placed[elder as usize].is_some());
                 // A buffer's own top is above its place: the horizon never hides the buffer that sets it.
                 in_turn
@@ -288,7 +300,7 @@ impl<'a> Engine<'a> {
 
     fn place(&mut self, b: usize, offset: u64) {
         self.placed[b] = Some(offset);
-        self.level = (offset, b as u32);
+        self.level = (offset, Some(b as u32));
         let top = offset + self.size[b];
         let problem = self.problem;
         for other in problem.graph.of_buffer(BufferId::at(b)) {
@@ -300,7 +312,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn undo(&mut self, b: usize, level: (u64, u32), mark: usize) {
+    fn undo(&mut self, b: usize, level: (u64, Option<u32>), mark: usize) {
         for (o, floor) in self.trail.drain(mark..).rev() {
             self.floor[o as usize] = floor;
         }
@@ -309,7 +321,7 @@ impl<'a> Engine<'a> {
     }
 
     fn hash(&self) -> u64 {
-        let mut hash = mix(self.level.0 << 20 ^ u64::from(self.level.1) | 1 << 63);
+        let mut hash = mix(self.level.0 << 20 ^ last_number(self.level) | 1 << 63);
         for b in 0..self.size.len() {
             if self.placed[b].is_none() {
                 hash ^= mix(self.floor[b] << 20 ^ b as u64);
@@ -319,9 +331,9 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// Nothing is placed yet: the level is the ground, and no id has been passed.
-fn left_is_fresh(engine: &Engine<'_>) -> bool {
-    engine.placed.iter().all(Option::is_none)
+/// Who was placed last, from 1; 0 for nobody.
+fn last_number(level: (u64, Option<u32>)) -> u64 {
+    level.1.map_or(0, |last| u64::from(last) + 1)
 }
 
 /// The state spelt out, as rule 6 says.
@@ -329,12 +341,12 @@ fn write_key(
     problem: &Canonical<'_>,
     floor: &[u64],
     placed: &[Option<u64>],
-    level: (u64, u32),
+    level: (u64, Option<u32>),
     key: &mut Key,
 ) {
     key.put(level.0);
     // Who was placed last matters only for ties at the level.
-    key.put(u64::from(level.1));
+    key.put(last_number(level));
     for b in 0..problem.instance.len() {
         if placed[b].is_none() {
             key.put(b as u64);

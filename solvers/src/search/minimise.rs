@@ -24,6 +24,13 @@ pub(crate) struct Progress {
     pub stop: Stop,
 }
 
+impl Progress {
+    /// Before anything is known.
+    pub fn nothing() -> Self {
+        Self { best: None, bound: LowerBound::trivial(), stop: Stop::Completed }
+    }
+}
+
 /// Makes the searches at a capacity, one per thread.
 pub(super) type Factory<'a> = dyn Fn(Bytes) -> Vec<Box<dyn Decide + 'a>> + 'a;
 

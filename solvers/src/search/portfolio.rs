@@ -11,6 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Lets every member search for at most `nodes` nodes and books the nodes spent.
 pub(super) fn decide(members: &mut [Box<dyn Decide + '_>], nodes: u64, budget: &mut Budget) -> Verdict {
+    let mut nodes = nodes;
+    let mut members = members;
+    if let Some(left) = budget.nodes_left() {
+        // The limit is for all members together.
+        let able = members.len().min(usize::try_from(left).unwrap_or(usize::MAX)).max(1);
+        members = &mut members[..able];
+        nodes = nodes.min(left / able as u64);
+    }
     let flags: Vec<Arc<AtomicBool>> = members.iter().map(|_| Arc::default()).collect();
     let run = |at: usize, member: &mut Box<dyn Decide + '_>, budget: &Budget| {
         let mut part = budget.part(Some(nodes), None).with_cancel(Arc::clone(&flags[at]));

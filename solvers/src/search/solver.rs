@@ -4,7 +4,7 @@ use super::Decide;
 use super::canonical::{self, Canonical};
 use super::minimise::{Progress, minimise};
 use super::valley::{self, Reduced, Rules};
-use crate::bounds::quick_bound;
+use crate::bounds::{conflicts, quick_bound};
 use plimsoll_heuristics::{Fit, Order, place};
 use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver,
@@ -13,6 +13,10 @@ use plimsoll_model::{
 
 /// Its name in the registry and in witnesses.
 pub(super) const NAME: &str = "search";
+
+/// Where conflicts are not those of plain intervals, instances with more of them are not searched: their graph alone
+/// would take hundreds of megabytes.
+const MOST_CONFLICTS: u64 = 10_000_000;
 
 /// Parameters of [`Search`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,19 +58,25 @@ impl Search {
     ) -> Progress {
         // Each thread searches with a seed of its own, the first with the one given.
         let seeds = || (0..self.setup.threads.max(1) as u64).map(|at| self.setup.seed.wrapping_add(at << 32));
+        let mut rules = self.params.rules;
+        rules.memo_bytes /= self.setup.threads.max(1);
         let progress = Progress { best, bound, stop: Stop::Completed };
         let reduced = if self.params.canonical { None } else { Reduced::of(instance) };
         if let Some(reduced) = reduced {
-            let engine =
-                |units: i64, seed: u64| valley::Engine::new(&reduced, units, self.params.rules, seed);
+            let engine = |units: i64, seed: u64| valley::Engine::new(&reduced, units, rules, seed);
             let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
                 let units = (capacity.get() / reduced.grain) as i64;
                 seeds().map(|seed| Box::new(engine(units, seed)) as _).collect()
             };
             minimise(instance, reduced.grain, &factory, progress, budget, observer)
         } else {
+            if conflicts(instance) > MOST_CONFLICTS {
+                return Progress { stop: budget.check().unwrap_or(Stop::Completed), ..progress };
+            }
             let problem = Canonical::of(instance);
-            let engine = |capacity: Bytes, seed: u64| canonical::Engine::new(&problem, capacity, seed);
+            let engine = |capacity: Bytes, seed: u64| {
+                canonical::Engine::new(&problem, capacity, seed, rules.memo_bytes)
+            };
             let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
                 seeds().map(|seed| Box::new(engine(capacity, seed)) as _).collect()
             };

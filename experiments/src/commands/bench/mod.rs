@@ -18,7 +18,7 @@ use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::rows::{Row, content_hash, settle};
 use plimsoll::report::summary::{self, Question};
 use plimsoll::run::{Attempt, Limits, RunError, audit, run};
-use plimsoll::suite::{CORPORA, Case, SUITES, Suite, cases, corpora};
+use plimsoll::suite::{CORPORA, Case, Origin, SUITES, Suite, cases, corpora};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use store::Store;
@@ -48,6 +48,14 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     }
     bar.finish_and_clear();
     report(&bench, &rows, &notes, store.as_ref())?;
+    for case in &cases {
+        if let Err(error) = &case.instance {
+            output::complain(&format!("not read: {error}"));
+        }
+    }
+    if !cases.is_empty() && cases.iter().all(|case| case.instance.is_err()) {
+        return Err(Failure::input("none of the instances could be read"));
+    }
     let refused = rows.iter().any(|row| row.status == "refused" && row.kind != "external");
     Ok(if refused { REFUTED } else { ANSWERED })
 }
@@ -84,14 +92,18 @@ fn command_line() -> String {
 /// The instances asked for, and what the reader should know about them.
 fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
     let mut notes = Vec::new();
-    let external = || SUITES.iter().filter(|suite| suite.folder.is_some());
+    let folder = |suite: &Suite| match suite.origin {
+        Origin::Embedded(_) => None,
+        Origin::Corpora(folder) => Some(folder),
+    };
+    let external = || SUITES.iter().filter(|suite| folder(suite).is_some());
     let suites: Vec<String> = if !args.suites.is_empty() {
         args.suites.clone()
     } else if let Some(root) = corpora() {
         // A folder of corpora need not hold all of them.
         let there = |folder: &str| root.join(folder).is_dir();
         let (present, absent): (Vec<&Suite>, Vec<&Suite>) =
-            external().partition(|s| s.folder.is_some_and(there));
+            external().partition(|suite| folder(suite).is_some_and(there));
         notes.extend(absent.iter().map(|suite| format!("{CORPORA} has no folder {}", suite.name)));
         ["embedded"].into_iter().chain(present.iter().map(|suite| suite.name)).map(str::to_owned).collect()
     } else {
@@ -388,5 +400,7 @@ fn select<P: Plan>(
         }
         args.solvers.iter().any(|name| name == entry.name || name == "all" || name == group)
     };
-    P::entries(registry).iter().filter(chosen).copied().collect()
+    let named = |entry: &&&'static Entry<P>| args.solvers.iter().any(|name| name == entry.name);
+    let variants = P::variants(registry).iter().filter(named);
+    P::entries(registry).iter().filter(chosen).chain(variants).copied().collect()
 }
