@@ -119,6 +119,8 @@ struct Report {
     witness: String,
     gap_percent: Option<f64>,
     load: u64,
+    #[serde(skip)]
+    exclusions: bool,
     capacity: Option<u64>,
     buffers: usize,
     seconds: f64,
@@ -149,6 +151,7 @@ impl Report {
             witness: outcome.lower_bound.witness.to_string(),
             gap_percent: outcome.value.and_then(|value| gap_percent(value, outcome.lower_bound.value)),
             load: load(instance).0.get(),
+            exclusions: !instance.exclusions().is_empty(),
             capacity: instance.capacity().map(Bytes::get),
             buffers: instance.len(),
             seconds,
@@ -163,6 +166,8 @@ impl Report {
 
     fn table(&self) -> String {
         let capacity = self.capacity.map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
+        // With exclusions more may be alive than the peak.
+        let note = if self.exclusions { " (no bound: exclusions)" } else { "" };
         let what = if self.problem == "pools" { "total" } else { "peak" };
         let peak = match (self.peak, self.capacity) {
             (None, _) => "none found".to_owned(),
@@ -174,7 +179,7 @@ impl Report {
         let mut rows = vec![
             (
                 "instance",
-                format!("{}: {} buffers, load {}{capacity}", self.instance, self.buffers, self.load),
+                format!("{}: {} buffers, load {}{note}{capacity}", self.instance, self.buffers, self.load),
             ),
             ("solver", format!("{} ({})", self.solver, self.problem)),
             ("claim", self.claim.to_owned()),

@@ -104,9 +104,12 @@ impl Map<'_> {
             thousands(peak),
             thousands(bound),
         )?;
-        // The legend.
-        let entries =
-            [(format!("{what} {}", thousands(peak)), PEAK), (format!("load {}", thousands(load)), LOAD)];
+        // The legend. With exclusions more may be alive than the peak.
+        let no_bound = if self.instance.exclusions().is_empty() { "" } else { " (no bound: exclusions)" };
+        let entries = [
+            (format!("{what} {}", thousands(peak)), PEAK),
+            (format!("load {}{no_bound}", thousands(load)), LOAD),
+        ];
         let mut x = LEFT;
         for (text, (colour, dash)) in entries {
             writeln!(
@@ -136,12 +139,18 @@ impl Map<'_> {
         };
         writeln!(output, "<g stroke=\"#333\" stroke-width=\"{stroke}\">")?;
         let mut labels = String::new();
+        // Exclusive buffers may lie over each other.
+        let see_through = if self.instance.exclusions().is_empty() { "" } else { " fill-opacity=\"0.6\"" };
         for (id, pieces) in self.instance.ids().zip(self.pieces) {
             let buffer = self.instance.buffer(id);
             let name = escape(buffer.name());
             let hue = (id.index() as f64 * GOLDEN_ANGLE).rem_euclid(360.0);
             let shade = 62 + 6 * (id.index() % 4);
-            write!(output, "<g fill=\"hsl({hue:.0},60%,{shade}%)\"><title>{name}: {} bytes", buffer.size())?;
+            write!(
+                output,
+                "<g fill=\"hsl({hue:.0},60%,{shade}%)\"{see_through}><title>{name}: {} bytes",
+                buffer.size()
+            )?;
             for piece in pieces {
                 write!(output, ", at [{}, {})", piece.start, piece.end())?;
             }

@@ -206,8 +206,9 @@ impl Scratch {
                 }
                 self.raises.push((s as u32, state.floor[s] + raise));
             } else {
-                let branches = options + i32::from(may_raise);
-                let score = rules.section_score(f64::from(branches), slack, state.capacity) / weight;
+                // Few branches first; a section that fails often may have more of them.
+                let branches = f64::from(options + i32::from(may_raise));
+                let score = branches * branches / weight;
                 if best.is_none_or(|best| score < best.score) {
                     let raise = may_raise.then_some(raise);
                     let (section, left, right) = (s as u32, from as u32, to as u32);

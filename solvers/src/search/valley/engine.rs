@@ -35,37 +35,35 @@ pub struct Rules {
     ///
     /// Sound: exchanging twins changes no floor.
     pub twins: bool,
-    /// Prefer sections that failed often (a failure counts 1 % more than the one before).
+    /// Prefer sections that failed often (a failure counts 0.1 % more than the one before).
     pub failure_weights: bool,
-    /// How much slack, as a share of the capacity, makes a section less attractive.
-    pub slack_penalty: f64,
     /// Relative noise in the order of branches.
     pub noise: f64,
+    /// How much a buffer gains, as a share of its attraction, for each wall it touches.
+    pub touch: f64,
+    /// By how much a buffer's attraction is multiplied where its top is level with the lower wall.
+    pub flush: f64,
 }
 
 impl Default for Rules {
     fn default() -> Self {
         Self {
             restarts: true,
-            restart_base: 500,
+            restart_base: 250,
             memo: true,
             memo_bytes: 256 << 20,
             wall_waste: true,
             twins: true,
             failure_weights: true,
-            slack_penalty: 4.0,
-            noise: 0.25,
+            noise: 0.1,
+            touch: 0.5,
+            flush: 5.0,
         }
     }
 }
 
-impl Rules {
-    /// Smaller is more attractive to branch on.
-    #[inline]
-    pub(super) fn section_score(&self, branches: f64, slack: i64, capacity: i64) -> f64 {
-        branches * (1.0 + self.slack_penalty * slack as f64 / capacity as f64)
-    }
-}
+/// How much more a failure counts than the one before.
+const FAILURE_GROWTH: f64 = 1.001;
 
 enum End {
     Fits,
@@ -346,9 +344,9 @@ impl<'a> Engine<'a> {
                 last_twin = reduced.twin[at];
                 let mut value = self.value[at];
                 let touches = u32::from(start == left) + u32::from(end == right);
-                value *= 1.0 + 0.25 * f64::from(touches);
+                value *= 1.0 + self.rules.touch * f64::from(touches);
                 if branch.depth != OPEN && reduced.size[at] == branch.depth {
-                    value *= 1.5;
+                    value *= self.rules.flush;
                 }
                 self.options.push((value, b));
             }
@@ -362,7 +360,7 @@ impl<'a> Engine<'a> {
             return;
         }
         self.weight[section] += self.increment;
-        self.increment *= 1.01;
+        self.increment *= FAILURE_GROWTH;
         if self.increment > 1e100 {
             for weight in &mut self.weight {
                 *weight = 1.0 + *weight / self.increment;
