@@ -174,7 +174,7 @@ pub enum Violation {
 
 /// Conflict straight from the definition, on raw intervals.
 pub(crate) fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
-    let listed = |pairs: &crate::instance::Pairs| {
+    let listed = |pairs: &crate::pairs::Pairs| {
         !pairs.is_empty() && (pairs.of(a).contains(&b) || pairs.of(b).contains(&a))
     };
     let mine = instance.buffer(a).lifespan().intervals();

@@ -29,10 +29,12 @@ mod check;
 mod conflict;
 pub mod csv;
 mod instance;
+mod instance_error;
 mod layout;
 mod lifespan;
 mod load;
 mod outcome;
+mod pairs;
 mod solver;
 mod units;
 
@@ -41,11 +43,13 @@ pub use budget::Budget;
 pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError};
 pub use check::{Violation, check_layout, check_pools, check_scattered};
 pub use conflict::ConflictGraph;
-pub use instance::{Buffer, Instance, InstanceBuilder, InstanceError, Pairs};
+pub use instance::{Buffer, Instance, InstanceBuilder};
+pub use instance_error::InstanceError;
 pub use layout::{Layout, Piece, PoolPlan, ScatteredLayout};
 pub use lifespan::{Interval, Lifespan, LifespanError};
 pub use load::{LoadProfile, Section, alive_at, load, sections};
 pub use outcome::{Claim, Outcome, Stats, Stop};
+pub use pairs::Pairs;
 pub use solver::{
     Entry, Kind, Observer, Offsets, Pools, Problem, Scattered, Setup, Silent, SolveError, Solver,
 };

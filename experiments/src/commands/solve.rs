@@ -95,6 +95,8 @@ fn store<P: Plan>(
             };
             output::write_file(path, |file| map.write(file))?;
         }
+    } else if args.output.is_some() || args.plot.is_some() {
+        output::complain("nothing was found, so neither a layout nor a map is written");
     }
     if let Some(path) = &args.certificate
         && P::KIND == ProblemKind::Offsets

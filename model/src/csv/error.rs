@@ -1,6 +1,6 @@
 //! What can be wrong with a CSV file: always file, line, column, value.
 
-use crate::instance::InstanceError;
+use crate::instance_error::InstanceError;
 use crate::lifespan::LifespanError;
 use std::fmt;
 

@@ -2,7 +2,8 @@
 
 use super::error::{CsvError, CsvErrorKind};
 use super::header::{Column, Endpoints, Header};
-use crate::instance::{Buffer, Instance, InstanceBuilder, InstanceError};
+use crate::instance::{Buffer, Instance, InstanceBuilder};
+use crate::instance_error::InstanceError;
 use crate::layout::Layout;
 use crate::lifespan::{Interval, Lifespan};
 use crate::units::Bytes;

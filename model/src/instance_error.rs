@@ -1,0 +1,135 @@
+//! What can be wrong with buffers and pairs.
+
+use crate::units::{BufferId, Bytes};
+
+/// Why buffers and pairs are no instance. Ids are positions in the list handed over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InstanceError {
+    /// A buffer without bytes.
+    #[error("buffer '{name}' has size 0; a buffer needs at least one byte")]
+    ZeroSize {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+    },
+    /// Alignment zero.
+    #[error("buffer '{name}' has alignment 0; use 1 for none")]
+    ZeroAlignment {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+    },
+    /// Two buffers of one name.
+    #[error("duplicate id '{name}'")]
+    DuplicateName {
+        /// The first to carry it.
+        first: BufferId,
+        /// The second.
+        second: BufferId,
+        /// The name.
+        name: String,
+    },
+    /// A fixed offset that its own alignment forbids.
+    #[error("buffer '{name}' is fixed at offset {offset}, no multiple of its alignment {alignment}")]
+    FixedMisaligned {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// The fixed offset, bytes.
+        offset: Bytes,
+        /// Its alignment, bytes.
+        alignment: Bytes,
+    },
+    /// Two conflicting buffers fixed over each other.
+    #[error(
+        "buffers '{name}' and '{other_name}' conflict, yet are fixed at overlapping addresses \
+         [{}, {}) and [{}, {})",
+        .range.0, .range.1, .other_range.0, .other_range.1
+    )]
+    FixedOverlap {
+        /// One.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// Its addresses.
+        range: (Bytes, Bytes),
+        /// The other.
+        other: BufferId,
+        /// The other's name.
+        other_name: String,
+        /// The other's addresses.
+        other_range: (Bytes, Bytes),
+    },
+    /// A pair that names a buffer twice.
+    #[error("buffer '{name}' is paired with itself")]
+    SelfPair {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+    },
+    /// A pair that names a buffer that is not there.
+    #[error("a pair names buffer number {index}, but there are only {count}")]
+    UnknownBuffer {
+        /// The position named.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A pair both separated and exclusive.
+    #[error("buffers '{name}' and '{other_name}' are both separated and exclusive")]
+    Contradiction {
+        /// One.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// The other.
+        other: BufferId,
+        /// The other's name.
+        other_name: String,
+    },
+    /// The sum of all sizes (rounded to alignments, above the highest fixed end) leaves the address space.
+    #[error(
+        "value {value}: laid end to end up to buffer '{name}', sizes rounded to alignments above the highest fixed \
+         offset pass {limit} bytes"
+    )]
+    TotalOverflow {
+        /// The buffer that passes the limit.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// What of it is largest: `size`, `alignment` or `offset`.
+        column: &'static str,
+        /// That number, bytes.
+        value: Bytes,
+        /// The limit, bytes.
+        limit: Bytes,
+    },
+    /// More buffers than ids.
+    #[error("{count} buffers are more than {} ids", u32::MAX)]
+    TooMany {
+        /// How many there are.
+        count: usize,
+    },
+}
+
+impl InstanceError {
+    /// The buffers the error speaks of, the offending one first.
+    pub fn buffers(&self) -> Vec<BufferId> {
+        match self {
+            Self::ZeroSize { buffer, .. }
+            | Self::ZeroAlignment { buffer, .. }
+            | Self::FixedMisaligned { buffer, .. }
+            | Self::SelfPair { buffer, .. }
+            | Self::TotalOverflow { buffer, .. } => vec![*buffer],
+            Self::DuplicateName { first, second, .. } => vec![*second, *first],
+            Self::FixedOverlap { buffer, other, .. } | Self::Contradiction { buffer, other, .. } => {
+                vec![*other, *buffer]
+            }
+            Self::UnknownBuffer { .. } | Self::TooMany { .. } => Vec::new(),
+        }
+    }
+}
