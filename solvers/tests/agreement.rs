@@ -84,3 +84,24 @@ fn all_exact_solvers_agree_on_even_seeds() {
 fn all_exact_solvers_agree_on_odd_seeds() {
     agree((0..INSTANCES).map(|i| 2 * i + 1));
 }
+
+#[test]
+fn worked_examples_have_the_known_optima() {
+    for worked in plimsoll_datasets::worked_examples() {
+        let optimum = worked.optimum.expect("every worked example is small");
+        for entry in OFFSETS {
+            let solver = (entry.build)(Setup::default());
+            if solver.supports(&worked.instance).is_err() {
+                continue;
+            }
+            let outcome = checked(&worked.instance, &*solver, 0);
+            assert_eq!(
+                (outcome.claim, outcome.value),
+                (Claim::Optimal, Some(optimum)),
+                "{} {}",
+                worked.name,
+                entry.name
+            );
+        }
+    }
+}
