@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Regenerates the records in results/, about half an hour in all:
+# Regenerates the records in results/, about a quarter of an hour in all:
 #   benchmark    every heuristic and the default exact solver on the embedded instances and, where PLIMSOLL_CORPORA is
 #                set, on the real ones
 #   scaling      how far ilp, smt and search get on perfect packings of 20 to 200 buffers
@@ -23,6 +23,6 @@ record() {
 
 variants=$("$binary" list --json | grep -o '"name":"[a-z]*:[a-z-]*"' | cut -d'"' -f4 | paste -sd, -)
 
-record benchmark --time-limit 10
-record scaling scaling --problems offsets --solvers search,ilp,smt --time-limit 30
-record ablation ablation --problems offsets --solvers "search,ilp,smt,$variants" --time-limit 10
+record benchmark --time-limit 5
+record scaling scaling --problems offsets --solvers search,ilp,smt --time-limit 20
+record ablation ablation --problems offsets --solvers "search,ilp,smt,$variants" --time-limit 5

@@ -162,6 +162,9 @@ impl Part {
     }
 }
 
+/// With more conflicts than this nothing is absorbed: looking for hosts would take longer than it saves.
+const ABSORB_CONFLICTS: usize = 200_000;
+
 /// Splits buffers into those kept and those absorbed, with their hosts, in the order of absorption.
 ///
 /// A host is at least as large, conflicts with everybody the guest conflicts with but not with the guest, and
@@ -174,6 +177,9 @@ pub(crate) fn absorb_dominated(
     ids: Vec<BufferId>,
     allows: impl Fn(BufferId, BufferId) -> bool,
 ) -> (Vec<BufferId>, Vec<(BufferId, BufferId)>) {
+    if graph.edges() > ABSORB_CONFLICTS {
+        return (ids, Vec::new());
+    }
     let mut here = vec![false; instance.len()];
     for id in &ids {
         here[id.index()] = true;

@@ -24,9 +24,10 @@
 
 use super::highs::{Answer, End, Limits, SAFE_UNITS, Scale, believed, solve};
 use super::model::Model;
+use crate::bounds::conflicts;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use plimsoll_model::{
-    Budget, ConflictGraph, Instance, Layout, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats,
+    Budget, Instance, Layout, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats,
 };
 
 /// The parts of the formulation, each of which can be switched off.
@@ -218,8 +219,8 @@ impl Solver<Offsets> for Ilp {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), SolveError> {
-        let (pairs, most) = (ConflictGraph::of(instance).edges(), self.formulation.max_pairs);
-        if pairs > most {
+        let (pairs, most) = (conflicts(instance), self.formulation.max_pairs);
+        if pairs > most as u64 {
             let reason = format!("{pairs} conflicting pairs are more than {most}");
             return Err(SolveError::Unsupported { solver: "ilp", reason });
         }

@@ -34,6 +34,9 @@ use plimsoll_model::{
 };
 use std::time::Instant;
 
+/// Instances with more buffers are declined before their variables are counted one by one.
+const MOST_BUFFERS: usize = 5_000;
+
 /// The parts of the formulation that can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolFormulation {
@@ -77,6 +80,10 @@ impl PoolIlp {
     }
 
     fn colouring(&self, instance: &Instance) -> Result<Colouring, SolveError> {
+        if instance.len() > MOST_BUFFERS {
+            let reason = format!("{} buffers are more than {MOST_BUFFERS}", instance.len());
+            return Err(SolveError::Unsupported { solver: "pool-ilp", reason });
+        }
         let colouring = Colouring::of(instance, self.formulation.absorb);
         let (variables, most) = (colouring.pairs.len(), self.formulation.max_variables);
         if variables > most {

@@ -20,9 +20,10 @@
 //! encodings); the bridges are ours, see `formulation::bridges`.
 
 use super::run::{Answer, decide};
+use crate::bounds::conflicts;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use plimsoll_model::{
-    Budget, ConflictGraph, Instance, Layout, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats,
+    Budget, Instance, Layout, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats,
 };
 
 /// Arithmetic z3 decides the questions by.
@@ -175,8 +176,8 @@ impl Solver<Offsets> for Smt {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), SolveError> {
-        let (pairs, most) = (ConflictGraph::of(instance).edges(), self.encoding.max_pairs);
-        if pairs > most {
+        let (pairs, most) = (conflicts(instance), self.encoding.max_pairs);
+        if pairs > most as u64 {
             let reason = format!("{pairs} conflicting pairs are more than {most}");
             return Err(SolveError::Unsupported { solver: "smt", reason });
         }
