@@ -3,7 +3,7 @@
 #   benchmark    every heuristic and the default exact solver on the embedded instances and, where PLIMSOLL_CORPORA is
 #                set, on the real ones
 #   scaling      how far ilp, smt and search get on perfect packings of 20 to 200 buffers
-#   ablation     what each part of ilp, smt and search buys on perfect packings of 50 buffers
+#   ablation     what each part of ilp, smt and search buys on perfect packings of 100 buffers
 # With a word, only that record: scripts/results.sh ablation
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -109,12 +109,12 @@ pub fn scaling_suite() -> Vec<SuiteEntry> {
     sizes.into_iter().flat_map(|buffers| (1..=3).map(move |seed| packing(buffers, seed))).collect()
 }
 
-/// Eight guillotine packings of 50 buffers: what does each part of a method buy?
+/// Eight guillotine packings of 100 buffers: what does each part of a method buy?
 ///
 /// # Panics
 /// Never: all parameters are in range.
 pub fn ablation_suite() -> Vec<SuiteEntry> {
-    (1..=8).map(|seed| packing(50, seed)).collect()
+    (1..=8).map(|seed| packing(100, seed)).collect()
 }
 
 fn packing(buffers: u64, seed: u64) -> SuiteEntry {

@@ -42,7 +42,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "ablation",
-        about: "eight guillotine packings of 50 buffers: what does each part of a method buy?",
+        about: "eight guillotine packings of 100 buffers: what does each part of a method buy?",
         origin: Origin::Embedded(ablation_suite),
     },
     Suite {
