@@ -16,7 +16,7 @@ setup:
 	@bash scripts/setup.sh
 
 run: setup
-	cargo build --release --locked --package plimsoll
+	cargo build --release --locked --workspace
 	$(TARGET)/release/plimsoll bench --time-limit $(or $(TIME_LIMIT),5)
 
 test: setup
