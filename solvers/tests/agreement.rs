@@ -105,3 +105,25 @@ fn worked_examples_have_the_known_optima() {
         }
     }
 }
+
+/// The optimum is known by construction, the bound of a stopped run may never pass it, and a claim needs both ends.
+#[test]
+fn a_short_limit_proves_nothing_it_should_not() {
+    let params = plimsoll_datasets::PackingParams::with_buffers(60);
+    let packing = plimsoll_datasets::guillotine(params, 7).unwrap();
+    for entry in OFFSETS {
+        let solver = (entry.build)(Setup::default());
+        if solver.supports(&packing.instance).is_err() {
+            continue;
+        }
+        for milliseconds in [0, 1, 5, 20] {
+            let limit = std::time::Duration::from_millis(milliseconds);
+            let budget = &mut Budget::unlimited().with_time_limit(limit);
+            let outcome = solver.solve(&packing.instance, budget, &mut Silent).unwrap();
+            assert!(outcome.lower_bound.value <= packing.optimum, "{} {milliseconds} ms", entry.name);
+            let met = outcome.value == Some(packing.optimum);
+            assert_eq!(outcome.claim == Claim::Optimal, met, "{} {milliseconds} ms", entry.name);
+            assert_ne!(outcome.claim, Claim::Infeasible, "{} {milliseconds} ms", entry.name);
+        }
+    }
+}
