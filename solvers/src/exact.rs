@@ -13,7 +13,7 @@ use crate::search::minimise::Progress;
 use plimsoll_heuristics::{Fit, IteratedSearch, Order, place};
 use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, Silent, SolveError,
-    Solver, Stats, Stop,
+    Solver, Stats,
 };
 
 /// Bounds, orders, then search.
@@ -91,7 +91,7 @@ impl Phases<'_> {
         name: &str,
         run: impl FnOnce(&mut Self) -> Result<(), SolveError>,
     ) -> Result<(), SolveError> {
-        if self.settled() {
+        if self.progress.settled(self.instance, self.budget).is_some() {
             return Ok(());
         }
         self.observer.phase(name);
@@ -99,13 +99,6 @@ impl Phases<'_> {
         let done = run(self);
         self.stats.phases.push((name.to_owned(), self.budget.elapsed().as_secs_f64() - since));
         done
-    }
-
-    fn settled(&self) -> bool {
-        let bound = self.progress.bound.value;
-        let value = self.progress.best.as_ref().map(|&(_, value)| value);
-        self.instance.capacity().is_some_and(|capacity| bound > capacity)
-            || value.is_some_and(|value| value == bound || self.budget.reaches_target(value))
     }
 
     /// Searches within a part of the budget, or all of it.
@@ -126,7 +119,7 @@ impl Phases<'_> {
         let outcome = IteratedSearch::new(self.setup.seed).solve(self.instance, &mut part, &mut Silent)?;
         self.budget.spend(part.nodes());
         if let (Some(layout), Some(value)) = (outcome.solution, outcome.value)
-            && self.progress.best.as_ref().is_none_or(|&(_, best)| value < best)
+            && self.progress.value().is_none_or(|best| value < best)
         {
             self.observer.incumbent(&layout, value);
             self.progress.best = Some((layout, value));
@@ -168,18 +161,9 @@ impl Solver<Offsets> for Exact {
             p.search(None);
             Ok(())
         })?;
-        let settled = phases.settled();
         let Phases { progress, mut stats, budget, .. } = phases;
         stats.nodes = budget.nodes();
-        let stop = match &progress.best {
-            Some((_, value))
-                if settled && *value != progress.bound.value && budget.reaches_target(*value) =>
-            {
-                Stop::Target
-            }
-            _ if settled => Stop::Completed,
-            _ => budget.check().unwrap_or(progress.stop),
-        };
+        let stop = progress.settled(instance, budget).or_else(|| budget.check()).unwrap_or(progress.stop);
         Ok(Outcome::conclude(progress.best, progress.bound, instance.capacity(), stop, stats))
     }
 }

@@ -29,6 +29,20 @@ impl Progress {
     pub fn nothing() -> Self {
         Self { best: None, bound: LowerBound::trivial(), stop: Stop::Completed }
     }
+
+    /// The value of the best layout.
+    pub fn value(&self) -> Option<Bytes> {
+        self.best.as_ref().map(|&(_, value)| value)
+    }
+
+    /// Why there is nothing left to do, if so: optimal, proved infeasible, or at the target.
+    pub fn settled(&self, instance: &Instance, budget: &Budget) -> Option<Stop> {
+        let (value, bound) = (self.value(), self.bound.value);
+        if instance.capacity().is_some_and(|capacity| bound > capacity) || value == Some(bound) {
+            return Some(Stop::Completed);
+        }
+        value.is_some_and(|value| budget.reaches_target(value)).then_some(Stop::Target)
+    }
 }
 
 /// Makes the searches at a capacity, one per thread.
@@ -72,18 +86,11 @@ impl Minimiser<'_, '_> {
     }
 
     fn finished(&self, budget: &mut Budget) -> Option<Stop> {
-        let (value, bound) = (self.value(), self.progress.bound.value);
-        if self.instance.capacity().is_some_and(|capacity| bound > capacity) || value == Some(bound) {
-            return Some(Stop::Completed);
-        }
-        if value.is_some_and(|value| budget.reaches_target(value)) {
-            return Some(Stop::Target);
-        }
-        budget.check()
+        self.progress.settled(self.instance, budget).or_else(|| budget.check())
     }
 
     fn value(&self) -> Option<Bytes> {
-        self.progress.best.as_ref().map(|&(_, value)| value)
+        self.progress.value()
     }
 
     /// The lowest and the highest capacity worth asking: a multiple of the grain, at or above the bound, below the
