@@ -59,6 +59,15 @@ pub const VARIANTS: &[Entry<Offsets>] = &[
     valley("search:no-restarts", "one run, no restarts", |s| {
         Box::new(search(s, |p| p.rules.restarts = false))
     }),
+    valley("search:no-lookahead", "options are ordered by shape alone", |s| {
+        Box::new(search(s, |p| p.rules.lookahead = false))
+    }),
+    valley("search:no-levels", "every run starts from the ground", |s| {
+        Box::new(search(s, |p| p.rules.levels = 0))
+    }),
+    valley("search:no-plain-runs", "lookahead and levels from the first run on", |s| {
+        Box::new(search(s, |p| p.rules.plain_runs = 0))
+    }),
     valley("search:no-memo", "no memo of failed states", |s| Box::new(search(s, |p| p.rules.memo = false))),
     valley("search:no-wall-waste", "no bound on what walls leave empty", |s| {
         Box::new(search(s, |p| p.rules.wall_waste = false))

@@ -148,6 +148,9 @@ mod tests {
             without(|r| r.wall_waste = false),
             without(|r| r.twins = false),
             without(|r| r.restart_base = 3),
+            without(|r| (r.plain_runs, r.restart_base, r.levels) = (0, 2, 3)),
+            without(|r| (r.plain_runs, r.lookahead) = (0, false)),
+            without(|r| (r.plain_runs, r.levels) = (0, 0)),
         ];
         for params in variants {
             let outcome = solve(instance, params, &mut Budget::unlimited());

@@ -3,8 +3,8 @@
 //! Only what a decision can have changed is looked at again. A valley depends on its own sections and its walls, so
 //! after the floors of sections `a..b` changed, the valleys in question are the level runs that touch `a - 1..b + 1`.
 
-use super::engine::Rules;
-use super::reduce::Reduced;
+use super::rules::Rules;
+use super::reduce::{Reduced, Span};
 use super::state::State;
 
 /// A height without limit, small enough that sums of two do not overflow.
@@ -42,17 +42,27 @@ pub(super) struct View<'a> {
     pub weight: &'a [f64],
 }
 
+/// What fits into the valley of a section, in one place because it is asked for together.
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    /// Changes, from the section before to this, of the units that fit and of the number of options.
+    fitting: i64,
+    options: i32,
+    /// Smallest fitting buffer whose last section is this, and whose first is this.
+    ends_here: i64,
+    starts_here: i64,
+}
+
+impl Sums {
+    const NONE: Self = Self { fitting: 0, options: 0, ends_here: OPEN, starts_here: OPEN };
+}
+
 /// Arrays per section that a look fills; made once.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
     /// End of the valley a section lies in, 0 outside valleys.
     valley_end: Vec<u32>,
-    /// Changes, from section to section, of the number of options and of the units that fit.
-    options: Vec<i32>,
-    fitting: Vec<i64>,
-    /// Smallest fitting buffer whose last section is this, and whose first is this.
-    ends_here: Vec<i64>,
-    starts_here: Vec<i64>,
+    sums: Vec<Sums>,
     /// Smallest fitting buffer that starts at or after a section.
     after: Vec<i64>,
     /// Number of real floors before a section.
@@ -65,10 +75,7 @@ impl Scratch {
     pub fn new(sections: usize) -> Self {
         Self {
             valley_end: vec![0; sections + 1],
-            options: vec![0; sections + 1],
-            fitting: vec![0; sections + 1],
-            ends_here: vec![OPEN; sections + 1],
-            starts_here: vec![OPEN; sections + 1],
+            sums: vec![Sums::NONE; sections + 1],
             after: vec![OPEN; sections + 2],
             real_before: vec![0; sections + 1],
             valleys: Vec::new(),
@@ -131,10 +138,7 @@ impl Scratch {
             while to < right && floor[to] == height {
                 self.real_before[to] = real;
                 real += u32::from(state.real[to]);
-                self.options[to] = 0;
-                self.fitting[to] = 0;
-                self.ends_here[to] = OPEN;
-                self.starts_here[to] = OPEN;
+                self.sums[to] = Sums::NONE;
                 to += 1;
             }
             let wall_right = if to < component.1 { floor[to] } else { OPEN };
@@ -150,23 +154,24 @@ impl Scratch {
             from = to;
         }
         self.real_before[right] = real;
-        self.options[right] = 0;
-        self.fitting[right] = 0;
+        self.sums[right] = Sums::NONE;
     }
 
     fn sum_fitting(&mut self, reduced: &Reduced, state: &State, left: usize, right: usize) {
         state.each_unplaced(reduced, left, right, |b| {
-            let (start, end) = (reduced.start[b as usize] as usize, reduced.end[b as usize] as usize);
+            let Span { start, end, size } = reduced.spans[b as usize];
+            let (start, end) = (start as usize, end as usize);
             if end <= self.valley_end[start] as usize {
-                let size = reduced.size[b as usize];
-                self.fitting[start] += size;
-                self.fitting[end] -= size;
-                if self.real_before[end] > self.real_before[start] {
-                    self.options[start] += 1;
-                    self.options[end] -= 1;
-                }
-                self.ends_here[end - 1] = self.ends_here[end - 1].min(size);
-                self.starts_here[start] = self.starts_here[start].min(size);
+                let option = i32::from(self.real_before[end] > self.real_before[start]);
+                let first = &mut self.sums[start];
+                first.fitting += size;
+                first.options += option;
+                first.starts_here = first.starts_here.min(size);
+                let last = &mut self.sums[end - 1];
+                last.ends_here = last.ends_here.min(size);
+                let after = &mut self.sums[end];
+                after.fitting -= size;
+                after.options -= option;
             }
         });
     }
@@ -182,18 +187,19 @@ impl Scratch {
         let mut least = OPEN;
         self.after[to] = OPEN;
         for s in (from..to).rev() {
-            least = least.min(self.starts_here[s]);
+            least = least.min(self.sums[s].starts_here);
             self.after[s] = least;
         }
         let mut best: Option<Branch> = None;
         let raises_before = self.raises.len();
         let (mut options, mut fitting, mut before) = (0i32, 0i64, OPEN);
         for (s, &weight) in (from..to).zip(&weight[from..to]) {
-            options += self.options[s];
-            fitting += self.fitting[s];
+            let sums = self.sums[s];
+            options += sums.options;
+            fitting += sums.fitting;
             // A buffer that ends before s or starts after it does not cover it.
             let smallest_beside = before.min(self.after[s + 1]);
-            before = before.min(self.ends_here[s]);
+            before = before.min(sums.ends_here);
             let slack = state.slack(s);
             if rules.wall_waste && depth != OPEN && depth - fitting > slack {
                 return Err(Dead(s));

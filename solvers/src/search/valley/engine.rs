@@ -1,69 +1,16 @@
 //! The search over components, with restarts.
+//!
+//! How options are ordered is in [`super::options`].
 
-use super::analyse::{Branch, Dead, OPEN, Scratch, View};
+use super::analyse::{Branch, Dead, Scratch, View};
 use super::reduce::Reduced;
+use super::rules::Rules;
 use super::state::{NONE, State};
 use crate::search::memo::Memo;
 use crate::search::{Verdict, deepen};
 use plimsoll_model::Budget;
 use rand::rngs::Xoshiro256PlusPlus;
-use rand::{RngExt, SeedableRng};
-
-/// Switches of the search, for ablation; all on by default.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rules {
-    /// Start over after a Luby-long run of nodes, with other noise in the order of branches.
-    ///
-    /// Sound: a restart only forgets where the search was; what the memo knows stays true.
-    pub restarts: bool,
-    /// Nodes of the shortest run.
-    pub restart_base: u64,
-    /// Remember components without a layout.
-    ///
-    /// Sound: whether a component can be completed depends on its floors, on which of them are real, and on who is
-    /// unplaced in it, and keys are compared in full.
-    pub memo: bool,
-    /// Bytes the memo may take.
-    pub memo_bytes: usize,
-    /// Fail where what fits into a valley cannot fill a section up to the lower wall and slack does not pay for the
-    /// rest.
-    ///
-    /// Sound: what covers the section and does not fit into the valley covers a wall, so lies at or above it; at
-    /// least `depth - fitting` units of the section below the wall stay empty.
-    pub wall_waste: bool,
-    /// Try only the first of several unplaced buffers with the same sections and size.
-    ///
-    /// Sound: exchanging twins changes no floor.
-    pub twins: bool,
-    /// Prefer sections that failed often (a failure counts 0.1 % more than the one before).
-    pub failure_weights: bool,
-    /// Relative noise in the order of branches.
-    pub noise: f64,
-    /// How much a buffer gains, as a share of its attraction, for each wall it touches.
-    pub touch: f64,
-    /// By how much a buffer's attraction is multiplied where its top is level with the lower wall.
-    pub flush: f64,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self {
-            restarts: true,
-            restart_base: 250,
-            memo: true,
-            memo_bytes: 256 << 20,
-            wall_waste: true,
-            twins: true,
-            failure_weights: true,
-            noise: 0.1,
-            touch: 0.5,
-            flush: 5.0,
-        }
-    }
-}
-
-/// How much more a failure counts than the one before.
-const FAILURE_GROWTH: f64 = 1.001;
+use rand::SeedableRng;
 
 enum End {
     Fits,
@@ -74,36 +21,40 @@ enum End {
 
 /// Where the search is.
 #[derive(Clone, Copy)]
-struct Node {
-    component: (usize, usize),
+pub(super) struct Node {
+    pub component: (usize, usize),
     /// Exclusive or of this and the state's hash is the hash of the component.
-    others: u64,
+    pub others: u64,
     /// Sections whose floors have changed.
-    changed: (usize, usize),
+    pub changed: (usize, usize),
     /// Where the branches of this node begin.
-    valleys: usize,
+    pub valleys: usize,
 }
 
 /// A search at one capacity that can be continued.
 #[derive(Debug)]
 pub struct Engine<'a> {
-    reduced: &'a Reduced,
-    rules: Rules,
-    state: State,
-    scratch: Scratch,
-    memo: Memo,
-    rng: Xoshiro256PlusPlus,
-    weight: Vec<f64>,
-    increment: f64,
+    pub(super) reduced: &'a Reduced,
+    pub(super) rules: Rules,
+    pub(super) state: State,
+    pub(super) scratch: Scratch,
+    pub(super) memo: Memo,
+    pub(super) rng: Xoshiro256PlusPlus,
+    pub(super) weight: Vec<f64>,
+    pub(super) increment: f64,
     /// Attraction of each buffer in this run.
-    value: Vec<f64>,
+    pub(super) value: Vec<f64>,
     /// Options of all open nodes, one after the other.
-    options: Vec<(f64, u32)>,
-    components: Vec<(u32, u32)>,
+    pub(super) options: Vec<(f64, u32)>,
+    pub(super) components: Vec<(u32, u32)>,
     /// The best branch of every valley, node after node.
-    valleys: Vec<Branch>,
-    restarts: u64,
-    run_left: u64,
+    pub(super) valleys: Vec<Branch>,
+    pub(super) restarts: u64,
+    pub(super) run_left: u64,
+    /// Nodes so far, without those only looked at.
+    pub(super) visited: u64,
+    /// The level reached on the path to the open node.
+    pub(super) level: i64,
 }
 
 impl<'a> Engine<'a> {
@@ -124,6 +75,8 @@ impl<'a> Engine<'a> {
             valleys: Vec::new(),
             restarts: 0,
             run_left: 0,
+            visited: 0,
+            level: 0,
         }
     }
 
@@ -139,10 +92,7 @@ impl<'a> Engine<'a> {
             if let Some(stop) = budget.check() {
                 return Verdict::Stopped(stop);
             }
-            self.restarts += 1;
-            self.run_left =
-                if self.rules.restarts { self.rules.restart_base * luby(self.restarts) } else { u64::MAX };
-            self.shuffle_values();
+            self.start_run();
             self.valleys.clear();
             match self.solve((0, reduced.sections), budget) {
                 End::Fits => {
@@ -164,20 +114,15 @@ impl<'a> Engine<'a> {
         self.restarts
     }
 
-    /// Draws the attraction of every buffer; four settings take turns.
-    fn shuffle_values(&mut self) {
-        for b in 0..self.reduced.len() {
-            let width = f64::from(self.reduced.end[b] - self.reduced.start[b]);
-            let size = self.reduced.size[b] as f64;
-            let base = match self.restarts % 4 {
-                0 => width * size,
-                1 => width * size.sqrt(),
-                2 => size * width.sqrt(),
-                _ => width,
-            };
-            let noise = self.rules.noise * (self.rng.random::<f64>() - 0.5);
-            self.value[b] = base * (1.0 + noise);
-        }
+    fn start_run(&mut self) {
+        self.restarts += 1;
+        self.run_left =
+            if self.rules.restarts { self.rules.restart_base * luby(self.restarts) } else { u64::MAX };
+        self.draw_values();
+    }
+
+    fn is_past_plain_runs(&self) -> bool {
+        self.restarts > self.rules.plain_runs
     }
 
     /// Completes `left..right`, component by component, the tightest first: one that fails ends it all.
@@ -238,6 +183,7 @@ impl<'a> Engine<'a> {
             return End::Pause;
         }
         self.run_left -= 1;
+        self.visited += 1;
         let mark = self.state.mark();
         let view = View {
             reduced: self.reduced,
@@ -264,109 +210,97 @@ impl<'a> Engine<'a> {
     /// Branches unless the memo knows better.
     fn try_known(&mut self, node: Node, budget: &mut Budget) -> End {
         if !self.rules.memo {
-            return self.branch(node, budget);
+            return self.try_runs(node, budget);
         }
         let (reduced, component) = (self.reduced, node.component);
         let hash = self.state.hash ^ node.others;
         if self.memo.contains(hash, |key| self.state.write_key(reduced, component, key)) {
             return End::Impossible;
         }
-        let end = self.branch(node, budget);
-        if matches!(end, End::Impossible) {
+        let visited = self.visited;
+        let end = self.try_runs(node, budget);
+        if matches!(end, End::Impossible) && self.visited - visited >= self.rules.memo_least {
             self.memo.insert(hash, |key| self.state.write_key(reduced, component, key));
         }
         end
     }
 
-    /// Tries every option of the most attractive section, then none.
+    /// Branches; where the path has just reached another level, a run that ends is followed by others from here.
+    ///
+    /// Success is a rare event in stages: a path that came far is worth several attempts at the rest.
+    fn try_runs(&mut self, node: Node, budget: &mut Budget) -> End {
+        let level = i64::from(self.rules.levels) * self.state.area / self.state.total_area;
+        if !self.rules.restarts || !self.is_past_plain_runs() || level <= self.level {
+            return self.branch(node, budget);
+        }
+        let lower = std::mem::replace(&mut self.level, level);
+        let mark = self.state.mark();
+        let mut end = self.branch(node, budget);
+        for _ in 1..self.rules.tries {
+            if !matches!(end, End::Pause) || budget.check().is_some() {
+                break;
+            }
+            self.state.undo(self.reduced, mark);
+            self.start_run();
+            end = self.branch(node, budget);
+        }
+        self.level = lower;
+        end
+    }
+
+    /// Tries the options of the most attractive section, one after the other.
     fn branch(&mut self, node: Node, budget: &mut Budget) -> End {
         let known = node.valleys..self.valleys.len();
         let least = |a: &&Branch, b: &&Branch| a.score.total_cmp(&b.score).then(a.section.cmp(&b.section));
-        let branch = *self.valleys[known.clone()]
+        let branch = *self.valleys[known]
             .iter()
             .min_by(least)
             .expect("the lowest floor of a component lies in a valley with options");
         let first = self.options.len();
         self.gather(branch);
-        let last = self.options.len();
-        for at in first..last {
-            let b = self.options[at].1 as usize;
+        if self.rules.lookahead && self.is_past_plain_runs() && self.options.len() > first + 1 {
+            self.look_ahead(node, branch, first, budget);
+        }
+        let mut end = End::Impossible;
+        for at in first..self.options.len() {
+            let option = self.options[at].1;
             let mark = self.state.mark();
-            let end = if self.state.place(self.reduced, b) {
-                self.solve(node.component, budget)
-            } else {
-                let changed = (self.reduced.start[b] as usize, self.reduced.end[b] as usize);
-                let valleys = self.valleys.len();
-                self.valleys.extend_from_within(known.clone());
-                deepen(|| self.solve_component(Node { changed, valleys, ..node }, budget))
-            };
+            end = self.follow(node, branch, option, budget);
             if !matches!(end, End::Impossible) {
-                self.options.truncate(first);
-                return end;
+                break;
             }
             self.state.undo(self.reduced, mark);
         }
         self.options.truncate(first);
-        let section = branch.section as usize;
-        let Some(raise) = branch.raise else {
-            self.blame(section);
-            return End::Impossible;
-        };
-        let mark = self.state.mark();
-        self.state.raise(section, self.state.floor[section] + raise);
-        let valleys = self.valleys.len();
-        self.valleys.extend_from_within(known);
-        let end = deepen(|| {
-            self.solve_component(Node { changed: (section, section + 1), valleys, ..node }, budget)
-        });
-        if matches!(end, End::Impossible) {
-            self.state.undo(self.reduced, mark);
+        if matches!(end, End::Impossible) && branch.raise.is_none() {
+            self.blame(branch.section as usize);
         }
         end
     }
 
-    /// Pushes the unplaced buffers that can lie on the floor of the section, the most attractive first.
-    fn gather(&mut self, branch: Branch) {
-        let first = self.options.len();
-        let (reduced, state) = (self.reduced, &self.state);
-        let (section, left, right) = (branch.section as usize, branch.left as usize, branch.right as usize);
-        let mut b = state.first_unplaced(reduced, left);
-        let mut last_twin = NONE;
-        while b != NONE {
-            let at = b as usize;
-            let (start, end) = (reduced.start[at] as usize, reduced.end[at] as usize);
-            if start > section {
-                break;
-            }
-            let covers = end > section && end <= right;
-            let seen = self.rules.twins && reduced.twin[at] == last_twin;
-            if covers && !seen && state.real[start..end].contains(&true) {
-                last_twin = reduced.twin[at];
-                let mut value = self.value[at];
-                let touches = u32::from(start == left) + u32::from(end == right);
-                value *= 1.0 + self.rules.touch * f64::from(touches);
-                if branch.depth != OPEN && reduced.size[at] == branch.depth {
-                    value *= self.rules.flush;
-                }
-                self.options.push((value, b));
-            }
-            b = state.next_unplaced(b);
+    /// Solves what an option leaves.
+    fn follow(&mut self, node: Node, branch: Branch, option: u32, budget: &mut Budget) -> End {
+        let known = node.valleys..self.valleys.len();
+        let (changed, apart) = self.apply(branch, option);
+        if apart {
+            return self.solve(node.component, budget);
         }
-        self.options[first..].sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
+        let valleys = self.valleys.len();
+        self.valleys.extend_from_within(known);
+        deepen(|| self.solve_component(Node { changed, valleys, ..node }, budget))
     }
 
-    fn blame(&mut self, section: usize) {
-        if !self.rules.failure_weights {
-            return;
+    /// Takes an option; the sections whose floors changed, and whether the component falls apart.
+    pub(super) fn apply(&mut self, branch: Branch, option: u32) -> ((usize, usize), bool) {
+        if option == NONE {
+            let section = branch.section as usize;
+            let raise = branch.raise.expect("the option is only there where raising is allowed");
+            self.state.raise(section, self.state.floor[section] + raise);
+            return ((section, section + 1), false);
         }
-        self.weight[section] += self.increment;
-        self.increment *= FAILURE_GROWTH;
-        if self.increment > 1e100 {
-            for weight in &mut self.weight {
-                *weight = 1.0 + *weight / self.increment;
-            }
-            self.increment = 1.0;
-        }
+        let b = option as usize;
+        let apart = self.state.place(self.reduced, b);
+        ((self.reduced.start[b] as usize, self.reduced.end[b] as usize), apart)
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Reduced {
     pub grain: u64,
     /// Number of sections.
     pub sections: usize,
+    /// All of a buffer that the search asks for most often.
+    pub(super) spans: Vec<Span>,
     /// First section of each buffer, ascending.
     pub start: Vec<u32>,
     /// First section after each buffer.
@@ -25,6 +27,14 @@ pub struct Reduced {
     pub first_at: Vec<u32>,
     /// Units alive in each section.
     pub load: Vec<i64>,
+}
+
+/// Sections `start..end` and size in units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub start: u32,
+    pub end: u32,
+    pub size: i64,
 }
 
 impl Reduced {
@@ -72,6 +82,7 @@ impl Reduced {
         Some(Self {
             grain,
             sections: intervals.len(),
+            spans: rows.iter().map(|&(start, end, size, _)| Span { start, end, size }).collect(),
             start: rows.iter().map(|r| r.0).collect(),
             end: rows.iter().map(|r| r.1).collect(),
             size: rows.iter().map(|r| r.2).collect(),

@@ -25,6 +25,12 @@ pub(super) struct State {
     crossing: Vec<u32>,
     /// Hash of all floors, which are real, and who is unplaced.
     pub hash: u64,
+    /// Units times sections placed, and in all.
+    pub area: i64,
+    pub total_area: i64,
+    /// Sections met by the count `stamp` of [`State::burnt_since`].
+    stamps: Vec<u32>,
+    stamp: u32,
     floors: Vec<(u32, bool, i64)>,
     places: Vec<u32>,
 }
@@ -79,6 +85,11 @@ impl State {
             prev,
             crossing,
             hash: 0,
+            area: 0,
+            // Divided by, and empty where there is no buffer.
+            total_area: reduced.load.iter().sum::<i64>().max(1),
+            stamps: vec![0; reduced.sections],
+            stamp: 0,
             floors: Vec::new(),
             places: Vec::new(),
         };
@@ -135,6 +146,7 @@ impl State {
             }
         }
         self.hash ^= buffer_hash(b as u32);
+        self.area += size * (end - start) as i64;
         self.placed[b] = true;
         let (next, prev) = (self.next[b], self.prev[b]);
         self.next[prev as usize] = next;
@@ -157,6 +169,7 @@ impl State {
         while self.places.len() > mark.places {
             let b = self.places.pop().expect("the trail is longer than the mark") as usize;
             let (start, end) = (reduced.start[b] as usize, reduced.end[b] as usize);
+            self.area -= reduced.size[b] * (end - start) as i64;
             for rest in &mut self.rest[start..end] {
                 *rest += reduced.size[b];
             }
@@ -174,6 +187,24 @@ impl State {
             self.real[s as usize] = real;
         }
         self.hash = mark.hash;
+    }
+
+    /// Logarithm of how much the slack of each section shrank since `mark`, summed; every slack is taken to be larger by
+    /// `soft` times the capacity. No buffer may have been placed since.
+    pub fn burnt_since(&mut self, mark: Mark, soft: f64) -> f64 {
+        debug_assert_eq!(mark.places, self.places.len());
+        self.stamp = self.stamp.wrapping_add(1);
+        let soft = (self.capacity as f64 * soft).max(1.0);
+        let mut sum = 0.0;
+        for &(s, _, before) in &self.floors[mark.floors..] {
+            // The oldest entry of a section has the floor it had at the mark.
+            if std::mem::replace(&mut self.stamps[s as usize], self.stamp) != self.stamp {
+                let after = self.slack(s as usize) as f64;
+                let lost = (self.floor[s as usize] - before) as f64;
+                sum += (lost / (after + soft)).ln_1p();
+            }
+        }
+        sum
     }
 
     /// Hash of the component `left..right` alone; `hash` changes by the same as this does while nothing outside changes.
@@ -202,7 +233,7 @@ impl State {
     #[inline]
     pub fn each_unplaced(&self, reduced: &Reduced, left: usize, right: usize, mut visit: impl FnMut(u32)) {
         let mut b = self.first_unplaced(reduced, left);
-        while b != NONE && (reduced.start[b as usize] as usize) < right {
+        while b != NONE && (reduced.spans[b as usize].start as usize) < right {
             visit(b);
             b = self.next_unplaced(b);
         }

@@ -1,0 +1,133 @@
+//! Which options a section has, and in which order they are tried.
+
+use super::analyse::{Branch, Dead, OPEN, View};
+use super::engine::{Engine, Node};
+use super::state::NONE;
+use plimsoll_model::Budget;
+use rand::RngExt;
+
+/// How much more a failure counts than the one before.
+const FAILURE_GROWTH: f64 = 1.00001;
+
+/// Attraction of laying nothing on the floor, beside those of buffers: hardly any, but more than that of a buffer that
+/// burns all slack.
+const NOTHING: f64 = 1e-9;
+
+/// Slack counts as larger by this share of the capacity: below that, how little is left makes no difference.
+const SOFT: f64 = 0.01;
+
+impl Engine<'_> {
+    /// Draws the attraction of every buffer; four settings take turns.
+    pub(super) fn draw_values(&mut self) {
+        for b in 0..self.reduced.len() {
+            let width = f64::from(self.reduced.end[b] - self.reduced.start[b]);
+            let size = self.reduced.size[b] as f64;
+            let base = match self.restarts % 4 {
+                0 => width * size,
+                1 => width * size.sqrt(),
+                2 => size * width.sqrt(),
+                _ => width,
+            };
+            let noise = self.rules.noise * (self.rng.random::<f64>() - 0.5);
+            self.value[b] = base * (1.0 + noise);
+        }
+    }
+
+    /// Pushes the unplaced buffers that can lie on the floor of the section, the most attractive first, then [`NONE`]
+    /// for none of them, where slack allows it.
+    pub(super) fn gather(&mut self, branch: Branch) {
+        let first = self.options.len();
+        let (reduced, state) = (self.reduced, &self.state);
+        let (section, left, right) = (branch.section as usize, branch.left as usize, branch.right as usize);
+        let mut b = state.first_unplaced(reduced, left);
+        let mut last_twin = NONE;
+        while b != NONE {
+            let at = b as usize;
+            let (start, end) = (reduced.start[at] as usize, reduced.end[at] as usize);
+            if start > section {
+                break;
+            }
+            let covers = end > section && end <= right;
+            let seen = self.rules.twins && reduced.twin[at] == last_twin;
+            if covers && !seen && state.real[start..end].contains(&true) {
+                last_twin = reduced.twin[at];
+                let mut value = self.value[at];
+                let touches = u32::from(start == left) + u32::from(end == right);
+                value *= 1.0 + self.rules.touch * f64::from(touches);
+                if branch.depth != OPEN && reduced.size[at] == branch.depth {
+                    value *= self.rules.flush;
+                }
+                self.options.push((value, b));
+            }
+            b = state.next_unplaced(b);
+        }
+        self.sort_options(first);
+        if branch.raise.is_some() {
+            self.options.push((NOTHING, NONE));
+        }
+    }
+
+    fn sort_options(&mut self, first: usize) {
+        self.options[first..].sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
+    }
+
+    /// Drops the options from `first` on that fail at once and sorts the others by attraction and the slack they burn.
+    /// Every look counts as a node.
+    pub(super) fn look_ahead(&mut self, node: Node, branch: Branch, first: usize, budget: &mut Budget) {
+        let mut kept = first;
+        for at in first..self.options.len() {
+            let (value, option) = self.options[at];
+            budget.tick();
+            self.run_left = self.run_left.saturating_sub(1);
+            if let Some(burnt) = self.burnt_by(node, branch, option) {
+                self.options[kept] = (value.ln() - self.rules.burn * burnt, option);
+                kept += 1;
+            }
+        }
+        self.options.truncate(kept);
+        self.sort_options(first);
+    }
+
+    /// How much slack the floors lose that an option raises, summed over sections as a difference of logarithms;
+    /// `None` where the option fails.
+    fn burnt_by(&mut self, node: Node, branch: Branch, option: u32) -> Option<f64> {
+        let mark = self.state.mark();
+        let known = node.valleys..self.valleys.len();
+        let (changed, _) = self.apply(branch, option);
+        let valleys = self.valleys.len();
+        self.valleys.extend_from_within(known);
+        let placed = if option == NONE { mark } else { self.state.mark() };
+        let view = View {
+            reduced: self.reduced,
+            component: node.component,
+            rules: &self.rules,
+            weight: &self.weight,
+        };
+        let seen = self.scratch.look(view, &mut self.state, changed, (&mut self.valleys, valleys));
+        self.valleys.truncate(valleys);
+        let burnt = match seen {
+            Ok(()) => Some(self.state.burnt_since(placed, SOFT)),
+            Err(Dead(section)) => {
+                self.blame(section);
+                None
+            }
+        };
+        self.state.undo(self.reduced, mark);
+        burnt
+    }
+
+    /// Books a failure of a section.
+    pub(super) fn blame(&mut self, section: usize) {
+        if !self.rules.failure_weights {
+            return;
+        }
+        self.weight[section] += self.increment;
+        self.increment *= FAILURE_GROWTH;
+        if self.increment > 1e100 {
+            for weight in &mut self.weight {
+                *weight = 1.0 + *weight / self.increment;
+            }
+            self.increment = 1.0;
+        }
+    }
+}
