@@ -127,7 +127,7 @@ fn own_algorithms_run_as_processes_and_are_compared() {
     scratch.write("less.7.csv", TINY);
     let words = ["bench", "tiny.8.csv", "less.7.csv", "--decide", "--processes", "--solvers", "exact,naive"];
     let more = ["--seeds", "2", "--reference", "exact", "--shift", "0.5", "--out", "rec"];
-    let run = scratch.plimsoll(&[words, more].concat()).exits(0);
+    let run = scratch.plimsoll(&[&words[..], &more].concat()).exits(0);
     assert!(run.stdout.contains("naive / exact") && run.stdout.contains("shift 0.5"));
     let rows = rows(&scratch, "rec");
     assert_eq!(rows.len(), 8);
