@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
-# Regenerates the records in results/, about a quarter of an hour for the first three and as much for the others:
+# Regenerates the records in results/, about a quarter of an hour for the first three and a little more for the others:
 #   benchmark    every heuristic and the default exact solver on the embedded instances and, where PLIMSOLL_CORPORA is
 #                set, on the real ones
 #   scaling      how far ilp, smt and search get on perfect packings of 20 to 200 buffers
 #   ablation     what each part of ilp, smt and search buys on perfect packings of 100 buffers
 #   head-to-head ours and MiniMalloc decide the capacity of A to K: whole processes, one thread, median of 5 runs
 #   robust       the same on reversed and thinned variants of A to K, and on perfect packings
+#   robust-tight the same on thinned variants at their load, where nothing is to spare
 #   anytime      peak and bound over time, ours beside CP-SAT, idealloc and MiniMalloc
 # With words, only those records: scripts/results.sh ablation robust
 #
-# The last three need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC (its binary), PLIMSOLL_IDEALLOC (the
+# The last four need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC (its binary), PLIMSOLL_IDEALLOC (the
 # binary `offsets`) and PLIMSOLL_CPSAT (a Python with ortools, or 1 for python3); see scripts/peers/README.md. One that is
 # not set is left out, with a message. PLIMSOLL_RESULTS names another folder than results/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust anytime"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -75,7 +76,7 @@ with_minimalloc() { # further options
 
 with_idealloc() {
     if found idealloc PLIMSOLL_IDEALLOC; then
-        peers+=(--external "idealloc=env RAYON_NUM_THREADS={threads} $program --input {input} --output {output} --lives 10")
+        peers+=(--external "idealloc=env RAYON_NUM_THREADS={threads} $program --input {input} --output {output} --time-limit {time_limit}")
         peers+=(--external-version "idealloc=echo $(commit_of "$PLIMSOLL_IDEALLOC")")
     fi
 }
@@ -98,7 +99,7 @@ real_record() {
     fi
 }
 
-decide=(--decide --processes --solvers exact --seeds 5 --reference exact)
+decide=(--processes --solvers exact --seeds 5 --reference exact)
 
 variants=$("$binary" list --json | grep -o '"name":"[a-z]*:[a-z-]*"' | cut -d'"' -f4 | paste -sd, -)
 
@@ -109,13 +110,18 @@ record ablation ablation --problems offsets --solvers "search,ilp,smt,$variants"
 if wanted head-to-head; then
     peers=()
     with_minimalloc ""
-    real_record head-to-head minimalloc --only '?' "${decide[@]}" --repeat 5 --time-limit 20
+    real_record head-to-head minimalloc --only '?' "${decide[@]}" --decide --repeat 3 --time-limit 20
 fi
 if wanted robust; then
     peers=()
     with_minimalloc ""
     real_record robust minimalloc-reversed minimalloc-thinned packings \
-        --only '?-reversed,?-thinned-*,guillotine-*,perfect-*' "${decide[@]}" --time-limit 10
+        --only '?-reversed,?-thinned-*,guillotine-*,perfect-*' "${decide[@]}" --decide --time-limit 10
+fi
+if wanted robust-tight; then
+    peers=()
+    with_minimalloc ""
+    real_record robust-tight minimalloc-thinned --only '?-thinned-*' "${decide[@]}" --decide=load --time-limit 10
 fi
 if wanted anytime; then
     peers=()

@@ -207,7 +207,7 @@ pub struct BenchArgs {
     /// Write down when layouts and bounds improved (trace.csv), and draw the gap over time
     #[arg(long, requires = "out")]
     pub trace: bool,
-    /// Anybody's binary: NAME='cmd {input} {output} {capacity}', also {seed} {threads} {time_limit}; may be repeated
+    /// Anybody's binary: NAME='cmd {input} {output} {capacity}', also `{seed} {threads} {time_limit}`; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external: Vec<String>,
     /// A command whose first line of output is put on record as the version of an external; may be repeated

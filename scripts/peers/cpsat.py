@@ -222,11 +222,14 @@ def main():
         top = peak_of(buffers, start)
     if found or args.decide is None:
         write(args.output, buffers, start)
+    stop = "time-limit" if status in (cp_model.FEASIBLE, cp_model.UNKNOWN) else "completed"
     if args.decide is not None:
+        stop = "completed" if found else stop
         claim = "infeasible" if status == cp_model.INFEASIBLE else "feasible" if found else "unknown"
-        return say(claim=claim, lower_bound=floor, **({"peak": top} if found else {}))
+        return say(claim=claim, stop=stop, lower_bound=floor, **({"peak": top} if found else {}))
     bound = max(floor, math.ceil(solver.best_objective_bound - 1e-6) * unit)
-    say(claim="optimal" if status == cp_model.OPTIMAL else "feasible", peak=top, lower_bound=min(bound, top))
+    claim = "optimal" if status == cp_model.OPTIMAL else "feasible"
+    say(claim=claim, stop=stop, peak=top, lower_bound=min(bound, top))
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-const WIDTH: f64 = 900.0;
+const WIDTH: f64 = 928.0;
 const HEIGHT: f64 = 520.0;
-const LEFT: f64 = 92.0;
+const LEFT: f64 = 120.0;
 const RIGHT: f64 = 210.0;
 const TOP: f64 = 72.0;
 const BOTTOM: f64 = 56.0;
@@ -160,7 +160,7 @@ impl Chart {
                 None => {
                     let _ = write!(path, "M{x:.2} {y:.2}");
                 }
-                Some(before) if before == y => {}
+                Some(before) if (before - y).abs() < 0.005 => {}
                 Some(_) => {
                     let _ = write!(path, "H{x:.2}V{y:.2}");
                 }
@@ -209,7 +209,7 @@ fn style(series: &Series) -> (&'static str, &'static str) {
 /// A number on an axis, short.
 fn mark(number: f64) -> String {
     let size = number.abs();
-    if size >= 1000.0 && number == number.trunc() && size < 9e15 {
+    if size >= 1000.0 && number.fract() == 0.0 && size < 9e15 {
         super::svg::thousands(number as u64)
     } else if size != 0.0 && size < 0.001 {
         format!("{number:e}")
@@ -261,7 +261,7 @@ mod tests {
         let text = String::from_utf8(text).unwrap();
         assert!(text.contains("a &amp; b") && text.contains("x&lt;y&gt;"));
         // From the lower left corner, at half way up by half, at the right end to the top.
-        assert!(text.contains("<path d=\"M92.00 464.00H391.00V268.00H690.00V72.00H690.00\""), "{text}");
+        assert!(text.contains("<path d=\"M120.00 464.00H419.00V268.00H718.00V72.00H718.00\""), "{text}");
         assert_eq!(text.matches("<path ").count(), 2);
         assert!(!text.contains("NaN") && !text.contains("inf"));
     }

@@ -217,7 +217,9 @@ impl Row {
 pub fn settle(rows: &mut [Row], floor: Bytes) -> Bytes {
     let lowest = rows.iter().filter(|row| row.verdict == "valid").filter_map(|row| row.peak).min();
     let mut best = floor.get();
-    rows.iter_mut().for_each(|row| row.contradict(lowest));
+    for row in rows.iter_mut() {
+        row.contradict(lowest);
+    }
     for row in rows.iter_mut() {
         let Some(bound) = row.lower_bound else { continue };
         match lowest {

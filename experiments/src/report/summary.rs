@@ -226,7 +226,7 @@ impl Question<'_> {
              | `summary.md` | the tables, generated from the rows |\n\
              | `maps/*.svg` | the best solution per instance, step by address |\n\
              | `charts/profile.svg` | where times are compared: share of instances solved within a factor of the fastest |\n\
-             | `trace.csv`, `charts/gap*.svg` | with `--trace`: when layouts and bounds improved |\n\n\
+             | `trace.csv`, `charts/gap*.svg` | with `--trace`: when layouts and bounds improved; of other processes by their own word |\n\n\
              Sizes are bytes, times are wall-clock seconds: of whole processes where the column `whole_process` says so\n\
              (externals always), of the algorithm alone otherwise. Every solution passed the checker; the best bound of an\n\
              instance is the highest that any run proved, the gap is measured against it. `peak_memory_bytes` is the\n\

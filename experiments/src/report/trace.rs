@@ -197,7 +197,8 @@ pub fn course_chart(trace: &[TraceRow], best_bound: Option<u64>) -> Option<Chart
             (low, high) = (low.min(value), high.max(value));
         }
         let has_bound = !bounds.is_empty();
-        series.push(Series { name: (*name).to_owned(), colour, dashed: false, points: peaks });
+        let nothing = if peaks.is_empty() { " (no layout)" } else { "" };
+        series.push(Series { name: format!("{name}{nothing}"), colour, dashed: false, points: peaks });
         if has_bound {
             series.push(Series { name: format!("{name}, bound"), colour, dashed: true, points: bounds });
         }

@@ -14,6 +14,9 @@ pub enum Whose {
     Foreign(Bytes),
 }
 
+/// Why a run may say it ended.
+const STOPS: [&str; 5] = ["completed", "target", "time-limit", "node-limit", "cancelled"];
+
 /// Puts an answer through the checker and into its row; hands the layout back where it is valid.
 pub fn judge(
     row: &mut Row,
@@ -28,8 +31,8 @@ pub fn judge(
     row.peak_memory_bytes = attempt.peak_memory;
     row.timestamp = plimsoll::machine::timestamp();
     row.nodes = said.nodes;
-    match (&said.stop, whose) {
-        (Some(own), Whose::Own) if !attempt.timed_out => row.stop.clone_from(own),
+    match &said.stop {
+        Some(own) if !attempt.timed_out && STOPS.contains(&own.as_str()) => row.stop.clone_from(own),
         _ => stop.as_str().clone_into(&mut row.stop),
     }
     let mut errors: Vec<String> = Vec::new();

@@ -322,7 +322,7 @@ impl<'a> Bench<'a> {
         } else {
             row.params = line;
             row.capacity = Some(capacity.get());
-            row.version = peer.version().unwrap_or_default().to_owned();
+            peer.version().unwrap_or_default().clone_into(&mut row.version);
         }
         if deciding && own.is_none() {
             "skipped".clone_into(&mut row.status);
