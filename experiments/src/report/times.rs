@@ -221,9 +221,17 @@ pub fn ratios(times: &Times<'_>, reference: &str) -> Option<Table> {
             let its = (0..times.instances.len()).filter(|&nth| times.instances[nth].0 == suite);
             its.filter_map(|nth| ratio_on(other, nth)).collect()
         };
-        let kinds: [(&str, Summarise); 2] = [("geometric mean", geometric_mean), ("least", least)];
+        // Where the reference did not solve there is no ratio, and the reader is told.
+        let total = times.instances.iter().filter(|instance| instance.0 == suite).count();
+        let count = others.iter().map(|&other| of_suite(other).len()).max().unwrap_or(0);
+        let mean = if count == total {
+            "geometric mean".to_owned()
+        } else {
+            format!("geometric mean of {count} of {total}")
+        };
+        let kinds: [(String, Summarise); 2] = [(mean, geometric_mean), ("least".to_owned(), least)];
         for (kind, summarise) in kinds {
-            let mut cells = vec![suite.to_owned(), kind.to_owned(), String::new()];
+            let mut cells = vec![suite.to_owned(), kind, String::new()];
             for &other in &others {
                 cells.extend([String::new(), shown_ratio(summarise(&of_suite(other)))]);
             }
@@ -328,6 +336,7 @@ pub(crate) mod tests {
         // A reference that did not solve gives no ratio.
         let text = ratios(&times, "slow").unwrap().text();
         assert!(text.lines().nth(3).unwrap().trim_end().ends_with("0.1000"), "{text}");
+        assert!(text.contains("geometric mean of 1 of 2"));
         assert!(ratios(&times, "nobody").is_none());
     }
 }
