@@ -1,28 +1,133 @@
 #!/usr/bin/env bash
-# Regenerates the records in results/, about a quarter of an hour in all:
+# Regenerates the records in results/, about a quarter of an hour for the first three and a little more for the others:
 #   benchmark    every heuristic and the default exact solver on the embedded instances and, where PLIMSOLL_CORPORA is
 #                set, on the real ones
 #   scaling      how far ilp, smt and search get on perfect packings of 20 to 200 buffers
 #   ablation     what each part of ilp, smt and search buys on perfect packings of 100 buffers
-# With a word, only that record: scripts/results.sh ablation
+#   head-to-head ours and MiniMalloc decide the capacity of A to K: whole processes, one thread, median of 5 runs
+#   robust       the same on reversed and thinned variants of A to K, and on perfect packings
+#   robust-tight the same on thinned variants at their load, where nothing is to spare
+#   anytime      peak and bound over time, ours beside CP-SAT, idealloc and MiniMalloc
+# With words, only those records: scripts/results.sh ablation robust
+#
+# The last four need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC (its binary), PLIMSOLL_IDEALLOC (the
+# binary `offsets`) and PLIMSOLL_CPSAT (a Python with ortools, or 1 for python3); see scripts/peers/README.md. One that is
+# not set is left out, with a message. PLIMSOLL_RESULTS names another folder than results/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+all="benchmark scaling ablation head-to-head robust robust-tight anytime"
+for word in "$@"; do
+    case " $all " in
+        *" $word "*) ;;
+        *)
+            echo "unknown record '$word'; known are: $all" >&2
+            exit 2
+            ;;
+    esac
+done
+
 cargo build --release --locked --workspace
 binary="${CARGO_TARGET_DIR:-target}/release/plimsoll"
-prefix="results/$(date -u +%Y-%m-%d)-$(uname -m)"
-only=${1:-}
+prefix="${PLIMSOLL_RESULTS:-results}/$(date -u +%Y-%m-%d)-$(uname -m)"
+only=" $* "
+
+wanted() {
+    [ "$only" = "  " ] || [[ "$only" == *" $1 "* ]]
+}
 
 record() {
     local name=$1
     shift
-    if [ -z "$only" ] || [ "$only" = "$name" ]; then
+    if wanted "$name"; then
         "$binary" bench "$@" --out "$prefix-$name"
     fi
 }
+
+# Peers by their bare names, so that records hold no paths: their folders go in front of the search path.
+peers=()
+found() { # what, variable
+    local path=${!2:-}
+    if [ -z "$path" ]; then
+        echo "$1 is left out: $2 is not set (see scripts/peers/README.md)" >&2
+        return 1
+    fi
+    if [ "$path" != 1 ]; then
+        if [ ! -x "$path" ]; then
+            echo "$1 is left out: $2 names no program: $path" >&2
+            return 1
+        fi
+        PATH="$(cd "$(dirname "$path")" && pwd):$PATH"
+        program=$(basename "$path")
+    fi
+}
+
+# The commit of the sources a program was built from, where it lies in a checkout.
+commit_of() {
+    git -C "$(dirname "$1")" log -1 --format='commit %H' 2>/dev/null || echo "commit unknown"
+}
+
+with_minimalloc() { # further options
+    if found MiniMalloc PLIMSOLL_MINIMALLOC; then
+        peers+=(--external "minimalloc=$program --capacity={capacity} --input={input} --output={output}$1")
+        peers+=(--external-version "minimalloc=echo $(commit_of "$PLIMSOLL_MINIMALLOC")")
+    fi
+}
+
+with_idealloc() {
+    if found idealloc PLIMSOLL_IDEALLOC; then
+        peers+=(--external "idealloc=env RAYON_NUM_THREADS={threads} $program --input {input} --output {output} --time-limit {time_limit}")
+        peers+=(--external-version "idealloc=echo $(commit_of "$PLIMSOLL_IDEALLOC")")
+    fi
+}
+
+with_cpsat() {
+    program=python3
+    if found CP-SAT PLIMSOLL_CPSAT; then
+        local line="scripts/peers/cpsat.py --input {input} --output {output} --time-limit {time_limit}"
+        peers+=(--external "cp-sat=$program $line --workers {threads} --seed {seed}")
+        peers+=(--external-version "cp-sat=$program -c 'import ortools; print(\"ortools\", ortools.__version__)'")
+    fi
+}
+
+# Records of real instances.
+real_record() {
+    if [ -z "${PLIMSOLL_CORPORA:-}" ]; then
+        echo "$1 is left out: PLIMSOLL_CORPORA is not set" >&2
+    else
+        record "$@" "${peers[@]+"${peers[@]}"}"
+    fi
+}
+
+decide=(--processes --solvers exact --seeds 5 --reference exact)
 
 variants=$("$binary" list --json | grep -o '"name":"[a-z]*:[a-z-]*"' | cut -d'"' -f4 | paste -sd, -)
 
 record benchmark --time-limit 5
 record scaling scaling --problems offsets --solvers search,ilp,smt --time-limit 20
 record ablation ablation --problems offsets --solvers "search,ilp,smt,$variants" --time-limit 5
+
+if wanted head-to-head; then
+    peers=()
+    with_minimalloc ""
+    real_record head-to-head minimalloc --only '?' "${decide[@]}" --decide --repeat 3 --time-limit 20
+fi
+if wanted robust; then
+    peers=()
+    with_minimalloc ""
+    real_record robust minimalloc-reversed minimalloc-thinned packings \
+        --only '?-reversed,?-thinned-*,guillotine-*,perfect-*' "${decide[@]}" --decide --time-limit 10
+fi
+if wanted robust-tight; then
+    peers=()
+    with_minimalloc ""
+    real_record robust-tight minimalloc-thinned --only '?-thinned-*' "${decide[@]}" --decide=load --time-limit 10
+fi
+if wanted anytime; then
+    peers=()
+    with_cpsat
+    with_idealloc
+    with_minimalloc " --minimize_capacity --timeout={time_limit}s"
+    real_record anytime minimalloc idealloc --only '?,G_1,resnet50,pangu_2.6B' --problems offsets \
+        --solvers exact,iterated-search --trace --time-limit 8
+fi

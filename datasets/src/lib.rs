@@ -25,5 +25,8 @@ pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST};
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
 pub use small::{SmallParams, small_instance};
-pub use suite::{Known, SuiteEntry, ablation_suite, embedded_suite, scaling_suite};
+pub use suite::{
+    Known, SuiteEntry, ablation_suite, derived_reversed, derived_thinned, embedded_suite, packings_suite,
+    scaling_suite,
+};
 pub use worked::{Fact, Worked, cann, leading_gap, minimalloc_five, patent, pisarchyk_lee, worked_examples};

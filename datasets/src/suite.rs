@@ -117,6 +117,49 @@ pub fn ablation_suite() -> Vec<SuiteEntry> {
     (1..=8).map(|seed| packing(100, seed)).collect()
 }
 
+/// Perfect packings of 50 to 400 buffers, guillotine and not, two seeds each, with the optimum as their capacity: can a
+/// method fill a rectangle without a single hole?
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn packings_suite() -> Vec<SuiteEntry> {
+    let mut suite = Vec::new();
+    for buffers in [50, 100, 200, 400] {
+        let params = PackingParams::with_buffers(buffers);
+        for (family, make) in [("guillotine", guillotine as fn(_, _) -> _), ("perfect", perfect_packing)] {
+            for seed in 1..=2 {
+                let packing = make(params, seed).expect("parameters in range");
+                let (known, capacity) = (Known::Optimum(packing.optimum), Some(packing.optimum));
+                let instance = packing.instance.with_capacity(capacity);
+                let name = format!("{family}-{buffers}-{seed}");
+                suite.push(SuiteEntry::new(name, instance, known, "cut from a full rectangle"));
+            }
+        }
+    }
+    suite
+}
+
+/// The instance with time running backwards, under the name `X-reversed`; its capacity stays.
+pub fn derived_reversed(instance: &Instance) -> Vec<Instance> {
+    vec![reversed(instance).with_name(format!("{}-reversed", instance.name()))]
+}
+
+/// Shares of the buffers kept in thinned variants, percent.
+const KEPT_PERCENT: [u8; 2] = [98, 95];
+
+/// The instance with each buffer kept with probability 0.98, and with 0.95, under the names `X-thinned-98` and
+/// `X-thinned-95`; its capacity stays. Always the same variants: the dice start from the share.
+///
+/// # Panics
+/// Never: the shares are shares.
+pub fn derived_thinned(instance: &Instance) -> Vec<Instance> {
+    let thin = |percent: u8| {
+        let part = thinned(instance, f64::from(percent) / 100.0, u64::from(percent)).expect("a share");
+        part.with_name(format!("{}-thinned-{percent}", instance.name()))
+    };
+    KEPT_PERCENT.into_iter().map(thin).collect()
+}
+
 fn packing(buffers: u64, seed: u64) -> SuiteEntry {
     let packing = guillotine(PackingParams::with_buffers(buffers), seed).expect("parameters in range");
     let known = Known::Optimum(packing.optimum);
@@ -135,9 +178,34 @@ mod tests {
 
     #[test]
     fn suites_are_stable_and_their_names_are_unique() {
-        for make in [embedded_suite, scaling_suite, ablation_suite] {
+        for make in [embedded_suite, scaling_suite, ablation_suite, packings_suite] {
             check(&make(), &make());
         }
+    }
+
+    #[test]
+    fn packings_are_to_be_filled() {
+        for entry in packings_suite() {
+            assert_eq!(entry.known, Known::Optimum(entry.instance.capacity().unwrap()));
+            assert_eq!(load(&entry.instance).0, entry.instance.capacity().unwrap());
+        }
+    }
+
+    #[test]
+    fn derived_instances_keep_capacity_and_origin() {
+        let origin = &packings_suite()[2].instance;
+        let back = derived_reversed(origin);
+        assert_eq!(back.len(), 1);
+        assert_eq!(back[0].name(), format!("{}-reversed", origin.name()));
+        assert_eq!((back[0].len(), back[0].capacity()), (origin.len(), origin.capacity()));
+        let thin = derived_thinned(origin);
+        let names: Vec<&str> = thin.iter().map(Instance::name).collect();
+        assert_eq!(names, ["98", "95"].map(|kept| format!("{}-thinned-{kept}", origin.name())));
+        for part in &thin {
+            assert!(part.len() < origin.len() && part.len() > origin.len() * 8 / 10);
+            assert_eq!(part.capacity(), origin.capacity());
+        }
+        assert_eq!(thin, derived_thinned(origin));
     }
 
     fn check(suite: &[SuiteEntry], again: &[SuiteEntry]) {

@@ -9,6 +9,7 @@ use plimsoll::model::csv::{Endpoints, ReadOptions, read_instance_file};
 use plimsoll::model::{Bytes, Instance};
 use plimsoll::plan::ProblemKind;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 const EXIT_CODES: &str = "Exit codes: 0 answered, 1 proved infeasible or verification failed, \
@@ -143,15 +144,18 @@ pub struct VerifyArgs {
 /// Arguments of `bench`.
 #[derive(Args, Debug)]
 pub struct BenchArgs {
-    /// embedded, minimalloc, idealloc, or CSV files, folders and patterns of them
-    /// [default: embedded, and the others where corpora are there]
+    /// Suites by name (`plimsoll list` shows them), or CSV files, folders and patterns of them
+    /// [default: embedded, and minimalloc and idealloc where corpora are there]
     #[arg(value_name = "SUITE")]
     pub suites: Vec<String>,
+    /// Only instances whose names fit one of these patterns; `*` stands for anything, `?` for one letter
+    #[arg(long, value_name = "P,Q,..", value_delimiter = ',')]
+    pub only: Vec<String>,
     /// Algorithms by name, or the groups `heuristics`, `solvers`, `all`
     /// [default: every heuristic, and the leading exact method of each problem]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
-    /// offsets, pools, scattered [default: all]
+    /// offsets, pools, scattered [default: all; with --processes: offsets]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub problems: Vec<ProblemKind>,
     /// Seconds of wall-clock time per run
@@ -163,27 +167,78 @@ pub struct BenchArgs {
     /// First seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Number of seeds, counted from the first
+    /// Number of seeds, counted from the first; externals run once per seed where their command has {seed}
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub seeds: u64,
+    /// Runs of every external whose command has no {seed}
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub repeat: u64,
     /// Threads an algorithm may use
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     pub threads: usize,
-    /// Decide the capacity in the file name instead of minimising without one
+    /// Stop at the first layout within a capacity instead of minimising without one: `file` (the number in the file
+    /// name, where nothing is said), `load`, or a number of bytes
+    #[arg(
+        long,
+        value_name = "file|load|BYTES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "file"
+    )]
+    pub decide: Option<Decide>,
+    /// Run our own algorithms for offsets as processes too, like externals: seconds are those of whole processes
     #[arg(long)]
-    pub decide: bool,
+    pub processes: bool,
     /// How instances write ends of lifespans; by default their column names say
     #[arg(long, value_name = "HOW")]
     pub endpoints: Option<EndpointsArg>,
-    /// Folder for rows.csv, summary.md, README.md and the maps
+    /// Compare times with those of this algorithm: a table of ratios per instance, and a performance profile
+    #[arg(long, value_name = "NAME")]
+    pub reference: Option<String>,
+    /// Shift of geometric means of times, seconds
+    #[arg(long, value_name = "SECONDS", default_value = "0.01", value_parser = seconds, allow_negative_numbers = true)]
+    pub shift: Duration,
+    /// Folder for rows.csv, summary.md, README.md, maps and charts
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write into a folder that is not empty
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// Anybody's binary: NAME='cmd {input} {output} {capacity}'; may be repeated
+    /// Write down when layouts and bounds improved (trace.csv), and draw the gap over time
+    #[arg(long, requires = "out")]
+    pub trace: bool,
+    /// Anybody's binary: NAME='cmd {input} {output} {capacity}', also `{seed} {threads} {time_limit}`; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external: Vec<String>,
+    /// A command whose first line of output is put on record as the version of an external; may be repeated
+    #[arg(long, value_name = "NAME='CMD ..'")]
+    pub external_version: Vec<String>,
+}
+
+/// What capacity is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decide {
+    /// The one the instance came with.
+    File,
+    /// The load.
+    Load,
+    /// This, bytes.
+    Bytes(u64),
+}
+
+impl FromStr for Decide {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "file" => Ok(Self::File),
+            "load" => Ok(Self::Load),
+            _ => text
+                .parse()
+                .map(Self::Bytes)
+                .map_err(|_| "expected file, load, or a number of bytes".to_owned()),
+        }
+    }
 }
 
 /// Arguments of `list`.
@@ -263,6 +318,24 @@ mod tests {
     fn the_arguments_are_consistent() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn capacities_to_decide_are_words_or_bytes() {
+        assert_eq!("file".parse(), Ok(Decide::File));
+        assert_eq!("load".parse(), Ok(Decide::Load));
+        assert_eq!("1048576".parse(), Ok(Decide::Bytes(1 << 20)));
+        assert!("1e6".parse::<Decide>().is_err() && "".parse::<Decide>().is_err());
+        let parse = |words: &[&str]| {
+            let Command::Bench(args) = Cli::try_parse_from(words).unwrap().command else {
+                panic!("no bench")
+            };
+            (args.decide, args.suites)
+        };
+        // The suite behind the bare word is no capacity.
+        assert_eq!(parse(&["p", "bench", "--decide", "x"]), (Some(Decide::File), vec!["x".to_owned()]));
+        assert_eq!(parse(&["p", "bench", "--decide=load"]), (Some(Decide::Load), vec![]));
+        assert_eq!(parse(&["p", "bench"]), (None, vec![]));
     }
 
     #[test]

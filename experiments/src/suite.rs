@@ -1,6 +1,9 @@
 //! Suites of instances: embedded ones, corpora on disk, files and folders of the user.
 
-use plimsoll_datasets::{SuiteEntry, ablation_suite, embedded_suite, scaling_suite};
+use plimsoll_datasets::{
+    SuiteEntry, ablation_suite, derived_reversed, derived_thinned, embedded_suite, packings_suite,
+    scaling_suite,
+};
 use plimsoll_model::Instance;
 use plimsoll_model::csv::{CsvError, Endpoints, ReadOptions, read_instance_file};
 use std::path::{Path, PathBuf};
@@ -26,6 +29,18 @@ pub enum Origin {
     Embedded(fn() -> Vec<SuiteEntry>),
     /// A folder among the external corpora.
     Corpora(&'static str),
+    /// Made from every instance of a folder among the external corpora.
+    Derived(&'static str, fn(&Instance) -> Vec<Instance>),
+}
+
+impl Origin {
+    /// The folder among the external corpora that it needs.
+    pub fn folder(self) -> Option<&'static str> {
+        match self {
+            Self::Embedded(_) => None,
+            Self::Corpora(folder) | Self::Derived(folder, _) => Some(folder),
+        }
+    }
 }
 
 /// Every suite known by name.
@@ -46,6 +61,11 @@ pub const SUITES: &[Suite] = &[
         origin: Origin::Embedded(ablation_suite),
     },
     Suite {
+        name: "packings",
+        about: "perfect packings of 50 to 400 buffers, guillotine and not, with the optimum as capacity",
+        origin: Origin::Embedded(packings_suite),
+    },
+    Suite {
         name: "minimalloc",
         about: "the eleven challenging instances of google/minimalloc, A to K, and its small example",
         origin: Origin::Corpora("minimalloc"),
@@ -54,6 +74,16 @@ pub const SUITES: &[Suite] = &[
         name: "idealloc",
         about: "the larger instances of cappadokes/idealloc: resnet50, pangu_2.6B, G_1",
         origin: Origin::Corpora("idealloc"),
+    },
+    Suite {
+        name: "minimalloc-reversed",
+        about: "the instances of minimalloc with time running backwards, at the same capacity",
+        origin: Origin::Derived("minimalloc", derived_reversed),
+    },
+    Suite {
+        name: "minimalloc-thinned",
+        about: "the instances of minimalloc with 98 and with 95 % of their buffers, at the same capacity",
+        origin: Origin::Derived("minimalloc", derived_thinned),
     },
 ];
 
@@ -77,9 +107,7 @@ pub fn corpora() -> Option<PathBuf> {
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// Neither a known name nor a path.
-    #[error(
-        "'{0}' is neither a suite (embedded, scaling, ablation, minimalloc, idealloc) nor a CSV file or folder"
-    )]
+    #[error("'{0}' is neither a suite ({known}) nor a CSV file or folder", known = suite_names())]
     Unknown(String),
     /// A suite of the corpora, and no corpora.
     #[error("the suite '{0}' is among the external corpora; set {CORPORA} to the folder that holds them")]
@@ -97,17 +125,25 @@ pub enum SuiteError {
     Empty(String),
 }
 
+fn suite_names() -> String {
+    SUITES.iter().map(|suite| suite.name).collect::<Vec<_>>().join(", ")
+}
+
 /// The cases of a suite given by name, file, folder, or pattern (`*` and `?` in the last part of a path).
 ///
 /// # Errors
 /// [`SuiteError`] where there is nothing of that name; a file that cannot be read is a case with an error.
 pub fn cases(suite: &str, endpoints: Option<Endpoints>) -> Result<Vec<Case>, SuiteError> {
     if let Some(known) = SUITES.iter().find(|known| known.name == suite) {
+        let read = |folder: &str| {
+            let root = corpora().ok_or(SuiteError::NoCorpora(known.name))?;
+            files(known.name, list_folder(&root.join(folder))?, endpoints)
+        };
         return match known.origin {
             Origin::Embedded(make) => Ok(made(known.name, make)),
-            Origin::Corpora(folder) => {
-                let root = corpora().ok_or(SuiteError::NoCorpora(known.name))?;
-                files(known.name, list_folder(&root.join(folder))?, endpoints)
+            Origin::Corpora(folder) => read(folder),
+            Origin::Derived(folder, derive) => {
+                Ok(read(folder)?.into_iter().flat_map(|case| derived(case, derive)).collect())
             }
         };
     }
@@ -137,6 +173,23 @@ fn made(suite: &str, make: fn() -> Vec<SuiteEntry>) -> Vec<Case> {
     let case =
         |entry: SuiteEntry| Case { suite: suite.to_owned(), name: entry.name, instance: Ok(entry.instance) };
     make().into_iter().map(case).collect()
+}
+
+/// What is made from one case; one that could not be read stays as it is.
+fn derived(case: Case, derive: fn(&Instance) -> Vec<Instance>) -> Vec<Case> {
+    let Ok(origin) = &case.instance else { return vec![case] };
+    let made = derive(origin).into_iter();
+    made.map(|instance| Case {
+        suite: case.suite.clone(),
+        name: instance.name().to_owned(),
+        instance: Ok(instance),
+    })
+    .collect()
+}
+
+/// True where a name fits one of the patterns (`*` stands for anything, `?` for one letter), or there are none.
+pub fn fits_any(patterns: &[String], name: &str) -> bool {
+    patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern.as_bytes(), name.as_bytes()))
 }
 
 fn files(
@@ -198,6 +251,31 @@ mod tests {
         assert!(fits("*.csv", "A.1048576.csv") && fits("?.*.csv", "A.1048576.csv"));
         assert!(fits("**", "") && fits("", "") && fits("a*b*c", "axxbc"));
         assert!(!fits("*.csv", "A.svg") && !fits("", "a") && !fits("?", "") && !fits("a*b", "ac"));
+    }
+
+    #[test]
+    fn names_are_chosen_by_patterns() {
+        let patterns = ["?".to_owned(), "?-rev*".to_owned()];
+        assert!(fits_any(&patterns, "A") && fits_any(&patterns, "K-reversed"));
+        assert!(!fits_any(&patterns, "input") && !fits_any(&patterns, "input-reversed"));
+        assert!(fits_any(&[], "anything"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_cannot_be_derived_from() {
+        let read = |text: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("A.9.csv");
+            std::fs::write(&path, text).unwrap();
+            files("s", vec![path], None).unwrap().remove(0)
+        };
+        let good = derived(read("id,lower,upper,size\na,1,3,4\nb,2,7,4\n"), derived_reversed);
+        assert_eq!(good[0].name, "A-reversed");
+        let instance = good[0].instance.as_ref().unwrap();
+        assert_eq!(instance.capacity().unwrap().get(), 9);
+        assert_eq!(instance.buffers()[0].lifespan().hull().lower.get(), 4);
+        let bad = derived(read("id,lower\n"), derived_thinned);
+        assert!(bad.len() == 1 && bad[0].instance.is_err());
     }
 
     #[test]

@@ -30,7 +30,8 @@ fn a_record_holds_rows_pages_and_maps() {
     assert!(instances.len() >= 12 && rows.len() == 2 * instances.len());
     for row in &rows {
         assert_eq!((row["status"].as_str(), row["verdict"].as_str()), ("done", "valid"));
-        assert_eq!((row["schema_version"].as_str(), row["sha256"].len()), ("1", 64));
+        assert_eq!((row["schema_version"].as_str(), row["sha256"].len()), ("2", 64));
+        assert_eq!((row["whole_process"].as_str(), row["run"].as_str()), ("false", "1"));
         let number = |column: &str| row[column].parse::<u64>().unwrap();
         assert!(number("lower_bound") <= number("best_bound") && number("best_bound") <= number("peak"));
         assert!(number("load") <= number("peak") && number("cores") >= 1);
@@ -95,6 +96,151 @@ fn decide_needs_and_keeps_the_capacity() {
     let minimised = rows(&scratch, "free");
     assert_eq!(row(&minimised, "tiny", "naive")["claim"], "feasible");
     assert_eq!(row(&minimised, "tiny", "naive")["capacity"], "");
+}
+
+#[test]
+fn any_capacity_can_be_decided_on_chosen_instances() {
+    let scratch = Scratch::new();
+    for name in ["tiny.9.csv", "taken.csv", "other.9.csv"] {
+        scratch.write(name, TINY);
+    }
+    let words =
+        ["bench", "tiny.9.csv", "taken.csv", "other.9.csv", "--only", "t*", "--solvers", "large-first"];
+    for (decide, capacities) in
+        [("--decide=load", ["8", "8"]), ("--decide=7", ["7", "7"]), ("--decide", ["9", ""])]
+    {
+        scratch.plimsoll(&[&words[..], &[decide, "--out", "rec", "--force"]].concat()).exits(0);
+        let rows = rows(&scratch, "rec");
+        assert!(rows.iter().all(|row| row["instance"] != "other"));
+        let of = |instance: &str| row(&rows, instance, "large-first")["capacity"].clone();
+        assert_eq!([of("tiny"), of("taken")], capacities);
+    }
+    scratch
+        .plimsoll(&["bench", "tiny.9.csv", "--only", "x*"])
+        .refuses(&["no instance of tiny.9.csv fits x*"]);
+}
+
+#[test]
+fn own_algorithms_run_as_processes_and_are_compared() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.8.csv", TINY);
+    scratch.write("less.7.csv", TINY);
+    let words = ["bench", "tiny.8.csv", "less.7.csv", "--decide", "--processes", "--solvers", "exact,naive"];
+    let more = ["--seeds", "2", "--reference", "exact", "--shift", "0.5", "--out", "rec"];
+    let run = scratch.plimsoll(&[&words[..], &more].concat()).exits(0);
+    assert!(run.stdout.contains("naive / exact") && run.stdout.contains("shift 0.5"));
+    let rows = rows(&scratch, "rec");
+    assert_eq!(rows.len(), 8);
+    for row in &rows {
+        assert_eq!(
+            (row["problem"].as_str(), row["status"].as_str(), row["error"].as_str()),
+            ("offsets", "done", "")
+        );
+        assert_eq!((row["whole_process"].as_str(), row["decide"].as_str()), ("true", "true"));
+        assert!(row["params"].starts_with("plimsoll solve {input} "), "{}", row["params"]);
+        assert!(row["seconds"].parse::<f64>().unwrap() > 0.0 && !row["lower_bound"].is_empty());
+    }
+    let claims = |instance: &str, algorithm: &str| row(&rows, instance, algorithm)["claim"].clone();
+    assert_eq!([claims("tiny", "exact"), claims("less", "exact")], ["optimal", "infeasible"]);
+    // The load alone shows infeasibility to everybody; without a layout within the capacity nothing is claimed.
+    assert_eq!(claims("tiny", "naive"), "unknown");
+    assert_eq!(row(&rows, "tiny", "exact")["kind"], "exact");
+    let seeds: Vec<&str> = rows.iter().map(|row| row["seed"].as_str()).take(2).collect();
+    assert_eq!(seeds, ["0", "1"]);
+    assert!(scratch.read("rec/charts/profile.svg").contains("Performance profile"));
+    assert!(scratch.read("rec/summary.md").contains("## offsets: ratios to exact"));
+    // Minimising, a capacity in the file name binds nobody.
+    let words = ["bench", "less.7.csv", "--processes", "--solvers", "naive", "--out", "free"];
+    scratch.plimsoll(&words).exits(0);
+    assert_eq!(row(&self::rows(&scratch, "free"), "less", "naive")["claim"], "feasible");
+}
+
+#[test]
+fn questions_that_cannot_be_put_are_refused() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.8.csv", TINY);
+    let refused = |more: &[&str], why: &str| {
+        scratch.plimsoll(&[&["bench", "tiny.8.csv", "--solvers", "exact"], more].concat()).refuses(&[why]);
+    };
+    refused(&["--processes", "--problems", "pools"], "--processes goes with the problem offsets only");
+    refused(&["--reference", "naive"], "reference 'naive' takes no part");
+    refused(&["--decide=some"], "expected file, load, or a number of bytes");
+    refused(&["--external-version", "x=true"], "no external is called 'x'");
+    refused(&["--trace"], "--out");
+}
+
+#[test]
+fn a_trace_holds_what_improved_and_is_drawn() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.csv", TINY);
+    let words = ["bench", "tiny.csv", "--solvers", "exact,large-first", "--trace", "--out", "rec"];
+    scratch.plimsoll(&words).exits(0);
+    let mut reader = csv::Reader::from_path(scratch.path("rec/trace.csv")).unwrap();
+    let lines: Vec<Record> = reader.deserialize().map(Result::unwrap).collect();
+    let own = |algorithm: &str| -> Vec<&Record> {
+        let its = |line: &&Record| line["algorithm"] == algorithm && line["problem"] == "offsets";
+        lines.iter().filter(its).collect()
+    };
+    for algorithm in ["exact", "large-first"] {
+        let last = own(algorithm).pop().unwrap();
+        assert_eq!(
+            (last["event"].as_str(), last["peak"].as_str(), last["lower_bound"].as_str()),
+            ("end", "8", "8")
+        );
+        assert!(own(algorithm).iter().any(|line| line["event"] == "incumbent"));
+        assert!(own(algorithm).is_sorted_by_key(|line| line["seconds"].parse::<f64>().unwrap().to_bits()));
+    }
+    assert!(scratch.read("rec/charts/gap-tiny.svg").contains("exact, bound"));
+    assert!(scratch.read("rec/charts/gap.svg").contains("Gap over time"));
+    // A new record without a trace leaves none of the old.
+    scratch.plimsoll(&["bench", "tiny.csv", "--solvers", "exact", "--out", "rec", "--force"]).exits(0);
+    assert!(!scratch.path("rec/trace.csv").exists() && !scratch.path("rec/charts/gap.svg").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn peers_have_seeds_versions_and_a_word_of_their_own() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.9.csv", TINY);
+    let peer = "#!/bin/sh\ncase $1 in\n\
+        seeded) echo '{\"seconds\": 0.0, \"peak\": 12}'; echo \"{\\\"lower_bound\\\": 7, \\\"claim\\\": \\\"optimal\\\"}\"\n\
+            printf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\" ;;\n\
+        wrong) echo '{\"lower_bound\": 9, \"claim\": \"optimal\"}'\n\
+            printf 'id,offset\\na,0\\nb,4\\nc,8\\n' > \"$3\" ;;\n\
+        empty) echo '{\"claim\": \"optimal\"}' ;;\nesac\n";
+    scratch.write("peer.sh", peer);
+    let external = |kind: &str, more: &str| format!("{kind}=sh peer.sh {kind} {{input}} {{output}} {more}");
+    let (seeded, wrong, empty) = (external("seeded", "{seed}"), external("wrong", ""), external("empty", ""));
+    let words = ["bench", "tiny.9.csv", "--solvers", "large-first", "--problems", "offsets", "--seed", "4"];
+    let peers = ["--external", &seeded, "--external", &wrong, "--external", &empty];
+    let more = ["--seeds", "3", "--repeat", "2", "--trace", "--out", "rec"];
+    let version = ["--external-version", "seeded=echo 1.2 of may"];
+    scratch.plimsoll(&[&words[..], &peers, &more, &version].concat()).exits(0);
+    let rows = rows(&scratch, "rec");
+    let of = |kind: &str| -> Vec<&Record> { rows.iter().filter(|row| row["algorithm"] == kind).collect() };
+    let column =
+        |kind: &str, column: &str| -> Vec<&str> { of(kind).iter().map(|row| row[column].as_str()).collect() };
+    assert_eq!(column("seeded", "seed"), ["4", "5", "6"]);
+    assert_eq!(column("seeded", "run"), ["1", "2", "3"]);
+    assert_eq!(column("seeded", "version"), ["1.2 of may"; 3]);
+    assert_eq!(column("seeded", "claimed_bound"), ["7"; 3]);
+    assert_eq!(
+        (column("seeded", "claim"), column("seeded", "claimed")),
+        (vec!["optimal"; 3], vec!["optimal"; 3])
+    );
+    assert_eq!((column("wrong", "seed"), column("wrong", "run")), (vec!["4"; 2], vec!["1", "2"]));
+    assert_eq!(column("wrong", "claimed"), ["contradicted"; 2]);
+    assert_eq!(column("wrong", "claimed_bound"), [""; 2]);
+    assert!(column("wrong", "error")[0].contains("contradicted by 8"));
+    // Without a layout nothing is optimal.
+    assert_eq!((column("empty", "claimed"), column("empty", "claim")), (vec![""; 2], vec!["unknown"; 2]));
+    assert!(
+        scratch
+            .read("rec/README.md")
+            .contains("- external seeded: 1.2 of may; run as `sh peer.sh seeded {input}")
+    );
+    let trace = scratch.read("rec/trace.csv");
+    assert!(trace.contains("seeded,4,1,0.0,incumbent-claimed,12,"), "{trace}");
 }
 
 #[cfg(unix)]

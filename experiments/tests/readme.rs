@@ -51,6 +51,21 @@ fn quoted_commands_print_what_is_quoted() {
 }
 
 #[test]
+fn the_script_of_records_knows_its_words() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/results.sh");
+    let text = std::fs::read_to_string(script).unwrap();
+    for word in ["benchmark", "scaling", "ablation", "head-to-head", "robust", "robust-tight", "anytime"] {
+        assert!(text.contains(&format!("record {word}")), "{word}");
+        assert!(README.contains(word), "{word}");
+    }
+    let Ok(output) = std::process::Command::new("bash").args([script, "nonsense"]).output() else {
+        return eprintln!("no bash here");
+    };
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("unknown record 'nonsense'"));
+}
+
+#[test]
 fn quoted_targets_and_options_exist() {
     let scratch = Scratch::new();
     let makefile = include_str!("../../Makefile");
@@ -63,9 +78,21 @@ fn quoted_targets_and_options_exist() {
         let output = command(&scratch.path("")).args([name, "--help"]).output().unwrap();
         help.push_str(&Run::from(output).exits(0).stdout);
     }
-    for option in
-        ["--solver", "--problem", "--certificate", "--endpoints", "--decide", "--node-limit", "--external"]
-    {
+    for option in [
+        "--solver",
+        "--problem",
+        "--certificate",
+        "--endpoints",
+        "--decide",
+        "--node-limit",
+        "--external",
+        "--external-version",
+        "--processes",
+        "--reference",
+        "--only",
+        "--trace",
+        "--repeat",
+    ] {
         assert!(README.contains(option) && help.contains(option), "{option}");
     }
 }

@@ -7,7 +7,7 @@ use plimsoll::Registry;
 use plimsoll::model::{Entry, Offsets, Pools, Problem, Scattered};
 use plimsoll::plan::Plan;
 use plimsoll::report::table::{Align, Table};
-use plimsoll::suite::{Origin, SUITES, corpora};
+use plimsoll::suite::{SUITES, corpora};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -60,7 +60,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     let suites = SUITES.iter().map(|suite| Suite {
         name: suite.name,
         about: suite.about,
-        available: matches!(suite.origin, Origin::Embedded(_)) || corpora().is_some(),
+        available: suite.origin.folder().is_none() || corpora().is_some(),
     });
     let listing = Listing { algorithms: all.collect(), variants, suites: suites.collect() };
     if args.json {

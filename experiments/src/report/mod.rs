@@ -1,9 +1,13 @@
-//! Tables, rows, summaries and maps.
+//! Tables, rows, summaries, maps and charts.
 
+pub mod chart;
+pub mod profile;
 pub mod rows;
 pub mod summary;
 pub mod svg;
 pub mod table;
+pub mod times;
+pub mod trace;
 
 use plimsoll_model::Bytes;
 

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Version of the columns.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// One attempted run. Fields are columns, in this order; what does not apply is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -41,6 +41,8 @@ pub struct Row {
     pub params: String,
     /// Seed.
     pub seed: u64,
+    /// Which run of this algorithm on this instance, from 1.
+    pub run: u64,
     /// Threads allowed.
     pub threads: usize,
     /// Time limit, seconds.
@@ -61,14 +63,20 @@ pub struct Row {
     pub lower_bound: Option<u64>,
     /// Why the bound holds.
     pub bound_witness: String,
+    /// What an external binary claims; `contradicted` where a valid solution of somebody shows that it is wrong.
+    pub claimed: String,
+    /// Lower bound that an external binary claims, bytes.
+    pub claimed_bound: Option<u64>,
     /// Best bound that any run proved on this instance and problem, bytes.
     pub best_bound: Option<u64>,
     /// How far the peak lies above the best bound, percent of the bound.
     pub gap_percent: Option<f64>,
     /// The checker's word: `valid`, `refused`, or empty where there was nothing to check.
     pub verdict: String,
-    /// Wall-clock seconds.
+    /// Wall-clock seconds: of the algorithm alone, or of the whole process.
     pub seconds: Option<f64>,
+    /// True where `seconds` are those of a process of its own, from its start to its end.
+    pub whole_process: bool,
     /// Seconds per phase, `name=seconds` separated by blanks.
     pub phases: String,
     /// Counters of the algorithm, `name=number` separated by blanks.
@@ -81,7 +89,7 @@ pub struct Row {
     pub commit: String,
     /// Whether sources differed from it.
     pub dirty: String,
-    /// Version of the command.
+    /// Version of the command, or of the external binary where it was asked.
     pub version: String,
     /// Compiler.
     pub rustc: String,
@@ -175,6 +183,27 @@ impl Row {
         self.nodes = Some(outcome.stats.nodes);
     }
 
+    /// Marks what an external binary claims where the lowest valid peak of anybody shows that it is wrong.
+    fn contradict(&mut self, lowest: Option<u64>) {
+        let Some(lowest) = lowest else { return };
+        let bound = self.claimed_bound.is_some_and(|bound| bound > lowest);
+        let claim = match self.claimed.as_str() {
+            "optimal" => self.peak.is_some_and(|peak| peak > lowest),
+            "infeasible" => self.capacity.is_some_and(|capacity| lowest <= capacity),
+            _ => false,
+        };
+        if bound || claim {
+            let remark = format!("its claims are contradicted by {lowest}, the peak of a valid solution");
+            self.error = [&self.error, remark.as_str()]
+                .into_iter()
+                .filter(|t| !t.is_empty())
+                .collect::<Vec<_>>()
+                .join("; ");
+            "contradicted".clone_into(&mut self.claimed);
+            self.claimed_bound = None;
+        }
+    }
+
     /// Sets best bound and gap.
     pub fn compare(&mut self, best_bound: Bytes) {
         self.best_bound = Some(best_bound.get());
@@ -183,10 +212,14 @@ impl Row {
 }
 
 /// The best bound among the rows of one instance and problem, never below `floor`. A bound above a peak that the
-/// checker found valid is wrong: its row is marked refused, and it does not count.
+/// checker found valid is wrong: its row is marked refused, and it does not count. Claims of external binaries that a
+/// valid peak contradicts are marked as such; they never count.
 pub fn settle(rows: &mut [Row], floor: Bytes) -> Bytes {
     let lowest = rows.iter().filter(|row| row.verdict == "valid").filter_map(|row| row.peak).min();
     let mut best = floor.get();
+    for row in rows.iter_mut() {
+        row.contradict(lowest);
+    }
     for row in rows.iter_mut() {
         let Some(bound) = row.lower_bound else { continue };
         match lowest {
@@ -242,6 +275,29 @@ mod tests {
         assert_eq!(rows[3].status, "refused");
         assert!(rows.iter().all(|row| row.best_bound == Some(10)));
         assert_eq!(settle(&mut [], Bytes::new(7)).get(), 7);
+    }
+
+    #[test]
+    fn claims_of_others_are_contradicted_by_valid_peaks() {
+        let claims = |claimed: &str, peak, claimed_bound| Row {
+            claimed: claimed.to_owned(),
+            claimed_bound,
+            capacity: Some(11),
+            lower_bound: None,
+            ..row(peak, 0)
+        };
+        let mut rows = vec![
+            row(Some(10), 5),
+            claims("optimal", Some(10), Some(10)),
+            claims("optimal", Some(12), Some(9)),
+            claims("feasible", Some(12), Some(11)),
+            claims("infeasible", None, None),
+        ];
+        assert_eq!(settle(&mut rows, Bytes::new(1)).get(), 5);
+        settle(&mut rows, Bytes::new(1));
+        let claimed: Vec<&str> = rows.iter().map(|row| row.claimed.as_str()).collect();
+        assert_eq!(claimed, ["", "optimal", "contradicted", "contradicted", "contradicted"]);
+        assert_eq!(rows[4].error.matches("contradicted").count(), 1);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::plan::ProblemKind;
 use crate::report::percent;
 use crate::report::rows::Row;
 use crate::report::table::{Align, Table};
+use crate::report::times::{self, Times};
 use std::fmt::Write as _;
 
 /// Longest remark in a table, letters.
@@ -106,6 +107,30 @@ fn shorten(text: &str) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// An external binary, for the record.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// Its name.
+    pub name: String,
+    /// Its version, where it was asked.
+    pub version: Option<String>,
+    /// Its command line.
+    pub line: String,
+}
+
+/// How times are compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison<'a> {
+    /// True where the question is one of time; the tables of times are shown then.
+    pub is_asked: bool,
+    /// What a run has to do, in words.
+    pub question: &'a str,
+    /// The algorithm whose times others are divided by.
+    pub reference: Option<&'a str>,
+    /// Shift of geometric means, seconds.
+    pub shift: f64,
+}
+
 /// What was asked, for the pages.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
@@ -115,6 +140,10 @@ pub struct Question<'a> {
     pub machine: &'a Machine,
     /// What the reader should know beside.
     pub notes: &'a [String],
+    /// Who else took part.
+    pub peers: &'a [Peer],
+    /// How times are compared.
+    pub comparison: Comparison<'a>,
 }
 
 impl Question<'_> {
@@ -132,6 +161,10 @@ impl Question<'_> {
         for note in self.notes {
             let _ = writeln!(text, "- {note}");
         }
+        for Peer { name, version, line } in self.peers {
+            let version = version.as_deref().unwrap_or("version unknown");
+            let _ = writeln!(text, "- external {name}: {version}; run as `{line}`");
+        }
         text
     }
 
@@ -139,6 +172,9 @@ impl Question<'_> {
     pub fn summary(&self, rows: &[Row]) -> String {
         let mut text = format!("# Summary\n\nGenerated from `rows.csv` by\n\n{}", self.facts());
         for problem in ProblemKind::ALL {
+            if self.comparison.is_asked {
+                text.push_str(&self.times(rows, problem));
+            }
             if let Some(table) = algorithms(rows, problem) {
                 let _ = write!(text, "\n## {problem}: algorithms\n\n{}", table.markdown());
             }
@@ -156,6 +192,31 @@ impl Question<'_> {
         text
     }
 
+    /// The tables of times of one problem, and how to read them.
+    fn times(&self, rows: &[Row], problem: ProblemKind) -> String {
+        let Comparison { question, reference, shift, .. } = self.comparison;
+        let times = Times::of(rows, problem);
+        let Some(table) = times::table(&times, shift) else { return String::new() };
+        let mut text = format!(
+            "\n## {problem}: times\n\n\
+             Asked was to {question}. The time on an instance is the median over the runs; where the median run did \
+             not solve,\nit is the limit, marked `>`, and all made from it are lower bounds. Means are geometric, \
+             shifted by {shift} s, over all\ninstances; PAR-2 is the mean with unsolved instances counted as twice the \
+             limit; wins are instances with the least time.\n\n{}",
+            table.markdown()
+        );
+        if let Some(reference) = reference
+            && let Some(table) = times::ratios(&times, reference)
+        {
+            let _ = write!(
+                text,
+                "\n## {problem}: ratios to {reference}\n\nAbove 1, {reference} is faster.\n\n{}",
+                table.markdown()
+            );
+        }
+        text
+    }
+
     /// `README.md`: what lies in the folder and how it came about.
     pub fn readme(&self) -> String {
         format!(
@@ -163,8 +224,11 @@ impl Question<'_> {
              | file | holds |\n|---|---|\n\
              | `rows.csv` | one row per attempted run, also skipped, failed and refused ones |\n\
              | `summary.md` | the tables, generated from the rows |\n\
-             | `maps/*.svg` | the best solution per instance, step by address |\n\n\
-             Sizes are bytes, times are wall-clock seconds. Every solution passed the checker; the best bound of an\n\
+             | `maps/*.svg` | the best solution per instance, step by address |\n\
+             | `charts/profile.svg` | where times are compared: share of instances solved within a factor of the fastest |\n\
+             | `trace.csv`, `charts/gap*.svg` | with `--trace`: when layouts and bounds improved; of other processes by their own word |\n\n\
+             Sizes are bytes, times are wall-clock seconds: of whole processes where the column `whole_process` says so\n\
+             (externals always), of the algorithm alone otherwise. Every solution passed the checker; the best bound of an\n\
              instance is the highest that any run proved, the gap is measured against it. `peak_memory_bytes` is the\n\
              process's high-water mark, reset before each run, so it includes what was resident before.\n",
             self.facts()
@@ -220,9 +284,21 @@ mod tests {
     fn pages_hold_the_command() {
         let machine = Machine::here();
         let notes = ["no corpora".to_owned()];
-        let question = Question { command: "plimsoll bench", machine: &machine, notes: &notes };
+        let peers =
+            [Peer { name: "p".into(), version: Some("1.2".into()), line: "./p {input} {output}".into() }];
+        let comparison = Comparison { is_asked: true, question: "decide", reference: Some("x"), shift: 0.01 };
+        let question = Question {
+            command: "plimsoll bench",
+            machine: &machine,
+            notes: &notes,
+            peers: &peers,
+            comparison,
+        };
         assert!(question.readme().contains("    plimsoll bench\n"));
+        assert!(question.readme().contains("- external p: 1.2; run as `./p {input} {output}`\n"));
         let summary = question.summary(&rows());
+        assert!(summary.contains("## offsets: times") && summary.contains("## offsets: ratios to x"));
+        assert!(!summary.contains("## pools"));
         assert!(summary.contains("## offsets: runs") && summary.contains("no corpora"));
         assert!(summary.contains("a long story \\|"));
     }

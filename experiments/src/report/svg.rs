@@ -247,7 +247,7 @@ fn ticks(from: u64, to: u64, most: u64) -> Vec<u64> {
 }
 
 /// A number with a thin blank between groups of three digits.
-fn thousands(number: u64) -> String {
+pub(super) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -260,7 +260,7 @@ fn thousands(number: u64) -> String {
 }
 
 /// Text as XML may hold it; control characters, which it may not, become question marks.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -1,13 +1,17 @@
-//! The folder of a record: rows as they come, maps, pages at the end.
+//! The folder of a record: rows and traces as they come, maps, charts and pages at the end.
 
+use super::Record;
 use crate::failure::Failure;
 use crate::output;
 use plimsoll::model::{Bytes, Instance};
 use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::report::chart::Chart;
 use plimsoll::report::rows::Row;
 use plimsoll::report::summary::Question;
 use plimsoll::report::svg::Map;
-use std::collections::BTreeSet;
+use plimsoll::report::trace::{TraceRow, course_chart, gap_chart};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -15,12 +19,18 @@ use std::path::{Path, PathBuf};
 pub struct Store {
     folder: PathBuf,
     rows: csv::Writer<File>,
+    trace: Option<csv::Writer<File>>,
     maps: BTreeSet<String>,
 }
 
+/// Folders of pictures.
+const MAPS: &str = "maps";
+const CHARTS: &str = "charts";
+
 impl Store {
-    /// Makes the folder; refuses one that holds anything, unless forced. Maps of an earlier record are removed then.
-    pub fn open(folder: &Path, force: bool) -> Result<Self, Failure> {
+    /// Makes the folder; refuses one that holds anything, unless forced. Maps, charts and the trace of an earlier
+    /// record are removed then.
+    pub fn open(folder: &Path, force: bool, trace: bool) -> Result<Self, Failure> {
         let wrong = |error| Failure::input(format!("cannot write into {}: {error}", folder.display()));
         if folder.exists() {
             let holds_something = fs::read_dir(folder).map_err(wrong)?.next().is_some();
@@ -31,16 +41,28 @@ impl Store {
                 )));
             }
         }
-        let maps = folder.join("maps");
-        fs::create_dir_all(&maps).map_err(wrong)?;
-        for entry in fs::read_dir(&maps).map_err(wrong)? {
-            let path = entry.map_err(wrong)?.path();
-            if path.extension().is_some_and(|extension| extension == "svg") {
-                fs::remove_file(path).map_err(wrong)?;
+        fs::create_dir_all(folder.join(MAPS)).map_err(wrong)?;
+        for pictures in [MAPS, CHARTS].map(|name| folder.join(name)).into_iter().filter(|path| path.is_dir())
+        {
+            for entry in fs::read_dir(pictures).map_err(wrong)? {
+                let path = entry.map_err(wrong)?.path();
+                if path.extension().is_some_and(|extension| extension == "svg") {
+                    fs::remove_file(path).map_err(wrong)?;
+                }
             }
         }
-        let rows = File::create(folder.join("rows.csv")).map_err(wrong)?;
-        Ok(Self { folder: folder.to_owned(), rows: csv::Writer::from_writer(rows), maps: BTreeSet::new() })
+        let writer =
+            |name: &str| File::create(folder.join(name)).map(csv::Writer::from_writer).map_err(wrong);
+        let rows = writer("rows.csv")?;
+        let trace = if trace {
+            Some(writer("trace.csv")?)
+        } else {
+            match fs::remove_file(folder.join("trace.csv")) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(wrong(error)),
+                _ => None,
+            }
+        };
+        Ok(Self { folder: folder.to_owned(), rows, trace, maps: BTreeSet::new() })
     }
 
     /// Where it is.
@@ -48,13 +70,13 @@ impl Store {
         &self.folder
     }
 
-    /// Adds rows; they are on disk when this returns, so a bench that is cut short leaves what it has.
-    pub fn append(&mut self, rows: &[Row]) -> Result<(), Failure> {
-        let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("cannot write rows.csv: {error}"));
-        for row in rows {
-            self.rows.serialize(row).map_err(|error| wrong(&error))?;
+    /// Adds what was found out; it is on disk when this returns, so a bench that is cut short leaves what it has.
+    pub fn append(&mut self, record: &Record) -> Result<(), Failure> {
+        append(&mut self.rows, "rows.csv", &record.rows)?;
+        match &mut self.trace {
+            Some(trace) => append(trace, "trace.csv", &record.trace),
+            None => Ok(()),
         }
-        self.rows.flush().map_err(|error| wrong(&error))
     }
 
     /// Draws a solution.
@@ -76,8 +98,37 @@ impl Store {
             }
             name = format!("{stem}-{nth}");
         }
-        let path = self.folder.join("maps").join(format!("{name}.svg"));
+        let path = self.folder.join(MAPS).join(format!("{name}.svg"));
         output::write_file(&path, |file| map.write(file))
+    }
+
+    /// Draws a chart.
+    pub fn chart(&self, name: &str, chart: &Chart) -> Result<(), Failure> {
+        let folder = self.folder.join(CHARTS);
+        fs::create_dir_all(&folder)
+            .map_err(|error| Failure::input(format!("cannot write into {}: {error}", folder.display())))?;
+        output::write_file(&folder.join(format!("{name}.svg")), |file| chart.write(file))
+    }
+
+    /// Draws gaps over time: one chart of all instances, and one of each, for the problem of offsets.
+    pub fn gaps(&self, rows: &[Row], trace: &[TraceRow]) -> Result<(), Failure> {
+        let bounds: BTreeMap<(&str, &str), u64> = rows
+            .iter()
+            .filter(|row| row.problem == ProblemKind::Offsets.as_str())
+            .filter_map(|row| Some(((row.suite.as_str(), row.instance.as_str()), row.best_bound?)))
+            .collect();
+        let bound = |suite: &str, instance: &str| bounds.get(&(suite, instance)).copied();
+        let trace: Vec<TraceRow> =
+            trace.iter().filter(|row| row.problem == ProblemKind::Offsets.as_str()).cloned().collect();
+        if let Some(chart) = gap_chart(&trace, bound) {
+            self.chart("gap", &chart)?;
+        }
+        for own in trace.chunk_by(|a, b| (&a.suite, &a.instance) == (&b.suite, &b.instance)) {
+            if let Some(chart) = course_chart(own, bound(&own[0].suite, &own[0].instance)) {
+                self.chart(&format!("gap-{}", file_stem(&own[0].instance)), &chart)?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the pages.
@@ -88,6 +139,14 @@ impl Store {
         }
         Ok(())
     }
+}
+
+fn append<T: Serialize>(writer: &mut csv::Writer<File>, name: &str, lines: &[T]) -> Result<(), Failure> {
+    let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("cannot write {name}: {error}"));
+    for line in lines {
+        writer.serialize(line).map_err(|error| wrong(&error))?;
+    }
+    writer.flush().map_err(|error| wrong(&error))
 }
 
 /// A name with nothing in it that a file system could mind.

@@ -1,0 +1,95 @@
+//! What a peer says of itself on standard output.
+//!
+//! Every line that is one JSON object with `claim`, `peak` or `lower_bound` in it counts, `plimsoll solve --json`
+//! prints such a line; everything else on standard output is passed over. With `seconds`, the lines are a course of
+//! events; the last word on each matter stands at the end.
+
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// How much of standard output is looked at, bytes from its end.
+const TAIL: u64 = 4 << 20;
+
+/// One line, or the last word on each matter.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Said {
+    /// Seconds since the peer started, by its own clock.
+    pub seconds: Option<f64>,
+    /// `optimal`, `feasible`, `infeasible`, `unknown`.
+    pub claim: Option<String>,
+    /// Why it ended.
+    pub stop: Option<String>,
+    /// Peak of its layout, bytes.
+    pub peak: Option<u64>,
+    /// A bound it believes in, bytes.
+    pub lower_bound: Option<u64>,
+    /// Why.
+    pub witness: Option<String>,
+    /// Nodes, whatever it counts.
+    pub nodes: Option<u64>,
+}
+
+impl Said {
+    /// The last word on each matter.
+    pub fn last(lines: &[Self]) -> Self {
+        let mut last = Self::default();
+        for line in lines.iter().cloned() {
+            last = Self {
+                seconds: line.seconds.or(last.seconds),
+                claim: line.claim.or(last.claim),
+                stop: line.stop.or(last.stop),
+                peak: line.peak.or(last.peak),
+                lower_bound: line.lower_bound.or(last.lower_bound),
+                witness: line.witness.or(last.witness),
+                nodes: line.nodes.or(last.nodes),
+            };
+        }
+        last
+    }
+}
+
+/// The lines that count in a file of standard output.
+pub(super) fn read(path: &Path) -> io::Result<Vec<Said>> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    Ok(parse(&String::from_utf8_lossy(&bytes)))
+}
+
+fn parse(text: &str) -> Vec<Said> {
+    let lines = text.lines().filter(|line| line.trim_start().starts_with('{'));
+    let said = lines.filter_map(|line| serde_json::from_str::<Said>(line).ok());
+    said.filter(|said| said.claim.is_some() || said.peak.is_some() || said.lower_bound.is_some()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_word_on_each_matter_stands() {
+        let text = "banner\n{\"seconds\":0.5,\"peak\":12}\n{\"lower_bound\":8, \"seconds\":1}\n{broken\n\
+                    {\"claim\":\"optimal\",\"peak\":9,\"extra\":[1]}\n{\"other\":1}\n[]\n";
+        let lines = parse(text);
+        assert_eq!(lines.len(), 3);
+        assert_eq!((lines[0].seconds, lines[0].peak), (Some(0.5), Some(12)));
+        let last = Said::last(&lines);
+        assert_eq!((last.claim.as_deref(), last.peak, last.lower_bound), (Some("optimal"), Some(9), Some(8)));
+        assert_eq!(Said::last(&[]), Said::default());
+    }
+
+    #[test]
+    fn only_the_tail_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let filler = "x".repeat(TAIL as usize);
+        std::fs::write(&path, format!("{{\"peak\":1}}\n{filler}\n{{\"peak\":2}}\n")).unwrap();
+        assert_eq!(Said::last(&read(&path).unwrap()).peak, Some(2));
+        assert_eq!(read(&path).unwrap().len(), 1);
+    }
+}

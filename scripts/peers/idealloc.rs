@@ -1,0 +1,143 @@
+//! Offsets by idealloc: its library behind a command line, because its own binary prints figures but no layout.
+//!
+//! A peer for `plimsoll bench --external`. To be built inside a checkout of idealloc; see README.md beside this file.
+//!
+//!     offsets --input A.csv --output layout.csv [--capacity BYTES] [--lives N] [--time-limit SECONDS]
+//!
+//! The input is CSV with id,lower,upper,size in this order and half-open steps, which are idealloc's own lifetimes. It
+//! tries as often as it has lives, and ends as soon as the makespan is within the capacity (without one: the load). It is
+//! randomised and takes no seed; RAYON_NUM_THREADS sets its threads. With a time limit it starts over until that is
+//! reached, in a new process each time because idealloc sets up its threads only once, and keeps the best layout.
+
+use coreba::jobset::init;
+use coreba::{ByteSteps, Job};
+use std::collections::HashMap;
+use std::error::Error;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// `--name value` pairs.
+fn options() -> HashMap<String, String> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    words.chunks(2).map(|pair| (pair[0].clone(), pair.get(1).cloned().unwrap_or_default())).collect()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = options();
+    match options.get("--time-limit") {
+        Some(limit) => again_and_again(&options, limit.parse()?),
+        None => once(&options),
+    }
+}
+
+/// Starts over until the limit, and keeps the layout with the least makespan.
+fn again_and_again(options: &HashMap<String, String>, limit: f64) -> Result<(), Box<dyn Error>> {
+    let started = Instant::now();
+    let deadline = started + Duration::from_secs_f64(limit);
+    let output = options.get("--output").ok_or("--output is missing")?;
+    let trial = format!("{output}.trial");
+    let mut best: Option<usize> = None;
+    while Instant::now() < deadline {
+        let mut command = Command::new(std::env::current_exe()?);
+        for (name, value) in options.iter().filter(|(name, _)| *name != "--time-limit" && *name != "--output") {
+            command.args([name, value]);
+        }
+        let mut child = command.args(["--output", &trial]).stdout(Stdio::piped()).spawn()?;
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break status;
+            }
+            if Instant::now() >= deadline {
+                child.kill()?;
+                break child.wait()?;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        if !status.success() {
+            break;
+        }
+        let mut said = String::new();
+        std::io::Read::read_to_string(&mut child.stdout.take().ok_or("no output")?, &mut said)?;
+        let words = said.lines().rev().find_map(|line| line.strip_prefix(SUMMARY)).ok_or("no summary")?;
+        let (makespan, load) = words.trim().split_once(' ').ok_or("no summary")?;
+        let (makespan, load): (usize, usize) = (makespan.parse()?, load.parse()?);
+        if best.is_none_or(|best| makespan < best) {
+            best = Some(makespan);
+            fs::rename(&trial, output)?;
+            println!("{{\"seconds\": {:.4}, \"peak\": {makespan}}}", started.elapsed().as_secs_f64());
+        }
+        let capacity = options.get("--capacity").map_or(Ok(load), |capacity| capacity.parse())?;
+        if makespan <= capacity.max(load) {
+            break;
+        }
+    }
+    best.map(|_| ()).ok_or_else(|| "no run ended within the limit".into())
+}
+
+/// What a single run prints before makespan and load, bytes.
+const SUMMARY: &str = "offsets: makespan and load";
+
+fn once(options: &HashMap<String, String>) -> Result<(), Box<dyn Error>> {
+    let option = |name: &str| options.get(name).ok_or(format!("{name} is missing"));
+    let text = fs::read_to_string(option("--input")?)?;
+    let mut lines = text.lines();
+    if lines.next() != Some("id,lower,upper,size") {
+        return Err("expected the columns id,lower,upper,size".into());
+    }
+    let (mut names, mut jobs) = (Vec::new(), Vec::new());
+    for line in lines {
+        // Names may hold commas in quotes; the three numbers come last.
+        let mut fields = line.rsplitn(4, ',');
+        let mut number = || fields.next().unwrap_or_default().parse::<ByteSteps>();
+        let (size, death, birth) = (number()?, number()?, number()?);
+        let id = u32::try_from(names.len())?;
+        names.push(fields.next().ok_or("a name is missing")?.to_owned());
+        jobs.push(Job {
+            size,
+            birth,
+            death,
+            req_size: size,
+            alignment: None,
+            contents: None,
+            originals_boxed: 0,
+            id,
+        });
+    }
+    let load = load(&jobs);
+    // It stops at the makespan load * fragmentation; half a byte more keeps rounding from missing the capacity.
+    let fragmentation = match options.get("--capacity") {
+        Some(capacity) => ((capacity.parse::<f64>()? + 0.5) / load as f64).max(1.0),
+        None => 1.0,
+    };
+    let lives = options.get("--lives").map_or(Ok(1), |lives| lives.parse())?;
+    let (placement, makespan) = coreba::algo::idealloc(init(jobs)?, fragmentation, 0, lives);
+    let mut layout = String::from("id,offset\n");
+    for (id, name) in names.iter().enumerate() {
+        let place = placement.get(&u32::try_from(id)?).ok_or("a buffer is not placed")?;
+        layout.push_str(&format!("{name},{}\n", place.offset.get()));
+    }
+    fs::write(option("--output")?, layout)?;
+    println!("{SUMMARY} {makespan} {load}");
+    Ok(())
+}
+
+/// Most bytes alive at one step.
+fn load(jobs: &[Job]) -> ByteSteps {
+    let mut events: Vec<(ByteSteps, bool, ByteSteps)> = Vec::new();
+    for job in jobs {
+        events.extend([(job.birth, true, job.size), (job.death, false, job.size)]);
+    }
+    // Ends come before beginnings at the same step.
+    events.sort_unstable();
+    let (mut now, mut highest) = (0, 0);
+    for (_, begins, size) in events {
+        if begins {
+            now += size;
+        } else {
+            now -= size;
+        }
+        highest = highest.max(now);
+    }
+    highest
+}
