@@ -3,8 +3,8 @@
 //! Only what a decision can have changed is looked at again. A valley depends on its own sections and its walls, so
 //! after the floors of sections `a..b` changed, the valleys in question are the level runs that touch `a - 1..b + 1`.
 
-use super::rules::Rules;
 use super::reduce::{Reduced, Span};
+use super::rules::Rules;
 use super::state::State;
 
 /// A height without limit, small enough that sums of two do not overflow.

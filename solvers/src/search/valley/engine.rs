@@ -9,8 +9,8 @@ use super::state::{NONE, State};
 use crate::search::memo::Memo;
 use crate::search::{Verdict, deepen};
 use plimsoll_model::Budget;
-use rand::rngs::Xoshiro256PlusPlus;
 use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
 
 enum End {
     Fits,
