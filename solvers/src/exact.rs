@@ -2,18 +2,25 @@
 //!
 //! In this order, ending as soon as the best layout meets the bound, which is then proved without further ado:
 //! 1. *bounds*;
-//! 2. *orders*: one placement per order, each given up as soon as it reaches the best;
+//! 2. *orders*: one placement per order, each given up as soon as it reaches the best; where the sprint will not do, what
+//!    ends above the bound is moved to the front a few times;
 //! 3. *sprint*: some ten thousand nodes of [`Search`] aimed at the bound, which settles most instances of moderate size;
-//! 4. *iterate*: an iterated search over orders, which settles most large ones and gives the rest a good layout early;
-//! 5. *search*: [`Search`] until the end.
+//! 4. *eject*: an ejection search on the best layout, before the sprint where the instance is not small;
+//! 5. *iterate*: an iterated search over orders, which settles some that are left and gives the rest a good layout early;
+//! 6. *search*: [`Search`] until the end.
+//!
+//! From [`HUGE_BUFFERS`] on, time and memory of orders and search are out of reach: there is one placement by valleys, and
+//! ejection search until the end.
 
 use crate::bounds::quick_bound;
 use crate::search::Search;
 use crate::search::minimise::Progress;
-use plimsoll_heuristics::{Fit, IteratedSearch, Order, place};
+use plimsoll_heuristics::{
+    Arrangement, EjectionSearch, Fit, IteratedSearch, Order, ValleyWeights, valley_fit,
+};
 use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, Silent, SolveError,
-    Solver, Stats,
+    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, Setup, Silent,
+    SolveError, Solver, Stats,
 };
 
 /// Bounds, orders, then search.
@@ -41,31 +48,108 @@ impl Exact {
     }
 }
 
-/// Places along each order until the bound or the target is met; the best layout found.
-fn try_orders(
-    instance: &Instance,
-    bound: &LowerBound,
-    budget: &mut Budget,
-    observer: &mut dyn Observer<Offsets>,
-) -> Option<(Layout, Bytes)> {
-    let mut best: Option<(Layout, Bytes)> = None;
-    for (order, fit) in ORDERS {
-        if budget.check().is_some() {
-            break;
+/// Orders that are improved by moving to the front what ends above the bound, and how often.
+const BLAMED: [(Order, Fit); 2] = [(Order::Heat, Fit::First), (Order::Size, Fit::First)];
+const BLAMES: usize = 6;
+
+/// The first phase: placements, the best so far, and whom to tell.
+struct Placements<'a> {
+    instance: &'a Instance,
+    bound: Bytes,
+    arrangement: Arrangement<'a>,
+    budget: &'a mut Budget,
+    observer: &'a mut dyn Observer<Offsets>,
+    best: Option<(Layout, Bytes)>,
+}
+
+impl<'a> Placements<'a> {
+    /// Placements until the bound or the target is met; the best layout found.
+    fn run(
+        instance: &'a Instance,
+        bound: Bytes,
+        budget: &'a mut Budget,
+        observer: &'a mut dyn Observer<Offsets>,
+    ) -> Option<(Layout, Bytes)> {
+        let arrangement = Arrangement::new(instance);
+        let mut own = Self { instance, bound, arrangement, budget, observer, best: None };
+        if instance.len() > SMALL_BUFFERS {
+            own.valleys();
         }
-        let below = best.as_ref().map(|&(_, peak)| peak);
-        let Some(layout) = place(instance, &order.of(instance), fit, below) else {
-            continue;
-        };
-        let peak = layout.peak(instance);
-        observer.incumbent(&layout, peak);
-        best = Some((layout, peak));
-        if peak == bound.value || budget.reaches_target(peak) {
-            break;
+        for (order, fit) in ORDERS {
+            if own.is_over() {
+                return own.best;
+            }
+            let below = own.best.as_ref().map(|&(_, peak)| peak);
+            own.place(&order.of(instance), fit, below);
+        }
+        if instance.len() > SPRINT_BUFFERS {
+            for (order, fit) in BLAMED {
+                own.blame(order.of(instance), fit);
+            }
+        }
+        own.best
+    }
+
+    fn is_over(&mut self) -> bool {
+        let value = self.best.as_ref().map(|&(_, value)| value);
+        value.is_some_and(|value| value == self.bound || self.budget.reaches_target(value))
+            || self.budget.check().is_some()
+    }
+
+    /// The limits that end a placement: time and the wish to stop, but not nodes, of which a placement is none.
+    fn limits(&self) -> Budget {
+        if self.budget.nodes_left().is_some() { Budget::unlimited() } else { self.budget.part(None, None) }
+    }
+
+    fn valleys(&mut self) {
+        let mut limits = self.limits();
+        if let Ok(layout) = valley_fit(self.instance, ValleyWeights::default(), &mut limits) {
+            self.offer(layout);
         }
     }
-    best
+
+    fn offer(&mut self, layout: Layout) {
+        let peak = layout.peak(self.instance);
+        if self.best.as_ref().is_none_or(|&(_, best)| peak < best) {
+            self.observer.incumbent(&layout, peak);
+            self.best = Some((layout, peak));
+        }
+    }
+
+    /// One placement; true where it was finished below `below`.
+    fn place(&mut self, order: &[BufferId], fit: Fit, below: Option<Bytes>) -> bool {
+        let mut limits = self.limits();
+        let placed = self.arrangement.run(order, fit, below, &mut limits).is_ok();
+        if placed && let Some(layout) = self.arrangement.layout() {
+            self.offer(layout);
+        }
+        placed
+    }
+
+    /// Places along an order again and again, what ended above the bound first.
+    fn blame(&mut self, mut order: Vec<BufferId>, fit: Fit) {
+        for _ in 0..BLAMES {
+            if self.is_over() || !self.place(&order, fit, None) {
+                return;
+            }
+            let (instance, arrangement, bound) = (self.instance, &self.arrangement, self.bound);
+            // A stable sort: the rest keeps its order.
+            order.sort_by_key(|&id| {
+                let end = arrangement.offset(id).and_then(|at| at.checked_add(instance.buffer(id).size()));
+                end.is_some_and(|end| end <= bound)
+            });
+        }
+    }
 }
+
+/// Up to so many buffers the sprint comes before the ejection search.
+const SMALL_BUFFERS: usize = 500;
+
+/// From so many buffers on there is neither a sequence of orders nor a search.
+const HUGE_BUFFERS: usize = 50_000;
+
+/// Buffers put by the ejection search where time is not limited: so many, and so many per buffer.
+const EJECT_PUTS: (u64, u64) = (100_000, 20);
 
 /// Above this many buffers there is no sprint: few nodes would not even place them all.
 const SPRINT_BUFFERS: usize = 5_000;
@@ -110,6 +194,48 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
+    /// One placement by valleys, for the largest instances.
+    fn valleys(&mut self) -> Option<(Layout, Bytes)> {
+        let mut part = self.budget.part(None, None);
+        let layout = valley_fit(self.instance, ValleyWeights::default(), &mut part).ok();
+        self.budget.spend(part.nodes());
+        let layout = layout?;
+        let peak = layout.peak(self.instance);
+        self.observer.incumbent(&layout, peak);
+        Some((layout, peak))
+    }
+
+    /// Pushes the best layout down; where search has little chance, for most of the time.
+    fn eject(&mut self) -> Result<(), SolveError> {
+        let Some((start, _)) = self.progress.best.clone() else {
+            return Ok(());
+        };
+        let n = self.instance.len();
+        let mut part = if n >= HUGE_BUFFERS {
+            self.budget.part(None, None)
+        } else {
+            let wanted = EJECT_PUTS.0 + EJECT_PUTS.1 * n as u64;
+            let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
+            let share = if n > SMALL_BUFFERS { 0.8 } else { 0.2 };
+            match self.budget.time_left() {
+                Some(left) if self.budget.nodes_left().is_none() => {
+                    self.budget.part(None, Some(left.mul_f64(share)))
+                }
+                left => self.budget.part(Some(nodes), left.map(|left| left.mul_f64(share))),
+            }
+        };
+        let (bound, observer) = (self.progress.bound.value, &mut *self.observer);
+        let search = EjectionSearch::new(self.setup.seed);
+        let (best, _) = search.improve(self.instance, &start, bound, &mut part, |layout, peak| {
+            observer.incumbent(layout, peak);
+        });
+        self.budget.spend(part.nodes());
+        if best.is_some() {
+            self.progress.best = best;
+        }
+        Ok(())
+    }
+
     fn iterate(&mut self) -> Result<(), SolveError> {
         let (once, per_buffer) = ITERATE_PLACEMENTS;
         let wanted = once + per_buffer * self.instance.len() as u64;
@@ -146,21 +272,34 @@ impl Solver<Offsets> for Exact {
             p.observer.bound(&p.progress.bound);
             Ok(())
         })?;
+        let n = instance.len();
         phases.phase("orders", |p| {
-            p.progress.best = try_orders(p.instance, &p.progress.bound, p.budget, p.observer);
+            p.progress.best = if n < HUGE_BUFFERS {
+                Placements::run(p.instance, p.progress.bound.value, p.budget, p.observer)
+            } else {
+                p.valleys()
+            };
             Ok(())
         })?;
-        if instance.len() <= SPRINT_BUFFERS {
+        if n > SMALL_BUFFERS {
+            phases.phase("eject", Phases::eject)?;
+        }
+        if n <= SPRINT_BUFFERS {
             phases.phase("sprint", |p| {
                 p.search(Some(SPRINT_NODES));
                 Ok(())
             })?;
         }
-        phases.phase("iterate", Phases::iterate)?;
-        phases.phase("search", |p| {
-            p.search(None);
-            Ok(())
-        })?;
+        if n <= SMALL_BUFFERS {
+            phases.phase("eject", Phases::eject)?;
+        }
+        if n < HUGE_BUFFERS {
+            phases.phase("iterate", Phases::iterate)?;
+            phases.phase("search", |p| {
+                p.search(None);
+                Ok(())
+            })?;
+        }
         let Phases { progress, mut stats, budget, .. } = phases;
         stats.nodes = budget.nodes();
         let stop = progress.settled(instance, budget).or_else(|| budget.check()).unwrap_or(progress.stop);

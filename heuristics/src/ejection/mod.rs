@@ -67,11 +67,7 @@ impl EjectionSearch {
     }
 
     /// Improves a valid layout until it meets `bound` or the target of the budget, or the budget is spent; the best
-    /// layout with its peak, where it is better. Every improvement is reported. Without a limit in the budget it ends
-    /// after some ten thousand buffers.
-    ///
-    /// # Errors
-    /// Never: the stop says why it ended.
+    /// layout with its peak, where it is better, and why it ended. Every improvement is reported as it is found.
     pub fn improve(
         &self,
         instance: &Instance,
@@ -81,7 +77,7 @@ impl EjectionSearch {
         mut better: impl FnMut(&Layout, Bytes),
     ) -> (Option<(Layout, Bytes)>, Stop) {
         let ranks = Ranks::of(instance);
-        let mut search = Search::new(instance, &ranks, start, self.seed, budget);
+        let mut search = Search::new(instance, &ranks, start, self.seed);
         let stop = search.run(bound, budget, &mut better).err().unwrap_or(Stop::Completed);
         let best = search.improved.then(|| {
             let layout = Layout::from_raw(search.best.iter().copied());
@@ -108,9 +104,14 @@ impl Solver<Offsets> for EjectionSearch {
             Ok(start) => {
                 run.offer(start.clone());
                 let bound = run.bound();
-                let (_, stop) = self.improve(input, &start, bound, budget, |layout, _| {
+                let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
+                let effort = EFFORT.0 + EFFORT.1 * input.len() as u64;
+                let mut part = budget.part((!limited).then_some(effort), None);
+                let (_, stop) = self.improve(input, &start, bound, &mut part, |layout, _| {
                     run.offer(layout.clone());
                 });
+                budget.spend(part.nodes());
+                let stop = if limited || stop != Stop::NodeLimit { stop } else { Stop::Completed };
                 run.enough(budget).unwrap_or(stop)
             }
         };
@@ -157,8 +158,6 @@ struct Search<'a> {
     patience: u64,
     /// All targets are multiples of this above the bound.
     grain: u64,
-    /// Buffers put in all, at most.
-    effort: u64,
     checked: usize,
 }
 
@@ -168,7 +167,6 @@ impl<'a> Search<'a> {
         ranks: &'a Ranks,
         start: &Layout,
         seed: u64,
-        budget: &Budget,
     ) -> Self {
         let mut state = State::new(instance, ranks);
         let best: Vec<u64> = start.offsets().iter().map(|offset| offset.get()).collect();
@@ -178,7 +176,6 @@ impl<'a> Search<'a> {
             }
         }
         let n = instance.len() as u64;
-        let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
         Self {
             state,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -188,7 +185,6 @@ impl<'a> Search<'a> {
             waiting: Vec::new(),
             patience: 20_000 + n / 4,
             grain: instance.grain().get(),
-            effort: if limited { u64::MAX } else { EFFORT.0 + EFFORT.1 * n },
             checked: 0,
         }
     }
@@ -202,7 +198,7 @@ impl<'a> Search<'a> {
     ) -> Result<(), Stop> {
         let mut step = STEP;
         let bound = bound.get();
-        while self.peak > bound && self.effort > 0 {
+        while self.peak > bound {
             if let Some(stop) = budget.check() {
                 return Err(stop);
             }
@@ -240,11 +236,10 @@ impl<'a> Search<'a> {
         }
         let mut puts = 0;
         while !self.waiting.is_empty() {
-            if puts == self.patience || self.effort == 0 {
+            if puts == self.patience {
                 return Ok(false);
             }
             puts += 1;
-            self.effort -= 1;
             if let Some(stop) = self.tick(budget) {
                 return Err(stop);
             }

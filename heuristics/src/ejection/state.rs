@@ -129,7 +129,7 @@ impl<'a> State<'a> {
             }
         }
         self.work += 2 * self.rivals.len();
-        self.rivals.sort_unstable_by_key(|rival| (rival.offset, rival.id));
+        self.rivals.sort_unstable_by_key(|rival| rival.offset);
     }
 
     /// The gap for the buffer faced, its end at or below `limit`.
