@@ -1,7 +1,7 @@
 //! The problems that need no file: what a benchmark runs everywhere.
 
 use crate::{
-    AboveLoadParams, IntervalParams, LifeLaw, PackingParams, guillotine, hard_above_load, perfect_packing,
+    AboveLoadParams, FAMILIES, IntervalParams, LifeLaw, PackingParams, guillotine, hard_above_load, perfect_packing,
     random_intervals, reversed, thinned, worked_examples,
 };
 use plimsoll_model::{Bytes, Instance, load};
@@ -117,6 +117,29 @@ pub fn ablation_suite() -> Vec<SuiteEntry> {
     (1..=8).map(|seed| packing(100, seed)).collect()
 }
 
+/// Every [family](FAMILIES) with ten thousand, a hundred thousand and a million buffers. About a gigabyte.
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn large_suite() -> Vec<SuiteEntry> {
+    families([10_000, 100_000, 1_000_000])
+}
+
+fn families(sizes: impl IntoIterator<Item = u64> + Clone) -> Vec<SuiteEntry> {
+    let all = FAMILIES.iter().flat_map(|family| sizes.clone().into_iter().map(move |n| (family, n)));
+    let entry = |(family, buffers): (&crate::Family, u64)| {
+        let instance = family.make(buffers, 1).expect("parameters in range");
+        let load = load(&instance).0;
+        // The packings are cut from a full rectangle.
+        let (known, reason) = match family.name {
+            "packing" | "guillotine" => (Known::Optimum(load), "cut from a full rectangle"),
+            _ => (Known::AtLeast(load), "the load"),
+        };
+        SuiteEntry::new(format!("{}-{buffers}", family.name), instance, known, reason)
+    };
+    all.map(entry).collect()
+}
+
 fn packing(buffers: u64, seed: u64) -> SuiteEntry {
     let packing = guillotine(PackingParams::with_buffers(buffers), seed).expect("parameters in range");
     let known = Known::Optimum(packing.optimum);
@@ -138,6 +161,7 @@ mod tests {
         for make in [embedded_suite, scaling_suite, ablation_suite] {
             check(&make(), &make());
         }
+        check(&families([50, 2000]), &families([50, 2000]));
     }
 
     fn check(suite: &[SuiteEntry], again: &[SuiteEntry]) {

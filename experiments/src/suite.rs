@@ -1,6 +1,6 @@
 //! Suites of instances: embedded ones, corpora on disk, files and folders of the user.
 
-use plimsoll_datasets::{SuiteEntry, ablation_suite, embedded_suite, scaling_suite};
+use plimsoll_datasets::{SuiteEntry, ablation_suite, embedded_suite, large_suite, scaling_suite};
 use plimsoll_model::Instance;
 use plimsoll_model::csv::{CsvError, Endpoints, ReadOptions, read_instance_file};
 use std::path::{Path, PathBuf};
@@ -44,6 +44,11 @@ pub const SUITES: &[Suite] = &[
         name: "ablation",
         about: "eight guillotine packings of 100 buffers: what does each part of a method buy?",
         origin: Origin::Embedded(ablation_suite),
+    },
+    Suite {
+        name: "large",
+        about: "every generated family with 10 000, 100 000 and 1 000 000 buffers (a gigabyte; offsets only)",
+        origin: Origin::Embedded(large_suite),
     },
     Suite {
         name: "minimalloc",
