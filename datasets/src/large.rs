@@ -5,9 +5,7 @@
 //! waste anywhere counts; where it peaks, only waste near the peak does.
 
 use crate::error::{GenerateError, at_least};
-use crate::{
-    IntervalParams, LifeLaw, PackingParams, SizeLaw, guillotine, perfect_packing, random_intervals,
-};
+use crate::{IntervalParams, LifeLaw, PackingParams, SizeLaw, guillotine, perfect_packing, random_intervals};
 use plimsoll_model::{Buffer, Instance, InstanceBuilder, Lifespan};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};

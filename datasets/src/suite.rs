@@ -1,8 +1,8 @@
 //! The problems that need no file: what a benchmark runs everywhere.
 
 use crate::{
-    AboveLoadParams, FAMILIES, IntervalParams, LifeLaw, PackingParams, guillotine, hard_above_load, perfect_packing,
-    random_intervals, reversed, thinned, worked_examples,
+    AboveLoadParams, FAMILIES, IntervalParams, LifeLaw, PackingParams, guillotine, hard_above_load,
+    perfect_packing, random_intervals, reversed, thinned, worked_examples,
 };
 use plimsoll_model::{Bytes, Instance, load};
 

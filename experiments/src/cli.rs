@@ -263,7 +263,9 @@ fn usage(error: &clap::Error) -> u8 {
             output::print(&text).map_or_else(|failure| failure.code, |()| ANSWERED)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            output::complain("no command given; commands are solve, verify, bench, generate, list (see --help)");
+            output::complain(
+                "no command given; commands are solve, verify, bench, generate, list (see --help)",
+            );
             BAD_INPUT
         }
         _ => {

@@ -59,13 +59,20 @@ fn quoted_targets_and_options_exist() {
         assert!(makefile.contains(&format!("\n{target}:")), "{target}");
     }
     let mut help = String::new();
-    for name in ["solve", "verify", "bench", "list"] {
+    for name in ["solve", "verify", "bench", "generate", "list"] {
         let output = command(&scratch.path("")).args([name, "--help"]).output().unwrap();
         help.push_str(&Run::from(output).exits(0).stdout);
     }
-    for option in
-        ["--solver", "--problem", "--certificate", "--endpoints", "--decide", "--node-limit", "--external"]
-    {
+    for option in [
+        "--solver",
+        "--problem",
+        "--certificate",
+        "--endpoints",
+        "--decide",
+        "--node-limit",
+        "--external",
+        "--buffers",
+    ] {
         assert!(README.contains(option) && help.contains(option), "{option}");
     }
 }

@@ -47,4 +47,4 @@ pub use placement::{Abandoned, Arrangement, Fit, place};
 pub use pools::{Classes, PoolChoice, PoolGreedy, pool_bound};
 pub use registry::{OFFSETS, POOLS, SCATTERED};
 pub use two_level::TwoLevel;
-pub use valley::{ValleyFit, ValleyWeights, valley_fit};
+pub use valley::{ValleyFit, ValleyWeights, long_first, valley_fit};

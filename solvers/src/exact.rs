@@ -9,18 +9,18 @@
 //! 5. *iterate*: an iterated search over orders, which settles some that are left and gives the rest a good layout early;
 //! 6. *search*: [`Search`] until the end.
 //!
-//! From [`HUGE_BUFFERS`] on, time and memory of orders and search are out of reach: there is one placement by valleys, and
-//! ejection search until the end.
+//! From [`HUGE_BUFFERS`] on, time and memory of orders and search are out of reach: there are only placements by
+//! valleys, and ejection search until the end.
 
 use crate::bounds::quick_bound;
 use crate::search::Search;
 use crate::search::minimise::Progress;
 use plimsoll_heuristics::{
-    Arrangement, EjectionSearch, Fit, IteratedSearch, Order, ValleyWeights, valley_fit,
+    Arrangement, EjectionSearch, Fit, IteratedSearch, Order, ValleyWeights, long_first, valley_fit,
 };
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, Setup, Silent,
-    SolveError, Solver, Stats,
+    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, Setup, Silent, SolveError, Solver,
+    Stats,
 };
 
 /// Bounds, orders, then search.
@@ -165,6 +165,8 @@ struct Phases<'a> {
     budget: &'a mut Budget,
     observer: &'a mut dyn Observer<Offsets>,
     progress: Progress,
+    /// A layout with the longest buffers at the bottom, where that seemed worth while.
+    long: Option<Layout>,
     stats: Stats,
 }
 
@@ -194,20 +196,34 @@ impl Phases<'_> {
         self.budget.spend(part.nodes());
     }
 
-    /// One placement by valleys, for the largest instances.
-    fn valleys(&mut self) -> Option<(Layout, Bytes)> {
+    /// One or two placements by valleys, for the largest instances.
+    fn valleys(&mut self) {
         let mut part = self.budget.part(None, None);
-        let layout = valley_fit(self.instance, ValleyWeights::default(), &mut part).ok();
+        let first = valley_fit(self.instance, ValleyWeights::default(), &mut part).ok();
+        self.offer(first);
+        if self.progress.settled(self.instance, self.budget).is_none() {
+            self.long = long_first(self.instance, self.setup.seed, &mut part);
+            self.offer(self.long.clone());
+        }
         self.budget.spend(part.nodes());
-        let layout = layout?;
-        let peak = layout.peak(self.instance);
-        self.observer.incumbent(&layout, peak);
-        Some((layout, peak))
+    }
+
+    /// Keeps a layout where it is better.
+    fn offer(&mut self, layout: Option<Layout>) {
+        if let Some(layout) = layout {
+            let peak = layout.peak(self.instance);
+            if self.progress.value().is_none_or(|best| peak < best) {
+                self.observer.incumbent(&layout, peak);
+                self.progress.best = Some((layout, peak));
+            }
+        }
     }
 
     /// Pushes the best layout down; where search has little chance, for most of the time.
     fn eject(&mut self) -> Result<(), SolveError> {
-        let Some((start, _)) = self.progress.best.clone() else {
+        // With the long ones out of the way at the bottom, those at the top are easily moved, even where there are more.
+        let best = self.progress.best.as_ref().map(|(layout, _)| layout.clone());
+        let Some(start) = self.long.take().or(best) else {
             return Ok(());
         };
         let n = self.instance.len();
@@ -225,12 +241,16 @@ impl Phases<'_> {
             }
         };
         let (bound, observer) = (self.progress.bound.value, &mut *self.observer);
+        let before = self.progress.value();
+        let better = |peak: Bytes| before.is_none_or(|best| peak < best);
         let search = EjectionSearch::new(self.setup.seed);
         let (best, _) = search.improve(self.instance, &start, bound, &mut part, |layout, peak| {
-            observer.incumbent(layout, peak);
+            if better(peak) {
+                observer.incumbent(layout, peak);
+            }
         });
         self.budget.spend(part.nodes());
-        if best.is_some() {
+        if best.as_ref().is_some_and(|&(_, peak)| better(peak)) {
             self.progress.best = best;
         }
         Ok(())
@@ -266,7 +286,8 @@ impl Solver<Offsets> for Exact {
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Layout>, SolveError> {
         let (progress, stats) = (Progress::nothing(), Stats::default());
-        let mut phases = Phases { setup: self.setup, instance, budget, observer, progress, stats };
+        let setup = self.setup;
+        let mut phases = Phases { setup, instance, budget, observer, progress, long: None, stats };
         phases.phase("bounds", |p| {
             p.progress.bound = quick_bound(p.instance);
             p.observer.bound(&p.progress.bound);
@@ -274,11 +295,12 @@ impl Solver<Offsets> for Exact {
         })?;
         let n = instance.len();
         phases.phase("orders", |p| {
-            p.progress.best = if n < HUGE_BUFFERS {
-                Placements::run(p.instance, p.progress.bound.value, p.budget, p.observer)
+            if n < HUGE_BUFFERS {
+                let bound = p.progress.bound.value;
+                p.progress.best = Placements::run(p.instance, bound, p.budget, p.observer);
             } else {
-                p.valleys()
-            };
+                p.valleys();
+            }
             Ok(())
         })?;
         if n > SMALL_BUFFERS {

@@ -123,7 +123,8 @@ impl TimeIndex {
     pub(super) fn overlapping(&self, lower: u32, upper: u32, mut visit: impl FnMut(&Placed)) -> usize {
         let mut read = 0;
         for level in self.levels.iter().filter(|level| level.placed > 0) {
-            let from = level.first_cell + ((lower + 1).saturating_sub(level.reach) >> level.magnitude) as usize;
+            let from =
+                level.first_cell + ((lower + 1).saturating_sub(level.reach) >> level.magnitude) as usize;
             let to = (level.first_cell + ((upper - 1) >> level.magnitude) as usize).min(level.last_cell);
             read += to - from;
             for cell in from..=to {

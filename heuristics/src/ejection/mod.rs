@@ -34,9 +34,7 @@ use crate::placement::Fit;
 use crate::ranks::Ranks;
 use crate::report::Run;
 use crate::valley::{ValleyWeights, valley_fit};
-use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop,
-};
+use plimsoll_model::{Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use state::State;
@@ -162,12 +160,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(
-        instance: &'a Instance,
-        ranks: &'a Ranks,
-        start: &Layout,
-        seed: u64,
-    ) -> Self {
+    fn new(instance: &'a Instance, ranks: &'a Ranks, start: &Layout, seed: u64) -> Self {
         let mut state = State::new(instance, ranks);
         let best: Vec<u64> = start.offsets().iter().map(|offset| offset.get()).collect();
         for (id, &offset) in (0u32..).zip(&best) {

@@ -26,7 +26,10 @@
 //! problem, 2004, where pieces may still move sideways.
 
 mod candidates;
+mod long_first;
 mod skyline;
+
+pub use long_first::long_first;
 
 use crate::ejection::first_fit;
 use crate::heat::Heat;
@@ -96,7 +99,8 @@ pub fn valley_fit(instance: &Instance, weights: ValleyWeights, budget: &mut Budg
         order.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]).then(a.cmp(&b)));
         return first_fit(instance, &ranks, &order, budget);
     }
-    fill(instance, &ranks, &scores, budget)
+    let skyline = Skyline::over(&vec![0; ranks.count as usize]);
+    fill(instance, &ranks, &scores, skyline, &[], budget)
 }
 
 /// Logarithms of the scores.
@@ -110,16 +114,22 @@ fn scores(instance: &Instance, weights: ValleyWeights) -> Vec<f32> {
     instance.buffers().iter().map(score).collect()
 }
 
+/// Fills the valleys of a skyline with all buffers but those `placed`, which lie below it at the offsets given.
 fn fill(
     instance: &Instance,
     ranks: &Ranks,
     scores: &[f32],
+    mut skyline: Skyline,
+    placed: &[(u32, u64)],
     budget: &mut Budget,
 ) -> Result<Layout, Stop> {
     let mut candidates = Candidates::new(ranks, scores);
-    let mut skyline = Skyline::flat(ranks.count);
     let mut offsets = vec![Bytes::ZERO; instance.len()];
-    let (mut left, mut at) = (instance.len(), 0);
+    for &(id, offset) in placed {
+        candidates.remove(ranks, id);
+        offsets[id as usize] = Bytes::new(offset);
+    }
+    let (mut left, mut at) = (instance.len() - placed.len(), 0);
     while left > 0 {
         let valley = skyline.descend(at);
         let Some(id) = candidates.best(valley.lower, valley.upper) else {
@@ -164,8 +174,7 @@ mod tests {
             let lives = LifeLaw::Stack { disorder };
             let params = IntervalParams { lives, ..IntervalParams::with_buffers(3000) };
             let instance = random_intervals(params, 1).unwrap();
-            let layout =
-                valley_fit(&instance, ValleyWeights::default(), &mut Budget::unlimited()).unwrap();
+            let layout = valley_fit(&instance, ValleyWeights::default(), &mut Budget::unlimited()).unwrap();
             assert_eq!(check_layout(&instance, &layout), []);
             let (load, peak) = (plimsoll_model::load(&instance).0.get(), layout.peak(&instance).get());
             assert!(peak as f64 <= 1.2 * load as f64, "{disorder}: {peak} over {load}");

@@ -28,19 +28,24 @@ pub(super) struct Skyline {
 }
 
 impl Skyline {
-    /// Nothing placed over `count` ranks.
-    pub(super) fn flat(count: u32) -> Self {
-        let len = count as usize;
-        let mut skyline = Self { height: vec![0; len], end: vec![0; len], before: vec![0; len], count };
-        skyline.end[0] = count;
+    /// Of the height given at every rank, at least one.
+    pub(super) fn over(heights: &[u64]) -> Self {
+        let len = heights.len();
+        let (height, end, before) = (vec![0; len], vec![0; len], vec![0; len]);
+        let mut skyline = Self { height, end, before, count: len as u32 };
+        let mut begin = 0;
+        for run in heights.chunk_by(|a, b| a == b) {
+            let end = begin + run.len() as u32;
+            skyline.set(begin, end, run[0]);
+            begin = end;
+        }
         skyline
     }
 
     /// The segment that begins at `lower`.
     fn at(&self, lower: u32) -> Segment {
         let (upper, floor) = (self.end[lower as usize], self.height[lower as usize]);
-        let left =
-            if lower == 0 { BORDER } else { self.height[self.before[lower as usize] as usize] };
+        let left = if lower == 0 { BORDER } else { self.height[self.before[lower as usize] as usize] };
         let right = if upper == self.count { BORDER } else { self.height[upper as usize] };
         Segment { lower, upper, floor, left, right }
     }
@@ -66,8 +71,7 @@ impl Skyline {
         if to == BORDER {
             return None;
         }
-        let begin =
-            if valley.left == to { self.before[valley.lower as usize] } else { valley.lower };
+        let begin = if valley.left == to { self.before[valley.lower as usize] } else { valley.lower };
         let end = if valley.right == to { self.end[valley.upper as usize] } else { valley.upper };
         self.set(begin, end, to);
         Some(begin)
