@@ -46,7 +46,7 @@ pub const FAMILIES: &[Family] = &[
             let steps = steps(buffers);
             let lives = LifeLaw::Uniform { steps, max_duration: steps.min(1000) };
             let sizes = SizeLaw::Uniform { min: 64, max: 1 << 20 };
-            intervals(IntervalParams { lives, sizes, ..IntervalParams::with_buffers(buffers) }, seed)
+            intervals(IntervalParams { sizes, lives, ..IntervalParams::with_buffers(buffers) }, seed)
         },
     },
     Family {

@@ -151,6 +151,10 @@ const HUGE_BUFFERS: usize = 50_000;
 /// Buffers put by the ejection search where time is not limited: so many, and so many per buffer.
 const EJECT_PUTS: (u64, u64) = (100_000, 20);
 
+/// Buffers put on small instances, and the part of the time left that it may take on others.
+const SMALL_PUTS: u64 = 4_000;
+const EJECT_TIME: f64 = 0.8;
+
 /// Above this many buffers there is no sprint: few nodes would not even place them all.
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
@@ -220,25 +224,23 @@ impl Phases<'_> {
     }
 
     /// Pushes the best layout down; where search has little chance, for most of the time.
-    fn eject(&mut self) -> Result<(), SolveError> {
+    fn eject(&mut self) {
         // With the long ones out of the way at the bottom, those at the top are easily moved, even where there are more.
         let best = self.progress.best.as_ref().map(|(layout, _)| layout.clone());
         let Some(start) = self.long.take().or(best) else {
-            return Ok(());
+            return;
         };
         let n = self.instance.len();
         let mut part = if n >= HUGE_BUFFERS {
             self.budget.part(None, None)
         } else {
-            let wanted = EJECT_PUTS.0 + EJECT_PUTS.1 * n as u64;
+            let small = n <= SMALL_BUFFERS;
+            let wanted = if small { SMALL_PUTS } else { EJECT_PUTS.0 + EJECT_PUTS.1 * n as u64 };
             let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
-            let share = if n > SMALL_BUFFERS { 0.8 } else { 0.2 };
-            match self.budget.time_left() {
-                Some(left) if self.budget.nodes_left().is_none() => {
-                    self.budget.part(None, Some(left.mul_f64(share)))
-                }
-                left => self.budget.part(Some(nodes), left.map(|left| left.mul_f64(share))),
-            }
+            let time = self.budget.time_left().map(|left| left.mul_f64(EJECT_TIME));
+            // Where only time is limited and search has little chance, time alone ends it.
+            let timed = !small && time.is_some() && self.budget.nodes_left().is_none();
+            self.budget.part((!timed).then_some(nodes), time)
         };
         let (bound, observer) = (self.progress.bound.value, &mut *self.observer);
         let before = self.progress.value();
@@ -253,7 +255,6 @@ impl Phases<'_> {
         if best.as_ref().is_some_and(|&(_, peak)| better(peak)) {
             self.progress.best = best;
         }
-        Ok(())
     }
 
     fn iterate(&mut self) -> Result<(), SolveError> {
@@ -304,7 +305,10 @@ impl Solver<Offsets> for Exact {
             Ok(())
         })?;
         if n > SMALL_BUFFERS {
-            phases.phase("eject", Phases::eject)?;
+            phases.phase("eject", |p| {
+                p.eject();
+                Ok(())
+            })?;
         }
         if n <= SPRINT_BUFFERS {
             phases.phase("sprint", |p| {
@@ -313,7 +317,10 @@ impl Solver<Offsets> for Exact {
             })?;
         }
         if n <= SMALL_BUFFERS {
-            phases.phase("eject", Phases::eject)?;
+            phases.phase("eject", |p| {
+                p.eject();
+                Ok(())
+            })?;
         }
         if n < HUGE_BUFFERS {
             phases.phase("iterate", Phases::iterate)?;
