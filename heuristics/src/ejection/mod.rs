@@ -74,6 +74,9 @@ impl EjectionSearch {
         budget: &mut Budget,
         mut better: impl FnMut(&Layout, Bytes),
     ) -> (Option<(Layout, Bytes)>, Stop) {
+        if let Some(stop) = budget.check() {
+            return (None, stop);
+        }
         let ranks = Ranks::of(instance);
         let mut search = Search::new(instance, &ranks, start, self.seed);
         let stop = search.run(bound, budget, &mut better).err().unwrap_or(Stop::Completed);
@@ -117,30 +120,38 @@ impl Solver<Offsets> for EjectionSearch {
     }
 }
 
-/// Places buffers in the order given, each into the lowest gap, by way of the time index: O(m log m) for m placed buffers that
-/// conflict with it, whatever the number of all.
+/// Places the buffers of `order` anew, one after the other into the lowest gap between all others of a valid layout of
+/// these: O(m log m) for m placed buffers that conflict, whatever the number of all.
 ///
 /// # Errors
-/// Why the budget ended before all buffers were placed.
+/// Why the budget ended before all were placed.
 pub(crate) fn first_fit(
     instance: &Instance,
     ranks: &Ranks,
+    others: &Layout,
     order: &[u32],
     budget: &mut Budget,
 ) -> Result<Layout, Stop> {
     let mut state = State::new(instance, ranks);
+    let mut waits = vec![false; instance.len()];
+    for &id in order {
+        waits[id as usize] = true;
+    }
+    for (id, offset) in (0u32..).zip(others.offsets()) {
+        if !waits[id as usize] && !state.is_fixed(id) {
+            state.put(id, offset.get());
+        }
+    }
     for &id in order {
         if let Some(stop) = budget.tick() {
             return Err(stop);
         }
-        if !state.is_fixed(id) {
-            state.face(id);
-            let offset = state.gap(id, Fit::First, u64::MAX).expect("there is no limit");
-            state.put(id, offset);
-        }
+        state.face(id);
+        let offset = state.gap(id, Fit::First, u64::MAX).expect("there is no limit");
+        state.put(id, offset);
     }
     let offset = |id: u32| state.offset(id).expect("every buffer is placed");
-    Ok(Layout::from_raw((0..order.len() as u32).map(offset)))
+    Ok(Layout::from_raw((0..instance.len() as u32).map(offset)))
 }
 
 struct Search<'a> {
@@ -318,9 +329,10 @@ mod tests {
         for seed in 0..300 {
             let instance = small_instance(SmallParams::with_features(14, seed % 16), seed);
             let order: Vec<_> = instance.ids().collect();
-            let raw: Vec<u32> = order.iter().map(|id| id.get()).collect();
-            let ranks = Ranks::of(&instance);
-            let own = first_fit(&instance, &ranks, &raw, &mut Budget::unlimited()).unwrap();
+            let movable = order.iter().filter(|&&id| instance.buffer(id).fixed().is_none());
+            let raw: Vec<u32> = movable.map(|id| id.get()).collect();
+            let (ranks, nothing) = (Ranks::of(&instance), Layout::new(Vec::new()));
+            let own = first_fit(&instance, &ranks, &nothing, &raw, &mut Budget::unlimited()).unwrap();
             assert_eq!(Some(own), crate::place(&instance, &order, Fit::First, None), "seed {seed}");
         }
     }

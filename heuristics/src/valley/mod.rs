@@ -17,8 +17,8 @@
 //! The score is `duration * sqrt(size) * heat^k`, where heat is the largest load during the life, see [`Heat`].
 //!
 //! **Invariants.** The answer is a valid layout. A buffer with gaps counts as alive throughout its hull, and exclusive
-//! buffers as conflicting. A skyline knows neither fixed nor separated buffers: where there are any, the buffers are
-//! placed by [first fit](crate::place) by score instead, each where its conflicts leave room.
+//! buffers as conflicting. The skyline starts from the upper edge of the fixed buffers; separated buffers come last, each
+//! into the lowest gap that its conflicts leave.
 //!
 //! **Complexity.** O(log n) per buffer placed and per valley filled in practice; O(n log n) to prepare. Linear memory.
 //!
@@ -40,7 +40,7 @@ use candidates::Candidates;
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop,
 };
-use skyline::Skyline;
+use skyline::{Skyline, envelope};
 
 /// How buffers that fit a valley are weighed: exponents of a product; that of the duration is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,13 +94,32 @@ pub fn valley_fit(instance: &Instance, weights: ValleyWeights, budget: &mut Budg
     }
     let ranks = Ranks::of(instance);
     let scores = scores(instance, weights);
-    if instance.has_fixed() || !instance.separations().is_empty() {
-        let mut order: Vec<u32> = (0..instance.len() as u32).collect();
-        order.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]).then(a.cmp(&b)));
-        return first_fit(instance, &ranks, &order, budget);
+    // Of a million buffers, each of these steps takes some tenths of a second.
+    if let (Some(stop), false) = (budget.check(), instance.is_empty()) {
+        return Err(stop);
     }
-    let skyline = Skyline::over(&vec![0; ranks.count as usize]);
-    fill(instance, &ranks, &scores, skyline, &[], budget)
+    let top = |id: u32, offset: u64| offset + instance.buffer(BufferId::new(id)).size().get();
+    let fixed: Vec<(u32, u64)> =
+        instance.ids().filter_map(|id| Some((id.get(), instance.buffer(id).fixed()?.get()))).collect();
+    let tops: Vec<u64> = fixed.iter().map(|&(id, offset)| top(id, offset)).collect();
+    let ids: Vec<u32> = fixed.iter().map(|&(id, _)| id).collect();
+    let skyline = Skyline::over(&envelope(&ranks, &ids, &tops));
+    let apart = separated(instance, &scores);
+    let placed: Vec<(u32, u64)> = fixed.into_iter().chain(apart.iter().map(|&id| (id, 0))).collect();
+    let layout = fill(instance, &ranks, &scores, skyline, &placed, budget)?;
+    if apart.is_empty() { Ok(layout) } else { first_fit(instance, &ranks, &layout, &apart, budget) }
+}
+
+/// Separated buffers without fixed offset, the highest score first.
+fn separated(instance: &Instance, scores: &[f32]) -> Vec<u32> {
+    if instance.separations().is_empty() {
+        return Vec::new();
+    }
+    let movable =
+        |id: &BufferId| !instance.separations().of(*id).is_empty() && instance.buffer(*id).fixed().is_none();
+    let mut ids: Vec<u32> = instance.ids().filter(movable).map(BufferId::get).collect();
+    ids.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]).then(a.cmp(&b)));
+    ids
 }
 
 /// Logarithms of the scores.

@@ -1,5 +1,8 @@
 //! The upper edge of what is placed: a step function of time, as a linked list of segments.
 
+use crate::ranks::Ranks;
+use std::collections::BinaryHeap;
+
 /// The height of a wall where there is none: the border of time.
 const BORDER: u64 = u64::MAX;
 
@@ -109,4 +112,23 @@ impl Skyline {
             self.before[end as usize] = begin;
         }
     }
+}
+
+/// The highest end alive at every rank.
+pub(super) fn envelope(ranks: &Ranks, ids: &[u32], tops: &[u64]) -> Vec<u64> {
+    let mut begins: Vec<usize> = (0..ids.len()).collect();
+    begins.sort_unstable_by_key(|&at| ranks.lower[ids[at] as usize]);
+    let mut begins = begins.into_iter().peekable();
+    let mut alive: BinaryHeap<(u64, u32)> = BinaryHeap::new();
+    let mut heights = Vec::with_capacity(ranks.count as usize);
+    for rank in 0..ranks.count {
+        while let Some(at) = begins.next_if(|&at| ranks.lower[ids[at] as usize] <= rank) {
+            alive.push((tops[at], ranks.upper[ids[at] as usize]));
+        }
+        while alive.peek().is_some_and(|&(_, upper)| upper <= rank) {
+            alive.pop();
+        }
+        heights.push(alive.peek().map_or(0, |&(top, _)| top));
+    }
+    heights
 }
