@@ -72,20 +72,20 @@ impl<'a> Placements<'a> {
     ) -> Option<(Layout, Bytes)> {
         let arrangement = Arrangement::new(instance);
         let mut own = Self { instance, bound, arrangement, budget, observer, best: None };
-        if instance.len() > SMALL_BUFFERS {
+        if instance.len() > SMALL_BUFFERS && !own.is_over() {
             own.valleys();
-        }
-        for (order, fit) in ORDERS {
-            if own.is_over() {
-                return own.best;
-            }
-            let below = own.best.as_ref().map(|&(_, peak)| peak);
-            own.place(&order.of(instance), fit, below);
         }
         if instance.len() > SPRINT_BUFFERS {
             for (order, fit) in BLAMED {
-                own.blame(order.of(instance), fit);
+                own.blame(order, fit);
             }
+        }
+        for (order, fit) in ORDERS {
+            if own.is_over() {
+                break;
+            }
+            let below = own.best.as_ref().map(|&(_, peak)| peak);
+            own.place(&order.of(instance), fit, below);
         }
         own.best
     }
@@ -127,7 +127,11 @@ impl<'a> Placements<'a> {
     }
 
     /// Places along an order again and again, what ended above the bound first.
-    fn blame(&mut self, mut order: Vec<BufferId>, fit: Fit) {
+    fn blame(&mut self, order: Order, fit: Fit) {
+        if self.is_over() {
+            return;
+        }
+        let mut order = order.of(self.instance);
         for _ in 0..BLAMES {
             if self.is_over() || !self.place(&order, fit, None) {
                 return;
