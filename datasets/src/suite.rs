@@ -1,8 +1,8 @@
 //! The problems that need no file: what a benchmark runs everywhere.
 
 use crate::{
-    AboveLoadParams, IntervalParams, LifeLaw, PackingParams, guillotine, hard_above_load, perfect_packing,
-    random_intervals, reversed, thinned, worked_examples,
+    AboveLoadParams, FAMILIES, IntervalParams, LifeLaw, PackingParams, guillotine, hard_above_load,
+    perfect_packing, random_intervals, reversed, thinned, worked_examples,
 };
 use plimsoll_model::{Bytes, Instance, load};
 
@@ -160,6 +160,29 @@ pub fn derived_thinned(instance: &Instance) -> Vec<Instance> {
     KEPT_PERCENT.into_iter().map(thin).collect()
 }
 
+/// Every [family](FAMILIES) with ten thousand, a hundred thousand and a million buffers. About a gigabyte.
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn large_suite() -> Vec<SuiteEntry> {
+    families(&[10_000, 100_000, 1_000_000])
+}
+
+fn families(sizes: &[u64]) -> Vec<SuiteEntry> {
+    let all = FAMILIES.iter().flat_map(|family| sizes.iter().map(move |&buffers| (family, buffers)));
+    let entry = |(family, buffers): (&crate::Family, u64)| {
+        let instance = family.make(buffers, 1).expect("parameters in range");
+        let load = load(&instance).0;
+        // The packings are cut from a full rectangle.
+        let (known, reason) = match family.name {
+            "packing" | "guillotine" => (Known::Optimum(load), "cut from a full rectangle"),
+            _ => (Known::AtLeast(load), "the load"),
+        };
+        SuiteEntry::new(format!("{}-{buffers}", family.name), instance, known, reason)
+    };
+    all.map(entry).collect()
+}
+
 fn packing(buffers: u64, seed: u64) -> SuiteEntry {
     let packing = guillotine(PackingParams::with_buffers(buffers), seed).expect("parameters in range");
     let known = Known::Optimum(packing.optimum);
@@ -181,6 +204,7 @@ mod tests {
         for make in [embedded_suite, scaling_suite, ablation_suite, packings_suite] {
             check(&make(), &make());
         }
+        check(&families(&[50, 2000]), &families(&[50, 2000]));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! `cargo bench -p plimsoll --bench algorithms -- checker` only those whose name holds a word.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
-use plimsoll::datasets::{Packing, PackingParams, perfect_packing};
-use plimsoll::model::{Budget, Entry, Kind, Setup, Silent, check_layout, check_pools};
+use plimsoll::datasets::{Family, Packing, PackingParams, perfect_packing};
+use plimsoll::heuristics::{EjectionSearch, ValleyWeights, valley_fit};
+use plimsoll::model::{Budget, Entry, Kind, Setup, Silent, check_layout, check_pools, load};
 use plimsoll::plan::Plan;
 use std::hint::black_box;
 use std::time::Duration;
@@ -15,6 +16,9 @@ const SIZES: [u64; 3] = [154, 300, 454];
 const HEURISTIC_NODES: u64 = 200;
 /// So much of the search is timed where it would go on for long.
 const SEARCH_NODES: u64 = 20_000;
+/// Large instances, and how many buffers are put on each by the ejection search.
+const LARGE_BUFFERS: u64 = 30_000;
+const LARGE_PUTS: u64 = 2_000;
 
 fn packing(buffers: u64) -> Packing {
     perfect_packing(PackingParams::with_buffers(buffers), 1).expect("the parameters leave room")
@@ -72,6 +76,30 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
+/// What is made for large instances: the sweep of the checker, valleys, and a fixed number of ejections.
+fn large(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("large");
+    group.sample_size(10);
+    for family in ["uniform", "stack", "training", "packing"] {
+        let family = Family::named(family).expect("a family");
+        let instance = family.make(LARGE_BUFFERS, 1).expect("the parameters are in range");
+        let fill = || valley_fit(black_box(&instance), ValleyWeights::default(), &mut Budget::unlimited());
+        group.bench_function(BenchmarkId::new("valley-fit", family.name), |bencher| bencher.iter(fill));
+        let layout = fill().expect("no limit");
+        group.bench_function(BenchmarkId::new("checker", family.name), |bencher| {
+            bencher.iter(|| check_layout(black_box(&instance), black_box(&layout)));
+        });
+        let bound = load(&instance).0;
+        group.bench_function(BenchmarkId::new("ejection-search", family.name), |bencher| {
+            bencher.iter(|| {
+                let mut budget = Budget::unlimited().with_node_limit(LARGE_PUTS);
+                EjectionSearch::new(0).improve(black_box(&instance), &layout, bound, &mut budget, |_, _| {})
+            });
+        });
+    }
+    group.finish();
+}
+
 fn settings() -> Criterion {
     Criterion::default()
         .sample_size(20)
@@ -79,5 +107,5 @@ fn settings() -> Criterion {
         .measurement_time(Duration::from_secs(2))
 }
 
-criterion_group!(name = benches; config = settings(); targets = checker, heuristics, search);
+criterion_group!(name = benches; config = settings(); targets = checker, heuristics, search, large);
 criterion_main!(benches);

@@ -34,7 +34,10 @@ enum Command {
     /// Run many algorithms on many instances and compare them with the best proven bound
     #[command(after_help = EXIT_CODES)]
     Bench(BenchArgs),
-    /// List every algorithm and every suite of instances
+    /// Write a generated instance, the same for the same seed on any machine
+    #[command(after_help = EXIT_CODES)]
+    Generate(GenerateArgs),
+    /// List every algorithm, every suite of instances and every generated family
     List(ListArgs),
 }
 
@@ -241,6 +244,23 @@ impl FromStr for Decide {
     }
 }
 
+/// Arguments of `generate`.
+#[derive(Args, Debug)]
+pub struct GenerateArgs {
+    /// The law; `plimsoll list` names them all
+    #[arg(value_name = "FAMILY")]
+    pub family: String,
+    /// Number of buffers
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub buffers: u64,
+    /// Seed of all randomness
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Where to write the instance, a CSV file [default: FAMILY-N-SEED.csv]
+    #[arg(long, short, value_name = "FILE.csv")]
+    pub out: Option<PathBuf>,
+}
+
 /// Arguments of `list`.
 #[derive(Args, Debug)]
 pub struct ListArgs {
@@ -281,6 +301,7 @@ pub fn main() -> u8 {
         Command::Solve(args) => commands::solve::main(&args),
         Command::Verify(args) => commands::verify::main(&args),
         Command::Bench(args) => commands::bench::main(&args),
+        Command::Generate(args) => commands::generate::main(&args),
         Command::List(args) => commands::list::main(&args),
     };
     result.unwrap_or_else(|failure| {
@@ -297,7 +318,9 @@ fn usage(error: &clap::Error) -> u8 {
             output::print(&text).map_or_else(|failure| failure.code, |()| ANSWERED)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            output::complain("no command given; commands are solve, verify, bench, list (see --help)");
+            output::complain(
+                "no command given; commands are solve, verify, bench, generate, list (see --help)",
+            );
             BAD_INPUT
         }
         _ => {

@@ -139,7 +139,11 @@ pub fn audit<P: Plan>(instance: &Instance, outcome: &Outcome<P::Solution>) -> Ve
     if let Some(solution) = &outcome.solution {
         // A complete solution above the capacity may be reported as what it is, never as an answer within it.
         let within = if fits { capacity } else { None };
-        let violations = P::check(&instance.clone().with_capacity(within), solution);
+        let violations = if within == capacity {
+            P::check(instance, solution)
+        } else {
+            P::check(&instance.clone().with_capacity(within), solution)
+        };
         reasons.extend(violations.iter().map(ToString::to_string));
     }
     let bound = outcome.lower_bound.value;

@@ -1,8 +1,8 @@
 //! Suites of instances: embedded ones, corpora on disk, files and folders of the user.
 
 use plimsoll_datasets::{
-    SuiteEntry, ablation_suite, derived_reversed, derived_thinned, embedded_suite, packings_suite,
-    scaling_suite,
+    SuiteEntry, ablation_suite, derived_reversed, derived_thinned, embedded_suite, large_suite,
+    packings_suite, scaling_suite,
 };
 use plimsoll_model::Instance;
 use plimsoll_model::csv::{CsvError, Endpoints, ReadOptions, read_instance_file};
@@ -64,6 +64,11 @@ pub const SUITES: &[Suite] = &[
         name: "packings",
         about: "perfect packings of 50 to 400 buffers, guillotine and not, with the optimum as capacity",
         origin: Origin::Embedded(packings_suite),
+    },
+    Suite {
+        name: "large",
+        about: "every generated family with 10 000, 100 000 and 1 000 000 buffers (a gigabyte; offsets only)",
+        origin: Origin::Embedded(large_suite),
     },
     Suite {
         name: "minimalloc",

@@ -74,7 +74,7 @@ fn quoted_targets_and_options_exist() {
         assert!(makefile.contains(&format!("\n{target}:")), "{target}");
     }
     let mut help = String::new();
-    for name in ["solve", "verify", "bench", "list"] {
+    for name in ["solve", "verify", "bench", "generate", "list"] {
         let output = command(&scratch.path("")).args([name, "--help"]).output().unwrap();
         help.push_str(&Run::from(output).exits(0).stdout);
     }
@@ -86,6 +86,7 @@ fn quoted_targets_and_options_exist() {
         "--decide",
         "--node-limit",
         "--external",
+        "--buffers",
         "--external-version",
         "--processes",
         "--reference",

@@ -19,6 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod ejection;
 mod heat;
 mod hill_climb;
 mod iterated;
@@ -28,10 +29,13 @@ mod orders;
 mod patent;
 mod placement;
 mod pools;
+mod ranks;
 mod registry;
 mod report;
 mod two_level;
+mod valley;
 
+pub use ejection::EjectionSearch;
 pub use heat::{Heat, Peak};
 pub use hill_climb::HillClimb;
 pub use iterated::{Effort, IteratedSearch};
@@ -43,3 +47,4 @@ pub use placement::{Abandoned, Arrangement, Fit, place};
 pub use pools::{Classes, PoolChoice, PoolGreedy, pool_bound};
 pub use registry::{OFFSETS, POOLS, SCATTERED};
 pub use two_level::TwoLevel;
+pub use valley::{ValleyFit, ValleyWeights, long_first, valley_fit};

@@ -24,6 +24,8 @@ pub enum Order {
     ShortDuration,
     /// Number of conflicting buffers descending, then size descending.
     Conflicts,
+    /// Largest load during the life descending, then size descending: what lives at the busiest step is stacked first.
+    Heat,
     /// Steps by bytes alive (their *breadth*) descending, the earlier of equals first; at each step the buffers
     /// not yet taken by size descending.
     Breadth,
@@ -31,7 +33,7 @@ pub enum Order {
 
 impl Order {
     /// Every rule.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Start,
         Self::Size,
         Self::SizeDuration,
@@ -39,6 +41,7 @@ impl Order {
         Self::Duration,
         Self::ShortDuration,
         Self::Conflicts,
+        Self::Heat,
         Self::Breadth,
     ];
 
@@ -58,6 +61,11 @@ impl Order {
             Self::Conflicts => {
                 let conflicts = conflict_counts(instance);
                 order.sort_by_key(|&id| (Reverse(conflicts[id.index()]), size(id)));
+            }
+            Self::Heat => {
+                let heat = Heat::of(instance);
+                let load = |id| heat.during(instance.buffer(id).lifespan()).load;
+                order.sort_by_cached_key(|&id| (Reverse(load(id)), size(id)));
             }
             Self::Breadth => {
                 // A buffer is taken at the first of its steps in this order: the busiest of its life.

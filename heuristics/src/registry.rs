@@ -1,5 +1,6 @@
 //! Every heuristic there is: the list that the command, the tables and the conformance tests read.
 
+use crate::ejection::EjectionSearch;
 use crate::hill_climb::HillClimb;
 use crate::iterated::IteratedSearch;
 use crate::naive::Naive;
@@ -9,6 +10,7 @@ use crate::patent::{PatentDescending, PatentScattered};
 use crate::placement::Fit;
 use crate::pools::{Classes, PoolChoice, PoolGreedy};
 use crate::two_level::TwoLevel;
+use crate::valley::ValleyFit;
 use plimsoll_model::{Bytes, Entry, Kind, Offsets, Pools, Scattered};
 
 const LUNA: &str = "Wang, Shen, Jing, Lyu: memory optimisation for control-flow graphs, Alg. 1 (S0)";
@@ -127,6 +129,20 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         about: "many orders: a portfolio, random weights, blame; anytime",
         source: "ours; blame after Joslin, Clements: Squeaky Wheel Optimization, 1999",
         build: |setup| Box::new(IteratedSearch::new(setup.seed)),
+    },
+    Entry {
+        name: "valley-fit",
+        kind: Kind::Heuristic,
+        about: "fills valleys of the skyline with the longest that fits; a million buffers in seconds",
+        source: "ours; after Burke, Kendall, Whitwell: the orthogonal stock-cutting problem, 2004",
+        build: |_| Box::new(ValleyFit::default()),
+    },
+    Entry {
+        name: "ejection-search",
+        kind: Kind::Heuristic,
+        about: "puts what ends above a falling target elsewhere, throwing out who is in the way; anytime",
+        source: "ours; after Nagata, Braysy: guided ejection search, 2009",
+        build: |setup| Box::new(EjectionSearch::new(setup.seed)),
     },
 ];
 

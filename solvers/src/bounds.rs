@@ -16,6 +16,9 @@ use plimsoll_model::{
 };
 use std::collections::BTreeMap;
 
+/// From so many buffers on, conflicts are not even counted.
+const CLIQUE_BUFFERS: usize = 50_000;
+
 /// Above this many conflicts no graph is built, so cliques are not looked for.
 const CLIQUE_CONFLICTS: u64 = 1_000_000;
 
@@ -41,7 +44,8 @@ pub fn quick_bound(instance: &Instance) -> LowerBound {
     if instance.has_alignment() && instance.exclusions().is_empty() {
         best.raise(aligned_load(instance));
     }
-    if !instance.is_interval() && conflicts(instance) <= CLIQUE_CONFLICTS {
+    let countable = instance.len() < CLIQUE_BUFFERS && !instance.is_interval();
+    if countable && conflicts(instance) <= CLIQUE_CONFLICTS {
         best.raise(clique_bound(instance));
     }
     best

@@ -2,18 +2,25 @@
 //!
 //! In this order, ending as soon as the best layout meets the bound, which is then proved without further ado:
 //! 1. *bounds*;
-//! 2. *orders*: one placement per order, each given up as soon as it reaches the best;
+//! 2. *orders*: one placement per order, each given up as soon as it reaches the best; where the sprint will not do, what
+//!    ends above the bound is moved to the front a few times;
 //! 3. *sprint*: some ten thousand nodes of [`Search`] aimed at the bound, which settles most instances of moderate size;
-//! 4. *iterate*: an iterated search over orders, which settles most large ones and gives the rest a good layout early;
-//! 5. *search*: [`Search`] until the end.
+//! 4. *eject*: an ejection search on the best layout, before the sprint where the instance is not small;
+//! 5. *iterate*: an iterated search over orders, which settles some that are left and gives the rest a good layout early;
+//! 6. *search*: [`Search`] until the end.
+//!
+//! From [`HUGE_BUFFERS`] on, time and memory of orders and search are out of reach: there are only placements by
+//! valleys, and ejection search until the end.
 
 use crate::bounds::quick_bound;
 use crate::search::Search;
 use crate::search::minimise::Progress;
-use plimsoll_heuristics::{Fit, IteratedSearch, Order, place};
+use plimsoll_heuristics::{
+    Arrangement, EjectionSearch, Fit, IteratedSearch, Order, ValleyWeights, long_first, valley_fit,
+};
 use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, Silent, SolveError,
-    Solver, Stats,
+    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, Setup, Silent, SolveError, Solver,
+    Stats,
 };
 
 /// Bounds, orders, then search.
@@ -41,31 +48,116 @@ impl Exact {
     }
 }
 
-/// Places along each order until the bound or the target is met; the best layout found.
-fn try_orders(
-    instance: &Instance,
-    bound: &LowerBound,
-    budget: &mut Budget,
-    observer: &mut dyn Observer<Offsets>,
-) -> Option<(Layout, Bytes)> {
-    let mut best: Option<(Layout, Bytes)> = None;
-    for (order, fit) in ORDERS {
-        if budget.check().is_some() {
-            break;
+/// Orders that are improved by moving to the front what ends above the bound, and how often.
+const BLAMED: [(Order, Fit); 2] = [(Order::Heat, Fit::First), (Order::Size, Fit::First)];
+const BLAMES: usize = 6;
+
+/// The first phase: placements, the best so far, and whom to tell.
+struct Placements<'a> {
+    instance: &'a Instance,
+    bound: Bytes,
+    arrangement: Arrangement<'a>,
+    budget: &'a mut Budget,
+    observer: &'a mut dyn Observer<Offsets>,
+    best: Option<(Layout, Bytes)>,
+}
+
+impl<'a> Placements<'a> {
+    /// Placements until the bound or the target is met; the best layout found.
+    fn run(
+        instance: &'a Instance,
+        bound: Bytes,
+        budget: &'a mut Budget,
+        observer: &'a mut dyn Observer<Offsets>,
+    ) -> Option<(Layout, Bytes)> {
+        let arrangement = Arrangement::new(instance);
+        let mut own = Self { instance, bound, arrangement, budget, observer, best: None };
+        if instance.len() > SMALL_BUFFERS && !own.is_over() {
+            own.valleys();
         }
-        let below = best.as_ref().map(|&(_, peak)| peak);
-        let Some(layout) = place(instance, &order.of(instance), fit, below) else {
-            continue;
-        };
-        let peak = layout.peak(instance);
-        observer.incumbent(&layout, peak);
-        best = Some((layout, peak));
-        if peak == bound.value || budget.reaches_target(peak) {
-            break;
+        if instance.len() > SPRINT_BUFFERS {
+            for (order, fit) in BLAMED {
+                own.blame(order, fit);
+            }
+        }
+        for (order, fit) in ORDERS {
+            if own.is_over() {
+                break;
+            }
+            let below = own.best.as_ref().map(|&(_, peak)| peak);
+            own.place(&order.of(instance), fit, below);
+        }
+        own.best
+    }
+
+    fn is_over(&mut self) -> bool {
+        let value = self.best.as_ref().map(|&(_, value)| value);
+        value.is_some_and(|value| value == self.bound || self.budget.reaches_target(value))
+            || self.budget.check().is_some()
+    }
+
+    /// The limits that end a placement: time and the wish to stop, but not nodes, of which a placement is none.
+    fn limits(&self) -> Budget {
+        if self.budget.nodes_left().is_some() { Budget::unlimited() } else { self.budget.part(None, None) }
+    }
+
+    fn valleys(&mut self) {
+        let mut limits = self.limits();
+        if let Ok(layout) = valley_fit(self.instance, ValleyWeights::default(), &mut limits) {
+            self.offer(layout);
         }
     }
-    best
+
+    fn offer(&mut self, layout: Layout) {
+        let peak = layout.peak(self.instance);
+        if self.best.as_ref().is_none_or(|&(_, best)| peak < best) {
+            self.observer.incumbent(&layout, peak);
+            self.best = Some((layout, peak));
+        }
+    }
+
+    /// One placement; true where it was finished below `below`.
+    fn place(&mut self, order: &[BufferId], fit: Fit, below: Option<Bytes>) -> bool {
+        let mut limits = self.limits();
+        let placed = self.arrangement.run(order, fit, below, &mut limits).is_ok();
+        if placed && let Some(layout) = self.arrangement.layout() {
+            self.offer(layout);
+        }
+        placed
+    }
+
+    /// Places along an order again and again, what ended above the bound first.
+    fn blame(&mut self, order: Order, fit: Fit) {
+        if self.is_over() {
+            return;
+        }
+        let mut order = order.of(self.instance);
+        for _ in 0..BLAMES {
+            if self.is_over() || !self.place(&order, fit, None) {
+                return;
+            }
+            let (instance, arrangement, bound) = (self.instance, &self.arrangement, self.bound);
+            // A stable sort: the rest keeps its order.
+            order.sort_by_key(|&id| {
+                let end = arrangement.offset(id).and_then(|at| at.checked_add(instance.buffer(id).size()));
+                end.is_some_and(|end| end <= bound)
+            });
+        }
+    }
 }
+
+/// Up to so many buffers the sprint comes before the ejection search.
+const SMALL_BUFFERS: usize = 500;
+
+/// From so many buffers on there is neither a sequence of orders nor a search.
+const HUGE_BUFFERS: usize = 50_000;
+
+/// Buffers put by the ejection search where time is not limited: so many, and so many per buffer.
+const EJECT_PUTS: (u64, u64) = (100_000, 20);
+
+/// Buffers put on small instances, and the part of the time left that it may take on others.
+const SMALL_PUTS: u64 = 4_000;
+const EJECT_TIME: f64 = 0.8;
 
 /// Above this many buffers there is no sprint: few nodes would not even place them all.
 const SPRINT_BUFFERS: usize = 5_000;
@@ -81,6 +173,8 @@ struct Phases<'a> {
     budget: &'a mut Budget,
     observer: &'a mut dyn Observer<Offsets>,
     progress: Progress,
+    /// A layout with the longest buffers at the bottom, where that seemed worth while.
+    long: Option<Layout>,
     stats: Stats,
 }
 
@@ -108,6 +202,63 @@ impl Phases<'_> {
         let search = Search::new(self.setup);
         self.progress = search.improve(self.instance, start.best, start.bound, &mut part, self.observer);
         self.budget.spend(part.nodes());
+    }
+
+    /// One or two placements by valleys, for the largest instances.
+    fn valleys(&mut self) {
+        let mut part = self.budget.part(None, None);
+        let first = valley_fit(self.instance, ValleyWeights::default(), &mut part).ok();
+        self.offer(first);
+        if self.progress.settled(self.instance, self.budget).is_none() {
+            self.long = long_first(self.instance, self.setup.seed, &mut part);
+            self.offer(self.long.clone());
+        }
+        self.budget.spend(part.nodes());
+    }
+
+    /// Keeps a layout where it is better.
+    fn offer(&mut self, layout: Option<Layout>) {
+        if let Some(layout) = layout {
+            let peak = layout.peak(self.instance);
+            if self.progress.value().is_none_or(|best| peak < best) {
+                self.observer.incumbent(&layout, peak);
+                self.progress.best = Some((layout, peak));
+            }
+        }
+    }
+
+    /// Pushes the best layout down; where search has little chance, for most of the time.
+    fn eject(&mut self) {
+        // With the long ones out of the way at the bottom, those at the top are easily moved, even where there are more.
+        let best = self.progress.best.as_ref().map(|(layout, _)| layout.clone());
+        let Some(start) = self.long.take().or(best) else {
+            return;
+        };
+        let n = self.instance.len();
+        let mut part = if n >= HUGE_BUFFERS {
+            self.budget.part(None, None)
+        } else {
+            let small = n <= SMALL_BUFFERS;
+            let wanted = if small { SMALL_PUTS } else { EJECT_PUTS.0 + EJECT_PUTS.1 * n as u64 };
+            let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
+            let time = self.budget.time_left().map(|left| left.mul_f64(EJECT_TIME));
+            // Where only time is limited and search has little chance, time alone ends it.
+            let timed = !small && time.is_some() && self.budget.nodes_left().is_none();
+            self.budget.part((!timed).then_some(nodes), time)
+        };
+        let (bound, observer) = (self.progress.bound.value, &mut *self.observer);
+        let before = self.progress.value();
+        let better = |peak: Bytes| before.is_none_or(|best| peak < best);
+        let search = EjectionSearch::new(self.setup.seed);
+        let (best, _) = search.improve(self.instance, &start, bound, &mut part, |layout, peak| {
+            if better(peak) {
+                observer.incumbent(layout, peak);
+            }
+        });
+        self.budget.spend(part.nodes());
+        if best.as_ref().is_some_and(|&(_, peak)| better(peak)) {
+            self.progress.best = best;
+        }
     }
 
     fn iterate(&mut self) -> Result<(), SolveError> {
@@ -140,27 +291,48 @@ impl Solver<Offsets> for Exact {
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Layout>, SolveError> {
         let (progress, stats) = (Progress::nothing(), Stats::default());
-        let mut phases = Phases { setup: self.setup, instance, budget, observer, progress, stats };
+        let setup = self.setup;
+        let mut phases = Phases { setup, instance, budget, observer, progress, long: None, stats };
         phases.phase("bounds", |p| {
             p.progress.bound = quick_bound(p.instance);
             p.observer.bound(&p.progress.bound);
             Ok(())
         })?;
+        let n = instance.len();
         phases.phase("orders", |p| {
-            p.progress.best = try_orders(p.instance, &p.progress.bound, p.budget, p.observer);
+            if n < HUGE_BUFFERS {
+                let bound = p.progress.bound.value;
+                p.progress.best = Placements::run(p.instance, bound, p.budget, p.observer);
+            } else {
+                p.valleys();
+            }
             Ok(())
         })?;
-        if instance.len() <= SPRINT_BUFFERS {
+        if n > SMALL_BUFFERS {
+            phases.phase("eject", |p| {
+                p.eject();
+                Ok(())
+            })?;
+        }
+        if n <= SPRINT_BUFFERS {
             phases.phase("sprint", |p| {
                 p.search(Some(SPRINT_NODES));
                 Ok(())
             })?;
         }
-        phases.phase("iterate", Phases::iterate)?;
-        phases.phase("search", |p| {
-            p.search(None);
-            Ok(())
-        })?;
+        if n <= SMALL_BUFFERS {
+            phases.phase("eject", |p| {
+                p.eject();
+                Ok(())
+            })?;
+        }
+        if n < HUGE_BUFFERS {
+            phases.phase("iterate", Phases::iterate)?;
+            phases.phase("search", |p| {
+                p.search(None);
+                Ok(())
+            })?;
+        }
         let Phases { progress, mut stats, budget, .. } = phases;
         stats.nodes = budget.nodes();
         let stop = progress.settled(instance, budget).or_else(|| budget.check()).unwrap_or(progress.stop);

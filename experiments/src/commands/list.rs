@@ -1,9 +1,10 @@
-//! `plimsoll list`: every algorithm and every suite.
+//! `plimsoll list`: every algorithm, every suite and every generated family.
 
 use crate::cli::ListArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::Registry;
+use plimsoll::datasets::FAMILIES;
 use plimsoll::model::{Entry, Offsets, Pools, Problem, Scattered};
 use plimsoll::plan::Plan;
 use plimsoll::report::table::{Align, Table};
@@ -27,10 +28,17 @@ struct Suite {
 }
 
 #[derive(Debug, Serialize)]
+struct Generated {
+    name: &'static str,
+    about: &'static str,
+}
+
+#[derive(Debug, Serialize)]
 struct Listing {
     algorithms: Vec<Algorithm>,
     variants: Vec<Algorithm>,
     suites: Vec<Suite>,
+    families: Vec<Generated>,
 }
 
 fn algorithms<P: Plan>(registry: &Registry) -> impl Iterator<Item = Algorithm> + '_ {
@@ -62,7 +70,9 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
         about: suite.about,
         available: suite.origin.folder().is_none() || corpora().is_some(),
     });
-    let listing = Listing { algorithms: all.collect(), variants, suites: suites.collect() };
+    let families = FAMILIES.iter().map(|family| Generated { name: family.name, about: family.about });
+    let (algorithms, suites, families) = (all.collect(), suites.collect(), families.collect());
+    let listing = Listing { algorithms, variants, suites, families };
     if args.json {
         let text = serde_json::to_string(&listing).map_err(Failure::internal)?;
         output::print(&format!("{text}\n"))?;
@@ -97,6 +107,12 @@ impl Listing {
             let note =
                 if suite.available { "" } else { " (set PLIMSOLL_CORPORA to the folder that holds it)" };
             table.row([suite.name.to_owned(), format!("{}{note}", suite.about)]);
+        }
+        text.push_str(&table.text());
+        text.push('\n');
+        let mut table = Table::new([("family", Align::Left), ("instances to generate", Align::Left)]);
+        for family in &self.families {
+            table.row([family.name.to_owned(), family.about.to_owned()]);
         }
         text.push_str(&table.text());
         text

@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+/// Above this many buffers no map is drawn: it would take hundreds of megabytes and show nothing.
+const MOST_DRAWN: usize = 50_000;
+
 /// An open record.
 pub struct Store {
     folder: PathBuf,
@@ -79,7 +82,7 @@ impl Store {
         }
     }
 
-    /// Draws a solution.
+    /// Draws a solution, unless nobody could make out its buffers.
     pub fn map<P: Plan>(
         &mut self,
         instance: &Instance,
@@ -87,6 +90,9 @@ impl Store {
         solution: &P::Solution,
         bound: Bytes,
     ) -> Result<(), Failure> {
+        if instance.len() > MOST_DRAWN {
+            return Ok(());
+        }
         let pieces = P::pieces(instance, solution);
         let map = Map { instance, problem: P::KIND, algorithm, pieces: &pieces, bound };
         let suffix = if P::KIND == ProblemKind::Offsets { String::new() } else { format!(".{}", P::KIND) };

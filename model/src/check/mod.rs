@@ -1,10 +1,13 @@
-//! The checker: recomputes everything from the definitions, the quadratic way, and reports all that is wrong.
+//! The checker: recomputes everything from the definitions and reports all that is wrong.
 //!
 //! Nothing here is shared with an algorithm. A conflict is looked up interval by interval and pair by pair; a
-//! peak is recomputed from offsets and sizes. A layout is *valid* where
+//! peak is recomputed from offsets and sizes. Layouts of more than [`ALL_PAIRS`] buffers are [swept](sweep) over time
+//! instead of comparing all pairs, with the same answers. A layout is *valid* where
 //! - every buffer has one offset, a multiple of its alignment, equal to its fixed offset if it has one;
 //! - no two conflicting buffers share an address;
 //! - no buffer ends above the capacity, if there is one.
+
+mod sweep;
 
 use crate::instance::{Buffer, Instance};
 use crate::layout::{Layout, PoolPlan, ScatteredLayout};
@@ -191,37 +194,65 @@ fn count(given: usize, expected: usize) -> Option<Violation> {
     (given != expected).then_some(Violation::Count { given, expected })
 }
 
-/// Everything wrong with a layout; empty where it is valid. O(n^2 k^2) for k intervals per lifespan.
+/// Up to so many buffers, all pairs are compared; above, the sweep finds the overlapping ones.
+const ALL_PAIRS: usize = 4_096;
+
+/// The sweep lists no more overlapping pairs: a layout that wrong is known to be wrong.
+const MOST_OVERLAPS: usize = 10_000;
+
+/// Everything wrong with a layout; empty where it is valid. Of more than 4096 buffers, at most 10 000 overlapping
+/// pairs are listed.
+///
+/// O(n^2 k^2) for k intervals per lifespan up to 4096 buffers, O(n k log n) above where few buffers are exclusive.
 pub fn check_layout(instance: &Instance, layout: &Layout) -> Vec<Violation> {
     let offsets = layout.offsets();
     if let Some(violation) = count(offsets.len(), instance.len()) {
         return vec![violation];
     }
     let mut violations = Vec::new();
-    let mut ends = Vec::with_capacity(instance.len());
+    let mut ranges = Vec::with_capacity(instance.len());
     for (id, (b, &offset)) in instance.ids().zip(instance.buffers().iter().zip(offsets)) {
         check_place(instance, id, b, offset, &mut violations);
-        ends.push(offset.get().saturating_add(b.size().get()));
+        ranges.push((offset.get(), offset.get().saturating_add(b.size().get())));
     }
-    for i in 0..offsets.len() {
-        let (start, end) = (offsets[i].get(), ends[i]);
-        for j in i + 1..offsets.len() {
-            let (low, high) = (start.max(offsets[j].get()), end.min(ends[j]));
-            if low >= high || !conflict(instance, BufferId::at(i), BufferId::at(j)) {
-                continue;
+    let overlaps = if instance.len() <= ALL_PAIRS {
+        overlaps(instance, &ranges)
+    } else {
+        sweep::overlaps(instance, &ranges, MOST_OVERLAPS)
+    };
+    violations.extend(overlaps.into_iter().map(|pair| overlap(instance, &ranges, pair)));
+    violations
+}
+
+/// Conflicting pairs that share addresses, the smaller id first, ascending: all pairs are compared.
+fn overlaps(instance: &Instance, ranges: &[(u64, u64)]) -> Vec<(u32, u32)> {
+    let mut found = Vec::new();
+    for (i, &(start, end)) in ranges.iter().enumerate() {
+        for (j, &(other_start, other_end)) in ranges.iter().enumerate().skip(i + 1) {
+            if start.max(other_start) < end.min(other_end)
+                && conflict(instance, BufferId::at(i), BufferId::at(j))
+            {
+                found.push((i as u32, j as u32));
             }
-            violations.push(Violation::Overlap {
-                a: BufferId::at(i),
-                a_name: name(&instance.buffers()[i]),
-                a_range: (offsets[i], Bytes::new(end)),
-                b: BufferId::at(j),
-                b_name: name(&instance.buffers()[j]),
-                b_range: (offsets[j], Bytes::new(ends[j])),
-                shared: Bytes::new(high - low),
-            });
         }
     }
-    violations
+    found
+}
+
+fn overlap(instance: &Instance, ranges: &[(u64, u64)], (a, b): (u32, u32)) -> Violation {
+    let range = |id: u32| ranges[id as usize];
+    let bytes = |(start, end): (u64, u64)| (Bytes::new(start), Bytes::new(end));
+    let shared = range(a).1.min(range(b).1) - range(a).0.max(range(b).0);
+    let (a, b) = (BufferId::new(a), BufferId::new(b));
+    Violation::Overlap {
+        a,
+        a_name: name(instance.buffer(a)),
+        a_range: bytes(range(a.get())),
+        b,
+        b_name: name(instance.buffer(b)),
+        b_range: bytes(range(b.get())),
+        shared: Bytes::new(shared),
+    }
 }
 
 /// What one offset can violate on its own.
@@ -395,6 +426,34 @@ mod tests {
         assert!(matches!(short[..], [Violation::Count { given: 1, expected: 3 }]));
         let out = check_layout(&instance(), &Layout::from_raw([4, u64::MAX, 2]));
         assert!(matches!(out[..], [Violation::OutOfRange { .. }]));
+    }
+
+    /// Enough copies of small problems side by side in time that the sweep is used, whole and damaged.
+    #[test]
+    fn large_layouts_are_swept_with_the_same_answers() {
+        let copies = ALL_PAIRS / 3 + 1;
+        let buffers = (0..copies as u64).flat_map(|copy| {
+            [("a", 4, 0, 4), ("b", 2, 2, 6), ("c", 4, 4, 8)].map(|(name, size, lower, upper)| {
+                let lifespan = Lifespan::single(8 * copy + lower, 8 * copy + upper).unwrap();
+                Buffer::new(format!("{name}{copy}"), size, lifespan)
+            })
+        });
+        let large = InstanceBuilder::new("t").buffers(buffers).build().unwrap();
+        let mut offsets: Vec<u64> = [4, 0, 2].repeat(copies);
+        assert_eq!(check_layout(&large, &Layout::from_raw(offsets.iter().copied())), []);
+        offsets[301] = 3;
+        offsets[602] = 1;
+        let found = check_layout(&large, &Layout::from_raw(offsets));
+        let pairs: Vec<(usize, usize)> = found
+            .iter()
+            .map(|violation| match violation {
+                Violation::Overlap { a, b, .. } => (a.index(), b.index()),
+                other => panic!("{other}"),
+            })
+            .collect();
+        assert_eq!(pairs, [(300, 301), (301, 302), (601, 602)]);
+        let all_at_once = check_layout(&large, &Layout::from_raw(vec![0; 3 * copies]));
+        assert_eq!(all_at_once.len(), 2 * copies);
     }
 
     #[test]

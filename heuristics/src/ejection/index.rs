@@ -1,0 +1,180 @@
+//! Placed buffers by when they live: who overlaps a stretch of time?
+//!
+//! Buffers are split into levels by binary magnitude of their duration; a level is cut into cells as wide as its durations,
+//! and a buffer belongs to the cell in which it begins. All that overlap a stretch begin in it, or at most one
+//! duration before, so a question reads few cells that do not matter. Places are laid out once, for all buffers of an
+//! instance; the placed ones come first within each cell.
+//!
+//! ```text
+//! level 2  |   c         |  d          |     cells 4 ranks wide: lives of 4 to 7 ranks
+//! level 1  |      | a    |  b   |      |     cells 2 ranks wide: lives of 2 to 3 ranks
+//!          └──────┴──────┴──────┴──────┴─▶ ranks
+//! ```
+//!
+//! Putting and taking are O(1), a question is O(buffers met + cells read), memory is linear.
+
+use crate::ranks::Ranks;
+
+/// A placed buffer: when, where, who.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Placed {
+    pub offset: u64,
+    pub end: u64,
+    pub lower: u32,
+    pub upper: u32,
+    pub id: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    magnitude: u32,
+    /// Longest duration.
+    reach: u32,
+    first_cell: usize,
+    last_cell: usize,
+    placed: usize,
+}
+
+/// No place: the buffer is not placed.
+const NOWHERE: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+pub(super) struct TimeIndex {
+    levels: Vec<Level>,
+    /// Level and cell by buffer.
+    home: Vec<(u8, u32)>,
+    /// Place by buffer.
+    slot: Vec<u32>,
+    /// First place of every cell of every level.
+    first: Vec<u32>,
+    /// Placed buffers of every cell.
+    placed: Vec<u32>,
+    places: Vec<Placed>,
+}
+
+impl TimeIndex {
+    /// For the buffers of an instance, none placed yet. O(n).
+    pub(super) fn new(ranks: &Ranks) -> Self {
+        let n = ranks.lower.len();
+        // Cells with few buffers cost more to visit than to fill: the finest are wide enough for about four.
+        let finest = (ranks.count / (n as u32 / 4).max(1)).max(1).ilog2();
+        let magnitude = |at: usize| ranks.duration(at).ilog2().max(finest);
+        let mut reaches = [0u32; 32];
+        for at in 0..n {
+            let reach = &mut reaches[magnitude(at) as usize];
+            *reach = ranks.duration(at).max(*reach);
+        }
+        let (mut levels, mut cells, mut level_of) = (Vec::new(), 0, [0u8; 32]);
+        for (magnitude, &reach) in (0u32..).zip(&reaches).filter(|&(_, &reach)| reach > 0) {
+            level_of[magnitude as usize] = levels.len() as u8;
+            let last_cell = cells + (ranks.count >> magnitude) as usize;
+            levels.push(Level { magnitude, reach, first_cell: cells, last_cell, placed: 0 });
+            cells = last_cell + 1;
+        }
+        let home: Vec<(u8, u32)> = (0..n)
+            .map(|at| {
+                let level = level_of[magnitude(at) as usize];
+                let Level { magnitude, first_cell, .. } = levels[level as usize];
+                (level, first_cell as u32 + (ranks.lower[at] >> magnitude))
+            })
+            .collect();
+        let mut first = vec![0u32; cells + 1];
+        for &(_, cell) in &home {
+            first[cell as usize + 1] += 1;
+        }
+        for cell in 1..=cells {
+            first[cell] += first[cell - 1];
+        }
+        let (slot, placed, places) = (vec![NOWHERE; n], vec![0; cells], vec![Placed::default(); n]);
+        Self { levels, home, slot, first, placed, places }
+    }
+
+    /// Adds a buffer that is not placed.
+    pub(super) fn put(&mut self, buffer: Placed) {
+        let (level, cell) = self.home[buffer.id as usize];
+        let place = self.first[cell as usize] + self.placed[cell as usize];
+        self.placed[cell as usize] += 1;
+        self.levels[level as usize].placed += 1;
+        self.places[place as usize] = buffer;
+        self.slot[buffer.id as usize] = place;
+    }
+
+    /// Takes a placed buffer out.
+    pub(super) fn take(&mut self, id: u32) {
+        let (level, cell) = self.home[id as usize];
+        self.placed[cell as usize] -= 1;
+        self.levels[level as usize].placed -= 1;
+        let last = self.first[cell as usize] + self.placed[cell as usize];
+        let place = std::mem::replace(&mut self.slot[id as usize], NOWHERE);
+        if place != last {
+            let moved = self.places[last as usize];
+            self.places[place as usize] = moved;
+            self.slot[moved.id as usize] = place;
+        }
+    }
+
+    /// A buffer, if placed.
+    pub(super) fn get(&self, id: u32) -> Option<&Placed> {
+        let slot = self.slot[id as usize];
+        (slot != NOWHERE).then(|| &self.places[slot as usize])
+    }
+
+    /// Shows every placed buffer alive at some of the ranks `lower..upper`; returns how much was read.
+    pub(super) fn overlapping(&self, lower: u32, upper: u32, mut visit: impl FnMut(&Placed)) -> usize {
+        let mut read = 0;
+        for level in self.levels.iter().filter(|level| level.placed > 0) {
+            let from =
+                level.first_cell + ((lower + 1).saturating_sub(level.reach) >> level.magnitude) as usize;
+            let to = (level.first_cell + ((upper - 1) >> level.magnitude) as usize).min(level.last_cell);
+            read += to - from;
+            for cell in from..=to {
+                let first = self.first[cell] as usize;
+                let placed = &self.places[first..first + self.placed[cell] as usize];
+                read += placed.len();
+                for buffer in placed {
+                    if buffer.lower < upper && lower < buffer.upper {
+                        visit(buffer);
+                    }
+                }
+            }
+        }
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::{IntervalParams, LifeLaw, random_intervals};
+
+    #[test]
+    fn whoever_overlaps_is_shown_once() {
+        for seed in 0..40 {
+            let lives = LifeLaw::LogUniform { steps: 300, max_duration: 300 };
+            let params = IntervalParams { lives, ..IntervalParams::with_buffers(60) };
+            let instance = random_intervals(params, seed).unwrap();
+            let ranks = Ranks::of(&instance);
+            let mut index = TimeIndex::new(&ranks);
+            let mut there = [false; 60];
+            for round in 0..300u32 {
+                let id = round * 7919 % 60;
+                let (lower, upper) = (ranks.lower[id as usize], ranks.upper[id as usize]);
+                let mut seen: Vec<u32> = Vec::new();
+                index.overlapping(lower, upper, |placed| seen.push(placed.id));
+                seen.sort_unstable();
+                let expected = (0..60u32).filter(|&other| {
+                    let at = other as usize;
+                    there[at] && ranks.lower[at] < upper && lower < ranks.upper[at]
+                });
+                assert!(seen.into_iter().eq(expected));
+                assert_eq!(index.get(id).is_some(), there[id as usize]);
+                if there[id as usize] {
+                    index.take(id);
+                } else {
+                    index.put(Placed { offset: 0, end: 1, lower, upper, id });
+                }
+                there[id as usize] = !there[id as usize];
+            }
+        }
+    }
+}

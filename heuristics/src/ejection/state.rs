@@ -1,0 +1,255 @@
+//! A partial layout from which buffers can be taken again.
+
+use super::index::{Placed, TimeIndex};
+use crate::placement::Fit;
+use crate::ranks::Ranks;
+use plimsoll_model::{BufferId, Instance};
+use rand::RngExt;
+use rand::rngs::Xoshiro256PlusPlus;
+
+/// How much the price of an eviction may be overrated by chance, as a share.
+const NOISE: f32 = 0.2;
+
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    size: u64,
+    alignment: u64,
+    /// What evicting it costs, before penalties: its area.
+    weight: f32,
+    penalty: f32,
+    /// It has gaps or exclusions: overlapping hulls are no proof of conflict.
+    intricate: bool,
+    separated: bool,
+    fixed: bool,
+}
+
+/// A placed buffer that conflicts with the one in hand.
+#[derive(Clone, Copy, Debug)]
+struct Rival {
+    offset: u64,
+    end: u64,
+    id: u32,
+    price: f32,
+}
+
+pub(super) struct State<'a> {
+    instance: &'a Instance,
+    ranks: &'a Ranks,
+    index: TimeIndex,
+    items: Vec<Item>,
+    /// Who conflicts with the buffer in hand, by offset.
+    rivals: Vec<Rival>,
+    /// Their ends with their prices, ascending.
+    ends: Vec<(u64, f32)>,
+    /// Sums of the prices of the first so many rivals.
+    sums: Vec<f64>,
+    /// Places read so far: what time is spent on.
+    pub work: usize,
+}
+
+impl<'a> State<'a> {
+    /// Nothing placed but the fixed buffers.
+    pub(super) fn new(instance: &'a Instance, ranks: &'a Ranks) -> Self {
+        let (exclusions, separations) = (instance.exclusions(), instance.separations());
+        let item = |(id, buffer): (BufferId, &plimsoll_model::Buffer)| Item {
+            size: buffer.size().get(),
+            alignment: buffer.alignment().get(),
+            weight: buffer.size().get() as f32 * ranks.duration(id.index()) as f32,
+            penalty: 1.0,
+            intricate: buffer.lifespan().has_gaps() || !exclusions.of(id).is_empty(),
+            separated: !separations.of(id).is_empty(),
+            fixed: buffer.fixed().is_some(),
+        };
+        let items = instance.ids().zip(instance.buffers()).map(item).collect();
+        let index = TimeIndex::new(ranks);
+        let (rivals, ends, sums) = (Vec::new(), Vec::new(), Vec::new());
+        let mut state = Self { instance, ranks, index, items, rivals, ends, sums, work: 0 };
+        for (id, buffer) in instance.ids().zip(instance.buffers()) {
+            if let Some(offset) = buffer.fixed() {
+                state.put(id.get(), offset.get());
+            }
+        }
+        state
+    }
+
+    pub(super) fn is_fixed(&self, id: u32) -> bool {
+        self.items[id as usize].fixed
+    }
+
+    /// Its area.
+    pub(super) fn weight(&self, id: u32) -> f32 {
+        self.items[id as usize].weight
+    }
+
+    /// Where a placed buffer ends.
+    pub(super) fn end(&self, id: u32) -> Option<u64> {
+        self.index.get(id).map(|placed| placed.end)
+    }
+
+    pub(super) fn offset(&self, id: u32) -> Option<u64> {
+        self.index.get(id).map(|placed| placed.offset)
+    }
+
+    pub(super) fn put(&mut self, id: u32, offset: u64) {
+        let at = id as usize;
+        let (end, lower, upper) = (offset + self.items[at].size, self.ranks.lower[at], self.ranks.upper[at]);
+        self.index.put(Placed { offset, end, lower, upper, id });
+    }
+
+    pub(super) fn take(&mut self, id: u32) {
+        self.index.take(id);
+    }
+
+    /// Looks up who conflicts with an unplaced buffer; [`State::gap`] and [`State::evict`] go by that.
+    pub(super) fn face(&mut self, id: u32) {
+        let (at, buffer) = (id as usize, BufferId::new(id));
+        let (items, instance, rivals) = (&self.items, self.instance, &mut self.rivals);
+        let own = items[at];
+        rivals.clear();
+        let mut meet = |placed: &Placed| {
+            let item = items[placed.id as usize];
+            let price = if item.fixed { f32::INFINITY } else { item.weight * item.penalty };
+            rivals.push(Rival { offset: placed.offset, end: placed.end, id: placed.id, price });
+        };
+        self.work += self.index.overlapping(self.ranks.lower[at], self.ranks.upper[at], |placed| {
+            let certain = !own.intricate && !items[placed.id as usize].intricate;
+            if certain || instance.conflict(buffer, BufferId::new(placed.id)) {
+                meet(placed);
+            }
+        });
+        if own.separated {
+            let hull = |id: BufferId| instance.buffer(id).lifespan().hull();
+            for &other in instance.separations().of(buffer) {
+                // Those whose hulls overlap were met above.
+                if let Some(placed) = self.index.get(other.get())
+                    && !hull(buffer).intersects(hull(other))
+                {
+                    meet(placed);
+                }
+            }
+        }
+        self.work += 2 * self.rivals.len();
+        self.rivals.sort_unstable_by_key(|rival| rival.offset);
+    }
+
+    /// The gap for the buffer faced, its end at or below `limit`.
+    pub(super) fn gap(&self, id: u32, fit: Fit, limit: u64) -> Option<u64> {
+        let Item { size, alignment, .. } = self.items[id as usize];
+        let (mut floor, mut tightest) = (0u64, None);
+        for rival in &self.rivals {
+            if rival.end <= floor {
+                continue;
+            }
+            if floor + size > limit {
+                break;
+            }
+            if rival.offset >= floor + size {
+                let length = rival.offset - floor;
+                if tightest.is_none_or(|(least, _)| length < least) {
+                    tightest = Some((length, floor));
+                }
+                if fit == Fit::First || length == size {
+                    break;
+                }
+            }
+            floor = rival.end.next_multiple_of(alignment);
+        }
+        tightest.map(|(_, offset)| offset).or((floor + size <= limit).then_some(floor))
+    }
+
+    /// Puts the buffer faced where those in its way are cheapest, and takes these out; false where every place holds
+    /// a fixed buffer.
+    pub(super) fn evict(
+        &mut self,
+        id: u32,
+        limit: u64,
+        rng: &mut Xoshiro256PlusPlus,
+        evicted: &mut Vec<u32>,
+    ) -> bool {
+        self.items[id as usize].penalty += 1.0;
+        let Some(offset) = self.cheapest(id, limit, rng) else {
+            return false;
+        };
+        let end = offset + self.items[id as usize].size;
+        for at in 0..self.rivals.len() {
+            let rival = self.rivals[at];
+            if rival.offset < end && offset < rival.end {
+                self.take(rival.id);
+                evicted.push(rival.id);
+            }
+        }
+        self.put(id, offset);
+        true
+    }
+
+    /// The offset with the lowest price: on top of a rival, below one, on the ground, or below the limit.
+    ///
+    /// In between, nobody less is in the way than at one of these.
+    fn cheapest(&mut self, id: u32, limit: u64, rng: &mut Xoshiro256PlusPlus) -> Option<u64> {
+        let Item { size, alignment, .. } = self.items[id as usize];
+        let highest = limit.checked_sub(size)? / alignment * alignment;
+        self.ends.clear();
+        self.ends.extend(self.rivals.iter().map(|rival| (rival.end, rival.price)));
+        self.ends.sort_unstable_by_key(|&(end, _)| end);
+        self.sums.clear();
+        self.sums.push(0.0);
+        let (mut sum, mut fixed) = (0.0, 0usize);
+        for rival in &self.rivals {
+            // Fixed rivals are counted apart: infinities do not subtract.
+            if rival.price.is_finite() {
+                sum += f64::from(rival.price);
+            }
+            self.sums.push(sum);
+            fixed += usize::from(!rival.price.is_finite());
+        }
+        let any_fixed = fixed > 0;
+        let mut best: Option<(f64, u64)> = None;
+        let (mut begun, mut over, mut price_over) = (0, 0, 0.0);
+        let (mut above, mut below) = (0, 0);
+        let mut next = Some(0);
+        while let Some(offset) = next {
+            while begun < self.rivals.len() && self.rivals[begun].offset < offset + size {
+                begun += 1;
+            }
+            while over < self.ends.len() && self.ends[over].0 <= offset {
+                if self.ends[over].1.is_finite() {
+                    price_over += f64::from(self.ends[over].1);
+                }
+                over += 1;
+            }
+            let price = (self.sums[begun] - price_over).max(0.0);
+            if best.is_none_or(|(least, _)| price < least) && !(any_fixed && self.blocked(offset, size)) {
+                let price = price * f64::from(1.0 + NOISE * rng.random::<f32>());
+                if best.is_none_or(|(least, _)| price < least) {
+                    best = Some((price, offset));
+                }
+            }
+            // The next place: the lowest one above this.
+            let mut higher = u64::MAX;
+            while let Some(&(end, _)) = self.ends.get(above) {
+                let place = end.next_multiple_of(alignment);
+                if place > offset {
+                    higher = place;
+                    break;
+                }
+                above += 1;
+            }
+            while let Some(rival) = self.rivals.get(below) {
+                let place = rival.offset.saturating_sub(size) / alignment * alignment;
+                if place > offset {
+                    higher = higher.min(place);
+                    break;
+                }
+                below += 1;
+            }
+            next = if higher < highest { Some(higher) } else { (offset < highest).then_some(highest) };
+        }
+        best.map(|(_, offset)| offset)
+    }
+
+    /// True where a fixed rival is in the way.
+    fn blocked(&self, offset: u64, size: u64) -> bool {
+        let in_the_way = |rival: &&Rival| rival.offset < offset + size && offset < rival.end;
+        self.rivals.iter().filter(in_the_way).any(|rival| !rival.price.is_finite())
+    }
+}

@@ -1,0 +1,73 @@
+//! Lifespan hulls in ranked steps: only the order of steps matters, and 32 bits hold it.
+
+use plimsoll_model::Instance;
+
+/// The hull of every buffer, half-open, in ranks of the steps at which some hull begins or ends.
+///
+/// Built in O(n log n); linear memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranks {
+    /// First rank alive, by buffer.
+    pub lower: Vec<u32>,
+    /// First rank after, by buffer.
+    pub upper: Vec<u32>,
+    /// Number of ranks from the first begin to the last end; at least 1.
+    pub count: u32,
+}
+
+impl Ranks {
+    /// Of an instance.
+    pub fn of(instance: &Instance) -> Self {
+        let n = instance.len();
+        let mut events: Vec<(u64, u32)> = Vec::with_capacity(2 * n);
+        // Codes below n are begins, the others ends.
+        for (id, buffer) in instance.ids().zip(instance.buffers()) {
+            let hull = buffer.lifespan().hull();
+            events.push((hull.lower.get(), id.get()));
+            events.push((hull.upper.get(), id.get()));
+        }
+        events.sort_unstable();
+        let (mut lower, mut upper) = (vec![u32::MAX; n], vec![0u32; n]);
+        let mut count = 0u32;
+        for chunk in events.chunk_by(|a, b| a.0 == b.0) {
+            for &(_, id) in chunk {
+                // A hull begins before it ends, so its begin is met first.
+                let begin = &mut lower[id as usize];
+                if *begin == u32::MAX {
+                    *begin = count;
+                } else {
+                    upper[id as usize] = count;
+                }
+            }
+            count += 1;
+        }
+        Self { lower, upper, count: count.saturating_sub(1).max(1) }
+    }
+
+    /// Number of ranks alive.
+    pub fn duration(&self, at: usize) -> u32 {
+        self.upper[at] - self.lower[at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::{SmallParams, small_instance};
+
+    #[test]
+    fn ranks_keep_the_order_of_steps() {
+        for seed in 0..100 {
+            let instance = small_instance(SmallParams::with_features(12, seed % 16), seed);
+            let ranks = Ranks::of(&instance);
+            let hull = |at: usize| instance.buffers()[at].lifespan().hull();
+            for a in 0..instance.len() {
+                assert!(ranks.upper[a] <= ranks.count && ranks.duration(a) > 0);
+                for b in 0..instance.len() {
+                    assert_eq!(ranks.lower[a] < ranks.upper[b], hull(a).lower < hull(b).upper);
+                    assert_eq!(ranks.lower[a] < ranks.lower[b], hull(a).lower < hull(b).lower);
+                }
+            }
+        }
+    }
+}

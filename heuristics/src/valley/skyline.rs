@@ -1,0 +1,134 @@
+//! The upper edge of what is placed: a step function of time, as a linked list of segments.
+
+use crate::ranks::Ranks;
+use std::collections::BinaryHeap;
+
+/// The height of a wall where there is none: the border of time.
+const BORDER: u64 = u64::MAX;
+
+/// A segment and the heights of its neighbours.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment {
+    /// First rank.
+    pub lower: u32,
+    /// First rank after.
+    pub upper: u32,
+    /// Its height, bytes.
+    pub floor: u64,
+    left: u64,
+    right: u64,
+}
+
+/// Segments of constant height; two neighbours never have the same. Every operation but [`Skyline::descend`] is
+/// O(1); a descent passes segments of falling height only.
+#[derive(Clone, Debug)]
+pub(super) struct Skyline {
+    /// By first rank of a segment; meaningless elsewhere.
+    height: Vec<u64>,
+    end: Vec<u32>,
+    before: Vec<u32>,
+    count: u32,
+}
+
+impl Skyline {
+    /// Of the height given at every rank, at least one.
+    pub(super) fn over(heights: &[u64]) -> Self {
+        let len = heights.len();
+        let (height, end, before) = (vec![0; len], vec![0; len], vec![0; len]);
+        let mut skyline = Self { height, end, before, count: len as u32 };
+        let mut begin = 0;
+        for run in heights.chunk_by(|a, b| a == b) {
+            let end = begin + run.len() as u32;
+            skyline.set(begin, end, run[0]);
+            begin = end;
+        }
+        skyline
+    }
+
+    /// The segment that begins at `lower`.
+    fn at(&self, lower: u32) -> Segment {
+        let (upper, floor) = (self.end[lower as usize], self.height[lower as usize]);
+        let left = if lower == 0 { BORDER } else { self.height[self.before[lower as usize] as usize] };
+        let right = if upper == self.count { BORDER } else { self.height[upper as usize] };
+        Segment { lower, upper, floor, left, right }
+    }
+
+    /// From the segment that begins at `lower` down to a *valley*: a segment with no lower neighbour.
+    pub(super) fn descend(&self, lower: u32) -> Segment {
+        let mut segment = self.at(lower);
+        loop {
+            let next = if segment.left.min(segment.right) > segment.floor {
+                return segment;
+            } else if segment.left <= segment.right {
+                self.before[segment.lower as usize]
+            } else {
+                segment.upper
+            };
+            segment = self.at(next);
+        }
+    }
+
+    /// Raises a valley to its lower wall and returns where the segment begins then; `None` where there is no wall.
+    pub(super) fn raise(&mut self, valley: Segment) -> Option<u32> {
+        let to = valley.left.min(valley.right);
+        if to == BORDER {
+            return None;
+        }
+        let begin = if valley.left == to { self.before[valley.lower as usize] } else { valley.lower };
+        let end = if valley.right == to { self.end[valley.upper as usize] } else { valley.upper };
+        self.set(begin, end, to);
+        Some(begin)
+    }
+
+    /// Puts a block over `lower..upper` on a valley, its upper edge at `top`; returns where to go on.
+    pub(super) fn place(&mut self, valley: Segment, lower: u32, upper: u32, top: u64) -> u32 {
+        let (mut begin, mut end) = (lower, upper);
+        if lower > valley.lower {
+            self.end[valley.lower as usize] = lower;
+            self.before[lower as usize] = valley.lower;
+        } else if valley.left == top {
+            begin = self.before[lower as usize];
+        }
+        if upper < valley.upper {
+            self.before[upper as usize] = begin;
+            self.set(upper, valley.upper, valley.floor);
+        } else if valley.right == top {
+            end = self.end[upper as usize];
+        }
+        self.set(begin, end, top);
+        if lower > valley.lower {
+            valley.lower
+        } else if upper < valley.upper {
+            upper
+        } else {
+            begin
+        }
+    }
+
+    fn set(&mut self, begin: u32, end: u32, height: u64) {
+        self.height[begin as usize] = height;
+        self.end[begin as usize] = end;
+        if end < self.count {
+            self.before[end as usize] = begin;
+        }
+    }
+}
+
+/// The highest end alive at every rank.
+pub(super) fn envelope(ranks: &Ranks, ids: &[u32], tops: &[u64]) -> Vec<u64> {
+    let mut begins: Vec<usize> = (0..ids.len()).collect();
+    begins.sort_unstable_by_key(|&at| ranks.lower[ids[at] as usize]);
+    let mut begins = begins.into_iter().peekable();
+    let mut alive: BinaryHeap<(u64, u32)> = BinaryHeap::new();
+    let mut heights = Vec::with_capacity(ranks.count as usize);
+    for rank in 0..ranks.count {
+        while let Some(at) = begins.next_if(|&at| ranks.lower[ids[at] as usize] <= rank) {
+            alive.push((tops[at], ranks.upper[ids[at] as usize]));
+        }
+        while alive.peek().is_some_and(|&(_, upper)| upper <= rank) {
+            alive.pop();
+        }
+        heights.push(alive.peek().map_or(0, |&(top, _)| top));
+    }
+    heights
+}

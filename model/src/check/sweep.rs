@@ -1,0 +1,170 @@
+//! Which conflicting buffers share addresses, by a sweep over time.
+//!
+//! At every moment the addresses in use are kept as *layers*, each a set of disjoint ranges in ascending order. A buffer
+//! that begins to live is compared, in each layer, with the ranges it overlaps, and joins the first layer where there is none;
+//! one that ends leaves its layer. In a valid layout without exclusions one layer is enough. A buffer with gaps
+//! comes and goes several times. Separated pairs are few and looked at one by one.
+//!
+//! The answers are those of the comparison of all pairs, in the same order, up to a limit; tests hold the two together.
+//! O((k + p) log n) for n buffers of k intervals, p pairs that overlap or are separated, times the number of layers.
+
+use super::conflict;
+use crate::instance::Instance;
+use crate::units::{BufferId, Step};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Disjoint address ranges in use: start to end and owner.
+type Layer = BTreeMap<u64, (u64, u32)>;
+
+/// Conflicting pairs whose address ranges overlap, the smaller id first, ascending; at most `limit` of them.
+///
+/// `ranges` holds start and end of every buffer.
+pub(super) fn overlaps(instance: &Instance, ranges: &[(u64, u64)], limit: usize) -> Vec<(u32, u32)> {
+    let mut found = BTreeSet::new();
+    for (a, b) in instance.separations().iter() {
+        if found.len() < limit && overlap(ranges, a.get(), b.get()) && conflict(instance, a, b) {
+            found.insert((a.get(), b.get()));
+        }
+    }
+    let mut layers: Vec<Layer> = Vec::new();
+    for (_, begins, id) in events(instance, ranges) {
+        if begins {
+            enter(instance, ranges, &mut layers, id, &mut found, limit);
+        } else {
+            leave(ranges, &mut layers, id);
+        }
+        if found.len() >= limit {
+            break;
+        }
+    }
+    found.into_iter().collect()
+}
+
+fn overlap(ranges: &[(u64, u64)], a: u32, b: u32) -> bool {
+    let (a, b) = (ranges[a as usize], ranges[b as usize]);
+    a.0.max(b.0) < a.1.min(b.1)
+}
+
+/// Begins and ends of all intervals in time; ends come first, as intervals are half-open.
+fn events(instance: &Instance, ranges: &[(u64, u64)]) -> Vec<(Step, bool, u32)> {
+    let mut events = Vec::with_capacity(2 * instance.len());
+    for (id, buffer) in instance.ids().zip(instance.buffers()) {
+        let (start, end) = ranges[id.index()];
+        if start < end {
+            for part in buffer.lifespan().intervals() {
+                events.push((part.lower, true, id.get()));
+                events.push((part.upper, false, id.get()));
+            }
+        }
+    }
+    events.sort_unstable();
+    events
+}
+
+/// Compares a buffer with all alive, then joins them.
+fn enter(
+    instance: &Instance,
+    ranges: &[(u64, u64)],
+    layers: &mut Vec<Layer>,
+    id: u32,
+    found: &mut BTreeSet<(u32, u32)>,
+    limit: usize,
+) {
+    let (start, end) = ranges[id as usize];
+    let mut home = None;
+    for (at, layer) in layers.iter().enumerate() {
+        let mut free = true;
+        // Disjoint ranges in ascending order end in ascending order.
+        for (_, &(_, other)) in layer.range(..end).rev().take_while(|&(_, &(to, _))| to > start) {
+            free = false;
+            let pair = (id.min(other), id.max(other));
+            let (a, b) = (BufferId::new(pair.0), BufferId::new(pair.1));
+            if conflict(instance, a, b) {
+                found.insert(pair);
+                if found.len() >= limit {
+                    return;
+                }
+            }
+        }
+        if free && home.is_none() {
+            home = Some(at);
+        }
+    }
+    let home = home.unwrap_or_else(|| {
+        layers.push(Layer::new());
+        layers.len() - 1
+    });
+    layers[home].insert(start, (end, id));
+}
+
+fn leave(ranges: &[(u64, u64)], layers: &mut Vec<Layer>, id: u32) {
+    let start = ranges[id as usize].0;
+    for layer in layers.iter_mut() {
+        if layer.get(&start).is_some_and(|&(_, owner)| owner == id) {
+            layer.remove(&start);
+            break;
+        }
+    }
+    while layers.last().is_some_and(Layer::is_empty) {
+        layers.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::{Buffer, InstanceBuilder};
+    use crate::lifespan::{Interval, Lifespan};
+    use proptest::prelude::*;
+
+    fn pairs(instance: &Instance, ranges: &[(u64, u64)]) -> Vec<(u32, u32)> {
+        let ids = 0..instance.len() as u32;
+        let all = ids.clone().flat_map(|a| ids.clone().map(move |b| (a, b)));
+        all.filter(|&(a, b)| a < b && overlap(ranges, a, b))
+            .filter(|&(a, b)| conflict(instance, BufferId::new(a), BufferId::new(b)))
+            .collect()
+    }
+
+    type Raw = (u64, Vec<(u64, u64)>, u64);
+
+    /// Buffers of up to three intervals at random offsets, and pairs of them.
+    fn raw() -> impl Strategy<Value = (Vec<Raw>, Vec<(usize, usize, bool)>)> {
+        let intervals = prop::collection::vec((0u64..30, 1u64..6), 1..4);
+        (
+            prop::collection::vec((1u64..12, intervals, 0u64..60), 0..24),
+            prop::collection::vec((0usize..24, 0usize..24, any::<bool>()), 0..40),
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn the_sweep_agrees_with_the_comparison_of_all_pairs((buffers, listed) in raw()) {
+            let mut builder = InstanceBuilder::new("t");
+            let mut ranges = Vec::new();
+            for (at, (size, parts, offset)) in buffers.iter().enumerate() {
+                let mut from = 0;
+                let parts = parts.iter().map(|&(gap, duration)| {
+                    let part = Interval::new(from + gap, from + gap + duration);
+                    from = part.upper.get() + 1;
+                    part
+                });
+                let lifespan = Lifespan::from_intervals(parts).unwrap();
+                builder = builder.buffer(Buffer::new(at.to_string(), *size, lifespan));
+                ranges.push((*offset, offset + size));
+            }
+            let mut taken = BTreeSet::new();
+            for (a, b, separate) in listed {
+                if a < b && b < buffers.len() && taken.insert((a, b)) {
+                    builder = if separate { builder.separate(a, b) } else { builder.exclude(a, b) };
+                }
+            }
+            let instance = builder.build().unwrap();
+            let expected = pairs(&instance, &ranges);
+            prop_assert_eq!(overlaps(&instance, &ranges, usize::MAX), expected.clone());
+            let some = overlaps(&instance, &ranges, 3);
+            prop_assert_eq!(some.len(), expected.len().min(3));
+            prop_assert!(some.iter().all(|pair| expected.contains(pair)));
+        }
+    }
+}
