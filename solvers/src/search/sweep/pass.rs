@@ -1,0 +1,127 @@
+//! One pass over a window at a capacity.
+
+use super::ahead::Ahead;
+use super::border::{Border, Trace, pairs, unpack};
+use super::section::{Section, Sections};
+use super::step::Step;
+use plimsoll_model::{Budget, Stop};
+
+/// How a pass ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SweepEnd {
+    /// The least peak, which is within the capacity, and offsets that have it; all in units. Offsets of buffers outside
+    /// the window are 0.
+    Least {
+        /// The peak.
+        peak: i64,
+        /// An offset per buffer, by the numbering of `Reduced`.
+        offsets: Vec<i64>,
+    },
+    /// No layout within the capacity exists, nor below `next` units, of what is alive in the sections `refuted`.
+    Impossible {
+        /// The least capacity that may be possible.
+        next: i64,
+        /// First section, and first section after.
+        refuted: (usize, usize),
+    },
+    /// More states than memory allows, or too many buffers alive at a time.
+    TooMany,
+    /// The budget ran out.
+    Stopped(Stop),
+}
+
+/// A sweep over sections `window` at a capacity in units.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass<'a> {
+    /// What is swept.
+    pub sections: &'a Sections<'a>,
+    /// Sections `window.0..window.1`.
+    pub window: (usize, usize),
+    /// Right to left instead of left to right.
+    pub backwards: bool,
+    /// Units.
+    pub capacity: i64,
+    /// Bytes the states may take.
+    pub bytes: usize,
+    /// How many sections to look ahead.
+    pub ahead: usize,
+}
+
+impl Pass<'_> {
+    /// Sweeps; a node of the budget is a state looked at.
+    pub fn run(&self, budget: &mut Budget) -> SweepEnd {
+        let Ok(capacity) = i32::try_from(self.capacity) else {
+            return SweepEnd::TooMany;
+        };
+        let (from, to) = self.window;
+        let length = to - from;
+        let place = |step: usize| if self.backwards { to - 1 - step } else { from + step };
+        let mut past: Vec<(Section, Vec<Trace>)> = Vec::new();
+        let mut crossing = Vec::new();
+        let mut border = Border::new(0);
+        border.insert(&mut [], &mut [0], Trace { parent: 0, mirrored: false, order: 0 });
+        let (mut next, mut spent) = (i64::MAX, 0);
+        for at in 0..length {
+            let after = (at + 1 < length).then(|| place(at + 1));
+            let Some(section) = self.sections.section(place(at), &crossing, after) else {
+                return SweepEnd::TooMany;
+            };
+            let later = (at + 1..length).take(self.ahead).map(|later| self.sections.alive(place(later)));
+            let ahead = later.filter_map(|later| Ahead::of(&section, later, self.sections.reduced)).collect();
+            let mut step = Step::new(&section, capacity, self.bytes.saturating_sub(spent), next, ahead);
+            if let Err(end) = step.advance(&border, budget) {
+                return end;
+            }
+            (border, next) = step.done();
+            if border.len() == 0 {
+                let (first, last) = (place(0).min(place(at)), place(0).max(place(at)));
+                // What was looked ahead at is part of the proof.
+                let ahead = if self.backwards { (self.ahead, 0) } else { (0, self.ahead) };
+                let refuted = (first.saturating_sub(ahead.0).max(from), (last + 1 + ahead.1).min(to));
+                return SweepEnd::Impossible { next, refuted };
+            }
+            spent += std::mem::size_of_val(&border.traces[..]);
+            crossing = section.crossing();
+            past.push((section, std::mem::take(&mut border.traces)));
+        }
+        let peak = i64::from(border.distances[0]);
+        SweepEnd::Least { peak, offsets: self.trace(&past) }
+    }
+
+    /// The layout that the only state of the last border stands for.
+    fn trace(&self, past: &[(Section, Vec<Trace>)]) -> Vec<i64> {
+        let reduced = self.sections.reduced;
+        // Who lies directly below whom in some section.
+        let mut above: Vec<Vec<u32>> = vec![Vec::new(); reduced.len()];
+        let mut below = vec![0u32; reduced.len()];
+        let (mut at, mut upside_down) = (0, false);
+        for (section, traces) in past.iter().rev() {
+            let trace = traces[at];
+            upside_down ^= trace.mirrored;
+            let alive = |i: usize| section.alive[unpack(trace.order, i)];
+            for i in 1..section.alive.len() {
+                let (low, high) =
+                    if upside_down { (alive(i), alive(i - 1)) } else { (alive(i - 1), alive(i)) };
+                above[low as usize].push(high);
+                below[high as usize] += 1;
+            }
+            at = trace.parent as usize;
+        }
+        let mut offsets = vec![0; reduced.len()];
+        let mut ready: Vec<usize> = (0..below.len()).filter(|&b| below[b] == 0).collect();
+        while let Some(b) = ready.pop() {
+            let top = offsets[b] + reduced.size[b];
+            for &high in &above[b] {
+                let high = high as usize;
+                offsets[high] = top.max(offsets[high]);
+                below[high] -= 1;
+                if below[high] == 0 {
+                    ready.push(high);
+                }
+            }
+        }
+        offsets
+    }
+}
+
+const _: () = assert!(pairs(0) == 1, "the last border has one distance: ground to ceiling");

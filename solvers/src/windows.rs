@@ -1,0 +1,270 @@
+//! Bounds above the load from windows: parts of the time, lifespans clipped to them.
+//!
+//! What is alive within a *window* of sections, lifespans clipped to it, is a relaxation of the whole: a layout of the
+//! whole, restricted, is a layout of the window with the same or a smaller peak. So a capacity that is impossible for
+//! a window is impossible for the whole, and mostly it is a short stretch of time that makes it so.
+//!
+//! Two methods refute a capacity in a window:
+//! - a *sweep* ([`crate::search::sweep`]) from a section to the left or to the right until no state is left, where few are
+//!   alive. It needs no right border: it stops where the contradiction is complete. Starts where the fewest are
+//!   alive come first, for there are the fewest orders;
+//! - *valley branching* ([`crate::search::valley`]) on windows of 4, 8, 16, ... sections, the tightest first, elsewhere.
+//!
+//! The sweep over all sections is the window that leaves nothing out: it finds the optimum itself. Capacities are
+//! tried from just below the best layout, where a proof ends everything, down to the bound, where it raises the bound.
+//!
+//! Sources: our own; clipping to a window is the relaxation by which energetic reasoning bounds schedules.
+
+use crate::search::Verdict;
+use crate::search::sweep::{Pass, Sections, SweepEnd};
+use crate::search::valley::{Engine, Reduced, Rules};
+use plimsoll_model::{Budget, Stop};
+
+/// Switches of the windows, for ablation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowRules {
+    /// Sweep over all sections where no more than [`WindowRules::widest`] are alive.
+    pub whole: bool,
+    /// Sweep from sections in the middle.
+    pub sweeps: bool,
+    /// Branch on valleys where too many are alive.
+    pub branching: bool,
+    /// Most buffers alive in any section for a sweep over all of them.
+    pub widest: usize,
+    /// How many sections a sweep looks ahead.
+    ///
+    /// Sound: what must fill the distances at a later section is alive there, see [`crate::search::sweep`].
+    pub ahead: usize,
+    /// Bytes the states of a sweep may take.
+    pub bytes: usize,
+}
+
+impl Default for WindowRules {
+    fn default() -> Self {
+        Self { whole: true, sweeps: true, branching: true, widest: 12, ahead: 2, bytes: 512 << 20 }
+    }
+}
+
+/// What windows proved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The least peak of the whole, and offsets that have it, in units.
+    Least {
+        /// The peak.
+        peak: i64,
+        /// An offset per buffer, by the numbering of [`Reduced`].
+        offsets: Vec<i64>,
+    },
+    /// No layout of the sections `window` is lower than `bound` units.
+    Bound {
+        /// Units.
+        bound: i64,
+        /// First section, and first section after.
+        window: (usize, usize),
+    },
+    /// Nothing new.
+    Nothing,
+}
+
+/// Longest window a sweep is given when it does not start at an end: longer ones would be slow to set up and are
+/// rarely needed.
+const LONGEST_SWEEP: usize = 256;
+
+/// Fewest states a sweep from a section in the middle may look at.
+const SHORTEST_SWEEP: u64 = 300;
+
+/// Fewest nodes per window for valley branching.
+const SHORTEST_BRANCHING: u64 = 300;
+
+/// Attempts per call: from just below the best layout, then ever closer to the bound.
+const ATTEMPTS: u32 = 4;
+
+/// Refutes capacities, remembering where it was from call to call.
+#[derive(Debug)]
+pub struct Windows<'a> {
+    sections: Sections<'a>,
+    reduced: &'a Reduced,
+    rules: WindowRules,
+    seed: u64,
+    /// True where a sweep over all sections may be affordable.
+    narrow: bool,
+    /// Starts of sweeps, and whether they go backwards; the narrowest first.
+    starts: Vec<(usize, bool)>,
+    /// Windows for branching still to be tried at this capacity, the tightest last.
+    tight: Vec<(usize, usize)>,
+    tight_at: i64,
+    width: usize,
+}
+
+impl<'a> Windows<'a> {
+    /// O(sections log sections + total number alive).
+    pub fn new(reduced: &'a Reduced, rules: WindowRules, seed: u64) -> Self {
+        let sections = Sections::of(reduced);
+        let wide = |s: usize| sections.width(s).is_none_or(|width| width > rules.widest);
+        let narrow = rules.whole && !(0..sections.len()).any(wide);
+        let mut starts: Vec<(usize, bool)> = Vec::new();
+        if rules.sweeps {
+            let inner = (0..sections.len()).filter(|&s| !wide(s));
+            starts.extend(inner.flat_map(|s| [(s, false), (s, true)]));
+            starts.retain(|&(s, backwards)| s != if backwards { sections.len() - 1 } else { 0 } || !narrow);
+            starts.sort_by_key(|&(s, backwards)| (sections.width(s), -reduced.load[s], s, backwards));
+        }
+        Self { sections, reduced, rules, seed, narrow, starts, tight: Vec::new(), tight_at: -1, width: 2 }
+    }
+
+    /// True where a sweep may settle everything.
+    pub fn is_narrow(&self) -> bool {
+        self.narrow
+    }
+
+    /// Tries to prove that there is nothing from `low` to `high` units, or something, spending about `nodes` nodes.
+    pub fn prove(&mut self, low: i64, high: i64, nodes: u64, budget: &mut Budget) -> Proof {
+        let mut asked = None;
+        for attempt in 0..ATTEMPTS {
+            let last = attempt == ATTEMPTS - 1 || !self.narrow && attempt > 0;
+            let capacity = if last { low } else { low + ((high - low) >> (2 * attempt)) };
+            if budget.check().is_some() || asked == Some(capacity) {
+                break;
+            }
+            asked = Some(capacity);
+            let proof = self.attempt(capacity, nodes, budget);
+            if !matches!(proof, Proof::Nothing) {
+                return proof;
+            }
+        }
+        Proof::Nothing
+    }
+
+    /// Tries to settle one capacity.
+    fn attempt(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Proof {
+        let all = (0, self.sections.len());
+        if self.narrow {
+            for backwards in [false, true] {
+                match self.sweep(all, backwards, capacity, nodes / 4, budget) {
+                    SweepEnd::Least { peak, offsets } => return Proof::Least { peak, offsets },
+                    SweepEnd::Impossible { next, refuted } => {
+                        return Proof::Bound { bound: next, window: refuted };
+                    }
+                    SweepEnd::TooMany | SweepEnd::Stopped(_) => {}
+                }
+            }
+        }
+        if let Some(proof) = self.sweep_from_within(capacity, nodes / 2, budget) {
+            return proof;
+        }
+        if self.rules.branching && !self.narrow {
+            return self.branch(capacity, nodes / 2, budget);
+        }
+        Proof::Nothing
+    }
+
+    fn sweep(
+        &self,
+        window: (usize, usize),
+        backwards: bool,
+        capacity: i64,
+        nodes: u64,
+        budget: &mut Budget,
+    ) -> SweepEnd {
+        let (bytes, ahead) = (self.rules.bytes, self.rules.ahead);
+        let mut part = budget.part(Some(nodes), None);
+        let end = Pass { sections: &self.sections, window, backwards, capacity, bytes, ahead }.run(&mut part);
+        budget.spend(part.nodes());
+        end
+    }
+
+    /// Sweeps from every narrow section to both sides, each for its share of the nodes.
+    fn sweep_from_within(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Option<Proof> {
+        let share = (nodes / self.starts.len().max(1) as u64).max(SHORTEST_SWEEP);
+        let until = budget.nodes() + nodes;
+        for at in 0..self.starts.len() {
+            if budget.nodes() >= until || budget.check().is_some() {
+                // The next call begins where this one ended.
+                self.starts.rotate_left(at);
+                break;
+            }
+            let (s, backwards) = self.starts[at];
+            let window = if backwards {
+                ((s + 1).saturating_sub(LONGEST_SWEEP), s + 1)
+            } else {
+                (s, (s + LONGEST_SWEEP).min(self.sections.len()))
+            };
+            if let SweepEnd::Impossible { next, refuted } =
+                self.sweep(window, backwards, capacity, share, budget)
+            {
+                // What refuted once refutes again: first in turn for the next capacity.
+                self.starts[..=at].rotate_right(1);
+                return Some(Proof::Bound { bound: next, window: refuted });
+            }
+        }
+        None
+    }
+
+    /// Valley branching on windows, the tightest first; wider ones when those of a width are through.
+    fn branch(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Proof {
+        let until = budget.nodes() + nodes;
+        let share = (nodes / 16).max(SHORTEST_BRANCHING);
+        while budget.nodes() < until && budget.check().is_none() {
+            if self.tight_at != capacity {
+                (self.tight_at, self.width) = (capacity, 2);
+                self.tight.clear();
+            }
+            let Some((from, to)) = self.tight.pop() else {
+                if self.width >= self.sections.len() {
+                    self.width = 2;
+                }
+                self.width *= 2;
+                self.list_windows(capacity);
+                continue;
+            };
+            let clipped = self.reduced.clipped(from, to);
+            let rules = Rules { memo_bytes: self.rules.bytes / 8, ..Rules::default() };
+            let mut part = budget.part(Some(share), None);
+            let verdict = Engine::new(&clipped, capacity, rules, self.seed).run(&mut part);
+            budget.spend(part.nodes().max(SHORTEST_BRANCHING / 10));
+            if verdict == Verdict::Impossible {
+                self.tight.push((from, to));
+                self.tight_at = capacity + 1;
+                return Proof::Bound { bound: capacity + 1, window: (from, to) };
+            }
+        }
+        Proof::Nothing
+    }
+
+    /// Overlapping windows of the width, by slack.
+    fn list_windows(&mut self, capacity: i64) {
+        let last = self.sections.len().saturating_sub(self.width);
+        let step = (self.width / 2).max(1);
+        let slack = |&(from, to): &(usize, usize)| -> i64 {
+            self.reduced.load[from..to].iter().map(|load| capacity - load).sum()
+        };
+        let starts = (0..last).step_by(step).chain([last]);
+        let mut windows: Vec<(usize, usize)> =
+            starts.map(|from| (from, (from + self.width).min(self.sections.len()))).collect();
+        windows.sort_by_key(|window| (std::cmp::Reverse(slack(window)), std::cmp::Reverse(*window)));
+        self.tight = windows;
+    }
+}
+
+/// The best bound that windows give for an instance within the budget, with the sections it rests on: from `low` units up,
+/// until no window refutes more or the budget is spent. `high` is the peak of a known layout, in units.
+pub fn window_bound(
+    reduced: &Reduced,
+    rules: WindowRules,
+    (mut low, high): (i64, i64),
+    budget: &mut Budget,
+) -> (i64, Option<(usize, usize)>, Option<Stop>) {
+    let mut windows = Windows::new(reduced, rules, 0);
+    let (mut nodes, mut shown) = (10_000, None);
+    while low < high {
+        if let Some(stop) = budget.check() {
+            return (low, shown, Some(stop));
+        }
+        match windows.prove(low, high - 1, nodes, budget) {
+            Proof::Least { peak, .. } => return (peak, Some((0, reduced.sections)), None),
+            Proof::Bound { bound, window } => (low, shown) = (bound.min(high), Some(window)),
+            Proof::Nothing => nodes *= 2,
+        }
+    }
+    (low, shown, None)
+}
