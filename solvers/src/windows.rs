@@ -23,13 +23,15 @@ use plimsoll_model::{Budget, Stop};
 /// Switches of the windows, for ablation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowRules {
-    /// Sweep over all sections where no more than [`WindowRules::widest`] are alive.
+    /// Sweep over all sections.
     pub whole: bool,
+    /// Sweep over all sections with a beam, for better layouts.
+    pub beam: bool,
     /// Sweep from sections in the middle.
     pub sweeps: bool,
     /// Branch on valleys where too many are alive.
     pub branching: bool,
-    /// Most buffers alive in any section for a sweep over all of them.
+    /// Most buffers alive in a section from which a sweep starts in the middle.
     pub widest: usize,
     /// How many sections a sweep looks ahead.
     ///
@@ -41,7 +43,15 @@ pub struct WindowRules {
 
 impl Default for WindowRules {
     fn default() -> Self {
-        Self { whole: true, sweeps: true, branching: true, widest: 12, ahead: 2, bytes: 512 << 20 }
+        Self {
+            whole: true,
+            beam: true,
+            sweeps: true,
+            branching: true,
+            widest: 12,
+            ahead: 2,
+            bytes: 512 << 20,
+        }
     }
 }
 
@@ -61,6 +71,13 @@ pub enum Proof {
         bound: i64,
         /// First section, and first section after.
         window: (usize, usize),
+    },
+    /// A better layout, in units, without proof.
+    Better {
+        /// Its peak.
+        peak: i64,
+        /// An offset per buffer, by the numbering of [`Reduced`].
+        offsets: Vec<i64>,
     },
     /// Nothing new.
     Nothing,
@@ -86,8 +103,10 @@ pub struct Windows<'a> {
     reduced: &'a Reduced,
     rules: WindowRules,
     seed: u64,
-    /// True where a sweep over all sections may be affordable.
+    /// True where a sweep can pass all sections.
     narrow: bool,
+    /// Nodes of the last beam.
+    beamed: u64,
     /// Starts of sweeps, and whether they go backwards; the narrowest first.
     starts: Vec<(usize, bool)>,
     /// Windows for branching still to be tried at this capacity, the tightest last.
@@ -100,16 +119,17 @@ impl<'a> Windows<'a> {
     /// O(sections log sections + total number alive).
     pub fn new(reduced: &'a Reduced, rules: WindowRules, seed: u64) -> Self {
         let sections = Sections::of(reduced);
-        let wide = |s: usize| sections.width(s).is_none_or(|width| width > rules.widest);
-        let narrow = rules.whole && !(0..sections.len()).any(wide);
+        let narrow = (0..sections.len()).all(|s| sections.width(s).is_some());
         let mut starts: Vec<(usize, bool)> = Vec::new();
         if rules.sweeps {
-            let inner = (0..sections.len()).filter(|&s| !wide(s));
+            let few = |&s: &usize| sections.width(s).is_some_and(|width| width <= rules.widest);
+            let inner = (0..sections.len()).filter(few);
             starts.extend(inner.flat_map(|s| [(s, false), (s, true)]));
             starts.retain(|&(s, backwards)| s != if backwards { sections.len() - 1 } else { 0 } || !narrow);
             starts.sort_by_key(|&(s, backwards)| (sections.width(s), -reduced.load[s], s, backwards));
         }
-        Self { sections, reduced, rules, seed, narrow, starts, tight: Vec::new(), tight_at: -1, width: 2 }
+        let tight = Vec::new();
+        Self { sections, reduced, rules, seed, narrow, beamed: 0, starts, tight, tight_at: -1, width: 2 }
     }
 
     /// True where a sweep may settle everything.
@@ -119,6 +139,12 @@ impl<'a> Windows<'a> {
 
     /// Tries to prove that there is nothing from `low` to `high` units, or something, spending about `nodes` nodes.
     pub fn prove(&mut self, low: i64, high: i64, nodes: u64, budget: &mut Budget) -> Proof {
+        if self.narrow && self.rules.beam && nodes > self.beamed {
+            self.beamed = nodes;
+            if let Some((peak, offsets)) = self.beam(high, nodes, budget) {
+                return Proof::Better { peak, offsets };
+            }
+        }
         let mut asked = None;
         for attempt in 0..ATTEMPTS {
             let last = attempt == ATTEMPTS - 1 || !self.narrow && attempt > 0;
@@ -138,7 +164,7 @@ impl<'a> Windows<'a> {
     /// Tries to settle one capacity.
     fn attempt(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Proof {
         let all = (0, self.sections.len());
-        if self.narrow {
+        if self.narrow && self.rules.whole {
             for backwards in [false, true] {
                 match self.sweep(all, backwards, capacity, nodes / 4, budget) {
                     SweepEnd::Least { peak, offsets } => return Proof::Least { peak, offsets },
@@ -158,6 +184,28 @@ impl<'a> Windows<'a> {
         Proof::Nothing
     }
 
+    /// The better of two sweeps with a beam, one to each side.
+    fn beam(&mut self, high: i64, nodes: u64, budget: &mut Budget) -> Option<(i64, Vec<i64>)> {
+        let window = (0, self.sections.len());
+        let alive: usize = (0..self.sections.len()).filter_map(|s| self.sections.width(s)).max()?;
+        let steps = (self.reduced.len() * alive * 2) as u64;
+        let (bytes, ahead) = (self.rules.bytes, self.rules.ahead);
+        let beam =
+            Some(usize::try_from(nodes / steps.max(1)).unwrap_or(usize::MAX)).filter(|&most| most >= 4);
+        beam?;
+        let (mut best, mut capacity) = (None, high);
+        for backwards in [false, true] {
+            let mut part = budget.part(Some(nodes), None);
+            let pass = Pass { sections: &self.sections, window, backwards, capacity, bytes, ahead, beam };
+            if let SweepEnd::Least { peak, offsets } = pass.run(&mut part) {
+                best = Some((peak, offsets));
+                capacity = peak - 1;
+            }
+            budget.spend(part.nodes());
+        }
+        best
+    }
+
     fn sweep(
         &self,
         window: (usize, usize),
@@ -168,7 +216,8 @@ impl<'a> Windows<'a> {
     ) -> SweepEnd {
         let (bytes, ahead) = (self.rules.bytes, self.rules.ahead);
         let mut part = budget.part(Some(nodes), None);
-        let end = Pass { sections: &self.sections, window, backwards, capacity, bytes, ahead }.run(&mut part);
+        let end = Pass { sections: &self.sections, window, backwards, capacity, bytes, ahead, beam: None }
+            .run(&mut part);
         budget.spend(part.nodes());
         end
     }
@@ -263,6 +312,7 @@ pub fn window_bound(
         match windows.prove(low, high - 1, nodes, budget) {
             Proof::Least { peak, .. } => return (peak, Some((0, reduced.sections)), None),
             Proof::Bound { bound, window } => (low, shown) = (bound.min(high), Some(window)),
+            Proof::Better { .. } => {}
             Proof::Nothing => nodes *= 2,
         }
     }

@@ -171,13 +171,12 @@ impl Minimiser<'_, '_> {
             let units = |bytes: u64| (bytes / self.grain) as i64;
             match prover.windows.prove(units(low), units(high), share, budget) {
                 Proof::Nothing => break,
-                Proof::Least { peak, offsets } => {
-                    let layout = prover.reduced.layout(&offsets);
-                    let value = Offsets::value(self.instance, &layout);
-                    debug_assert_eq!(value.get(), peak as u64 * self.grain);
-                    self.observer.incumbent(&layout, value);
-                    self.progress.best = Some((layout, value));
+                Proof::Least { offsets, .. } => {
+                    let value = self.book(prover.reduced.layout(&offsets));
                     self.raise(value.get());
+                }
+                Proof::Better { offsets, .. } => {
+                    self.book(prover.reduced.layout(&offsets));
                 }
                 Proof::Bound { bound, window } => {
                     let value = (bound as u64).saturating_mul(self.grain);
@@ -191,6 +190,17 @@ impl Minimiser<'_, '_> {
         }
         self.prover = Some(prover);
         None
+    }
+
+    /// Takes a layout where it is better; its value.
+    fn book(&mut self, layout: Layout) -> Bytes {
+        let value = Offsets::value(self.instance, &layout);
+        if self.value().is_none_or(|best| value < best) {
+            self.observer.incumbent(&layout, value);
+            self.progress.best = Some((layout, value));
+        }
+        self.engines.retain(|&capacity, _| capacity < value.get());
+        value
     }
 
     /// Half-way from `aim` to `high`, three quarters, ..., `high`.
@@ -212,13 +222,8 @@ impl Minimiser<'_, '_> {
         let verdict = portfolio::decide(members, nodes, budget);
         match &verdict {
             Verdict::Fits(layout) => {
-                let value = Offsets::value(self.instance, layout);
+                let value = self.book(layout.clone());
                 debug_assert!(value.get() <= capacity);
-                if self.value().is_none_or(|best| value < best) {
-                    self.observer.incumbent(layout, value);
-                    self.progress.best = Some((layout.clone(), value));
-                }
-                self.engines.retain(|&c, _| c < value.get());
             }
             Verdict::Impossible => {
                 self.raise(capacity + self.grain);

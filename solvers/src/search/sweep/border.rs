@@ -40,11 +40,16 @@ pub(super) struct Trace {
     pub mirrored: bool,
     /// The order of the section before this border, four bits a position, the lowest first.
     pub order: u64,
+    /// No layout that continues the state is lower: the peak so far, or what was seen ahead.
+    pub estimate: i32,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// In place of the first distance of a state that was dominated later.
+/// How much a unit of the estimate counts against a unit of room between neighbours.
+const ESTIMATE_WEIGHT: i64 = 16;
+
+/// In place of the first distance of a state that was dominated later, or cut.
 const DOMINATED: i32 = -1;
 
 /// The states at a border, grouped by order.
@@ -148,6 +153,24 @@ impl Border {
             self.traces.len() as u32 - 1
         };
         self.groups.insert(key, place);
+    }
+
+    /// Keeps the `most` most promising states: a low estimate, and little room between neighbours.
+    pub fn truncate(&mut self, most: usize) {
+        let n = self.crossing;
+        let score = |(at, _, distance): (u32, &[u8], &[i32])| {
+            let gaps: i64 = (0..=n).map(|i| i64::from(distance[pair(n, i, i + 1)])).sum();
+            (ESTIMATE_WEIGHT * i64::from(self.traces[at as usize].estimate) + gaps, at)
+        };
+        let mut scores: Vec<(i64, u32)> = self.states().map(score).collect();
+        if scores.len() <= most {
+            return;
+        }
+        scores.select_nth_unstable(most);
+        for &(_, at) in &scores[most..] {
+            self.distances[at as usize * pairs(n)] = DOMINATED;
+            self.free.push(at);
+        }
     }
 
     /// Forgets what only inserting needs.

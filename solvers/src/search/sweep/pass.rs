@@ -10,7 +10,7 @@ use plimsoll_model::{Budget, Stop};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SweepEnd {
     /// The least peak, which is within the capacity, and offsets that have it; all in units. Offsets of buffers outside
-    /// the window are 0.
+    /// the window are 0. Not always the least where a beam cut states off.
     Least {
         /// The peak.
         peak: i64,
@@ -24,7 +24,7 @@ pub enum SweepEnd {
         /// First section, and first section after.
         refuted: (usize, usize),
     },
-    /// More states than memory allows, or too many buffers alive at a time.
+    /// A beam that lost all its states, more states than memory allows, or too many buffers alive at a time.
     TooMany,
     /// The budget ran out.
     Stopped(Stop),
@@ -45,6 +45,8 @@ pub struct Pass<'a> {
     pub bytes: usize,
     /// How many sections to look ahead.
     pub ahead: usize,
+    /// Keep only so many states, the most promising: quick, and without any proof.
+    pub beam: Option<usize>,
 }
 
 impl Pass<'_> {
@@ -59,33 +61,48 @@ impl Pass<'_> {
         let mut past: Vec<(Section, Vec<Trace>)> = Vec::new();
         let mut crossing = Vec::new();
         let mut border = Border::new(0);
-        border.insert(&mut [], &mut [0], Trace { parent: 0, mirrored: false, order: 0 });
+        border.insert(&mut [], &mut [0], Trace { parent: 0, mirrored: false, order: 0, estimate: 0 });
         let (mut next, mut spent) = (i64::MAX, 0);
         for at in 0..length {
             let after = (at + 1 < length).then(|| place(at + 1));
             let Some(section) = self.sections.section(place(at), &crossing, after) else {
                 return SweepEnd::TooMany;
             };
-            let later = (at + 1..length).take(self.ahead).map(|later| self.sections.alive(place(later)));
-            let ahead = later.filter_map(|later| Ahead::of(&section, later, self.sections.reduced)).collect();
-            let mut step = Step::new(&section, capacity, self.bytes.saturating_sub(spent), next, ahead);
-            if let Err(end) = step.advance(&border, budget) {
-                return end;
+            let from = if self.beam.is_some() { at } else { at + 1 };
+            let parts = if self.beam.is_some() { section.one_by_one() } else { vec![section] };
+            for section in parts {
+                let later = (from..length).take(self.ahead).map(|later| self.sections.alive(place(later)));
+                let ahead =
+                    later.filter_map(|later| Ahead::of(&section, later, self.sections.reduced)).collect();
+                let mut step = Step::new(&section, capacity, self.bytes.saturating_sub(spent), next, ahead);
+                step.estimates = self.beam.is_some();
+                if let Err(end) = step.advance(&border, budget) {
+                    return end;
+                }
+                (border, next) = step.done();
+                if border.len() == 0 {
+                    return self.nothing_left(next, at);
+                }
+                self.beam.inspect(|&most| border.truncate(most));
+                spent += std::mem::size_of_val(&border.traces[..]);
+                crossing = section.crossing();
+                past.push((section, std::mem::take(&mut border.traces)));
             }
-            (border, next) = step.done();
-            if border.len() == 0 {
-                let (first, last) = (place(0).min(place(at)), place(0).max(place(at)));
-                // What was looked ahead at is part of the proof.
-                let ahead = if self.backwards { (self.ahead, 0) } else { (0, self.ahead) };
-                let refuted = (first.saturating_sub(ahead.0).max(from), (last + 1 + ahead.1).min(to));
-                return SweepEnd::Impossible { next, refuted };
-            }
-            spent += std::mem::size_of_val(&border.traces[..]);
-            crossing = section.crossing();
-            past.push((section, std::mem::take(&mut border.traces)));
         }
         let peak = i64::from(border.distances[0]);
         SweepEnd::Least { peak, offsets: self.trace(&past) }
+    }
+
+    /// No state is left after `at` sections and those looked ahead at.
+    fn nothing_left(&self, next: i64, at: usize) -> SweepEnd {
+        if self.beam.is_some() {
+            return SweepEnd::TooMany;
+        }
+        let (from, to) = self.window;
+        // What was looked ahead at is part of the proof.
+        let swept = (at + 1 + self.ahead).min(to - from);
+        let refuted = if self.backwards { (to - swept, to) } else { (from, from + swept) };
+        SweepEnd::Impossible { next, refuted }
     }
 
     /// The layout that the only state of the last border stands for.

@@ -90,6 +90,23 @@ pub(super) struct Section {
 }
 
 impl Section {
+    /// The same in parts, one newborn each; nobody dies before the last.
+    pub fn one_by_one(&self) -> Vec<Self> {
+        let parts = self.old + 1..=self.alive.len();
+        let part = |alive: usize| {
+            let last = alive == self.alive.len();
+            Self {
+                alive: self.alive[..alive].to_vec(),
+                old: alive - 1,
+                stay: if last { self.stay.clone() } else { (0..alive as u8).collect() },
+                size: self.size[..alive].to_vec(),
+                brief: self.brief[..alive].to_vec(),
+                elder: self.elder[..alive].to_vec(),
+            }
+        };
+        if parts.is_empty() { vec![self.clone()] } else { parts.map(part).collect() }
+    }
+
     /// Who crosses the border after, in the order the states list them.
     pub fn crossing(&self) -> Vec<u32> {
         self.stay.iter().map(|&i| self.alive[i as usize]).collect()

@@ -14,6 +14,8 @@ pub(super) struct Step<'a> {
     /// The least longest path above the capacity.
     next: i64,
     ahead: Vec<Ahead>,
+    /// Look ahead for estimates, not only for what exceeds the capacity.
+    pub estimates: bool,
     after: Border,
     /// For each buffer of the section its place among those that cross the border after.
     crossing: [u8; MOST_ALIVE],
@@ -40,6 +42,7 @@ impl<'a> Step<'a> {
             most_states: bytes / after.bytes_per_state(),
             next,
             ahead,
+            estimates: false,
             after,
             crossing,
             orders: vec![[0; MOST_ALIVE]; rows],
@@ -160,14 +163,16 @@ impl<'a> Step<'a> {
                 distance[pair(m, i, j)] = self.distances[n][pair(n, places[i], places[j])];
             }
         }
+        let peak = distance[pair(m, 0, m + 1)];
+        let mut estimate = if self.estimates { peak } else { self.capacity };
         for ahead in &self.ahead {
-            let need = ahead.need(&order[..m], &distance[..pairs(m)], self.capacity);
-            if need > self.capacity {
-                self.next = self.next.min(i64::from(need));
+            estimate = estimate.max(ahead.need(&order[..m], &distance[..pairs(m)], estimate));
+            if estimate > self.capacity {
+                self.next = self.next.min(i64::from(estimate));
                 return Ok(());
             }
         }
-        let trace = Trace { parent: self.parent, mirrored: false, order: pack(full) };
+        let trace = Trace { parent: self.parent, mirrored: false, order: pack(full), estimate };
         self.after.insert(&mut order[..m], &mut distance[..pairs(m)], trace);
         if self.after.len() > self.most_states { Err(SweepEnd::TooMany) } else { Ok(()) }
     }
