@@ -1,6 +1,6 @@
 //! Suites of instances: embedded ones, corpora on disk, files and folders of the user.
 
-use plimsoll_datasets::{SuiteEntry, ablation_suite, embedded_suite, scaling_suite};
+use plimsoll_datasets::{SuiteEntry, ablation_suite, above_load_suite, embedded_suite, scaling_suite};
 use plimsoll_model::Instance;
 use plimsoll_model::csv::{CsvError, Endpoints, ReadOptions, read_instance_file};
 use std::path::{Path, PathBuf};
@@ -46,6 +46,11 @@ pub const SUITES: &[Suite] = &[
         origin: Origin::Embedded(ablation_suite),
     },
     Suite {
+        name: "above-load",
+        about: "instances of 20 to 120 buffers, three laws, whose optimum is proved to lie above the load",
+        origin: Origin::Embedded(above_load_suite),
+    },
+    Suite {
         name: "minimalloc",
         about: "the eleven challenging instances of google/minimalloc, A to K, and its small example",
         origin: Origin::Corpora("minimalloc"),
@@ -78,7 +83,7 @@ pub fn corpora() -> Option<PathBuf> {
 pub enum SuiteError {
     /// Neither a known name nor a path.
     #[error(
-        "'{0}' is neither a suite (embedded, scaling, ablation, minimalloc, idealloc) nor a CSV file or folder"
+        "'{0}' is neither a suite (embedded, scaling, ablation, above-load, minimalloc, idealloc) nor a CSV file or folder"
     )]
     Unknown(String),
     /// A suite of the corpora, and no corpora.

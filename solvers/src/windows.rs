@@ -318,3 +318,80 @@ pub fn window_bound(
     }
     (low, shown, None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::{Search, SearchParams};
+    use plimsoll_datasets::{AboveLoadParams, hard_above_load};
+    use plimsoll_model::{
+        Buffer, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Setup, Silent, Solver, Witness, load,
+        sections,
+    };
+
+    /// What is alive from step `lower` to `upper`, lifespans clipped.
+    fn clipped(instance: &Instance, lower: u64, upper: u64) -> Instance {
+        let clip = |b: &Buffer| {
+            let hull = b.lifespan().hull();
+            let life = Lifespan::single(hull.lower.get().max(lower), hull.upper.get().min(upper)).ok()?;
+            Some(Buffer::new(b.name(), b.size(), life))
+        };
+        InstanceBuilder::new("window").buffers(instance.buffers().iter().filter_map(clip)).build().unwrap()
+    }
+
+    fn made(buffers: u64, alive: u64, seed: u64) -> Instance {
+        let params = AboveLoadParams { buffers, alive, bytes: 64, unit: 1, turnover: 3 };
+        hard_above_load(params, seed).unwrap().instance
+    }
+
+    /// Every refuted window is refuted again by canonical branching, which shares nothing with sweeps and valleys.
+    #[test]
+    fn refuted_windows_are_refuted_by_another_method() {
+        let mut above = 0;
+        for seed in 0..12 {
+            let instance = made(60, 5, seed);
+            let reduced = Reduced::of(&instance).unwrap();
+            let high = 64 + seed as i64 % 3;
+            for rules in [
+                WindowRules { whole: false, ..WindowRules::default() },
+                WindowRules { whole: false, beam: false, sweeps: false, ..WindowRules::default() },
+            ] {
+                let mut windows = Windows::new(&reduced, rules, seed);
+                windows.narrow = rules.sweeps;
+                let mut budget = Budget::unlimited();
+                let Proof::Bound { bound, window } = windows.prove(64, high, 50_000, &mut budget) else {
+                    continue;
+                };
+                let steps = sections(&instance);
+                let lower = steps[window.0].interval.lower.get();
+                let upper = steps[window.1 - 1].interval.upper.get();
+                let part = clipped(&instance, lower, upper).with_capacity(Some(Bytes::new(bound as u64 - 1)));
+                let params = SearchParams { canonical: true, windows: None, ..SearchParams::default() };
+                let judge = Search::new(Setup::default()).with_params(params);
+                let mut budget = Budget::unlimited().with_node_limit(2_000_000);
+                let claim = judge.solve(&part, &mut budget, &mut Silent).unwrap().claim;
+                assert!(matches!(claim, Claim::Infeasible | Claim::Unknown), "seed {seed}: {claim}");
+                above += u32::from(claim == Claim::Infeasible);
+            }
+        }
+        assert!(above >= 6, "only {above} windows were confirmed");
+    }
+
+    /// Two thousand buffers, more alive than a sweep of everything could bear.
+    #[test]
+    fn windows_give_bounds_above_the_load_of_large_instances() {
+        let params = AboveLoadParams { buffers: 2_000, alive: 9, bytes: 1 << 20, unit: 1 << 10, turnover: 3 };
+        let instance = hard_above_load(params, 1).unwrap().instance;
+        let reduced = Reduced::of(&instance).unwrap();
+        let low = *reduced.load.iter().max().unwrap();
+        let mut budget = Budget::unlimited().with_node_limit(3_000_000);
+        let rules = WindowRules { whole: false, beam: false, ..WindowRules::default() };
+        let (bound, window, _) = window_bound(&reduced, rules, (low, low + 64), &mut budget);
+        assert!(bound > low && window.is_some(), "{bound} units, the load is {low}");
+        let outcome = Search::default()
+            .solve(&instance, &mut Budget::unlimited().with_node_limit(3_000_000), &mut Silent)
+            .unwrap();
+        assert!(outcome.lower_bound.value > load(&instance).0);
+        assert!(matches!(outcome.lower_bound.witness, Witness::Window { .. } | Witness::Search { .. }));
+    }
+}

@@ -164,7 +164,7 @@ impl Minimiser<'_, '_> {
     /// Gives windows their turn; `Some` where the run is over.
     fn prove(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
         let mut prover = self.prover.take()?;
-        let share = if prover.windows.is_narrow() { nodes.saturating_mul(8) } else { nodes };
+        let share = if prover.windows.is_narrow() { nodes.saturating_mul(16) } else { nodes };
         // A wide instance is left to branching until that has had a fair try.
         let due = prover.windows.is_narrow() || nodes >= FIRST_ROUND * WIDE_PATIENCE;
         while let Some((low, high)) = self.window().filter(|_| due) {

@@ -44,62 +44,59 @@ pub(super) struct Trace {
     pub estimate: i32,
 }
 
-const NONE: u32 = u32::MAX;
-
 /// How much a unit of the estimate counts against a unit of room between neighbours.
 const ESTIMATE_WEIGHT: i64 = 16;
 
-/// In place of the first distance of a state that was dominated later, or cut.
-const DOMINATED: i32 = -1;
+/// The states of one order, none dominated by another. Distances lie side by side, for most of the time goes into
+/// comparing them.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    distances: Vec<i32>,
+    traces: Vec<Trace>,
+}
 
 /// The states at a border, grouped by order.
 #[derive(Clone, Debug)]
 pub(super) struct Border {
     /// How many buffers cross.
-    pub crossing: usize,
-    /// Orders of all states, `crossing` bytes each.
-    pub orders: Vec<u8>,
-    /// Distances of all states, `pairs(crossing)` each.
-    pub distances: Vec<i32>,
-    pub traces: Vec<Trace>,
-    /// The state after in the same group.
-    next: Vec<u32>,
-    groups: HashMap<u64, u32, BuildHasherDefault<Scatter>>,
-    /// Places of states that were dominated later.
-    free: Vec<u32>,
+    crossing: usize,
+    places: HashMap<u64, u32, BuildHasherDefault<Scatter>>,
+    /// Packed orders with their states, by first appearance.
+    groups: Vec<(u64, Group)>,
+    states: usize,
 }
 
 impl Border {
     pub fn new(crossing: usize) -> Self {
-        Self {
-            crossing,
-            orders: Vec::new(),
-            distances: Vec::new(),
-            traces: Vec::new(),
-            next: Vec::new(),
-            groups: HashMap::default(),
-            free: Vec::new(),
-        }
+        Self { crossing, places: HashMap::default(), groups: Vec::new(), states: 0 }
     }
 
     /// Number of states.
     pub fn len(&self) -> usize {
-        self.traces.len() - self.free.len()
+        self.states
     }
 
     /// Bytes taken by a state, about.
     pub fn bytes_per_state(&self) -> usize {
-        pairs(self.crossing) * 4 + self.crossing + 48
+        pairs(self.crossing) * 4 + 80
     }
 
-    /// Place, order and distances of every state.
-    pub fn states(&self) -> impl Iterator<Item = (u32, &[u8], &[i32])> {
-        let (n, stride) = (self.crossing, pairs(self.crossing));
-        self.distances
-            .chunks(stride)
-            .enumerate()
-            .filter(|(_, distance)| distance[0] != DOMINATED)
-            .map(move |(at, distance)| (at as u32, &self.orders[at * n..][..n], distance))
+    /// Packed order and distances of every state, in the order of [`Border::into_traces`].
+    pub fn states(&self) -> impl Iterator<Item = (u64, &[i32])> {
+        let stride = pairs(self.crossing);
+        self.groups.iter().flat_map(move |(order, group)| {
+            group.distances.chunks(stride).map(move |distance| (*order, distance))
+        })
+    }
+
+    /// Where every state came from.
+    pub fn into_traces(self) -> Vec<Trace> {
+        self.groups.into_iter().flat_map(|(_, group)| group.traces).collect()
+    }
+
+    /// The distance from ground to ceiling of the first state.
+    pub fn peak(&self) -> Option<i32> {
+        self.states().next().map(|(_, distance)| distance[pair(self.crossing, 0, self.crossing + 1)])
     }
 
     /// Adds a state unless one that is there dominates it; drops those it dominates. Turns it upside down where that
@@ -116,67 +113,61 @@ impl Border {
             mirror(n, distance);
         }
         let key = pack(order);
-        let mut at = self.groups.get(&key).copied().unwrap_or(NONE);
-        let mut before = NONE;
-        while at != NONE {
-            let place = at as usize * stride;
-            let other = &self.distances[place..place + stride];
-            let next = self.next[at as usize];
-            match compare(other, distance) {
+        let next = self.groups.len() as u32;
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            self.groups.push((key, Group::default()));
+        }
+        let group = &mut self.groups[place as usize].1;
+        let mut at = 0;
+        while at < group.traces.len() {
+            match compare(&group.distances[at * stride..][..stride], distance) {
                 Dominance::First => return,
                 Dominance::Second => {
-                    if before == NONE {
-                        self.groups.insert(key, next);
-                    } else {
-                        self.next[before as usize] = next;
-                    }
-                    self.distances[place] = DOMINATED;
-                    self.free.push(at);
+                    group.traces.swap_remove(at);
+                    let last = group.traces.len() * stride;
+                    group.distances.copy_within(last..last + stride, at * stride);
+                    group.distances.truncate(last);
+                    self.states -= 1;
                 }
-                Dominance::Neither => before = at,
+                Dominance::Neither => at += 1,
             }
-            at = next;
         }
-        let head = self.groups.get(&key).copied().unwrap_or(NONE);
-        let place = if let Some(place) = self.free.pop() {
-            let at = place as usize;
-            self.orders[at * n..][..n].copy_from_slice(order);
-            self.distances[at * stride..][..stride].copy_from_slice(distance);
-            self.traces[at] = trace;
-            self.next[at] = head;
-            place
-        } else {
-            self.orders.extend_from_slice(order);
-            self.distances.extend_from_slice(distance);
-            self.traces.push(trace);
-            self.next.push(head);
-            self.traces.len() as u32 - 1
-        };
-        self.groups.insert(key, place);
+        group.distances.extend_from_slice(distance);
+        group.traces.push(trace);
+        self.states += 1;
     }
 
     /// Keeps the `most` most promising states: a low estimate, and little room between neighbours.
     pub fn truncate(&mut self, most: usize) {
-        let n = self.crossing;
-        let score = |(at, _, distance): (u32, &[u8], &[i32])| {
-            let gaps: i64 = (0..=n).map(|i| i64::from(distance[pair(n, i, i + 1)])).sum();
-            (ESTIMATE_WEIGHT * i64::from(self.traces[at as usize].estimate) + gaps, at)
-        };
-        let mut scores: Vec<(i64, u32)> = self.states().map(score).collect();
-        if scores.len() <= most {
+        if self.states <= most {
             return;
         }
-        scores.select_nth_unstable(most);
-        for &(_, at) in &scores[most..] {
-            self.distances[at as usize * pairs(n)] = DOMINATED;
-            self.free.push(at);
+        let (n, stride) = (self.crossing, pairs(self.crossing));
+        let score = |distance: &[i32], trace: &Trace| {
+            let gaps: i64 = (0..=n).map(|i| i64::from(distance[pair(n, i, i + 1)])).sum();
+            ESTIMATE_WEIGHT * i64::from(trace.estimate) + gaps
+        };
+        let mut scores: Vec<(i64, u32)> = Vec::with_capacity(self.states);
+        for (_, group) in &self.groups {
+            for (distance, trace) in group.distances.chunks(stride).zip(&group.traces) {
+                scores.push((score(distance, trace), scores.len() as u32));
+            }
         }
-    }
-
-    /// Forgets what only inserting needs.
-    pub fn finish(&mut self) {
-        self.groups = HashMap::default();
-        self.next = Vec::new();
+        let cut = *scores.select_nth_unstable(most).1;
+        let mut at = 0;
+        for (_, group) in &mut self.groups {
+            let mut kept = Group::default();
+            for (distance, trace) in group.distances.chunks(stride).zip(&group.traces) {
+                if (score(distance, trace), at) < cut {
+                    kept.distances.extend_from_slice(distance);
+                    kept.traces.push(*trace);
+                }
+                at += 1;
+            }
+            *group = kept;
+        }
+        self.states = most;
     }
 }
 

@@ -54,3 +54,74 @@ mod step;
 
 pub use pass::{Pass, SweepEnd};
 pub use section::Sections;
+
+#[cfg(test)]
+mod tests {
+    use super::{Pass, Sections, SweepEnd};
+    use crate::BruteForce;
+    use crate::search::valley::Reduced;
+    use plimsoll_datasets::{AboveLoadParams, SmallParams, hard_above_load, small_instance};
+    use plimsoll_model::{Budget, Instance, Offsets, Problem, Silent, Solver};
+    use proptest::prelude::*;
+
+    /// The optimum by sweeps from the load up; every answer is checked.
+    fn optimum(instance: &Instance, backwards: bool, ahead: usize) -> i64 {
+        let reduced = Reduced::of(instance).unwrap();
+        let sections = Sections::of(&reduced);
+        let (window, bytes) = ((0, reduced.sections), 1 << 24);
+        let mut capacity = reduced.load.iter().copied().max().unwrap_or(0);
+        loop {
+            let pass = Pass { sections: &sections, window, backwards, capacity, bytes, ahead, beam: None };
+            match pass.run(&mut Budget::unlimited()) {
+                SweepEnd::Least { peak, offsets } => {
+                    let layout = reduced.layout(&offsets);
+                    assert_eq!(Offsets::check(instance, &layout), []);
+                    assert_eq!(layout.peak(instance).get(), peak as u64 * reduced.grain);
+                    return peak * reduced.grain as i64;
+                }
+                SweepEnd::Impossible { next, .. } => {
+                    assert!(next > capacity);
+                    capacity = next;
+                }
+                end => panic!("{end:?}"),
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn agrees_with_brute_force(n in 1usize..8, seed: u64, steps in 2u64..9, max_size in 1u64..9, ahead in 0usize..4) {
+            let t = small_instance(SmallParams { steps, max_size, ..SmallParams::with_features(n, 0) }, seed);
+            let judge = BruteForce.solve(&t, &mut Budget::unlimited(), &mut Silent).unwrap();
+            for backwards in [false, true] {
+                prop_assert_eq!(optimum(&t, backwards, ahead) as u64, judge.value.unwrap().get());
+            }
+        }
+
+        #[test]
+        fn both_directions_agree_far_above_the_load(seed: u64, buffers in 8u64..40, turnover in 3u64..5, ahead in 0usize..5) {
+            let params = AboveLoadParams { buffers, alive: 5, bytes: 40, unit: 1, turnover };
+            let t = hard_above_load(params, seed).unwrap().instance;
+            prop_assert_eq!(optimum(&t, false, ahead), optimum(&t, true, 0));
+        }
+
+        #[test]
+        fn a_beam_proves_nothing_and_its_layouts_are_valid(seed: u64, most in 1usize..30) {
+            let params = AboveLoadParams { buffers: 30, alive: 5, bytes: 40, unit: 1, turnover: 3 };
+            let t = hard_above_load(params, seed).unwrap().instance;
+            let reduced = Reduced::of(&t).unwrap();
+            let sections = Sections::of(&reduced);
+            let window = (0, reduced.sections);
+            let pass = Pass {
+                sections: &sections, window, backwards: false, capacity: 50, bytes: 1 << 24, ahead: 2, beam: Some(most),
+            };
+            match pass.run(&mut Budget::unlimited()) {
+                SweepEnd::Least { offsets, .. } => {
+                    prop_assert_eq!(Offsets::check(&t, &reduced.layout(&offsets)), []);
+                }
+                end => prop_assert_eq!(end, SweepEnd::TooMany),
+            }
+        }
+    }
+}

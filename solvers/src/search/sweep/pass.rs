@@ -1,7 +1,7 @@
 //! One pass over a window at a capacity.
 
 use super::ahead::Ahead;
-use super::border::{Border, Trace, pairs, unpack};
+use super::border::{Border, Trace, unpack};
 use super::section::{Section, Sections};
 use super::step::Step;
 use plimsoll_model::{Budget, Stop};
@@ -58,6 +58,7 @@ impl Pass<'_> {
         let (from, to) = self.window;
         let length = to - from;
         let place = |step: usize| if self.backwards { to - 1 - step } else { from + step };
+        // Sections swept, and where the states at the border before each of them came from.
         let mut past: Vec<(Section, Vec<Trace>)> = Vec::new();
         let mut crossing = Vec::new();
         let mut border = Border::new(0);
@@ -79,18 +80,22 @@ impl Pass<'_> {
                 if let Err(end) = step.advance(&border, budget) {
                     return end;
                 }
-                (border, next) = step.done();
-                if border.len() == 0 {
+                let after;
+                (after, next) = step.done();
+                if after.len() == 0 {
                     return self.nothing_left(next, at);
                 }
+                let traces = std::mem::replace(&mut border, after).into_traces();
                 self.beam.inspect(|&most| border.truncate(most));
-                spent += std::mem::size_of_val(&border.traces[..]);
+                spent += std::mem::size_of_val(&traces[..]);
                 crossing = section.crossing();
-                past.push((section, std::mem::take(&mut border.traces)));
+                past.push((section, traces));
             }
         }
-        let peak = i64::from(border.distances[0]);
-        SweepEnd::Least { peak, offsets: self.trace(&past) }
+        // Nobody crosses the last border: one state dominates all others.
+        let peak = i64::from(border.peak().unwrap_or_default());
+        let last = border.into_traces();
+        SweepEnd::Least { peak, offsets: self.trace(&past, &last) }
     }
 
     /// No state is left after `at` sections and those looked ahead at.
@@ -106,14 +111,14 @@ impl Pass<'_> {
     }
 
     /// The layout that the only state of the last border stands for.
-    fn trace(&self, past: &[(Section, Vec<Trace>)]) -> Vec<i64> {
+    fn trace(&self, past: &[(Section, Vec<Trace>)], last: &[Trace]) -> Vec<i64> {
         let reduced = self.sections.reduced;
         // Who lies directly below whom in some section.
         let mut above: Vec<Vec<u32>> = vec![Vec::new(); reduced.len()];
         let mut below = vec![0u32; reduced.len()];
-        let (mut at, mut upside_down) = (0, false);
-        for (section, traces) in past.iter().rev() {
-            let trace = traces[at];
+        let (mut at, mut upside_down, mut after) = (0, false, last);
+        for (section, before) in past.iter().rev() {
+            let trace = after[at];
             upside_down ^= trace.mirrored;
             let alive = |i: usize| section.alive[unpack(trace.order, i)];
             for i in 1..section.alive.len() {
@@ -122,7 +127,7 @@ impl Pass<'_> {
                 above[low as usize].push(high);
                 below[high as usize] += 1;
             }
-            at = trace.parent as usize;
+            (at, after) = (trace.parent as usize, before);
         }
         let mut offsets = vec![0; reduced.len()];
         let mut ready: Vec<usize> = (0..below.len()).filter(|&b| below[b] == 0).collect();
@@ -140,5 +145,3 @@ impl Pass<'_> {
         offsets
     }
 }
-
-const _: () = assert!(pairs(0) == 1, "the last border has one distance: ground to ceiling");

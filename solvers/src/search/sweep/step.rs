@@ -1,7 +1,7 @@
 //! One section of a pass: from the states at the border before it to those at the border after it.
 
 use super::ahead::Ahead;
-use super::border::{Border, Trace, pack, pair, pairs};
+use super::border::{Border, Trace, pack, pair, pairs, unpack};
 use super::pass::SweepEnd;
 use super::section::{MOST_ALIVE, Section};
 use plimsoll_model::Budget;
@@ -54,9 +54,9 @@ impl<'a> Step<'a> {
     /// From all states before to all states after.
     pub fn advance(&mut self, before: &Border, budget: &mut Budget) -> Result<(), SweepEnd> {
         let n = self.section.old;
-        for (at, order, distance) in before.states() {
-            self.parent = at;
-            self.orders[n][..n].copy_from_slice(order);
+        for (parent, (order, distance)) in (0..).zip(before.states()) {
+            self.parent = parent;
+            (0..n).for_each(|i| self.orders[n][i] = unpack(order, i) as u8);
             self.distances[n][..pairs(n)].copy_from_slice(distance);
             self.put_in(n, budget)?;
         }
@@ -64,15 +64,17 @@ impl<'a> Step<'a> {
     }
 
     /// The states after, and the least capacity that would have left more of them.
-    pub fn done(mut self) -> (Border, i64) {
-        self.after.finish();
+    pub fn done(self) -> (Border, i64) {
         (self.after, self.next)
     }
 
     /// Puts the `n`-th buffer at every position, then those after it.
     fn put_in(&mut self, n: usize, budget: &mut Budget) -> Result<(), SweepEnd> {
+        if let Some(stop) = budget.tick() {
+            return Err(SweepEnd::Stopped(stop));
+        }
         if n == self.section.alive.len() {
-            return self.leave(n, budget);
+            return self.leave(n);
         }
         let elder = self.section.elder[n];
         let mut below_elder = elder.is_some();
@@ -141,10 +143,7 @@ impl<'a> Step<'a> {
     }
 
     /// Forgets who dies here, and keeps what remains unless it cannot go on or is dominated.
-    fn leave(&mut self, n: usize, budget: &mut Budget) -> Result<(), SweepEnd> {
-        if let Some(stop) = budget.tick() {
-            return Err(SweepEnd::Stopped(stop));
-        }
+    fn leave(&mut self, n: usize) -> Result<(), SweepEnd> {
         let full = &self.orders[n][..n];
         let (mut order, mut places) = ([0u8; MOST_ALIVE], [0usize; MOST_ALIVE + 2]);
         let mut m = 0;
