@@ -48,8 +48,8 @@ impl Reduced {
         Some(Self::from_rows(grain, intervals.len(), rows))
     }
 
-    /// The sections `from..to` alone: lifespans are clipped to them, what lies outside is left out. `origin` leads back
-    /// to the same instance. A relaxation: what is impossible here is impossible there. O(n log n).
+    /// The sections `from..to` alone: lifespans are clipped to them, what lies outside is left out. `origin` counts
+    /// those left in. A relaxation: what is impossible here is impossible there. O(n log n).
     ///
     /// # Panics
     /// If the window is empty or reaches beyond the sections.
@@ -59,7 +59,8 @@ impl Reduced {
         let clip = |s: u32| (s as usize).clamp(from, to) as u32 - from as u32;
         let rows = (0..self.first_at[to] as usize)
             .filter(|&b| self.end[b] as usize > from)
-            .map(|b| (clip(self.start[b]), clip(self.end[b]), self.size[b], self.origin[b]))
+            .enumerate()
+            .map(|(at, b)| (clip(self.start[b]), clip(self.end[b]), self.size[b], at as u32))
             .collect();
         Self::from_rows(self.grain, to - from, rows)
     }
@@ -113,7 +114,7 @@ impl Reduced {
         self.size.is_empty()
     }
 
-    /// Offsets in units, by the numbering here, as a layout of the instance. Not for windows.
+    /// Offsets in units, by the numbering here, as a layout of the instance.
     pub fn layout(&self, offsets: &[i64]) -> Layout {
         let mut original = vec![Bytes::ZERO; self.len()];
         for (&offset, &origin) in offsets.iter().zip(&self.origin) {
