@@ -37,17 +37,21 @@ pub struct AboveLoadParams {
     pub bytes: u64,
     /// All sizes are multiples of this, bytes, at least 1.
     pub unit: u64,
+    /// Most buffers that die together, and most heirs, at least 3. Three make for long memories; where many are exchanged
+    /// at a time, their sums must match.
+    pub turnover: u64,
 }
 
 impl AboveLoadParams {
     /// So many buffers, about six alive at a time, with a load of 256 units of 1 KiB.
     pub fn with_buffers(buffers: u64) -> Self {
-        Self { buffers, alive: 6, bytes: 1 << 18, unit: 1 << 10 }
+        Self { buffers, alive: 6, bytes: 1 << 18, unit: 1 << 10, turnover: 3 }
     }
 
     fn validate(&self) -> Result<(), GenerateError> {
         at_least("unit", self.unit, 1)?;
         at_least("alive", self.alive, 3)?;
+        at_least("turnover", self.turnover, 3)?;
         at_least("buffers", self.buffers, self.alive)?;
         if !self.bytes.is_multiple_of(self.unit) {
             let (name, value) = ("bytes", self.bytes);
@@ -82,85 +86,165 @@ pub struct AboveLoad {
 pub fn hard_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, GenerateError> {
     params.validate()?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut made = lives_of_constant_load(params, &mut rng);
+    let mut lives = Lives::first(params, &mut rng);
+    while lives.left() > 0 {
+        lives.turn(&mut rng);
+    }
+    finished(lives, params, format!("above-load-{}-{seed}", params.buffers), &mut rng)
+}
+
+/// The same as [`hard_above_load`], but the contradiction comes late: every turn of population but the last is drawn
+/// again until a layout at the load survives it, the last until none does. No short stretch of time shows that the
+/// optimum lies above the load; a proof must reach back over many turns.
+///
+/// O(n alive + n draws orders) for at most [`ORDERS`] orders and [`DRAWS`] draws a turn; with more than seven alive
+/// there are too many orders to follow, and the instance is that of [`hard_above_load`].
+///
+/// # Errors
+/// [`GenerateError`] for parameters out of range.
+///
+/// # Panics
+/// Never: every life holds a step.
+pub fn late_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, GenerateError> {
+    params.validate()?;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut lives = Lives::first(params, &mut rng);
+    let mut orders = next_orders(&lives.made, 0, &BTreeSet::new());
+    while lives.left() > 0 {
+        let mut drawn = lives.clone();
+        let mut after = None;
+        for _ in 0..DRAWS {
+            drawn = lives.clone();
+            drawn.turn(&mut rng);
+            let step = drawn.step - 1;
+            after = orders.as_ref().and_then(|orders| next_orders(&drawn.made, step, orders));
+            let last = drawn.left() == 0;
+            if after.as_ref().is_none_or(|after| after.is_empty() == last) {
+                break;
+            }
+        }
+        (lives, orders) = (drawn, after);
+    }
+    finished(lives, params, format!("above-load-late-{}-{seed}", params.buffers), &mut rng)
+}
+
+/// Draws per turn of [`late_above_load`].
+pub const DRAWS: usize = 200;
+
+fn finished(
+    lives: Lives,
+    params: AboveLoadParams,
+    name: String,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Result<AboveLoad, GenerateError> {
+    let mut made = lives.end();
     let proved = fits_at_load(&made) == Some(false);
-    made.shuffle(&mut rng);
+    made.shuffle(rng);
     let buffers = made.into_iter().enumerate().map(|(i, (size, life))| {
         let lifespan = Lifespan::from_intervals([life]).expect("a life holds a step");
         Buffer::new(format!("b{i}"), size * params.unit, lifespan)
     });
-    let name = format!("above-load-{}-{seed}", params.buffers);
     let instance = InstanceBuilder::new(name).buffers(buffers).build()?;
     let lower_bound = Bytes::new(params.bytes + if proved { params.unit } else { 0 });
     Ok(AboveLoad { instance, lower_bound, proved })
 }
 
-/// Size in units and life of every buffer, in order of birth.
-fn lives_of_constant_load(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Vec<(u64, Interval)> {
-    let mut made: Vec<(u64, Interval)> = Vec::with_capacity(params.buffers as usize);
-    let mut alive: Vec<usize> = Vec::new();
-    let mut step = 0u64;
-    let (mut freed, mut heirs) = (params.bytes / params.unit, params.alive);
-    loop {
+/// Size in units and life of every buffer so far, in order of birth; lives that go on have no end yet.
+#[derive(Clone)]
+struct Lives {
+    params: AboveLoadParams,
+    made: Vec<(u64, Interval)>,
+    alive: Vec<usize>,
+    step: u64,
+}
+
+impl Lives {
+    fn first(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Self {
+        let made = Vec::with_capacity(params.buffers as usize);
+        let mut lives = Self { params, made, alive: Vec::new(), step: 0 };
+        lives.bear(params.bytes / params.unit, params.alive, rng);
+        lives
+    }
+
+    fn bear(&mut self, freed: u64, heirs: u64, rng: &mut Xoshiro256PlusPlus) {
         for size in divided(freed, heirs, rng) {
-            alive.push(made.len());
-            made.push((size, Interval::new(step, step + 1)));
+            self.alive.push(self.made.len());
+            self.made.push((size, Interval::new(self.step, u64::MAX)));
         }
-        step += 1;
-        let left = params.buffers - made.len() as u64;
-        if left == 0 {
-            break;
-        }
+        self.step += 1;
+    }
+
+    fn left(&self) -> u64 {
+        self.params.buffers - self.made.len() as u64
+    }
+
+    /// Some die, others inherit.
+    fn turn(&mut self, rng: &mut Xoshiro256PlusPlus) {
+        let alive = &mut self.alive;
         alive.shuffle(rng);
         // One alone would only be cut up, and all at once would start afresh.
-        let dying = rng.random_range(2..=3u64).min((alive.len() as u64).saturating_sub(1)).max(1);
-        freed = 0;
+        let least = self.params.turnover - 1;
+        let dying = rng.random_range(least..=least + 1).min((alive.len() as u64).saturating_sub(1)).max(1);
+        let mut freed = 0;
         for position in alive.drain(alive.len() - dying as usize..) {
-            freed += made[position].0;
-            made[position].1.upper = step.into();
+            freed += self.made[position].0;
+            self.made[position].1.upper = self.step.into();
         }
-        heirs = heir_count(dying, alive.len() as u64, params.alive, rng).min(left).min(freed);
+        let staying = alive.len() as u64;
+        let heirs = heir_count(dying, staying, self.params, rng).min(self.left()).min(freed);
+        self.bear(freed, heirs, rng);
     }
-    for position in alive {
-        made[position].1.upper = step.into();
+
+    fn end(mut self) -> Vec<(u64, Interval)> {
+        for position in self.alive {
+            self.made[position].1.upper = self.step.into();
+        }
+        self.made
     }
-    made
 }
 
 /// The most orders followed at a time.
-pub const ORDERS: usize = 20_000;
+pub const ORDERS: usize = 50_000;
 
 /// Whether buffers of constant load, listed by birth, have a layout without an idle byte. `None` where too many
 /// orders had to be followed.
 fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
-    // Bottom to top; an order and its mirror image are one.
-    let mut orders: BTreeSet<Vec<usize>> = BTreeSet::new();
+    let mut orders = BTreeSet::new();
     for heirs in made.chunk_by(|a, b| a.1.lower == b.1.lower) {
-        let step = heirs[0].1.lower;
-        let first = made.partition_point(|&(_, life)| life.lower < step);
-        let heirs: Vec<usize> = (first..first + heirs.len()).collect();
-        let mut next = BTreeSet::new();
-        let mut follow = |order: Vec<Slot>| {
-            Filling { made, heirs: &heirs, order: Vec::new(), found: &mut next }.fill(&order, 0);
-            next.len() <= ORDERS
-        };
-        if first == 0 && !follow(vec![Slot::Hole(heirs.iter().map(|&i| made[i].0).sum())]) {
-            return None;
-        }
-        for order in &orders {
-            let slots = order
-                .iter()
-                .map(|&i| if made[i].1.upper == step { Slot::Hole(made[i].0) } else { Slot::Kept(i) });
-            if !follow(merged(slots)) {
-                return None;
-            }
-        }
-        orders = next;
+        orders = next_orders(made, heirs[0].1.lower.get(), &orders)?;
         if orders.is_empty() {
             return Some(false);
         }
     }
     Some(true)
+}
+
+/// The orders at a step, bottom to top, that continue some of the orders before it; an order and its mirror image are
+/// one. `None` where they are too many.
+fn next_orders(
+    made: &[(u64, Interval)],
+    step: u64,
+    orders: &BTreeSet<Vec<usize>>,
+) -> Option<BTreeSet<Vec<usize>>> {
+    let first = made.partition_point(|&(_, life)| life.lower.get() < step);
+    let heirs: Vec<usize> = (first..made.len()).take_while(|&i| made[i].1.lower.get() == step).collect();
+    let mut next = BTreeSet::new();
+    let mut follow = |order: Vec<Slot>| {
+        Filling { made, heirs: &heirs, order: Vec::new(), found: &mut next }.fill(&order, 0);
+        next.len() <= ORDERS
+    };
+    if first == 0 && !follow(vec![Slot::Hole(heirs.iter().map(|&i| made[i].0).sum())]) {
+        return None;
+    }
+    for order in orders {
+        let slots = order
+            .iter()
+            .map(|&i| if made[i].1.upper.get() == step { Slot::Hole(made[i].0) } else { Slot::Kept(i) });
+        if !follow(merged(slots)) {
+            return None;
+        }
+    }
+    Some(next)
 }
 
 /// A stretch of addresses at a turn of population: a buffer that stays, or so much that became free.
@@ -220,13 +304,14 @@ impl Filling<'_> {
     }
 }
 
-/// One to three heirs, drawn towards the wanted number alive; one for one would change nothing.
-fn heir_count(dying: u64, staying: u64, wanted: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
-    let heirs = rng.random_range(1..=3u64);
-    let heirs = match (staying + heirs).cmp(&wanted) {
-        std::cmp::Ordering::Less => (heirs + 1).min(3),
+/// A random number of heirs, drawn towards the wanted number alive; one for one would change nothing.
+fn heir_count(dying: u64, staying: u64, params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> u64 {
+    let (least, most) = (params.turnover - 2, params.turnover);
+    let heirs = rng.random_range(least..=most);
+    let heirs = match (staying + heirs).cmp(&params.alive) {
+        std::cmp::Ordering::Less => (heirs + 1).min(most),
         std::cmp::Ordering::Equal => heirs,
-        std::cmp::Ordering::Greater => (heirs - 1).max(1),
+        std::cmp::Ordering::Greater => (heirs - 1).max(least),
     };
     if dying == 1 && heirs == 1 { 2 } else { heirs }
 }
@@ -256,7 +341,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_load_is_flat(buffers in 3u64..150, alive in 3u64..7, units in 12u64..400, unit in 1u64..5, seed: u64) {
-            let params = AboveLoadParams { buffers, alive, bytes: units * unit, unit };
+            let params = AboveLoadParams { buffers, alive, bytes: units * unit, unit, turnover: 3 };
             match hard_above_load(params, seed) {
                 Ok(made) => {
                     prop_assert_eq!(made.instance.len() as u64, buffers);
@@ -274,7 +359,7 @@ mod tests {
     fn the_proof_agrees_with_brute_force() {
         let mut above = 0;
         for seed in 0..12 {
-            let params = AboveLoadParams { buffers: 18, alive: 6, bytes: 60, unit: 1 };
+            let params = AboveLoadParams { buffers: 18, alive: 6, bytes: 60, unit: 1, turnover: 3 };
             let made = hard_above_load(params, seed).unwrap();
             assert_eq!(optimum_up_to(&made.instance, 60).is_none(), made.proved, "seed {seed}");
             above += u32::from(made.proved);

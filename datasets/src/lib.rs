@@ -18,7 +18,7 @@ mod small;
 mod suite;
 mod worked;
 
-pub use above_load::{AboveLoad, AboveLoadParams, ORDERS, hard_above_load};
+pub use above_load::{AboveLoad, AboveLoadParams, DRAWS, ORDERS, hard_above_load, late_above_load};
 pub use corpora::{CORPORA_VARIABLE, CorporaError, InstanceFile, corpora, corpora_from_environment};
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;
@@ -28,7 +28,7 @@ pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
 pub use small::{SmallParams, small_instance};
 pub use suite::{
-    Known, SuiteEntry, ablation_suite, derived_reversed, derived_thinned, embedded_suite, large_suite,
-    packings_suite, scaling_suite,
+    Known, SuiteEntry, ablation_suite, above_load_suite, derived_reversed, derived_thinned, embedded_suite,
+    large_suite, packings_suite, scaling_suite,
 };
 pub use worked::{Fact, Worked, cann, leading_gap, minimalloc_five, patent, pisarchyk_lee, worked_examples};

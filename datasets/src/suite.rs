@@ -2,7 +2,7 @@
 
 use crate::{
     AboveLoadParams, FAMILIES, IntervalParams, LifeLaw, PackingParams, guillotine, hard_above_load,
-    perfect_packing, random_intervals, reversed, thinned, worked_examples,
+    late_above_load, perfect_packing, random_intervals, reversed, thinned, worked_examples,
 };
 use plimsoll_model::{Bytes, Instance, load};
 
@@ -139,6 +139,43 @@ pub fn packings_suite() -> Vec<SuiteEntry> {
     suite
 }
 
+/// Instances whose optimum is proved to lie above the load, 20 to 120 buffers: what can be proved there?
+///
+/// Eight alive at a time, by three laws: two or three die together; as many, but the contradiction comes late (seven
+/// alive); five or six die together, whose sums must match those of their heirs.
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn above_load_suite() -> Vec<SuiteEntry> {
+    type Make = fn(AboveLoadParams, u64) -> Result<crate::AboveLoad, crate::GenerateError>;
+    let plain = AboveLoadParams { bytes: 1 << 20, ..AboveLoadParams::with_buffers(0) };
+    let laws: [(&str, AboveLoadParams, Make); 3] = [
+        ("free", AboveLoadParams { alive: 8, ..plain }, hard_above_load),
+        ("late", AboveLoadParams { alive: 7, ..plain }, late_above_load),
+        ("sums", AboveLoadParams { alive: 8, turnover: 6, ..plain }, hard_above_load),
+    ];
+    let mut suite = Vec::new();
+    for (law, params, make) in laws {
+        for buffers in [20, 40, 60, 80, 100, 120] {
+            let params = AboveLoadParams { buffers, ..params };
+            let proved = (0..1000)
+                .map(|seed| (seed, make(params, seed).expect("parameters in range")))
+                .filter(|(_, made)| made.proved);
+            suite.extend(proved.take(2).map(|(seed, made)| {
+                let name = format!("above-load-{law}-{buffers}-{seed}");
+                let known = Known::AtLeast(made.lower_bound);
+                SuiteEntry::new(
+                    name,
+                    made.instance,
+                    known,
+                    "no order of the buffers alive survives all turns",
+                )
+            }));
+        }
+    }
+    suite
+}
+
 /// The instance with time running backwards, under the name `X-reversed`; its capacity stays.
 pub fn derived_reversed(instance: &Instance) -> Vec<Instance> {
     vec![reversed(instance).with_name(format!("{}-reversed", instance.name()))]
@@ -201,7 +238,7 @@ mod tests {
 
     #[test]
     fn suites_are_stable_and_their_names_are_unique() {
-        for make in [embedded_suite, scaling_suite, ablation_suite, packings_suite] {
+        for make in [embedded_suite, scaling_suite, ablation_suite, packings_suite, above_load_suite] {
             check(&make(), &make());
         }
         check(&families(&[50, 2000]), &families(&[50, 2000]));

@@ -40,6 +40,16 @@ pub enum Witness {
         /// Its name.
         solver: String,
     },
+    /// The same of what is alive within a window of steps, lifespans clipped to it: no layout of that is lower than the
+    /// bound, hence none of the whole.
+    Window {
+        /// First step of the window.
+        lower: Step,
+        /// First step after it.
+        upper: Step,
+        /// Name of the exact method.
+        solver: String,
+    },
 }
 
 impl fmt::Display for Witness {
@@ -54,6 +64,9 @@ impl fmt::Display for Witness {
             }
             Self::Fixed { buffer } => write!(f, "end of fixed buffer {buffer}"),
             Self::Search { solver } => write!(f, "completed search by {solver}"),
+            Self::Window { lower, upper, solver } => {
+                write!(f, "completed search of steps {lower}..{upper} by {solver}")
+            }
         }
     }
 }
@@ -192,6 +205,9 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
             offset.checked_add(b.size()).unwrap_or(Bytes::ZERO)
         }
         Witness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
+        Witness::Window { lower, upper, solver } => {
+            return Err(BoundError::NotCheckable(format!("{solver} on steps {lower}..{upper}")));
+        }
     };
     if shown < bound.value {
         let claimed = bound.value;

@@ -28,6 +28,7 @@ pub mod ilp;
 mod registry;
 pub mod search;
 pub mod smt;
+pub mod windows;
 
 pub use brute::BruteForce;
 pub use exact::Exact;

@@ -3,6 +3,7 @@
 use crate::ilp::{Formulation, Ilp, PoolIlp};
 use crate::search::{Search, SearchParams};
 use crate::smt::{Encoding, Smt, Theory};
+use crate::windows::WindowRules;
 use crate::{BruteForce, Exact};
 use plimsoll_model::{Entry, Kind, Offsets, Pools, Setup, Solver};
 
@@ -80,6 +81,21 @@ pub const VARIANTS: &[Entry<Offsets>] = &[
     }),
     valley("search:canonical", "canonical branching also on intervals", |s| {
         Box::new(search(s, |p| p.canonical = true))
+    }),
+    valley("search:no-windows", "valley branching alone: no sweeps, no windows", |s| {
+        Box::new(search(s, |p| p.windows = None))
+    }),
+    valley("search:no-whole-sweep", "no sweep over all sections", |s| {
+        Box::new(search(s, |p| p.windows = Some(WindowRules { whole: false, ..WindowRules::default() })))
+    }),
+    valley("search:no-beam", "no sweep with a beam for layouts", |s| {
+        Box::new(search(s, |p| p.windows = Some(WindowRules { beam: false, ..WindowRules::default() })))
+    }),
+    valley("search:no-inner-sweeps", "no sweeps from sections in the middle", |s| {
+        Box::new(search(s, |p| p.windows = Some(WindowRules { sweeps: false, ..WindowRules::default() })))
+    }),
+    valley("search:no-look-ahead", "sweeps do not look ahead", |s| {
+        Box::new(search(s, |p| p.windows = Some(WindowRules { ahead: 0, ..WindowRules::default() })))
     }),
     program("ilp:no-bridges", "no bridges between cliques", |s| Box::new(ilp(s, |f| f.bridges = 0))),
     program("ilp:no-stacking", "no stacking cuts", |s| Box::new(ilp(s, |f| f.stacking = false))),

@@ -3,18 +3,23 @@
 //! The optimum lies between a proved bound and the best layout known. Aiming at the bound prunes best and ends it
 //! all if it succeeds; capacities above give layouts sooner. So rounds of growing length go up from the bound: at the
 //! bound itself, then half-way to the best layout, three quarters, ..., just below it. "Impossible" raises the bound,
-//! a layout lowers the other end, and a round without an answer is followed by one twice as long. Half of the nodes of
-//! a round go to the bound. The searches at the bound and just below the best layout are kept from round to round.
+//! a layout lowers the other end, and a round without an answer is followed by one twice as long. Three quarters of
+//! the nodes of a round go to the bound. The searches at the bound and just below the best layout are kept from round to round.
 
 use super::solver::NAME;
+use super::valley::Reduced;
 use super::{Decide, Verdict, portfolio};
+use crate::windows::{Proof, Windows};
 use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness,
+    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness, sections,
 };
 use std::collections::BTreeMap;
 
 /// Nodes of the first round, per capacity.
 const FIRST_ROUND: u64 = 2_000;
+
+/// Nodes of a round at the bound for each node at another capacity.
+const AIM_SHARE: u64 = 3;
 
 /// What is known so far.
 #[derive(Debug)]
@@ -48,23 +53,50 @@ impl Progress {
 /// Makes the searches at a capacity, one per thread.
 pub(super) type Factory<'a> = dyn Fn(Bytes) -> Vec<Box<dyn Decide + 'a>> + 'a;
 
+/// Rounds of wide instances without windows: 2 to the power of so many times the first round.
+const WIDE_PATIENCE: u64 = 1 << 5;
+
+/// What proves that capacities are impossible, beside the searches at a capacity.
+#[derive(Debug)]
+pub(super) struct Prover<'a> {
+    pub reduced: &'a Reduced,
+    pub windows: Windows<'a>,
+}
+
+impl Prover<'_> {
+    /// That a search was completed, of all sections or some.
+    fn witness(&self, instance: &Instance, (from, to): (usize, usize)) -> Witness {
+        let solver = NAME.to_owned();
+        if (from, to) == (0, self.reduced.sections) {
+            return Witness::Search { solver };
+        }
+        let sections = sections(instance);
+        Witness::Window {
+            lower: sections[from].interval.lower,
+            upper: sections[to - 1].interval.upper,
+            solver,
+        }
+    }
+}
+
 /// Runs until bound and best layout meet, no layout within the capacity can exist, the target is reached, or the
 /// budget is spent. All peaks worth asking for are multiples of `grain` bytes.
 pub(super) fn minimise<'a>(
     instance: &'a Instance,
     grain: u64,
-    factory: &'a Factory<'a>,
+    (factory, prover): (&'a Factory<'a>, Option<Prover<'a>>),
     progress: Progress,
     budget: &mut Budget,
     observer: &mut dyn Observer<Offsets>,
 ) -> Progress {
-    Minimiser { instance, grain, factory, observer, progress, engines: BTreeMap::new() }.run(budget)
+    Minimiser { instance, grain, factory, prover, observer, progress, engines: BTreeMap::new() }.run(budget)
 }
 
 struct Minimiser<'a, 'o> {
     instance: &'a Instance,
     grain: u64,
     factory: &'a Factory<'a>,
+    prover: Option<Prover<'a>>,
     observer: &'o mut dyn Observer<Offsets>,
     progress: Progress,
     engines: BTreeMap<u64, Vec<Box<dyn Decide + 'a>>>,
@@ -78,6 +110,9 @@ impl Minimiser<'_, '_> {
                 break stop;
             }
             if let Some(stop) = self.round(nodes, budget) {
+                break stop;
+            }
+            if let Some(stop) = self.prove(nodes, budget) {
                 break stop;
             }
             nodes = nodes.saturating_mul(2);
@@ -117,7 +152,7 @@ impl Minimiser<'_, '_> {
             budget.target().map_or(low, |target| target.get().clamp(low, high) / self.grain * self.grain);
         let aim = aim.max(low);
         let steps = self.capacities(aim, high);
-        let at_aim = nodes.saturating_mul(steps.len().max(1) as u64);
+        let at_aim = nodes.saturating_mul(AIM_SHARE * steps.len().max(1) as u64);
         for (at, nodes) in std::iter::once((aim, at_aim)).chain(steps.into_iter().map(|at| (at, nodes))) {
             if !matches!(self.ask(at, nodes, budget), Verdict::Stopped(_)) {
                 return self.finished(budget);
@@ -127,6 +162,48 @@ impl Minimiser<'_, '_> {
             }
         }
         None
+    }
+
+    /// Gives windows their turn; `Some` where the run is over.
+    fn prove(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
+        let mut prover = self.prover.take()?;
+        let share = if prover.windows.is_narrow() { nodes.saturating_mul(16) } else { nodes };
+        // A wide instance is left to branching until that has had a fair try.
+        let due = prover.windows.is_narrow() || nodes >= FIRST_ROUND * WIDE_PATIENCE;
+        while let Some((low, high)) = self.window().filter(|_| due) {
+            let units = |bytes: u64| (bytes / self.grain) as i64;
+            match prover.windows.prove(units(low), units(high), share, budget) {
+                Proof::Nothing => break,
+                Proof::Least { offsets, .. } => {
+                    let value = self.book(prover.reduced.layout(&offsets));
+                    self.raise(value.get());
+                }
+                Proof::Better { offsets, .. } => {
+                    self.book(prover.reduced.layout(&offsets));
+                }
+                Proof::Bound { bound, window } => {
+                    let value = (bound as u64).saturating_mul(self.grain);
+                    self.raise_by(value, prover.witness(self.instance, window));
+                    self.engines.retain(|&capacity, _| capacity >= value);
+                }
+            }
+            if let Some(stop) = self.finished(budget) {
+                return Some(stop);
+            }
+        }
+        self.prover = Some(prover);
+        None
+    }
+
+    /// Takes a layout where it is better; its value.
+    fn book(&mut self, layout: Layout) -> Bytes {
+        let value = Offsets::value(self.instance, &layout);
+        if self.value().is_none_or(|best| value < best) {
+            self.observer.incumbent(&layout, value);
+            self.progress.best = Some((layout, value));
+        }
+        self.engines.retain(|&capacity, _| capacity < value.get());
+        value
     }
 
     /// Half-way from `aim` to `high`, three quarters, ..., `high`.
@@ -148,13 +225,8 @@ impl Minimiser<'_, '_> {
         let verdict = portfolio::decide(members, nodes, budget);
         match &verdict {
             Verdict::Fits(layout) => {
-                let value = Offsets::value(self.instance, layout);
+                let value = self.book(layout.clone());
                 debug_assert!(value.get() <= capacity);
-                if self.value().is_none_or(|best| value < best) {
-                    self.observer.incumbent(layout, value);
-                    self.progress.best = Some((layout.clone(), value));
-                }
-                self.engines.retain(|&c, _| c < value.get());
             }
             Verdict::Impossible => {
                 self.raise(capacity + self.grain);
@@ -174,9 +246,13 @@ impl Minimiser<'_, '_> {
     }
 
     fn raise(&mut self, value: u64) {
+        self.raise_by(value, Witness::Search { solver: NAME.to_owned() });
+    }
+
+    fn raise_by(&mut self, value: u64, witness: Witness) {
         // No layout below; where the best layout is not a multiple of the grain it ends the interval.
         let value = self.value().map_or(value, |best| value.min(best.get()));
-        let bound = LowerBound::new(Bytes::new(value), Witness::Search { solver: NAME.to_owned() });
+        let bound = LowerBound::new(Bytes::new(value), witness);
         if self.progress.bound.raise(bound) {
             self.observer.bound(&self.progress.bound);
         }

@@ -6,12 +6,16 @@
 //!
 //! [`Search`] asks them at capacities between the bound and the best layout. Both search exhaustively, so
 //! "impossible" at a capacity raises the bound above it, and running out of budget moves nothing.
+//!
+//! On intervals, proofs above the load come mostly from elsewhere: from a [`sweep`] over time where few buffers are
+//! alive at a time, and from [`crate::windows`]; both take turns with valley branching.
 
 pub mod canonical;
 mod memo;
 pub(crate) mod minimise;
 mod portfolio;
 mod solver;
+pub mod sweep;
 pub mod valley;
 
 pub use solver::{Search, SearchParams};

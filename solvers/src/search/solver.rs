@@ -2,9 +2,10 @@
 
 use super::Decide;
 use super::canonical::{self, Canonical};
-use super::minimise::{Progress, minimise};
+use super::minimise::{Progress, Prover, minimise};
 use super::valley::{self, Reduced, Rules};
 use crate::bounds::{conflicts, quick_bound};
+use crate::windows::{WindowRules, Windows};
 use plimsoll_heuristics::{Fit, Order, place};
 use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver,
@@ -19,12 +20,20 @@ pub(super) const NAME: &str = "search";
 const MOST_CONFLICTS: u64 = 10_000_000;
 
 /// Parameters of [`Search`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchParams {
     /// Use canonical branching also where valley branching would do.
     pub canonical: bool,
     /// Switches of valley branching.
     pub rules: Rules,
+    /// Switches of the proofs by windows and sweeps; `None` for none.
+    pub windows: Option<WindowRules>,
+}
+
+impl Default for SearchParams {
+    fn default() -> Self {
+        Self { canonical: false, rules: Rules::default(), windows: Some(WindowRules::default()) }
+    }
 }
 
 /// Our own branch and bound: proves optima, improves layouts on the way.
@@ -68,7 +77,10 @@ impl Search {
                 let units = (capacity.get() / reduced.grain) as i64;
                 seeds().map(|seed| Box::new(engine(units, seed)) as _).collect()
             };
-            minimise(instance, reduced.grain, &factory, progress, budget, observer)
+            let windows = |rules| Windows::new(&reduced, rules, self.setup.seed);
+            let prover =
+                self.params.windows.map(windows).map(|windows| Prover { reduced: &reduced, windows });
+            minimise(instance, reduced.grain, (&factory, prover), progress, budget, observer)
         } else {
             if conflicts(instance) > MOST_CONFLICTS {
                 return Progress { stop: budget.check().unwrap_or(Stop::Completed), ..progress };
@@ -80,7 +92,7 @@ impl Search {
             let factory = |capacity: Bytes| -> Vec<Box<dyn Decide + '_>> {
                 seeds().map(|seed| Box::new(engine(capacity, seed)) as _).collect()
             };
-            minimise(instance, instance.grain().get(), &factory, progress, budget, observer)
+            minimise(instance, instance.grain().get(), (&factory, None), progress, budget, observer)
         }
     }
 }
@@ -151,6 +163,9 @@ mod tests {
             without(|r| (r.plain_runs, r.restart_base, r.levels) = (0, 2, 3)),
             without(|r| (r.plain_runs, r.lookahead) = (0, false)),
             without(|r| (r.plain_runs, r.levels) = (0, 0)),
+            SearchParams { windows: None, ..all },
+            SearchParams { windows: Some(WindowRules { ahead: 0, ..WindowRules::default() }), ..all },
+            SearchParams { windows: Some(WindowRules { widest: 2, ..WindowRules::default() }), ..all },
         ];
         for params in variants {
             let outcome = solve(instance, params, &mut Budget::unlimited());

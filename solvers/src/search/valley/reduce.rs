@@ -55,6 +55,28 @@ impl Reduced {
             let end = intervals.partition_point(|&(lower, _)| lower < hull.upper);
             rows.push((start as u32, end as u32, (b.size().get() / grain) as i64, id.get()));
         }
+        Some(Self::from_rows(grain, intervals.len(), rows))
+    }
+
+    /// The sections `from..to` alone: lifespans are clipped to them, what lies outside is left out. `origin` counts
+    /// those left in. A relaxation: what is impossible here is impossible there. O(n log n).
+    ///
+    /// # Panics
+    /// If the window is empty or reaches beyond the sections.
+    #[must_use]
+    pub fn clipped(&self, from: usize, to: usize) -> Self {
+        assert!(from < to && to <= self.sections, "a window holds a section");
+        let clip = |s: u32| (s as usize).clamp(from, to) as u32 - from as u32;
+        let rows = (0..self.first_at[to] as usize)
+            .filter(|&b| self.end[b] as usize > from)
+            .enumerate()
+            .map(|(at, b)| (clip(self.start[b]), clip(self.end[b]), self.size[b], at as u32))
+            .collect();
+        Self::from_rows(self.grain, to - from, rows)
+    }
+
+    /// From rows of first section, first section after, units, and position in the instance.
+    fn from_rows(grain: u64, sections: usize, mut rows: Vec<(u32, u32, i64, u32)>) -> Self {
         rows.sort_unstable_by_key(|&(start, end, size, id)| (start, end, -size, id));
         let twin = rows
             .iter()
@@ -67,8 +89,8 @@ impl Reduced {
                 Some(*first)
             })
             .collect();
-        let mut first_at = vec![0u32; intervals.len() + 1];
-        let mut change = vec![0i64; intervals.len() + 1];
+        let mut first_at = vec![0u32; sections + 1];
+        let mut change = vec![0i64; sections + 1];
         for &(start, end, size, _) in &rows {
             first_at[start as usize + 1] += 1;
             change[start as usize] += size;
@@ -79,9 +101,9 @@ impl Reduced {
             change[s] += change[s - 1];
         }
         change.pop();
-        Some(Self {
+        Self {
             grain,
-            sections: intervals.len(),
+            sections,
             spans: rows.iter().map(|&(start, end, size, _)| Span { start, end, size }).collect(),
             start: rows.iter().map(|r| r.0).collect(),
             end: rows.iter().map(|r| r.1).collect(),
@@ -90,7 +112,7 @@ impl Reduced {
             origin: rows.iter().map(|r| r.3).collect(),
             first_at,
             load: change,
-        })
+        }
     }
 
     /// Number of buffers.

@@ -1,0 +1,87 @@
+//! Looking ahead: can a later section still be filled?
+
+use super::border::pair;
+use super::section::{MOST_ALIVE, Section};
+use crate::search::valley::Reduced;
+
+/// What a later section asks of the states at a border.
+#[derive(Clone, Debug)]
+pub(super) struct Ahead {
+    /// Positions, in the list of those that cross the border, of those alive there too.
+    alive: u32,
+    /// Units of those alive there that cross the border.
+    held: i32,
+    /// Sizes of those alive there that do not cross the border, descending.
+    fill: Vec<i32>,
+}
+
+/// Most that may be put into the gaps; above, the look would cost more than it saves.
+const MOST_FILL: usize = 6;
+
+impl Ahead {
+    /// What a section with the buffers `later` asks at the border after `section`; `None` where that is nothing, or too
+    /// much to look at.
+    pub fn of(section: &Section, later: &[u32], reduced: &Reduced) -> Option<Self> {
+        let (mut alive, mut held, mut fill) = (0, 0, Vec::new());
+        for &b in later {
+            let size = reduced.size[b as usize] as i32;
+            match section.stay.iter().position(|&i| section.alive[i as usize] == b) {
+                Some(at) => {
+                    alive |= 1 << at;
+                    held += size;
+                }
+                None => fill.push(size),
+            }
+        }
+        fill.sort_unstable_by_key(|&size| -size);
+        (alive != 0 && fill.len() <= MOST_FILL).then_some(Self { alive, held, fill })
+    }
+
+    /// The least capacity at which the section may be filled, or any number up to `capacity` where that suffices.
+    ///
+    /// What lies in a gap that is wider than its contents loses the difference; so the longest path there is at least
+    /// all sizes held plus, over the gaps, the larger of gap and contents. Minimised over all ways to fill the gaps.
+    pub fn need(&self, order: &[u8], distance: &[i32], capacity: i32) -> i32 {
+        let n = order.len();
+        let (mut gaps, mut count, mut last, mut sum) = ([0; MOST_ALIVE + 1], 0, 0, self.held);
+        for at in 1..n + 2 {
+            if at == n + 1 || self.alive >> order[at - 1] & 1 == 1 {
+                gaps[count] = distance[pair(n, last, at)];
+                sum += gaps[count];
+                count += 1;
+                last = at;
+            }
+        }
+        let spare = capacity - sum;
+        let all: i32 = self.fill.iter().sum();
+        if all <= spare {
+            return capacity;
+        }
+        let mut best = all;
+        spill(&mut gaps[..count], &self.fill, 0, spare, &mut best);
+        sum + best
+    }
+}
+
+/// The least that spills over when `fill` is put into the gaps, `spilt` already; stops at anything within `spare`.
+fn spill(gaps: &mut [i32], fill: &[i32], spilt: i32, spare: i32, best: &mut i32) {
+    let Some((&size, rest)) = fill.split_first() else {
+        *best = (*best).min(spilt);
+        return;
+    };
+    for i in 0..gaps.len() {
+        let gap = gaps[i];
+        if gaps[..i].contains(&gap) {
+            continue;
+        }
+        let over = spilt + (size - gap).max(0);
+        if over < *best {
+            gaps[i] = (gap - size).max(0);
+            spill(gaps, rest, over, spare, best);
+            gaps[i] = gap;
+            if *best <= spare {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! States at a border between two sections: none dominated by another.
+
+use super::section::MOST_ALIVE;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Number of distances between `n` buffers, ground and ceiling.
+pub(super) const fn pairs(n: usize) -> usize {
+    (n + 2) * (n + 1) / 2
+}
+
+/// Where the distance between the `i`-th and the `j`-th is, `i < j`, counted from the ground, 0, to the ceiling, `n + 1`.
+#[inline]
+pub(super) const fn pair(n: usize, i: usize, j: usize) -> usize {
+    i * (2 * n + 3 - i) / 2 + (j - i - 1)
+}
+
+/// An order packed into a number is nearly a hash.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scatter(u64);
+
+impl Hasher for Scatter {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("keys are written as u64")
+    }
+    fn write_u64(&mut self, key: u64) {
+        self.0 = crate::search::memo::mix(key);
+    }
+}
+
+/// Where a state came from, to trace a layout back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trace {
+    /// The state at the border before.
+    pub parent: u32,
+    /// This state is stored upside down, compared with its parent.
+    pub mirrored: bool,
+    /// The order of the section before this border, four bits a position, the lowest first.
+    pub order: u64,
+    /// No layout that continues the state is lower: the peak so far, or what was seen ahead.
+    pub estimate: i32,
+}
+
+/// How much a unit of the estimate counts against a unit of room between neighbours.
+const ESTIMATE_WEIGHT: i64 = 16;
+
+/// The states of one order, none dominated by another. Distances lie side by side, for most of the time goes into
+/// comparing them.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    distances: Vec<i32>,
+    traces: Vec<Trace>,
+}
+
+/// The states at a border, grouped by order.
+#[derive(Clone, Debug)]
+pub(super) struct Border {
+    /// How many buffers cross.
+    crossing: usize,
+    places: HashMap<u64, u32, BuildHasherDefault<Scatter>>,
+    /// Packed orders with their states, by first appearance.
+    groups: Vec<(u64, Group)>,
+    states: usize,
+}
+
+impl Border {
+    pub fn new(crossing: usize) -> Self {
+        Self { crossing, places: HashMap::default(), groups: Vec::new(), states: 0 }
+    }
+
+    /// Number of states.
+    pub fn len(&self) -> usize {
+        self.states
+    }
+
+    /// Bytes taken by a state, about.
+    pub fn bytes_per_state(&self) -> usize {
+        pairs(self.crossing) * 4 + 80
+    }
+
+    /// Packed order and distances of every state, in the order of [`Border::into_traces`].
+    pub fn states(&self) -> impl Iterator<Item = (u64, &[i32])> {
+        let stride = pairs(self.crossing);
+        self.groups.iter().flat_map(move |(order, group)| {
+            group.distances.chunks(stride).map(move |distance| (*order, distance))
+        })
+    }
+
+    /// Where every state came from.
+    pub fn into_traces(self) -> Vec<Trace> {
+        self.groups.into_iter().flat_map(|(_, group)| group.traces).collect()
+    }
+
+    /// The distance from ground to ceiling of the first state.
+    pub fn peak(&self) -> Option<i32> {
+        self.states().next().map(|(_, distance)| distance[pair(self.crossing, 0, self.crossing + 1)])
+    }
+
+    /// Adds a state unless one that is there dominates it; drops those it dominates. Turns it upside down where that
+    /// gives the smaller order.
+    pub fn insert(&mut self, order: &mut [u8], distance: &mut [i32], mut trace: Trace) {
+        let (n, stride) = (self.crossing, pairs(self.crossing));
+        trace.mirrored = match n {
+            0 => false,
+            1 => distance[pair(1, 0, 1)] > distance[pair(1, 1, 2)],
+            _ => order[0] > order[n - 1],
+        };
+        if trace.mirrored {
+            order.reverse();
+            mirror(n, distance);
+        }
+        let key = pack(order);
+        let next = self.groups.len() as u32;
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            self.groups.push((key, Group::default()));
+        }
+        let group = &mut self.groups[place as usize].1;
+        let mut at = 0;
+        while at < group.traces.len() {
+            match compare(&group.distances[at * stride..][..stride], distance) {
+                Dominance::First => return,
+                Dominance::Second => {
+                    group.traces.swap_remove(at);
+                    let last = group.traces.len() * stride;
+                    group.distances.copy_within(last..last + stride, at * stride);
+                    group.distances.truncate(last);
+                    self.states -= 1;
+                }
+                Dominance::Neither => at += 1,
+            }
+        }
+        group.distances.extend_from_slice(distance);
+        group.traces.push(trace);
+        self.states += 1;
+    }
+
+    /// Keeps the `most` most promising states: a low estimate, and little room between neighbours.
+    pub fn truncate(&mut self, most: usize) {
+        if self.states <= most {
+            return;
+        }
+        let (n, stride) = (self.crossing, pairs(self.crossing));
+        let score = |distance: &[i32], trace: &Trace| {
+            let gaps: i64 = (0..=n).map(|i| i64::from(distance[pair(n, i, i + 1)])).sum();
+            ESTIMATE_WEIGHT * i64::from(trace.estimate) + gaps
+        };
+        let mut scores: Vec<(i64, u32)> = Vec::with_capacity(self.states);
+        for (_, group) in &self.groups {
+            for (distance, trace) in group.distances.chunks(stride).zip(&group.traces) {
+                scores.push((score(distance, trace), scores.len() as u32));
+            }
+        }
+        let cut = *scores.select_nth_unstable(most).1;
+        let mut at = 0;
+        for (_, group) in &mut self.groups {
+            let mut kept = Group::default();
+            for (distance, trace) in group.distances.chunks(stride).zip(&group.traces) {
+                if (score(distance, trace), at) < cut {
+                    kept.distances.extend_from_slice(distance);
+                    kept.traces.push(*trace);
+                }
+                at += 1;
+            }
+            *group = kept;
+        }
+        self.states = most;
+    }
+}
+
+/// Which of two is at most the other everywhere.
+enum Dominance {
+    First,
+    Second,
+    Neither,
+}
+
+#[inline]
+fn compare(a: &[i32], b: &[i32]) -> Dominance {
+    let (mut a_larger, mut b_larger) = (false, false);
+    for (a, b) in a.chunks(8).zip(b.chunks(8)) {
+        for (x, y) in a.iter().zip(b) {
+            a_larger |= x > y;
+            b_larger |= x < y;
+        }
+        if a_larger && b_larger {
+            return Dominance::Neither;
+        }
+    }
+    if a_larger { Dominance::Second } else { Dominance::First }
+}
+
+/// Four bits a position.
+pub(super) fn pack(order: &[u8]) -> u64 {
+    order.iter().rev().fold(0, |key, &i| key << 4 | u64::from(i))
+}
+
+/// The `i`-th of a packed order.
+pub(super) fn unpack(order: u64, i: usize) -> usize {
+    (order >> (4 * i) & 15) as usize
+}
+
+/// Distances upside down.
+fn mirror(n: usize, distance: &mut [i32]) {
+    let mut turned = [0; pairs(MOST_ALIVE)];
+    for i in 0..=n {
+        for j in i + 1..n + 2 {
+            turned[pair(n, i, j)] = distance[pair(n, n + 1 - j, n + 1 - i)];
+        }
+    }
+    distance.copy_from_slice(&turned[..pairs(n)]);
+}

@@ -1,0 +1,147 @@
+//! One pass over a window at a capacity.
+
+use super::ahead::Ahead;
+use super::border::{Border, Trace, unpack};
+use super::section::{Section, Sections};
+use super::step::Step;
+use plimsoll_model::{Budget, Stop};
+
+/// How a pass ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SweepEnd {
+    /// The least peak, which is within the capacity, and offsets that have it; all in units. Offsets of buffers outside
+    /// the window are 0. Not always the least where a beam cut states off.
+    Least {
+        /// The peak.
+        peak: i64,
+        /// An offset per buffer, by the numbering of `Reduced`.
+        offsets: Vec<i64>,
+    },
+    /// No layout within the capacity exists, nor below `next` units, of what is alive in the sections `refuted`.
+    Impossible {
+        /// The least capacity that may be possible.
+        next: i64,
+        /// First section, and first section after.
+        refuted: (usize, usize),
+    },
+    /// A beam that lost all its states, more states than memory allows, or too many buffers alive at a time.
+    TooMany,
+    /// The budget ran out.
+    Stopped(Stop),
+}
+
+/// A sweep over sections `window` at a capacity in units.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass<'a> {
+    /// What is swept.
+    pub sections: &'a Sections<'a>,
+    /// Sections `window.0..window.1`.
+    pub window: (usize, usize),
+    /// Right to left instead of left to right.
+    pub backwards: bool,
+    /// Units.
+    pub capacity: i64,
+    /// Bytes the states may take.
+    pub bytes: usize,
+    /// How many sections to look ahead.
+    pub ahead: usize,
+    /// Keep only so many states, the most promising: quick, and without any proof.
+    pub beam: Option<usize>,
+}
+
+impl Pass<'_> {
+    /// Sweeps; a node of the budget is a state looked at.
+    pub fn run(&self, budget: &mut Budget) -> SweepEnd {
+        let Ok(capacity) = i32::try_from(self.capacity) else {
+            return SweepEnd::TooMany;
+        };
+        let (from, to) = self.window;
+        let length = to - from;
+        let place = |step: usize| if self.backwards { to - 1 - step } else { from + step };
+        // Sections swept, and where the states at the border before each of them came from.
+        let mut past: Vec<(Section, Vec<Trace>)> = Vec::new();
+        let mut crossing = Vec::new();
+        let mut border = Border::new(0);
+        border.insert(&mut [], &mut [0], Trace { parent: 0, mirrored: false, order: 0, estimate: 0 });
+        let (mut next, mut spent) = (i64::MAX, 0);
+        for at in 0..length {
+            let after = (at + 1 < length).then(|| place(at + 1));
+            let Some(section) = self.sections.section(place(at), &crossing, after) else {
+                return SweepEnd::TooMany;
+            };
+            let from = if self.beam.is_some() { at } else { at + 1 };
+            let parts = if self.beam.is_some() { section.one_by_one() } else { vec![section] };
+            for section in parts {
+                let later = (from..length).take(self.ahead).map(|later| self.sections.alive(place(later)));
+                let ahead =
+                    later.filter_map(|later| Ahead::of(&section, later, self.sections.reduced)).collect();
+                let mut step = Step::new(&section, capacity, self.bytes.saturating_sub(spent), next, ahead);
+                step.estimates = self.beam.is_some();
+                if let Err(end) = step.advance(&border, budget) {
+                    return end;
+                }
+                let after;
+                (after, next) = step.done();
+                if after.len() == 0 {
+                    return self.nothing_left(next, at);
+                }
+                let traces = std::mem::replace(&mut border, after).into_traces();
+                self.beam.inspect(|&most| border.truncate(most));
+                spent += std::mem::size_of_val(&traces[..]);
+                crossing = section.crossing();
+                past.push((section, traces));
+            }
+        }
+        // Nobody crosses the last border: one state dominates all others.
+        let peak = i64::from(border.peak().unwrap_or_default());
+        let last = border.into_traces();
+        SweepEnd::Least { peak, offsets: self.trace(&past, &last) }
+    }
+
+    /// No state is left after `at` sections and those looked ahead at.
+    fn nothing_left(&self, next: i64, at: usize) -> SweepEnd {
+        if self.beam.is_some() {
+            return SweepEnd::TooMany;
+        }
+        let (from, to) = self.window;
+        // What was looked ahead at is part of the proof.
+        let swept = (at + 1 + self.ahead).min(to - from);
+        let refuted = if self.backwards { (to - swept, to) } else { (from, from + swept) };
+        SweepEnd::Impossible { next, refuted }
+    }
+
+    /// The layout that the only state of the last border stands for.
+    fn trace(&self, past: &[(Section, Vec<Trace>)], last: &[Trace]) -> Vec<i64> {
+        let reduced = self.sections.reduced;
+        // Who lies directly below whom in some section.
+        let mut above: Vec<Vec<u32>> = vec![Vec::new(); reduced.len()];
+        let mut below = vec![0u32; reduced.len()];
+        let (mut at, mut upside_down, mut after) = (0, false, last);
+        for (section, before) in past.iter().rev() {
+            let trace = after[at];
+            upside_down ^= trace.mirrored;
+            let alive = |i: usize| section.alive[unpack(trace.order, i)];
+            for i in 1..section.alive.len() {
+                let (low, high) =
+                    if upside_down { (alive(i), alive(i - 1)) } else { (alive(i - 1), alive(i)) };
+                above[low as usize].push(high);
+                below[high as usize] += 1;
+            }
+            (at, after) = (trace.parent as usize, before);
+        }
+        let mut offsets = vec![0; reduced.len()];
+        let mut ready: Vec<usize> = (0..below.len()).filter(|&b| below[b] == 0).collect();
+        while let Some(b) = ready.pop() {
+            let top = offsets[b] + reduced.size[b];
+            for &high in &above[b] {
+                let high = high as usize;
+                offsets[high] = top.max(offsets[high]);
+                below[high] -= 1;
+                if below[high] == 0 {
+                    ready.push(high);
+                }
+            }
+        }
+        offsets
+    }
+}

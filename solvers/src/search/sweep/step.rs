@@ -1,0 +1,178 @@
+//! One section of a pass: from the states at the border before it to those at the border after it.
+
+use super::ahead::Ahead;
+use super::border::{Border, Trace, pack, pair, pairs, unpack};
+use super::pass::SweepEnd;
+use super::section::{MOST_ALIVE, Section};
+use plimsoll_model::Budget;
+
+/// Puts the newborn of a section into every state, at every position.
+pub(super) struct Step<'a> {
+    section: &'a Section,
+    capacity: i32,
+    most_states: usize,
+    /// The least longest path above the capacity.
+    next: i64,
+    ahead: Vec<Ahead>,
+    /// Look ahead for estimates, not only for what exceeds the capacity.
+    pub estimates: bool,
+    after: Border,
+    /// For each buffer of the section its place among those that cross the border after.
+    crossing: [u8; MOST_ALIVE],
+    /// Order and distances while newborn buffers are put in, one row per number of buffers.
+    orders: Vec<[u8; MOST_ALIVE]>,
+    distances: Vec<[i32; pairs(MOST_ALIVE)]>,
+    parent: u32,
+}
+
+/// Marks a buffer that dies here.
+const DIES: u8 = u8::MAX;
+
+impl<'a> Step<'a> {
+    pub fn new(section: &'a Section, capacity: i32, bytes: usize, next: i64, ahead: Vec<Ahead>) -> Self {
+        let after = Border::new(section.stay.len());
+        let rows = section.alive.len() + 1;
+        let mut crossing = [DIES; MOST_ALIVE];
+        for (at, &i) in section.stay.iter().enumerate() {
+            crossing[i as usize] = at as u8;
+        }
+        Self {
+            section,
+            capacity,
+            most_states: bytes / after.bytes_per_state(),
+            next,
+            ahead,
+            estimates: false,
+            after,
+            crossing,
+            orders: vec![[0; MOST_ALIVE]; rows],
+            distances: vec![[0; pairs(MOST_ALIVE)]; rows],
+            parent: 0,
+        }
+    }
+
+    /// From all states before to all states after.
+    pub fn advance(&mut self, before: &Border, budget: &mut Budget) -> Result<(), SweepEnd> {
+        let n = self.section.old;
+        for (parent, (order, distance)) in (0..).zip(before.states()) {
+            self.parent = parent;
+            (0..n).for_each(|i| self.orders[n][i] = unpack(order, i) as u8);
+            self.distances[n][..pairs(n)].copy_from_slice(distance);
+            self.put_in(n, budget)?;
+        }
+        Ok(())
+    }
+
+    /// The states after, and the least capacity that would have left more of them.
+    pub fn done(self) -> (Border, i64) {
+        (self.after, self.next)
+    }
+
+    /// Puts the `n`-th buffer at every position, then those after it.
+    fn put_in(&mut self, n: usize, budget: &mut Budget) -> Result<(), SweepEnd> {
+        if let Some(stop) = budget.tick() {
+            return Err(SweepEnd::Stopped(stop));
+        }
+        if n == self.section.alive.len() {
+            return self.leave(n);
+        }
+        let elder = self.section.elder[n];
+        let mut below_elder = elder.is_some();
+        for gap in 0..=n {
+            if gap > 0 && elder == Some(self.orders[n][gap - 1]) {
+                below_elder = false;
+            }
+            if !below_elder && !self.is_swapped(n, gap) && self.put_at(n, gap) {
+                self.put_in(n + 1, budget)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// True where the `n`-th buffer would lie directly below an earlier one and both are born and die here: the other
+    /// way round is tried.
+    fn is_swapped(&self, n: usize, gap: usize) -> bool {
+        let brief = &self.section.brief;
+        brief[n] && gap < n && brief[self.orders[n][gap] as usize]
+    }
+
+    /// Puts the `n`-th buffer between positions `gap` and `gap + 1`, counted from the ground; false where that exceeds
+    /// the capacity.
+    fn put_at(&mut self, n: usize, gap: usize) -> bool {
+        let (low, high) = self.distances.split_at_mut(n + 1);
+        let (from, to) = (&low[n], &mut high[0]);
+        let order = self.orders[n];
+        let sizes = &self.section.size;
+        let size = sizes[n];
+        // Least distance from the top of each one below to the new buffer, and from it to each one above.
+        let mut reach = [0; MOST_ALIVE + 2];
+        if gap > 0 {
+            let under = sizes[order[gap - 1] as usize];
+            (0..gap).for_each(|i| reach[i] = from[pair(n, i, gap)] + under);
+        }
+        if gap < n {
+            let over = sizes[order[gap] as usize];
+            (gap + 2..n + 2).for_each(|j| reach[j] = over + from[pair(n, gap + 1, j)]);
+        }
+        let peak = from[pair(n, 0, n + 1)].max(reach[0] + size + reach[n + 1]);
+        if peak > self.capacity {
+            self.next = self.next.min(i64::from(peak));
+            return false;
+        }
+        let m = n + 1;
+        for i in 0..=gap {
+            for j in i + 1..=gap {
+                to[pair(m, i, j)] = from[pair(n, i, j)];
+            }
+            to[pair(m, i, gap + 1)] = reach[i];
+            for j in gap + 1..n + 2 {
+                to[pair(m, i, j + 1)] = from[pair(n, i, j)].max(reach[i] + size + reach[j]);
+            }
+        }
+        for i in gap + 1..n + 2 {
+            to[pair(m, gap + 1, i + 1)] = reach[i];
+            for j in i + 1..n + 2 {
+                to[pair(m, i + 1, j + 1)] = from[pair(n, i, j)];
+            }
+        }
+        let to = &mut self.orders[m];
+        to[..gap].copy_from_slice(&order[..gap]);
+        to[gap] = n as u8;
+        to[gap + 1..m].copy_from_slice(&order[gap..n]);
+        true
+    }
+
+    /// Forgets who dies here, and keeps what remains unless it cannot go on or is dominated.
+    fn leave(&mut self, n: usize) -> Result<(), SweepEnd> {
+        let full = &self.orders[n][..n];
+        let (mut order, mut places) = ([0u8; MOST_ALIVE], [0usize; MOST_ALIVE + 2]);
+        let mut m = 0;
+        for (at, &i) in full.iter().enumerate() {
+            let crossing = self.crossing[i as usize];
+            if crossing != DIES {
+                order[m] = crossing;
+                m += 1;
+                places[m] = at + 1;
+            }
+        }
+        places[m + 1] = n + 1;
+        let mut distance = [0; pairs(MOST_ALIVE)];
+        for i in 0..=m {
+            for j in i + 1..m + 2 {
+                distance[pair(m, i, j)] = self.distances[n][pair(n, places[i], places[j])];
+            }
+        }
+        let peak = distance[pair(m, 0, m + 1)];
+        let mut estimate = if self.estimates { peak } else { self.capacity };
+        for ahead in &self.ahead {
+            estimate = estimate.max(ahead.need(&order[..m], &distance[..pairs(m)], estimate));
+            if estimate > self.capacity {
+                self.next = self.next.min(i64::from(estimate));
+                return Ok(());
+            }
+        }
+        let trace = Trace { parent: self.parent, mirrored: false, order: pack(full), estimate };
+        self.after.insert(&mut order[..m], &mut distance[..pairs(m)], trace);
+        if self.after.len() > self.most_states { Err(SweepEnd::TooMany) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,397 @@
+//! Bounds above the load from windows: parts of the time, lifespans clipped to them.
+//!
+//! What is alive within a *window* of sections, lifespans clipped to it, is a relaxation of the whole: a layout of the
+//! whole, restricted, is a layout of the window with the same or a smaller peak. So a capacity that is impossible for
+//! a window is impossible for the whole, and mostly it is a short stretch of time that makes it so.
+//!
+//! Two methods refute a capacity in a window:
+//! - a *sweep* ([`crate::search::sweep`]) from a section to the left or to the right until no state is left, where few are
+//!   alive. It needs no right border: it stops where the contradiction is complete. Starts where the fewest are
+//!   alive come first, for there are the fewest orders;
+//! - *valley branching* ([`crate::search::valley`]) on windows of 4, 8, 16, ... sections, the tightest first, elsewhere.
+//!
+//! The sweep over all sections is the window that leaves nothing out: it finds the optimum itself. Capacities are
+//! tried from just below the best layout, where a proof ends everything, down to the bound, where it raises the bound.
+//!
+//! Sources: our own; clipping to a window is the relaxation by which energetic reasoning bounds schedules.
+
+use crate::search::Verdict;
+use crate::search::sweep::{Pass, Sections, SweepEnd};
+use crate::search::valley::{Engine, Reduced, Rules};
+use plimsoll_model::{Budget, Stop};
+
+/// Switches of the windows, for ablation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowRules {
+    /// Sweep over all sections.
+    pub whole: bool,
+    /// Sweep over all sections with a beam, for better layouts.
+    pub beam: bool,
+    /// Sweep from sections in the middle.
+    pub sweeps: bool,
+    /// Branch on valleys where too many are alive.
+    pub branching: bool,
+    /// Most buffers alive in a section from which a sweep starts in the middle.
+    pub widest: usize,
+    /// How many sections a sweep looks ahead.
+    ///
+    /// Sound: what must fill the distances at a later section is alive there, see [`crate::search::sweep`].
+    pub ahead: usize,
+    /// Bytes the states of a sweep may take.
+    pub bytes: usize,
+}
+
+impl Default for WindowRules {
+    fn default() -> Self {
+        Self {
+            whole: true,
+            beam: true,
+            sweeps: true,
+            branching: true,
+            widest: 12,
+            ahead: 2,
+            bytes: 512 << 20,
+        }
+    }
+}
+
+/// What windows proved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The least peak of the whole, and offsets that have it, in units.
+    Least {
+        /// The peak.
+        peak: i64,
+        /// An offset per buffer, by the numbering of [`Reduced`].
+        offsets: Vec<i64>,
+    },
+    /// No layout of the sections `window` is lower than `bound` units.
+    Bound {
+        /// Units.
+        bound: i64,
+        /// First section, and first section after.
+        window: (usize, usize),
+    },
+    /// A better layout, in units, without proof.
+    Better {
+        /// Its peak.
+        peak: i64,
+        /// An offset per buffer, by the numbering of [`Reduced`].
+        offsets: Vec<i64>,
+    },
+    /// Nothing new.
+    Nothing,
+}
+
+/// Longest window a sweep is given when it does not start at an end: longer ones would be slow to set up and are
+/// rarely needed.
+const LONGEST_SWEEP: usize = 256;
+
+/// Fewest states a sweep from a section in the middle may look at.
+const SHORTEST_SWEEP: u64 = 300;
+
+/// Fewest nodes per window for valley branching.
+const SHORTEST_BRANCHING: u64 = 300;
+
+/// Attempts per call: from just below the best layout, then ever closer to the bound.
+const ATTEMPTS: u32 = 4;
+
+/// Refutes capacities, remembering where it was from call to call.
+#[derive(Debug)]
+pub struct Windows<'a> {
+    sections: Sections<'a>,
+    reduced: &'a Reduced,
+    rules: WindowRules,
+    seed: u64,
+    /// True where a sweep can pass all sections.
+    narrow: bool,
+    /// Nodes of the last beam.
+    beamed: u64,
+    /// Starts of sweeps, and whether they go backwards; the narrowest first.
+    starts: Vec<(usize, bool)>,
+    /// Windows for branching still to be tried at this capacity, the tightest last.
+    tight: Vec<(usize, usize)>,
+    tight_at: i64,
+    width: usize,
+}
+
+impl<'a> Windows<'a> {
+    /// O(sections log sections + total number alive).
+    pub fn new(reduced: &'a Reduced, rules: WindowRules, seed: u64) -> Self {
+        let sections = Sections::of(reduced);
+        let narrow = (0..sections.len()).all(|s| sections.width(s).is_some());
+        let mut starts: Vec<(usize, bool)> = Vec::new();
+        if rules.sweeps {
+            let few = |&s: &usize| sections.width(s).is_some_and(|width| width <= rules.widest);
+            let inner = (0..sections.len()).filter(few);
+            starts.extend(inner.flat_map(|s| [(s, false), (s, true)]));
+            starts.retain(|&(s, backwards)| s != if backwards { sections.len() - 1 } else { 0 } || !narrow);
+            starts.sort_by_key(|&(s, backwards)| (sections.width(s), -reduced.load[s], s, backwards));
+        }
+        let tight = Vec::new();
+        Self { sections, reduced, rules, seed, narrow, beamed: 0, starts, tight, tight_at: -1, width: 2 }
+    }
+
+    /// True where a sweep may settle everything.
+    pub fn is_narrow(&self) -> bool {
+        self.narrow
+    }
+
+    /// Tries to prove that there is nothing from `low` to `high` units, or something, spending about `nodes` nodes.
+    pub fn prove(&mut self, low: i64, high: i64, nodes: u64, budget: &mut Budget) -> Proof {
+        if self.narrow && self.rules.beam && nodes > self.beamed {
+            self.beamed = nodes;
+            if let Some((peak, offsets)) = self.beam(high, nodes, budget) {
+                return Proof::Better { peak, offsets };
+            }
+        }
+        let mut asked = None;
+        for attempt in 0..ATTEMPTS {
+            let last = attempt == ATTEMPTS - 1 || !self.narrow && attempt > 0;
+            let capacity = if last { low } else { low + ((high - low) >> (2 * attempt)) };
+            if budget.check().is_some() || asked == Some(capacity) {
+                break;
+            }
+            asked = Some(capacity);
+            let proof = self.attempt(capacity, nodes, budget);
+            if !matches!(proof, Proof::Nothing) {
+                return proof;
+            }
+        }
+        Proof::Nothing
+    }
+
+    /// Tries to settle one capacity.
+    fn attempt(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Proof {
+        let all = (0, self.sections.len());
+        if self.narrow && self.rules.whole {
+            for backwards in [false, true] {
+                match self.sweep(all, backwards, capacity, nodes / 4, budget) {
+                    SweepEnd::Least { peak, offsets } => return Proof::Least { peak, offsets },
+                    SweepEnd::Impossible { next, refuted } => {
+                        return Proof::Bound { bound: next, window: refuted };
+                    }
+                    SweepEnd::TooMany | SweepEnd::Stopped(_) => {}
+                }
+            }
+        }
+        if let Some(proof) = self.sweep_from_within(capacity, nodes / 2, budget) {
+            return proof;
+        }
+        if self.rules.branching && !self.narrow {
+            return self.branch(capacity, nodes / 2, budget);
+        }
+        Proof::Nothing
+    }
+
+    /// The better of two sweeps with a beam, one to each side.
+    fn beam(&mut self, high: i64, nodes: u64, budget: &mut Budget) -> Option<(i64, Vec<i64>)> {
+        let window = (0, self.sections.len());
+        let alive: usize = (0..self.sections.len()).filter_map(|s| self.sections.width(s)).max()?;
+        let steps = (self.reduced.len() * alive * 2) as u64;
+        let (bytes, ahead) = (self.rules.bytes, self.rules.ahead);
+        let beam =
+            Some(usize::try_from(nodes / steps.max(1)).unwrap_or(usize::MAX)).filter(|&most| most >= 4);
+        beam?;
+        let (mut best, mut capacity) = (None, high);
+        for backwards in [false, true] {
+            let mut part = budget.part(Some(nodes), None);
+            let pass = Pass { sections: &self.sections, window, backwards, capacity, bytes, ahead, beam };
+            if let SweepEnd::Least { peak, offsets } = pass.run(&mut part) {
+                best = Some((peak, offsets));
+                capacity = peak - 1;
+            }
+            budget.spend(part.nodes());
+        }
+        best
+    }
+
+    fn sweep(
+        &self,
+        window: (usize, usize),
+        backwards: bool,
+        capacity: i64,
+        nodes: u64,
+        budget: &mut Budget,
+    ) -> SweepEnd {
+        let (bytes, ahead) = (self.rules.bytes, self.rules.ahead);
+        let mut part = budget.part(Some(nodes), None);
+        let end = Pass { sections: &self.sections, window, backwards, capacity, bytes, ahead, beam: None }
+            .run(&mut part);
+        budget.spend(part.nodes());
+        end
+    }
+
+    /// Sweeps from every narrow section to both sides, each for its share of the nodes.
+    fn sweep_from_within(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Option<Proof> {
+        let share = (nodes / self.starts.len().max(1) as u64).max(SHORTEST_SWEEP);
+        let until = budget.nodes() + nodes;
+        for at in 0..self.starts.len() {
+            if budget.nodes() >= until || budget.check().is_some() {
+                // The next call begins where this one ended.
+                self.starts.rotate_left(at);
+                break;
+            }
+            let (s, backwards) = self.starts[at];
+            let window = if backwards {
+                ((s + 1).saturating_sub(LONGEST_SWEEP), s + 1)
+            } else {
+                (s, (s + LONGEST_SWEEP).min(self.sections.len()))
+            };
+            if let SweepEnd::Impossible { next, refuted } =
+                self.sweep(window, backwards, capacity, share, budget)
+            {
+                // What refuted once refutes again: first in turn for the next capacity.
+                self.starts[..=at].rotate_right(1);
+                return Some(Proof::Bound { bound: next, window: refuted });
+            }
+        }
+        None
+    }
+
+    /// Valley branching on windows, the tightest first; wider ones when those of a width are through.
+    fn branch(&mut self, capacity: i64, nodes: u64, budget: &mut Budget) -> Proof {
+        let until = budget.nodes() + nodes;
+        let share = (nodes / 16).max(SHORTEST_BRANCHING);
+        while budget.nodes() < until && budget.check().is_none() {
+            if self.tight_at != capacity {
+                (self.tight_at, self.width) = (capacity, 2);
+                self.tight.clear();
+            }
+            let Some((from, to)) = self.tight.pop() else {
+                if self.width >= self.sections.len() {
+                    self.width = 2;
+                }
+                self.width *= 2;
+                self.list_windows(capacity);
+                continue;
+            };
+            let clipped = self.reduced.clipped(from, to);
+            let rules = Rules { memo_bytes: self.rules.bytes / 8, ..Rules::default() };
+            let mut part = budget.part(Some(share), None);
+            let verdict = Engine::new(&clipped, capacity, rules, self.seed).run(&mut part);
+            budget.spend(part.nodes().max(SHORTEST_BRANCHING / 10));
+            if verdict == Verdict::Impossible {
+                self.tight.push((from, to));
+                self.tight_at = capacity + 1;
+                return Proof::Bound { bound: capacity + 1, window: (from, to) };
+            }
+        }
+        Proof::Nothing
+    }
+
+    /// Overlapping windows of the width, by slack.
+    fn list_windows(&mut self, capacity: i64) {
+        let last = self.sections.len().saturating_sub(self.width);
+        let step = (self.width / 2).max(1);
+        let slack = |&(from, to): &(usize, usize)| -> i64 {
+            self.reduced.load[from..to].iter().map(|load| capacity - load).sum()
+        };
+        let starts = (0..last).step_by(step).chain([last]);
+        let mut windows: Vec<(usize, usize)> =
+            starts.map(|from| (from, (from + self.width).min(self.sections.len()))).collect();
+        windows.sort_by_key(|window| (std::cmp::Reverse(slack(window)), std::cmp::Reverse(*window)));
+        self.tight = windows;
+    }
+}
+
+/// The best bound that windows give for an instance within the budget, with the sections it rests on: from `low` units up,
+/// until no window refutes more or the budget is spent. `high` is the peak of a known layout, in units.
+pub fn window_bound(
+    reduced: &Reduced,
+    rules: WindowRules,
+    (mut low, high): (i64, i64),
+    budget: &mut Budget,
+) -> (i64, Option<(usize, usize)>, Option<Stop>) {
+    let mut windows = Windows::new(reduced, rules, 0);
+    let (mut nodes, mut shown) = (10_000, None);
+    while low < high {
+        if let Some(stop) = budget.check() {
+            return (low, shown, Some(stop));
+        }
+        match windows.prove(low, high - 1, nodes, budget) {
+            Proof::Least { peak, .. } => return (peak, Some((0, reduced.sections)), None),
+            Proof::Bound { bound, window } => (low, shown) = (bound.min(high), Some(window)),
+            Proof::Better { .. } => {}
+            Proof::Nothing => nodes *= 2,
+        }
+    }
+    (low, shown, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::{Search, SearchParams};
+    use plimsoll_datasets::{AboveLoadParams, hard_above_load};
+    use plimsoll_model::{
+        Buffer, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Setup, Silent, Solver, Witness, load,
+        sections,
+    };
+
+    /// What is alive from step `lower` to `upper`, lifespans clipped.
+    fn clipped(instance: &Instance, lower: u64, upper: u64) -> Instance {
+        let clip = |b: &Buffer| {
+            let hull = b.lifespan().hull();
+            let life = Lifespan::single(hull.lower.get().max(lower), hull.upper.get().min(upper)).ok()?;
+            Some(Buffer::new(b.name(), b.size(), life))
+        };
+        InstanceBuilder::new("window").buffers(instance.buffers().iter().filter_map(clip)).build().unwrap()
+    }
+
+    fn made(buffers: u64, alive: u64, seed: u64) -> Instance {
+        let params = AboveLoadParams { buffers, alive, bytes: 64, unit: 1, turnover: 3 };
+        hard_above_load(params, seed).unwrap().instance
+    }
+
+    /// Every refuted window is refuted again by canonical branching, which shares nothing with sweeps and valleys.
+    #[test]
+    fn refuted_windows_are_refuted_by_another_method() {
+        let mut above = 0;
+        for seed in 0..12 {
+            let instance = made(60, 5, seed);
+            let reduced = Reduced::of(&instance).unwrap();
+            let high = 64 + seed as i64 % 3;
+            for rules in [
+                WindowRules { whole: false, ..WindowRules::default() },
+                WindowRules { whole: false, beam: false, sweeps: false, ..WindowRules::default() },
+            ] {
+                let mut windows = Windows::new(&reduced, rules, seed);
+                windows.narrow = rules.sweeps;
+                let mut budget = Budget::unlimited();
+                let Proof::Bound { bound, window } = windows.prove(64, high, 50_000, &mut budget) else {
+                    continue;
+                };
+                let steps = sections(&instance);
+                let lower = steps[window.0].interval.lower.get();
+                let upper = steps[window.1 - 1].interval.upper.get();
+                let part = clipped(&instance, lower, upper).with_capacity(Some(Bytes::new(bound as u64 - 1)));
+                let params = SearchParams { canonical: true, windows: None, ..SearchParams::default() };
+                let judge = Search::new(Setup::default()).with_params(params);
+                let mut budget = Budget::unlimited().with_node_limit(2_000_000);
+                let claim = judge.solve(&part, &mut budget, &mut Silent).unwrap().claim;
+                assert!(matches!(claim, Claim::Infeasible | Claim::Unknown), "seed {seed}: {claim}");
+                above += u32::from(claim == Claim::Infeasible);
+            }
+        }
+        assert!(above >= 6, "only {above} windows were confirmed");
+    }
+
+    /// Two thousand buffers, more alive than a sweep of everything could bear.
+    #[test]
+    fn windows_give_bounds_above_the_load_of_large_instances() {
+        let params = AboveLoadParams { buffers: 2_000, alive: 9, bytes: 1 << 20, unit: 1 << 10, turnover: 3 };
+        let instance = hard_above_load(params, 1).unwrap().instance;
+        let reduced = Reduced::of(&instance).unwrap();
+        let low = *reduced.load.iter().max().unwrap();
+        let mut budget = Budget::unlimited().with_node_limit(3_000_000);
+        let rules = WindowRules { whole: false, beam: false, ..WindowRules::default() };
+        let (bound, window, _) = window_bound(&reduced, rules, (low, low + 64), &mut budget);
+        assert!(bound > low && window.is_some(), "{bound} units, the load is {low}");
+        let outcome = Search::default()
+            .solve(&instance, &mut Budget::unlimited().with_node_limit(3_000_000), &mut Silent)
+            .unwrap();
+        assert!(outcome.lower_bound.value > load(&instance).0);
+        assert!(matches!(outcome.lower_bound.witness, Witness::Window { .. } | Witness::Search { .. }));
+    }
+}
