@@ -8,15 +8,19 @@
 #   robust       the same on reversed and thinned variants of A to K, and on perfect packings
 #   robust-tight the same on thinned variants at their load, where nothing is to spare
 #   anytime      peak and bound over time, ours beside CP-SAT, idealloc and MiniMalloc
+#   optima       proved optima of A to K: two threads, five seeds, ten seconds
+#   rules        what each rule of valley branching buys on A to K at their loads
+#   above-load   proofs of optima above the load: search, ilp, smt, CP-SAT, a minute each
+#   large        a million buffers of each family
 # With words, only those records: scripts/results.sh ablation robust
 #
-# The last four need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC (its binary), PLIMSOLL_IDEALLOC (the
+# Those from head-to-head to rules need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC (its binary), PLIMSOLL_IDEALLOC (the
 # binary `offsets`) and PLIMSOLL_CPSAT (a Python with ortools, or 1 for python3); see scripts/peers/README.md. One that is
 # not set is left out, with a message. PLIMSOLL_RESULTS names another folder than results/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load large"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -131,3 +135,20 @@ if wanted anytime; then
     real_record anytime minimalloc idealloc --only '?,G_1,resnet50,pangu_2.6B' --problems offsets \
         --solvers exact,iterated-search --trace --time-limit 8
 fi
+if wanted optima; then
+    peers=()
+    real_record optima minimalloc --only '?' --problems offsets --solvers exact --seeds 5 --threads 2 --time-limit 10
+fi
+if wanted rules; then
+    peers=()
+    rules=$("$binary" list --json | grep -o '"name":"search:[a-z-]*"' | cut -d'"' -f4 | paste -sd, -)
+    real_record rules minimalloc --only 'A,C,D,E,I,J,K' --problems offsets --solvers "search,$rules" --decide=load \
+        --seeds 3 --reference search --time-limit 5
+fi
+if wanted above-load; then
+    peers=()
+    with_cpsat
+    record above-load above-load --only '*-40-*,*-80-*,*-120-*' --problems offsets --solvers search,ilp,smt --time-limit 60 \
+        --reference search "${peers[@]+"${peers[@]}"}"
+fi
+record large large --only '*-1000000' --problems offsets --solvers exact --time-limit 28

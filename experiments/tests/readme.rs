@@ -54,7 +54,19 @@ fn quoted_commands_print_what_is_quoted() {
 fn the_script_of_records_knows_its_words() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/results.sh");
     let text = std::fs::read_to_string(script).unwrap();
-    for word in ["benchmark", "scaling", "ablation", "head-to-head", "robust", "robust-tight", "anytime"] {
+    for word in [
+        "benchmark",
+        "scaling",
+        "ablation",
+        "head-to-head",
+        "robust",
+        "robust-tight",
+        "anytime",
+        "optima",
+        "rules",
+        "above-load",
+        "large",
+    ] {
         assert!(text.contains(&format!("record {word}")), "{word}");
         assert!(README.contains(word), "{word}");
     }

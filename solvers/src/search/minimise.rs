@@ -3,7 +3,7 @@
 //! The optimum lies between a proved bound and the best layout known. Aiming at the bound prunes best and ends it
 //! all if it succeeds; capacities above give layouts sooner. So rounds of growing length go up from the bound: at the
 //! bound itself, then half-way to the best layout, three quarters, ..., just below it. "Impossible" raises the bound,
-//! a layout lowers the other end, and a round without an answer is followed by one twice as long. Three quarters of
+//! a layout lowers the other end, and a round without an answer is followed by one twice as long. Five sixths of
 //! the nodes of a round go to the bound. The searches at the bound and just below the best layout are kept from round to round.
 
 use super::solver::NAME;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 const FIRST_ROUND: u64 = 2_000;
 
 /// Nodes of a round at the bound for each node at another capacity.
-const AIM_SHARE: u64 = 3;
+const AIM_SHARE: u64 = 5;
 
 /// What is known so far.
 #[derive(Debug)]

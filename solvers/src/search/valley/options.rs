@@ -13,6 +13,9 @@ const FAILURE_GROWTH: f64 = 1.00001;
 /// burns all slack.
 const NOTHING: f64 = 1e-9;
 
+/// What an option loses that was not looked at: more than any other loses.
+const UNSEEN: f64 = 1e6;
+
 /// Slack counts as larger by this share of the capacity: below that, how little is left makes no difference.
 const SOFT: f64 = 0.01;
 
@@ -71,12 +74,17 @@ impl Engine<'_> {
         self.options[first..].sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
     }
 
-    /// Drops the options from `first` on that fail at once and sorts the others by attraction and the slack they burn.
-    /// Every look counts as a node.
+    /// Looks at the first options from `first` on: drops those that fail at once and sorts the others by attraction and
+    /// the slack they burn. Every look counts as a node.
     pub(super) fn look_ahead(&mut self, node: Node, branch: Branch, first: usize, budget: &mut Budget) {
         let mut kept = first;
         for at in first..self.options.len() {
             let (value, option) = self.options[at];
+            if at - first >= self.rules.looks && option != NONE {
+                self.options[kept] = (value.ln() - UNSEEN, option);
+                kept += 1;
+                continue;
+            }
             budget.tick();
             self.run_left = self.run_left.saturating_sub(1);
             if let Some(burnt) = self.burnt_by(node, branch, option) {

@@ -17,11 +17,13 @@ pub struct Rules {
     pub levels: u32,
     /// Runs from each such place.
     pub tries: u32,
-    /// Look one step ahead before branching: what every option forces decides the order of the options, and those that
+    /// Look one step ahead before branching: what an option forces decides about its place in the order, and those that
     /// fail at once are dropped.
     ///
     /// Sound: the order is free, and a failed look is a failed node.
     pub lookahead: bool,
+    /// Options looked at in a node, the most attractive ones and laying nothing; the others come after them as they are.
+    pub looks: usize,
     /// So many runs at first, all from the ground and without lookahead: easy instances need no more.
     pub plain_runs: u64,
     /// Remember components without a layout.
@@ -66,6 +68,7 @@ impl Default for Rules {
             tries: 2,
             lookahead: true,
             plain_runs: 24,
+            looks: 3,
             memo: true,
             memo_bytes: 256 << 20,
             memo_least: 4,
