@@ -148,7 +148,7 @@ fi
 if wanted above-load; then
     peers=()
     with_cpsat
-    record above-load above-load --only '*-40-*,*-80-*,*-120-*' --problems offsets --solvers search,ilp,smt --time-limit 60 \
+    record above-load above-load --only '*-40-*,*-120-*' --problems offsets --solvers search,ilp,smt --time-limit 60 \
         --reference search "${peers[@]+"${peers[@]}"}"
 fi
 record large large --only '*-1000000' --problems offsets --solvers exact --time-limit 28
