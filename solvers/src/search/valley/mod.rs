@@ -40,15 +40,15 @@
 //!
 //! Run times are heavy-tailed, so the search starts over, in runs of Luby-long numbers of nodes. The first runs, the
 //! plain ones, order buffers by shape alone and settle easy instances. Later runs
-//! - *look ahead*: every option is tried for one step, and the slack that the floors it forces burn, as a difference of
-//!   logarithms over sections, lowers its attraction;
+//! - *look ahead*: the most attractive options are tried for one step, and the slack that the floors they force burn, as
+//!   a difference of logarithms over sections, lowers their attraction;
 //! - *keep their path*: reaching a tight layout is a rare event in stages, so a run that is over is not always followed
 //!   by one from the ground. Wherever the path first passed another tenth of the area it gets a second run from there,
 //!   at every level, as in splitting methods for rare events: a path that came far is worth more attempts than one
 //!   that did not.
 //!
 //! On the instances D and J of the `MiniMalloc` set, at the load, both together take the mean number of nodes from
-//! 9 and more than 70 million to 1 and 4 million.
+//! 9 and more than 70 million to 1 and 3 million.
 //!
 //! Sources: our own (valley branching, its look ahead and levels); Kahn and Harris 1951 (splitting); Moffitt 2023 ("`MiniMalloc`",
 //! sections, decomposition); Luby, Sinclair, Zuckerman 1993 (restarts); Boussemart et al. 2004 (failure weights).
