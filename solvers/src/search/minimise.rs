@@ -3,7 +3,8 @@
 //! The optimum lies between a proved bound and the best layout known. Aiming at the bound prunes best and ends it
 //! all if it succeeds; capacities above give layouts sooner. So rounds of growing length go up from the bound: at the
 //! bound itself, then half-way to the best layout, three quarters, ..., just below it. "Impossible" raises the bound,
-//! a layout lowers the other end, and a round without an answer is followed by one twice as long. Five sixths of
+//! a layout lowers the other end, and a round without a much better layout is followed by one twice as long. Where
+//! capacities at the bound are impossible again and again, the aim moves above it. Five sixths of
 //! the nodes of a round go to the bound. The searches at the bound and just below the best layout are kept from round to round.
 
 use super::solver::NAME;
@@ -20,6 +21,9 @@ const FIRST_ROUND: u64 = 2_000;
 
 /// Nodes of a round at the bound for each node at another capacity.
 const AIM_SHARE: u64 = 5;
+
+/// How often the way from the bound to the best layout is halved in a round, at most.
+const MOST_HALVES: usize = 5;
 
 /// What is known so far.
 #[derive(Debug)]
@@ -89,7 +93,8 @@ pub(super) fn minimise<'a>(
     budget: &mut Budget,
     observer: &mut dyn Observer<Offsets>,
 ) -> Progress {
-    Minimiser { instance, grain, factory, prover, observer, progress, engines: BTreeMap::new() }.run(budget)
+    Minimiser { instance, grain, factory, prover, observer, progress, stride: 0, engines: BTreeMap::new() }
+        .run(budget)
 }
 
 struct Minimiser<'a, 'o> {
@@ -99,6 +104,8 @@ struct Minimiser<'a, 'o> {
     prover: Option<Prover<'a>>,
     observer: &'o mut dyn Observer<Offsets>,
     progress: Progress,
+    /// How far above the bound to aim.
+    stride: u64,
     engines: BTreeMap<u64, Vec<Box<dyn Decide + 'a>>>,
 }
 
@@ -109,13 +116,17 @@ impl Minimiser<'_, '_> {
             if let Some(stop) = self.finished(budget) {
                 break stop;
             }
+            let before = self.value();
             if let Some(stop) = self.round(nodes, budget) {
                 break stop;
             }
             if let Some(stop) = self.prove(nodes, budget) {
                 break stop;
             }
-            nodes = nodes.saturating_mul(2);
+            // While layouts come quickly, and not only in the smallest steps, the rounds need not be longer.
+            if !self.is_much_better(before) {
+                nodes = nodes.saturating_mul(2);
+            }
         };
         self.progress
     }
@@ -148,20 +159,46 @@ impl Minimiser<'_, '_> {
             self.raise(value.expect("the ceiling is above the bound"));
             return self.finished(budget);
         };
-        let aim =
-            budget.target().map_or(low, |target| target.get().clamp(low, high) / self.grain * self.grain);
-        let aim = aim.max(low);
+        let target = budget.target().map(|target| target.get().clamp(low, high) / self.grain * self.grain);
+        let aim = target.unwrap_or(low.saturating_add(self.stride).min(high)).max(low);
         let steps = self.capacities(aim, high);
         let at_aim = nodes.saturating_mul(AIM_SHARE * steps.len().max(1) as u64);
-        for (at, nodes) in std::iter::once((aim, at_aim)).chain(steps.into_iter().map(|at| (at, nodes))) {
-            if !matches!(self.ask(at, nodes, budget), Verdict::Stopped(_)) {
-                return self.finished(budget);
-            }
-            if let Some(stop) = budget.check() {
+        let verdict = self.ask(aim, at_aim, budget);
+        self.adapt_stride(&verdict);
+        if let Some(stop) = self.finished(budget) {
+            return Some(stop);
+        }
+        if matches!(verdict, Verdict::Fits(_)) {
+            return None;
+        }
+        for at in steps {
+            let verdict = self.ask(at, nodes, budget);
+            if let Some(stop) = self.finished(budget) {
                 return Some(stop);
+            }
+            if !matches!(verdict, Verdict::Stopped(_)) {
+                break;
             }
         }
         None
+    }
+
+    /// Aims higher after a capacity turned out to be impossible, twice as far every time, and lower after any other
+    /// answer: where a unit is little, raising the bound unit by unit would never end.
+    fn adapt_stride(&mut self, verdict: &Verdict) {
+        self.stride = match verdict {
+            Verdict::Impossible => (2 * self.stride).max(self.grain),
+            _ => self.stride / 4 / self.grain * self.grain,
+        };
+    }
+
+    /// True where the best layout came nearer to the bound by more than a sixteenth since `before`.
+    fn is_much_better(&self, before: Option<Bytes>) -> bool {
+        let bound = self.progress.bound.value.get();
+        match (before, self.value()) {
+            (Some(before), Some(now)) => (before.get() - now.get()) > before.get().saturating_sub(bound) / 16,
+            (before, now) => before != now,
+        }
     }
 
     /// Gives windows their turn; `Some` where the run is over.
@@ -206,13 +243,13 @@ impl Minimiser<'_, '_> {
         value
     }
 
-    /// Half-way from `aim` to `high`, three quarters, ..., `high`.
+    /// Half-way from `aim` to `high`, three quarters, ..., and `high`.
     fn capacities(&self, aim: u64, high: u64) -> Vec<u64> {
         let mut at = aim;
         let mut steps = Vec::new();
         while at < high {
             let half = (high - at).div_ceil(2).next_multiple_of(self.grain);
-            at = (at + half).min(high);
+            at = if steps.len() < MOST_HALVES { (at + half).min(high) } else { high };
             steps.push(at);
         }
         steps
