@@ -94,7 +94,7 @@ pub const VARIANTS: &[Entry<Offsets>] = &[
     valley("search:no-inner-sweeps", "no sweeps from sections in the middle", |s| {
         Box::new(search(s, |p| p.windows = Some(WindowRules { sweeps: false, ..WindowRules::default() })))
     }),
-    valley("search:no-look-ahead", "sweeps do not look ahead", |s| {
+    valley("search:no-sweep-ahead", "sweeps do not look ahead", |s| {
         Box::new(search(s, |p| p.windows = Some(WindowRules { ahead: 0, ..WindowRules::default() })))
     }),
     program("ilp:no-bridges", "no bridges between cliques", |s| Box::new(ilp(s, |f| f.bridges = 0))),
