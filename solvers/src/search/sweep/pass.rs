@@ -132,7 +132,7 @@ impl Pass<'_> {
         let mut offsets = vec![0; reduced.len()];
         let mut ready: Vec<usize> = (0..below.len()).filter(|&b| below[b] == 0).collect();
         while let Some(b) = ready.pop() {
-            let top = offsets[b] + reduced.size[b];
+            let top = offsets[b] + reduced.spans[b].size;
             for &high in &above[b] {
                 let high = high as usize;
                 offsets[high] = top.max(offsets[high]);

@@ -151,7 +151,7 @@ impl<'a> Engine<'a> {
         let mut b = self.state.first_unplaced(self.reduced, left);
         let mut open: Option<(u32, u32)> = None;
         while b != NONE {
-            let (start, end) = (self.reduced.start[b as usize], self.reduced.end[b as usize]);
+            let (start, end) = (self.reduced.spans[b as usize].start, self.reduced.spans[b as usize].end);
             if start as usize >= right {
                 break;
             }
@@ -300,7 +300,7 @@ impl<'a> Engine<'a> {
         }
         let b = option as usize;
         let apart = self.state.place(self.reduced, b);
-        ((self.reduced.start[b] as usize, self.reduced.end[b] as usize), apart)
+        (self.reduced.spans[b].sections(), apart)
     }
 }
 

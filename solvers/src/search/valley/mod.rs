@@ -61,5 +61,5 @@ mod rules;
 mod state;
 
 pub use engine::Engine;
-pub use reduce::Reduced;
+pub use reduce::{Reduced, Span};
 pub use rules::Rules;

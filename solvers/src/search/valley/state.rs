@@ -72,7 +72,7 @@ impl State {
         }
         let mut crossing = vec![0; reduced.sections + 1];
         for b in 0..n {
-            (reduced.start[b] + 1..reduced.end[b]).for_each(|s| crossing[s as usize] += 1);
+            (reduced.spans[b].start + 1..reduced.spans[b].end).for_each(|s| crossing[s as usize] += 1);
         }
         let mut state = Self {
             capacity,
@@ -128,7 +128,7 @@ impl State {
     /// Puts `b` on the floor of the sections it covers, which is the same for all of them. True where one of these
     /// sections is complete, or two no longer have an unplaced buffer in common: the component falls apart.
     pub fn place(&mut self, reduced: &Reduced, b: usize) -> bool {
-        let (start, end, size) = (reduced.start[b] as usize, reduced.end[b] as usize, reduced.size[b]);
+        let ((start, end), size) = (reduced.spans[b].sections(), reduced.spans[b].size);
         let bottom = self.floor[start];
         self.offset[b] = bottom;
         let mut apart = false;
@@ -168,10 +168,10 @@ impl State {
     pub fn undo(&mut self, reduced: &Reduced, mark: Mark) {
         while self.places.len() > mark.places {
             let b = self.places.pop().expect("the trail is longer than the mark") as usize;
-            let (start, end) = (reduced.start[b] as usize, reduced.end[b] as usize);
-            self.area -= reduced.size[b] * (end - start) as i64;
+            let (start, end) = reduced.spans[b].sections();
+            self.area -= reduced.spans[b].size * (end - start) as i64;
             for rest in &mut self.rest[start..end] {
-                *rest += reduced.size[b];
+                *rest += reduced.spans[b].size;
             }
             for crossing in &mut self.crossing[start + 1..end] {
                 *crossing += 1;
