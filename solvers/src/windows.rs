@@ -284,8 +284,8 @@ impl<'a> Windows<'a> {
     fn list_windows(&mut self, capacity: i64) {
         let last = self.sections.len().saturating_sub(self.width);
         let step = (self.width / 2).max(1);
-        let slack = |&(from, to): &(usize, usize)| -> i64 {
-            self.reduced.load[from..to].iter().map(|load| capacity - load).sum()
+        let slack = |&(from, to): &(usize, usize)| -> i128 {
+            self.reduced.load[from..to].iter().map(|load| i128::from(capacity - load)).sum()
         };
         let starts = (0..last).step_by(step).chain([last]);
         let mut windows: Vec<(usize, usize)> =

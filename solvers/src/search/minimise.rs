@@ -187,7 +187,7 @@ impl Minimiser<'_, '_> {
     /// answer: where a unit is little, raising the bound unit by unit would never end.
     fn adapt_stride(&mut self, verdict: &Verdict) {
         self.stride = match verdict {
-            Verdict::Impossible => (2 * self.stride).max(self.grain),
+            Verdict::Impossible => self.stride.saturating_mul(2).max(self.grain),
             _ => self.stride / 4 / self.grain * self.grain,
         };
     }

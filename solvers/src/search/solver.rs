@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::BruteForce;
     use plimsoll_datasets::{SmallParams, small_instance};
-    use plimsoll_model::{Claim, Problem, Silent};
+    use plimsoll_model::{Buffer, Claim, InstanceBuilder, Problem, Silent};
     use proptest::prelude::*;
 
     fn solve(instance: &Instance, params: SearchParams, budget: &mut Budget) -> Outcome<Layout> {
@@ -177,6 +177,15 @@ mod tests {
         }
     }
 
+    /// Sizes multiplied, and a little more each: they have hardly a divisor in common, and the optimum is the
+    /// multiplied one and a little more.
+    fn magnified(instance: &Instance, factor: u64) -> Instance {
+        let buffers = (0..).zip(instance.buffers()).map(|(more, b)| {
+            Buffer::new(b.name(), Bytes::new(b.size().get() * factor + more), b.lifespan().clone())
+        });
+        InstanceBuilder::new("huge").buffers(buffers).build().unwrap()
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
         #[test]
@@ -189,6 +198,16 @@ mod tests {
             // Short lives, small sizes: optima above the load are common here.
             let params = SmallParams { steps, max_size: 4, ..SmallParams::with_features(buffers, 0) };
             agree(&small_instance(params, seed));
+        }
+
+        #[test]
+        fn agrees_with_brute_force_on_huge_sizes(buffers in 3usize..8, seed in any::<u64>(), zeros in 24u32..58) {
+            let params = SmallParams { steps: 2 + seed % 7, ..SmallParams::with_features(buffers, 0) };
+            let small = small_instance(params, seed);
+            let huge = magnified(&small, 1 << zeros);
+            agree(&huge);
+            let optimum = |t| BruteForce.solve(t, &mut Budget::unlimited(), &mut Silent).unwrap().value.unwrap();
+            prop_assert_eq!(optimum(&huge).get() >> zeros, optimum(&small).get());
         }
 
         #[test]

@@ -54,7 +54,7 @@ pub struct Engine<'a> {
     /// Nodes so far, without those only looked at.
     pub(super) visited: u64,
     /// The level reached on the path to the open node.
-    pub(super) level: i64,
+    pub(super) level: i128,
 }
 
 impl<'a> Engine<'a> {
@@ -168,7 +168,7 @@ impl<'a> Engine<'a> {
         if self.components.len() > first + 1 {
             let state = &self.state;
             let mean_slack = |&(left, right): &(u32, u32)| {
-                let sum: i64 = (left..right).map(|s| state.slack(s as usize)).sum();
+                let sum: i128 = (left..right).map(|s| i128::from(state.slack(s as usize))).sum();
                 sum as f64 / f64::from(right - left)
             };
             self.components[first..].sort_by(|a, b| mean_slack(b).total_cmp(&mean_slack(a)));
@@ -229,8 +229,11 @@ impl<'a> Engine<'a> {
     ///
     /// Success is a rare event in stages: a path that came far is worth several attempts at the rest.
     fn try_runs(&mut self, node: Node, budget: &mut Budget) -> End {
-        let level = i64::from(self.rules.levels) * self.state.area / self.state.total_area;
-        if !self.rules.restarts || !self.is_past_plain_runs() || level <= self.level {
+        if !self.rules.restarts || !self.is_past_plain_runs() {
+            return self.branch(node, budget);
+        }
+        let level = i128::from(self.rules.levels) * self.state.area / self.state.total_area;
+        if level <= self.level {
             return self.branch(node, budget);
         }
         let lower = std::mem::replace(&mut self.level, level);

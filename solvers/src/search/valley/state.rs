@@ -25,9 +25,9 @@ pub(super) struct State {
     crossing: Vec<u32>,
     /// Hash of all floors, which are real, and who is unplaced.
     pub hash: u64,
-    /// Units times sections placed, and in all.
-    pub area: i64,
-    pub total_area: i64,
+    /// Units times sections placed, and in all: each factor may come near the limit of 64 bits.
+    pub area: i128,
+    pub total_area: i128,
     /// Sections met by the count `stamp` of [`State::burnt_since`].
     stamps: Vec<u32>,
     stamp: u32,
@@ -87,7 +87,7 @@ impl State {
             hash: 0,
             area: 0,
             // Divided by, and empty where there is no buffer.
-            total_area: reduced.load.iter().sum::<i64>().max(1),
+            total_area: reduced.load.iter().copied().map(i128::from).sum::<i128>().max(1),
             stamps: vec![0; reduced.sections],
             stamp: 0,
             floors: Vec::new(),
@@ -146,7 +146,7 @@ impl State {
             }
         }
         self.hash ^= buffer_hash(b as u32);
-        self.area += size * (end - start) as i64;
+        self.area += i128::from(size) * (end - start) as i128;
         self.placed[b] = true;
         let (next, prev) = (self.next[b], self.prev[b]);
         self.next[prev as usize] = next;
@@ -169,7 +169,7 @@ impl State {
         while self.places.len() > mark.places {
             let b = self.places.pop().expect("the trail is longer than the mark") as usize;
             let (start, end) = reduced.spans[b].sections();
-            self.area -= reduced.spans[b].size * (end - start) as i64;
+            self.area -= i128::from(reduced.spans[b].size) * (end - start) as i128;
             for rest in &mut self.rest[start..end] {
                 *rest += reduced.spans[b].size;
             }
