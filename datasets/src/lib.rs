@@ -28,7 +28,7 @@ pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
 pub use small::{SmallParams, small_instance};
 pub use suite::{
-    Known, SuiteEntry, ablation_suite, above_load_suite, derived_reversed, derived_thinned, embedded_suite,
-    large_suite, packings_suite, scaling_suite,
+    Known, SuiteEntry, ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed,
+    derived_thinned, embedded_suite, large_suite, packings_suite, scaling_suite,
 };
 pub use worked::{Fact, Worked, cann, leading_gap, minimalloc_five, patent, pisarchyk_lee, worked_examples};
