@@ -239,6 +239,15 @@ fn alive_from(made: &[(u64, Interval)], step: u64) -> Vec<(u64, Interval)> {
 /// Whether buffers of constant load, listed by birth, have a layout without an idle byte. `None` where too many
 /// orders had to be followed.
 fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
+    let first = made.partition_point(|&(_, life)| life.lower == made[0].1.lower);
+    // Up to mirror images, any order will do at first.
+    let mut orders = 1;
+    for alive in 3..=first {
+        orders *= alive;
+        if orders > ORDERS {
+            return None;
+        }
+    }
     let mut orders = BTreeSet::new();
     for heirs in made.chunk_by(|a, b| a.1.lower == b.1.lower) {
         orders = next_orders(made, heirs[0].1.lower.get(), &orders)?;

@@ -178,14 +178,14 @@ fn two_above_load(
     })
 }
 
-/// The same question with more alive at a time: nine and ten, 60 to 120 buffers, two or three of which die together;
+/// The same question with more alive at a time: nine to twelve, 60 to 120 buffers, two or three of which die together;
 /// sizes that are multiples of a 64th of the load, or any number of bytes.
 ///
 /// # Panics
 /// Never: all parameters are in range.
 pub fn above_load_wide_suite() -> Vec<SuiteEntry> {
     let mut suite = Vec::new();
-    for alive in [9, 10] {
+    for alive in [9, 10, 11, 12] {
         for (sizes, unit) in [("coarse", 1 << 14), ("fine", 1)] {
             for buffers in [60, 90, 120] {
                 let params = AboveLoadParams { buffers, alive, bytes: 1 << 20, unit, turnover: 3 };

@@ -77,7 +77,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "above-load-wide",
-        about: "the same with nine and ten alive, 60 to 120 buffers, coarse and fine sizes",
+        about: "the same with nine to twelve alive, 60 to 120 buffers, coarse and fine sizes",
         origin: Origin::Embedded(above_load_wide_suite),
     },
     Suite {

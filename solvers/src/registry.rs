@@ -1,6 +1,7 @@
 //! Every exact solver by name.
 
 use crate::ilp::{Formulation, Ilp, PoolIlp};
+use crate::search::learn::LearnRules;
 use crate::search::{Search, SearchParams};
 use crate::smt::{Encoding, Smt, Theory};
 use crate::windows::WindowRules;
@@ -96,6 +97,16 @@ pub const VARIANTS: &[Entry<Offsets>] = &[
     }),
     valley("search:no-sweep-ahead", "sweeps do not look ahead", |s| {
         Box::new(search(s, |p| p.windows = Some(WindowRules { ahead: 0, ..WindowRules::default() })))
+    }),
+    valley("search:no-learning", "no clauses about orders", |s| Box::new(search(s, |p| p.learn = None))),
+    valley("search:no-stacks", "learning bounds a buffer by one below it, not by all", |s| {
+        Box::new(search(s, |p| p.learn = Some(LearnRules { stacks: false, ..LearnRules::default() })))
+    }),
+    valley("search:no-shortening", "what is learnt is explained in full", |s| {
+        Box::new(search(s, |p| p.learn = Some(LearnRules { shorten: false, ..LearnRules::default() })))
+    }),
+    valley("search:no-learnt-symmetry", "learning sees twins and mirror images apart", |s| {
+        Box::new(search(s, |p| p.learn = Some(LearnRules { symmetry: false, ..LearnRules::default() })))
     }),
     program("ilp:no-bridges", "no bridges between cliques", |s| Box::new(ilp(s, |f| f.bridges = 0))),
     program("ilp:no-stacking", "no stacking cuts", |s| Box::new(ilp(s, |f| f.stacking = false))),

@@ -366,7 +366,8 @@ mod tests {
                 let lower = steps[window.0].interval.lower.get();
                 let upper = steps[window.1 - 1].interval.upper.get();
                 let part = clipped(&instance, lower, upper).with_capacity(Some(Bytes::new(bound as u64 - 1)));
-                let params = SearchParams { canonical: true, windows: None, ..SearchParams::default() };
+                let params =
+                    SearchParams { canonical: true, windows: None, learn: None, ..SearchParams::default() };
                 let judge = Search::new(Setup::default()).with_params(params);
                 let mut budget = Budget::unlimited().with_node_limit(2_000_000);
                 let claim = judge.solve(&part, &mut budget, &mut Silent).unwrap().claim;

@@ -7,6 +7,7 @@
 //! capacities at the bound are impossible again and again, the aim moves above it. Five sixths of
 //! the nodes of a round go to the bound. The searches at the bound and just below the best layout are kept from round to round.
 
+use super::learn::Learner;
 use super::solver::NAME;
 use super::valley::Reduced;
 use super::{Decide, Verdict, portfolio};
@@ -64,10 +65,51 @@ const WIDE_PATIENCE: u64 = 1 << 5;
 #[derive(Debug)]
 pub(super) struct Prover<'a> {
     pub reduced: &'a Reduced,
-    pub windows: Windows<'a>,
+    pub windows: Option<Windows<'a>>,
+    pub learner: Option<Learner<'a>>,
 }
 
+/// What windows are given where a sweep may settle everything, for each node of a round.
+const SWEEP_SHARE: u64 = 16;
+
+/// What learning is given where few are alive at a time: in the first rounds, and when the others had a fair try.
+const LEARN_SHARE: u64 = 32;
+const LATE_LEARN_SHARE: u64 = 256;
+
+/// The same where more are alive at a time than a sweep could bear.
+const WIDE_LEARN_SHARE: u64 = 4;
+
 impl Prover<'_> {
+    /// Tries to settle what is left between `low` and `high` units, sweeps and windows first; `best` are the offsets of
+    /// the best layout.
+    fn prove(
+        &mut self,
+        (low, high): (i64, i64),
+        best: Option<&[i64]>,
+        nodes: u64,
+        budget: &mut Budget,
+    ) -> Proof {
+        // A wide instance is left to branching until that has had a fair try.
+        let patient = nodes >= FIRST_ROUND * WIDE_PATIENCE;
+        let mut proof = Proof::Nothing;
+        if let Some(windows) = self.windows.as_mut().filter(|windows| windows.is_narrow() || patient) {
+            let share = if windows.is_narrow() { nodes.saturating_mul(SWEEP_SHARE) } else { nodes };
+            proof = windows.prove(low, high, share, budget);
+        }
+        if let (Proof::Nothing, Some(learner)) = (&proof, &mut self.learner) {
+            let share = match (learner.is_narrow(), patient) {
+                (true, false) => LEARN_SHARE,
+                (true, true) => LATE_LEARN_SHARE,
+                (false, true) => WIDE_LEARN_SHARE,
+                (false, false) => 0,
+            };
+            if share > 0 {
+                proof = learner.prove(high, best, nodes.saturating_mul(share), budget);
+            }
+        }
+        proof
+    }
+
     /// That a search was completed, of all sections or some.
     fn witness(&self, instance: &Instance, (from, to): (usize, usize)) -> Witness {
         let solver = NAME.to_owned();
@@ -204,12 +246,10 @@ impl Minimiser<'_, '_> {
     /// Gives windows their turn; `Some` where the run is over.
     fn prove(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
         let mut prover = self.prover.take()?;
-        let share = if prover.windows.is_narrow() { nodes.saturating_mul(16) } else { nodes };
-        // A wide instance is left to branching until that has had a fair try.
-        let due = prover.windows.is_narrow() || nodes >= FIRST_ROUND * WIDE_PATIENCE;
-        while let Some((low, high)) = self.window().filter(|_| due) {
+        while let Some((low, high)) = self.window() {
             let units = |bytes: u64| (bytes / self.grain) as i64;
-            match prover.windows.prove(units(low), units(high), share, budget) {
+            let best = self.progress.best.as_ref().map(|(layout, _)| prover.reduced.offsets(layout));
+            match prover.prove((units(low), units(high)), best.as_deref(), nodes, budget) {
                 Proof::Nothing => break,
                 Proof::Least { offsets, .. } => {
                     let value = self.book(prover.reduced.layout(&offsets));

@@ -2,6 +2,7 @@
 
 use super::Decide;
 use super::canonical::{self, Canonical};
+use super::learn::{LearnRules, Learner, Problem as Orders};
 use super::minimise::{Progress, Prover, minimise};
 use super::valley::{self, Reduced, Rules};
 use crate::bounds::{conflicts, quick_bound};
@@ -28,11 +29,18 @@ pub struct SearchParams {
     pub rules: Rules,
     /// Switches of the proofs by windows and sweeps; `None` for none.
     pub windows: Option<WindowRules>,
+    /// Switches of learning; `None` for none.
+    pub learn: Option<LearnRules>,
 }
 
 impl Default for SearchParams {
     fn default() -> Self {
-        Self { canonical: false, rules: Rules::default(), windows: Some(WindowRules::default()) }
+        Self {
+            canonical: false,
+            rules: Rules::default(),
+            windows: Some(WindowRules::default()),
+            learn: Some(LearnRules::default()),
+        }
     }
 }
 
@@ -78,9 +86,11 @@ impl Search {
                 seeds().map(|seed| Box::new(engine(units, seed)) as _).collect()
             };
             let windows = |rules| Windows::new(&reduced, rules, self.setup.seed);
-            let prover =
-                self.params.windows.map(windows).map(|windows| Prover { reduced: &reduced, windows });
-            minimise(instance, reduced.grain, (&factory, prover), progress, budget, observer)
+            let orders = self.params.learn.and_then(|_| Orders::of(&reduced));
+            let learner = self.params.learn.zip(orders.as_ref());
+            let learner = learner.map(|(rules, orders)| Learner::new(orders, &reduced, rules));
+            let prover = Prover { reduced: &reduced, windows: self.params.windows.map(windows), learner };
+            minimise(instance, reduced.grain, (&factory, Some(prover)), progress, budget, observer)
         } else {
             if conflicts(instance) > MOST_CONFLICTS {
                 return Progress { stop: budget.check().unwrap_or(Stop::Completed), ..progress };
@@ -164,6 +174,8 @@ mod tests {
             without(|r| (r.plain_runs, r.lookahead) = (0, false)),
             without(|r| (r.plain_runs, r.levels) = (0, 0)),
             SearchParams { windows: None, ..all },
+            SearchParams { learn: None, ..all },
+            SearchParams { windows: None, learn: None, ..all },
             SearchParams { windows: Some(WindowRules { ahead: 0, ..WindowRules::default() }), ..all },
             SearchParams { windows: Some(WindowRules { widest: 2, ..WindowRules::default() }), ..all },
         ];

@@ -304,8 +304,8 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// The `i`-th number, from 1, of the sequence 1 1 2 1 1 2 4 1 1 2 ...
-fn luby(mut i: u64) -> u64 {
+/// The `i`-th number, from 1, of the sequence 1 1 2 1 1 2 4 1 1 2 ... of Luby, Sinclair, Zuckerman 1993.
+pub(in crate::search) fn luby(mut i: u64) -> u64 {
     loop {
         let k = u64::from(64 - i.leading_zeros());
         if i == (1 << k) - 1 {

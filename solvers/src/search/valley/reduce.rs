@@ -137,4 +137,10 @@ impl Reduced {
         }
         Layout::new(original)
     }
+
+    /// The offsets of a layout in units, rounded down, by the numbering here.
+    pub fn offsets(&self, layout: &Layout) -> Vec<i64> {
+        let offsets = layout.offsets();
+        self.origin.iter().map(|&b| (offsets[b as usize].get() / self.grain) as i64).collect()
+    }
 }
