@@ -69,19 +69,21 @@ pub(super) struct Prover<'a> {
     pub learner: Option<Learner<'a>>,
 }
 
-/// What windows are given where a sweep may settle everything, for each node of a round.
+/// What learning is given for each node of a round where few are alive at a time.
+const LEARN_SHARE: u64 = 32;
+
+/// What windows are given where a sweep may settle everything.
 const SWEEP_SHARE: u64 = 16;
 
-/// What learning is given where few are alive at a time: in the first rounds, and when the others had a fair try.
-const LEARN_SHARE: u64 = 32;
+/// The same when all have had a fair try: from then on, learning mostly ends it.
 const LATE_LEARN_SHARE: u64 = 256;
+const LATE_SWEEP_SHARE: u64 = 4;
 
-/// The same where more are alive at a time than a sweep could bear.
+/// What learning is given then where more are alive at a time than a sweep could bear.
 const WIDE_LEARN_SHARE: u64 = 4;
 
 impl Prover<'_> {
-    /// Tries to settle what is left between `low` and `high` units, sweeps and windows first; `best` are the offsets of
-    /// the best layout.
+    /// Tries to settle what is left between `low` and `high` units; `best` are the offsets of the best layout.
     fn prove(
         &mut self,
         (low, high): (i64, i64),
@@ -90,24 +92,27 @@ impl Prover<'_> {
         budget: &mut Budget,
     ) -> Proof {
         // A wide instance is left to branching until that has had a fair try.
-        let patient = nodes >= FIRST_ROUND * WIDE_PATIENCE;
-        let mut proof = Proof::Nothing;
-        if let Some(windows) = self.windows.as_mut().filter(|windows| windows.is_narrow() || patient) {
-            let share = if windows.is_narrow() { nodes.saturating_mul(SWEEP_SHARE) } else { nodes };
-            proof = windows.prove(low, high, share, budget);
-        }
-        if let (Proof::Nothing, Some(learner)) = (&proof, &mut self.learner) {
-            let share = match (learner.is_narrow(), patient) {
+        let late = nodes >= FIRST_ROUND * WIDE_PATIENCE;
+        if let Some(learner) = &mut self.learner {
+            let share = match (learner.is_narrow(), late) {
                 (true, false) => LEARN_SHARE,
                 (true, true) => LATE_LEARN_SHARE,
                 (false, true) => WIDE_LEARN_SHARE,
                 (false, false) => 0,
             };
-            if share > 0 {
-                proof = learner.prove(high, best, nodes.saturating_mul(share), budget);
+            let proof = learner.prove(high, best, nodes.saturating_mul(share), budget);
+            if proof != Proof::Nothing {
+                return proof;
             }
         }
-        proof
+        let Some(windows) = &mut self.windows else { return Proof::Nothing };
+        let share = match (windows.is_narrow(), late) {
+            (true, true) if self.learner.is_some() => LATE_SWEEP_SHARE,
+            (true, _) => SWEEP_SHARE,
+            (false, true) => 1,
+            (false, false) => return Proof::Nothing,
+        };
+        windows.prove(low, high, nodes.saturating_mul(share), budget)
     }
 
     /// That a search was completed, of all sections or some.

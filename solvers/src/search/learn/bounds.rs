@@ -199,7 +199,9 @@ impl<'p> Bounds<'p> {
     /// would do than what is known, the smallest are left out.
     pub fn explain(&mut self, demands: &[Demand], limit: u32, literals: &mut Vec<Lit>) {
         self.wanted.resize(self.entries.len(), 0);
-        demands.iter().for_each(|&demand| self.want(demand, limit));
+        for &demand in demands {
+            self.want(demand, limit);
+        }
         let problem = self.problem;
         let mut reason: Vec<u32> = Vec::new();
         while let Some(at) = self.heap.pop() {

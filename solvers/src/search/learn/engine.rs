@@ -402,10 +402,12 @@ impl<'p> Engine<'p> {
         };
         learnt[0] = first ^ 1;
         self.heap.decay(DECAY);
-        self.add_learnt(learnt);
+        self.add_learnt(&learnt);
     }
 
-    fn add_learnt(&mut self, all: Vec<Lit>) {
+    /// Adds a clause whose first literal alone is of the last level, without what its other literals imply, and goes
+    /// back to the last level but one of them.
+    fn add_learnt(&mut self, all: &[Lit]) {
         let implied = |lit: &Lit| match self.reason[*lit as usize / 2] {
             Reason::Clause(clause) => self.clauses.literals(clause).iter().all(|&other| {
                 other ^ 1 == *lit || self.seen[other as usize / 2] || self.level[other as usize / 2] == 0
@@ -414,7 +416,9 @@ impl<'p> Engine<'p> {
         };
         let mut learnt = vec![all[0]];
         learnt.extend(all[1..].iter().filter(|lit| !implied(lit)));
-        all.iter().for_each(|&lit| self.seen[lit as usize / 2] = false);
+        for &lit in all {
+            self.seen[lit as usize / 2] = false;
+        }
         let level = |lit: Lit| self.level[lit as usize / 2];
         let Some(second) = (1..learnt.len()).max_by_key(|&at| level(learnt[at])) else {
             self.back_to(0);

@@ -24,7 +24,7 @@ impl Heap {
 
     fn above(&self, a: u32, b: u32) -> bool {
         let (x, y) = (self.activity[a as usize], self.activity[b as usize]);
-        x > y || x == y && a < b
+        x.total_cmp(&y).then(b.cmp(&a)).is_gt()
     }
 
     pub fn insert(&mut self, var: u32) {

@@ -31,6 +31,9 @@ impl<'p> Learner<'p> {
     /// Tries for about `nodes` nodes to better the layout `best`, offsets in units, or to prove that there is nothing
     /// up to `high` units.
     pub fn prove(&mut self, high: i64, best: Option<&[i64]>, nodes: u64, budget: &mut Budget) -> Proof {
+        if nodes == 0 {
+            return Proof::Nothing;
+        }
         let (problem, reduced, rules) = (self.problem, self.reduced, self.rules);
         let engine = self.engine.get_or_insert_with(|| Engine::new(problem, reduced, high, rules));
         if let Some(best) = best.filter(|_| engine.runs() == 0 || high < engine.capacity()) {

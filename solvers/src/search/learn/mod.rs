@@ -84,7 +84,7 @@ mod tests {
     use plimsoll_model::{Budget, Instance, Offsets, Problem as _, Silent, Solver};
     use proptest::prelude::*;
 
-    /// The optimum from `capacity` units down, every layout checked; as many capacities start afresh as `fresh` says.
+    /// The optimum from `capacity` units down, every layout checked; by a new engine for every capacity if `fresh`.
     fn optimum(instance: &Instance, rules: LearnRules, fresh: bool) -> i64 {
         let reduced = Reduced::of(instance).unwrap();
         let problem = super::Problem::of(&reduced).unwrap();
