@@ -10,6 +10,7 @@ mod derive;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
+mod import;
 mod large;
 mod manifest;
 mod packing;
@@ -22,6 +23,7 @@ pub use above_load::{AboveLoad, AboveLoadParams, DRAWS, ORDERS, hard_above_load,
 pub use corpora::{CORPORA_VARIABLE, CorporaError, InstanceFile, corpora, corpora_from_environment};
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;
+pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, import_file, read_bytes};
 pub use large::{FAMILIES, Family};
 pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST};
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};

@@ -66,9 +66,6 @@ pub trait Plan: Problem<Input = Instance> + Sized {
     /// A bound that always holds and costs next to nothing.
     fn floor(instance: &Instance) -> LowerBound;
 
-    /// True where this kind of witness can show a bound of this problem.
-    fn admits(witness: &Witness) -> bool;
-
     /// The addresses every buffer takes, for drawing; pools lie end to end.
     fn pieces(instance: &Instance, solution: &Self::Solution) -> Vec<Vec<Piece>>;
 
@@ -94,10 +91,6 @@ impl Plan for Offsets {
         simple_bound(instance)
     }
 
-    fn admits(_: &Witness) -> bool {
-        true
-    }
-
     fn pieces(instance: &Instance, layout: &Self::Solution) -> Vec<Vec<Piece>> {
         let places = instance.buffers().iter().zip(layout.offsets());
         places.map(|(buffer, &start)| vec![Piece { start, length: buffer.size() }]).collect()
@@ -117,10 +110,6 @@ impl Plan for Scattered {
 
     fn floor(instance: &Instance) -> LowerBound {
         simple_bound(instance)
-    }
-
-    fn admits(_: &Witness) -> bool {
-        true
     }
 
     fn pieces(_: &Instance, layout: &Self::Solution) -> Vec<Vec<Piece>> {
@@ -154,10 +143,6 @@ impl Plan for Pools {
         largest.map_or_else(LowerBound::trivial, |id| {
             LowerBound::new(instance.buffer(id).size(), Witness::Clique { buffers: vec![id] })
         })
-    }
-
-    fn admits(witness: &Witness) -> bool {
-        !matches!(witness, Witness::AlignedClique { .. } | Witness::Fixed { .. })
     }
 
     fn pieces(_: &Instance, plan: &Self::Solution) -> Vec<Vec<Piece>> {

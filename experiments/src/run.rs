@@ -5,9 +5,8 @@
 //! only a repeated search could not. An answer that fails is refused, whatever it claims.
 
 use crate::machine::MemoryMeter;
-use crate::plan::Plan;
 use plimsoll_model::{
-    BoundError, Budget, Bytes, Claim, Entry, Instance, Observer, Outcome, Setup, SolveError, verify_bound,
+    BoundError, Budget, Bytes, Claim, Entry, Observer, Outcome, Problem, Setup, SolveError,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -84,26 +83,29 @@ pub struct Attempt<S> {
 }
 
 /// Runs an algorithm and checks what it says. Never panics with the algorithm.
-pub fn run<P: Plan>(
+pub fn run<P: Problem>(
     entry: &Entry<P>,
-    instance: &Instance,
+    input: &P::Input,
     setup: Setup,
     limits: Limits,
     observer: &mut (dyn Observer<P> + Send),
-) -> Attempt<P::Solution> {
+) -> Attempt<P::Solution>
+where
+    P::Input: Sync,
+{
     let meter = MemoryMeter::start();
     let started = Instant::now();
     let answer = on_own_stack(|| {
         let solver = (entry.build)(setup);
-        solver.supports(instance)?;
-        solver.solve(instance, &mut limits.budget(), observer)
+        solver.supports(input)?;
+        solver.solve(input, &mut limits.budget(), observer)
     });
     let seconds = started.elapsed().as_secs_f64();
     let peak_memory = meter.peak();
     let result = match answer {
         Err(message) => Err(RunError::Panicked(message)),
         Ok(Err(error)) => Err(RunError::Solve(error)),
-        Ok(Ok(outcome)) => match catch_unwind(AssertUnwindSafe(|| audit::<P>(instance, &outcome))) {
+        Ok(Ok(outcome)) => match catch_unwind(AssertUnwindSafe(|| audit::<P>(input, &outcome))) {
             Ok(reasons) if reasons.is_empty() => Ok(outcome),
             Ok(reasons) => Err(RunError::Refused(reasons)),
             Err(_) => Err(RunError::Refused(vec!["the answer broke the checker".to_owned()])),
@@ -128,22 +130,17 @@ fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
 }
 
 /// Everything wrong with an outcome; empty where all it says holds as far as it can be recomputed.
-pub fn audit<P: Plan>(instance: &Instance, outcome: &Outcome<P::Solution>) -> Vec<String> {
+pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P::Solution>) -> Vec<String> {
     let mut reasons = Vec::new();
-    let capacity = instance.capacity();
-    let value = outcome.solution.as_ref().map(|solution| P::value(instance, solution));
+    let capacity = P::capacity(input);
+    let value = outcome.solution.as_ref().map(|solution| P::value(input, solution));
     if value != outcome.value {
         reasons.push(format!("value {:?} is given, {:?} is recomputed", outcome.value, value));
     }
     let fits = value.is_some_and(|value| capacity.is_none_or(|capacity| value <= capacity));
     if let Some(solution) = &outcome.solution {
         // A complete solution above the capacity may be reported as what it is, never as an answer within it.
-        let within = if fits { capacity } else { None };
-        let violations = if within == capacity {
-            P::check(instance, solution)
-        } else {
-            P::check(&instance.clone().with_capacity(within), solution)
-        };
+        let violations = if fits { P::check(input, solution) } else { P::check_unlimited(input, solution) };
         reasons.extend(violations.iter().map(ToString::to_string));
     }
     let bound = outcome.lower_bound.value;
@@ -164,10 +161,7 @@ pub fn audit<P: Plan>(instance: &Instance, outcome: &Outcome<P::Solution>) -> Ve
             "claim '{claim}' does not follow from value {value:?}, bound {bound}, capacity {capacity:?}"
         ));
     }
-    let witness = &outcome.lower_bound.witness;
-    if !P::admits(witness) {
-        reasons.push(format!("'{witness}' shows no bound of the problem {}", P::NAME));
-    } else if let Err(error) = verify_bound(instance, &outcome.lower_bound)
+    if let Err(error) = P::confirm(input, &outcome.lower_bound)
         && !matches!(error, BoundError::NotCheckable(_))
     {
         reasons.push(format!("lower bound: {error}"));
@@ -179,8 +173,8 @@ pub fn audit<P: Plan>(instance: &Instance, outcome: &Outcome<P::Solution>) -> Ve
 pub(crate) mod tests {
     use super::*;
     use plimsoll_model::{
-        Buffer, InstanceBuilder, Kind, Layout, Lifespan, LowerBound, Offsets, Silent, Solver, Stats, Stop,
-        Witness, simple_bound,
+        Buffer, Instance, InstanceBuilder, Kind, Layout, Lifespan, LowerBound, Offsets, Silent, Solver,
+        Stats, Stop, Witness, simple_bound,
     };
 
     /// Answers with fixed offsets and a given bound, or misbehaves.

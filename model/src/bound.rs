@@ -2,7 +2,7 @@
 
 use crate::instance::Instance;
 use crate::load::{alive_at, load};
-use crate::units::{BufferId, Bytes, Step};
+use crate::units::{BufferId, Bytes, OperatorId, Step};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -35,7 +35,17 @@ pub enum Witness {
         /// Which.
         buffer: BufferId,
     },
-    /// An exact method searched every layout below the bound and found none.
+    /// What is held at the first step of any order adds up to the bound.
+    Start,
+    /// What is held at the last step of any order adds up to the bound.
+    End,
+    /// While this operator runs, in any order, what is begun by it or before it and needed by it or after it adds up to
+    /// the bound, with its scratch.
+    Around {
+        /// Which.
+        operator: OperatorId,
+    },
+    /// An exact method searched everything below the bound and found nothing.
     Search {
         /// Its name.
         solver: String,
@@ -63,6 +73,9 @@ impl fmt::Display for Witness {
                 write!(f, "{} aligned buffers in mutual conflict (multiples of {alignment})", buffers.len())
             }
             Self::Fixed { buffer } => write!(f, "end of fixed buffer {buffer}"),
+            Self::Start => f.write_str("held at the first step"),
+            Self::End => f.write_str("held at the last step"),
+            Self::Around { operator } => write!(f, "alive while operator {operator} runs"),
             Self::Search { solver } => write!(f, "completed search by {solver}"),
             Self::Window { lower, upper, solver } => {
                 write!(f, "completed search of steps {lower}..{upper} by {solver}")
@@ -167,6 +180,12 @@ pub enum BoundError {
     /// A buffer not aligned as the witness says.
     #[error("buffer {0} is not aligned to {1} bytes")]
     NotAligned(BufferId, Bytes),
+    /// An operator that is not there.
+    #[error("the witness names operator {0}, which is not in the problem")]
+    BadOperator(OperatorId),
+    /// A witness of another problem.
+    #[error("'{0}' shows no bound of this problem")]
+    Foreign(String),
     /// A witness worth less than the bound.
     #[error("the witness shows only {shown} bytes, the bound says {claimed}")]
     TooWeak {
@@ -203,6 +222,9 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
             let b = instance.buffers().get(buffer.index()).ok_or(BoundError::BadBuffer(*buffer))?;
             let offset = b.fixed().ok_or(BoundError::NotFixed(*buffer))?;
             offset.checked_add(b.size()).unwrap_or(Bytes::ZERO)
+        }
+        Witness::Start | Witness::End | Witness::Around { .. } => {
+            return Err(BoundError::Foreign(bound.witness.to_string()));
         }
         Witness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
         Witness::Window { lower, upper, solver } => {

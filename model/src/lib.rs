@@ -28,11 +28,13 @@ mod certificate;
 mod check;
 mod conflict;
 pub mod csv;
+pub mod graph;
 mod instance;
 mod instance_error;
 mod layout;
 mod lifespan;
 mod load;
+pub mod order;
 mod outcome;
 mod pairs;
 mod solver;
@@ -51,6 +53,6 @@ pub use load::{LoadProfile, Section, alive_at, load, sections};
 pub use outcome::{Claim, Outcome, Stats, Stop};
 pub use pairs::Pairs;
 pub use solver::{
-    Entry, Kind, Observer, Offsets, Pools, Problem, Scattered, Setup, Silent, SolveError, Solver,
+    Entry, Kind, Observer, Offsets, Orders, Pools, Problem, Scattered, Setup, Silent, SolveError, Solver,
 };
-pub use units::{BufferId, Bytes, PoolId, Step, gcd};
+pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, gcd};

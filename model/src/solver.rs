@@ -1,10 +1,11 @@
 //! One trait for every algorithm, fast or exact, and the entries a registry is made of.
 
-use crate::bound::LowerBound;
+use crate::bound::{BoundError, LowerBound, Witness, verify_bound};
 use crate::budget::Budget;
 use crate::check::{Violation, check_layout, check_pools, check_scattered};
 use crate::instance::Instance;
 use crate::layout::{Layout, PoolPlan, ScatteredLayout};
+use crate::order::{Order, OrderProblem, check_order, confirm_order_bound, recomputed_peak};
 use crate::outcome::Outcome;
 use crate::units::Bytes;
 use std::fmt;
@@ -21,8 +22,24 @@ pub trait Problem: 'static {
     /// The value that is minimised, in bytes.
     fn value(input: &Self::Input, solution: &Self::Solution) -> Bytes;
 
+    /// The most bytes a solution may take.
+    fn capacity(_input: &Self::Input) -> Option<Bytes> {
+        None
+    }
+
     /// Everything wrong with a solution, by the checker.
     fn check(input: &Self::Input, solution: &Self::Solution) -> Vec<Violation>;
+
+    /// The same but for the capacity, which the solution may exceed.
+    fn check_unlimited(input: &Self::Input, solution: &Self::Solution) -> Vec<Violation> {
+        Self::check(input, solution)
+    }
+
+    /// Confirms that the witness of a bound shows it, from the definitions.
+    ///
+    /// # Errors
+    /// The first reason for doubt; [`BoundError::NotCheckable`] where only a repeated search could tell.
+    fn confirm(input: &Self::Input, bound: &LowerBound) -> Result<(), BoundError>;
 }
 
 /// The offset problem: one offset per buffer, minimum peak.
@@ -40,6 +57,18 @@ impl Problem for Offsets {
 
     fn check(input: &Instance, solution: &Layout) -> Vec<Violation> {
         check_layout(input, solution)
+    }
+
+    fn capacity(input: &Instance) -> Option<Bytes> {
+        input.capacity()
+    }
+
+    fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
+        check_layout(&input.clone().with_capacity(None), solution)
+    }
+
+    fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
+        verify_bound(input, bound)
     }
 }
 
@@ -59,6 +88,18 @@ impl Problem for Scattered {
     fn check(input: &Instance, solution: &ScatteredLayout) -> Vec<Violation> {
         check_scattered(input, solution)
     }
+
+    fn capacity(input: &Instance) -> Option<Bytes> {
+        input.capacity()
+    }
+
+    fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
+        check_scattered(&input.clone().with_capacity(None), solution)
+    }
+
+    fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
+        verify_bound(input, bound)
+    }
 }
 
 /// The shared-object problem: one pool per buffer, minimum sum of pool sizes.
@@ -76,6 +117,46 @@ impl Problem for Pools {
 
     fn check(input: &Instance, solution: &PoolPlan) -> Vec<Violation> {
         check_pools(input, solution)
+    }
+
+    fn capacity(input: &Instance) -> Option<Bytes> {
+        input.capacity()
+    }
+
+    fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
+        check_pools(&input.clone().with_capacity(None), solution)
+    }
+
+    fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
+        // Alignments and fixed offsets concern addresses, of which pools have none.
+        match bound.witness {
+            Witness::AlignedClique { .. } | Witness::Fixed { .. } => {
+                Err(BoundError::Foreign(bound.witness.to_string()))
+            }
+            _ => verify_bound(input, bound),
+        }
+    }
+}
+
+/// The order problem: a topological order of the operators, least peak of bytes alive.
+#[derive(Debug)]
+pub enum Orders {}
+
+impl Problem for Orders {
+    type Input = OrderProblem;
+    type Solution = Order;
+    const NAME: &'static str = "orders";
+
+    fn value(input: &OrderProblem, order: &Order) -> Bytes {
+        recomputed_peak(input, order)
+    }
+
+    fn check(input: &OrderProblem, order: &Order) -> Vec<Violation> {
+        check_order(input, order)
+    }
+
+    fn confirm(input: &OrderProblem, bound: &LowerBound) -> Result<(), BoundError> {
+        confirm_order_bound(input, bound)
     }
 }
 

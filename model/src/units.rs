@@ -81,6 +81,19 @@ index!(
     PoolId
 );
 
+index!(
+    /// A tensor of a graph, by its position there.
+    TensorId
+);
+index!(
+    /// An operator of a graph or of an order problem, by its position there.
+    OperatorId
+);
+index!(
+    /// A region of a graph, by its position there; the first is the body.
+    RegionId
+);
+
 impl Bytes {
     /// No bytes.
     pub const ZERO: Self = Self(0);

@@ -11,7 +11,7 @@ mod sweep;
 
 use crate::instance::{Buffer, Instance};
 use crate::layout::{Layout, PoolPlan, ScatteredLayout};
-use crate::units::{BufferId, Bytes, PoolId};
+use crate::units::{BufferId, Bytes, OperatorId, PoolId};
 
 /// One thing that is wrong with an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -116,6 +116,53 @@ pub enum Violation {
         first: usize,
         /// Position of the other.
         second: usize,
+    },
+    /// An operator that is not there.
+    #[error("operator {operator} is named, but there are only {operators}")]
+    NoSuchOperator {
+        /// The number named.
+        operator: OperatorId,
+        /// How many there are.
+        operators: usize,
+    },
+    /// An operator that is not in the order.
+    #[error("operator {operator} ('{name}') is missing")]
+    OperatorMissing {
+        /// Which.
+        operator: OperatorId,
+        /// Its name.
+        name: String,
+    },
+    /// An operator more than once in the order.
+    #[error("operator {operator} ('{name}') runs at step {first} and again at step {second}")]
+    OperatorTwice {
+        /// Which.
+        operator: OperatorId,
+        /// Its name.
+        name: String,
+        /// One step.
+        first: usize,
+        /// The other.
+        second: usize,
+    },
+    /// An operator not after one it waits for.
+    #[error(
+        "operator {after} ('{after_name}') runs at step {after_step}, \
+         not after operator {before} ('{before_name}') at step {before_step}"
+    )]
+    Precedence {
+        /// Who must run first.
+        before: OperatorId,
+        /// Its name.
+        before_name: String,
+        /// When it runs.
+        before_step: usize,
+        /// Who waits for it.
+        after: OperatorId,
+        /// Its name.
+        after_name: String,
+        /// When that runs.
+        after_step: usize,
     },
     /// A pool that is not there.
     #[error("buffer {buffer} ('{name}') is in pool {pool}, but there are only {pools}")]

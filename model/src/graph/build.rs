@@ -1,0 +1,514 @@
+//! Builds a graph, refusing what is none.
+
+use super::{Graph, Operator, Region, Role, Tensor};
+use crate::units::{OperatorId, RegionId, TensorId};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+/// Why operators and tensors are no graph.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GraphError {
+    /// An id that is not there.
+    #[error("{what} names {kind} {id}, of which there are only {count}")]
+    Unknown {
+        /// Who names it.
+        what: String,
+        /// `tensor`, `operator` or `region`.
+        kind: &'static str,
+        /// The number.
+        id: u32,
+        /// How many there are.
+        count: usize,
+    },
+    /// A tensor made twice.
+    #[error("tensor '{tensor}' is made by {first} and by {second}")]
+    TwoProducers {
+        /// Its name.
+        tensor: String,
+        /// One.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// A weight, state or input that an operator makes.
+    #[error("tensor '{tensor}' is {role}, but {operator} makes it")]
+    MadeInside {
+        /// Its name.
+        tensor: String,
+        /// Its role.
+        role: Role,
+        /// Who makes it.
+        operator: String,
+    },
+    /// A tensor nobody makes.
+    #[error("tensor '{tensor}' is {role}, but no operator makes it and no region is given it")]
+    NoProducer {
+        /// Its name.
+        tensor: String,
+        /// Its role.
+        role: Role,
+    },
+    /// A tensor from a place that cannot be seen.
+    #[error(
+        "{operator} in region '{region}' reads tensor '{tensor}' of region '{place}', which does not enclose it"
+    )]
+    NotVisible {
+        /// Who reads.
+        operator: String,
+        /// Where.
+        region: String,
+        /// What.
+        tensor: String,
+        /// Where that is made.
+        place: String,
+    },
+    /// Operators that wait for each other.
+    #[error("the operators of region '{region}' form a cycle: {}", .cycle.join(" -> "))]
+    Cycle {
+        /// Where.
+        region: String,
+        /// Who, each waiting for the one before.
+        cycle: Vec<String>,
+    },
+    /// Regions inside regions without end.
+    #[error("region '{region}' lies more than {limit} regions deep")]
+    TooDeep {
+        /// Its name.
+        region: String,
+        /// The limit.
+        limit: usize,
+    },
+    /// An alias of tensors that are not the operator's.
+    #[error("{operator} aliases '{output}' to '{input}', which are not an output and an input of it")]
+    BadAlias {
+        /// Who.
+        operator: String,
+        /// The input.
+        input: String,
+        /// The output.
+        output: String,
+    },
+    /// Sizes whose sum leaves 63 bits.
+    #[error("the tensors hold {bytes} bytes together, more than 2^63 - 1")]
+    TooLarge {
+        /// The sum.
+        bytes: u128,
+    },
+    /// More than 32-bit ids can tell apart.
+    #[error("{count} {what} are more than ids can tell apart")]
+    TooMany {
+        /// How many.
+        count: usize,
+        /// Of what.
+        what: &'static str,
+    },
+}
+
+/// Regions may nest so deep, the body not counted: what JSON readers take without more ado.
+pub const MAX_DEPTH: usize = 24;
+
+/// Collects tensors, operators and regions; [`GraphBuilder::build`] validates them once.
+#[derive(Clone, Debug)]
+pub struct GraphBuilder {
+    name: String,
+    tensors: Vec<Tensor>,
+    operators: Vec<Operator>,
+    homes: Vec<RegionId>,
+    regions: Vec<Region>,
+}
+
+impl GraphBuilder {
+    /// A graph with an empty body.
+    pub fn new(name: impl Into<String>) -> Self {
+        let body = Region {
+            name: "body".to_owned(),
+            owner: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            operators: Vec::new(),
+        };
+        Self {
+            name: name.into(),
+            tensors: Vec::new(),
+            operators: Vec::new(),
+            homes: Vec::new(),
+            regions: vec![body],
+        }
+    }
+
+    /// The body.
+    pub fn body(&self) -> RegionId {
+        Graph::BODY
+    }
+
+    /// Adds a tensor; the first gets id 0. A name that is taken, or empty, is made unique by [`GraphBuilder::build`].
+    ///
+    /// # Panics
+    /// If there are 2^32 already.
+    pub fn tensor(&mut self, tensor: Tensor) -> TensorId {
+        self.tensors.push(tensor);
+        TensorId::at(self.tensors.len() - 1)
+    }
+
+    /// What was added so far, to be changed.
+    ///
+    /// # Panics
+    /// If the id is of another graph.
+    pub fn tensor_mut(&mut self, id: TensorId) -> &mut Tensor {
+        &mut self.tensors[id.index()]
+    }
+
+    /// Appends an operator to a region.
+    ///
+    /// # Panics
+    /// If there is no such region, or 2^32 operators.
+    pub fn operator(&mut self, region: RegionId, operator: Operator) -> OperatorId {
+        let id = OperatorId::at(self.operators.len());
+        self.operators.push(operator);
+        self.homes.push(region);
+        self.regions[region.index()].operators.push(id);
+        id
+    }
+
+    /// Adds a region owned by an operator.
+    ///
+    /// # Panics
+    /// If there is no such operator.
+    pub fn region(&mut self, owner: OperatorId, name: impl Into<String>) -> RegionId {
+        let id = RegionId::at(self.regions.len());
+        let (inputs, outputs, operators) = (Vec::new(), Vec::new(), Vec::new());
+        self.regions.push(Region { name: name.into(), owner: Some(owner), inputs, outputs, operators });
+        self.operators[owner.index()].regions.push(id);
+        id
+    }
+
+    /// Sets what a region is given and what is wanted of it.
+    ///
+    /// # Panics
+    /// If there is no such region.
+    pub fn interface(
+        &mut self,
+        region: RegionId,
+        inputs: impl IntoIterator<Item = TensorId>,
+        outputs: impl IntoIterator<Item = TensorId>,
+    ) {
+        let region = &mut self.regions[region.index()];
+        region.inputs = inputs.into_iter().collect();
+        region.outputs = outputs.into_iter().collect();
+    }
+
+    /// Validates everything. O(size log size) beyond what [`Graph::reads`] takes.
+    ///
+    /// # Errors
+    /// See [`GraphError`].
+    pub fn build(mut self) -> Result<Graph, GraphError> {
+        for (count, what) in [(self.tensors.len(), "tensors"), (self.operators.len(), "operators")] {
+            if u32::try_from(count).is_err() {
+                return Err(GraphError::TooMany { count, what });
+            }
+        }
+        let bytes: u128 = self.tensors.iter().map(|t| u128::from(t.bytes.get())).sum();
+        let scratch: u128 = self.operators.iter().map(|o| u128::from(o.scratch.get())).sum();
+        if bytes + scratch > i64::MAX as u128 {
+            return Err(GraphError::TooLarge { bytes: bytes + scratch });
+        }
+        self.check_ids()?;
+        self.check_depth()?;
+        self.name_tensors();
+        let producers = self.producers()?;
+        let places = self.places(&producers)?;
+        let mut consumers = vec![Vec::new(); self.tensors.len()];
+        for (at, operator) in self.operators.iter().enumerate() {
+            for tensor in &operator.inputs {
+                let list: &mut Vec<OperatorId> = &mut consumers[tensor.index()];
+                if list.last() != Some(&OperatorId::at(at)) {
+                    list.push(OperatorId::at(at));
+                }
+            }
+        }
+        let Self { name, tensors, operators, homes, regions } = self;
+        let graph = Graph { name, tensors, operators, regions, producers, consumers, homes, places };
+        check_visible(&graph)?;
+        for region in 0..graph.regions.len() {
+            sorted(&graph, RegionId::at(region))?;
+        }
+        Ok(graph)
+    }
+
+    fn check_ids(&self) -> Result<(), GraphError> {
+        let count = self.tensors.len();
+        let check =
+            |what: &dyn Fn() -> String, ids: &[TensorId]| match ids.iter().find(|t| t.index() >= count) {
+                Some(id) => Err(GraphError::Unknown { what: what(), kind: "tensor", id: id.get(), count }),
+                None => Ok(()),
+            };
+        for (at, operator) in self.operators.iter().enumerate() {
+            let what = || label(operator, at);
+            check(&what, &operator.inputs)?;
+            check(&what, &operator.outputs)?;
+            for alias in &operator.aliases {
+                check(&what, &[alias.input, alias.output])?;
+                if !operator.inputs.contains(&alias.input) || !operator.outputs.contains(&alias.output) {
+                    return Err(GraphError::BadAlias {
+                        operator: what(),
+                        input: self.tensors[alias.input.index()].name.clone(),
+                        output: self.tensors[alias.output.index()].name.clone(),
+                    });
+                }
+            }
+        }
+        for region in &self.regions {
+            let what = || format!("region '{}'", region.name);
+            check(&what, &region.inputs)?;
+            check(&what, &region.outputs)?;
+        }
+        Ok(())
+    }
+
+    fn check_depth(&self) -> Result<(), GraphError> {
+        // Owners come before what they own.
+        let mut depth = vec![0usize; self.regions.len()];
+        for (at, region) in self.regions.iter().enumerate() {
+            depth[at] = region.owner.map_or(0, |owner| depth[self.homes[owner.index()].index()] + 1);
+            if depth[at] > MAX_DEPTH {
+                return Err(GraphError::TooDeep { region: region.name.clone(), limit: MAX_DEPTH });
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every tensor a name of its own: empty ones `t` and their number, later bearers of a name a suffix.
+    fn name_tensors(&mut self) {
+        let mut taken: HashSet<String> = self.tensors.iter().map(|t| t.name.clone()).collect();
+        let mut seen = HashSet::new();
+        for (at, tensor) in self.tensors.iter_mut().enumerate() {
+            if !tensor.name.is_empty() && seen.insert(tensor.name.clone()) {
+                continue;
+            }
+            let base = if tensor.name.is_empty() { format!("t{at}") } else { tensor.name.clone() };
+            let mut name = if tensor.name.is_empty() { base.clone() } else { format!("{base}~{at}") };
+            while !taken.insert(name.clone()) {
+                name.push('~');
+            }
+            seen.insert(name.clone());
+            tensor.name = name;
+        }
+    }
+
+    fn producers(&self) -> Result<Vec<Option<OperatorId>>, GraphError> {
+        let mut producers: Vec<Option<OperatorId>> = vec![None; self.tensors.len()];
+        for (at, operator) in self.operators.iter().enumerate() {
+            for &output in &operator.outputs {
+                let tensor = &self.tensors[output.index()];
+                if matches!(tensor.role, Role::Weight | Role::Input | Role::State) {
+                    let (name, role) = (tensor.name.clone(), tensor.role);
+                    return Err(GraphError::MadeInside { tensor: name, role, operator: label(operator, at) });
+                }
+                if let Some(first) = producers[output.index()].replace(OperatorId::at(at)) {
+                    return Err(GraphError::TwoProducers {
+                        tensor: tensor.name.clone(),
+                        first: label(&self.operators[first.index()], first.index()),
+                        second: label(operator, at),
+                    });
+                }
+            }
+        }
+        Ok(producers)
+    }
+
+    fn places(&self, producers: &[Option<OperatorId>]) -> Result<Vec<RegionId>, GraphError> {
+        let mut given: HashMap<TensorId, RegionId> = HashMap::new();
+        for (at, region) in self.regions.iter().enumerate() {
+            for &tensor in &region.inputs {
+                given.entry(tensor).or_insert(RegionId::at(at));
+            }
+        }
+        let place = |(at, tensor): (usize, &Tensor)| {
+            if let Some(producer) = producers[at] {
+                return Ok(self.homes[producer.index()]);
+            }
+            match (given.get(&TensorId::at(at)), tensor.role) {
+                (Some(&region), _) => Ok(region),
+                (None, Role::Weight | Role::State) => Ok(Graph::BODY),
+                (None, role) => Err(GraphError::NoProducer { tensor: tensor.name.clone(), role }),
+            }
+        };
+        self.tensors.iter().enumerate().map(place).collect()
+    }
+}
+
+/// How messages call an operator.
+fn label(operator: &Operator, at: usize) -> String {
+    if operator.name.is_empty() {
+        format!("operator {at} ({})", operator.kind)
+    } else {
+        format!("operator {at} '{}' ({})", operator.name, operator.kind)
+    }
+}
+
+/// A tensor is seen in its own region and in those inside it.
+fn check_visible(graph: &Graph) -> Result<(), GraphError> {
+    let encloses = |outer: RegionId, inner: RegionId| {
+        let mut at = Some(inner);
+        while let Some(region) = at {
+            if region == outer {
+                return true;
+            }
+            at = graph.region(region).owner.map(|owner| graph.home(owner));
+        }
+        false
+    };
+    let check = |who: &dyn Fn() -> String, region: RegionId, tensors: &[TensorId]| match tensors
+        .iter()
+        .find(|&&tensor| !encloses(graph.place(tensor), region))
+    {
+        Some(&tensor) => Err(GraphError::NotVisible {
+            operator: who(),
+            region: graph.region(region).name.clone(),
+            tensor: graph.tensor(tensor).name.clone(),
+            place: graph.region(graph.place(tensor)).name.clone(),
+        }),
+        None => Ok(()),
+    };
+    for (at, operator) in graph.operators.iter().enumerate() {
+        check(&|| label(operator, at), graph.homes[at], &operator.inputs)?;
+    }
+    for (at, region) in graph.regions.iter().enumerate() {
+        check(&|| "the end".to_owned(), RegionId::at(at), &region.outputs)?;
+    }
+    Ok(())
+}
+
+/// The operators of a region sorted topologically, of those ready always the first in the file.
+pub(super) fn sorted(graph: &Graph, region: RegionId) -> Result<Vec<OperatorId>, GraphError> {
+    let operators = &graph.region(region).operators;
+    let position: HashMap<OperatorId, usize> =
+        operators.iter().enumerate().map(|(at, &id)| (id, at)).collect();
+    let mut successors = vec![Vec::new(); operators.len()];
+    let mut waiting = vec![0usize; operators.len()];
+    for (at, &id) in operators.iter().enumerate() {
+        let makers: HashSet<usize> =
+            graph.reads(id).into_iter().filter_map(|t| position.get(&graph.producer(t)?).copied()).collect();
+        waiting[at] = makers.len();
+        for maker in makers {
+            successors[maker].push(at);
+        }
+    }
+    let ready = waiting.iter().enumerate().filter(|&(_, &count)| count == 0);
+    let mut ready: BinaryHeap<Reverse<usize>> = ready.map(|(at, _)| Reverse(at)).collect();
+    let mut order = Vec::with_capacity(operators.len());
+    while let Some(Reverse(at)) = ready.pop() {
+        order.push(operators[at]);
+        for &next in &successors[at] {
+            waiting[next] -= 1;
+            if waiting[next] == 0 {
+                ready.push(Reverse(next));
+            }
+        }
+    }
+    if order.len() == operators.len() {
+        return Ok(order);
+    }
+    let label = |at: usize| label(graph.operator(operators[at]), operators[at].index());
+    let cycle = cycle(&successors, &waiting).into_iter().map(label).collect();
+    Err(GraphError::Cycle { region: graph.region(region).name.clone(), cycle })
+}
+
+/// A cycle among the positions that still wait: walks from one to a predecessor that waits too until one repeats.
+fn cycle(successors: &[Vec<usize>], waiting: &[usize]) -> Vec<usize> {
+    let mut before = vec![None; waiting.len()];
+    for (at, list) in successors.iter().enumerate().filter(|&(at, _)| waiting[at] > 0) {
+        for &next in list {
+            before[next] = Some(at);
+        }
+    }
+    let mut at = waiting.iter().position(|&count| count > 0);
+    let (mut seen, mut walk) = (HashSet::new(), Vec::new());
+    while let Some(here) = at
+        && seen.insert(here)
+    {
+        walk.push(here);
+        at = before[here];
+    }
+    let from = walk.iter().position(|&one| Some(one) == at).unwrap_or(0);
+    let mut cycle = walk.split_off(from);
+    cycle.reverse();
+    cycle.extend(cycle.first().copied());
+    cycle
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Bytes;
+
+    fn tensor(graph: &mut GraphBuilder, name: &str, role: Role) -> TensorId {
+        graph.tensor(Tensor::new(name, 4, role))
+    }
+
+    #[test]
+    fn cycles_are_named() {
+        let mut g = GraphBuilder::new("g");
+        let (a, b) = (tensor(&mut g, "a", Role::Activation), tensor(&mut g, "b", Role::Activation));
+        g.operator(Graph::BODY, Operator::new("f", "F").reads([b]).makes([a]));
+        g.operator(Graph::BODY, Operator::new("g", "G").reads([a]).makes([b]));
+        let error = g.build().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the operators of region 'body' form a cycle: \
+             operator 1 'g' (G) -> operator 0 'f' (F) -> operator 1 'g' (G)"
+        );
+    }
+
+    #[test]
+    fn names_become_unique() {
+        let mut g = GraphBuilder::new("g");
+        for name in ["", "x", "x", "x~2", ""] {
+            tensor(&mut g, name, Role::Weight);
+        }
+        let g = g.build().unwrap();
+        let names: Vec<&str> = g.tensors().iter().map(|t| t.name.as_str()).collect();
+        assert_eq!(names, ["t0", "x", "x~2~", "x~2", "t4"]);
+    }
+
+    #[test]
+    fn what_is_no_graph_is_refused() {
+        let mut g = GraphBuilder::new("g");
+        let a = tensor(&mut g, "a", Role::Activation);
+        assert_eq!(
+            g.clone().build(),
+            Err(GraphError::NoProducer { tensor: "a".into(), role: Role::Activation })
+        );
+        g.operator(Graph::BODY, Operator::new("", "F").makes([a]));
+        g.operator(Graph::BODY, Operator::new("", "G").makes([a]));
+        assert_eq!(
+            g.build().unwrap_err().to_string(),
+            "tensor 'a' is made by operator 0 (F) and by operator 1 (G)"
+        );
+        let mut g = GraphBuilder::new("g");
+        g.operator(Graph::BODY, Operator::new("f", "F").reads([TensorId::new(3)]));
+        assert!(g.build().unwrap_err().to_string().contains("names tensor 3, of which there are only 0"));
+        let mut g = GraphBuilder::new("g");
+        g.tensor(Tensor::new("a", u64::MAX, Role::Weight));
+        assert!(matches!(g.build(), Err(GraphError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn a_branch_sees_what_encloses_it_only() {
+        let mut g = GraphBuilder::new("g");
+        let (c, x) = (tensor(&mut g, "c", Role::Input), tensor(&mut g, "x", Role::Input));
+        let (y, z) = (tensor(&mut g, "y", Role::Output), tensor(&mut g, "z", Role::Output));
+        let choose = g.operator(Graph::BODY, Operator::new("if", "If").reads([c]).makes([y]));
+        let then = g.region(choose, "then");
+        g.operator(then, Operator::new("f", "F").reads([x]).makes([z]));
+        g.interface(Graph::BODY, [c, x], [y]);
+        g.interface(then, [], [z]);
+        let built = g.clone().build().unwrap();
+        assert_eq!(built.reads(choose), [c, x]);
+        assert_eq!(built.place(z), then);
+        assert_eq!(built.bytes(Role::Input), Bytes::new(8));
+        let q = tensor(&mut g, "q", Role::Output);
+        g.operator(Graph::BODY, Operator::new("late", "G").reads([z]).makes([q]));
+        assert!(matches!(g.build(), Err(GraphError::NotVisible { .. })));
+    }
+}

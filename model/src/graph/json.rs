@@ -1,0 +1,361 @@
+//! Graphs as JSON, schema version 1.
+//!
+//! ```json
+//! { "format": "plimsoll-graph", "version": 1, "name": "tiny",
+//!   "tensors": [
+//!     { "name": "x", "bytes": 4, "role": "input", "element": "float32", "shape": [1] },
+//!     { "name": "y", "bytes": 8, "role": "output" } ],
+//!   "body": {
+//!     "inputs": ["x"], "outputs": ["y"],
+//!     "operators": [
+//!       { "name": "relu", "kind": "Relu", "inputs": ["x"], "outputs": ["y"],
+//!         "aliases": [ { "input": "x", "output": "y", "kind": "in-place" } ] } ] } }
+//! ```
+//!
+//! | member | meaning | default |
+//! |---|---|---|
+//! | `tensors[].name` | unique, not empty | |
+//! | `tensors[].bytes` | size | |
+//! | `tensors[].role` | `activation`, `weight`, `input`, `output`, `state` | `activation` |
+//! | `tensors[].element`, `.shape` | element type, extents | unknown |
+//! | `body`, `operators[].regions[]` | a region: `name`, `inputs`, `outputs`, `operators` | |
+//! | `operators[].inputs`, `.outputs` | names of tensors | none |
+//! | `operators[].aliases[]` | outputs that may share an input's memory: `view` or `in-place` | none |
+//! | `operators[].scratch` | bytes needed only while it runs | 0 |
+//! | `operators[].unit` | processing unit | unknown |
+//! | `operators[].cost` | multiply-accumulates, or elementary operations where there are none | unknown |
+//!
+//! Unknown members are refused, so that a slip of the pen is not silently ignored.
+
+use super::{AliasKind, Graph, GraphBuilder, GraphError, Operator, Role, Tensor};
+use crate::units::{Bytes, OperatorId, RegionId, TensorId};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The value of the member `format`.
+pub const FORMAT: &str = "plimsoll-graph";
+
+/// The version this build reads and writes.
+pub const VERSION: u32 = 1;
+
+/// Why a file holds no graph.
+#[derive(Debug, thiserror::Error)]
+pub enum GraphFileError {
+    /// It cannot be read.
+    #[error("{path}: {source}", path = .path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is no JSON of this shape.
+    #[error("{path}: {source}", path = .path.display())]
+    Json {
+        /// Which.
+        path: PathBuf,
+        /// Where and why.
+        source: serde_json::Error,
+    },
+    /// Another format, or a version this build does not know.
+    #[error(
+        "{path}: format '{format}' version {version} is not {FORMAT} version {VERSION}",
+        path = .path.display()
+    )]
+    Version {
+        /// Which.
+        path: PathBuf,
+        /// What it says it is.
+        format: String,
+        /// In which version.
+        version: u32,
+    },
+    /// A name that no tensor has.
+    #[error("{path}: {what} names tensor '{tensor}', which is not among the tensors", path = .path.display())]
+    Unknown {
+        /// Which.
+        path: PathBuf,
+        /// Who names it.
+        what: String,
+        /// The name.
+        tensor: String,
+    },
+    /// Two tensors of one name, or one without.
+    #[error("{path}: tensor {at} is called '{tensor}', as an earlier one or nothing is", path = .path.display())]
+    Name {
+        /// Which.
+        path: PathBuf,
+        /// Position among the tensors, from 0.
+        at: usize,
+        /// The name.
+        tensor: String,
+    },
+    /// What it describes is no graph.
+    #[error("{path}: {source}", path = .path.display())]
+    Graph {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: Box<GraphError>,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    format: String,
+    version: u32,
+    name: String,
+    tensors: Vec<TensorRow>,
+    body: RegionRow,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TensorRow {
+    name: String,
+    bytes: u64,
+    #[serde(default = "activation")]
+    role: Role,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    element: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shape: Option<Vec<u64>>,
+}
+
+fn activation() -> Role {
+    Role::Activation
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RegionRow {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    name: String,
+    #[serde(default)]
+    inputs: Vec<String>,
+    #[serde(default)]
+    outputs: Vec<String>,
+    operators: Vec<OperatorRow>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OperatorRow {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    name: String,
+    kind: String,
+    #[serde(default)]
+    inputs: Vec<String>,
+    #[serde(default)]
+    outputs: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<AliasRow>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    scratch: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cost: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    regions: Vec<RegionRow>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde wants")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AliasRow {
+    input: String,
+    output: String,
+    kind: AliasKind,
+}
+
+/// Reads a graph; `origin` names it in messages. What it was written from is read again the same, but for numbers of
+/// operators, which follow the nesting.
+///
+/// # Errors
+/// See [`GraphFileError`]. JSON nested deeper than 128 levels is refused.
+pub fn read_graph(origin: &Path, input: impl Read) -> Result<Graph, GraphFileError> {
+    let path = || origin.to_path_buf();
+    let file: File = serde_json::from_reader(io::BufReader::new(input))
+        .map_err(|source| GraphFileError::Json { path: path(), source })?;
+    if file.format != FORMAT || file.version != VERSION {
+        let (format, version) = (file.format, file.version);
+        return Err(GraphFileError::Version { path: path(), format, version });
+    }
+    let mut reader = Reader { origin, graph: GraphBuilder::new(file.name), tensors: HashMap::new() };
+    for (at, row) in file.tensors.into_iter().enumerate() {
+        let mut tensor = Tensor::new(row.name.clone(), row.bytes, row.role);
+        (tensor.element, tensor.shape) = (row.element, row.shape);
+        let id = reader.graph.tensor(tensor);
+        if row.name.is_empty() || reader.tensors.insert(row.name.clone(), id).is_some() {
+            return Err(GraphFileError::Name { path: path(), at, tensor: row.name });
+        }
+    }
+    let body = reader.graph.body();
+    reader.region(body, &file.body)?;
+    reader.graph.build().map_err(|source| GraphFileError::Graph { path: path(), source: Box::new(source) })
+}
+
+/// Reads a graph from a file.
+///
+/// # Errors
+/// See [`GraphFileError`].
+pub fn read_graph_file(path: &Path) -> Result<Graph, GraphFileError> {
+    let file = std::fs::File::open(path)
+        .map_err(|source| GraphFileError::Io { path: path.to_path_buf(), source })?;
+    read_graph(path, file)
+}
+
+struct Reader<'a> {
+    origin: &'a Path,
+    graph: GraphBuilder,
+    tensors: HashMap<String, TensorId>,
+}
+
+impl Reader<'_> {
+    /// Fills a region and those inside it; as deep as the JSON, which is limited.
+    fn region(&mut self, region: RegionId, row: &RegionRow) -> Result<(), GraphFileError> {
+        let what = || format!("region '{}'", row.name);
+        let inputs = self.find(&what, &row.inputs)?;
+        let outputs = self.find(&what, &row.outputs)?;
+        self.graph.interface(region, inputs, outputs);
+        for row in &row.operators {
+            let what = || format!("operator '{}' ({})", row.name, row.kind);
+            let mut operator = Operator::new(row.name.clone(), row.kind.clone())
+                .reads(self.find(&what, &row.inputs)?)
+                .makes(self.find(&what, &row.outputs)?);
+            for alias in &row.aliases {
+                let pair = self.find(&what, &[alias.input.clone(), alias.output.clone()])?;
+                operator = operator.alias(pair[0], pair[1], alias.kind);
+            }
+            operator.scratch = Bytes::new(row.scratch);
+            operator.unit.clone_from(&row.unit);
+            operator.cost = row.cost;
+            let id = self.graph.operator(region, operator);
+            for row in &row.regions {
+                let inner = self.graph.region(id, row.name.clone());
+                self.region(inner, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn find(&self, what: &dyn Fn() -> String, names: &[String]) -> Result<Vec<TensorId>, GraphFileError> {
+        let find = |name: &String| {
+            self.tensors.get(name).copied().ok_or_else(|| GraphFileError::Unknown {
+                path: self.origin.to_path_buf(),
+                what: what(),
+                tensor: name.clone(),
+            })
+        };
+        names.iter().map(find).collect()
+    }
+}
+
+/// Writes a graph.
+///
+/// # Errors
+/// What the writer reports.
+pub fn write_graph(graph: &Graph, output: &mut dyn Write) -> io::Result<()> {
+    let row = |tensor: &Tensor| TensorRow {
+        name: tensor.name.clone(),
+        bytes: tensor.bytes.get(),
+        role: tensor.role,
+        element: tensor.element.clone(),
+        shape: tensor.shape.clone(),
+    };
+    let file = File {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        name: graph.name().to_owned(),
+        tensors: graph.tensors().iter().map(row).collect(),
+        body: region_row(graph, Graph::BODY),
+    };
+    serde_json::to_writer_pretty(&mut *output, &file)?;
+    writeln!(output)
+}
+
+fn region_row(graph: &Graph, id: RegionId) -> RegionRow {
+    let names = |ids: &[TensorId]| ids.iter().map(|&id| graph.tensor(id).name.clone()).collect();
+    let region = graph.region(id);
+    RegionRow {
+        name: region.name.clone(),
+        inputs: names(&region.inputs),
+        outputs: names(&region.outputs),
+        operators: region.operators.iter().map(|&id| operator_row(graph, id)).collect(),
+    }
+}
+
+fn operator_row(graph: &Graph, id: OperatorId) -> OperatorRow {
+    let name = |id: TensorId| graph.tensor(id).name.clone();
+    let operator = graph.operator(id);
+    let alias = |alias: &super::Alias| AliasRow {
+        input: name(alias.input),
+        output: name(alias.output),
+        kind: alias.kind,
+    };
+    OperatorRow {
+        name: operator.name.clone(),
+        kind: operator.kind.clone(),
+        inputs: operator.inputs.iter().copied().map(name).collect(),
+        outputs: operator.outputs.iter().copied().map(name).collect(),
+        aliases: operator.aliases.iter().map(alias).collect(),
+        scratch: operator.scratch.get(),
+        unit: operator.unit.clone(),
+        cost: operator.cost,
+        regions: operator.regions.iter().map(|&id| region_row(graph, id)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TINY: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "tiny",
+        "tensors": [ { "name": "c", "bytes": 1, "role": "input" }, { "name": "x", "bytes": 4, "role": "input" },
+                     { "name": "w", "bytes": 9, "role": "weight", "element": "int8", "shape": [3, 3] },
+                     { "name": "y", "bytes": 8, "role": "output" }, { "name": "z", "bytes": 8 } ],
+        "body": { "inputs": ["c", "x"], "outputs": ["y"], "operators": [
+            { "name": "choose", "kind": "If", "inputs": ["c"], "outputs": ["y"], "regions": [
+                { "name": "then", "outputs": ["z"], "operators": [
+                    { "kind": "Conv", "inputs": ["x", "w"], "outputs": ["z"], "scratch": 2, "cost": 36 } ] },
+                { "name": "else", "outputs": ["x"], "operators": [] } ] } ] } }"#;
+
+    fn read(text: &str) -> Result<Graph, String> {
+        read_graph(Path::new("g.json"), text.as_bytes()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let graph = read(TINY).unwrap();
+        let choose = OperatorId::new(0);
+        assert_eq!(graph.weight_bytes(choose).get(), 9);
+        assert_eq!(graph.regions().len(), 3);
+        let mut text = Vec::new();
+        write_graph(&graph, &mut text).unwrap();
+        assert_eq!(read(std::str::from_utf8(&text).unwrap()).unwrap(), graph);
+        let mut dot = Vec::new();
+        super::super::write_dot(&graph, &mut dot).unwrap();
+        assert!(String::from_utf8(dot).unwrap().contains("subgraph cluster_1 { label=\"then\";"));
+    }
+
+    #[test]
+    fn slips_are_refused() {
+        let swap = |from: &str, to: &str| read(&TINY.replacen(from, to, 1)).unwrap_err();
+        assert_eq!(
+            swap("\"version\": 1", "\"version\": 2"),
+            "g.json: format 'plimsoll-graph' version 2 is not plimsoll-graph version 1"
+        );
+        assert!(swap("\"inputs\": [\"c\"]", "\"inputs\": [\"d\"]").contains("names tensor 'd'"));
+        assert!(swap("\"scratch\"", "\"scrach\"").contains("unknown field `scrach`"));
+        assert!(swap("\"name\": \"z\"", "\"name\": \"y\"").contains("tensor 4 is called 'y'"));
+        assert!(swap("\"bytes\": 4", "\"bytes\": -4").contains("line 2"));
+    }
+}

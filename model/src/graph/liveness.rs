@@ -1,0 +1,370 @@
+//! From a region to an order problem: which tensors take memory, which share it, and when it must be held.
+//!
+//! A *storage* is the memory of one tensor, or of several that share it. It is held from the operator that makes its
+//! first tensor to the last operator that touches any of them. What the region is given is held from its first step,
+//! what is wanted of it to its last (SOURCES S0 eq. 1, S1; persistent tensors by role).
+//!
+//! # Sharing
+//! - A **view** (reshape, identity) shares its input's storage, whatever else reads the input: nothing is written.
+//! - An operator writes **in place** where its input is an activation of the same size and everything else that touches
+//!   the input's storage makes one of its tensors: those ran before, so what is overwritten is never read again, in
+//!   any order.
+//!
+//! Neither is done where one tensor is inside the arena and the other is not, nor where sizes differ for in-place
+//! outputs. An output of the region may share, an input of it may be viewed but is not overwritten.
+
+use super::{AliasKind, Graph, Operator, Role};
+use crate::order::{OrderError, OrderProblem, Storage};
+use crate::units::{Bytes, OperatorId, RegionId, TensorId};
+use std::collections::{HashMap, HashSet};
+
+/// Where tensors live that a region is given or that are wanted of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Boundary {
+    /// In the arena while needed: inputs from the first step to their last use, outputs from their making to the end.
+    #[default]
+    Arena,
+    /// In the arena from the first step to the last, never reused (SOURCES S1).
+    Persistent,
+    /// Not in the arena: somebody else's memory (SOURCES S0).
+    Outside,
+}
+
+/// What liveness assumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LivenessOptions {
+    /// Where inputs and outputs live.
+    pub boundary: Boundary,
+    /// True where weights take room in the arena, all the time.
+    pub weights: bool,
+    /// True where states (variable tensors) take room in the arena, all the time.
+    pub states: bool,
+    /// True where views share memory.
+    pub views: bool,
+    /// True where operators that can write in place do.
+    pub in_place: bool,
+    /// Sizes are rounded up to a multiple of this, bytes.
+    pub align: Bytes,
+}
+
+impl Default for LivenessOptions {
+    /// Inputs and outputs in the arena while needed, states too; weights outside; views share, nothing in place.
+    fn default() -> Self {
+        Self {
+            boundary: Boundary::Arena,
+            weights: false,
+            states: true,
+            views: true,
+            in_place: false,
+            align: Bytes::new(1),
+        }
+    }
+}
+
+/// An order problem made from a region, and what its numbers mean in the graph.
+#[derive(Clone, Debug)]
+pub struct Storages {
+    /// The problem. Its operators are those of the region, in a topological order that follows the file.
+    pub problem: OrderProblem,
+    /// Per operator of the problem: the operator of the graph.
+    pub operators: Vec<OperatorId>,
+    /// Per storage of the problem: its tensors, ascending.
+    pub tensors: Vec<Vec<TensorId>>,
+}
+
+impl Graph {
+    /// The order problem of one region. `scratch` gives bytes an operator needs while it runs beyond its own
+    /// [`Operator::scratch`]: what the regions it owns take.
+    ///
+    /// Tensors of enclosing regions take no room here: whoever holds them counts them. Tensors of size zero take none.
+    /// O(size of the region, and what it owns, log).
+    ///
+    /// # Errors
+    /// Sizes whose rounded sum leaves 63 bits.
+    pub fn storages(
+        &self,
+        region: RegionId,
+        options: &LivenessOptions,
+        mut scratch: impl FnMut(OperatorId) -> Bytes,
+    ) -> Result<Storages, OrderError> {
+        let operators = self.file_order(region);
+        let mut scope = Scope::new(self, region, options, &operators);
+        for (at, &id) in operators.iter().enumerate() {
+            scope.share(at as u32, self.operator(id), options);
+        }
+        let (storages, tensors) = scope.storages(options)?;
+        let mut needs = Vec::with_capacity(operators.len());
+        for &id in &operators {
+            let raw = self.operator(id).scratch.checked_add(scratch(id));
+            needs.push(raw.and_then(|raw| raw.align_up(options.align)).ok_or(OrderError::TooLarge)?);
+        }
+        let names = operators.iter().map(|&id| {
+            let operator = self.operator(id);
+            if operator.name.is_empty() { format!("{}#{id}", operator.kind) } else { operator.name.clone() }
+        });
+        let name = if region == Self::BODY {
+            self.name().to_owned()
+        } else {
+            format!("{}/{}", self.name(), self.region(region).name)
+        };
+        let edges = scope.edges();
+        let problem = OrderProblem::new(name, names.collect(), edges, storages, needs)?;
+        Ok(Storages { problem, operators, tensors })
+    }
+}
+
+/// The tensors of one storage, and whether it can be written over.
+struct Shared {
+    members: Vec<usize>,
+    /// Operators that make a member, in the order they were met.
+    makers: Vec<u32>,
+    /// Operators that touch a member and make none.
+    readers: HashSet<u32>,
+    /// Only activations that are neither given nor wanted.
+    plain: bool,
+}
+
+/// What is known of one region while its storages are formed.
+struct Scope<'a> {
+    graph: &'a Graph,
+    region: RegionId,
+    /// Tensors of the region that may take room, in order of first appearance.
+    tensors: Vec<TensorId>,
+    /// Per tensor of `tensors`: its position there.
+    known: HashMap<TensorId, usize>,
+    /// Per tensor: positions of operators that touch it, maker first.
+    users: Vec<Vec<u32>>,
+    /// Per tensor: the operator that makes it.
+    makers: Vec<Option<u32>>,
+    /// Per tensor: the tensor whose storage it is in.
+    root: Vec<usize>,
+    /// Per root: what has been shared so far.
+    shared: Vec<Shared>,
+    given: Vec<bool>,
+    wanted: Vec<bool>,
+}
+
+impl<'a> Scope<'a> {
+    fn new(graph: &'a Graph, region: RegionId, options: &LivenessOptions, operators: &[OperatorId]) -> Self {
+        let (tensors, known) = (Vec::new(), HashMap::new());
+        let (users, makers, root) = (Vec::new(), Vec::new(), Vec::new());
+        let (given, wanted, shared) = (Vec::new(), Vec::new(), Vec::new());
+        let mut scope = Self { graph, region, tensors, known, users, makers, root, shared, given, wanted };
+        for &tensor in &graph.region(region).inputs {
+            scope.learn(tensor);
+        }
+        for (at, &id) in operators.iter().enumerate() {
+            let at = at as u32;
+            for tensor in graph.reads(id) {
+                if let Some(one) = scope.learn(tensor) {
+                    scope.users[one].push(at);
+                }
+            }
+            for &tensor in &graph.operator(id).outputs {
+                if let Some(one) = scope.learn(tensor) {
+                    scope.makers[one] = Some(at);
+                    scope.users[one].push(at);
+                }
+            }
+        }
+        if region == Graph::BODY && options.weights {
+            for at in 0..graph.tensors().len() {
+                scope.learn(TensorId::at(at));
+            }
+        }
+        for &tensor in &graph.region(region).inputs {
+            scope.mark(tensor, |scope, one| scope.given[one] = true);
+        }
+        for &tensor in &graph.region(region).outputs {
+            scope.mark(tensor, |scope, one| scope.wanted[one] = true);
+        }
+        scope.shared = (0..scope.tensors.len()).map(|one| scope.alone(one)).collect();
+        scope
+    }
+
+    fn mark(&mut self, tensor: TensorId, set: impl FnOnce(&mut Self, usize)) {
+        if let Some(&one) = self.known.get(&tensor) {
+            set(self, one);
+        }
+    }
+
+    /// The position of a tensor that belongs to this region.
+    fn learn(&mut self, tensor: TensorId) -> Option<usize> {
+        if self.graph.place(tensor) != self.region {
+            return None;
+        }
+        let next = self.tensors.len();
+        let one = *self.known.entry(tensor).or_insert(next);
+        if one == next {
+            self.tensors.push(tensor);
+            self.users.push(Vec::new());
+            self.makers.push(None);
+            self.root.push(one);
+            self.given.push(false);
+            self.wanted.push(false);
+        }
+        Some(one)
+    }
+
+    fn role(&self, one: usize) -> Role {
+        self.graph.tensor(self.tensors[one]).role
+    }
+
+    /// True where a tensor takes room in the arena.
+    fn inside(&self, one: usize, options: &LivenessOptions) -> bool {
+        match self.role(one) {
+            Role::Weight => options.weights,
+            Role::State => options.states,
+            _ if self.given[one] || self.wanted[one] => options.boundary != Boundary::Outside,
+            _ => true,
+        }
+    }
+
+    /// The storage of one tensor that shares with nobody yet.
+    fn alone(&self, one: usize) -> Shared {
+        let maker = self.makers[one];
+        let readers = self.users[one].iter().copied().filter(|&user| Some(user) != maker).collect();
+        let plain = self.role(one) == Role::Activation && !self.wanted[one] && !self.given[one];
+        Shared { members: vec![one], makers: maker.into_iter().collect(), readers, plain }
+    }
+
+    /// Joins outputs of the operator at position `at` to the storages of its inputs where the rules allow.
+    fn share(&mut self, at: u32, operator: &Operator, options: &LivenessOptions) {
+        for alias in &operator.aliases {
+            let (Some(&input), Some(&output)) = (self.known.get(&alias.input), self.known.get(&alias.output))
+            else {
+                continue;
+            };
+            let same_side = self.inside(input, options) == self.inside(output, options);
+            let root = self.root[input];
+            let allowed = match alias.kind {
+                AliasKind::View => options.views,
+                AliasKind::InPlace => options.in_place && self.overwritable(at, input, output),
+            };
+            if self.root[output] == output && same_side && allowed {
+                self.root[output] = root;
+                let theirs = std::mem::take(&mut self.shared[output].readers);
+                let plain = self.shared[output].plain;
+                let shared = &mut self.shared[root];
+                shared.members.push(output);
+                shared.makers.push(at);
+                shared.readers.remove(&at);
+                shared.readers.extend(theirs);
+                shared.plain &= plain;
+            }
+        }
+    }
+
+    /// True where nobody but the operator at `at` still needs what the storage of `input` holds.
+    fn overwritable(&self, at: u32, input: usize, output: usize) -> bool {
+        let bytes = |one: usize| self.graph.tensor(self.tensors[one]).bytes;
+        let shared = &self.shared[self.root[input]];
+        bytes(input) == bytes(output)
+            && shared.plain
+            && !shared.makers.contains(&at)
+            && shared.readers.iter().all(|&reader| reader == at)
+    }
+
+    /// The storages, and the tensors of each.
+    fn storages(&self, options: &LivenessOptions) -> Result<(Vec<Storage>, Vec<Vec<TensorId>>), OrderError> {
+        let (mut storages, mut names) = (Vec::new(), Vec::new());
+        for root in (0..self.tensors.len()).filter(|&one| self.root[one] == one) {
+            let members = &self.shared[root].members;
+            let largest = members.iter().map(|&one| self.graph.tensor(self.tensors[one]).bytes).max();
+            let size = largest.unwrap_or(Bytes::ZERO);
+            if size == Bytes::ZERO || !self.inside(root, options) {
+                continue;
+            }
+            let mut users: Vec<u32> = members.iter().flat_map(|&one| self.users[one].clone()).collect();
+            users.sort_unstable();
+            users.dedup();
+            let given = members.iter().any(|&one| self.given[one]);
+            let wanted = members.iter().any(|&one| self.wanted[one]);
+            let constant = matches!(self.role(root), Role::Weight | Role::State);
+            let always = constant || (options.boundary == Boundary::Persistent && (given || wanted));
+            storages.push(Storage {
+                name: self.graph.tensor(self.tensors[root]).name.clone(),
+                size: size.align_up(options.align).ok_or(OrderError::TooLarge)?,
+                // What is given and never used can be written at any time: it is held throughout.
+                from_start: always || given,
+                to_end: always || wanted || users.is_empty(),
+                users: users.into_iter().map(OperatorId::new).collect(),
+            });
+            let mut tensors: Vec<TensorId> = members.iter().map(|&one| self.tensors[one]).collect();
+            tensors.sort_unstable();
+            names.push(tensors);
+        }
+        Ok((storages, names))
+    }
+
+    /// Who must run before whom: makers before users.
+    fn edges(&self) -> Vec<(OperatorId, OperatorId)> {
+        let mut edges = Vec::new();
+        for (one, maker) in self.makers.iter().enumerate() {
+            let Some(maker) = *maker else { continue };
+            let others = self.users[one].iter().filter(|&&user| user != maker);
+            edges.extend(others.map(|&user| (OperatorId::new(maker), OperatorId::new(user))));
+        }
+        edges
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{GraphBuilder, Tensor};
+
+    /// in -conv-> a -relu-> b -reshape-> c -add(c, d)-> out, with b -pool-> d.
+    fn graph() -> Graph {
+        let mut g = GraphBuilder::new("g");
+        let mut t = |name: &str, bytes: u64, role| g.tensor(Tensor::new(name, bytes, role));
+        let (x, w) = (t("in", 8, Role::Input), t("w", 100, Role::Weight));
+        let (a, b) = (t("a", 4, Role::Activation), t("b", 4, Role::Activation));
+        let (c, d) = (t("c", 4, Role::Activation), t("d", 4, Role::Activation));
+        let out = t("out", 4, Role::Output);
+        let body = g.body();
+        g.operator(body, Operator::new("conv", "Conv").reads([x, w]).makes([a]));
+        g.operator(body, Operator::new("relu", "Relu").reads([a]).makes([b]).alias(a, b, AliasKind::InPlace));
+        let view = Operator::new("view", "Reshape").reads([b]).makes([c]).alias(b, c, AliasKind::View);
+        g.operator(body, view);
+        g.operator(body, Operator::new("pool", "Pool").reads([b]).makes([d]));
+        let add = Operator::new("add", "Add").reads([c, d]).makes([out]);
+        let add = add.alias(c, out, AliasKind::InPlace).alias(d, out, AliasKind::InPlace);
+        g.operator(body, add);
+        g.interface(body, [x], [out]);
+        g.build().unwrap()
+    }
+
+    fn storages(options: &LivenessOptions) -> Vec<String> {
+        let made = graph().storages(Graph::BODY, options, |_| Bytes::ZERO).unwrap();
+        let show = |s: &Storage| {
+            let users: Vec<String> = s.users.iter().map(ToString::to_string).collect();
+            let (start, end) = (if s.from_start { "<" } else { "" }, if s.to_end { ">" } else { "" });
+            format!("{}:{} {start}{}{end}", s.name, s.size, users.join(","))
+        };
+        made.problem.storages().iter().map(show).collect()
+    }
+
+    #[test]
+    fn views_share_and_readers_forbid_writing_in_place() {
+        let plain = LivenessOptions { views: false, ..LivenessOptions::default() };
+        assert_eq!(storages(&plain), ["in:8 <0", "a:4 0,1", "b:4 1,2,3", "c:4 2,4", "d:4 3,4", "out:4 4>"]);
+        let views = LivenessOptions::default();
+        assert_eq!(storages(&views), ["in:8 <0", "a:4 0,1", "b:4 1,2,3,4", "d:4 3,4", "out:4 4>"]);
+        // relu may overwrite a. add may not overwrite c, whose storage pool reads as b, but d.
+        let all = LivenessOptions { in_place: true, ..views };
+        assert_eq!(storages(&all), ["in:8 <0", "a:4 0,1,2,3,4", "d:4 3,4>"]);
+    }
+
+    #[test]
+    fn the_boundary_is_a_choice() {
+        let with = |boundary| LivenessOptions { boundary, weights: true, ..LivenessOptions::default() };
+        let persistent = storages(&with(Boundary::Persistent));
+        assert!(persistent.contains(&"in:8 <0>".to_owned()) && persistent.contains(&"out:4 <4>".to_owned()));
+        assert!(persistent.contains(&"w:100 <0>".to_owned()));
+        let outside = storages(&with(Boundary::Outside));
+        assert!(!outside.iter().any(|s| s.starts_with("in") || s.starts_with("out")), "{outside:?}");
+        let aligned = LivenessOptions { align: Bytes::new(256), ..LivenessOptions::default() };
+        assert!(storages(&aligned).iter().all(|s| s.contains(":256 ")));
+    }
+}

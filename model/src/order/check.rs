@@ -1,0 +1,123 @@
+//! The checker of orders: recomputes precedences, lifetimes and peaks from the definitions.
+//!
+//! Shares no code with [`Order::peak`](super::Order::peak): every storage's first and last step are looked up, and
+//! what is alive at a step is added up anew.
+
+use super::problem::{Order, OrderProblem};
+use crate::bound::{BoundError, LowerBound, Witness};
+use crate::check::Violation;
+use crate::units::{Bytes, OperatorId};
+
+/// Everything wrong with an order: operators missing, twice, unknown, or before one they wait for. O(size).
+pub fn check_order(problem: &OrderProblem, order: &Order) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let mut step: Vec<Option<usize>> = vec![None; problem.len()];
+    for (at, &operator) in order.operators().iter().enumerate() {
+        match step.get_mut(operator.index()) {
+            None => violations.push(Violation::NoSuchOperator { operator, operators: problem.len() }),
+            Some(step) => {
+                if let Some(first) = step.replace(at) {
+                    let name = problem.operator(operator).to_owned();
+                    violations.push(Violation::OperatorTwice { operator, name, first, second: at });
+                }
+            }
+        }
+    }
+    for operator in problem.ids() {
+        let name = || problem.operator(operator).to_owned();
+        let Some(at) = step[operator.index()] else {
+            violations.push(Violation::OperatorMissing { operator, name: name() });
+            continue;
+        };
+        for &before in problem.predecessors(operator) {
+            if let Some(earlier) = step[before.index()]
+                && earlier >= at
+            {
+                violations.push(Violation::Precedence {
+                    before,
+                    before_name: problem.operator(before).to_owned(),
+                    before_step: earlier,
+                    after: operator,
+                    after_name: name(),
+                    after_step: at,
+                });
+            }
+        }
+    }
+    violations
+}
+
+/// The peak of a valid order: sums, step by step, of what starts and ends there.
+pub(crate) fn recomputed_peak(problem: &OrderProblem, order: &Order) -> Bytes {
+    let n = order.operators().len();
+    let mut step = vec![0usize; problem.len()];
+    for (at, operator) in order.operators().iter().enumerate() {
+        step[operator.index()] = at;
+    }
+    let mut change = vec![0i128; n.max(1) + 1];
+    for storage in problem.storages() {
+        let steps = || storage.users.iter().map(|user| step[user.index()]);
+        let lower = if storage.from_start { 0 } else { steps().min().unwrap_or(0) };
+        let upper = if storage.to_end { n.max(1) } else { steps().max().unwrap_or(0) + 1 };
+        change[lower] += i128::from(storage.size.get());
+        change[upper] -= i128::from(storage.size.get());
+    }
+    let (mut alive, mut peak) = (0i128, 0i128);
+    for (at, change) in change[..n.max(1)].iter().enumerate() {
+        alive += change;
+        let scratch = order.operators().get(at).map_or(0, |&id| i128::from(problem.scratch(id).get()));
+        peak = peak.max(alive + scratch);
+    }
+    Bytes::new(u64::try_from(peak).unwrap_or(u64::MAX))
+}
+
+/// Confirms that the witness of a bound on the peak of every order shows it, from the definitions. O(size).
+///
+/// # Errors
+/// The first reason for doubt.
+pub fn confirm_order_bound(problem: &OrderProblem, bound: &LowerBound) -> Result<(), BoundError> {
+    let sum = |held: &dyn Fn(&super::Storage) -> bool| {
+        let sizes = problem.storages().iter().filter(|s| held(s)).map(|s| u128::from(s.size.get()));
+        Bytes::new(u64::try_from(sizes.sum::<u128>()).unwrap_or(0))
+    };
+    let shown = match &bound.witness {
+        Witness::Trivial => Bytes::ZERO,
+        Witness::Start => sum(&|s| s.from_start),
+        Witness::End => sum(&|s| s.to_end),
+        Witness::Around { operator } => bytes_around(problem, *operator)?,
+        Witness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
+        other => return Err(BoundError::Foreign(other.to_string())),
+    };
+    if shown < bound.value {
+        let claimed = bound.value;
+        return Err(BoundError::TooWeak { shown, claimed });
+    }
+    Ok(())
+}
+
+/// What must be alive while an operator runs, in any order: what is begun by it or by those it waits for, directly or not,
+/// and still touched by it or by those that wait for it; and its scratch.
+fn bytes_around(problem: &OrderProblem, operator: OperatorId) -> Result<Bytes, BoundError> {
+    if operator.index() >= problem.len() {
+        return Err(BoundError::BadOperator(operator));
+    }
+    let reach = |next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
+        let mut seen = vec![false; problem.len()];
+        let mut todo = vec![operator];
+        while let Some(at) = todo.pop() {
+            if !std::mem::replace(&mut seen[at.index()], true) {
+                todo.extend(next(at));
+            }
+        }
+        seen
+    };
+    let before = reach(&|at| problem.predecessors(at).to_vec());
+    let after = reach(&|at| problem.successors(at).to_vec());
+    let alive = problem.storages().iter().filter(|s| {
+        (s.from_start || s.users.iter().any(|user| before[user.index()]))
+            && (s.to_end || s.users.iter().any(|user| after[user.index()]))
+    });
+    let sum: u128 =
+        alive.map(|s| u128::from(s.size.get())).sum::<u128>() + u128::from(problem.scratch(operator).get());
+    Ok(Bytes::new(u64::try_from(sum).unwrap_or(0)))
+}

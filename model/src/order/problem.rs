@@ -1,0 +1,580 @@
+//! Operators with precedences, storages held between uses, orders.
+
+use crate::bound::{LowerBound, Witness};
+use crate::instance::{Buffer, Instance, InstanceBuilder};
+use crate::lifespan::Lifespan;
+use crate::units::{Bytes, OperatorId, gcd};
+use std::collections::HashSet;
+
+/// Memory that must be held from its first use to its last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Storage {
+    /// Its name, unique in the problem.
+    pub name: String,
+    /// Bytes, not zero.
+    pub size: Bytes,
+    /// Operators that touch it, ascending, each once. Unless held from the start, one of them must precede all others.
+    pub users: Vec<OperatorId>,
+    /// Held from the first step, whoever uses it first.
+    pub from_start: bool,
+    /// Held to the last step, whoever uses it last.
+    pub to_end: bool,
+}
+
+/// Why operators and storages are no order problem.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OrderError {
+    /// An operator that is not there.
+    #[error("{what} names operator {operator}, of which there are only {count}")]
+    Unknown {
+        /// Who names it.
+        what: String,
+        /// The number.
+        operator: OperatorId,
+        /// How many there are.
+        count: usize,
+    },
+    /// An operator that waits for itself, directly or not.
+    #[error("operator {operator} ('{name}') waits for itself")]
+    Cycle {
+        /// Which.
+        operator: OperatorId,
+        /// Its name.
+        name: String,
+    },
+    /// A storage that nobody is known to begin.
+    #[error("storage '{storage}' is not held from the start, and none of its users precedes the others")]
+    NoFirst {
+        /// Its name.
+        storage: String,
+    },
+    /// A storage without bytes, or without time.
+    #[error("storage '{storage}' has no bytes or no user")]
+    Empty {
+        /// Its name.
+        storage: String,
+    },
+    /// Two storages of one name.
+    #[error("two storages are called '{storage}'")]
+    Twice {
+        /// The name.
+        storage: String,
+    },
+    /// Lists of different length.
+    #[error("{scratch} scratch sizes for {operators} operators")]
+    Length {
+        /// Scratch sizes given.
+        scratch: usize,
+        /// Operators there are.
+        operators: usize,
+    },
+    /// Sizes whose sum leaves 63 bits.
+    #[error("sizes add up to more than 2^63 - 1 bytes")]
+    TooLarge,
+}
+
+/// Operators with precedences, and the memory they touch. Validated once, immutable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderProblem {
+    name: String,
+    operators: Vec<String>,
+    /// Per operator, ascending.
+    predecessors: Vec<Vec<OperatorId>>,
+    /// Per operator, ascending.
+    successors: Vec<Vec<OperatorId>>,
+    storages: Vec<Storage>,
+    /// Per storage: the operator that begins it; none where it is held from the start.
+    first: Vec<Option<OperatorId>>,
+    /// Per operator: positions of the storages it touches, ascending.
+    touched: Vec<Vec<u32>>,
+    scratch: Vec<Bytes>,
+}
+
+impl OrderProblem {
+    /// A problem with `operators` by name, `edges` (who must run before whom), storages, and the bytes each operator
+    /// needs only while it runs. O(size log size).
+    ///
+    /// # Errors
+    /// See [`OrderError`].
+    pub fn new(
+        name: impl Into<String>,
+        operators: Vec<String>,
+        edges: impl IntoIterator<Item = (OperatorId, OperatorId)>,
+        storages: Vec<Storage>,
+        scratch: Vec<Bytes>,
+    ) -> Result<Self, OrderError> {
+        let count = operators.len();
+        if scratch.len() != count {
+            return Err(OrderError::Length { scratch: scratch.len(), operators: count });
+        }
+        let known = |what: &dyn Fn() -> String, operator: OperatorId| {
+            if operator.index() < count {
+                Ok(())
+            } else {
+                Err(OrderError::Unknown { what: what(), operator, count })
+            }
+        };
+        let mut predecessors = vec![Vec::new(); count];
+        let mut successors = vec![Vec::new(); count];
+        for (before, after) in edges {
+            known(&|| "an edge".to_owned(), before)?;
+            known(&|| "an edge".to_owned(), after)?;
+            predecessors[after.index()].push(before);
+            successors[before.index()].push(after);
+        }
+        for list in predecessors.iter_mut().chain(&mut successors) {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let mut touched = vec![Vec::new(); count];
+        let mut names = HashSet::new();
+        for (at, storage) in storages.iter().enumerate() {
+            let name = || storage.name.clone();
+            for &user in &storage.users {
+                known(&|| format!("storage '{}'", storage.name), user)?;
+                touched[user.index()].push(at as u32);
+            }
+            let held = !storage.users.is_empty() || (storage.from_start && storage.to_end);
+            if storage.size == Bytes::ZERO || !held {
+                return Err(OrderError::Empty { storage: name() });
+            }
+            if !names.insert(storage.name.as_str()) {
+                return Err(OrderError::Twice { storage: name() });
+            }
+        }
+        let sizes = storages.iter().map(|s| s.size).chain(scratch.iter().copied());
+        if sizes.map(|size| u128::from(size.get())).sum::<u128>() > i64::MAX as u128 {
+            return Err(OrderError::TooLarge);
+        }
+        let first = vec![None; storages.len()];
+        let name = name.into();
+        let mut problem =
+            Self { name, operators, predecessors, successors, storages, first, touched, scratch };
+        problem.find_first()?;
+        Ok(problem)
+    }
+
+    /// Finds who begins each storage: its user that comes first in any order, hence in the one at hand.
+    fn find_first(&mut self) -> Result<(), OrderError> {
+        let order = self.file_order()?;
+        let mut position = vec![0usize; self.len()];
+        for (at, &id) in order.operators().iter().enumerate() {
+            position[id.index()] = at;
+        }
+        let mut seen = vec![u32::MAX; self.len()];
+        for at in 0..self.storages.len() {
+            let storage = &self.storages[at];
+            if storage.from_start {
+                continue;
+            }
+            let first = storage.users.iter().copied().min_by_key(|user| position[user.index()]);
+            if let Some(first) = first
+                && self.precedes_all(first, &storage.users, &position, &mut seen, at as u32)
+            {
+                self.first[at] = Some(first);
+            } else {
+                return Err(OrderError::NoFirst { storage: storage.name.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// True where `first` is, or must run before, each of `users`. Looks at direct successors first, which nearly
+    /// always settles it; `seen` is scratch, marked with `mark`.
+    fn precedes_all(
+        &self,
+        first: OperatorId,
+        users: &[OperatorId],
+        position: &[usize],
+        seen: &mut [u32],
+        mark: u32,
+    ) -> bool {
+        let direct = &self.successors[first.index()];
+        let mut left: Vec<OperatorId> = users
+            .iter()
+            .copied()
+            .filter(|user| *user != first && direct.binary_search(user).is_err())
+            .collect();
+        if left.is_empty() {
+            return true;
+        }
+        let horizon = left.iter().map(|user| position[user.index()]).max().unwrap_or(0);
+        let mut todo = vec![first];
+        while let Some(at) = todo.pop() {
+            for &next in &self.successors[at.index()] {
+                if seen[next.index()] != mark && position[next.index()] <= horizon {
+                    seen[next.index()] = mark;
+                    todo.push(next);
+                }
+            }
+        }
+        left.retain(|user| seen[user.index()] != mark);
+        left.is_empty()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of operators.
+    pub fn len(&self) -> usize {
+        self.operators.len()
+    }
+
+    /// True without operators.
+    pub fn is_empty(&self) -> bool {
+        self.operators.is_empty()
+    }
+
+    /// Ids of the operators, ascending.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = OperatorId> + use<> {
+        (0..self.operators.len()).map(OperatorId::at)
+    }
+
+    /// Name of an operator; need not be unique.
+    pub fn operator(&self, id: OperatorId) -> &str {
+        &self.operators[id.index()]
+    }
+
+    /// Who must run directly before, ascending.
+    pub fn predecessors(&self, id: OperatorId) -> &[OperatorId] {
+        &self.predecessors[id.index()]
+    }
+
+    /// Who must run directly after, ascending.
+    pub fn successors(&self, id: OperatorId) -> &[OperatorId] {
+        &self.successors[id.index()]
+    }
+
+    /// All storages.
+    pub fn storages(&self) -> &[Storage] {
+        &self.storages
+    }
+
+    /// Positions, among the storages, of those an operator touches, ascending.
+    pub fn touched(&self, id: OperatorId) -> &[u32] {
+        &self.touched[id.index()]
+    }
+
+    /// The operator that begins the storage at a position; none where it is held from the start.
+    pub fn first(&self, storage: usize) -> Option<OperatorId> {
+        self.first[storage]
+    }
+
+    /// Bytes an operator needs only while it runs.
+    pub fn scratch(&self, id: OperatorId) -> Bytes {
+        self.scratch[id.index()]
+    }
+
+    /// The order closest to that of the operators' numbers: of those ready, always the lowest.
+    ///
+    /// # Errors
+    /// [`OrderError::Cycle`], which [`OrderProblem::new`] has ruled out.
+    fn file_order(&self) -> Result<Order, OrderError> {
+        use std::cmp::Reverse;
+        let mut waiting: Vec<usize> = self.predecessors.iter().map(Vec::len).collect();
+        let ready = self.ids().filter(|id| waiting[id.index()] == 0);
+        let mut ready: std::collections::BinaryHeap<_> = ready.map(Reverse).collect();
+        let mut order = Vec::with_capacity(self.len());
+        while let Some(Reverse(id)) = ready.pop() {
+            order.push(id);
+            for &next in &self.successors[id.index()] {
+                waiting[next.index()] -= 1;
+                if waiting[next.index()] == 0 {
+                    ready.push(Reverse(next));
+                }
+            }
+        }
+        match self.ids().find(|id| waiting[id.index()] > 0) {
+            Some(operator) => Err(OrderError::Cycle { operator, name: self.operator(operator).to_owned() }),
+            None => Ok(Order::new(order)),
+        }
+    }
+
+    /// The topological order that follows the numbers of the operators as far as it can. O(e log n).
+    ///
+    /// # Panics
+    /// Never: cycles were refused when the problem was made.
+    pub fn as_in_file(&self) -> Order {
+        self.file_order().expect("checked when the problem was made")
+    }
+
+    /// The offset problem under an order: one buffer per storage, and one per operator with scratch, alive for the
+    /// steps they are held. Its load is the peak of the order. O(size).
+    ///
+    /// Offsets shall be multiples of `align` bytes.
+    ///
+    /// # Panics
+    /// If the order is not one of this problem; check it first.
+    pub fn instance(&self, order: &Order, align: Bytes) -> Instance {
+        let mut step = vec![0u64; self.len()];
+        for (at, &id) in order.operators().iter().enumerate() {
+            step[id.index()] = at as u64;
+        }
+        let end = (self.len() as u64).max(1);
+        let buffer = |name: &str, size: Bytes, lower: u64, upper: u64| {
+            let lifespan = Lifespan::single(lower, upper).expect("what is held is held for a step");
+            Buffer::new(name, size, lifespan).aligned(align)
+        };
+        let held = |storage: &Storage| {
+            let steps = storage.users.iter().map(|user| step[user.index()]);
+            let lower = if storage.from_start { 0 } else { steps.clone().min().unwrap_or(0) };
+            let upper = if storage.to_end { end } else { steps.max().unwrap_or(0) + 1 };
+            buffer(&storage.name, storage.size, lower, upper)
+        };
+        let taken: HashSet<&str> = self.storages.iter().map(|s| s.name.as_str()).collect();
+        let scratch = self.ids().filter(|&id| self.scratch(id) > Bytes::ZERO).map(|id| {
+            let mut name = format!("scratch of {}#{id}", self.operator(id));
+            while taken.contains(name.as_str()) {
+                name.push('~');
+            }
+            buffer(&name, self.scratch(id), step[id.index()], step[id.index()] + 1)
+        });
+        InstanceBuilder::new(self.name.clone())
+            .buffers(self.storages.iter().map(held).chain(scratch))
+            .build()
+            .expect("sizes and names were checked when the problem was made")
+    }
+
+    /// The largest number of bytes that divides every size: no peak lies between its multiples.
+    pub fn grain(&self) -> Bytes {
+        let sizes = self.storages.iter().map(|s| s.size).chain(self.scratch.iter().copied());
+        Bytes::new(sizes.fold(0, |grain, size| gcd(grain, size.get())).max(1))
+    }
+}
+
+/// A permutation of the operators: the first entry runs at step 0.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Order {
+    operators: Vec<OperatorId>,
+}
+
+impl Order {
+    /// An order; whether it fits a problem is for [`check_order`](super::check_order) to say.
+    pub fn new(operators: Vec<OperatorId>) -> Self {
+        Self { operators }
+    }
+
+    /// The operators, in the order they run.
+    pub fn operators(&self) -> &[OperatorId] {
+        &self.operators
+    }
+
+    /// The most bytes alive at one step: the peak. O(size).
+    ///
+    /// # Panics
+    /// If an operator of the problem is missing or unknown ones are named; check first.
+    pub fn peak(&self, problem: &OrderProblem) -> Bytes {
+        self.profile(problem).into_iter().max().unwrap_or_else(|| idle(problem))
+    }
+
+    /// Bytes alive at every step. O(size).
+    ///
+    /// # Panics
+    /// As [`Order::peak`].
+    pub fn profile(&self, problem: &OrderProblem) -> Vec<Bytes> {
+        let mut left: Vec<usize> = problem.storages().iter().map(|s| s.users.len()).collect();
+        let mut begun: Vec<bool> = problem.storages().iter().map(|s| s.from_start).collect();
+        let from_start = problem.storages().iter().filter(|s| s.from_start);
+        let mut alive: u64 = from_start.map(|s| s.size.get()).sum();
+        let mut profile = Vec::with_capacity(self.operators.len());
+        for &id in &self.operators {
+            for &at in problem.touched(id) {
+                if !std::mem::replace(&mut begun[at as usize], true) {
+                    alive += problem.storages()[at as usize].size.get();
+                }
+            }
+            profile.push(Bytes::new(alive + problem.scratch(id).get()));
+            for &at in problem.touched(id) {
+                left[at as usize] -= 1;
+                let storage = &problem.storages()[at as usize];
+                if left[at as usize] == 0 && !storage.to_end {
+                    alive -= storage.size.get();
+                }
+            }
+        }
+        profile
+    }
+}
+
+/// What is held where no operator runs.
+fn idle(problem: &OrderProblem) -> Bytes {
+    Bytes::new(problem.storages().iter().filter(|s| s.from_start || s.to_end).map(|s| s.size.get()).sum())
+}
+
+/// The simplest bound: while an operator runs, whatever it touches is alive, and so is what is begun before it and used
+/// after it in any order; what is held at the first or last step. O(n e / 64) time with one bit per pair of operators,
+/// or, above [`REACH_OPERATORS`] operators, O(size) by what each touches alone.
+pub fn around_bound(problem: &OrderProblem) -> LowerBound {
+    let mut best = LowerBound::new(sum(problem, |s| s.from_start), Witness::Start);
+    best.raise(LowerBound::new(sum(problem, |s| s.to_end), Witness::End));
+    let around = if problem.len() > REACH_OPERATORS { touched(problem) } else { around(problem) };
+    for (operator, bytes) in problem.ids().zip(around) {
+        best.raise(LowerBound::new(Bytes::new(bytes), Witness::Around { operator }));
+    }
+    best
+}
+
+/// Up to so many operators all pairs are looked at.
+pub const REACH_OPERATORS: usize = 20_000;
+
+fn sum(problem: &OrderProblem, held: impl Fn(&Storage) -> bool) -> Bytes {
+    Bytes::new(problem.storages().iter().filter(|s| held(s)).map(|s| s.size.get()).sum())
+}
+
+/// Per operator: bytes it touches, what is always held, its scratch.
+fn touched(problem: &OrderProblem) -> Vec<u64> {
+    let always = |s: &Storage| s.from_start && s.to_end;
+    let base = sum(problem, always).get();
+    let own = |id: OperatorId| {
+        let storages = problem.touched(id).iter().map(|&at| &problem.storages()[at as usize]);
+        let sizes = storages.filter(|s| !always(s)).map(|s| s.size.get());
+        base + sizes.sum::<u64>() + problem.scratch(id).get()
+    };
+    problem.ids().map(own).collect()
+}
+
+/// Per operator: bytes alive while it runs in any order.
+///
+/// A storage is alive at an operator where that is at or after its beginning and at or before one of its users. Sets of
+/// operators are rows of bits: per storage the descendants of its first user, cut with the ancestors of any user.
+fn around(problem: &OrderProblem) -> Vec<u64> {
+    let n = problem.len();
+    let words = n.div_ceil(64);
+    let order = problem.as_in_file();
+    let close = |ids: &mut dyn Iterator<Item = OperatorId>, next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
+        let mut rows = vec![0u64; n * words];
+        for id in ids {
+            let mut row = vec![0u64; words];
+            row[id.index() / 64] |= 1 << (id.index() % 64);
+            for other in next(id) {
+                let theirs = &rows[other.index() * words..][..words];
+                row.iter_mut().zip(theirs).for_each(|(own, their)| *own |= their);
+            }
+            rows[id.index() * words..][..words].copy_from_slice(&row);
+        }
+        rows
+    };
+    let ids = order.operators();
+    let before = close(&mut ids.iter().copied(), &|id| problem.predecessors(id).to_vec());
+    let after = close(&mut ids.iter().rev().copied(), &|id| problem.successors(id).to_vec());
+    let mut alive: Vec<u64> = problem.ids().map(|id| problem.scratch(id).get()).collect();
+    let mut row = vec![0u64; words];
+    for (at, storage) in problem.storages().iter().enumerate() {
+        row.fill(if storage.to_end { u64::MAX } else { 0 });
+        if !storage.to_end {
+            for user in &storage.users {
+                let theirs = &before[user.index() * words..][..words];
+                row.iter_mut().zip(theirs).for_each(|(own, their)| *own |= their);
+            }
+        }
+        if let Some(first) = problem.first(at) {
+            let theirs = &after[first.index() * words..][..words];
+            row.iter_mut().zip(theirs).for_each(|(own, their)| *own &= their);
+        }
+        for (word, &bits) in row.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                let id = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if id < n {
+                    alive[id] += storage.size.get();
+                }
+            }
+        }
+    }
+    alive
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{check_order, confirm_order_bound, recomputed_peak};
+    use super::*;
+
+    fn id(raw: u32) -> OperatorId {
+        OperatorId::new(raw)
+    }
+
+    fn storage(name: &str, size: u64, users: &[u32]) -> Storage {
+        let users = users.iter().copied().map(OperatorId::new).collect();
+        Storage { name: name.into(), size: Bytes::new(size), users, from_start: false, to_end: false }
+    }
+
+    /// x -> a -> (b | c) -> d: a makes 4, b makes 1 of it, c makes 2 of it, d reads both.
+    fn diamond() -> OrderProblem {
+        let names = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+        let edges = [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(a, b)| (id(a), id(b)));
+        let mut x = storage("x", 8, &[0]);
+        x.from_start = true;
+        let mut out = storage("out", 1, &[3]);
+        out.to_end = true;
+        let storages =
+            vec![x, storage("a", 4, &[0, 1, 2]), storage("b", 1, &[1, 3]), storage("c", 2, &[2, 3]), out];
+        OrderProblem::new("diamond", names, edges, storages, vec![Bytes::ZERO; 4]).unwrap()
+    }
+
+    #[test]
+    fn peaks_are_counted_step_by_step() {
+        let p = diamond();
+        let order = p.as_in_file();
+        let profile: Vec<u64> = order.profile(&p).into_iter().map(Bytes::get).collect();
+        assert_eq!(profile, [12, 5, 7, 4]);
+        assert_eq!(recomputed_peak(&p, &order), order.peak(&p));
+        let instance = p.instance(&order, Bytes::new(1));
+        assert_eq!(crate::load::load(&instance).0, order.peak(&p));
+        let bound = around_bound(&p);
+        assert_eq!(bound.value.get(), 12);
+        assert_eq!(confirm_order_bound(&p, &bound), Ok(()));
+    }
+
+    #[test]
+    fn what_spans_an_operator_counts() {
+        // p begins s, q runs in between, r ends s: q touches only 1 byte.
+        let names = ["p", "q", "r"].map(str::to_owned).to_vec();
+        let edges = [(id(0), id(1)), (id(1), id(2))];
+        let storages = vec![storage("s", 5, &[0, 2]), storage("t", 1, &[1, 2])];
+        let scratch = vec![Bytes::ZERO, Bytes::new(7), Bytes::ZERO];
+        let p = OrderProblem::new("p", names, edges, storages, scratch).unwrap();
+        let bound = around_bound(&p);
+        assert_eq!((bound.value.get(), bound.witness.clone()), (13, Witness::Around { operator: id(1) }));
+        assert_eq!(confirm_order_bound(&p, &bound), Ok(()));
+        let more = LowerBound::new(Bytes::new(14), bound.witness);
+        assert!(matches!(confirm_order_bound(&p, &more), Err(crate::bound::BoundError::TooWeak { .. })));
+    }
+
+    #[test]
+    fn wrong_orders_are_found_out() {
+        let p = diamond();
+        let order = |ids: &[u32]| Order::new(ids.iter().copied().map(OperatorId::new).collect());
+        assert!(check_order(&p, &order(&[0, 2, 1, 3])).is_empty());
+        let text = |ids: &[u32]| {
+            let violations = check_order(&p, &order(ids));
+            violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(
+            text(&[1, 0, 2, 3]),
+            "operator 1 ('b') runs at step 0, not after operator 0 ('a') at step 1"
+        );
+        assert_eq!(text(&[0, 1, 2]), "operator 3 ('d') is missing");
+        assert!(text(&[0, 1, 2, 3, 3]).contains("operator 3 ('d') runs at step 3 and again at step 4"));
+        assert!(text(&[0, 1, 2, 3, 9]).contains("operator 9 is named, but there are only 4"));
+    }
+
+    #[test]
+    fn what_is_no_problem_is_refused() {
+        let names = || ["a", "b"].map(str::to_owned).to_vec();
+        let zero = || vec![Bytes::ZERO; 2];
+        let new = |edges: &[(u32, u32)], storages: Vec<Storage>| {
+            let edges = edges.iter().map(|&(a, b)| (id(a), id(b)));
+            OrderProblem::new("p", names(), edges, storages, zero()).unwrap_err().to_string()
+        };
+        assert_eq!(new(&[(0, 1), (1, 0)], vec![]), "operator 0 ('a') waits for itself");
+        assert!(new(&[(0, 2)], vec![]).contains("names operator 2"));
+        let loose = new(&[], vec![storage("s", 1, &[0, 1])]);
+        assert!(loose.contains("none of its users precedes the others"), "{loose}");
+        assert!(new(&[], vec![storage("s", 0, &[0])]).contains("no bytes or no user"));
+        assert!(new(&[], vec![storage("s", 1, &[])]).contains("no bytes or no user"));
+        assert!(new(&[], vec![storage("s", 1, &[0]), storage("s", 1, &[1])]).contains("two storages"));
+    }
+}
