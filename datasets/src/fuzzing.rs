@@ -66,3 +66,25 @@ pub fn certificate_json(data: &[u8]) {
     let again: Certificate = serde_json::from_slice(&written).expect("what was written is valid");
     assert_eq!(again, certificate);
 }
+
+/// Reads a `TFLite` model, with and without a size for what has none; writes and reads the graph again.
+///
+/// # Panics
+/// If what was written is read differently.
+pub fn tflite_model(data: &[u8]) {
+    let origin = std::path::Path::new("fuzz");
+    let plain = crate::ImportOptions::default();
+    let bent = crate::ImportOptions {
+        batch: Some(3),
+        element: Some("float16".to_owned()),
+        assume_bytes: Some(8),
+        ..plain.clone()
+    };
+    for options in [plain, bent] {
+        let Ok(import) = crate::read_tflite(origin, data, &options) else { continue };
+        let mut written = Vec::new();
+        plimsoll_model::graph::write_graph(&import.graph, &mut written).expect("graphs can be written");
+        let again = plimsoll_model::graph::read_graph(origin, written.as_slice());
+        assert_eq!(again.expect("what was written is valid"), import.graph);
+    }
+}

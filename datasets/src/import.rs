@@ -139,6 +139,9 @@ pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, Impor
             let graph = plimsoll_model::graph::read_graph(path, bytes.as_slice())?;
             Ok(Import { graph, assumed: Vec::new() })
         }
+        _ if extension == "tflite" || crate::tflite::is_tflite(&bytes) => {
+            crate::tflite::read_tflite(path, &bytes, options)
+        }
         _ => Err(ImportError::UnknownFormat { path: path.to_path_buf() }),
     }
 }

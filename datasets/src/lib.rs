@@ -17,6 +17,7 @@ mod packing;
 mod random;
 mod small;
 mod suite;
+mod tflite;
 mod worked;
 
 pub use above_load::{AboveLoad, AboveLoadParams, DRAWS, ORDERS, hard_above_load, late_above_load};
@@ -33,4 +34,5 @@ pub use suite::{
     Known, SuiteEntry, ablation_suite, above_load_suite, derived_reversed, derived_thinned, embedded_suite,
     large_suite, packings_suite, scaling_suite,
 };
+pub use tflite::read_tflite;
 pub use worked::{Fact, Worked, cann, leading_gap, minimalloc_five, patent, pisarchyk_lee, worked_examples};
