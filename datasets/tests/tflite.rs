@@ -9,8 +9,8 @@ use common::tflite_writer::{
     TensorSpec, model, operator, tensor,
 };
 use plimsoll_datasets::{CORPORA_VARIABLE, Import, ImportError, ImportOptions, import_file, read_tflite};
-use plimsoll_model::Bytes;
-use plimsoll_model::graph::{AliasKind, Graph, Role};
+use plimsoll_model::graph::{AliasKind, Graph, LivenessOptions, Role};
+use plimsoll_model::{Bytes, load};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -276,6 +276,30 @@ fn copies_are_limited() {
 }
 
 #[test]
+fn shared_parts_do_not_multiply_work() {
+    let many: Vec<i32> = vec![0; 100_000];
+    let step = |at: i32| operator(CUSTOM, &many, &[at]);
+    let tensors = (0..2000).map(|_| tensor("", INT8, &[1])).collect();
+    let error = error(&one(tensors, &[0], &[], (1..2000).map(step).collect()));
+    assert_eq!(error, "tiny.tflite: damaged: Apparent size too large");
+}
+
+#[test]
+fn unknown_ranks_are_assumed() {
+    let mut file = one(
+        vec![tensor("x", INT8, &[1]), tensor("y", INT32, &[])],
+        &[0],
+        &[1],
+        vec![operator(CUSTOM, &[0], &[1])],
+    );
+    assert!(plain(&file).assumed.is_empty());
+    file.subgraphs[0].tensors[0].ranked = true;
+    let import = plain(&file);
+    assert_eq!(import.assumed, ["tensor 'y': the file does not say its rank; read as a scalar"]);
+    assert_eq!(import.graph.bytes(Role::Output), Bytes::new(4));
+}
+
+#[test]
 fn what_has_no_size_is_named_or_assumed() {
     let unsized_ = |tensor: TensorSpec| {
         one(vec![self::tensor("x", INT8, &[1]), tensor], &[0], &[1], vec![operator(CUSTOM, &[0], &[1])])
@@ -461,6 +485,9 @@ fn facts(graph: &Graph) -> Value {
         tensors.iter().map(|&t| json!([graph.tensor(t).element, graph.tensor(t).shape])).collect()
     };
     let body = graph.region(Graph::BODY);
+    let align = Bytes::new(16);
+    let options = LivenessOptions { align, ..LivenessOptions::default() };
+    let problem = graph.storages(Graph::BODY, &options, |_| Bytes::ZERO).unwrap().problem;
     json!({
         "kinds": kinds,
         "constants": graph.bytes(Role::Weight),
@@ -471,6 +498,7 @@ fn facts(graph: &Graph) -> Value {
         "input_shapes": ends(&body.inputs),
         "output_shapes": ends(&body.outputs),
         "multiply_accumulates": layers,
+        "alive": load(&problem.instance(&problem.as_in_file(), align)).0,
     })
 }
 

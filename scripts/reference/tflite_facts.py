@@ -6,6 +6,9 @@
 
 Sizes are shape times width of the type, counted over tensors that are operands, results, inputs or outputs.
 `constants` sums the buffers' own bytes, each buffer once. Multiply-accumulates follow from shapes and options.
+`alive` is the most memory needed at once in the order of the file: what is not constant from the operator that makes
+it (inputs from the first) to the last that reads it (outputs to the last), variables throughout, the result of a
+reshape in the memory of its operand, every size rounded up to a multiple of 16.
 """
 
 import collections
@@ -67,6 +70,42 @@ def macs(graph, operator, kind):
     return 0
 
 
+def alive(model, graph):
+    """Most bytes needed at once, step by step."""
+    def constant(i):
+        return model.Buffers(graph.Tensors(i).Buffer()).DataLength() > 0
+
+    inputs = [graph.Inputs(i) for i in range(graph.InputsLength())]
+    outputs = [graph.Outputs(i) for i in range(graph.OutputsLength())]
+    last = graph.OperatorsLength() - 1
+    home, start, end, width = {}, {}, {}, {}
+
+    def touch(i, step):
+        at = home.setdefault(i, i)
+        start[at], end[at] = min(start.get(at, step), step), max(end.get(at, step), step)
+        width[at] = max(width.get(at, 0), size(graph.Tensors(i)))
+
+    for i in inputs:
+        touch(i, 0)
+    for step in range(last + 1):
+        operator = graph.Operators(step)
+        reads = [operator.Inputs(j) for j in range(operator.InputsLength())]
+        makes = [operator.Outputs(j) for j in range(operator.OutputsLength())]
+        code = model.OperatorCodes(operator.OpcodeIndex())
+        if KINDS[max(code.DeprecatedBuiltinCode(), code.BuiltinCode())] == "RESHAPE" and not constant(reads[0]):
+            home[makes[0]] = home.get(reads[0], reads[0])
+        for i in reads + makes:
+            if i >= 0 and not constant(i):
+                touch(i, step)
+                if graph.Tensors(i).IsVariable():
+                    touch(i, 0)
+                    touch(i, last)
+    for i in outputs:
+        touch(i, last)
+    held = [(start[i], end[i], (width[i] + 15) // 16 * 16) for i in width]
+    return max(sum(w for a, b, w in held if a <= step <= b) for step in range(last + 1))
+
+
 def facts(path):
     model = tflite.Model.GetRootAs(path.read_bytes(), 0)
     assert model.SubgraphsLength() == 1, f"{path}: more than one subgraph"
@@ -107,6 +146,7 @@ def facts(path):
         **{name: sums[name] for name in ("inputs", "outputs", "activations", "states")},
         **ends,
         "multiply_accumulates": layers,
+        "alive": alive(model, graph),
     }
 
 

@@ -4,7 +4,7 @@ use super::model::{Held, Info, Model, Step, Subgraph};
 use super::operator::{Shapes, cost, fits, sharing};
 use super::size::{Measured, Sizes, Trouble};
 use crate::import::{Import, ImportError, ImportOptions};
-use plimsoll_model::graph::{GraphBuilder, GraphError, MAX_DEPTH, Operator, Role, Tensor};
+use plimsoll_model::graph::{Alias, GraphBuilder, GraphError, MAX_DEPTH, Operator, Role, Tensor};
 use plimsoll_model::{RegionId, TensorId};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -50,6 +50,30 @@ struct Scope {
     made: Vec<bool>,
     ids: Vec<Option<TensorId>>,
     measured: Vec<Option<Measured>>,
+}
+
+impl Scope {
+    fn new(index: usize, subgraph: &Subgraph) -> Self {
+        let count = subgraph.tensors.len();
+        // Indices out of range are refused where the tensor is used.
+        let marked = |tensors: &mut dyn Iterator<Item = i32>| {
+            let mut flags = vec![false; count];
+            for tensor in tensors {
+                if let Some(flag) = usize::try_from(tensor).ok().and_then(|at| flags.get_mut(at)) {
+                    *flag = true;
+                }
+            }
+            flags
+        };
+        Self {
+            index,
+            given: marked(&mut subgraph.inputs.iter()),
+            wanted: marked(&mut subgraph.outputs.iter()),
+            made: marked(&mut subgraph.operators.iter().flat_map(|step| step.outputs.iter())),
+            ids: vec![None; count],
+            measured: vec![None; count],
+        }
+    }
 }
 
 impl<'m, 'a> Conversion<'m, 'a> {
@@ -100,7 +124,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
     fn region(&mut self, region: RegionId, index: usize) -> Result<(), ImportError> {
         self.enter(index)?;
         let subgraph = &self.model.subgraphs[index];
-        let mut scope = self.scope(index)?;
+        let mut scope = Scope::new(index, subgraph);
         let inputs = self.interface(&mut scope, &subgraph.inputs.iter().collect::<Vec<_>>(), "input")?;
         for (at, step) in subgraph.operators.iter().enumerate() {
             self.step(region, &mut scope, at, step)?;
@@ -145,28 +169,6 @@ impl<'m, 'a> Conversion<'m, 'a> {
         self.uses[index] += 1;
         self.stack.push(index);
         Ok(())
-    }
-
-    fn scope(&self, index: usize) -> Result<Scope, ImportError> {
-        let subgraph = &self.model.subgraphs[index];
-        let count = subgraph.tensors.len();
-        let none = || vec![false; count];
-        let (given, wanted, made) = (none(), none(), none());
-        let (ids, measured) = (vec![None; count], vec![None; count]);
-        let mut scope = Scope { index, given, wanted, made, ids, measured };
-        let mark = |flags: &mut Vec<bool>, tensors: &mut dyn Iterator<Item = i32>| {
-            for tensor in tensors {
-                if let Some(flag) = usize::try_from(tensor).ok().and_then(|at| flags.get_mut(at)) {
-                    *flag = true;
-                }
-            }
-        };
-        mark(&mut scope.given, &mut subgraph.inputs.iter());
-        mark(&mut scope.wanted, &mut subgraph.outputs.iter());
-        for step in &subgraph.operators {
-            mark(&mut scope.made, &mut step.outputs.iter());
-        }
-        Ok(scope)
     }
 
     /// Inputs or outputs of a subgraph; -1 marks absent ones.
@@ -275,7 +277,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             };
             let known = operator.aliases.iter().any(|alias| alias.input == input);
             if plain && from != to && !known && fits(kind, operand, result) {
-                *operator = std::mem::replace(operator, Operator::new("", "")).alias(input, output, kind);
+                operator.aliases.push(Alias { input, output, kind });
             }
         }
     }

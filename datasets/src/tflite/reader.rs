@@ -274,14 +274,14 @@ impl<'a> Table<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ints<'a>(&'a [u8]);
 
-impl Ints<'_> {
+impl<'a> Ints<'a> {
     /// How many.
     pub(super) const fn len(self) -> usize {
         self.0.len() / 4
     }
 
     /// Their values.
-    pub(super) fn iter(self) -> impl ExactSizeIterator<Item = i32> {
+    pub(super) fn iter(self) -> impl ExactSizeIterator<Item = i32> + use<'a> {
         self.0.chunks_exact(4).map(|four| read(four, 0).map_or(0, i32::from_le_bytes))
     }
 

@@ -95,7 +95,8 @@ impl Sizes {
             } else {
                 shape.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent))?
             };
-            Some(elements.checked_mul(element.bits?)?.div_ceil(8)).filter(|&bytes| bytes <= i64::MAX as u64)
+            Some(elements.checked_mul(element.bits?)?.div_ceil(8))
+                .filter(|&bytes| i64::try_from(bytes).is_ok())
         };
         let name = Some(element.name);
         if own.bits.is_none() {

@@ -1,8 +1,12 @@
 //! Writes small models field by field, so that tests do not depend on the reader's idea of the format.
 
-use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, VOffsetT, WIPOffset};
+use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, VOffsetT, Vector, WIPOffset};
+use std::collections::HashMap;
 
 type Table = WIPOffset<TableFinishedWIPOffset>;
+
+/// Operands of operators already written: equal lists are stored once.
+type Written<'a> = HashMap<Vec<i32>, WIPOffset<Vector<'a, i32>>>;
 
 /// A tensor; the fields of the schema's table.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +19,7 @@ pub struct TensorSpec {
     pub signature: Vec<i32>,
     pub sparse: bool,
     pub external: u32,
+    pub ranked: bool,
 }
 
 /// Options of an operator: second union, member, 32-bit fields.
@@ -161,14 +166,11 @@ fn write_code(b: &mut FlatBufferBuilder, operator: &OperatorSpec) -> Table {
 
 fn write_subgraph(b: &mut FlatBufferBuilder, subgraph: &SubgraphSpec, code: &mut u32) -> Table {
     let tensors: Vec<Table> = subgraph.tensors.iter().map(|tensor| write_tensor(b, tensor)).collect();
-    let operators: Vec<Table> = subgraph
-        .operators
-        .iter()
-        .map(|operator| {
-            *code += 1;
-            write_operator(b, operator, *code - 1)
-        })
-        .collect();
+    let (mut operators, mut written) = (Vec::new(), Written::new());
+    for operator in &subgraph.operators {
+        operators.push(write_operator(b, operator, *code, &mut written));
+        *code += 1;
+    }
     let (tensors, operators) = (b.create_vector(&tensors), b.create_vector(&operators));
     let (inputs, outputs) = (b.create_vector(&subgraph.inputs), b.create_vector(&subgraph.outputs));
     let name = b.create_string(&subgraph.name);
@@ -200,12 +202,19 @@ fn write_tensor(b: &mut FlatBufferBuilder, tensor: &TensorSpec) -> Table {
     if let Some(signature) = signature {
         b.push_slot_always(slot(7), signature);
     }
+    b.push_slot(slot(8), tensor.ranked, false);
     b.push_slot(slot(10), tensor.external, 0u32);
     b.end_table(start)
 }
 
-fn write_operator(b: &mut FlatBufferBuilder, operator: &OperatorSpec, code: u32) -> Table {
-    let (inputs, outputs) = (b.create_vector(&operator.inputs), b.create_vector(&operator.outputs));
+fn write_operator<'a>(
+    b: &mut FlatBufferBuilder<'a>,
+    operator: &OperatorSpec,
+    code: u32,
+    written: &mut Written<'a>,
+) -> Table {
+    let mut list = |list: &Vec<i32>| *written.entry(list.clone()).or_insert_with(|| b.create_vector(list));
+    let (inputs, outputs) = (list(&operator.inputs), list(&operator.outputs));
     let options = operator.options.as_ref().map(|(second, tag, fields)| {
         let start = b.start_table();
         for &(field, value) in fields {
