@@ -176,6 +176,10 @@ fn options_that_fit_nothing_are_refused() {
         refused(ImportOptions { dims: BTreeMap::from([("N".to_owned(), 2)]), ..default() }),
         "tiny.tflite: dimension N=2: TFLite files do not name dimensions; the batch alone can be set"
     );
+    assert_eq!(
+        refused(ImportOptions { batch: Some(0), ..default() }),
+        "tiny.tflite: batch 0: a batch has at least one"
+    );
     let shapes = |name: &str, shape: &[u64]| BTreeMap::from([(name.to_owned(), shape.to_vec())]);
     assert_eq!(
         refused(ImportOptions { input_shapes: shapes("q", &[2]), ..default() }),

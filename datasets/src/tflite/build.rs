@@ -31,14 +31,14 @@ pub(super) struct Conversion<'m, 'a> {
     copied: usize,
     /// Constants so far.
     constants: HashMap<Constant, TensorId>,
-    /// Variable tensors and odd constants by subgraph and index: copies share them.
+    /// Variables, and constants without a byte, by subgraph and index: copies share them.
     kept: HashMap<(usize, usize), TensorId>,
     assumed: Vec<String>,
     /// Tensors of used subgraphs that nothing makes or reads.
     idle: usize,
     /// Results that do not follow the batch although an operand does.
     fixed: BTreeSet<(usize, usize)>,
-    /// Tensors of sparse constants, variables already spoken of.
+    /// Sparse constants already spoken of.
     noted: BTreeSet<(usize, usize)>,
 }
 

@@ -177,6 +177,9 @@ fn element(name: &str) -> Result<Element, Refusal> {
 fn batch(wanted: u64, inputs: &[&Info]) -> Result<Option<(u64, u64)>, Refusal> {
     let option = format!("batch {wanted}");
     let first = |info: &Info| info.shape.get(0).and_then(|extent| u64::try_from(extent).ok()).unwrap_or(0);
+    if wanted == 0 {
+        return Err((option, "a batch has at least one".to_owned()));
+    }
     let Some(&one) = inputs.first() else {
         return Err((option, "no input has a first dimension".to_owned()));
     };
