@@ -10,6 +10,7 @@ mod derive;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod graphs;
 mod import;
 mod large;
 mod manifest;
