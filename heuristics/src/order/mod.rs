@@ -11,10 +11,15 @@
 mod costs;
 mod engine;
 mod list;
+mod local;
 mod registry;
 mod rule;
+mod series;
+mod strings;
 mod walk;
 
 pub use engine::Adjust;
+pub use local::LocalSearch;
 pub use registry::ORDERS;
 pub use rule::{Base, ByRule, OrderRule};
+pub use series::SethiUllman;

@@ -1,7 +1,9 @@
 //! Every heuristic for the order problem.
 
 use super::engine::Adjust;
+use super::local::LocalSearch;
 use super::rule::{Base, ByRule, OrderRule};
+use super::series::SethiUllman;
 use plimsoll_model::{Entry, Kind, Orders};
 
 const CLASSICAL: &str = "classical graph traversal";
@@ -72,4 +74,18 @@ pub const ORDERS: &[Entry<Orders>] = &[
         INDUCTOR,
         "producers depth first, by bytes touched ascending"
     ),
+    Entry {
+        name: "sethi-ullman",
+        kind: Kind::Heuristic,
+        about: "merges branches by hills and valleys; optimal on trees and where branches part and meet",
+        source: "Liu 1987; Abdel-Wahab, Kameda 1978; after Sethi, Ullman 1970",
+        build: |_| Box::new(SethiUllman),
+    },
+    Entry {
+        name: "local-search",
+        kind: Kind::Heuristic,
+        about: "anneals: moves blocks of operators within their precedences; anytime",
+        source: "ours; after Kirkpatrick, Gelatt, Vecchi 1983",
+        build: |setup| Box::new(LocalSearch::new(setup.seed)),
+    },
 ];
