@@ -1,11 +1,13 @@
 //! What every heuristic for the order problem promises, tried on small random problems with every feature.
 
-use plimsoll_datasets::graphs::{SmallOrderParams, min_peak_brute, small_order_problem};
+use plimsoll_datasets::graphs::{GRAPH_FAMILIES, SmallOrderParams, min_peak_brute, small_order_problem};
 use plimsoll_heuristics::ORDERS;
+use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::order::{OrderProblem, Storage, check_order, confirm_order_bound};
 use plimsoll_model::{
     Budget, Bytes, Claim, Entry, Observer, OperatorId, Orders, Problem, Setup, Silent, Solver, Stop,
 };
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 const SEED: Setup = Setup { seed: 7, threads: 1 };
@@ -88,6 +90,25 @@ fn limits_in_the_middle_leave_valid_answers() {
             if let Some(order) = outcome.solution {
                 assert_eq!(check_order(&problem, &order), [], "{}", entry.name);
                 assert_eq!(outcome.value, Some(Orders::value(&problem, &order)), "{}", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_entry_takes_every_family() {
+    for family in GRAPH_FAMILIES {
+        let graph = family.generate(1, &BTreeMap::new()).unwrap();
+        for (in_place, weights) in [(false, false), (true, true)] {
+            let options = LivenessOptions { in_place, weights, ..LivenessOptions::default() };
+            let problem = graph.storages(Graph::BODY, &options, |_| Bytes::ZERO).unwrap().problem;
+            for entry in ORDERS {
+                let mut budget = Budget::unlimited().with_node_limit(20_000);
+                let outcome = (entry.build)(SEED).solve(&problem, &mut budget, &mut Silent).unwrap();
+                let order = outcome.solution.expect("an order");
+                assert_eq!(check_order(&problem, &order), [], "{} on {}", entry.name, family.name);
+                assert_eq!(outcome.value, Some(order.peak(&problem)), "{} on {}", entry.name, family.name);
+                assert_eq!(confirm_order_bound(&problem, &outcome.lower_bound), Ok(()), "{}", entry.name);
             }
         }
     }

@@ -50,9 +50,9 @@ impl GraphFamily {
                 return Err(GenerateError::TooBig { name: known.name, value, most: MOST });
             }
             values.insert(known.name, value);
-            graph.push_str(&format!("-{name}-{value}"));
+            graph = format!("{graph}-{name}-{value}");
         }
-        graph.push_str(&format!("-{seed}"));
+        let graph = format!("{graph}-{seed}");
         (self.make)(&Params { graph, values }, seed)
     }
 
@@ -150,6 +150,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             param("depth", 4, "levels"),
             param("convs", 2, "convolutions per level and way"),
             param("skip", 1, "convolutions on the branch across; 0 is a U-Net"),
+            param("narrow", 4, "the branch across has so many times fewer channels"),
             param("channels", 32, "channels at the top"),
             param("size", 256, SIZE),
         ],

@@ -2,16 +2,16 @@
 //!
 //! One run over `tokens` new tokens of `batch` sequences, after `cache` earlier ones: with no cache a prompt, with one token
 //! the decoding of the next. Weights and activations are `float16`; what the models compute in `float32` (norms, and
-//! LLaMA's softmax) is. b, s, t: batch, new tokens, all tokens; h, a, d, f: hidden size, heads, size of a
+//! `LLaMA`'s softmax) is. b, s, t: batch, new tokens, all tokens; h, a, d, f: hidden size, heads, size of a
 //! head, feed-forward columns; a and f are per device where the model is divided.
 //!
 //! | piece of a layer | operators (shape of what they make) |
 //! |---|---|
 //! | norm, twice | cast, square, mean, rsqrt, mul `float32 [b,s,h]`, cast, scale |
 //! | query, key, value | matmul `[b,s,a d]` each (Baichuan: one for all, then slices), reshape, transpose `[b,a,s,d]` |
-//! | rotary positions (LLaMA) | for query and key: mul, slice, neg, slice, concat, mul, add |
+//! | rotary positions (`LLaMA`) | for query and key: mul, slice, neg, slice, concat, mul, add |
 //! | cache | concat with past keys and values `[b,a,t,d]`, or write into states |
-//! | attention | matmul `[b,a,s,t]`, scale, add mask, softmax (LLaMA: in `float32`), matmul, transpose, reshape, matmul, add |
+//! | attention | matmul `[b,a,s,t]`, scale, add mask, softmax (`LLaMA`: in `float32`), matmul, transpose, reshape, matmul, add |
 //! | feed-forward | gate, silu, up, mul `[b,s,f]`, down, add `[b,s,h]` |
 //!
 //! At the end: norm, head `[b,s,vocabulary]`, cast to `float32`. Divided models add up parts after attention and
@@ -37,7 +37,7 @@ pub(super) struct Model {
     heads: u64,
     ffn: u64,
     vocabulary: u64,
-    /// Rotary positions and three projections; otherwise ALiBi and one.
+    /// Rotary positions and three projections; otherwise `ALiBi` and one.
     rotary: bool,
 }
 

@@ -45,44 +45,38 @@ pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&last)
 }
 
-/// Layers of `width` operators, each reading one to `reads` tensors, nine in ten of the layer before, the others of the
-/// eight layers before. What nobody reads is wanted.
+/// Layers of `width` operators. Each reads the tensor made at its place in the layer before, and up to `reads` - 1 others: nine
+/// in ten of the layer before, the others of the eight layers before. The tensors of the last layer are wanted.
 pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (width, most) = (params.at_least("width", 1)?, params.at_least("reads", 1)?);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut net = Net::new(params.graph());
     let x = net.input("x", Element::Byte, &[1024 * kib]);
-    let (mut made, mut read): (Vec<TensorId>, Vec<bool>) = (Vec::new(), Vec::new());
+    let mut made: Vec<TensorId> = Vec::new();
     for at in 0..n {
         let layer = at / width;
-        let mut reads = if layer == 0 { vec![x] } else { Vec::new() };
-        for _ in 0..if layer == 0 { 0 } else { rng.random_range(1..=most) } {
-            let from = if rng.random_bool(0.9) {
-                layer - 1
-            } else {
-                rng.random_range(layer.saturating_sub(8)..layer)
-            };
-            let one = from * width + rng.random_range(0..width);
-            read[one as usize] = true;
-            reads.push(made[one as usize]);
+        let mut reads = vec![if layer == 0 { x } else { made[(at - width) as usize] }];
+        for _ in 0..if layer == 0 { 0 } else { rng.random_range(0..most) } {
+            let near = rng.random_bool(0.9);
+            let from = if near { layer - 1 } else { rng.random_range(layer.saturating_sub(8)..layer) };
+            reads.push(made[(from * width + rng.random_range(0..width)) as usize]);
         }
         reads.sort_unstable();
         reads.dedup();
         made.push(any(&mut net, format!("f{at}"), &reads, kib, &mut rng));
-        read.push(false);
     }
-    let wanted: Vec<TensorId> =
-        made.into_iter().zip(read).filter(|(_, read)| !read).map(|(x, _)| x).collect();
+    let wanted = made.split_off((n - n.min(width)) as usize);
     net.finish(&wanted)
 }
 
 /// `depth` levels down, halving the size and doubling the channels, and up again. At every level a branch with `skip`
-/// convolutions leads across (none: a plain U-Net), `convs` convolutions lead down and up. What comes up is
-/// concatenated with what came across.
+/// convolutions leads across, with `narrow` times fewer channels (none: a plain U-Net), `convs` convolutions lead down
+/// and up. What comes up is concatenated with what came across. The file has the branches across as late as can be.
 pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (depth, convs) = (params.at_least("depth", 1)?, params.at_least("convs", 1)?);
     let (channels, size) = (params.at_least("channels", 1)?, params.at_least("size", 1)?);
+    let (skip, narrow) = (params.get("skip"), params.at_least("narrow", 1)?);
     params.at_most("depth", 20)?;
     let mut net = Net::new(params.graph());
     let mut x = net.image(3, size);
@@ -100,19 +94,18 @@ pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateEr
         x = net.pool(&format!("down{level}.pool"), "MaxPool", x, 2);
     }
     x = stage(&mut net, "bottom", x, channels << depth, convs);
-    // In the file the branches across stand before the way up, as one writes them down.
     for (level, x) in across.iter_mut().enumerate() {
-        *x = stage(&mut net, &format!("across{level}"), *x, channels << level, params.get("skip"));
+        *x = stage(&mut net, &format!("across{level}"), *x, (channels << level).div_ceil(narrow), skip);
     }
-    for (level, skip) in across.into_iter().enumerate().rev() {
-        let shape = net.shape(skip).to_vec();
+    for (level, across) in across.into_iter().enumerate().rev() {
+        let shape = net.shape(across).to_vec();
         x = Node::new(format!("up{level}.resize"), "Resize").reads(&[x]).makes(
             &mut net,
             Element::F32,
             &[1, channels << (level + 1), shape[2], shape[3]],
         );
         x = net.conv(&format!("up{level}.halve"), x, channels << level, 1, 1, 1);
-        x = net.concat(&format!("up{level}.concat"), &[skip, x]);
+        x = net.concat(&format!("up{level}.concat"), &[across, x]);
         x = stage(&mut net, &format!("up{level}"), x, channels << level, convs);
     }
     let x = net.conv("head", x, 1, 1, 1, 1);

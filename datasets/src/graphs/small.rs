@@ -57,9 +57,8 @@ pub fn small_order_problem(params: SmallOrderParams, seed: u64) -> OrderProblem 
             if rng.random_bool(density) {
                 direct[a][b] = true;
                 reach[a][b] = true;
-                for c in b + 1..n {
-                    reach[a][c] |= reach[b][c];
-                }
+                let further = reach[b].clone();
+                reach[a].iter_mut().zip(further).for_each(|(one, further)| *one |= further);
             }
         }
     }

@@ -150,3 +150,74 @@ fn inputs(problem: &OrderProblem, id: OperatorId) -> impl Iterator<Item = usize>
 fn only_never_reused(problem: &OrderProblem, id: OperatorId) -> bool {
     problem.predecessors(id).is_empty() && inputs(problem, id).next().is_none()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::graphs::{SmallOrderParams, small_order_problem};
+    use plimsoll_model::Bytes;
+    use plimsoll_model::order::{Storage, check_order};
+
+    /// The definition, on a list.
+    fn plain(problem: &OrderProblem, order: &Order, rules: Adjust) -> Order {
+        let mut list = order.operators().to_vec();
+        for &id in order.operators().iter().rev() {
+            let at = |list: &[OperatorId], one: OperatorId| list.iter().position(|&id| id == one).unwrap();
+            let Some(l2) = problem.successors(id).iter().map(|&user| at(&list, user)).min() else { continue };
+            let reused: Vec<&Storage> = (0..problem.storages().len())
+                .filter(|&one| problem.first(one) != Some(id))
+                .map(|one| &problem.storages()[one])
+                .filter(|s| s.users.contains(&id) && !(s.from_start && s.to_end))
+                .collect();
+            let ends = reused.iter().map(|s| {
+                let last = s.users.iter().map(|&user| at(&list, user)).max().unwrap();
+                if s.to_end { list.len() } else { last }
+            });
+            let dynamic = rules != Adjust::Fixed && ends.max().is_some_and(|l1| l1 > l2);
+            let fixed = rules != Adjust::Dynamic && problem.predecessors(id).is_empty() && reused.is_empty();
+            if dynamic || fixed {
+                let from = at(&list, id);
+                list.insert(l2, id);
+                list.remove(from);
+            }
+        }
+        Order::new(list)
+    }
+
+    #[test]
+    fn moving_on_a_line_agrees_with_moving_on_a_list() {
+        let mut moved = [0; 3];
+        for seed in 0..600 {
+            let problem = small_order_problem(SmallOrderParams::with_features(14, seed % 16), seed);
+            let order = problem.as_in_file();
+            for (at, rules) in [Adjust::Fixed, Adjust::Dynamic, Adjust::Both].into_iter().enumerate() {
+                let adjusted = adjust(&problem, &order, rules);
+                assert_eq!(adjusted, plain(&problem, &order, rules), "seed {seed} {rules:?}");
+                assert_eq!(check_order(&problem, &adjusted), [], "seed {seed} {rules:?}");
+                moved[at] += usize::from(adjusted != order);
+            }
+        }
+        assert!(moved.iter().all(|&moved| moved > 100), "{moved:?}");
+    }
+
+    /// More moves to before one operator than there is room between labels.
+    #[test]
+    fn a_crowd_before_one_operator_is_labelled_anew() {
+        let n = 200u32;
+        let id = OperatorId::new;
+        let storage = |at: u32| Storage {
+            name: at.to_string(),
+            size: Bytes::new(1),
+            users: vec![id(at), id(n)],
+            from_start: false,
+            to_end: false,
+        };
+        let names = vec![String::new(); n as usize + 1];
+        let edges = (0..n).map(|at| (id(at), id(n)));
+        let scratch = vec![Bytes::ZERO; n as usize + 1];
+        let problem =
+            OrderProblem::new("crowd", names, edges, (0..n).map(storage).collect(), scratch).unwrap();
+        let order = problem.as_in_file();
+        assert_eq!(adjust(&problem, &order, Adjust::Fixed), plain(&problem, &order, Adjust::Fixed));
+    }
+}

@@ -10,16 +10,17 @@
 //! **Invariants.** Every state is valid; the best is kept apart. A move costs the sizes of what it passes.
 //!
 //! **Complexity.** O(operators passed and the storages they touch) per move, O(size) per better order. Without limits
-//! it ends after [`MOVES`] moves, earlier on large problems: after [`WORK`] operators passed.
+//! it ends after [`LocalSearch::effort`] moves per operator, [`MOVES`] moves, or [`WORK`] operators passed.
 //!
 //! **Source.** Ours; annealing after Kirkpatrick, Gelatt, Vecchi, 1983.
 
+use super::engine::{Adjust, adjust};
 use super::rule::{Base, OrderRule};
-use super::{Adjust, series};
+use super::series;
 use crate::orders::log2;
 use crate::report::Run;
 use plimsoll_model::order::{Order, OrderProblem};
-use plimsoll_model::{Budget, Observer, OperatorId, Orders, Outcome, SolveError, Solver, Stop};
+use plimsoll_model::{Budget, Bytes, Observer, OperatorId, Orders, Outcome, SolveError, Solver, Stop};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -28,25 +29,27 @@ const BLOCK: usize = 32;
 /// Most operators passed.
 const REACH: usize = 512;
 /// Most moves without limits.
-const MOVES: u64 = 400_000;
+const MOVES: u64 = 2_000_000;
 /// Most operators passed without limits.
 const WORK: u64 = 40_000_000;
+/// Moves between two answers offered, unless one is enough to end.
+const TELL: u64 = 4096;
 /// Rounds without limits; with limits they go on.
 const ROUNDS: u64 = 8;
 
 /// Moves blocks of operators. A node is a move tried.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalSearch {
-    /// Moves tried where the budget sets no limit.
-    pub moves: u64,
+    /// Moves tried per operator where the budget sets no limit; at most two million in all.
+    pub effort: u64,
     /// Seed of the choices.
     pub seed: u64,
 }
 
 impl LocalSearch {
-    /// With 400 000 moves.
+    /// With 4000 moves per operator.
     pub fn new(seed: u64) -> Self {
-        Self { moves: MOVES, seed }
+        Self { effort: 4_000, seed }
     }
 }
 
@@ -85,16 +88,17 @@ impl LocalSearch {
             run.offer(Order::new(Vec::new()));
             return Ok(());
         }
+        let free = &mut Budget::unlimited();
         let mut starts = Vec::new();
-        for rule in STARTS {
+        for rule in STARTS.map(Some).into_iter().chain([None]) {
             if let Some(stop) = budget.check() {
                 return Err(stop);
             }
-            let order = rule.of(problem, &mut Budget::unlimited())?;
-            let merged =
-                (rule == OrderRule::File).then(|| series::merged(problem, &order, &mut Budget::unlimited()));
-            for order in std::iter::once(Ok(order)).chain(merged) {
-                let order = order?;
+            let order = match rule {
+                Some(rule) => rule.of(problem, free)?,
+                None => series::merged(problem, &problem.as_in_file(), free)?,
+            };
+            for order in [adjust(problem, &order, Adjust::Fixed), order] {
                 run.offer(order.clone());
                 if let Some(stop) = run.enough(budget) {
                     return Err(stop);
@@ -120,7 +124,8 @@ impl LocalSearch {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut walk = Walk::new(problem, &starts[0]);
         let unlimited = budget.nodes_left().is_none() && budget.time_left().is_none();
-        let length = (self.moves / ROUNDS).max(1);
+        let moves = self.effort.saturating_mul(problem.len() as u64).min(MOVES);
+        let length = (moves / ROUNDS).max(1);
         let mut round = 0u64;
         loop {
             let start = if round.is_multiple_of(2) {
@@ -132,21 +137,27 @@ impl LocalSearch {
             let heat = [1.0, 0.3, 0.1, 0.03][(round % 4) as usize];
             for at in 0..length {
                 if let Some(stop) = budget.tick() {
+                    run.offer(walk.best);
                     return Err(stop);
                 }
                 // From the heat of the round down to a thousandth of it, by halves.
                 let halves = 10 * at / length;
                 let temperature = heat / (1u64 << halves) as f64;
-                if walk.step(temperature, &mut rng) {
+                let over = unlimited && walk.work > WORK;
+                // Whoever listens is told now and then: to say it costs more than many a step.
+                let better = walk.step(temperature, &mut rng);
+                let peak = Bytes::new(walk.best_peak);
+                if better && (peak <= run.bound() || budget.reaches_target(peak)) || at % TELL == 0 || over {
                     run.offer(walk.best.clone());
                     if let Some(stop) = run.enough(budget) {
                         return Err(stop);
                     }
-                }
-                if unlimited && walk.work > WORK {
-                    return Ok(());
+                    if over {
+                        return Ok(());
+                    }
                 }
             }
+            run.offer(walk.best.clone());
             round += 1;
             if unlimited && round == ROUNDS {
                 return Ok(());
@@ -216,7 +227,7 @@ impl<'a> Walk<'a> {
             if s.to_end { None } else { steps.max() }
         };
         self.last = self.problem.storages().iter().map(last).collect();
-        self.at = order.profile(self.problem).into_iter().map(plimsoll_model::Bytes::get).collect();
+        self.at = order.profile(self.problem).into_iter().map(Bytes::get).collect();
         let ended = super::costs::ended(self.problem, order);
         let mut alive: u64 =
             self.problem.storages().iter().filter(|s| s.from_start).map(|s| s.size.get()).sum();
@@ -310,7 +321,8 @@ impl<'a> Walk<'a> {
         }
         let scale = 1.0 / self.best_peak.max(1) as f64;
         let cost = |bytes: u64| {
-            let two = (bytes as f64 * scale).powi(2);
+            let one = bytes as f64 * scale;
+            let two = one * one;
             let four = two * two;
             let eight = four * four;
             eight * eight
@@ -375,8 +387,7 @@ mod tests {
                 walk.step(10.0, &mut rng);
                 let order = Order::new(walk.ops.clone());
                 assert_eq!(check_order(&problem, &order), [], "seed {seed}");
-                let profile: Vec<u64> =
-                    order.profile(&problem).into_iter().map(plimsoll_model::Bytes::get).collect();
+                let profile: Vec<u64> = order.profile(&problem).into_iter().map(Bytes::get).collect();
                 assert_eq!(walk.at, profile, "seed {seed}");
                 let (before, last, over) = (walk.before.clone(), walk.last.clone(), walk.over);
                 walk.begin(&order);
@@ -395,7 +406,7 @@ mod tests {
         let (mut reached, total) = (0, 160);
         for seed in 0..total {
             let problem = small_order_problem(SmallOrderParams::with_features(12, seed % 16), seed);
-            let search = LocalSearch { moves: 4_000, seed };
+            let search = LocalSearch { effort: 400, seed };
             let outcome = search.solve(&problem, &mut Budget::unlimited(), &mut Silent).unwrap();
             reached += u64::from(outcome.value == Some(min_peak_brute(&problem)));
         }

@@ -8,7 +8,8 @@
 //! - *triangle*: an edge beside a path through a node with one predecessor and one successor says nothing and goes.
 //!
 //! Where one node is left, its sequence is the order. Otherwise the nodes left run by list scheduling: of the next
-//! segments of all ready nodes, the one that sorts first.
+//! segments of all ready nodes, the one that sorts first. That runs operators on constants as soon as they tie, so each
+//! order is also tried with those moved to their first consumer, by the [fixed rule](super::engine).
 //!
 //! **Optimality.** Optimal where the graph reduces to one node (in-trees, out-trees, chains with skips, branches that
 //! part and meet again, nested) and every storage is ended by the same operator in every order. Where
@@ -22,6 +23,7 @@
 //! arithmetic expressions, 1970. What is done beyond series-parallel graphs is ours.
 
 use super::costs::{Costs, ended};
+use super::engine::{Adjust, adjust};
 use super::rule::OrderRule;
 use super::strings::{Chains, Segment, Sequence};
 use crate::report::Run;
@@ -63,6 +65,7 @@ fn rounds(problem: &OrderProblem, budget: &mut Budget, run: &mut Run<Orders>) ->
     for _ in 0..ROUNDS {
         let next = merged(problem, &order, budget)?;
         run.offer(next.clone());
+        run.offer(adjust(problem, &next, Adjust::Fixed));
         if let Some(stop) = run.enough(budget) {
             return Err(stop);
         }
@@ -233,14 +236,18 @@ impl Reduction {
         if befores <= afters {
             let befores: Vec<u32> = self.nodes[a as usize].before.iter().copied().collect();
             let first = self.dissolve(a);
-            befores.into_iter().for_each(|before| self.link(before, b));
+            for before in befores {
+                self.link(before, b);
+            }
             let second = std::mem::take(&mut self.nodes[b as usize].sequence);
             self.nodes[b as usize].sequence = first.then(second, &mut self.chains);
             self.look_again(b);
         } else {
             let afters: Vec<u32> = self.nodes[b as usize].after.iter().copied().collect();
             let second = self.dissolve(b);
-            afters.into_iter().for_each(|after| self.link(a, after));
+            for after in afters {
+                self.link(a, after);
+            }
             let first = std::mem::take(&mut self.nodes[a as usize].sequence);
             self.nodes[a as usize].sequence = first.then(second, &mut self.chains);
             self.look_again(a);

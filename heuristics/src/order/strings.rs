@@ -80,7 +80,10 @@ impl Sequence {
         if other.segments.len() <= self.segments.len() {
             while let Some(mut next) = other.segments.pop_front() {
                 let mut joined = false;
-                while let Some(last) = self.segments.pop_back_if(|last| last.rank() >= next.rank()) {
+                while let Some(&last) = self.segments.back()
+                    && last.rank() >= next.rank()
+                {
+                    self.segments.pop_back();
                     next = chains.join(last, next);
                     joined = true;
                 }
@@ -94,7 +97,10 @@ impl Sequence {
         }
         while let Some(mut last) = self.segments.pop_back() {
             let mut joined = false;
-            while let Some(next) = other.segments.pop_front_if(|next| last.rank() >= next.rank()) {
+            while let Some(&next) = other.segments.front()
+                && last.rank() >= next.rank()
+            {
+                other.segments.pop_front();
                 last = chains.join(last, next);
                 joined = true;
             }

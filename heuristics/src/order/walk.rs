@@ -1,4 +1,4 @@
-//! Walks through the graph that know nothing of sizes, and two of PyTorch Inductor's that hardly do.
+//! Walks through the graph that know nothing of sizes, and two of `PyTorch` Inductor's that hardly do.
 
 use super::costs::Costs;
 use plimsoll_model::order::{Order, OrderProblem};
