@@ -47,9 +47,9 @@ pub struct LocalSearch {
 }
 
 impl LocalSearch {
-    /// With 4000 moves per operator.
+    /// With 12 000 moves per operator.
     pub fn new(seed: u64) -> Self {
-        Self { effort: 4_000, seed }
+        Self { effort: 12_000, seed }
     }
 }
 
