@@ -139,6 +139,7 @@ pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, Impor
             let graph = plimsoll_model::graph::read_graph(path, bytes.as_slice())?;
             Ok(Import { graph, assumed: Vec::new() })
         }
+        "onnx" => crate::onnx::read_owned(path, bytes.into(), options),
         _ => Err(ImportError::UnknownFormat { path: path.to_path_buf() }),
     }
 }
