@@ -21,7 +21,8 @@
 //! Bytes are elements times bits, rounded up; `bool` takes a byte, types below a byte are packed. Shapes are inferred from
 //! inputs on in topological order; what the file says of a tensor is used only where inference does not know. Of an `If`
 //! whose condition is known, the branch that runs gives the shape; what cannot be sized in the other one takes 0 bytes.
-//! Of any other `If`, the branch with more bytes does. A `Loop` stacks as many rows as it may make trips. Everything of
+//! Of any other `If`, the branch with more bytes does, unless one holds an operator that cannot run on such shapes: then it
+//! counts as never run. A `Loop` stacks as many rows as it may make trips. Everything of
 //! that kind that is not certain is said in [`Import::assumed`].
 //!
 //! # Shared memory
@@ -89,7 +90,7 @@ pub(crate) fn read_owned(
     let functions = &model.functions;
     let (opset, assumed) = (opset.unwrap_or(1), Vec::new());
     let mut run = Run { program, origin, options, float, opset, functions, assumed };
-    let complete = run.run()?;
+    let complete = run.run().map_err(run::Failure::error)?;
     let (program, assumed) = (run.program, run.assumed);
     let name =
         origin.file_stem().map_or_else(|| graph.name.clone(), |stem| stem.to_string_lossy().into_owned());

@@ -4,7 +4,7 @@ use super::dims::{Dims, by_name};
 use super::element::Element;
 use super::infer::Share;
 use super::proto;
-use super::value::{Fact, Value, read_tensor};
+use super::value::{Fact, Reason, Value, misfit, read_tensor};
 use crate::import::ImportError;
 use plimsoll_model::graph::{GraphError, MAX_DEPTH, Role};
 use std::cmp::Reverse;
@@ -282,9 +282,9 @@ impl<'m> Resolver<'m, '_> {
 }
 
 /// What a `Constant` node holds.
-fn read_constant(node: &proto::Node) -> Result<Fact, String> {
+fn read_constant(node: &proto::Node) -> Result<Fact, Reason> {
     let Some(attribute) = node.attribute.iter().find(|attribute| attribute.name.contains("value")) else {
-        return Err("it has no value".to_owned());
+        return misfit("it has no value");
     };
     let list = |element, value: Value| Fact::new(Some(element), [value.len() as u64]).with(Some(value));
     let one = |element, value: Value| Fact::new(Some(element), []).with(Some(value));
@@ -299,15 +299,15 @@ fn read_constant(node: &proto::Node) -> Result<Fact, String> {
         _ => match (&attribute.t, &attribute.sparse_tensor) {
             (Some(tensor), _) => read_tensor(tensor),
             (None, Some(sparse)) => read_sparse(sparse),
-            (None, None) => Err(format!("{} is no value with a size", attribute.name)),
+            (None, None) => misfit(format!("{} is no value with a size", attribute.name)),
         },
     }
 }
 
 /// A sparse constant: its shape, and the bytes of what is stored.
-fn read_sparse(sparse: &proto::SparseTensor) -> Result<Fact, String> {
+fn read_sparse(sparse: &proto::SparseTensor) -> Result<Fact, Reason> {
     let (Some(values), Some(indices)) = (&sparse.values, &sparse.indices) else {
-        return Err("values or indices are missing".to_owned());
+        return misfit("values or indices are missing");
     };
     let (values, indices) = (read_tensor(values)?, read_tensor(indices)?);
     let bytes = values.size(None)?.checked_add(indices.size(None)?).ok_or("more than 2^63 bytes")?;

@@ -4,7 +4,7 @@ use super::element::Element;
 use super::infer::{self, Call, Share};
 use super::program::{Program, Step, plain};
 use super::proto;
-use super::value::{Fact, RANK_LIMIT, Reason, Value, show};
+use super::value::{Fact, RANK_LIMIT, Reason, Value, misfit, show};
 use crate::import::{ImportError, ImportOptions};
 use plimsoll_model::graph::Role;
 use std::path::Path;
@@ -27,12 +27,28 @@ pub struct Run<'m, 'o> {
 /// Facts of the outputs of an operator, or why there are none.
 type Made = Result<Vec<Fact>, Reason>;
 
+/// Why a block is not sized.
+pub enum Failure {
+    /// An operator cannot run on such shapes: where a branch may choose another one, it must.
+    Misfit(ImportError),
+    /// Anything else.
+    Fatal(ImportError),
+}
+
+impl Failure {
+    /// The error, whichever.
+    pub fn error(self) -> ImportError {
+        let (Self::Misfit(error) | Self::Fatal(error)) = self;
+        error
+    }
+}
+
 impl<'m> Run<'m, '_> {
     /// Sizes all tensors. False where there is a cycle, with sizes missing.
     ///
     /// # Errors
     /// See [`ImportError`].
-    pub fn run(&mut self) -> Result<bool, ImportError> {
+    pub fn run(&mut self) -> Result<bool, Failure> {
         // Constants, and what the graph is given.
         let slots = self.program.slots.iter().enumerate();
         let constants =
@@ -40,24 +56,22 @@ impl<'m> Run<'m, '_> {
         let inputs = self.program.blocks[0].inputs.iter().map(|&at| (at, "none: an input of the graph"));
         for (at, who) in constants.chain(inputs).collect::<Vec<_>>() {
             let fact = self.program.slots[at].fact.clone();
-            self.settle(at, fact, "", &|| who.to_owned(), false)?;
+            self.settle(at, fact, None, &|| who.to_owned(), false)?;
         }
         self.block(0, false)
     }
 
     /// All steps of a block. In a `dead` one, which never runs, what cannot be sized takes no memory.
-    fn block(&mut self, block: usize, dead: bool) -> Result<bool, ImportError> {
+    fn block(&mut self, block: usize, dead: bool) -> Result<bool, Failure> {
         let Some(order) = self.program.order(block) else { return Ok(false) };
         let mut steps = std::mem::take(&mut self.program.blocks[block].steps);
-        let mut complete = true;
-        for at in order {
-            complete &= self.step(&mut steps[at], dead)?;
-        }
+        let all =
+            order.into_iter().try_fold(true, |complete, at| Ok(self.step(&mut steps[at], dead)? && complete));
         self.program.blocks[block].steps = steps;
-        Ok(complete)
+        all
     }
 
-    fn step(&mut self, step: &mut Step<'m>, dead: bool) -> Result<bool, ImportError> {
+    fn step(&mut self, step: &mut Step<'m>, dead: bool) -> Result<bool, Failure> {
         let kind = step.node.op_type.as_str();
         let (made, complete) = match kind {
             "If" | "Loop" | "Scan" if plain(&step.node.domain) => match kind {
@@ -68,31 +82,30 @@ impl<'m> Run<'m, '_> {
             _ => (self.plain_step(step)?, true),
         };
         let (facts, reason) = match made {
-            Ok(facts) => (facts, String::new()),
-            Err(reason) => (Vec::new(), reason),
+            Ok(facts) => (facts, None),
+            Err(reason) => (Vec::new(), Some(reason)),
         };
         for (at, output) in step.outputs.iter().enumerate() {
             if let Some(tensor) = *output {
                 let fact = facts.get(at).cloned().unwrap_or_default();
-                self.settle(tensor, fact, &reason, &|| step.label(), dead)?;
+                self.settle(tensor, fact, reason.as_ref(), &|| step.label(), dead)?;
             }
         }
         Ok(complete)
     }
 
-    fn plain_step(&self, step: &mut Step<'m>) -> Result<Made, ImportError> {
+    fn plain_step(&self, step: &mut Step<'m>) -> Result<Made, Failure> {
         let node = step.node;
-        let unsupported = |what: String, reason: &str| ImportError::Unsupported {
-            path: self.origin.to_path_buf(),
-            what,
-            reason: reason.to_owned(),
+        let unsupported = |what: String, reason: &str| {
+            let (path, reason) = (self.origin.to_path_buf(), reason.to_owned());
+            Failure::Fatal(ImportError::Unsupported { path, what, reason })
         };
         if self.functions.iter().any(|f| f.name == node.op_type && f.domain == node.domain) {
             let reason = "it is a function that the file defines; put its body in its place first";
             return Err(unsupported(format!("operator {}", step.label()), reason));
         }
         if !plain(&node.domain) {
-            return Ok(Err(format!("operators of domain {} are not known", node.domain)));
+            return Ok(Err(Reason::unknown(format!("operators of domain {} are not known", node.domain))));
         }
         if node.op_type.contains("Sequence") || node.op_type.starts_with("Optional") {
             let reason = "sequences and optional values are no tensors";
@@ -121,10 +134,10 @@ impl<'m> Run<'m, '_> {
         &mut self,
         tensor: usize,
         mut fact: Fact,
-        reason: &str,
+        reason: Option<&Reason>,
         who: &dyn Fn() -> String,
         dead: bool,
-    ) -> Result<(), ImportError> {
+    ) -> Result<(), Failure> {
         let slot = &self.program.slots[tensor];
         if fact.shape.as_ref().is_some_and(|shape| shape.len() > RANK_LIMIT) {
             fact = Fact { element: fact.element, ..Fact::default() };
@@ -136,8 +149,7 @@ impl<'m> Run<'m, '_> {
         let bytes = match fact.size(self.float) {
             Ok(bytes) => bytes,
             Err(unknown) => {
-                let reason = if reason.is_empty() { unknown } else { reason.to_owned() };
-                let bytes = self.unsized_tensor(tensor, reason, who, dead)?;
+                let bytes = self.unsized_tensor(tensor, reason.unwrap_or(&unknown), who, dead)?;
                 fact.bytes = Some(bytes);
                 bytes
             }
@@ -150,10 +162,10 @@ impl<'m> Run<'m, '_> {
     fn unsized_tensor(
         &mut self,
         tensor: usize,
-        reason: Reason,
+        reason: &Reason,
         who: &dyn Fn() -> String,
         dead: bool,
-    ) -> Result<u64, ImportError> {
+    ) -> Result<u64, Failure> {
         let name = self.program.slots[tensor].name;
         if dead {
             self.assumed.push(format!(
@@ -164,7 +176,8 @@ impl<'m> Run<'m, '_> {
         }
         let Some(bytes) = self.options.assume_bytes else {
             let (path, tensor) = (self.origin.to_path_buf(), name.to_owned());
-            return Err(ImportError::Unsized { path, operator: who(), tensor, reason });
+            let error = ImportError::Unsized { path, operator: who(), tensor, reason: reason.text.clone() };
+            return Err(if reason.misfit { Failure::Misfit(error) } else { Failure::Fatal(error) });
         };
         self.assumed.push(format!("operator {}: tensor '{name}' takes {bytes} bytes: {reason}", who()));
         Ok(bytes)
@@ -192,15 +205,23 @@ impl<'m> Run<'m, '_> {
     }
 
     /// `If`: what the branch gives that runs, or the larger of both.
-    fn branches(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportError> {
+    fn branches(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), Failure> {
         let find =
             |name: &str| step.blocks.iter().copied().find(|&block| self.program.blocks[block].name == name);
         let (Some(yes), Some(no)) = (find("then_branch"), find("else_branch")) else {
-            return Ok((Err("a branch is missing".to_owned()), true));
+            return Ok((misfit("a branch is missing"), true));
         };
-        let condition = self.constant(step, 0).map(|condition| condition != 0);
-        let mut complete = self.block(yes, dead || condition == Some(false))?;
-        complete &= self.block(no, dead || condition == Some(true))?;
+        let mut condition = self.constant(step, 0).map(|condition| condition != 0);
+        let open = condition.is_none() && !dead;
+        let (mut complete, cannot) = self.branch(step, yes, dead || condition == Some(false), open)?;
+        if cannot {
+            condition = Some(false);
+        }
+        let (other, cannot) = self.branch(step, no, dead || condition == Some(true), open && !cannot)?;
+        complete &= other;
+        if cannot {
+            condition = Some(true);
+        }
         let (then, otherwise) = (self.results(yes), self.results(no));
         let made = match condition {
             Some(true) => then,
@@ -211,7 +232,26 @@ impl<'m> Run<'m, '_> {
                 pairs.map(|(name, (a, b))| self.larger(&step.label(), name, a, b)).collect()
             }
         };
-        Ok((Ok(made), complete))
+        let variable = made.into_iter().map(|fact| if open { fact.variable() } else { fact });
+        Ok((Ok(variable.collect()), complete))
+    }
+
+    /// One branch. Where it is `open` which one runs, and this one cannot, it is taken for one that never does: true.
+    fn branch(&mut self, step: &Step, block: usize, dead: bool, open: bool) -> Result<(bool, bool), Failure> {
+        let before = self.assumed.len();
+        match self.block(block, dead) {
+            Err(Failure::Misfit(ImportError::Unsized { operator, tensor, reason, .. })) if open => {
+                self.assumed.truncate(before);
+                let name = self.program.blocks[block].name;
+                self.assumed.push(format!(
+                    "operator {}: {name} cannot run with these shapes, so it takes no part: operator {operator}: \
+                     tensor '{tensor}': {reason}",
+                    step.label()
+                ));
+                Ok((self.block(block, true)?, true))
+            }
+            result => Ok((result?, false)),
+        }
     }
 
     fn larger(&mut self, label: &str, name: &str, a: Fact, b: Fact) -> Fact {
@@ -235,21 +275,21 @@ impl<'m> Run<'m, '_> {
         let body = *step.blocks.first().ok_or("its body is missing")?;
         let given = self.program.blocks[body].inputs.len();
         if given != inputs {
-            return Err(format!("its body takes {given} inputs, not {inputs}"));
+            return misfit(format!("its body takes {given} inputs, not {inputs}"));
         }
         Ok(body)
     }
 
     /// Gives a body its inputs.
-    fn give(&mut self, step: &Step, body: usize, facts: Vec<Fact>, dead: bool) -> Result<(), ImportError> {
+    fn give(&mut self, step: &Step, body: usize, facts: Vec<Fact>, dead: bool) -> Result<(), Failure> {
         for (tensor, fact) in self.program.blocks[body].inputs.clone().into_iter().zip(facts) {
-            self.settle(tensor, fact, "", &|| step.label(), dead)?;
+            self.settle(tensor, fact, None, &|| step.label(), dead)?;
         }
         Ok(())
     }
 
     /// Leaves bodies whose owner is of no use for inference: their tensors cannot be sized.
-    fn abandon(&mut self, step: &Step<'m>, reason: Reason, dead: bool) -> Result<(Made, bool), ImportError> {
+    fn abandon(&mut self, step: &Step<'m>, reason: Reason, dead: bool) -> Result<(Made, bool), Failure> {
         let mut complete = true;
         for &block in &step.blocks {
             let unknown = vec![Fact::default(); self.program.blocks[block].inputs.len()];
@@ -260,7 +300,7 @@ impl<'m> Run<'m, '_> {
     }
 
     /// `Loop`: carried values keep their shapes; scanned ones are stacked, one per trip.
-    fn repeat(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportError> {
+    fn repeat(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), Failure> {
         let carried = step.inputs.len().saturating_sub(2);
         let body = match self.body(step, carried + 2) {
             Ok(body) => body,
@@ -309,14 +349,14 @@ impl<'m> Run<'m, '_> {
     }
 
     /// `Scan`: states keep their shapes; some inputs are taken apart along an axis, some outputs stacked.
-    fn scan(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), ImportError> {
+    fn scan(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), Failure> {
         if self.opset < 9 {
-            return self.abandon(step, "Scan is known from version 9 on".to_owned(), dead);
+            return self.abandon(step, Reason::unknown("Scan is known from version 9 on"), dead);
         }
         let attribute = |name: &str| step.node.attribute(name);
         let scanned = attribute("num_scan_inputs").and_then(|a| usize::try_from(a.i?).ok()).unwrap_or(0);
         let Some(states) = step.inputs.len().checked_sub(scanned) else {
-            return self.abandon(step, format!("num_scan_inputs is {scanned}"), dead);
+            return self.abandon(step, format!("num_scan_inputs is {scanned}").into(), dead);
         };
         let body = match self.body(step, step.inputs.len()) {
             Ok(body) => body,

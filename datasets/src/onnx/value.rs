@@ -4,8 +4,43 @@ use super::element::Element;
 use super::proto;
 use std::rc::Rc;
 
-/// Why something cannot be inferred, for people.
-pub type Reason = String;
+/// Why something cannot be inferred.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reason {
+    /// For people.
+    pub text: String,
+    /// True where the operator cannot run on such inputs at all; false where somebody else might know.
+    pub misfit: bool,
+}
+
+impl Reason {
+    /// Not known here.
+    pub fn unknown(text: impl Into<String>) -> Self {
+        Self { text: text.into(), misfit: false }
+    }
+}
+
+impl<T: Into<String>> From<T> for Reason {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), misfit: true }
+    }
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The operator cannot run.
+pub fn misfit<T>(text: impl Into<Reason>) -> Result<T, Reason> {
+    Err(text.into())
+}
+
+/// Somebody else might know.
+pub fn unknown<T>(text: impl Into<String>) -> Result<T, Reason> {
+    Err(Reason::unknown(text))
+}
 
 /// Constants with more elements are not followed: shapes, axes and scales are small.
 pub const FOLD_LIMIT: u64 = 4096;
@@ -105,14 +140,14 @@ impl Fact {
         if let Some(bytes) = self.bytes {
             return Ok(bytes);
         }
-        let shape = self.shape.as_deref().ok_or("its shape is not known")?;
-        let element = self.element.ok_or("its element type is not known")?;
+        let shape = self.shape.as_deref().ok_or_else(|| Reason::unknown("its shape is not known"))?;
+        let element = self.element.ok_or_else(|| Reason::unknown("its element type is not known"))?;
         let element = effective(element, float);
         let bits =
             element.bits.ok_or_else(|| format!("elements of type {} have no fixed size", element.name))?;
         let bytes = count(shape).and_then(|count| Some(count.checked_mul(bits)?.div_ceil(8)));
         bytes.filter(|&bytes| bytes <= i64::MAX as u64).ok_or_else(|| {
-            format!("{} elements of type {} are more than 2^63 bits", show(shape), element.name)
+            format!("{} elements of type {} are more than 2^63 bits", show(shape), element.name).into()
         })
     }
 }
@@ -158,7 +193,10 @@ pub fn read_tensor(tensor: &proto::Tensor) -> Result<Fact, Reason> {
         let loose = if bits < 8 { fact.shape.as_deref().and_then(count) } else { None };
         if held != bytes && Some(held) != loose {
             let shape = show(fact.shape.as_deref().unwrap_or_default());
-            return Err(format!("{held} bytes of data, but {shape} of type {} take {bytes}", element.name));
+            return misfit(format!(
+                "{held} bytes of data, but {shape} of type {} take {bytes}",
+                element.name
+            ));
         }
     }
     let few = fact.shape.as_deref().and_then(count).is_some_and(|count| count <= FOLD_LIMIT);
@@ -169,9 +207,11 @@ pub fn read_tensor(tensor: &proto::Tensor) -> Result<Fact, Reason> {
 /// Extents, none of which may be negative.
 pub fn extents(dims: &[i64]) -> Result<Vec<u64>, Reason> {
     if dims.len() > RANK_LIMIT {
-        return Err(format!("{} dimensions are more than {RANK_LIMIT}", dims.len()));
+        return misfit(format!("{} dimensions are more than {RANK_LIMIT}", dims.len()));
     }
-    dims.iter().map(|&dim| u64::try_from(dim).map_err(|_| format!("extent {dim} is negative"))).collect()
+    dims.iter()
+        .map(|&dim| u64::try_from(dim).map_err(|_| format!("extent {dim} is negative").into()))
+        .collect()
 }
 
 /// The elements, of types that shapes are computed with.

@@ -2,7 +2,7 @@
 
 use super::call::{Call, Facts, axes, axis, broadcast, extent, ranked};
 use crate::onnx::element::Element;
-use crate::onnx::value::{Fact, Reason, Value, extents, show};
+use crate::onnx::value::{Fact, Reason, Value, extents, misfit, show, unknown};
 use std::collections::BTreeMap;
 
 /// The product of two stacks of matrices; vectors are rows on the left, columns on the right.
@@ -12,7 +12,7 @@ pub fn product_shape(a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
     let columns = (right.len() > 1).then(|| right[right.len() - 1]);
     let inner = right[right.len().saturating_sub(2)];
     if left[left.len() - 1] != inner {
-        return Err(format!("matrices {} and {} do not fit together", show(a), show(b)));
+        return misfit(format!("matrices {} and {} do not fit together", show(a), show(b)));
     }
     let outer = |shape: &[u64]| shape[..shape.len().saturating_sub(2)].to_vec();
     let mut shape = broadcast(&outer(left), &outer(right))?;
@@ -32,11 +32,11 @@ pub fn gemm(call: &Call) -> Facts {
     let turned = |shape: &[u64], name: &str| match *shape {
         [x, y] if call.attr(name).unwrap_or(0) != 0 => Ok((y, x)),
         [x, y] => Ok((x, y)),
-        _ => Err(format!("{} is no matrix", show(shape))),
+        _ => misfit(format!("{} is no matrix", show(shape))),
     };
     let ((rows, k), (l, columns)) = (turned(a, "transA")?, turned(b, "transB")?);
     if k != l {
-        return Err(format!("matrices {} and {} do not fit together", show(a), show(b)));
+        return misfit(format!("matrices {} and {} do not fit together", show(a), show(b)));
     }
     Ok(vec![Fact::new(call.element(0), [rows, columns])])
 }
@@ -50,7 +50,7 @@ pub fn einsum(call: &Call) -> Facts {
     };
     let terms: Vec<&str> = left.split(',').collect();
     if terms.len() != call.inputs.len() {
-        return Err(format!("equation {equation} does not fit {} inputs", call.inputs.len()));
+        return misfit(format!("equation {equation} does not fit {} inputs", call.inputs.len()));
     }
     let mut letters: BTreeMap<char, (u64, u32)> = BTreeMap::new();
     let mut dots: Vec<u64> = Vec::new();
@@ -65,7 +65,7 @@ pub fn einsum(call: &Call) -> Facts {
             let extent = shape[if i < before { i } else { i + spare }];
             let entry = letters.entry(letter).or_insert((extent, 0));
             if entry.0 != extent && entry.0 != 1 && extent != 1 {
-                return Err(format!("{letter} is both {} and {extent} in {equation}", entry.0));
+                return misfit(format!("{letter} is both {} and {extent} in {equation}", entry.0));
             }
             *entry = (entry.0.max(extent), entry.1 + 1);
         }
@@ -152,7 +152,7 @@ pub fn arg(call: &Call) -> Facts {
 pub fn recurrence(call: &Call) -> Result<(u64, u64, u64, u64), Reason> {
     let (input, recurrent) = (call.shape(0)?, call.shape(2)?);
     let ([x, y, _], &[directions, _, last]) = (input, recurrent) else {
-        return Err(format!(
+        return misfit(format!(
             "input {} and weights {} have not three dimensions",
             show(input),
             show(recurrent)
@@ -211,7 +211,7 @@ pub fn attention(call: &Call) -> Facts {
     let split = |shape: &[u64], heads: u64| match *shape {
         [_, _, length, width] => Ok((length, width)),
         [_, length, width] => Ok((length, width / heads.max(1))),
-        _ => Err(format!("shape {} has neither three nor four dimensions", show(shape))),
+        _ => misfit(format!("shape {} has neither three nor four dimensions", show(shape))),
     };
     let (length, _) = split(q, query_heads)?;
     let ((keys, key_width), (_, value_width)) = (split(k, key_heads)?, split(v, key_heads)?);
@@ -242,7 +242,7 @@ pub fn stft(call: &Call) -> Facts {
         (None, None) => signal[1],
     };
     if step == 0 || length > signal[1] {
-        return Err(format!("frames of {length} every {step} do not fit a signal of {}", signal[1]));
+        return misfit(format!("frames of {length} every {step} do not fit a signal of {}", signal[1]));
     }
     let frequencies = if call.attr("onesided").unwrap_or(1) != 0 { length / 2 + 1 } else { length };
     let frames = (signal[1] - length) / step + 1;
@@ -294,5 +294,5 @@ pub fn eye_like(call: &Call) -> Facts {
 
 /// `NonMaxSuppression`, at most: not known. Kept apart so that the reason can say what helps.
 pub fn suppression(_: &Call) -> Facts {
-    Err("the number of boxes it keeps depends on data".to_owned())
+    unknown("the number of boxes it keeps depends on data")
 }

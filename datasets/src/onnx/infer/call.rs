@@ -2,7 +2,7 @@
 
 use crate::onnx::element::Element;
 use crate::onnx::proto::{Attribute, Node};
-use crate::onnx::value::{Fact, Reason, Value, show};
+use crate::onnx::value::{Fact, Reason, Value, misfit, show, unknown};
 
 /// What a rule gives: facts of the outputs, in order.
 pub type Facts = Result<Vec<Fact>, Reason>;
@@ -26,7 +26,9 @@ impl<'a> Call<'a> {
     /// The shape of an input.
     pub fn shape(&self, at: usize) -> Result<&'a [u64], Reason> {
         let fact = self.input(at).ok_or_else(|| format!("input {at} is missing"))?;
-        fact.shape.as_deref().ok_or_else(|| format!("the shape of input {} is not known", self.name(at)))
+        fact.shape
+            .as_deref()
+            .ok_or_else(|| Reason::unknown(format!("the shape of input {} is not known", self.name(at))))
     }
 
     /// The element type of an input, where known.
@@ -48,9 +50,9 @@ impl<'a> Call<'a> {
     pub fn ints(&self, at: usize) -> Result<&'a [i64], Reason> {
         match self.value(at) {
             Some(Value::Ints(list)) => Ok(list),
-            Some(Value::Floats(_)) => Err(format!("input {} holds no integers", self.name(at))),
-            None if self.input(at).is_none() => Err(format!("input {at} is missing")),
-            None => Err(format!(
+            Some(Value::Floats(_)) => misfit(format!("input {} holds no integers", self.name(at))),
+            None if self.input(at).is_none() => misfit(format!("input {at} is missing")),
+            None => unknown(format!(
                 "it depends on the values of input {}, which is no small constant",
                 self.name(at)
             )),
@@ -59,7 +61,7 @@ impl<'a> Call<'a> {
 
     /// The one integer of an input, which must be a constant.
     pub fn int(&self, at: usize) -> Result<i64, Reason> {
-        self.ints(at)?.first().copied().ok_or_else(|| format!("input {} is empty", self.name(at)))
+        self.ints(at)?.first().copied().ok_or_else(|| format!("input {} is empty", self.name(at)).into())
     }
 
     fn attribute(&self, name: &str) -> Option<&'a Attribute> {
@@ -90,7 +92,7 @@ impl<'a> Call<'a> {
     pub fn attr_element(&self, name: &str) -> Result<Option<Element>, Reason> {
         let Some(code) = self.attr(name) else { return Ok(None) };
         let element = i32::try_from(code).ok().and_then(Element::of);
-        element.map(Some).ok_or_else(|| format!("{name}={code} is no element type"))
+        element.map(Some).ok_or_else(|| format!("{name}={code} is no element type").into())
     }
 
     /// Integers that older versions have as an attribute, newer ones as an input; none where neither is given.
@@ -108,7 +110,7 @@ pub fn axis(axis: i64, rank: usize) -> Result<usize, Reason> {
     from_end
         .and_then(|axis| usize::try_from(axis).ok())
         .filter(|&axis| axis < rank)
-        .ok_or_else(|| format!("axis {axis} does not fit {rank} dimensions"))
+        .ok_or_else(|| format!("axis {axis} does not fit {rank} dimensions").into())
 }
 
 /// Axes as flags, one per dimension.
@@ -125,14 +127,14 @@ pub fn extent(value: i128, what: &str) -> Result<u64, Reason> {
     u64::try_from(value)
         .ok()
         .filter(|&extent| extent <= i64::MAX as u64)
-        .ok_or_else(|| format!("{what} would be {value}"))
+        .ok_or_else(|| format!("{what} would be {value}").into())
 }
 
 /// The product of extents.
 pub fn product(shape: &[u64]) -> Result<u64, Reason> {
     crate::onnx::value::count(shape)
         .filter(|&count| count <= i64::MAX as u64)
-        .ok_or_else(|| format!("{} elements are more than 2^63", show(shape)))
+        .ok_or_else(|| format!("{} elements are more than 2^63", show(shape)).into())
 }
 
 /// The shape that two shapes are stretched to: from the last dimension on, extents are equal or one of them is 1.
@@ -142,7 +144,7 @@ pub fn broadcast(a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
     let extent = |i: usize| match (at(a, i), at(b, i)) {
         (x, y) if x == y || y == 1 => Ok(x),
         (1, y) => Ok(y),
-        _ => Err(format!("shapes {} and {} do not fit together", show(a), show(b))),
+        _ => misfit(format!("shapes {} and {} do not fit together", show(a), show(b))),
     };
     (0..rank).map(extent).collect()
 }
@@ -150,7 +152,7 @@ pub fn broadcast(a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
 /// The rank must be at least `least`.
 pub fn ranked(shape: &[u64], least: usize) -> Result<&[u64], Reason> {
     if shape.len() < least {
-        return Err(format!("shape {} has fewer than {least} dimensions", show(shape)));
+        return misfit(format!("shape {} has fewer than {least} dimensions", show(shape)));
     }
     Ok(shape)
 }

@@ -2,7 +2,7 @@
 
 use super::call::{Call, Facts, broadcast};
 use crate::onnx::element::Element;
-use crate::onnx::value::{Fact, Reason, Value, gather_positions, strides};
+use crate::onnx::value::{Fact, Reason, Value, gather_positions, misfit, strides};
 
 /// One input, one output of the same shape and type.
 pub fn same(call: &Call) -> Facts {
@@ -225,15 +225,15 @@ pub fn trains(call: &Call) -> bool {
 /// Whole numbers from `start` towards `limit`.
 pub fn range(call: &Call) -> Facts {
     let scalar = |at: usize| -> Result<f64, Reason> {
-        let value = call
-            .value(at)
-            .ok_or_else(|| format!("it depends on the value of input {at}, which is no constant"))?;
-        value.floats().first().copied().ok_or_else(|| format!("input {at} is empty"))
+        let value = call.value(at).ok_or_else(|| {
+            Reason::unknown(format!("it depends on the value of input {at}, which is no constant"))
+        })?;
+        value.floats().first().copied().ok_or_else(|| format!("input {at} is empty").into())
     };
     let (start, limit, delta) = (scalar(0)?, scalar(1)?, scalar(2)?);
     let steps = ((limit - start) / delta).ceil().max(0.0);
     if !steps.is_finite() || steps > 9e15 {
-        return Err(format!("a range from {start} to {limit} by {delta} has no end"));
+        return misfit(format!("a range from {start} to {limit} by {delta} has no end"));
     }
     let shape = vec![steps as u64];
     let value = match (call.value(0), call.value(2)) {

@@ -17,6 +17,7 @@ pub use cost::cost;
 pub use sharing::{Share, shares};
 
 use super::element::Element;
+use super::value::unknown;
 
 /// What is known of the outputs of a plain operator of ONNX's own domain.
 ///
@@ -117,7 +118,7 @@ fn algebraic(call: &Call) -> Facts {
         }
         "EyeLike" => algebra::eye_like(call),
         kind if kind.starts_with("Reduce") => algebra::reduce(call),
-        kind => Err(format!("operator {kind} is not known")),
+        kind => unknown(format!("operator {kind} is not known")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::call::{Call, Facts, axes, axis, extent, product, ranked};
 use crate::onnx::element::Element;
-use crate::onnx::value::{Fact, Reason, Value, extents, gather_positions, show, strides};
+use crate::onnx::value::{Fact, Reason, Value, extents, gather_positions, misfit, show, strides, unknown};
 
 /// The same elements in another shape.
 fn reshaped(call: &Call, shape: Vec<u64>) -> Facts {
@@ -31,11 +31,11 @@ pub fn reshape(call: &Call) -> Facts {
     let (total, known) = (product(from)?, product(&shape)?);
     if let Some(at) = rest {
         if known == 0 || total % known != 0 {
-            return Err(format!("{} elements are no multiple of {known}", show(from)));
+            return misfit(format!("{} elements are no multiple of {known}", show(from)));
         }
         shape[at] = total / known;
     } else if total != known {
-        return Err(format!("shape {} cannot be read as {}", show(from), show(&shape)));
+        return misfit(format!("shape {} cannot be read as {}", show(from), show(&shape)));
     }
     reshaped(call, shape)
 }
@@ -58,7 +58,7 @@ pub fn squeeze(call: &Call) -> Facts {
         None => shape.iter().map(|&extent| extent == 1).collect(),
     };
     if let Some(at) = (0..shape.len()).find(|&at| gone[at] && shape[at] != 1) {
-        return Err(format!("dimension {at} of {} is squeezed but has extent {}", show(shape), shape[at]));
+        return misfit(format!("dimension {at} of {} is squeezed but has extent {}", show(shape), shape[at]));
     }
     reshaped(call, shape.iter().zip(&gone).filter(|&(_, &gone)| !gone).map(|(&extent, _)| extent).collect())
 }
@@ -69,7 +69,7 @@ pub fn unsqueeze(call: &Call) -> Facts {
     let list = call.ints_or_attr(1, "axes")?.ok_or("the axes are missing")?;
     let new = axes(&list, shape.len() + list.len())?;
     if new.iter().filter(|&&new| new).count() != list.len() {
-        return Err("an axis is named twice".to_owned());
+        return misfit("an axis is named twice".to_owned());
     }
     let mut rest = shape.iter().copied();
     reshaped(call, new.iter().map(|&new| if new { 1 } else { rest.next().unwrap_or(1) }).collect())
@@ -120,7 +120,7 @@ pub fn transpose(call: &Call) -> Facts {
     let mut sorted = permutation.clone();
     sorted.sort_unstable();
     if !sorted.into_iter().eq(0..from.len()) {
-        return Err(format!("{permutation:?} is no permutation of {} dimensions", from.len()));
+        return misfit(format!("{permutation:?} is no permutation of {} dimensions", from.len()));
     }
     let shape: Vec<u64> = permutation.iter().map(|&at| from[at]).collect();
     let strides = strides(from);
@@ -142,7 +142,7 @@ pub fn concat(call: &Call) -> Facts {
         let other = call.shape(input)?;
         let fits = other.len() == shape.len() && (0..shape.len()).all(|i| i == at || other[i] == shape[i]);
         if !fits {
-            return Err(format!("shapes {} and {} do not fit along axis {at}", show(&shape), show(other)));
+            return misfit(format!("shapes {} and {} do not fit along axis {at}", show(&shape), show(other)));
         }
         shape[at] = extent(i128::from(shape[at]) + i128::from(other[at]), "an extent")?;
     }
@@ -169,7 +169,7 @@ pub fn split(call: &Call) -> Facts {
     };
     let total: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
     if total != u128::from(shape[at]) {
-        return Err(format!("parts {sizes:?} do not make up extent {}", shape[at]));
+        return misfit(format!("parts {sizes:?} do not make up extent {}", shape[at]));
     }
     let strides = strides(shape);
     let mut from = 0usize;
@@ -196,7 +196,7 @@ pub fn slice(call: &Call) -> Facts {
     let along = call.ints_or_attr(3, "axes")?.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = call.ints_or_attr(4, "steps")?.unwrap_or_else(|| vec![1; starts.len()]);
     if ends.len() != starts.len() || along.len() != starts.len() || steps.len() != starts.len() {
-        return Err("starts, ends, axes and steps differ in length".to_owned());
+        return misfit("starts, ends, axes and steps differ in length".to_owned());
     }
     let mut shape = from.to_vec();
     let mut plan: Vec<(i128, i128)> = vec![(0, 1); from.len()];
@@ -205,7 +205,7 @@ pub fn slice(call: &Call) -> Facts {
         let (length, step) = (i128::from(from[at]), i128::from(steps[i]));
         let absolute = |value: i64| i128::from(value) + if value < 0 { length } else { 0 };
         let (start, count) = match step {
-            0 => return Err("a step of 0".to_owned()),
+            0 => return misfit("a step of 0".to_owned()),
             1.. => {
                 let (start, end) = (absolute(starts[i]).clamp(0, length), absolute(ends[i]).clamp(0, length));
                 (start, (end - start + step - 1) / step)
@@ -275,7 +275,7 @@ pub fn gather_nd(call: &Call) -> Facts {
     let last = indices[indices.len() - 1];
     let from = extent(i128::from(batch) + i128::from(last), "the number of indexed dimensions")?;
     if from > data.len() as u64 || batch < 0 {
-        return Err(format!("indices of length {last} do not fit data {}", show(data)));
+        return misfit(format!("indices of length {last} do not fit data {}", show(data)));
     }
     Ok(vec![Fact::new(call.element(0), [&indices[..indices.len() - 1], &data[from as usize..]].concat())])
 }
@@ -285,7 +285,7 @@ pub fn tile(call: &Call) -> Facts {
     let from = call.shape(0)?;
     let repeats = extents(call.ints(1)?)?;
     if repeats.len() != from.len() {
-        return Err(format!("{} repeats for {} dimensions", repeats.len(), from.len()));
+        return misfit(format!("{} repeats for {} dimensions", repeats.len(), from.len()));
     }
     let times =
         |(&extent_, &times): (&u64, &u64)| extent(i128::from(extent_) * i128::from(times), "an extent");
@@ -311,7 +311,7 @@ pub fn pad(call: &Call) -> Facts {
         None => (0..from.len()).collect(),
     };
     if pads.len() != 2 * along.len() {
-        return Err(format!("{} pads for {} dimensions", pads.len(), along.len()));
+        return misfit(format!("{} pads for {} dimensions", pads.len(), along.len()));
     }
     let mut shape = from.to_vec();
     for (i, &at) in along.iter().enumerate() {
@@ -325,7 +325,7 @@ pub fn pad(call: &Call) -> Facts {
 pub fn non_zero(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let Some(value) = call.value(0) else {
-        return Err("the number of its elements depends on data".to_owned());
+        return unknown("the number of its elements depends on data");
     };
     let (of, list) = (strides(shape), value.floats());
     let at: Vec<usize> = (0..list.len()).filter(|&i| list[i] != 0.0).collect();
@@ -338,7 +338,9 @@ pub fn non_zero(call: &Call) -> Facts {
 /// Blocks of depth laid out in the plane, or the other way round.
 pub fn depth_and_space(call: &Call) -> Facts {
     let shape = call.shape(0)?;
-    let [n, c, h, w] = *shape else { return Err(format!("shape {} has not four dimensions", show(shape))) };
+    let [n, c, h, w] = *shape else {
+        return misfit(format!("shape {} has not four dimensions", show(shape)));
+    };
     let block = extent(call.attr("blocksize").unwrap_or(0).into(), "the block size")?.max(1);
     let square = block.checked_mul(block).ok_or("the block size is too large")?;
     let scaled = |extent_: u64, by: u64| extent(i128::from(extent_) * i128::from(by), "an extent");
@@ -363,7 +365,7 @@ pub fn resize(call: &Call) -> Facts {
     if !old && given(3) {
         let sizes = extents(call.ints(3)?)?;
         if sizes.len() != along.len() {
-            return Err(format!("{} sizes for {} dimensions", sizes.len(), along.len()));
+            return misfit(format!("{} sizes for {} dimensions", sizes.len(), along.len()));
         }
         return kept_ratio(call, from, &along, &sizes);
     }
@@ -371,16 +373,16 @@ pub fn resize(call: &Call) -> Facts {
         Some(list) => list.iter().map(|&f| f64::from(f)).collect(),
         None => match call.value(if old { 1 } else { 2 }) {
             Some(value) => value.floats(),
-            None => return Err("it depends on scales that are no small constant".to_owned()),
+            None => return unknown("it depends on scales that are no small constant"),
         },
     };
     if scales.len() != along.len() {
-        return Err(format!("{} scales for {} dimensions", scales.len(), along.len()));
+        return misfit(format!("{} scales for {} dimensions", scales.len(), along.len()));
     }
     for (&at, &scale) in along.iter().zip(&scales) {
         let scaled = (from[at] as f64 * scale).floor();
         if !(0.0..9e15).contains(&scaled) {
-            return Err(format!("an extent would be {scaled}"));
+            return misfit(format!("an extent would be {scaled}"));
         }
         shape[at] = scaled as u64;
     }
@@ -401,7 +403,7 @@ fn kept_ratio(call: &Call, from: &[u64], along: &[usize], sizes: &[u64]) -> Fact
             Some(factor) => {
                 let scaled = (factor * from[at] as f64).round();
                 if !(0.0..9e15).contains(&scaled) {
-                    return Err(format!("an extent would be {scaled}"));
+                    return misfit(format!("an extent would be {scaled}"));
                 }
                 scaled as u64
             }
@@ -416,7 +418,7 @@ pub fn one_hot(call: &Call) -> Facts {
     let indices = call.shape(0)?;
     let depth = match call.value(1) {
         Some(value) => value.floats().first().copied().ok_or("the depth is empty")?,
-        None => return Err("it depends on a depth that is no constant".to_owned()),
+        None => return unknown("it depends on a depth that is no constant"),
     };
     let at = axis(call.attr("axis").unwrap_or(-1), indices.len() + 1)?;
     let mut shape = indices.to_vec();
@@ -443,5 +445,5 @@ pub fn by_indices(call: &Call) -> Facts {
 
 /// Always an error: as many elements as data say.
 pub fn by_data(_: &Call) -> Result<Vec<Fact>, Reason> {
-    Err("the number of its elements depends on data".to_owned())
+    unknown("the number of its elements depends on data")
 }

@@ -4,7 +4,7 @@
 
 use super::call::{Call, Facts, extent, ranked};
 use crate::onnx::element::Element;
-use crate::onnx::value::{Fact, Reason, show};
+use crate::onnx::value::{Fact, Reason, misfit, show};
 
 /// Kernel, strides, dilations and pads of the dimensions of the plane.
 struct Window {
@@ -21,11 +21,11 @@ impl Window {
         let list = |name: &str, length: usize, default: i128| match call.attr_ints(name) {
             Some([]) | None => Ok(vec![default; length]),
             Some(list) if list.len() == length => Ok(list.iter().map(|&i| i128::from(i)).collect()),
-            Some(list) => Err(format!("{name} has {} numbers, not {length}", list.len())),
+            Some(list) => misfit(format!("{name} has {} numbers, not {length}", list.len())),
         };
         let (strides, dilations) = (list("strides", rank, 1)?, list("dilations", rank, 1)?);
         if let Some(bad) = kernel.iter().chain(&strides).chain(&dilations).find(|&&one| one < 1) {
-            return Err(format!("{bad} among kernel, strides and dilations"));
+            return misfit(format!("{bad} among kernel, strides and dilations"));
         }
         Ok(Self { kernel, strides, dilations, pads: list("pads", 2 * rank, 0)? })
     }
@@ -71,13 +71,13 @@ fn kernel(call: &Call, weights: Option<&[u64]>) -> Result<Vec<i128>, Reason> {
     match (call.attr_ints("kernel_shape"), weights) {
         (Some(list), _) if !list.is_empty() => Ok(list.iter().map(|&i| i128::from(i)).collect()),
         (_, Some(plane)) => Ok(plane.iter().map(|&extent| i128::from(extent)).collect()),
-        _ => Err("the kernel's shape is missing".to_owned()),
+        _ => misfit("the kernel's shape is missing"),
     }
 }
 
 fn same_rank(plane: &[u64], window: &Window) -> Result<(), Reason> {
     if plane.len() != window.kernel.len() {
-        return Err(format!(
+        return misfit(format!(
             "a kernel of {} dimensions over a plane of {}",
             window.kernel.len(),
             show(plane)
@@ -93,7 +93,11 @@ pub fn conv(call: &Call, weights: usize, element: Option<Element>) -> Facts {
     same_rank(&input[2..], &window)?;
     let groups = extent(call.attr("group").unwrap_or(1).into(), "the number of groups")?;
     if weights[1].checked_mul(groups) != Some(input[1]) {
-        return Err(format!("weights {} do not fit input {} in {groups} groups", show(weights), show(input)));
+        return misfit(format!(
+            "weights {} do not fit input {} in {groups} groups",
+            show(weights),
+            show(input)
+        ));
     }
     let mut shape = vec![input[0], weights[0]];
     shape.extend(window.places(call, &input[2..])?);
@@ -118,7 +122,7 @@ pub fn conv_transpose(call: &Call) -> Facts {
         let list = crate::onnx::value::extents(list)?;
         shape.extend(&list[list.len().saturating_sub(plane.len())..]);
         if shape.len() != input.len() {
-            return Err(format!("output_shape {} does not fit input {}", show(&list), show(input)));
+            return misfit(format!("output_shape {} does not fit input {}", show(&list), show(input)));
         }
         return Ok(vec![Fact::new(call.element(0), shape)]);
     }
