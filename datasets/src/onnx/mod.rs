@@ -89,7 +89,7 @@ pub(crate) fn read_owned(
     let opset = model.opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version).max();
     let functions = &model.functions;
     let (opset, assumed) = (opset.unwrap_or(1), Vec::new());
-    let mut run = Run { program, origin, options, float, opset, functions, assumed };
+    let mut run = Run { program, origin, options, float, opset, functions, assumed, void: 0, folded: 0 };
     let complete = run.run().map_err(run::Failure::error)?;
     let (program, assumed) = (run.program, run.assumed);
     let name =

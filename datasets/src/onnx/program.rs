@@ -102,7 +102,9 @@ impl<'m> Program<'m> {
             let reads = step.inputs.iter().flatten().chain(captured);
             let before: HashSet<usize> = reads.filter_map(|tensor| makers.get(tensor).copied()).collect();
             waiting[at] = before.len();
-            before.into_iter().for_each(|maker| successors[maker].push(at));
+            for maker in before {
+                successors[maker].push(at);
+            }
         }
         let ready = (0..steps.len()).filter(|&at| waiting[at] == 0);
         let mut ready: BinaryHeap<Reverse<usize>> = ready.map(Reverse).collect();

@@ -180,11 +180,9 @@ impl Part {
             (Self::Type, 1) => Self::TensorType,
             (Self::TensorType, 2) => Self::Shape,
             (Self::Model, 8 | 25)
-            | (Self::Graph, 5)
-            | (Self::Node, 1 | 2)
-            | (Self::Attribute, 5)
+            | (Self::Graph | Self::Attribute, 5)
             | (Self::Shape, 1)
-            | (Self::Sparse, 1 | 2) => Self::Leaf,
+            | (Self::Node | Self::Sparse, 1 | 2) => Self::Leaf,
             _ => return None,
         })
     }
@@ -210,8 +208,11 @@ pub fn count_parts(bytes: &[u8], limit: u64) -> u64 {
     count
 }
 
+/// A field: see [`field`].
+type Field<'a> = (u64, Option<&'a [u8]>, &'a [u8]);
+
 /// The first field: its number, its bytes where it is delimited, and what follows.
-fn field(bytes: &[u8]) -> Option<(u64, Option<&[u8]>, &[u8])> {
+fn field(bytes: &[u8]) -> Option<Field<'_>> {
     let (key, rest) = varint(bytes)?;
     let (payload, rest) = match key & 7 {
         0 => (None, varint(rest)?.1),

@@ -2,9 +2,9 @@
 
 use super::element::Element;
 use super::infer::{self, Call, Share};
-use super::program::{Program, Step, plain};
+use super::program::{Program, Slot, Step, plain};
 use super::proto;
-use super::value::{Fact, RANK_LIMIT, Reason, Value, misfit, show};
+use super::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, misfit, show};
 use crate::import::{ImportError, ImportOptions};
 use plimsoll_model::graph::Role;
 use std::path::Path;
@@ -22,10 +22,14 @@ pub struct Run<'m, 'o> {
     pub functions: &'m [proto::Function],
     /// What had to be assumed.
     pub assumed: Vec<String>,
+    /// Tensors without a size in branches that never run.
+    pub void: usize,
+    /// Elements of constants that are followed.
+    pub folded: u64,
 }
 
 /// Facts of the outputs of an operator, or why there are none.
-type Made = Result<Vec<Fact>, Reason>;
+type Made = Vec<Result<Fact, Reason>>;
 
 /// Why a block is not sized.
 pub enum Failure {
@@ -50,15 +54,35 @@ impl<'m> Run<'m, '_> {
     /// See [`ImportError`].
     pub fn run(&mut self) -> Result<bool, Failure> {
         // Constants, and what the graph is given.
+        self.named_inputs()?;
         let slots = self.program.slots.iter().enumerate();
         let constants =
-            slots.filter(|(_, slot)| slot.role == Role::Weight).map(|(at, _)| (at, "none: a constant"));
-        let inputs = self.program.blocks[0].inputs.iter().map(|&at| (at, "none: an input of the graph"));
+            slots.filter(|(_, slot)| slot.role == Role::Weight).map(|(at, _)| (at, "(a constant)"));
+        let inputs = self.program.blocks[0].inputs.iter().map(|&at| (at, "(an input)"));
         for (at, who) in constants.chain(inputs).collect::<Vec<_>>() {
             let fact = self.program.slots[at].fact.clone();
             self.settle(at, fact, None, &|| who.to_owned(), false)?;
         }
         self.block(0, false)
+    }
+
+    /// Inputs of which the file says too little, unless something may be assumed.
+    fn named_inputs(&self) -> Result<(), Failure> {
+        let short = |slot: &&Slot| slot.fact.element.is_none() || slot.fact.shape.is_none();
+        let mut inputs = self.program.blocks[0].inputs.iter().map(|&at| &self.program.slots[at]);
+        match inputs.find(short).filter(|_| self.options.assume_bytes.is_none()) {
+            None => Ok(()),
+            Some(slot) => {
+                let name = slot.name;
+                let reason = if slot.fact.shape.is_none() {
+                    format!("the file gives it no shape; give one, such as --input-shape {name}=1x1")
+                } else {
+                    "the file gives it no element type; --assume-bytes gives it a size".to_owned()
+                };
+                let (path, option) = (self.origin.to_path_buf(), format!("input '{name}'"));
+                Err(Failure::Fatal(ImportError::Option { path, option, reason }))
+            }
+        }
     }
 
     /// All steps of a block. In a `dead` one, which never runs, what cannot be sized takes no memory.
@@ -81,13 +105,13 @@ impl<'m> Run<'m, '_> {
             },
             _ => (self.plain_step(step)?, true),
         };
-        let (facts, reason) = match made {
-            Ok(facts) => (facts, None),
-            Err(reason) => (Vec::new(), Some(reason)),
-        };
         for (at, output) in step.outputs.iter().enumerate() {
             if let Some(tensor) = *output {
-                let fact = facts.get(at).cloned().unwrap_or_default();
+                let (fact, reason) = match made.get(at).cloned() {
+                    Some(Ok(fact)) => (fact, None),
+                    Some(Err(reason)) => (Fact::default(), Some(reason)),
+                    None => (Fact::default(), Some("the operator has fewer outputs".into())),
+                };
                 self.settle(tensor, fact, reason.as_ref(), &|| step.label(), dead)?;
             }
         }
@@ -105,7 +129,10 @@ impl<'m> Run<'m, '_> {
             return Err(unsupported(format!("operator {}", step.label()), reason));
         }
         if !plain(&node.domain) {
-            return Ok(Err(Reason::unknown(format!("operators of domain {} are not known", node.domain))));
+            return Ok(nothing(
+                step,
+                &Reason::unknown(format!("operators of domain {} are not known", node.domain)),
+            ));
         }
         if node.op_type.contains("Sequence") || node.op_type.starts_with("Optional") {
             let reason = "sequences and optional values are no tensors";
@@ -126,7 +153,10 @@ impl<'m> Run<'m, '_> {
         {
             step.shares = vec![Share::View(0)];
         }
-        Ok(made)
+        Ok(match made {
+            Ok(facts) => facts.into_iter().map(Ok).collect(),
+            Err(reason) => nothing(step, &reason),
+        })
     }
 
     /// Decides what a tensor is: what was inferred; else what the file says; else what is assumed.
@@ -154,6 +184,11 @@ impl<'m> Run<'m, '_> {
                 bytes
             }
         };
+        let elements = fact.value.as_ref().map_or(0, |value| value.len() as u64);
+        self.folded += elements;
+        if self.folded > FOLD_TOTAL {
+            fact.value = None;
+        }
         let slot = &mut self.program.slots[tensor];
         (slot.fact, slot.bytes) = (fact, Some(bytes));
         Ok(())
@@ -168,10 +203,7 @@ impl<'m> Run<'m, '_> {
     ) -> Result<u64, Failure> {
         let name = self.program.slots[tensor].name;
         if dead {
-            self.assumed.push(format!(
-                "operator {}: tensor '{name}' takes 0 bytes: its branch never runs with these shapes ({reason})",
-                who()
-            ));
+            self.void += 1;
             return Ok(0);
         }
         let Some(bytes) = self.options.assume_bytes else {
@@ -209,18 +241,16 @@ impl<'m> Run<'m, '_> {
         let find =
             |name: &str| step.blocks.iter().copied().find(|&block| self.program.blocks[block].name == name);
         let (Some(yes), Some(no)) = (find("then_branch"), find("else_branch")) else {
-            return Ok((misfit("a branch is missing"), true));
+            return Ok((nothing(step, &"a branch is missing".into()), true));
         };
         let mut condition = self.constant(step, 0).map(|condition| condition != 0);
         let open = condition.is_none() && !dead;
-        let (mut complete, cannot) = self.branch(step, yes, dead || condition == Some(false), open)?;
-        if cannot {
-            condition = Some(false);
-        }
-        let (other, cannot) = self.branch(step, no, dead || condition == Some(true), open && !cannot)?;
-        complete &= other;
-        if cannot {
-            condition = Some(true);
+        let mut complete = true;
+        for (block, runs) in [(yes, true), (no, false)] {
+            let never = condition == Some(!runs);
+            let (all, cannot) = self.branch(step, block, dead, never, open && condition.is_none())?;
+            complete &= all;
+            condition = if cannot { Some(!runs) } else { condition };
         }
         let (then, otherwise) = (self.results(yes), self.results(no));
         let made = match condition {
@@ -232,26 +262,43 @@ impl<'m> Run<'m, '_> {
                 pairs.map(|(name, (a, b))| self.larger(&step.label(), name, a, b)).collect()
             }
         };
-        let variable = made.into_iter().map(|fact| if open { fact.variable() } else { fact });
-        Ok((Ok(variable.collect()), complete))
+        let made = made.into_iter().map(|fact| Ok(if open { fact.variable() } else { fact }));
+        Ok((made.collect(), complete))
     }
 
     /// One branch. Where it is `open` which one runs, and this one cannot, it is taken for one that never does: true.
-    fn branch(&mut self, step: &Step, block: usize, dead: bool, open: bool) -> Result<(bool, bool), Failure> {
-        let before = self.assumed.len();
-        match self.block(block, dead) {
-            Err(Failure::Misfit(ImportError::Unsized { operator, tensor, reason, .. })) if open => {
-                self.assumed.truncate(before);
-                let name = self.program.blocks[block].name;
-                self.assumed.push(format!(
-                    "operator {}: {name} cannot run with these shapes, so it takes no part: operator {operator}: \
-                     tensor '{tensor}': {reason}",
-                    step.label()
-                ));
-                Ok((self.block(block, true)?, true))
+    fn branch(
+        &mut self,
+        step: &Step,
+        block: usize,
+        dead: bool,
+        never: bool,
+        open: bool,
+    ) -> Result<(bool, bool), Failure> {
+        let (lines, name) = (self.assumed.len(), self.program.blocks[block].name);
+        let why = if never && !dead {
+            format!("{name} never runs with these shapes")
+        } else {
+            match self.block(block, dead) {
+                Err(Failure::Misfit(ImportError::Unsized { operator, tensor, reason, .. })) if open => {
+                    format!(
+                        "{name} cannot run with these shapes (operator {operator}: tensor '{tensor}': {reason})"
+                    )
+                }
+                result => return Ok((result?, false)),
             }
-            result => Ok((result?, false)),
+        };
+        let before = self.void;
+        let complete = self.block(block, true)?;
+        self.assumed.truncate(lines);
+        let void = self.void - before;
+        if void > 0 || !never {
+            let label = step.label();
+            self.assumed.push(format!(
+                "operator {label}: {why}; {void} of its tensors have no size and take 0 bytes"
+            ));
         }
+        Ok((complete, !never))
     }
 
     fn larger(&mut self, label: &str, name: &str, a: Fact, b: Fact) -> Fact {
@@ -289,14 +336,14 @@ impl<'m> Run<'m, '_> {
     }
 
     /// Leaves bodies whose owner is of no use for inference: their tensors cannot be sized.
-    fn abandon(&mut self, step: &Step<'m>, reason: Reason, dead: bool) -> Result<(Made, bool), Failure> {
+    fn abandon(&mut self, step: &Step<'m>, reason: &Reason, dead: bool) -> Result<(Made, bool), Failure> {
         let mut complete = true;
         for &block in &step.blocks {
             let unknown = vec![Fact::default(); self.program.blocks[block].inputs.len()];
             self.give(step, block, unknown, dead)?;
             complete &= self.block(block, dead)?;
         }
-        Ok((Err(reason), complete))
+        Ok((nothing(step, reason), complete))
     }
 
     /// `Loop`: carried values keep their shapes; scanned ones are stacked, one per trip.
@@ -304,7 +351,7 @@ impl<'m> Run<'m, '_> {
         let carried = step.inputs.len().saturating_sub(2);
         let body = match self.body(step, carried + 2) {
             Ok(body) => body,
-            Err(reason) => return self.abandon(step, reason, dead),
+            Err(reason) => return self.abandon(step, &reason, dead),
         };
         let scalar = |element| Fact::new(Some(element), []);
         let mut given = vec![scalar(Element::INT64), scalar(Element::BOOL)];
@@ -322,45 +369,41 @@ impl<'m> Run<'m, '_> {
             )
         };
         let exact = always(self.fact(step, 1)) && always(results.first());
-        let mut facts = Vec::new();
+        let mut made = Vec::new();
         for (at, result) in results.into_iter().enumerate().skip(1) {
-            let name = step.node.output.get(at - 1).map_or("", String::as_str);
-            if at <= carried {
-                let same = given[at + 1].shape == result.shape;
-                facts.push(if same {
-                    result.variable()
-                } else {
-                    Fact { element: result.element, ..Fact::default() }
-                });
-                continue;
-            }
-            let (Some(trips), Some(shape)) = (trips, result.shape) else {
-                facts.push(Fact { element: result.element, ..Fact::default() });
-                continue;
-            };
-            if !exact {
-                let label = step.label();
-                self.assumed
-                    .push(format!("operator {label}: '{name}' has a row for each of at most {trips} trips"));
-            }
-            facts.push(Fact::new(result.element, [&[trips], shape.as_slice()].concat()));
+            made.push(match (result.shape.as_ref(), trips) {
+                (_, _) if at <= carried && given[at + 1].shape == result.shape => Ok(result.variable()),
+                (_, _) if at <= carried => Err(Reason::unknown("its shape changes from trip to trip")),
+                (Some(shape), Some(trips)) => {
+                    if !exact {
+                        let (label, name) =
+                            (step.label(), step.node.output.get(at - 1).map_or("", String::as_str));
+                        let line =
+                            format!("operator {label}: '{name}' has a row for each of at most {trips} trips");
+                        self.assumed.push(line);
+                    }
+                    Ok(Fact::new(result.element, [&[trips], shape.as_slice()].concat()))
+                }
+                (None, _) => Err(Reason::unknown("the shape of its rows is not known")),
+                (_, None) => Err(Reason::unknown("it depends on the number of trips, which is no constant")),
+            });
         }
-        Ok((Ok(facts), complete))
+        Ok((made, complete))
     }
 
     /// `Scan`: states keep their shapes; some inputs are taken apart along an axis, some outputs stacked.
     fn scan(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), Failure> {
         if self.opset < 9 {
-            return self.abandon(step, Reason::unknown("Scan is known from version 9 on"), dead);
+            return self.abandon(step, &Reason::unknown("Scan is known from version 9 on"), dead);
         }
         let attribute = |name: &str| step.node.attribute(name);
         let scanned = attribute("num_scan_inputs").and_then(|a| usize::try_from(a.i?).ok()).unwrap_or(0);
         let Some(states) = step.inputs.len().checked_sub(scanned) else {
-            return self.abandon(step, format!("num_scan_inputs is {scanned}").into(), dead);
+            return self.abandon(step, &format!("num_scan_inputs is {scanned}").into(), dead);
         };
         let body = match self.body(step, step.inputs.len()) {
             Ok(body) => body,
-            Err(reason) => return self.abandon(step, reason, dead),
+            Err(reason) => return self.abandon(step, &reason, dead),
         };
         let axis = |name: &str, at: usize, rank: usize| {
             let axis = attribute(name).and_then(|a| a.ints.get(at).copied()).unwrap_or(0);
@@ -378,7 +421,7 @@ impl<'m> Run<'m, '_> {
         }
         self.give(step, body, given, dead)?;
         let complete = self.block(body, dead)?;
-        let mut facts = Vec::new();
+        let mut made = Vec::new();
         for (at, result) in self.results(body).into_iter().enumerate() {
             let mut fact = result.variable();
             if at >= states {
@@ -392,8 +435,13 @@ impl<'m> Run<'m, '_> {
                 };
                 fact.bytes = None;
             }
-            facts.push(fact);
+            made.push(Ok(fact));
         }
-        Ok((Ok(facts), complete))
+        Ok((made, complete))
     }
+}
+
+/// No facts of any output, for one reason.
+fn nothing(step: &Step, reason: &Reason) -> Made {
+    vec![Err(reason.clone()); step.outputs.len()]
 }

@@ -45,8 +45,11 @@ pub fn unknown<T>(text: impl Into<String>) -> Result<T, Reason> {
 /// Constants with more elements are not followed: shapes, axes and scales are small.
 pub const FOLD_LIMIT: u64 = 4096;
 
+/// Elements of all constants that are followed; beyond them, none are.
+pub const FOLD_TOTAL: u64 = 1 << 24;
+
 /// Shapes with more dimensions are refused.
-pub const RANK_LIMIT: usize = 256;
+pub const RANK_LIMIT: usize = 64;
 
 /// The elements of a small constant, in row-major order.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,9 +148,9 @@ impl Fact {
         let element = effective(element, float);
         let bits =
             element.bits.ok_or_else(|| format!("elements of type {} have no fixed size", element.name))?;
-        let bytes = count(shape).and_then(|count| Some(count.checked_mul(bits)?.div_ceil(8)));
-        bytes.filter(|&bytes| bytes <= i64::MAX as u64).ok_or_else(|| {
-            format!("{} elements of type {} are more than 2^63 bits", show(shape), element.name).into()
+        let held = count(shape).map(|count| (u128::from(count) * u128::from(bits)).div_ceil(8));
+        held.and_then(|bytes| i64::try_from(bytes).ok()).map(i64::cast_unsigned).ok_or_else(|| {
+            format!("{} elements of type {} are more than 2^63 bytes", show(shape), element.name).into()
         })
     }
 }

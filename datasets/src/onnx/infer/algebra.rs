@@ -81,7 +81,7 @@ pub fn einsum(call: &Call) -> Facts {
             '.' if right[..i].contains('.') => {}
             '.' => shape.extend(&dots),
             letter => {
-                shape.push(letters.get(&letter).ok_or_else(|| format!("{letter} is no letter of {left}"))?.0)
+                shape.push(letters.get(&letter).ok_or_else(|| format!("{letter} is no letter of {left}"))?.0);
             }
         }
     }

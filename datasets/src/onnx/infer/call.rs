@@ -126,14 +126,14 @@ pub fn axes(list: &[i64], rank: usize) -> Result<Vec<bool>, Reason> {
 pub fn extent(value: i128, what: &str) -> Result<u64, Reason> {
     u64::try_from(value)
         .ok()
-        .filter(|&extent| extent <= i64::MAX as u64)
+        .filter(|&extent| i64::try_from(extent).is_ok())
         .ok_or_else(|| format!("{what} would be {value}").into())
 }
 
 /// The product of extents.
 pub fn product(shape: &[u64]) -> Result<u64, Reason> {
     crate::onnx::value::count(shape)
-        .filter(|&count| count <= i64::MAX as u64)
+        .filter(|&count| i64::try_from(count).is_ok())
         .ok_or_else(|| format!("{} elements are more than 2^63", show(shape)).into())
 }
 

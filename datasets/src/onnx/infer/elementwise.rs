@@ -111,6 +111,10 @@ pub fn stretched(call: &Call) -> Facts {
 fn stretch(call: &Call, at: usize, shape: &[u64]) -> Option<Value> {
     let (from, value) = (call.shape(at).ok()?, call.value(at)?);
     let (strides, skip) = (strides(from), shape.len().checked_sub(from.len())?);
+    // Not so where older versions stretch along an axis of their own.
+    if from.iter().zip(&shape[skip..]).any(|(&own, &wanted)| own != wanted && own != 1) {
+        return None;
+    }
     let offset = |dimension: usize, index: usize| match dimension.checked_sub(skip) {
         Some(own) if from[own] != 1 => index * strides[own],
         _ => 0,

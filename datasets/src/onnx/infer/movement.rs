@@ -4,9 +4,10 @@ use super::call::{Call, Facts, axes, axis, extent, product, ranked};
 use crate::onnx::element::Element;
 use crate::onnx::value::{Fact, Reason, Value, extents, gather_positions, misfit, show, strides, unknown};
 
-/// The same elements in another shape.
-fn reshaped(call: &Call, shape: Vec<u64>) -> Facts {
-    Ok(vec![Fact::new(call.element(0), shape).with(call.value(0).cloned())])
+/// The same elements in another shape, of as many.
+fn reshaped(call: &Call, shape: Vec<u64>) -> Vec<Fact> {
+    let value = call.input(0).and_then(|fact| fact.value.clone());
+    vec![Fact { value, ..Fact::new(call.element(0), shape) }]
 }
 
 /// `Reshape`: 0 keeps an extent (unless `allowzero`), -1 takes what is left.
@@ -37,7 +38,7 @@ pub fn reshape(call: &Call) -> Facts {
     } else if total != known {
         return misfit(format!("shape {} cannot be read as {}", show(from), show(&shape)));
     }
-    reshaped(call, shape)
+    Ok(reshaped(call, shape))
 }
 
 /// Two dimensions: those before an axis, and the rest.
@@ -47,7 +48,7 @@ pub fn flatten(call: &Call) -> Facts {
         at if at == shape.len() as i64 => shape.len(),
         at => axis(at, shape.len())?,
     };
-    reshaped(call, vec![product(&shape[..at])?, product(&shape[at..])?])
+    Ok(reshaped(call, vec![product(&shape[..at])?, product(&shape[at..])?]))
 }
 
 /// Without dimensions of extent 1.
@@ -60,7 +61,10 @@ pub fn squeeze(call: &Call) -> Facts {
     if let Some(at) = (0..shape.len()).find(|&at| gone[at] && shape[at] != 1) {
         return misfit(format!("dimension {at} of {} is squeezed but has extent {}", show(shape), shape[at]));
     }
-    reshaped(call, shape.iter().zip(&gone).filter(|&(_, &gone)| !gone).map(|(&extent, _)| extent).collect())
+    Ok(reshaped(
+        call,
+        shape.iter().zip(&gone).filter(|&(_, &gone)| !gone).map(|(&extent, _)| extent).collect(),
+    ))
 }
 
 /// With dimensions of extent 1 more.
@@ -72,12 +76,12 @@ pub fn unsqueeze(call: &Call) -> Facts {
         return misfit("an axis is named twice".to_owned());
     }
     let mut rest = shape.iter().copied();
-    reshaped(call, new.iter().map(|&new| if new { 1 } else { rest.next().unwrap_or(1) }).collect())
+    Ok(reshaped(call, new.iter().map(|&new| if new { 1 } else { rest.next().unwrap_or(1) }).collect()))
 }
 
 /// All of the input.
 pub fn identity(call: &Call) -> Facts {
-    reshaped(call, call.shape(0)?.to_vec())
+    Ok(reshaped(call, call.shape(0)?.to_vec()))
 }
 
 /// `Shape`: extents from `start` to `end`.

@@ -38,32 +38,26 @@ impl Window {
     /// The number of places it can stand.
     fn places(&self, call: &Call, plane: &[u64]) -> Result<Vec<u64>, Reason> {
         let up = call.attr("ceil_mode") == Some(1);
+        let valid = call.attr_text("auto_pad") == Some("VALID");
         let place = |(at, &length): (usize, &u64)| {
             let (length, stride, reach) = (i128::from(length), self.strides[at], self.reach(at));
-            let count = match call.attr_text("auto_pad") {
-                Some("SAME_UPPER" | "SAME_LOWER") => (length + stride - 1) / stride,
-                Some("VALID") if up => ceil(length - reach, stride) + 1,
-                Some("VALID") => (length - reach).div_euclid(stride) + 1,
-                _ => {
-                    let (begin, end) = (self.pads[at], self.pads[at + plane.len()]);
-                    let room = length + begin + end - reach;
-                    if up {
-                        let count = ceil(room, stride) + 1;
-                        // A window that would start in the padding at the end is left out.
-                        if (count - 1) * stride >= length + begin { count - 1 } else { count }
-                    } else {
-                        room.div_euclid(stride) + 1
-                    }
+            let (begin, end) = match call.attr_text("auto_pad") {
+                Some("SAME_UPPER" | "SAME_LOWER") => {
+                    return extent((length + stride - 1) / stride, "an extent");
                 }
+                _ if valid => (0, 0),
+                _ => (self.pads[at], self.pads[at + plane.len()]),
             };
-            extent(count, "an extent")
+            let room = length + begin + end - reach;
+            if room < 0 {
+                return misfit(format!("a window of {reach} does not fit {}", length + begin + end));
+            }
+            // Up, but without a window that would start in the padding at the end.
+            let more = up && !valid && room % stride != 0 && (room / stride + 1) * stride < length + begin;
+            extent(room / stride + 1 + i128::from(more), "an extent")
         };
         plane.iter().enumerate().map(place).collect()
     }
-}
-
-fn ceil(a: i128, b: i128) -> i128 {
-    -((-a).div_euclid(b))
 }
 
 /// `kernel_shape`, or else the extents of the weights' plane.
