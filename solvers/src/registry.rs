@@ -1,11 +1,12 @@
 //! Every exact solver by name.
 
 use crate::ilp::{Formulation, Ilp, PoolIlp};
+use crate::order::{Method, OrderBrute, OrderSolver};
 use crate::search::{Search, SearchParams};
 use crate::smt::{Encoding, Smt, Theory};
 use crate::windows::WindowRules;
 use crate::{BruteForce, Exact};
-use plimsoll_model::{Entry, Kind, Offsets, Pools, Setup, Solver};
+use plimsoll_model::{Entry, Kind, Offsets, Orders, Pools, Setup, Solver};
 
 /// Every exact solver for the offset problem, the default first.
 pub const OFFSETS: &[Entry<Offsets>] = &[
@@ -54,6 +55,38 @@ pub const POOLS: &[Entry<Pools>] = &[Entry {
     source: "asymmetric representatives for colouring (Campelo, Campos, Correa 2008); good_lp, HiGHS",
     build: |setup| Box::new(PoolIlp::new(setup)),
 }];
+
+/// Every exact solver for the order problem, the default first.
+pub const ORDERS: &[Entry<Orders>] = &[
+    Entry {
+        name: "order-exact",
+        kind: Kind::Exact,
+        about: "reductions and cuts, then search and levels from both ends with more and more nodes",
+        source: "this project",
+        build: |setup| Box::new(OrderSolver::new(setup, Method::Staged)),
+    },
+    Entry {
+        name: "order-dp",
+        kind: Kind::Exact,
+        about: "dynamic programming over downsets, level by level of the peak",
+        source: "Ahn et al. 2020, SERENITY; bottleneck shortest paths",
+        build: |setup| Box::new(OrderSolver::new(setup, Method::Paths)),
+    },
+    Entry {
+        name: "order-search",
+        kind: Kind::Exact,
+        about: "depth first below the best, runs that lose nothing, exact memo of failed downsets",
+        source: "this project; Liu 1987 for hills and valleys",
+        build: |setup| Box::new(OrderSolver::new(setup, Method::Search)),
+    },
+    Entry {
+        name: "order-brute",
+        kind: Kind::Exact,
+        about: "all downsets of at most twenty operators, as the judge of the others",
+        source: "this project",
+        build: |_| Box::new(OrderBrute),
+    },
+];
 
 /// The exact solvers with one part switched off each, for ablation: `NAME:no-PART`. Not for everyday use.
 pub const VARIANTS: &[Entry<Offsets>] = &[

@@ -1,0 +1,322 @@
+//! Fewer nodes, the same optimum. Every reduction has a switch and a reason.
+//!
+//! Say a node `v` *never relieves* where whatever it may end is no more than what it certainly begins: then, as long as
+//! none of its successors has run, taking `v` out of what has run never raises what is alive. Let `v` run as late as it
+//! can in an order, directly before the first of its successors `u`. No step in between rises, and the steps of `v`
+//! itself are at most what `v` takes at its worst above what is alive before it. Where that is no more than what `v` adds
+//! at least and `u` takes at least above it, `v` costs nothing there: `u` is as high. So `v` may be *delayed*:
+//!
+//! - **fuse**: where `u` is the only successor of `v`, both become one node. Chains of element-wise operators become one
+//!   node that way. The same backwards: where `v` is all that `u` waits for, `u` may run directly after `v`.
+//! - **lazy**: where `v` waits for nobody and begins only storages that all its successors touch, it is left out: its
+//!   storages begin with whichever of them runs first, and `v` is put back directly before that one (the fixed rule of
+//!   GE, made exact). All these successors are single operators still. Such nodes read constants only; ready all the time, they would multiply the downsets.
+//!
+//! - **transitive**: an edge that follows from others says nothing.
+//! - **constants**: what is always alive within a part is added to its base ([`Draft::tidied`]).
+//! - **divide**: where a node is comparable with all others, every order passes the downsets right before and right
+//!   after it, and the peak is the highest of the parts (Ahn et al. 2020). [`divide`] also cuts at downsets that only
+//!   some order passes, if a cheap test shows that nothing is lost: see there.
+
+use super::draft::{Draft, Reach, Work, count};
+use plimsoll_model::OperatorId;
+use plimsoll_model::order::OrderProblem;
+use std::collections::HashSet;
+
+/// Which reductions are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reductions {
+    /// A node and its only successor become one; a node and its only predecessor too.
+    pub fuse: bool,
+    /// Nodes that read constants only are left out.
+    pub lazy: bool,
+    /// The problem is cut where every order passes.
+    pub divide: bool,
+}
+
+impl Default for Reductions {
+    fn default() -> Self {
+        Self { fuse: true, lazy: true, divide: true }
+    }
+}
+
+/// Nodes left out, each the operators that run one after the other directly before the first that waits for one.
+pub(super) type LeftOut = Vec<Vec<OperatorId>>;
+
+/// Reduces until nothing changes; what is left out is added to `gone`. O(passes n e / 64); passes are few, as a chain is
+/// halved by each.
+pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut LeftOut) -> Draft {
+    let mut reach = Reach::of(&draft);
+    thin(&mut draft, &reach);
+    let mut before = draft.len() + 1;
+    while rules.lazy && draft.len() < before {
+        before = draft.len();
+        draft = without_lazy(draft, &reach, gone);
+        reach = Reach::of(&draft);
+    }
+    before = draft.len() + 1;
+    while rules.fuse && draft.len() < before {
+        before = draft.len();
+        draft = fuse(draft, &reach);
+        reach = Reach::of(&draft);
+        thin(&mut draft, &reach);
+        draft = fuse(draft.reversed(), &reach.reversed()).reversed();
+        reach = Reach::of(&draft);
+        thin(&mut draft, &reach);
+    }
+    draft
+}
+
+/// Drops edges that follow from others.
+fn thin(draft: &mut Draft, reach: &Reach) {
+    for at in 0..draft.len() {
+        let list = draft.before[at].clone();
+        let follows = |a: u32| list.iter().any(|&b| reach.precedes(a, b));
+        draft.before[at].retain(|&a| !follows(a));
+        let list = draft.after[at].clone();
+        let follows = |a: u32| list.iter().any(|&b| reach.precedes(b, a));
+        draft.after[at].retain(|&a| !follows(a));
+    }
+}
+
+/// What a node takes, whatever has run: bytes above what is alive before it.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    /// The highest of its steps, at most and at least.
+    most: i128,
+    least: i128,
+    /// What it adds at least.
+    adds: i128,
+}
+
+/// Knows who uses what.
+struct View<'a> {
+    draft: &'a Draft,
+    reach: &'a Reach,
+    users: Vec<Vec<u32>>,
+}
+
+impl<'a> View<'a> {
+    fn of(draft: &'a Draft, reach: &'a Reach) -> Self {
+        let mut users = vec![Vec::new(); draft.stores.len()];
+        for (at, node) in draft.nodes.iter().enumerate() {
+            node.iter().for_each(|work| work.touch.iter().for_each(|&s| users[s as usize].push(at as u32)));
+        }
+        users.iter_mut().for_each(Vec::dedup);
+        Self { draft, reach, users }
+    }
+
+    fn others(&self, node: u32, s: u32) -> impl Iterator<Item = u32> {
+        self.users[s as usize].iter().copied().filter(move |&user| user != node)
+    }
+
+    /// Whether a node may be, and is certainly, the first to touch a storage.
+    fn begins(&self, node: u32, s: u32) -> (bool, bool) {
+        let begun = self.draft.stores[s as usize].begun;
+        let may = !begun && !self.others(node, s).any(|user| self.reach.precedes(user, node));
+        (may, may && self.others(node, s).all(|user| self.reach.precedes(node, user)))
+    }
+
+    /// Whether a node may be, and is certainly, the last to touch a storage.
+    fn ends(&self, node: u32, s: u32) -> (bool, bool) {
+        let kept = self.draft.stores[s as usize].kept;
+        let may = !kept && !self.others(node, s).any(|user| self.reach.precedes(node, user));
+        (may, may && self.others(node, s).all(|user| self.reach.precedes(user, node)))
+    }
+
+    /// What a node takes.
+    fn range(&self, node: u32) -> Range {
+        let works = &self.draft.nodes[node as usize];
+        let mut seen = HashSet::new();
+        let (mut most, mut least) = (i128::MIN, i128::MIN);
+        let (mut high, mut low) = (0i128, 0i128);
+        for (at, work) in works.iter().enumerate() {
+            for &s in work.touch.iter().filter(|&&s| seen.insert(s)) {
+                let size = i128::from(self.draft.stores[s as usize].size);
+                let (may, must) = self.begins(node, s);
+                high += if may { size } else { 0 };
+                low += if must { size } else { 0 };
+            }
+            most = most.max(high + i128::from(work.scratch));
+            least = least.max(low + i128::from(work.scratch));
+            let later = |s: u32| works[at + 1..].iter().any(|work| work.touch.contains(&s));
+            for &s in work.touch.iter().filter(|&&s| !later(s)) {
+                let size = i128::from(self.draft.stores[s as usize].size);
+                let (may, must) = self.ends(node, s);
+                high -= if must { size } else { 0 };
+                low -= if may { size } else { 0 };
+            }
+        }
+        Range { most, least, adds: low }
+    }
+
+    /// True where `v`, directly before `u` and as late as it can be, costs nothing.
+    fn delays(&self, v: Range, u: Range) -> bool {
+        v.adds >= 0 && v.most <= v.adds + u.least
+    }
+}
+
+/// Joins nodes with their only successor where that costs nothing.
+fn fuse(draft: Draft, reach: &Reach) -> Draft {
+    let view = View::of(&draft, reach);
+    let mut ranges: Vec<Option<Range>> = vec![None; draft.len()];
+    let mut partner = vec![u32::MAX; draft.len()];
+    let mut merged = vec![false; draft.len()];
+    // From the end on: then chains are joined from their end, and short nodes are joined to long ones.
+    for &v in draft.sorted().iter().rev() {
+        let [u] = draft.after[v as usize][..] else { continue };
+        if merged[v as usize] || merged[u as usize] {
+            continue;
+        }
+        let mut range = |node: u32| *ranges[node as usize].get_or_insert_with(|| view.range(node));
+        let (v_range, u_range) = (range(v), range(u));
+        if view.delays(v_range, u_range) {
+            partner[v as usize] = u;
+            (merged[v as usize], merged[u as usize]) = (true, true);
+        }
+    }
+    join(draft, &partner)
+}
+
+/// Puts nodes in front of their partners.
+fn join(mut draft: Draft, partner: &[u32]) -> Draft {
+    let mut place = vec![u32::MAX; draft.len()];
+    let mut count = 0;
+    for at in (0..draft.len()).filter(|&at| partner[at] == u32::MAX) {
+        place[at] = count;
+        count += 1;
+    }
+    for at in (0..draft.len()).filter(|&at| partner[at] != u32::MAX) {
+        place[at] = place[partner[at] as usize];
+        let works: Vec<Work> = std::mem::take(&mut draft.nodes[at]);
+        draft.nodes[partner[at] as usize].splice(0..0, works);
+    }
+    let lists = |from: &[Vec<u32>]| {
+        let mut lists = vec![Vec::new(); count as usize];
+        for (at, list) in from.iter().enumerate() {
+            lists[place[at] as usize].extend(list.iter().map(|&other| place[other as usize]));
+        }
+        for (at, list) in lists.iter_mut().enumerate() {
+            list.sort_unstable();
+            list.dedup();
+            list.retain(|&other| other as usize != at);
+        }
+        lists
+    };
+    let (before, after) = (lists(&draft.before), lists(&draft.after));
+    let mut at = 0;
+    draft.nodes.retain(|_| {
+        at += 1;
+        partner[at - 1] == u32::MAX
+    });
+    Draft { before, after, ..draft }
+}
+
+/// Leaves out nodes that wait for nobody and can run directly before the first of their successors.
+fn without_lazy(draft: Draft, reach: &Reach, left_out: &mut LeftOut) -> Draft {
+    let view = View::of(&draft, reach);
+    let lazy = |v: u32| {
+        let (waits, next) = (&draft.before[v as usize], &draft.after[v as usize]);
+        if !waits.is_empty() || next.is_empty() {
+            return false;
+        }
+        let touch: HashSet<u32> =
+            draft.nodes[v as usize].iter().flat_map(|work| work.touch.iter().copied()).collect();
+        // A storage of its own takes room only while it runs, as its range knows.
+        let own = |s: u32| {
+            let store = draft.stores[s as usize];
+            view.users[s as usize].len() == 1 && !store.begun && !store.kept
+        };
+        let mut shared = touch.into_iter().filter(|&s| !own(s));
+        let touches = |u: u32, s: u32| view.users[s as usize].binary_search(&u).is_ok();
+        let plain = shared.all(|s| view.begins(v, s).1 && next.iter().all(|&u| touches(u, s)));
+        let range = view.range(v);
+        // Put back before a single operator, which touches all that is begun.
+        let fits = |u: u32| draft.nodes[u as usize].len() == 1 && view.delays(range, view.range(u));
+        plain && next.iter().all(|&u| fits(u))
+    };
+    let gone: Vec<bool> = (0..draft.len() as u32).map(lazy).collect();
+    if !gone.contains(&true) {
+        return draft;
+    }
+    let mut draft = draft;
+    let mut place = vec![u32::MAX; draft.len()];
+    let mut left = 0;
+    for at in (0..draft.len()).filter(|&at| !gone[at]) {
+        place[at] = left;
+        left += 1;
+    }
+    let keep = |lists: &mut Vec<Vec<u32>>| {
+        let mut at = 0;
+        lists.retain(|_| {
+            at += 1;
+            !gone[at - 1]
+        });
+        for list in lists {
+            list.retain(|&other| !gone[other as usize]);
+            list.iter_mut().for_each(|other| *other = place[*other as usize]);
+        }
+    };
+    keep(&mut draft.before);
+    keep(&mut draft.after);
+    let mut at = 0;
+    draft.nodes.retain(|node| {
+        at += 1;
+        if gone[at - 1] {
+            left_out.push(node.iter().map(|work| work.operator).collect());
+        }
+        !gone[at - 1]
+    });
+    draft.tidied()
+}
+
+/// The parts between downsets that every order passes, in the order they run. O(n^2 / 64).
+pub(super) fn divide(draft: Draft) -> Vec<Draft> {
+    let reach = Reach::of(&draft);
+    let n = draft.len();
+    let all = |at: &usize| count(reach.before(*at)) + count(reach.after(*at)) + 1 == n;
+    let mut cuts: Vec<(usize, usize)> =
+        (0..n).filter(all).map(|at| (count(reach.before(at)), at)).collect();
+    cuts.sort_unstable();
+    // Odd stages are those of cuts, even ones what lies between.
+    let mut stage = vec![0u32; n];
+    for (turn, &(_, cut)) in cuts.iter().enumerate() {
+        super::net::bits(reach.after(cut)).for_each(|node| stage[node as usize] = 2 * turn as u32 + 2);
+        stage[cut] = 2 * turn as u32 + 1;
+    }
+    draft.split(&stage, 2 * cuts.len() + 1)
+}
+
+/// An order of all operators from one of those that were not left out. O(size), but for operators that wait for many
+/// that were left out.
+pub(super) fn complete(problem: &OrderProblem, gone: &LeftOut, order: &[OperatorId]) -> Vec<OperatorId> {
+    let mut group = vec![usize::MAX; problem.len()];
+    for (at, list) in gone.iter().enumerate() {
+        list.iter().for_each(|id| group[id.index()] = at);
+    }
+    let mut done = vec![false; problem.len()];
+    let mut whole = Vec::with_capacity(problem.len());
+    let mut todo: Vec<OperatorId> = Vec::new();
+    for &id in order {
+        todo.push(id);
+        while let Some(&next) = todo.last() {
+            // What was left out later counts on what was left out before to be part of the node it precedes.
+            let missing = problem.predecessors(next).iter().filter(|id| !done[id.index()]);
+            let wanted = missing.max_by_key(|id| group[id.index()]);
+            // Whoever is left out runs with its group.
+            let members = gone.get(group[next.index()]).map_or(&[][..], Vec::as_slice);
+            let earlier = members.iter().take_while(|&&id| id != next).find(|id| !done[id.index()]);
+            if let Some(&first) = wanted.or(earlier) {
+                todo.push(first);
+                continue;
+            }
+            todo.pop();
+            if !std::mem::replace(&mut done[next.index()], true) {
+                whole.push(next);
+                let later = members.iter().rev().filter(|id| !done[id.index()]);
+                todo.extend(later.copied().collect::<Vec<_>>());
+            }
+        }
+    }
+    whole
+}

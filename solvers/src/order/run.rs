@@ -1,0 +1,177 @@
+//! A problem in parts, with the best order and bound of each.
+
+use super::ahead::Ahead;
+use super::draft::{Draft, Reach};
+use super::greedy::greedy;
+use super::net::{Net, State};
+use super::reduce::{LeftOut, Reductions, complete, divide, reduce};
+use plimsoll_model::order::{Order, OrderProblem, around_bound};
+use plimsoll_model::{
+    Budget, Bytes, LowerBound, Observer, Orders, Outcome, SolveError, Stats, Stop, Witness,
+};
+
+/// A part seen from one end.
+pub(super) struct Side {
+    pub net: Net,
+    pub reach: Reach,
+}
+
+impl Side {
+    fn of(draft: &Draft) -> Self {
+        Self { net: Net::of(draft), reach: Reach::of(draft) }
+    }
+}
+
+/// One part: every order passes its ends.
+pub(super) struct Part {
+    /// Forwards and backwards.
+    pub sides: [Side; 2],
+    /// The best order of its nodes, forwards.
+    pub best: Vec<u32>,
+    pub value: u64,
+    pub bound: u64,
+}
+
+impl Part {
+    fn of(draft: &Draft) -> Self {
+        let sides = [Side::of(draft), Side::of(&draft.reversed())];
+        let net = &sides[0].net;
+        let (best, value) = greedy(net, &sides[1].net, draft.sorted());
+        let ends = State::new(net).alive.max(State::new(&sides[1].net).alive);
+        let bound = Ahead::of(net, &sides[0].reach).most().max(ends).min(value);
+        Self { sides, best, value, bound }
+    }
+}
+
+/// The state of a run.
+pub(super) struct Run<'a> {
+    pub name: &'static str,
+    pub problem: &'a OrderProblem,
+    pub observer: &'a mut dyn Observer<Orders>,
+    pub parts: Vec<Part>,
+    gone: LeftOut,
+    best: Option<(Order, Bytes)>,
+    bound: LowerBound,
+    pub stats: Stats,
+}
+
+impl<'a> Run<'a> {
+    /// The order of the file and the simplest bound; nothing is reduced yet.
+    pub fn new(
+        name: &'static str,
+        problem: &'a OrderProblem,
+        observer: &'a mut dyn Observer<Orders>,
+    ) -> Result<Self, SolveError> {
+        let (parts, gone, stats) = (Vec::new(), Vec::new(), Stats::default());
+        let bound = LowerBound::trivial();
+        let mut run = Self { name, problem, observer, parts, gone, best: None, bound, stats };
+        run.take(problem.as_in_file())?;
+        run.raise(around_bound(problem));
+        Ok(run)
+    }
+
+    /// Reduces and cuts the problem, and puts together the best greedy orders of the parts.
+    pub fn prepare(&mut self, rules: Reductions) -> Result<(), SolveError> {
+        self.observer.phase("reduce");
+        let draft = reduce(Draft::of(self.problem), rules, &mut self.gone);
+        self.stats.count("operators", self.problem.len() as u64);
+        self.stats.count("nodes reduced", draft.len() as u64);
+        let drafts = if rules.divide { divide(draft) } else { vec![draft] };
+        let gone = &mut self.gone;
+        let drafts = drafts.into_iter().map(|part| if part.len() > 1 { reduce(part, rules, gone) } else { part });
+        self.parts = drafts.map(|draft| Part::of(&draft)).collect();
+        let widest = self.parts.iter().map(|part| part.best.len()).max().unwrap_or(0);
+        self.stats.count("parts", self.parts.len() as u64);
+        self.stats.count("widest part", widest as u64);
+        self.gather()?;
+        self.prove();
+        Ok(())
+    }
+
+    /// The most any part takes.
+    pub fn value(&self) -> u64 {
+        self.best.as_ref().map_or(u64::MAX, |best| best.1.get())
+    }
+
+    /// What no order can go below.
+    pub fn bound(&self) -> u64 {
+        self.bound.value.get()
+    }
+
+    /// Parts that stand between value and bound, the highest first.
+    pub fn open(&self) -> Vec<usize> {
+        let bound = self.bound();
+        let mut open: Vec<usize> = (0..self.parts.len())
+            .filter(|&at| self.parts[at].value > bound.max(self.parts[at].bound))
+            .collect();
+        open.sort_by_key(|&at| (std::cmp::Reverse(self.parts[at].value), at));
+        open
+    }
+
+    /// Takes over a better order of a part, found from one side.
+    pub fn improve(&mut self, at: usize, side: usize, mut order: Vec<u32>) -> Result<(), SolveError> {
+        if side == 1 {
+            order.reverse();
+        }
+        let part = &mut self.parts[at];
+        let value = part.sides[0].net.peak(&order);
+        if value < part.value {
+            (part.best, part.value) = (order, value);
+            self.gather()?;
+        }
+        Ok(())
+    }
+
+    /// No order of a part is lower than this.
+    pub fn refute(&mut self, at: usize, bound: u64) {
+        let part = &mut self.parts[at];
+        part.bound = part.bound.max(bound.min(part.value));
+        self.prove();
+    }
+
+    /// Puts the orders of the parts together.
+    fn gather(&mut self) -> Result<(), SolveError> {
+        let all = self.parts.iter().flat_map(|part| part.sides[0].net.operators(&part.best));
+        let order: Vec<_> = all.collect();
+        self.take(Order::new(complete(self.problem, &self.gone, &order)))
+    }
+
+    fn prove(&mut self) {
+        let bound = self.parts.iter().map(|part| part.bound).max().unwrap_or(0);
+        let witness = Witness::Search { solver: self.name.to_owned() };
+        self.raise(LowerBound::new(Bytes::new(bound), witness));
+    }
+
+    /// Keeps an order if it is lower; it must be one.
+    pub fn take(&mut self, order: Order) -> Result<(), SolveError> {
+        if let Some(fault) = plimsoll_model::order::check_order(self.problem, &order).first() {
+            return Err(SolveError::Machinery { solver: self.name, reason: fault.to_string() });
+        }
+        let value = order.peak(self.problem);
+        if self.best.as_ref().is_none_or(|best| value < best.1) {
+            self.observer.incumbent(&order, value);
+            self.best = Some((order, value));
+        }
+        Ok(())
+    }
+
+    fn raise(&mut self, bound: LowerBound) {
+        if self.bound.raise(bound) {
+            self.observer.bound(&self.bound);
+        }
+    }
+
+    /// Why there is nothing left to do, if so.
+    pub fn settled(&self, budget: &Budget) -> Option<Stop> {
+        if self.value() <= self.bound() {
+            return Some(Stop::Completed);
+        }
+        budget.reaches_target(Bytes::new(self.value())).then_some(Stop::Target)
+    }
+
+    pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<Order> {
+        let stop = self.settled(budget).or_else(|| budget.check()).unwrap_or(stop);
+        self.stats.nodes = budget.nodes();
+        Outcome::conclude(self.best, self.bound, None, stop, self.stats)
+    }
+}

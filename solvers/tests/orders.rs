@@ -1,0 +1,106 @@
+//! Exact orders agree with brute force on thousands of small problems, and prove optima on graphs like real ones.
+
+mod graphs;
+
+use graphs::{Wiring, cells, densenet, inception, llama, randwire, resnet, shufflenet, small, unet};
+use plimsoll_model::order::{Order, OrderProblem};
+use plimsoll_model::{Budget, Claim, Orders, Outcome, Problem, Setup, Silent, Solver, Stop};
+use plimsoll_solvers::order::{Method, OrderBrute, OrderParams, OrderRules, OrderSolver, Reductions, Settling};
+use plimsoll_solvers::ORDERS;
+use std::time::{Duration, Instant};
+
+fn checked(problem: &OrderProblem, solver: &dyn Solver<Orders>, budget: &mut Budget) -> Outcome<Order> {
+    let outcome = solver.solve(problem, budget, &mut Silent).unwrap();
+    if let Some(order) = &outcome.solution {
+        assert_eq!(Orders::check(problem, order), [], "{} on {}", solver.name(), problem.name());
+        assert_eq!(Some(Orders::value(problem, order)), outcome.value);
+    }
+    if let Err(doubt) = Orders::confirm(problem, &outcome.lower_bound) {
+        assert!(matches!(doubt, plimsoll_model::BoundError::NotCheckable(_)), "{doubt}");
+    }
+    outcome
+}
+
+fn params(method: Method, change: fn(&mut OrderParams)) -> OrderSolver {
+    let (reductions, rules) = (Reductions::default(), OrderRules::default());
+    let mut params = OrderParams { method, reductions, rules };
+    change(&mut params);
+    OrderSolver::new(Setup::default(), method).with_params(params)
+}
+
+/// The optimum by brute force equals that of every method with every switch off in turn.
+#[test]
+fn all_methods_agree_with_brute_force() {
+    let changes: [fn(&mut OrderParams); 9] = [
+        |_| {},
+        |p| p.reductions = Reductions { fuse: false, lazy: false, divide: false },
+        |p| p.reductions = Reductions { fuse: true, lazy: false, divide: false },
+        |p| p.reductions = Reductions { fuse: false, lazy: true, divide: false },
+        |p| p.reductions = Reductions { fuse: false, lazy: false, divide: true },
+        |p| p.rules.settling = Settling { free: false, chain: 0 },
+        |p| p.rules.settling = Settling { free: false, chain: 6 },
+        |p| (p.rules.jump, p.rules.memo) = (0, false),
+        |p| (p.rules.ahead, p.rules.jump) = (false, 1000),
+    ];
+    for seed in 0..3000 {
+        let problem = small(1 + seed as usize % 11, seed);
+        let judge = checked(&problem, &OrderBrute, &mut Budget::unlimited());
+        assert_eq!(judge.claim, Claim::Optimal);
+        for method in [Method::Paths, Method::Search, Method::Staged] {
+            for (at, change) in changes.iter().enumerate() {
+                let outcome = checked(&problem, &params(method, *change), &mut Budget::unlimited());
+                let found = (outcome.claim, outcome.value, outcome.lower_bound.value);
+                let wanted = (judge.claim, judge.value, judge.lower_bound.value);
+                assert_eq!(found, wanted, "seed {seed}, {method:?}, change {at}");
+            }
+        }
+    }
+}
+
+fn proved(problem: &OrderProblem, seconds: f64) {
+    let started = Instant::now();
+    let solver = (ORDERS[0].build)(Setup::default());
+    let mut budget = Budget::unlimited().with_time_limit(Duration::from_secs(30));
+    let outcome = checked(problem, &*solver, &mut budget);
+    let time = started.elapsed().as_secs_f64();
+    println!(
+        "{:>24} {:>6} ops {:>10} {:>12?} bound {:>12} nodes {:>9} {time:.3} s {:?}",
+        problem.name(),
+        problem.len(),
+        outcome.claim.as_str(),
+        outcome.value.map(plimsoll_model::Bytes::get),
+        outcome.lower_bound.value,
+        outcome.stats.nodes,
+        outcome.stats.counters
+    );
+    assert!(seconds < 0.0 || outcome.claim == Claim::Optimal, "{}", problem.name());
+    assert!(seconds < 0.0 || time < seconds, "{} took {time} s", problem.name());
+}
+
+#[test]
+fn graphs_like_real_models_are_proved() {
+    proved(&densenet(&[6, 12, 24, 16], 32), 10.0);
+    proved(&inception(9, false), 10.0);
+    proved(&inception(10, true), 10.0);
+    proved(&resnet(&[3, 4, 6, 3]), 10.0);
+    proved(&shufflenet(&[4, 8, 4]), 10.0);
+    proved(&unet(4), 10.0);
+    for seed in 0..4 {
+        proved(&cells(20, seed % 2 == 1, seed), 10.0);
+    }
+    proved(&llama(40, false), 10.0);
+    proved(&llama(40, true), 10.0);
+}
+
+#[test]
+fn random_wirings_are_proved() {
+    for wiring in [Wiring::Ws(32, 4, 0.75), Wiring::Er(32, 0.2), Wiring::Ba(32, 5)] {
+        for ops in 1..=3 {
+            for varied in [false, true] {
+                for seed in 0..3 {
+                    proved(&randwire(wiring, ops, varied, seed), -10.0);
+                }
+            }
+        }
+    }
+}
