@@ -4,7 +4,7 @@ mod graphs;
 
 use graphs::{Wiring, cells, densenet, inception, llama, randwire, resnet, shufflenet, small, unet};
 use plimsoll_model::order::{Order, OrderProblem};
-use plimsoll_model::{Budget, Claim, Orders, Outcome, Problem, Setup, Silent, Solver, Stop};
+use plimsoll_model::{Budget, Claim, Orders, Outcome, Problem, Setup, Silent, Solver};
 use plimsoll_solvers::order::{Method, OrderBrute, OrderParams, OrderRules, OrderSolver, Reductions, Settling};
 use plimsoll_solvers::ORDERS;
 use std::time::{Duration, Instant};
@@ -28,15 +28,19 @@ fn params(method: Method, change: fn(&mut OrderParams)) -> OrderSolver {
     OrderSolver::new(Setup::default(), method).with_params(params)
 }
 
+/// No reductions.
+const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false };
+
 /// The optimum by brute force equals that of every method with every switch off in turn.
 #[test]
 fn all_methods_agree_with_brute_force() {
-    let changes: [fn(&mut OrderParams); 9] = [
+    let changes: [fn(&mut OrderParams); 10] = [
         |_| {},
-        |p| p.reductions = Reductions { fuse: false, lazy: false, divide: false },
-        |p| p.reductions = Reductions { fuse: true, lazy: false, divide: false },
-        |p| p.reductions = Reductions { fuse: false, lazy: true, divide: false },
-        |p| p.reductions = Reductions { fuse: false, lazy: false, divide: true },
+        |p| p.reductions = NONE,
+        |p| p.reductions = Reductions { fuse: true, ..NONE },
+        |p| p.reductions = Reductions { lazy: true, ..NONE },
+        |p| p.reductions = Reductions { divide: true, ..NONE },
+        |p| p.reductions = Reductions { narrow: true, ..NONE },
         |p| p.rules.settling = Settling { free: false, chain: 0 },
         |p| p.rules.settling = Settling { free: false, chain: 6 },
         |p| (p.rules.jump, p.rules.memo) = (0, false),
@@ -103,4 +107,21 @@ fn random_wirings_are_proved() {
             }
         }
     }
+}
+
+#[test]
+#[ignore = "prints a table"]
+fn larger_graphs() {
+    for (n, p) in [(48, 0.15), (64, 0.1)] {
+        for wiring in [Wiring::Ws(n, 4, 0.75), Wiring::Er(n, p), Wiring::Ba(n, 5)] {
+            for varied in [false, true] {
+                for seed in 0..2 {
+                    proved(&randwire(wiring, 3, varied, seed), -10.0);
+                }
+            }
+        }
+    }
+    proved(&llama(200, true), -10.0);
+    proved(&cells(400, true, 1), -10.0);
+    proved(&densenet(&[100, 200, 400, 100], 32), -10.0);
 }

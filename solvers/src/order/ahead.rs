@@ -13,7 +13,9 @@ pub(super) struct Ahead {
     /// Per storage: nodes that see it only if it begins before them.
     rows: Vec<Vec<u32>>,
     /// Per node: bytes alive while it runs.
-    pub need: Vec<u64>,
+    need: Vec<u64>,
+    /// The same where nothing has run.
+    always: Vec<u64>,
     /// Per storage: users that ran.
     seen: Vec<u32>,
 }
@@ -53,12 +55,13 @@ impl Ahead {
             rows.push(bits(&if_begun).collect());
             debug_assert_eq!(rows.len(), at + 1);
         }
-        Self { rows, need, seen: vec![0; net.held.len()] }
+        let always = need.clone();
+        Self { rows, need, always, seen: vec![0; net.held.len()] }
     }
 
     /// The most any node needs in any order.
     pub fn most(&self) -> u64 {
-        self.need.iter().copied().max().unwrap_or(0)
+        self.always.iter().copied().max().unwrap_or(0)
     }
 
     /// A node has run; returns the most that a node not `done` needs because of what began.
@@ -77,6 +80,15 @@ impl Ahead {
             }
         }
         most
+    }
+
+    /// These nodes have run, and no others.
+    pub fn load(&mut self, net: &Net, done: &[u64]) {
+        self.need.copy_from_slice(&self.always);
+        self.seen.fill(0);
+        bits(done).for_each(|node| {
+            self.run(net, node, done);
+        });
     }
 
     /// The same backwards.

@@ -117,11 +117,6 @@ impl Net {
         &self.nodes[node as usize].touch
     }
 
-    /// The most a node takes by itself at one step.
-    pub fn own(&self, node: u32) -> u64 {
-        self.nodes[node as usize].steps.iter().map(|step| step.own).max().unwrap_or(0)
-    }
-
     /// Number of steps of a node.
     pub fn steps(&self, node: u32) -> usize {
         self.nodes[node as usize].steps.len()

@@ -49,6 +49,8 @@ pub(super) struct Paths<'a> {
     level: u64,
     state: State<'a>,
     trail: Vec<(u32, u64)>,
+    /// How much of the trail the bounds ahead have been told.
+    told: usize,
     begun: bool,
 }
 
@@ -71,6 +73,7 @@ impl<'a> Paths<'a> {
             level,
             state,
             trail: Vec::new(),
+            told: 0,
             begun: false,
         }
     }
@@ -134,6 +137,10 @@ impl<'a> Paths<'a> {
         let row = self.memo.row(place).to_vec();
         self.state.load(&row);
         self.trail.clear();
+        self.told = 0;
+        if let Some(ahead) = &mut self.ahead {
+            ahead.load(self.net, &row);
+        }
         settle(&mut self.state, self.level, self.rules.settling, &mut self.trail);
         if !self.trail.is_empty() {
             // More loses nothing than when the level was lower.
@@ -169,6 +176,14 @@ impl<'a> Paths<'a> {
     /// Settles, and keeps the place if it is new.
     fn arrive(&mut self, from: u32) -> Arrival {
         settle(&mut self.state, self.level, self.rules.settling, &mut self.trail);
+        let mut need = 0;
+        if let Some(ahead) = &mut self.ahead {
+            let done = &self.state.done;
+            // The need of the place it was reached from is within the level.
+            let ran = self.trail[self.told..].iter();
+            need = ran.map(|&(node, _)| ahead.run(self.net, node, done)).max().unwrap_or(0);
+            self.told = self.trail.len();
+        }
         if self.memo.crowded() {
             let net = self.net;
             self.memo.grow(|row| hash(net, row));
@@ -183,7 +198,6 @@ impl<'a> Paths<'a> {
                 let first = self.moves.len() as u32;
                 self.moves.extend(self.trail.iter().map(|&(node, _)| node));
                 self.origins.push(Origin { from, moves: (first, self.moves.len() as u32) });
-                let need = self.need();
                 if need > self.level {
                     self.later.push(Reverse((need, place)));
                 } else {
@@ -192,21 +206,6 @@ impl<'a> Paths<'a> {
                 Arrival::Place
             }
         }
-    }
-
-    /// The most that a node that is left will need.
-    fn need(&mut self) -> u64 {
-        let Some(ahead) = &mut self.ahead else { return 0 };
-        let done = &self.state.done;
-        let mut need = 0;
-        let ran: Vec<u32> = bits(done).collect();
-        for &node in &ran {
-            need = need.max(ahead.run(self.net, node, done));
-        }
-        for &node in &ran {
-            ahead.unrun(self.net, node);
-        }
-        need
     }
 
     /// The order that led here.
@@ -221,8 +220,15 @@ impl<'a> Paths<'a> {
     }
 
     fn undo(&mut self) {
-        for (node, alive) in self.trail.drain(..).rev() {
+        let mut told = std::mem::take(&mut self.told);
+        while let Some((node, alive)) = self.trail.pop() {
             self.state.unrun(node, alive);
+            if told > self.trail.len()
+                && let Some(ahead) = &mut self.ahead
+            {
+                ahead.unrun(self.net, node);
+                told = self.trail.len();
+            }
         }
     }
 }

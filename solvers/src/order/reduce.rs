@@ -15,8 +15,8 @@
 //! - **transitive**: an edge that follows from others says nothing.
 //! - **constants**: what is always alive within a part is added to its base ([`Draft::tidied`]).
 //! - **divide**: where a node is comparable with all others, every order passes the downsets right before and right
-//!   after it, and the peak is the highest of the parts (Ahn et al. 2020). [`divide`] also cuts at downsets that only
-//!   some order passes, if a cheap test shows that nothing is lost: see there.
+//!   after it, and the peak is the highest of the parts (Ahn et al. 2020).
+//! - **narrow**: cuts at downsets that some order of least peak passes ([`narrow`](super::narrow)).
 
 use super::draft::{Draft, Reach, Work, count};
 use plimsoll_model::OperatorId;
@@ -32,11 +32,13 @@ pub struct Reductions {
     pub lazy: bool,
     /// The problem is cut where every order passes.
     pub divide: bool,
+    /// The problem is cut where some order of least peak passes.
+    pub narrow: bool,
 }
 
 impl Default for Reductions {
     fn default() -> Self {
-        Self { fuse: true, lazy: true, divide: true }
+        Self { fuse: true, lazy: true, divide: true, narrow: true }
     }
 }
 

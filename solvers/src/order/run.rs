@@ -3,6 +3,7 @@
 use super::ahead::Ahead;
 use super::draft::{Draft, Reach};
 use super::greedy::greedy;
+use super::narrow::narrow;
 use super::net::{Net, State};
 use super::reduce::{LeftOut, Reductions, complete, divide, reduce};
 use plimsoll_model::order::{Order, OrderProblem, around_bound};
@@ -76,7 +77,10 @@ impl<'a> Run<'a> {
         let draft = reduce(Draft::of(self.problem), rules, &mut self.gone);
         self.stats.count("operators", self.problem.len() as u64);
         self.stats.count("nodes reduced", draft.len() as u64);
-        let drafts = if rules.divide { divide(draft) } else { vec![draft] };
+        let mut drafts = if rules.divide { divide(draft) } else { vec![draft] };
+        if rules.narrow {
+            drafts = drafts.into_iter().flat_map(narrow).collect();
+        }
         let gone = &mut self.gone;
         let drafts = drafts.into_iter().map(|part| if part.len() > 1 { reduce(part, rules, gone) } else { part });
         self.parts = drafts.map(|draft| Part::of(&draft)).collect();
