@@ -1,6 +1,6 @@
 //! Every exact solver by name.
 
-use crate::ilp::{Formulation, Ilp, PoolIlp};
+use crate::ilp::{Formulation, Ilp, OrderIlp, PoolIlp};
 use crate::order::{Method, OrderBrute, OrderSolver};
 use crate::search::{Search, SearchParams};
 use crate::smt::{Encoding, Smt, Theory};
@@ -78,6 +78,13 @@ pub const ORDERS: &[Entry<Orders>] = &[
         about: "depth first below the best, runs that lose nothing, exact memo of failed downsets",
         source: "this project; Liu 1987 for hills and valleys",
         build: |setup| Box::new(OrderSolver::new(setup, Method::Search)),
+    },
+    Entry {
+        name: "order-ilp",
+        kind: Kind::Exact,
+        about: "integer program with one operator per step and cumulative variables, solved by HiGHS",
+        source: "Steiner et al. 2022, OLLA; 2023, MODeL; good_lp, HiGHS",
+        build: |setup| Box::new(OrderIlp::new(setup)),
     },
     Entry {
         name: "order-brute",

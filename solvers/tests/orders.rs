@@ -125,3 +125,19 @@ fn larger_graphs() {
     proved(&cells(400, true, 1), -10.0);
     proved(&densenet(&[100, 200, 400, 100], 32), -10.0);
 }
+
+/// Every entry of the registry, the integer program among them, on fewer problems.
+#[test]
+fn the_registry_agrees_with_brute_force() {
+    for seed in 0..150 {
+        let problem = small(1 + seed as usize % 9, seed + 10_000);
+        let judge = checked(&problem, &OrderBrute, &mut Budget::unlimited());
+        for entry in ORDERS {
+            let solver = (entry.build)(Setup { seed, threads: 1 });
+            assert_eq!(solver.name(), entry.name);
+            let outcome = checked(&problem, &*solver, &mut Budget::unlimited());
+            let found = (outcome.claim, outcome.value, outcome.lower_bound.value);
+            assert_eq!(found, (Claim::Optimal, judge.value, judge.lower_bound.value), "{} {seed}", entry.name);
+        }
+    }
+}
