@@ -4,9 +4,11 @@ mod graphs;
 
 use graphs::{Wiring, cells, densenet, inception, llama, randwire, resnet, shufflenet, small, unet};
 use plimsoll_model::order::{Order, OrderProblem};
-use plimsoll_model::{Budget, Claim, Orders, Outcome, Problem, Setup, Silent, Solver};
-use plimsoll_solvers::order::{Method, OrderBrute, OrderParams, OrderRules, OrderSolver, Reductions, Settling};
+use plimsoll_model::{Budget, Bytes, Claim, Orders, Outcome, Problem, Setup, Silent, Solver};
 use plimsoll_solvers::ORDERS;
+use plimsoll_solvers::order::{
+    Method, OrderBrute, OrderParams, OrderRules, OrderSolver, Reductions, Settling,
+};
 use std::time::{Duration, Instant};
 
 fn checked(problem: &OrderProblem, solver: &dyn Solver<Orders>, budget: &mut Budget) -> Outcome<Order> {
@@ -137,7 +139,103 @@ fn the_registry_agrees_with_brute_force() {
             assert_eq!(solver.name(), entry.name);
             let outcome = checked(&problem, &*solver, &mut Budget::unlimited());
             let found = (outcome.claim, outcome.value, outcome.lower_bound.value);
-            assert_eq!(found, (Claim::Optimal, judge.value, judge.lower_bound.value), "{} {seed}", entry.name);
+            assert_eq!(
+                found,
+                (Claim::Optimal, judge.value, judge.lower_bound.value),
+                "{} {seed}",
+                entry.name
+            );
+        }
+    }
+}
+
+#[test]
+fn limits_prove_nothing_false_and_are_reproducible() {
+    for seed in 0..12 {
+        let problem = randwire(Wiring::Er(24, 0.2), 2, seed % 2 == 1, seed);
+        let exact = |method, budget: &mut Budget| {
+            checked(&problem, &OrderSolver::new(Setup::default(), method), budget)
+        };
+        let best = exact(Method::Staged, &mut Budget::unlimited());
+        assert_eq!(best.claim, Claim::Optimal);
+        let optimum = best.value.unwrap();
+        for method in [Method::Paths, Method::Search, Method::Staged] {
+            for nodes in [0, 1, 10, 50, 200, 1000] {
+                let run = || exact(method, &mut Budget::unlimited().with_node_limit(nodes));
+                let outcome = run();
+                assert!(outcome.lower_bound.value <= optimum);
+                assert_eq!(outcome.claim == Claim::Optimal, outcome.value == Some(outcome.lower_bound.value));
+                assert_eq!(outcome, run());
+            }
+            let target = Bytes::new(optimum.get() + optimum.get() / 4);
+            let outcome = exact(method, &mut Budget::unlimited().with_target(target));
+            assert!(outcome.value.unwrap() <= target);
+        }
+    }
+}
+
+#[test]
+fn little_memory_ends_the_memo_but_not_the_truth() {
+    let problem = randwire(Wiring::Er(32, 0.2), 1, false, 3);
+    let best = checked(&problem, &params(Method::Staged, |_| {}), &mut Budget::unlimited());
+    for method in [Method::Paths, Method::Search] {
+        let poor = params(method, |p| p.rules.memo_bytes = 20_000);
+        let outcome = checked(&problem, &poor, &mut Budget::unlimited().with_node_limit(100_000));
+        assert!(outcome.lower_bound.value <= best.value.unwrap() && best.value <= outcome.value);
+    }
+}
+
+#[test]
+fn nothing_to_order_is_proved_too() {
+    let storage = plimsoll_model::order::Storage {
+        name: "state".to_owned(),
+        size: Bytes::new(7),
+        users: Vec::new(),
+        from_start: true,
+        to_end: true,
+    };
+    let problem = OrderProblem::new("empty", Vec::new(), [], vec![storage], Vec::new()).unwrap();
+    for entry in ORDERS {
+        let outcome = checked(&problem, &*(entry.build)(Setup::default()), &mut Budget::unlimited());
+        assert_eq!((outcome.claim, outcome.value), (Claim::Optimal, Some(Bytes::new(7))), "{}", entry.name);
+    }
+}
+
+/// Nodes and seconds with one part switched off each.
+#[test]
+#[ignore = "prints a table"]
+fn ablation() {
+    let mut problems = Vec::new();
+    for wiring in [Wiring::Ws(32, 4, 0.75), Wiring::Er(32, 0.2), Wiring::Ba(32, 5)] {
+        for (varied, seed) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
+            problems.push(randwire(wiring, 3, varied, seed));
+        }
+    }
+    let changes: [(&str, fn(&mut OrderParams)); 11] = [
+        ("everything", |_| {}),
+        ("no fuse", |p| p.reductions.fuse = false),
+        ("no lazy", |p| p.reductions.lazy = false),
+        ("no divide, no narrow", |p| (p.reductions.divide, p.reductions.narrow) = (false, false)),
+        ("no reductions", |p| p.reductions = NONE),
+        ("no free", |p| p.rules.settling.free = false),
+        ("no chains", |p| p.rules.settling.chain = 0),
+        ("no free, no chains", |p| p.rules.settling = Settling { free: false, chain: 0 }),
+        ("no ahead", |p| p.rules.ahead = false),
+        ("no jump", |p| p.rules.jump = 0),
+        ("no memo", |p| p.rules.memo = false),
+    ];
+    for method in [Method::Paths, Method::Search, Method::Staged] {
+        for (name, change) in changes {
+            let started = Instant::now();
+            let (mut nodes, mut proved) = (0, 0);
+            for problem in &problems {
+                let mut budget = Budget::unlimited().with_time_limit(Duration::from_secs(3));
+                let outcome = checked(problem, &params(method, change), &mut budget);
+                nodes += outcome.stats.nodes;
+                proved += usize::from(outcome.claim == Claim::Optimal);
+            }
+            let seconds = started.elapsed().as_secs_f64();
+            println!("{method:?} {name}: {proved}/{} proved, {nodes} nodes, {seconds:.2} s", problems.len());
         }
     }
 }

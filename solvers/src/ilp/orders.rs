@@ -173,37 +173,34 @@ impl<'a> Model<'a> {
     fn build(mut self) -> HighsProblem {
         let vars = std::mem::take(&mut self.vars);
         let mut program = vars.minimise(worth(self.full) * self.peak).using(highs);
-        let zero = || Expression::from(0.0);
-        for t in 0..self.problem.len() {
-            let mut sum = zero();
-            let mut bytes = zero();
-            for id in self.problem.ids() {
+        let problem = self.problem;
+        for t in 0..problem.len() {
+            let mut sum = Expression::from(0.0);
+            let mut bytes = Expression::from(0.0);
+            for id in problem.ids() {
                 let now = self.ran[id.index()][t];
                 sum += now.expression();
                 if let Known::Free(now) = now {
-                    let mut later = vec![self.before(id, t)];
-                    // What ran before must have run by now; predecessors by the step before.
-                    let earlier: Vec<Known> =
-                        self.problem.predecessors(id).iter().map(|&other| self.before(other, t)).collect();
-                    if let Some(Known::Free(past)) = later.pop() {
+                    // What ran before has run by now; what it waits for ran by the step before.
+                    if let Known::Free(past) = self.before(id, t) {
                         program.add_constraint((Expression::from(past) - now).leq(0.0));
                     }
-                    for other in earlier {
-                        if !matches!(other, Known::One) {
-                            program.add_constraint((Expression::from(now) - other.expression()).leq(0.0));
+                    for &other in problem.predecessors(id) {
+                        if let past @ (Known::Zero | Known::Free(_)) = self.before(other, t) {
+                            program.add_constraint((Expression::from(now) - past.expression()).leq(0.0));
                         }
                     }
                 }
-                let scratch = self.share(self.problem.scratch(id));
+                let scratch = self.share(problem.scratch(id));
                 if scratch > 0.0 {
                     bytes += scratch * (now.expression() - self.before(id, t).expression());
                 }
             }
             program.add_constraint(sum.eq((t + 1) as f64));
             for &(s, alive) in &self.steps[t] {
-                let storage = &self.problem.storages()[s as usize];
+                let storage = &problem.storages()[s as usize];
                 bytes += self.share(storage.size) * alive.expression();
-                let begun = self.problem.first(s as usize).map_or(Known::One, |id| self.ran[id.index()][t]);
+                let begun = problem.first(s as usize).map_or(Known::One, |id| self.ran[id.index()][t]);
                 for &user in &storage.users {
                     let past = self.before(user, t);
                     if let (Known::Free(alive), Known::Free(_)) = (alive, past) {
@@ -311,7 +308,12 @@ impl Run<'_> {
 }
 
 impl OrderIlp {
-    fn improve(&self, run: &mut Run<'_>, budget: &mut Budget, stats: &mut Stats) -> Result<Option<Stop>, SolveError> {
+    fn improve(
+        &self,
+        run: &mut Run<'_>,
+        budget: &mut Budget,
+        stats: &mut Stats,
+    ) -> Result<Option<Stop>, SolveError> {
         let problem = run.problem;
         let windows = Windows::of(problem);
         let model = Model::new(problem, &windows, run.bound.value, run.best.1);

@@ -24,8 +24,7 @@ impl Ahead {
     /// O(storages nodes / 64) and the rows.
     pub fn of(net: &Net, reach: &Reach) -> Self {
         let words = net.words();
-        let mut need: Vec<u64> = (0..net.len() as u32).map(|node| floor(net, node)).collect();
-        need.iter_mut().for_each(|need| *need += net.base);
+        let mut need: Vec<u64> = (0..net.len() as u32).map(|node| net.base + floor(net, node)).collect();
         let mut rows = Vec::with_capacity(net.held.len());
         for (at, held) in net.held.iter().enumerate() {
             let (mut later, mut earlier) = (vec![0u64; words], vec![0u64; words]);

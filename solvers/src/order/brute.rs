@@ -2,7 +2,8 @@
 
 use plimsoll_model::order::{Order, OrderProblem, around_bound};
 use plimsoll_model::{
-    Budget, Bytes, LowerBound, Observer, OperatorId, Orders, Outcome, SolveError, Solver, Stats, Stop, Witness,
+    Budget, Bytes, LowerBound, Observer, OperatorId, Orders, Outcome, SolveError, Solver, Stats, Stop,
+    Witness,
 };
 
 /// Most operators it accepts.

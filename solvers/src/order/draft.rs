@@ -96,7 +96,9 @@ impl Draft {
     /// The same backwards: an order of one, reversed, is an order of the other with the same peak.
     pub fn reversed(&self) -> Self {
         let mut nodes = self.nodes.clone();
-        nodes.iter_mut().for_each(|node| node.reverse());
+        for node in &mut nodes {
+            node.reverse();
+        }
         let turn = |s: &Store| Store { begun: s.kept, kept: s.begun, ..*s };
         Self {
             nodes,

@@ -17,6 +17,7 @@ use super::draft::{Draft, Reach};
 use super::flow::is_least;
 use super::greedy::greedy;
 use super::net::{Net, State};
+use plimsoll_model::Budget;
 
 /// Parts of fewer nodes are not cut.
 const FEWEST_NODES: usize = 2;
@@ -25,7 +26,7 @@ const FEWEST_NODES: usize = 2;
 const WIDEST: usize = 400;
 
 /// Cuts a part at downsets of a greedy order that lose nothing. O(n^2 / 64 width) and two flows per downset.
-pub(super) fn narrow(draft: Draft) -> Vec<Draft> {
+pub(super) fn narrow(draft: Draft, budget: &mut Budget) -> Vec<Draft> {
     if draft.len() < FEWEST_NODES {
         return vec![draft];
     }
@@ -33,7 +34,7 @@ pub(super) fn narrow(draft: Draft) -> Vec<Draft> {
     let (net, turned) = (Net::of(&draft), Net::of(&back));
     let (order, _) = greedy(&net, &turned, draft.sorted());
     let reach = Reach::of(&draft);
-    let cuts = Cuts { net: &net, turned: &turned, reach: &reach, order: &order }.find();
+    let cuts = Cuts { net: &net, turned: &turned, reach: &reach, order: &order }.find(budget);
     let mut stage = vec![0u32; draft.len()];
     let mut now = 0;
     for (at, &node) in order.iter().enumerate() {
@@ -52,7 +53,7 @@ struct Cuts<'a> {
 
 impl Cuts<'_> {
     /// Per position of the order: whether the nodes before it are such a downset.
-    fn find(&self) -> Vec<bool> {
+    fn find(&self, budget: &mut Budget) -> Vec<bool> {
         let n = self.order.len();
         let mut place = vec![0usize; n];
         self.order.iter().enumerate().for_each(|(at, &node)| place[node as usize] = at);
@@ -65,6 +66,9 @@ impl Cuts<'_> {
             (0..n as u32).filter(|&node| self.net.before[node as usize].is_empty()).collect();
         let mut cuts = vec![false; n];
         for at in 0..n {
+            if budget.check().is_some() {
+                break;
+            }
             let (before, next) = (at.checked_sub(1).map(|at| self.order[at]), self.order[at]);
             if let Some(before) = before {
                 let all = self.common(&last, |node| self.reach.after(node));
@@ -72,7 +76,8 @@ impl Cuts<'_> {
                 let within = |row: &[u64], node: u32| row[node as usize / 64] >> (node % 64) & 1 == 1;
                 let quick = (within(&all, next) || alive[at + 1] >= alive[at])
                     && (within(&none, before) || alive[at - 1] >= alive[at]);
-                cuts[at] = quick && self.holds(at, &place, &|node| within(&all, node), &|node| within(&none, node));
+                cuts[at] =
+                    quick && self.holds(at, &place, &|node| within(&all, node), &|node| within(&none, node));
             }
             first.remove(&next);
             for &after in &self.net.after[next as usize] {
@@ -88,7 +93,11 @@ impl Cuts<'_> {
         cuts
     }
 
-    fn common<'b>(&self, nodes: &std::collections::BTreeSet<u32>, row: impl Fn(usize) -> &'b [u64]) -> Vec<u64> {
+    fn common<'b>(
+        &self,
+        nodes: &std::collections::BTreeSet<u32>,
+        row: impl Fn(usize) -> &'b [u64],
+    ) -> Vec<u64> {
         let mut all = vec![u64::MAX; self.reach.words];
         for &node in nodes {
             all.iter_mut().zip(row(node as usize)).for_each(|(own, row)| *own &= row);

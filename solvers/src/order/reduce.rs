@@ -102,7 +102,9 @@ impl<'a> View<'a> {
     fn of(draft: &'a Draft, reach: &'a Reach) -> Self {
         let mut users = vec![Vec::new(); draft.stores.len()];
         for (at, node) in draft.nodes.iter().enumerate() {
-            node.iter().for_each(|work| work.touch.iter().for_each(|&s| users[s as usize].push(at as u32)));
+            for &s in node.iter().flat_map(|work| &work.touch) {
+                users[s as usize].push(at as u32);
+            }
         }
         users.iter_mut().for_each(Vec::dedup);
         Self { draft, reach, users }
@@ -151,11 +153,11 @@ impl<'a> View<'a> {
         }
         Range { most, least, adds: low }
     }
+}
 
-    /// True where `v`, directly before `u` and as late as it can be, costs nothing.
-    fn delays(&self, v: Range, u: Range) -> bool {
-        v.adds >= 0 && v.most <= v.adds + u.least
-    }
+/// True where `v`, directly before `u` and as late as it can be, costs nothing.
+fn delays(v: Range, u: Range) -> bool {
+    v.adds >= 0 && v.most <= v.adds + u.least
 }
 
 /// Joins nodes with their only successor where that costs nothing.
@@ -172,7 +174,7 @@ fn fuse(draft: Draft, reach: &Reach) -> Draft {
         }
         let mut range = |node: u32| *ranges[node as usize].get_or_insert_with(|| view.range(node));
         let (v_range, u_range) = (range(v), range(u));
-        if view.delays(v_range, u_range) {
+        if delays(v_range, u_range) {
             partner[v as usize] = u;
             (merged[v as usize], merged[u as usize]) = (true, true);
         }
@@ -215,8 +217,32 @@ fn join(mut draft: Draft, partner: &[u32]) -> Draft {
 }
 
 /// Leaves out nodes that wait for nobody and can run directly before the first of their successors.
-fn without_lazy(draft: Draft, reach: &Reach, left_out: &mut LeftOut) -> Draft {
-    let view = View::of(&draft, reach);
+fn without_lazy(mut draft: Draft, reach: &Reach, left_out: &mut LeftOut) -> Draft {
+    let gone = lazy(&draft, reach);
+    let mut place = vec![None; draft.len()];
+    for (left, at) in (0..draft.len()).filter(|&at| !gone[at]).enumerate() {
+        place[at] = Some(left as u32);
+    }
+    let keep = |lists: &[Vec<u32>]| -> Vec<Vec<u32>> {
+        let left = lists.iter().zip(&gone).filter(|&(_, &gone)| !gone);
+        left.map(|(list, _)| list.iter().filter_map(|&other| place[other as usize]).collect()).collect()
+    };
+    (draft.before, draft.after) = (keep(&draft.before), keep(&draft.after));
+    let mut nodes = Vec::with_capacity(draft.before.len());
+    for (node, gone) in std::mem::take(&mut draft.nodes).into_iter().zip(gone) {
+        if gone {
+            left_out.push(node.iter().map(|work| work.operator).collect());
+        } else {
+            nodes.push(node);
+        }
+    }
+    draft.nodes = nodes;
+    draft.tidied()
+}
+
+/// Per node: whether it waits for nobody and can run directly before the first of its successors.
+fn lazy(draft: &Draft, reach: &Reach) -> Vec<bool> {
+    let view = View::of(draft, reach);
     let lazy = |v: u32| {
         let (waits, next) = (&draft.before[v as usize], &draft.after[v as usize]);
         if !waits.is_empty() || next.is_empty() {
@@ -229,47 +255,15 @@ fn without_lazy(draft: Draft, reach: &Reach, left_out: &mut LeftOut) -> Draft {
             let store = draft.stores[s as usize];
             view.users[s as usize].len() == 1 && !store.begun && !store.kept
         };
-        let mut shared = touch.into_iter().filter(|&s| !own(s));
         let touches = |u: u32, s: u32| view.users[s as usize].binary_search(&u).is_ok();
+        let mut shared = touch.into_iter().filter(|&s| !own(s));
         let plain = shared.all(|s| view.begins(v, s).1 && next.iter().all(|&u| touches(u, s)));
         let range = view.range(v);
         // Put back before a single operator, which touches all that is begun.
-        let fits = |u: u32| draft.nodes[u as usize].len() == 1 && view.delays(range, view.range(u));
+        let fits = |u: u32| draft.nodes[u as usize].len() == 1 && delays(range, view.range(u));
         plain && next.iter().all(|&u| fits(u))
     };
-    let gone: Vec<bool> = (0..draft.len() as u32).map(lazy).collect();
-    if !gone.contains(&true) {
-        return draft;
-    }
-    let mut draft = draft;
-    let mut place = vec![u32::MAX; draft.len()];
-    let mut left = 0;
-    for at in (0..draft.len()).filter(|&at| !gone[at]) {
-        place[at] = left;
-        left += 1;
-    }
-    let keep = |lists: &mut Vec<Vec<u32>>| {
-        let mut at = 0;
-        lists.retain(|_| {
-            at += 1;
-            !gone[at - 1]
-        });
-        for list in lists {
-            list.retain(|&other| !gone[other as usize]);
-            list.iter_mut().for_each(|other| *other = place[*other as usize]);
-        }
-    };
-    keep(&mut draft.before);
-    keep(&mut draft.after);
-    let mut at = 0;
-    draft.nodes.retain(|node| {
-        at += 1;
-        if gone[at - 1] {
-            left_out.push(node.iter().map(|work| work.operator).collect());
-        }
-        !gone[at - 1]
-    });
-    draft.tidied()
+    (0..draft.len() as u32).map(lazy).collect()
 }
 
 /// The parts between downsets that every order passes, in the order they run. O(n^2 / 64).
@@ -277,8 +271,7 @@ pub(super) fn divide(draft: Draft) -> Vec<Draft> {
     let reach = Reach::of(&draft);
     let n = draft.len();
     let all = |at: &usize| count(reach.before(*at)) + count(reach.after(*at)) + 1 == n;
-    let mut cuts: Vec<(usize, usize)> =
-        (0..n).filter(all).map(|at| (count(reach.before(at)), at)).collect();
+    let mut cuts: Vec<(usize, usize)> = (0..n).filter(all).map(|at| (count(reach.before(at)), at)).collect();
     cuts.sort_unstable();
     // Odd stages are those of cuts, even ones what lies between.
     let mut stage = vec![0u32; n];
@@ -294,7 +287,9 @@ pub(super) fn divide(draft: Draft) -> Vec<Draft> {
 pub(super) fn complete(problem: &OrderProblem, gone: &LeftOut, order: &[OperatorId]) -> Vec<OperatorId> {
     let mut group = vec![usize::MAX; problem.len()];
     for (at, list) in gone.iter().enumerate() {
-        list.iter().for_each(|id| group[id.index()] = at);
+        for id in list {
+            group[id.index()] = at;
+        }
     }
     let mut done = vec![false; problem.len()];
     let mut whole = Vec::with_capacity(problem.len());

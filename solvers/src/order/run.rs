@@ -71,21 +71,28 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Reduces and cuts the problem, and puts together the best greedy orders of the parts.
-    pub fn prepare(&mut self, rules: Reductions) -> Result<(), SolveError> {
+    /// Reduces and cuts the problem, and puts together the best greedy orders of the parts. There are no parts where the
+    /// budget ends before.
+    pub fn prepare(&mut self, rules: Reductions, budget: &mut Budget) -> Result<(), SolveError> {
         self.observer.phase("reduce");
         let draft = reduce(Draft::of(self.problem), rules, &mut self.gone);
         self.stats.count("operators", self.problem.len() as u64);
         self.stats.count("nodes reduced", draft.len() as u64);
         let mut drafts = if rules.divide { divide(draft) } else { vec![draft] };
         if rules.narrow {
-            drafts = drafts.into_iter().flat_map(narrow).collect();
+            drafts = drafts.into_iter().flat_map(|draft| narrow(draft, budget)).collect();
         }
-        let gone = &mut self.gone;
-        let drafts = drafts.into_iter().map(|part| if part.len() > 1 { reduce(part, rules, gone) } else { part });
-        self.parts = drafts.map(|draft| Part::of(&draft)).collect();
+        self.stats.count("parts", drafts.len() as u64);
+        let mut parts = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            if budget.check().is_some() {
+                return Ok(());
+            }
+            let draft = if draft.len() > 1 { reduce(draft, rules, &mut self.gone) } else { draft };
+            parts.push(Part::of(&draft));
+        }
+        self.parts = parts;
         let widest = self.parts.iter().map(|part| part.best.len()).max().unwrap_or(0);
-        self.stats.count("parts", self.parts.len() as u64);
         self.stats.count("widest part", widest as u64);
         self.gather()?;
         self.prove();

@@ -31,12 +31,7 @@ impl Default for Settling {
 ///
 /// What is run here loses nothing under any higher limit either. So where downsets are searched like this under a limit
 /// in vain, no order has a lower peak than the least step that was refused at a settled downset.
-pub(super) fn settle(
-    state: &mut State<'_>,
-    limit: u64,
-    rules: Settling,
-    trail: &mut Vec<(u32, u64)>,
-) {
+pub(super) fn settle(state: &mut State<'_>, limit: u64, rules: Settling, trail: &mut Vec<(u32, u64)>) {
     while rules.free && run_free(state, limit, trail)
         || rules.chain > 0 && run_chain(state, limit, rules.chain, trail)
     {}
@@ -55,12 +50,7 @@ fn run_free(state: &mut State<'_>, limit: u64, trail: &mut Vec<(u32, u64)>) -> b
 }
 
 /// Runs one chain that ends no higher than it began; false where none is found within the limit.
-fn run_chain(
-    state: &mut State<'_>,
-    limit: u64,
-    most: usize,
-    trail: &mut Vec<(u32, u64)>,
-) -> bool {
+fn run_chain(state: &mut State<'_>, limit: u64, most: usize, trail: &mut Vec<(u32, u64)>) -> bool {
     for word in 0..state.ready.len() {
         let mut ready = state.ready[word];
         while ready != 0 {
@@ -79,13 +69,7 @@ fn run_chain(
 }
 
 /// Runs a chain from a node on; true where it ended no higher than it began.
-fn descend(
-    state: &mut State<'_>,
-    node: u32,
-    limit: u64,
-    most: usize,
-    trail: &mut Vec<(u32, u64)>,
-) -> bool {
+fn descend(state: &mut State<'_>, node: u32, limit: u64, most: usize, trail: &mut Vec<(u32, u64)>) -> bool {
     let (ground, from) = (state.alive, trail.len());
     let mut next = Some((state.probe(node), node));
     while let Some((effect, node)) = next.take() {

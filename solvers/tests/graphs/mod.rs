@@ -103,7 +103,6 @@ pub fn small(n: usize, seed: u64) -> OrderProblem {
     let scratch = (0..n).map(|_| if rng.random_bool(0.2) { rng.random_range(0..=largest) } else { 0 });
     let scratch = scratch.map(Bytes::new).collect();
     let names = (0..n).map(|at| format!("o{at}")).collect();
-    // Numbers shuffled, so that they say nothing.
     let edges = edges.into_iter().map(|(a, b)| (OperatorId::new(a), OperatorId::new(b)));
     OrderProblem::new(format!("small-{seed}"), names, edges, storages, scratch).unwrap()
 }
@@ -174,7 +173,7 @@ fn wires(wiring: Wiring, rng: &mut Xoshiro256PlusPlus) -> (usize, Vec<(usize, us
     (n, edges.into_iter().collect())
 }
 
-/// RandWire: every node adds up what it is given, then runs `ops - 1` operators; equal sizes, or varied ones.
+/// `RandWire`: every node adds up what it is given, then runs `ops - 1` operators; equal sizes, or varied ones.
 pub fn randwire(wiring: Wiring, ops: usize, varied: bool, seed: u64) -> OrderProblem {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (n, edges) = wires(wiring, &mut rng);
@@ -197,18 +196,20 @@ pub fn randwire(wiring: Wiring, ops: usize, varied: bool, seed: u64) -> OrderPro
     draw.problem(&format!("{wiring:?} {ops} {varied} {seed}"))
 }
 
-/// DenseNet: blocks of layers, each BN-Relu-Conv-BN-Relu-Conv-Concat of all before.
+/// `DenseNet`: blocks of layers, each BN-Relu-Conv-BN-Relu-Conv-Concat of all before.
 pub fn densenet(blocks: &[usize], growth: u64) -> OrderProblem {
     let mut draw = Draw::default();
     let input = draw.input(3 * 224 * 224);
     let mut area = 56 * 56;
     let mut channels = 2 * growth;
-    let stem = draw.chain(input, &[channels * 4 * area, channels * 4 * area, channels * 4 * area, channels * area]);
+    let stem =
+        draw.chain(input, &[channels * 4 * area, channels * 4 * area, channels * 4 * area, channels * area]);
     let mut last = stem;
     for (at, &layers) in blocks.iter().enumerate() {
         let mut parts = vec![last];
         for _ in 0..layers {
-            let wide = [channels * area, channels * area, 4 * growth * area, 4 * growth * area, 4 * growth * area];
+            let wide =
+                [channels * area, channels * area, 4 * growth * area, 4 * growth * area, 4 * growth * area];
             let inner = draw.chain(last, &wide);
             parts.push(draw.op(&[inner], growth * area));
             channels += growth;
@@ -230,7 +231,8 @@ pub fn inception(modules: usize, deep: bool) -> OrderProblem {
     let mut draw = Draw::default();
     let input = draw.input(3 * 224 * 224);
     let mut area = 28 * 28;
-    let mut last = draw.chain(input, &[64 * 112 * 112, 64 * 112 * 112, 64 * 56 * 56, 192 * 56 * 56, 192 * area]);
+    let mut last =
+        draw.chain(input, &[64 * 112 * 112, 64 * 112 * 112, 64 * 56 * 56, 192 * 56 * 56, 192 * area]);
     for module in 0..modules {
         let w = 64 + 16 * module as u64;
         let c = |x: u64| x * area;
@@ -337,7 +339,7 @@ pub fn cells(count: usize, varied: bool, seed: u64) -> OrderProblem {
         let one = draw.chain(before, &[size; 3]);
         let two = draw.chain(last, &[size; 3]);
         let mut states = vec![one, two];
-        let mut used = vec![false; 7];
+        let mut used = [false; 7];
         for pair in &picks {
             let mut sides = Vec::new();
             for &(from, length) in pair {
@@ -372,11 +374,8 @@ pub fn llama(layers: usize, constants: bool) -> OrderProblem {
     for _ in 0..layers {
         let normed = norm(&mut draw, last, hidden, tokens);
         let rotary = |draw: &mut Draw, x: usize| {
-            let (cos, sin) = if constants {
-                (draw.op(&[], tokens * 128), draw.op(&[], tokens * 128))
-            } else {
-                (x, x)
-            };
+            let (cos, sin) =
+                if constants { (draw.op(&[], tokens * 128), draw.op(&[], tokens * 128)) } else { (x, x) };
             let half = draw.op(&[x], hidden / 2);
             let other = draw.op(&[x], hidden / 2);
             let negated = draw.op(&[half], hidden / 2);
