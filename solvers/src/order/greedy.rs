@@ -1,7 +1,8 @@
 //! Orders that cost next to nothing, to have something to improve on.
 
 use super::net::{Net, State, bits};
-use super::settle::{Settling, settle};
+use plimsoll_model::Budget;
+use std::collections::BTreeSet;
 
 /// What is preferred among nodes that raise what is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,12 +15,13 @@ enum Rule {
     Depth,
 }
 
-/// The best of a few greedy orders and the topological order lowest numbers first. O(n width) probes each.
-pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>) -> (Vec<u32>, u64) {
+/// The best of a few greedy orders, forwards and backwards, and the topological order given. About O(size log n) each;
+/// those that do not end within the budget are left out.
+pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut Budget) -> (Vec<u32>, u64) {
     let mut best = (net.peak(&sorted), sorted);
     for rule in [Rule::Peak, Rule::Alive, Rule::Depth] {
-        for (turned, net_of) in [(false, net), (true, backwards)] {
-            let mut order = one(net_of, rule);
+        for (turned, side) in [(false, net), (true, backwards)] {
+            let Some(mut order) = Front::new(side).order(rule, budget) else { break };
             if turned {
                 order.reverse();
             }
@@ -32,27 +34,100 @@ pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>) -> (Vec<u32>,
     (best.1, best.0)
 }
 
-fn one(net: &Net, rule: Rule) -> Vec<u32> {
-    let mut state = State::new(net);
-    let mut trail: Vec<(u32, u64)> = Vec::with_capacity(net.len());
-    let mut peak = state.alive;
-    let free = Settling { free: true, chain: 0 };
-    loop {
-        settle(&mut state, peak, free, &mut trail);
-        let last = trail.last().map(|&(node, _)| node);
-        let follows = |node: u32| last.is_some_and(|last| net.after[last as usize].contains(&node));
-        let choice = bits(&state.ready).min_by_key(|&node| {
-            let effect = state.probe(node);
-            match rule {
-                Rule::Peak => (effect.peak.max(peak), effect.alive, node),
-                Rule::Alive => (effect.alive, effect.peak, node),
-                Rule::Depth => (u64::from(!follows(node)), effect.peak.max(peak), node),
+/// The nodes that are ready, sorted by what they would do; what that is changes only where a storage of theirs is begun
+/// or has a single user left.
+struct Front<'a> {
+    state: State<'a>,
+    /// Bytes added, bytes needed above what is alive.
+    by_change: BTreeSet<(i128, i128, u32)>,
+    by_rise: BTreeSet<(i128, i128, u32)>,
+    effects: Vec<Option<(i128, i128)>>,
+    peak: i128,
+}
+
+impl<'a> Front<'a> {
+    fn new(net: &'a Net) -> Self {
+        let (state, effects) = (State::new(net), vec![None; net.len()]);
+        let peak = i128::from(state.alive);
+        let mut front = Self { state, by_change: BTreeSet::new(), by_rise: BTreeSet::new(), effects, peak };
+        for node in bits(&front.state.ready.clone()) {
+            front.learn(node);
+        }
+        front
+    }
+
+    fn forget(&mut self, node: u32) {
+        if let Some((change, rise)) = self.effects[node as usize].take() {
+            self.by_change.remove(&(change, rise, node));
+            self.by_rise.remove(&(rise, change, node));
+        }
+    }
+
+    /// Looks at a node that is ready.
+    fn learn(&mut self, node: u32) {
+        self.forget(node);
+        let (effect, alive) = (self.state.probe(node), i128::from(self.state.alive));
+        let (change, rise) = (i128::from(effect.alive) - alive, i128::from(effect.peak) - alive);
+        self.effects[node as usize] = Some((change, rise));
+        self.by_change.insert((change, rise, node));
+        self.by_rise.insert((rise, change, node));
+    }
+
+    fn run(&mut self, node: u32) {
+        self.forget(node);
+        let net = self.state.net;
+        self.peak = self.peak.max(i128::from(self.state.run(node).peak));
+        for &next in &net.after[node as usize] {
+            if self.state.is_ready(next) {
+                self.learn(next);
             }
-        });
-        let Some(node) = choice else {
-            return trail.into_iter().map(|(node, _)| node).collect();
-        };
-        trail.push((node, state.alive));
-        peak = peak.max(state.run(node).peak);
+        }
+        for &s in net.touch(node) {
+            if self.state.has_turned(s) {
+                for &user in &net.held[s as usize].users {
+                    if self.state.is_ready(user) {
+                        self.learn(user);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A node that does not raise what is alive, within the peak so far.
+    fn free(&self) -> Option<u32> {
+        let room = self.peak - i128::from(self.state.alive);
+        let free = self.by_change.iter().take_while(|(change, _, _)| *change <= 0);
+        free.filter(|(_, rise, _)| *rise <= room).map(|&(_, _, node)| node).next()
+    }
+
+    /// The node that raises the peak least, and then what is alive.
+    fn lowest(&self) -> Option<u32> {
+        let room = self.peak - i128::from(self.state.alive);
+        let within = self.by_change.iter().find(|(_, rise, _)| *rise <= room);
+        within.or_else(|| self.by_rise.first()).map(|&(_, _, node)| node)
+    }
+
+    fn order(mut self, rule: Rule, budget: &mut Budget) -> Option<Vec<u32>> {
+        let net = self.state.net;
+        let mut order: Vec<u32> = Vec::with_capacity(net.len());
+        while order.len() < net.len() {
+            if order.len() % 256 == 0 && budget.check().is_some() {
+                return None;
+            }
+            let next = self.free().or_else(|| match rule {
+                Rule::Peak => self.lowest(),
+                Rule::Alive => self.by_change.first().map(|&(_, _, node)| node),
+                Rule::Depth => {
+                    let last = order.last().map_or(&[][..], |&last| net.after[last as usize].as_slice());
+                    let ready = last.iter().copied().filter(|&node| self.state.is_ready(node));
+                    let next = ready.min_by_key(|&node| (self.effects[node as usize].map(|e| e.1), node));
+                    next.or_else(|| self.lowest())
+                }
+            });
+            let node = next?;
+            self.run(node);
+            order.push(node);
+        }
+        Some(order)
     }
 }

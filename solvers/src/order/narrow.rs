@@ -32,7 +32,7 @@ pub(super) fn narrow(draft: Draft, budget: &mut Budget) -> Vec<Draft> {
     }
     let back = draft.reversed();
     let (net, turned) = (Net::of(&draft), Net::of(&back));
-    let (order, _) = greedy(&net, &turned, draft.sorted());
+    let (order, _) = greedy(&net, &turned, draft.sorted(), budget);
     let reach = Reach::of(&draft);
     let cuts = Cuts { net: &net, turned: &turned, reach: &reach, order: &order }.find(budget);
     let mut stage = vec![0u32; draft.len()];

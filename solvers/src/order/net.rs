@@ -292,6 +292,12 @@ impl<'a> State<'a> {
         self.hash ^= self.net.keys[node as usize];
     }
 
+    /// True where a storage was begun by the last of its users to run, or has a single one left.
+    pub fn has_turned(&self, s: u32) -> bool {
+        let (seen, users) = (self.seen[s as usize] as usize, self.net.held[s as usize].users.len());
+        seen == 1 || seen + 1 == users
+    }
+
     pub fn is_ready(&self, node: u32) -> bool {
         self.ready[node as usize / 64] >> (node % 64) & 1 == 1
     }

@@ -9,7 +9,7 @@ use super::ahead::Ahead;
 use super::draft::Reach;
 use super::memo::{Memo, Seen};
 use super::net::{Net, State, bits};
-use super::search::{OrderRules, hash};
+use super::search::{OrderRules, hash, tick};
 use super::settle::settle;
 use plimsoll_model::{Budget, Stop};
 use std::cmp::Reverse;
@@ -105,7 +105,7 @@ impl<'a> Paths<'a> {
                 return End::Met;
             }
             while let Some(place) = self.todo.pop() {
-                if let Some(stop) = budget.tick() {
+                if let Some(stop) = tick(self.net, budget) {
                     self.todo.push(place);
                     return End::Stopped(Some(stop));
                 }

@@ -19,9 +19,9 @@
 //! - **narrow**: cuts at downsets that some order of least peak passes ([`narrow`](super::narrow)).
 
 use super::draft::{Draft, Reach, Work, count};
-use plimsoll_model::OperatorId;
 use plimsoll_model::order::OrderProblem;
-use std::collections::HashSet;
+use plimsoll_model::{Budget, OperatorId};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Which reductions are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,19 +45,19 @@ impl Default for Reductions {
 /// Nodes left out, each the operators that run one after the other directly before the first that waits for one.
 pub(super) type LeftOut = Vec<Vec<OperatorId>>;
 
-/// Reduces until nothing changes; what is left out is added to `gone`. O(passes n e / 64); passes are few, as a chain is
-/// halved by each.
-pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut LeftOut) -> Draft {
+/// Reduces until nothing changes; what is left out is added to `gone`. O(passes n e / 64), with few passes. Ends early
+/// with the budget.
+pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut LeftOut, budget: &mut Budget) -> Draft {
     let mut reach = Reach::of(&draft);
     thin(&mut draft, &reach);
     let mut before = draft.len() + 1;
-    while rules.lazy && draft.len() < before {
+    while rules.lazy && draft.len() < before && budget.check().is_none() {
         before = draft.len();
         draft = without_lazy(draft, &reach, gone);
         reach = Reach::of(&draft);
     }
     before = draft.len() + 1;
-    while rules.fuse && draft.len() < before {
+    while rules.fuse && draft.len() < before && budget.check().is_none() {
         before = draft.len();
         draft = fuse(draft, &reach);
         reach = Reach::of(&draft);
@@ -93,13 +93,13 @@ struct Range {
 
 /// Knows who uses what.
 struct View<'a> {
-    draft: &'a Draft,
+    draft: Draft,
     reach: &'a Reach,
     users: Vec<Vec<u32>>,
 }
 
 impl<'a> View<'a> {
-    fn of(draft: &'a Draft, reach: &'a Reach) -> Self {
+    fn of(draft: Draft, reach: &'a Reach) -> Self {
         let mut users = vec![Vec::new(); draft.stores.len()];
         for (at, node) in draft.nodes.iter().enumerate() {
             for &s in node.iter().flat_map(|work| &work.touch) {
@@ -128,9 +128,13 @@ impl<'a> View<'a> {
         (may, may && self.others(node, s).all(|user| self.reach.precedes(user, node)))
     }
 
-    /// What a node takes.
+    /// What a node takes. O(what it touches, and the users of that).
     fn range(&self, node: u32) -> Range {
         let works = &self.draft.nodes[node as usize];
+        let mut last: HashMap<u32, usize> = HashMap::new();
+        for (at, work) in works.iter().enumerate() {
+            last.extend(work.touch.iter().map(|&s| (s, at)));
+        }
         let mut seen = HashSet::new();
         let (mut most, mut least) = (i128::MIN, i128::MIN);
         let (mut high, mut low) = (0i128, 0i128);
@@ -143,8 +147,7 @@ impl<'a> View<'a> {
             }
             most = most.max(high + i128::from(work.scratch));
             least = least.max(low + i128::from(work.scratch));
-            let later = |s: u32| works[at + 1..].iter().any(|work| work.touch.contains(&s));
-            for &s in work.touch.iter().filter(|&&s| !later(s)) {
+            for &s in work.touch.iter().filter(|&s| last.get(s) == Some(&at)) {
                 let size = i128::from(self.draft.stores[s as usize].size);
                 let (may, must) = self.ends(node, s);
                 high -= if must { size } else { 0 };
@@ -161,109 +164,117 @@ fn delays(v: Range, u: Range) -> bool {
 }
 
 /// Joins nodes with their only successor where that costs nothing.
+///
+/// The successor stands for both: whoever runs before it runs before both of them now, whoever ran after the first ran
+/// after it anyway. So who precedes whom need not be found out anew.
 fn fuse(draft: Draft, reach: &Reach) -> Draft {
-    let view = View::of(&draft, reach);
-    let mut ranges: Vec<Option<Range>> = vec![None; draft.len()];
-    let mut partner = vec![u32::MAX; draft.len()];
-    let mut merged = vec![false; draft.len()];
-    // From the end on: then chains are joined from their end, and short nodes are joined to long ones.
-    for &v in draft.sorted().iter().rev() {
-        let [u] = draft.after[v as usize][..] else { continue };
-        if merged[v as usize] || merged[u as usize] {
+    let mut queue: VecDeque<u32> = draft.sorted().into_iter().rev().collect();
+    let mut view = View::of(draft, reach);
+    let mut ranges: Vec<Option<Range>> = vec![None; view.draft.len()];
+    let mut gone = vec![false; view.draft.len()];
+    while let Some(v) = queue.pop_front() {
+        let [u] = view.draft.after[v as usize][..] else { continue };
+        if gone[v as usize] {
             continue;
         }
-        let mut range = |node: u32| *ranges[node as usize].get_or_insert_with(|| view.range(node));
-        let (v_range, u_range) = (range(v), range(u));
-        if delays(v_range, u_range) {
-            partner[v as usize] = u;
-            (merged[v as usize], merged[u as usize]) = (true, true);
+        for node in [u, v] {
+            if ranges[node as usize].is_none() {
+                ranges[node as usize] = Some(view.range(node));
+            }
+        }
+        if let (Some(first), Some(second)) = (ranges[v as usize], ranges[u as usize])
+            && delays(first, second)
+        {
+            queue.extend(&view.draft.before[v as usize]);
+            queue.push_back(u);
+            view.join(v, u);
+            gone[v as usize] = true;
+            ranges[u as usize] = None;
         }
     }
-    join(draft, &partner)
+    let (draft, _) = without(view.draft, &gone);
+    draft
 }
 
-/// Puts nodes in front of their partners.
-fn join(mut draft: Draft, partner: &[u32]) -> Draft {
-    let mut place = vec![u32::MAX; draft.len()];
-    let mut count = 0;
-    for at in (0..draft.len()).filter(|&at| partner[at] == u32::MAX) {
-        place[at] = count;
-        count += 1;
-    }
-    for at in (0..draft.len()).filter(|&at| partner[at] != u32::MAX) {
-        place[at] = place[partner[at] as usize];
-        let works: Vec<Work> = std::mem::take(&mut draft.nodes[at]);
-        draft.nodes[partner[at] as usize].splice(0..0, works);
-    }
-    let lists = |from: &[Vec<u32>]| {
-        let mut lists = vec![Vec::new(); count as usize];
-        for (at, list) in from.iter().enumerate() {
-            lists[place[at] as usize].extend(list.iter().map(|&other| place[other as usize]));
+impl View<'_> {
+    /// Puts a node in front of its only successor.
+    fn join(&mut self, v: u32, u: u32) {
+        let works = std::mem::take(&mut self.draft.nodes[v as usize]);
+        for &s in works.iter().flat_map(|work| &work.touch) {
+            let users = &mut self.users[s as usize];
+            users.retain(|&user| user != v && user != u);
+            let at = users.partition_point(|&user| user < u);
+            users.insert(at, u);
         }
-        for (at, list) in lists.iter_mut().enumerate() {
-            list.sort_unstable();
-            list.dedup();
-            list.retain(|&other| other as usize != at);
+        self.draft.nodes[u as usize].splice(0..0, works);
+        self.draft.before[u as usize].retain(|&node| node != v);
+        for node in std::mem::take(&mut self.draft.before[v as usize]) {
+            let list = &self.draft.before[u as usize];
+            let follows = list.contains(&node) || list.iter().any(|&other| self.reach.precedes(node, other));
+            let after = &mut self.draft.after[node as usize];
+            after.retain(|&next| next != v);
+            if !follows {
+                after.push(u);
+                self.draft.before[u as usize].push(node);
+            }
         }
-        lists
-    };
-    let (before, after) = (lists(&draft.before), lists(&draft.after));
-    let mut at = 0;
-    draft.nodes.retain(|_| {
-        at += 1;
-        partner[at - 1] == u32::MAX
-    });
-    Draft { before, after, ..draft }
+        self.draft.after[v as usize].clear();
+    }
 }
 
-/// Leaves out nodes that wait for nobody and can run directly before the first of their successors.
-fn without_lazy(mut draft: Draft, reach: &Reach, left_out: &mut LeftOut) -> Draft {
-    let gone = lazy(&draft, reach);
+/// Drops nodes, and returns what they ran.
+fn without(mut draft: Draft, gone: &[bool]) -> (Draft, Vec<Vec<Work>>) {
     let mut place = vec![None; draft.len()];
     for (left, at) in (0..draft.len()).filter(|&at| !gone[at]).enumerate() {
         place[at] = Some(left as u32);
     }
     let keep = |lists: &[Vec<u32>]| -> Vec<Vec<u32>> {
-        let left = lists.iter().zip(&gone).filter(|&(_, &gone)| !gone);
+        let left = lists.iter().zip(gone).filter(|&(_, &gone)| !gone);
         left.map(|(list, _)| list.iter().filter_map(|&other| place[other as usize]).collect()).collect()
     };
     (draft.before, draft.after) = (keep(&draft.before), keep(&draft.after));
+    let mut dropped = Vec::new();
     let mut nodes = Vec::with_capacity(draft.before.len());
     for (node, gone) in std::mem::take(&mut draft.nodes).into_iter().zip(gone) {
-        if gone {
-            left_out.push(node.iter().map(|work| work.operator).collect());
-        } else {
-            nodes.push(node);
-        }
+        if *gone { dropped.push(node) } else { nodes.push(node) }
     }
     draft.nodes = nodes;
-    draft.tidied()
+    (draft.tidied(), dropped)
 }
 
-/// Per node: whether it waits for nobody and can run directly before the first of its successors.
-fn lazy(draft: &Draft, reach: &Reach) -> Vec<bool> {
+/// Leaves out nodes that wait for nobody and can run directly before the first of their successors.
+fn without_lazy(draft: Draft, reach: &Reach, left_out: &mut LeftOut) -> Draft {
     let view = View::of(draft, reach);
-    let lazy = |v: u32| {
-        let (waits, next) = (&draft.before[v as usize], &draft.after[v as usize]);
-        if !waits.is_empty() || next.is_empty() {
+    let gone: Vec<bool> = (0..view.draft.len() as u32).map(|v| view.is_lazy(v)).collect();
+    let (draft, dropped) = without(view.draft, &gone);
+    left_out.extend(dropped.iter().map(|node| node.iter().map(|work| work.operator).collect()));
+    draft
+}
+
+impl View<'_> {
+    /// Whether a node waits for nobody and can run directly before the first of its successors.
+    fn is_lazy(&self, v: u32) -> bool {
+        let (waits, next) = (&self.draft.before[v as usize], &self.draft.after[v as usize]);
+        // It is put back before a single operator, which touches all that is begun.
+        let single = |u: &u32| self.draft.nodes[*u as usize].len() == 1;
+        if !waits.is_empty() || next.is_empty() || !next.iter().all(single) {
             return false;
         }
         let touch: HashSet<u32> =
-            draft.nodes[v as usize].iter().flat_map(|work| work.touch.iter().copied()).collect();
+            self.draft.nodes[v as usize].iter().flat_map(|work| work.touch.iter().copied()).collect();
         // A storage of its own takes room only while it runs, as its range knows.
         let own = |s: u32| {
-            let store = draft.stores[s as usize];
-            view.users[s as usize].len() == 1 && !store.begun && !store.kept
+            let store = self.draft.stores[s as usize];
+            self.users[s as usize].len() == 1 && !store.begun && !store.kept
         };
-        let touches = |u: u32, s: u32| view.users[s as usize].binary_search(&u).is_ok();
+        let touches = |u: u32, s: u32| self.users[s as usize].binary_search(&u).is_ok();
         let mut shared = touch.into_iter().filter(|&s| !own(s));
-        let plain = shared.all(|s| view.begins(v, s).1 && next.iter().all(|&u| touches(u, s)));
-        let range = view.range(v);
-        // Put back before a single operator, which touches all that is begun.
-        let fits = |u: u32| draft.nodes[u as usize].len() == 1 && delays(range, view.range(u));
-        plain && next.iter().all(|&u| fits(u))
-    };
-    (0..draft.len() as u32).map(lazy).collect()
+        let range = self.range(v);
+        range.adds >= 0
+            && shared.all(|s| self.begins(v, s).1 && next.iter().all(|&u| touches(u, s)))
+            // What takes no more than it adds can run before whatever it likes.
+            && (range.most <= range.adds || next.iter().all(|&u| delays(range, self.range(u))))
+    }
 }
 
 /// The parts between downsets that every order passes, in the order they run. O(n^2 / 64).

@@ -34,10 +34,10 @@ pub(super) struct Part {
 }
 
 impl Part {
-    fn of(draft: &Draft) -> Self {
+    fn of(draft: &Draft, budget: &mut Budget) -> Self {
         let sides = [Side::of(draft), Side::of(&draft.reversed())];
         let net = &sides[0].net;
-        let (best, value) = greedy(net, &sides[1].net, draft.sorted());
+        let (best, value) = greedy(net, &sides[1].net, draft.sorted(), budget);
         let ends = State::new(net).alive.max(State::new(&sides[1].net).alive);
         let bound = Ahead::of(net, &sides[0].reach).most().max(ends).min(value);
         Self { sides, best, value, bound }
@@ -74,29 +74,52 @@ impl<'a> Run<'a> {
     /// Reduces and cuts the problem, and puts together the best greedy orders of the parts. There are no parts where the
     /// budget ends before.
     pub fn prepare(&mut self, rules: Reductions, budget: &mut Budget) -> Result<(), SolveError> {
-        self.observer.phase("reduce");
-        let draft = reduce(Draft::of(self.problem), rules, &mut self.gone);
+        let draft = self.phase("reduce", budget, |run, budget| {
+            reduce(Draft::of(run.problem), rules, &mut run.gone, budget)
+        });
         self.stats.count("operators", self.problem.len() as u64);
         self.stats.count("nodes reduced", draft.len() as u64);
-        let mut drafts = if rules.divide { divide(draft) } else { vec![draft] };
-        if rules.narrow {
-            drafts = drafts.into_iter().flat_map(|draft| narrow(draft, budget)).collect();
-        }
-        self.stats.count("parts", drafts.len() as u64);
-        let mut parts = Vec::with_capacity(drafts.len());
-        for draft in drafts {
-            if budget.check().is_some() {
-                return Ok(());
+        let drafts = self.phase("cut", budget, |_, budget| {
+            let drafts = if rules.divide { divide(draft) } else { vec![draft] };
+            if rules.narrow {
+                return drafts.into_iter().flat_map(|draft| narrow(draft, budget)).collect();
             }
-            let draft = if draft.len() > 1 { reduce(draft, rules, &mut self.gone) } else { draft };
-            parts.push(Part::of(&draft));
-        }
-        self.parts = parts;
+            drafts
+        });
+        self.stats.count("parts", drafts.len() as u64);
+        self.parts = self.phase("greedy", budget, |run, budget| {
+            let mut parts = Vec::with_capacity(drafts.len());
+            for draft in drafts {
+                if budget.check().is_some() {
+                    return Vec::new();
+                }
+                let single = draft.len() <= 1;
+                let draft = if single { draft } else { reduce(draft, rules, &mut run.gone, budget) };
+                parts.push(Part::of(&draft, budget));
+            }
+            parts
+        });
         let widest = self.parts.iter().map(|part| part.best.len()).max().unwrap_or(0);
         self.stats.count("widest part", widest as u64);
-        self.gather()?;
-        self.prove();
+        if !self.parts.is_empty() {
+            self.gather()?;
+            self.prove();
+        }
         Ok(())
+    }
+
+    /// Tells of a phase and books its seconds.
+    pub fn phase<T>(
+        &mut self,
+        name: &str,
+        budget: &mut Budget,
+        run: impl FnOnce(&mut Self, &mut Budget) -> T,
+    ) -> T {
+        self.observer.phase(name);
+        let since = budget.elapsed().as_secs_f64();
+        let done = run(self, budget);
+        self.stats.phases.push((name.to_owned(), budget.elapsed().as_secs_f64() - since));
+        done
     }
 
     /// The most any part takes.

@@ -96,7 +96,7 @@ impl<'a> Search<'a> {
             if alive && self.state.left == 0 {
                 return Verdict::Found(self.trail.iter().map(|&(node, _)| node).collect());
             }
-            if let Some(stop) = budget.tick() {
+            if let Some(stop) = tick(self.net, budget) {
                 return Verdict::Stopped(stop);
             }
             if alive {
@@ -219,6 +219,20 @@ impl<'a> Search<'a> {
         jump
     }
 }
+
+/// Counts one downset. Those of large nets take long, so the clock is read each time.
+pub(super) fn tick(net: &Net, budget: &mut Budget) -> Option<Stop> {
+    if net.len() < LARGE_NODES {
+        return budget.tick();
+    }
+    budget.check().or_else(|| {
+        budget.spend(1);
+        None
+    })
+}
+
+/// From so many nodes on a net is large.
+const LARGE_NODES: usize = 300;
 
 /// The hash of a row, as a state keeps it.
 pub(super) fn hash(net: &Net, row: &[u64]) -> u64 {

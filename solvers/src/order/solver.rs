@@ -175,7 +175,7 @@ impl Solver<Orders> for OrderSolver {
         let mut stop = run.settled(budget).or_else(|| budget.check());
         if stop.is_none() && problem.len() <= REACH_OPERATORS {
             run.prepare(self.params.reductions, budget)?;
-            stop = Some(self.work(&mut run, budget)?);
+            stop = Some(run.phase("search", budget, |run, budget| self.work(run, budget))?);
         }
         Ok(run.conclude(budget, stop.unwrap_or(Stop::Completed)))
     }
