@@ -83,7 +83,7 @@ pub const ORDERS: &[Entry<Orders>] = &[
         name: "order-ilp",
         kind: Kind::Exact,
         about: "integer program with one operator per step and cumulative variables, solved by HiGHS",
-        source: "Steiner et al. 2022, OLLA; 2023, MODeL; good_lp, HiGHS",
+        source: "Steiner et al. 2022 (OLLA), 2023 (MODeL); good_lp, HiGHS",
         build: |setup| Box::new(OrderIlp::new(setup)),
     },
     Entry {

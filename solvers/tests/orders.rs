@@ -213,7 +213,8 @@ fn ablation() {
             problems.push(randwire(wiring, 3, varied, seed));
         }
     }
-    let changes: [(&str, fn(&mut OrderParams)); 11] = [
+    type Change = fn(&mut OrderParams);
+    let changes: [(&str, Change); 11] = [
         ("everything", |_| {}),
         ("no fuse", |p| p.reductions.fuse = false),
         ("no lazy", |p| p.reductions.lazy = false),

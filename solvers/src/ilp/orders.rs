@@ -2,7 +2,7 @@
 //!
 //! One operator per step; `e(v, t)` says whether operator `v` has run by the end of step `t`, which is known outside of
 //! the window between the earliest and the latest step `v` can take. `a(s, t)` says whether storage `s` is alive at step
-//! `t` (create and preserve variables of OLLA, Steiner et al. 2022, and MODeL, 2023, in one; cumulative variables give a
+//! `t` (create and preserve variables of OLLA, Steiner et al. 2022, in one; cumulative variables give a
 //! tighter relaxation than assignments do):
 //!
 //! ```text

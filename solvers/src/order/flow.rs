@@ -1,4 +1,4 @@
-//! The least that is alive over downsets that extend another one: a minimum cut.
+//! Downsets with less alive than another one that they extend: minimum cuts.
 
 use super::net::Net;
 use std::collections::HashMap;
@@ -85,13 +85,14 @@ impl Flow {
     }
 }
 
-/// True where no downset that adds nodes of `region` to the downset `ran` has less alive than `ran`.
+/// The nodes of `region` that, added to the downset `ran`, leave the least alive; none where nothing is less than what
+/// is alive already.
 ///
 /// `region` is closed: what its nodes wait for is in it or ran. A cut of the network is a downset: what is on the side
 /// of the source has run. A storage that has begun costs its size unless all its users ran, one that has not and will
 /// be needed later where one ran, any other where some ran and some did not. O(flow) on as many places as there are nodes
 /// in the region and storages they touch.
-pub(super) fn is_least(net: &Net, ran: &dyn Fn(u32) -> bool, region: &[u32]) -> bool {
+pub(super) fn lower(net: &Net, ran: &dyn Fn(u32) -> bool, region: &[u32]) -> Option<Vec<u32>> {
     let mut flow = Flow::default();
     let (source, sink) = (flow.place(), flow.place());
     let places: HashMap<u32, u32> = region.iter().map(|&node| (node, flow.place())).collect();
@@ -128,5 +129,74 @@ pub(super) fn is_least(net: &Net, ran: &dyn Fn(u32) -> bool, region: &[u32]) -> 
         flow.arc(some, open, held.size);
         now += if begun { held.size } else { 0 };
     }
-    flow.most(source, sink) >= now
+    if flow.most(source, sink) >= now {
+        return None;
+    }
+    let level = flow.levels(source);
+    Some(region.iter().copied().filter(|node| level[places[node] as usize] != u32::MAX).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::draft::{Draft, Store, Work};
+    use super::super::net::State;
+    use super::*;
+    use plimsoll_model::OperatorId;
+    use rand::rngs::Xoshiro256PlusPlus;
+    use rand::{RngExt, SeedableRng};
+
+    fn draft(rng: &mut Xoshiro256PlusPlus, n: u32) -> Draft {
+        let mut draft = Draft::default();
+        let stores = rng.random_range(1..=8u32);
+        for at in 0..n {
+            let touch = (0..stores).filter(|_| rng.random_bool(0.3)).collect();
+            draft.nodes.push(vec![Work { operator: OperatorId::new(at), touch, scratch: 0 }]);
+            draft.before.push((0..at).filter(|_| rng.random_bool(0.2)).collect());
+            draft.after.push(Vec::new());
+        }
+        for at in 0..n {
+            for before in draft.before[at as usize].clone() {
+                draft.after[before as usize].push(at);
+            }
+        }
+        let mut store = || Store {
+            size: rng.random_range(1..=5),
+            begun: rng.random_bool(0.3),
+            kept: rng.random_bool(0.3),
+        };
+        draft.stores = (0..stores).map(|_| store()).collect();
+        draft.tidied()
+    }
+
+    /// What is alive after a set.
+    fn alive(net: &Net, set: u32) -> u64 {
+        let mut state = State::new(net);
+        state.load(&[u64::from(set)]);
+        state.alive
+    }
+
+    #[test]
+    fn the_least_downset_is_found() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut found = 0;
+        for _ in 0..2_000 {
+            let n = rng.random_range(1..=8u32);
+            let net = Net::of(&draft(&mut rng, n));
+            let closed = |set: u32| {
+                let ran = |node: &u32| set >> node & 1 == 1;
+                (0..n).filter(ran).all(|node| net.before[node as usize].iter().all(ran))
+            };
+            let from = (0..1u32 << n).filter(|&set| closed(set) && rng.random_bool(0.3)).last().unwrap_or(0);
+            let region: Vec<u32> = (0..n).filter(|node| from >> node & 1 == 0).collect();
+            let all = (0..1u32 << n).filter(|set| closed(*set) && set & from == from);
+            let least = all.map(|set| alive(&net, set)).min().unwrap_or(0);
+            let added = lower(&net, &|node| from >> node & 1 == 1, &region);
+            let set = added.iter().flatten().fold(from, |set, node| set | 1 << node);
+            assert!(closed(set));
+            assert_eq!(alive(&net, set), least);
+            assert_eq!(added.is_some(), least < alive(&net, from));
+            found += usize::from(added.is_some());
+        }
+        assert!(found > 100);
+    }
 }

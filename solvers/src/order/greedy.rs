@@ -111,7 +111,7 @@ impl<'a> Front<'a> {
         let net = self.state.net;
         let mut order: Vec<u32> = Vec::with_capacity(net.len());
         while order.len() < net.len() {
-            if order.len() % 256 == 0 && budget.check().is_some() {
+            if order.len().is_multiple_of(256) && budget.check().is_some() {
                 return None;
             }
             let next = self.free().or_else(|| match rule {

@@ -10,116 +10,145 @@
 //! first step that runs a node not in `M` on, `L` has run and `D_i and M` lies between `L` and `M`; so the downsets
 //! `D_i or M` lead from `M` to the end, no higher either.
 //!
-//! Where a node is comparable with all others, both conditions are empty. Cuts along one order do not disturb each
-//! other: within a part there are fewer downsets to compare with.
+//! Where a node is comparable with all others, both conditions are empty. Candidates are the downsets of a greedy order,
+//! and, where one of those has less alive in its way, that one. After a cut the rest is a problem by itself.
 
 use super::draft::{Draft, Reach};
-use super::flow::is_least;
+use super::flow::lower;
 use super::greedy::greedy;
-use super::net::{Net, State};
+use super::net::{Net, bits};
 use plimsoll_model::Budget;
-
-/// Parts of fewer nodes are not cut.
-const FEWEST_NODES: usize = 2;
+use std::collections::BTreeSet;
 
 /// Most nodes on either side that are neither in `U` nor in `L`.
 const WIDEST: usize = 400;
 
-/// Cuts a part at downsets of a greedy order that lose nothing. O(n^2 / 64 width) and two flows per downset.
+/// A candidate is moved to what has less alive at most so many times.
+const MOST_MOVES: usize = 4;
+
+/// Cuts a part at downsets that lose nothing. O(n^2 / 64 width) and a few flows per downset of a greedy order; ends early
+/// with the budget.
 pub(super) fn narrow(draft: Draft, budget: &mut Budget) -> Vec<Draft> {
-    if draft.len() < FEWEST_NODES {
+    if draft.len() < 2 {
         return vec![draft];
     }
     let back = draft.reversed();
     let (net, turned) = (Net::of(&draft), Net::of(&back));
     let (order, _) = greedy(&net, &turned, draft.sorted(), budget);
     let reach = Reach::of(&draft);
-    let cuts = Cuts { net: &net, turned: &turned, reach: &reach, order: &order }.find(budget);
-    let mut stage = vec![0u32; draft.len()];
-    let mut now = 0;
-    for (at, &node) in order.iter().enumerate() {
-        now += u32::from(at > 0 && cuts[at]);
-        stage[node as usize] = now;
-    }
-    draft.split(&stage, now as usize + 1)
+    let ready = (0..draft.len() as u32).filter(|&node| net.before[node as usize].is_empty()).collect();
+    let stage = vec![0; draft.len()];
+    let ran = vec![0; reach.words];
+    let mut cuts = Cuts { net: &net, turned: &turned, reach: &reach, ran, ready, stage, cuts: 0 };
+    cuts.find(&order, budget);
+    let Cuts { stage, cuts, .. } = cuts;
+    draft.split(&stage, cuts as usize + 1)
 }
 
+/// The cuts so far.
 struct Cuts<'a> {
     net: &'a Net,
     turned: &'a Net,
     reach: &'a Reach,
-    order: &'a [u32],
+    /// The last cut, and what is ready after it.
+    ran: Vec<u64>,
+    ready: BTreeSet<u32>,
+    /// Per node: how many cuts come before it.
+    stage: Vec<u32>,
+    cuts: u32,
+}
+
+fn has(row: &[u64], node: u32) -> bool {
+    row[node as usize / 64] >> (node % 64) & 1 == 1
 }
 
 impl Cuts<'_> {
-    /// Per position of the order: whether the nodes before it are such a downset.
-    fn find(&self, budget: &mut Budget) -> Vec<bool> {
-        let n = self.order.len();
-        let mut place = vec![0usize; n];
-        self.order.iter().enumerate().for_each(|(at, &node)| place[node as usize] = at);
-        let mut state = State::new(self.net);
-        let mut alive = vec![state.alive];
-        alive.extend(self.order.iter().map(|&node| state.run(node).alive).collect::<Vec<_>>());
-        // Nodes none of whose successors ran.
-        let mut last: std::collections::BTreeSet<u32> = std::collections::BTreeSet::new();
-        let mut first: std::collections::BTreeSet<u32> =
-            (0..n as u32).filter(|&node| self.net.before[node as usize].is_empty()).collect();
-        let mut cuts = vec![false; n];
-        for at in 0..n {
-            if budget.check().is_some() {
+    /// Tries the downsets of an order one after the other.
+    fn find(&mut self, order: &[u32], budget: &mut Budget) {
+        let n = self.net.len();
+        // Nodes that ran after the last cut.
+        let mut since: BTreeSet<u32> = BTreeSet::new();
+        for (at, &node) in order.iter().enumerate() {
+            if at.is_multiple_of(64) && budget.check().is_some() {
                 break;
             }
-            let (before, next) = (at.checked_sub(1).map(|at| self.order[at]), self.order[at]);
-            if let Some(before) = before {
-                let all = self.common(&last, |node| self.reach.after(node));
-                let none = self.common(&first, |node| self.reach.before(node));
-                let within = |row: &[u64], node: u32| row[node as usize / 64] >> (node % 64) & 1 == 1;
-                let quick = (within(&all, next) || alive[at + 1] >= alive[at])
-                    && (within(&none, before) || alive[at - 1] >= alive[at]);
-                cuts[at] =
-                    quick && self.holds(at, &place, &|node| within(&all, node), &|node| within(&none, node));
+            if has(&self.ran, node) {
+                continue;
             }
-            first.remove(&next);
-            for &after in &self.net.after[next as usize] {
-                if self.net.before[after as usize].iter().all(|&node| place[node as usize] <= at) {
-                    first.insert(after);
-                }
+            since.insert(node);
+            let mut own = since.clone();
+            if self.settle(&mut own) && !own.is_empty() && self.count() + own.len() < n {
+                self.cut(&own);
+                since.retain(|node| !own.contains(node));
             }
-            self.net.before[next as usize].iter().for_each(|node| {
-                last.remove(node);
-            });
-            last.insert(next);
         }
-        cuts
+        // What is left comes after the last cut.
+        let left: Vec<u32> = (0..n as u32).filter(|&node| !has(&self.ran, node)).collect();
+        left.into_iter().for_each(|node| self.stage[node as usize] = self.cuts);
     }
 
-    fn common<'b>(
-        &self,
-        nodes: &std::collections::BTreeSet<u32>,
-        row: impl Fn(usize) -> &'b [u64],
-    ) -> Vec<u64> {
+    fn count(&self) -> usize {
+        super::draft::count(&self.ran)
+    }
+
+    fn cut(&mut self, own: &BTreeSet<u32>) {
+        for &node in own {
+            self.ran[node as usize / 64] |= 1 << (node % 64);
+            self.stage[node as usize] = self.cuts;
+        }
+        self.cuts += 1;
+        self.ready = self.ready_after(own);
+    }
+
+    /// What is ready after the last cut and these nodes.
+    fn ready_after(&self, own: &BTreeSet<u32>) -> BTreeSet<u32> {
+        let ran = |node: &u32| has(&self.ran, *node) || own.contains(node);
+        let next = own.iter().flat_map(|&node| self.net.after[node as usize].iter().copied());
+        let fresh = next.filter(|&node| self.net.before[node as usize].iter().all(ran));
+        self.ready.iter().copied().chain(fresh).filter(|node| !ran(node)).collect()
+    }
+
+    /// Moves a downset, which is the last cut and `own`, until both conditions hold; false where they do not.
+    fn settle(&self, own: &mut BTreeSet<u32>) -> bool {
+        for _ in 0..=MOST_MOVES {
+            let Some((after, before)) = self.sides(own) else { return false };
+            let ran = |node: u32| has(&self.ran, node) || own.contains(&node);
+            if let Some(more) = lower(self.net, &ran, &after) {
+                own.extend(more);
+            } else if let Some(less) = lower(self.turned, &|node| !ran(node), &before) {
+                own.retain(|node| !less.contains(node));
+            } else {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Nodes that have not run and do not wait for all of `own`; nodes of `own` that not all of those left wait for.
+    /// None where there are too many.
+    fn sides(&self, own: &BTreeSet<u32>) -> Option<(Vec<u32>, Vec<u32>)> {
+        let inner = |node: &u32| self.net.after[*node as usize].iter().any(|next| own.contains(next));
+        let last = own.iter().copied().filter(|node| !inner(node));
+        let later = self.common(last, |node| self.reach.after(node));
+        let ready = self.ready_after(own);
+        let earlier = self.common(ready.into_iter(), |node| self.reach.before(node));
+        let n = self.net.len();
+        let mut free: Vec<u64> = (0..self.reach.words).map(|word| !later[word] & !self.ran[word]).collect();
+        if !n.is_multiple_of(64) {
+            free[n / 64] &= (1 << (n % 64)) - 1;
+        }
+        own.iter().for_each(|&node| free[node as usize / 64] &= !(1 << (node % 64)));
+        let after: Vec<u32> = bits(&free).take(WIDEST + 1).collect();
+        let before: Vec<u32> = own.iter().copied().filter(|&node| !has(&earlier, node)).collect();
+        (after.len() <= WIDEST && before.len() <= WIDEST).then_some((after, before))
+    }
+
+    /// The bits that the rows of all these nodes have.
+    fn common<'b>(&self, nodes: impl Iterator<Item = u32>, row: impl Fn(usize) -> &'b [u64]) -> Vec<u64> {
         let mut all = vec![u64::MAX; self.reach.words];
-        for &node in nodes {
+        for node in nodes {
             all.iter_mut().zip(row(node as usize)).for_each(|(own, row)| *own &= row);
         }
         all
-    }
-
-    /// Both conditions, by minimum cuts.
-    fn holds(
-        &self,
-        at: usize,
-        place: &[usize],
-        later: &dyn Fn(u32) -> bool,
-        earlier: &dyn Fn(u32) -> bool,
-    ) -> bool {
-        let after: Vec<u32> =
-            self.order[at..].iter().copied().filter(|&node| !later(node)).take(WIDEST + 1).collect();
-        let before: Vec<u32> =
-            self.order[..at].iter().copied().filter(|&node| !earlier(node)).take(WIDEST + 1).collect();
-        after.len() <= WIDEST
-            && before.len() <= WIDEST
-            && is_least(self.net, &|node| place[node as usize] < at, &after)
-            && is_least(self.turned, &|node| place[node as usize] >= at, &before)
     }
 }
