@@ -15,7 +15,6 @@
 
 use super::draft::{Draft, Reach};
 use super::flow::lower;
-use super::greedy::greedy;
 use super::net::{Net, bits};
 use plimsoll_model::Budget;
 use std::collections::BTreeSet;
@@ -26,21 +25,19 @@ const WIDEST: usize = 400;
 /// A candidate is moved to what has less alive at most so many times.
 const MOST_MOVES: usize = 4;
 
-/// Cuts a part at downsets that lose nothing. O(n^2 / 64 width) and a few flows per downset of a greedy order; ends early
-/// with the budget.
-pub(super) fn narrow(draft: Draft, budget: &mut Budget) -> Vec<Draft> {
-    if draft.len() < 2 {
-        return vec![draft];
-    }
-    let back = draft.reversed();
-    let (net, turned) = (Net::of(&draft), Net::of(&back));
-    let (order, _) = greedy(&net, &turned, draft.sorted(), budget);
+/// Beyond so many nodes since the last cut, only some downsets are tried: ever fewer.
+const FEW: usize = 128;
+
+/// Cuts a part at downsets that lose nothing, found along an order. O(n^2 / 64 width) and a few flows per downset; ends
+/// early with the budget.
+pub(super) fn narrow(draft: Draft, order: &[u32], budget: &mut Budget) -> Vec<Draft> {
+    let (net, turned) = (Net::of(&draft), Net::of(&draft.reversed()));
     let reach = Reach::of(&draft);
     let ready = (0..draft.len() as u32).filter(|&node| net.before[node as usize].is_empty()).collect();
     let stage = vec![0; draft.len()];
     let ran = vec![0; reach.words];
     let mut cuts = Cuts { net: &net, turned: &turned, reach: &reach, ran, ready, stage, cuts: 0 };
-    cuts.find(&order, budget);
+    cuts.find(order, budget);
     let Cuts { stage, cuts, .. } = cuts;
     draft.split(&stage, cuts as usize + 1)
 }
@@ -68,14 +65,17 @@ impl Cuts<'_> {
         let n = self.net.len();
         // Nodes that ran after the last cut.
         let mut since: BTreeSet<u32> = BTreeSet::new();
-        for (at, &node) in order.iter().enumerate() {
-            if at.is_multiple_of(64) && budget.check().is_some() {
-                break;
-            }
+        for &node in order {
             if has(&self.ran, node) {
                 continue;
             }
             since.insert(node);
+            if !since.len().is_multiple_of((since.len() / FEW).next_power_of_two()) {
+                continue;
+            }
+            if budget.check().is_some() {
+                break;
+            }
             let mut own = since.clone();
             if self.settle(&mut own) && !own.is_empty() && self.count() + own.len() < n {
                 self.cut(&own);
@@ -84,7 +84,9 @@ impl Cuts<'_> {
         }
         // What is left comes after the last cut.
         let left: Vec<u32> = (0..n as u32).filter(|&node| !has(&self.ran, node)).collect();
-        left.into_iter().for_each(|node| self.stage[node as usize] = self.cuts);
+        for node in left {
+            self.stage[node as usize] = self.cuts;
+        }
     }
 
     fn count(&self) -> usize {
@@ -137,7 +139,9 @@ impl Cuts<'_> {
         if !n.is_multiple_of(64) {
             free[n / 64] &= (1 << (n % 64)) - 1;
         }
-        own.iter().for_each(|&node| free[node as usize / 64] &= !(1 << (node % 64)));
+        for &node in own {
+            free[node as usize / 64] &= !(1 << (node % 64));
+        }
         let after: Vec<u32> = bits(&free).take(WIDEST + 1).collect();
         let before: Vec<u32> = own.iter().copied().filter(|&node| !has(&earlier, node)).collect();
         (after.len() <= WIDEST && before.len() <= WIDEST).then_some((after, before))

@@ -59,10 +59,10 @@ pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut LeftOut, bu
     before = draft.len() + 1;
     while rules.fuse && draft.len() < before && budget.check().is_none() {
         before = draft.len();
-        draft = fuse(draft, &reach);
+        draft = fuse(draft, &reach, budget);
         reach = Reach::of(&draft);
         thin(&mut draft, &reach);
-        draft = fuse(draft.reversed(), &reach.reversed()).reversed();
+        draft = fuse(draft.reversed(), &reach.reversed(), budget).reversed();
         reach = Reach::of(&draft);
         thin(&mut draft, &reach);
     }
@@ -167,12 +167,17 @@ fn delays(v: Range, u: Range) -> bool {
 ///
 /// The successor stands for both: whoever runs before it runs before both of them now, whoever ran after the first ran
 /// after it anyway. So who precedes whom need not be found out anew.
-fn fuse(draft: Draft, reach: &Reach) -> Draft {
+fn fuse(draft: Draft, reach: &Reach, budget: &mut Budget) -> Draft {
     let mut queue: VecDeque<u32> = draft.sorted().into_iter().rev().collect();
     let mut view = View::of(draft, reach);
     let mut ranges: Vec<Option<Range>> = vec![None; view.draft.len()];
     let mut gone = vec![false; view.draft.len()];
+    let mut looks = 0usize;
     while let Some(v) = queue.pop_front() {
+        looks += 1;
+        if looks.is_multiple_of(256) && budget.check().is_some() {
+            break;
+        }
         let [u] = view.draft.after[v as usize][..] else { continue };
         if gone[v as usize] {
             continue;

@@ -71,41 +71,53 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Reduces and cuts the problem, and puts together the best greedy orders of the parts. There are no parts where the
-    /// budget ends before.
+    /// Reduces the problem, cuts it where every order passes, and puts together the best greedy orders of the parts; then
+    /// cuts those parts further that stand between value and bound. There are no parts where the budget ends before.
     pub fn prepare(&mut self, rules: Reductions, budget: &mut Budget) -> Result<(), SolveError> {
         let draft = self.phase("reduce", budget, |run, budget| {
             reduce(Draft::of(run.problem), rules, &mut run.gone, budget)
         });
         self.stats.count("operators", self.problem.len() as u64);
         self.stats.count("nodes reduced", draft.len() as u64);
-        let drafts = self.phase("cut", budget, |_, budget| {
-            let drafts = if rules.divide { divide(draft) } else { vec![draft] };
-            if rules.narrow {
-                return drafts.into_iter().flat_map(|draft| narrow(draft, budget)).collect();
-            }
-            drafts
-        });
-        self.stats.count("parts", drafts.len() as u64);
-        self.parts = self.phase("greedy", budget, |run, budget| {
-            let mut parts = Vec::with_capacity(drafts.len());
-            for draft in drafts {
-                if budget.check().is_some() {
-                    return Vec::new();
-                }
-                let single = draft.len() <= 1;
-                let draft = if single { draft } else { reduce(draft, rules, &mut run.gone, budget) };
-                parts.push(Part::of(&draft, budget));
-            }
-            parts
-        });
-        let widest = self.parts.iter().map(|part| part.best.len()).max().unwrap_or(0);
-        self.stats.count("widest part", widest as u64);
-        if !self.parts.is_empty() {
+        let drafts = if rules.divide { divide(draft) } else { vec![draft] };
+        let mut drafts = self.phase("greedy", budget, |run, budget| run.enter(drafts, rules, budget));
+        self.gather()?;
+        self.prove();
+        if rules.narrow && self.settled(budget).is_none() {
+            let open = self.open();
+            drafts = self.phase("cut", budget, |run, budget| {
+                let all = drafts.into_iter().enumerate();
+                let cut = all.flat_map(|(at, draft)| {
+                    if open.contains(&at) { narrow(draft, &run.parts[at].best, budget) } else { vec![draft] }
+                });
+                let cut = cut.collect();
+                run.enter(cut, rules, budget)
+            });
             self.gather()?;
             self.prove();
         }
+        self.stats.count("parts", drafts.len() as u64);
+        let widest = drafts.iter().map(Draft::len).max().unwrap_or(0);
+        self.stats.count("widest part", widest as u64);
         Ok(())
+    }
+
+    /// Reduces parts by themselves and makes them the parts of this run, unless the budget ends before.
+    fn enter(&mut self, drafts: Vec<Draft>, rules: Reductions, budget: &mut Budget) -> Vec<Draft> {
+        let mut gone = self.gone.clone();
+        let mut parts = Vec::with_capacity(drafts.len());
+        let mut reduced = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            if budget.check().is_some() {
+                return Vec::new();
+            }
+            let single = draft.len() <= 1;
+            let draft = if single { draft } else { reduce(draft, rules, &mut gone, budget) };
+            parts.push(Part::of(&draft, budget));
+            reduced.push(draft);
+        }
+        (self.parts, self.gone) = (parts, gone);
+        reduced
     }
 
     /// Tells of a phase and books its seconds.
@@ -132,12 +144,19 @@ impl<'a> Run<'a> {
         self.bound.value.get()
     }
 
+    /// What the best order takes in a part, at most, and what no order can go below, in it or elsewhere.
+    pub fn range(&self, at: usize) -> (u64, u64) {
+        let part = &self.parts[at];
+        (part.bound.max(self.bound()), part.value.min(self.value()))
+    }
+
     /// Parts that stand between value and bound, the highest first.
     pub fn open(&self) -> Vec<usize> {
-        let bound = self.bound();
-        let mut open: Vec<usize> = (0..self.parts.len())
-            .filter(|&at| self.parts[at].value > bound.max(self.parts[at].bound))
-            .collect();
+        let gap = |&at: &usize| {
+            let (bound, value) = self.range(at);
+            bound < value
+        };
+        let mut open: Vec<usize> = (0..self.parts.len()).filter(gap).collect();
         open.sort_by_key(|&at| (std::cmp::Reverse(self.parts[at].value), at));
         open
     }
@@ -165,6 +184,9 @@ impl<'a> Run<'a> {
 
     /// Puts the orders of the parts together.
     fn gather(&mut self) -> Result<(), SolveError> {
+        if self.parts.is_empty() {
+            return Ok(());
+        }
         let all = self.parts.iter().flat_map(|part| part.sides[0].net.operators(&part.best));
         let order: Vec<_> = all.collect();
         self.take(Order::new(complete(self.problem, &self.gone, &order)))

@@ -65,7 +65,8 @@ impl OrderSolver {
                     if let Some(stop) = run.settled(budget).or_else(|| budget.check()) {
                         return Ok(stop);
                     }
-                    if run.parts[at].value > run.bound().max(run.parts[at].bound) {
+                    let (bound, value) = run.range(at);
+                    if bound < value {
                         stuck &= !self.turn(run, at, *turn, nodes, budget)?;
                     }
                 }
@@ -115,8 +116,7 @@ impl OrderSolver {
         side: usize,
         budget: &mut Budget,
     ) -> Result<bool, SolveError> {
-        // Taken out so that the observer may be told of levels.
-        let (bound, value) = (run.parts[at].bound.max(run.bound()), run.parts[at].value);
+        let (bound, value) = run.range(at);
         let (end, level) = {
             let from = &run.parts[at].sides[side];
             let mut paths = Paths::new(&from.net, &from.reach, self.params.rules, bound);
@@ -141,7 +141,7 @@ impl OrderSolver {
         budget: &mut Budget,
     ) -> Result<(), SolveError> {
         loop {
-            let (bound, value) = (run.parts[at].bound.max(run.bound()), run.parts[at].value);
+            let (bound, value) = run.range(at);
             if value <= bound || run.settled(budget).is_some() {
                 return Ok(());
             }
