@@ -36,7 +36,7 @@ const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, n
 /// The optimum by brute force equals that of every method with every switch off in turn.
 #[test]
 fn all_methods_agree_with_brute_force() {
-    let changes: [fn(&mut OrderParams); 10] = [
+    let changes: [Change; 10] = [
         |_| {},
         |p| p.reductions = NONE,
         |p| p.reductions = Reductions { fuse: true, ..NONE },
@@ -108,6 +108,26 @@ fn random_wirings_are_proved() {
                 }
             }
         }
+    }
+}
+
+#[test]
+#[ignore = "prints a table"]
+fn integer_programs() {
+    for (n, varied) in [(8, false), (8, true), (12, false), (12, true), (16, false), (16, true)] {
+        let problem = randwire(Wiring::Ws(n, 4, 0.75), 1, varied, 1);
+        let started = Instant::now();
+        let solver = plimsoll_solvers::ilp::OrderIlp::new(Setup::default());
+        let mut budget = Budget::unlimited().with_time_limit(Duration::from_secs(20));
+        let outcome = checked(&problem, &solver, &mut budget);
+        let best = checked(&problem, &params(Method::Staged, |_| {}), &mut Budget::unlimited());
+        assert!(outcome.lower_bound.value <= best.value.unwrap() && best.value <= outcome.value);
+        let (value, bound) = (outcome.value.unwrap(), outcome.lower_bound.value);
+        let seconds = started.elapsed().as_secs_f64();
+        println!(
+            "{n} {varied}: {} {value}, bound {bound}, {seconds:.2} s, {:?}",
+            outcome.claim, outcome.stats.counters
+        );
     }
 }
 
@@ -203,6 +223,9 @@ fn nothing_to_order_is_proved_too() {
     }
 }
 
+/// A switch.
+type Change = fn(&mut OrderParams);
+
 /// Nodes and seconds with one part switched off each.
 #[test]
 #[ignore = "prints a table"]
@@ -213,7 +236,6 @@ fn ablation() {
             problems.push(randwire(wiring, 3, varied, seed));
         }
     }
-    type Change = fn(&mut OrderParams);
     let changes: [(&str, Change); 11] = [
         ("everything", |_| {}),
         ("no fuse", |p| p.reductions.fuse = false),

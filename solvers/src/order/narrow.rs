@@ -36,10 +36,10 @@ pub(super) fn narrow(draft: Draft, order: &[u32], budget: &mut Budget) -> Vec<Dr
     let ready = (0..draft.len() as u32).filter(|&node| net.before[node as usize].is_empty()).collect();
     let stage = vec![0; draft.len()];
     let ran = vec![0; reach.words];
-    let mut cuts = Cuts { net: &net, turned: &turned, reach: &reach, ran, ready, stage, cuts: 0 };
+    let mut cuts = Cuts { net: &net, turned: &turned, reach: &reach, ran, ready, stage, made: 0 };
     cuts.find(order, budget);
-    let Cuts { stage, cuts, .. } = cuts;
-    draft.split(&stage, cuts as usize + 1)
+    let Cuts { stage, made, .. } = cuts;
+    draft.split(&stage, made as usize + 1)
 }
 
 /// The cuts so far.
@@ -52,7 +52,7 @@ struct Cuts<'a> {
     ready: BTreeSet<u32>,
     /// Per node: how many cuts come before it.
     stage: Vec<u32>,
-    cuts: u32,
+    made: u32,
 }
 
 fn has(row: &[u64], node: u32) -> bool {
@@ -85,7 +85,7 @@ impl Cuts<'_> {
         // What is left comes after the last cut.
         let left: Vec<u32> = (0..n as u32).filter(|&node| !has(&self.ran, node)).collect();
         for node in left {
-            self.stage[node as usize] = self.cuts;
+            self.stage[node as usize] = self.made;
         }
     }
 
@@ -96,9 +96,9 @@ impl Cuts<'_> {
     fn cut(&mut self, own: &BTreeSet<u32>) {
         for &node in own {
             self.ran[node as usize / 64] |= 1 << (node % 64);
-            self.stage[node as usize] = self.cuts;
+            self.stage[node as usize] = self.made;
         }
-        self.cuts += 1;
+        self.made += 1;
         self.ready = self.ready_after(own);
     }
 

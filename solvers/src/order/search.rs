@@ -25,7 +25,7 @@ pub struct OrderRules {
 
 impl Default for OrderRules {
     fn default() -> Self {
-        Self { settling: Settling::default(), memo: true, ahead: true, jump: 32, memo_bytes: 2 << 30 }
+        Self { settling: Settling::default(), memo: true, ahead: true, jump: 32, memo_bytes: 1 << 30 }
     }
 }
 
