@@ -2,9 +2,9 @@
 //!
 //! The bytes alive after a set of operators ran depend on the set alone, so an order is a path over *downsets*, and the
 //! peak its highest step. All methods share
-//! - a [`draft`] of the problem, made smaller by [`reduce`] and cut into parts where every order passes, or one of least peak ([`narrow`]);
-//! - runs that lose nothing ([`settle`]), by which most downsets have a single way on;
-//! - what must be alive later ([`ahead`]).
+//! - a `draft` of the problem, made smaller by `reduce` and cut into parts where every order passes, or one of least peak (`narrow`);
+//! - runs that lose nothing (`settle`), by which most downsets have a single way on;
+//! - what must be alive later (`ahead`).
 //!
 //! ```text
 //! problem -> draft -> reduced -> parts -> per part: greedy orders, then
