@@ -12,6 +12,7 @@
 #   rules        what each rule of valley branching buys on A to K at their loads
 #   above-load   proofs of optima above the load: search, ilp, smt, CP-SAT, a minute each
 #   large        a million buffers of each family
+#   orders       every order algorithm on generated graphs and, where PLIMSOLL_CORPORA is set, on real models
 # With words, only those records: scripts/results.sh ablation robust
 #
 # Those from head-to-head to rules need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC (its binary), PLIMSOLL_IDEALLOC (the
@@ -20,7 +21,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load large"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load large orders"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -152,3 +153,58 @@ if wanted above-load; then
         --reference search "${peers[@]+"${peers[@]}"}"
 fi
 record large large --only '*-1000000' --problems offsets --solvers exact --time-limit 28
+
+# One graph after the other, each by every order algorithm: rows.csv as they come, summary.md with one line per graph.
+orders_record() {
+    local out=$1 scratch family graph
+    if [ -e "$out" ]; then
+        echo "$out is there already" >&2
+        exit 2
+    fi
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' RETURN
+    while read -r family; do
+        # shellcheck disable=SC2086 # words of one line are arguments
+        (cd "$scratch" && "$binary" generate $family >/dev/null)
+    done <scripts/graphs.txt
+    local graphs=("$scratch"/*.json) options=()
+    if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
+        graphs+=("$PLIMSOLL_CORPORA"/onnx/*.onnx "$PLIMSOLL_CORPORA"/tflite/*.tflite)
+    fi
+    mkdir -p "$out"
+    for graph in "${graphs[@]}"; do
+        options=()
+        case "$graph" in
+            # One sequence of 512 samples with 64 of context.
+            */silero*) options=(--input-shape input=1x576 --input-shape state=2x1x128) ;;
+        esac
+        "$binary" order "$graph" "${options[@]+"${options[@]}"}" --compare --time-limit 10 --output "$scratch/rows.csv" >/dev/null
+        if [ -e "$out/rows.csv" ]; then
+            tail -n +2 "$scratch/rows.csv" >>"$out/rows.csv"
+        else
+            cp "$scratch/rows.csv" "$out/rows.csv"
+        fi
+    done
+    awk -f scripts/orders.awk "$out/rows.csv" >"$out/summary.md"
+    {
+        echo "# Orders record"
+        echo
+        echo "Made by \`scripts/results.sh orders\`: \`plimsoll order GRAPH --compare --time-limit 10\` on the graphs that"
+        echo "\`scripts/graphs.txt\` generates and, where there are, on the ONNX and TFLite models of the corpora. One thread."
+        echo
+        echo "- commit $(git rev-parse HEAD)$(test -z "$(git status --porcelain --untracked-files=no)" || echo ', with changes')"
+        echo "- $(rustc --version)"
+        echo "- $(awk -F': ' '/model name/ {print $2; exit}' /proc/cpuinfo 2>/dev/null || uname -m), $(nproc) threads"
+        echo
+        echo "| file | holds |"
+        echo "|---|---|"
+        echo "| \`rows.csv\` | one row per graph and algorithm: peak, bound, claim, seconds, of the body of the graph |"
+        echo "| \`summary.md\` | one line per graph, from the rows |"
+        echo
+        echo "Peaks and bounds are bytes alive: inputs and outputs in the arena while needed, weights outside, views shared,"
+        echo "nothing in place. Every order passed the checker. Seconds are those of the algorithm on the body."
+    } >"$out/README.md"
+}
+if wanted orders; then
+    orders_record "$prefix-orders"
+fi

@@ -1,6 +1,7 @@
 //! Why a generator refuses its parameters.
 
 use plimsoll_model::InstanceError;
+use plimsoll_model::graph::GraphError;
 
 /// Parameters that describe no instance.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -14,6 +15,26 @@ pub enum GenerateError {
         value: u64,
         /// The least allowed.
         least: u64,
+    },
+    /// A number above the most that makes sense.
+    #[error("{name} is {value}, but must be at most {most}")]
+    TooBig {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: u64,
+        /// The most allowed.
+        most: u64,
+    },
+    /// A parameter the family does not have.
+    #[error("{family} has no parameter '{name}', only {known}")]
+    NoParameter {
+        /// The family.
+        family: &'static str,
+        /// The parameter.
+        name: String,
+        /// Those it has.
+        known: String,
     },
     /// A lower end above its upper end.
     #[error("{low_name} is {low}, above {high_name}, which is {high}")]
@@ -60,6 +81,9 @@ pub enum GenerateError {
     /// What was generated is no instance: its sizes leave the address space.
     #[error(transparent)]
     Instance(#[from] InstanceError),
+    /// What was generated is no graph: its sizes leave the address space.
+    #[error(transparent)]
+    Graph(#[from] Box<GraphError>),
 }
 
 /// Refuses a `value` below `least`.

@@ -3,8 +3,14 @@
 //!
 //! The targets in `fuzz/` and the smoke test both call these, so they are run by everyday tests as well.
 
+use crate::import::ImportOptions;
+use crate::onnx::read_onnx;
 use plimsoll_model::csv::{ReadOptions, read_instance, read_layout, write_instance, write_layout};
-use plimsoll_model::{Buffer, Certificate, Instance, InstanceBuilder, Layout, Lifespan, check_layout, load};
+use plimsoll_model::graph::{Graph, LivenessOptions, read_graph, write_graph};
+use plimsoll_model::{
+    Buffer, Bytes, Certificate, Instance, InstanceBuilder, Layout, Lifespan, RegionId, check_layout, load,
+};
+use std::path::Path;
 
 /// Reads an instance; writes and reads it again.
 ///
@@ -65,4 +71,48 @@ pub fn certificate_json(data: &[u8]) {
     let written = serde_json::to_vec(&certificate).expect("certificates can be written");
     let again: Certificate = serde_json::from_slice(&written).expect("what was written is valid");
     assert_eq!(again, certificate);
+}
+
+/// Reads a `TFLite` model, with and without a size for what has none; writes and reads the graph again.
+///
+/// # Panics
+/// If what was written is read differently.
+pub fn tflite_model(data: &[u8]) {
+    let origin = std::path::Path::new("fuzz");
+    let plain = crate::ImportOptions::default();
+    let bent = crate::ImportOptions {
+        batch: Some(3),
+        element: Some("float16".to_owned()),
+        assume_bytes: Some(8),
+        ..plain.clone()
+    };
+    for options in [plain, bent] {
+        let Ok(import) = crate::read_tflite(origin, data, &options) else { continue };
+        check_graph(&import.graph);
+    }
+}
+
+/// Reads an ONNX model, plainly and with everything assumed; derives its storages; writes the graph and reads it again.
+///
+/// # Panics
+/// If what was written is read differently.
+pub fn onnx_model(data: &[u8]) {
+    let assuming = ImportOptions { assume_bytes: Some(8), batch: Some(2), ..ImportOptions::default() };
+    for options in [ImportOptions::default(), assuming] {
+        let Ok(import) = read_onnx(Path::new("fuzz.onnx"), data, &options) else { continue };
+        check_graph(&import.graph);
+    }
+}
+
+/// A graph that was built can be turned into storages, written, and read again the same.
+fn check_graph(graph: &Graph) {
+    let sharing = LivenessOptions { in_place: true, ..LivenessOptions::default() };
+    for region in 0..graph.regions().len() {
+        let storages = graph.storages(RegionId::at(region), &sharing, |_| Bytes::ZERO);
+        storages.expect("what a graph holds fits 63 bits");
+    }
+    let mut written = Vec::new();
+    write_graph(graph, &mut written).expect("graphs can be written");
+    let again = read_graph(Path::new("fuzz.json"), written.as_slice()).expect("what was written is valid");
+    assert_eq!(again, *graph);
 }

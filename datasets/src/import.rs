@@ -19,6 +19,9 @@ pub struct ImportOptions {
     pub batch: Option<u64>,
     /// Every tensor of a floating-point type takes this type instead: a name such as `float16`.
     pub element: Option<String>,
+    /// Keep operators that read nothing but constants. Otherwise what they make is a weight ([`Graph::folded`]), as runtimes of
+    /// ONNX models compute it before they start. `TFLite` models and graphs are taken as they are.
+    pub keep_constants: bool,
     /// Bytes for tensors whose shape or type nobody can tell, instead of an error.
     pub assume_bytes: Option<u64>,
 }
@@ -133,12 +136,29 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, ImportError> {
 pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
     let bytes = read_bytes(path)?;
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let _ = options;
     match extension.as_str() {
         "json" => {
             let graph = plimsoll_model::graph::read_graph(path, bytes.as_slice())?;
             Ok(Import { graph, assumed: Vec::new() })
         }
+        "onnx" => {
+            let import = crate::onnx::read_owned(path, bytes.into(), options)?;
+            Ok(if options.keep_constants { import } else { fold(import) })
+        }
+        _ if extension == "tflite" || crate::tflite::is_tflite(&bytes) => {
+            crate::tflite::read_tflite(path, &bytes, options)
+        }
         _ => Err(ImportError::UnknownFormat { path: path.to_path_buf() }),
     }
+}
+
+/// Computes what depends on constants alone, and says so.
+fn fold(import: Import) -> Import {
+    let (graph, count) = import.graph.folded();
+    let mut assumed = import.assumed;
+    if count > 0 {
+        assumed
+            .push(format!("{count} operators read nothing but constants: what they make counts as weights"));
+    }
+    Import { graph, assumed }
 }

@@ -5,32 +5,39 @@
 mod above_load;
 #[cfg(test)]
 mod brute;
+mod cnn;
 mod corpora;
 mod derive;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod graphs;
 mod import;
 mod large;
 mod manifest;
+mod onnx;
 mod packing;
 mod random;
 mod small;
 mod suite;
+mod tflite;
 mod worked;
 
 pub use above_load::{AboveLoad, AboveLoadParams, DRAWS, ORDERS, hard_above_load, late_above_load};
+pub use cnn::{lenet5, resnet18, vgg16};
 pub use corpora::{CORPORA_VARIABLE, CorporaError, InstanceFile, corpora, corpora_from_environment};
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;
 pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, import_file, read_bytes};
 pub use large::{FAMILIES, Family};
 pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST};
+pub use onnx::read_onnx;
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
 pub use small::{SmallParams, small_instance};
 pub use suite::{
-    Known, SuiteEntry, ablation_suite, above_load_suite, derived_reversed, derived_thinned, embedded_suite,
-    large_suite, packings_suite, scaling_suite,
+    Known, SuiteEntry, ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed,
+    derived_thinned, embedded_suite, large_suite, packings_suite, scaling_suite,
 };
+pub use tflite::read_tflite;
 pub use worked::{Fact, Worked, cann, leading_gap, minimalloc_five, patent, pisarchyk_lee, worked_examples};

@@ -158,19 +158,40 @@ pub fn above_load_suite() -> Vec<SuiteEntry> {
     for (law, params, make) in laws {
         for buffers in [20, 40, 60, 80, 100, 120] {
             let params = AboveLoadParams { buffers, ..params };
-            let proved = (0..1000)
-                .map(|seed| (seed, make(params, seed).expect("parameters in range")))
-                .filter(|(_, made)| made.proved);
-            suite.extend(proved.take(2).map(|(seed, made)| {
-                let name = format!("above-load-{law}-{buffers}-{seed}");
-                let known = Known::AtLeast(made.lower_bound);
-                SuiteEntry::new(
-                    name,
-                    made.instance,
-                    known,
-                    "no order of the buffers alive survives all turns",
-                )
-            }));
+            suite.extend(two_above_load(&format!("above-load-{law}-{buffers}"), params, make));
+        }
+    }
+    suite
+}
+
+/// The first two seeds with a proof.
+fn two_above_load(
+    name: &str,
+    params: AboveLoadParams,
+    make: fn(AboveLoadParams, u64) -> Result<crate::AboveLoad, crate::GenerateError>,
+) -> impl Iterator<Item = SuiteEntry> {
+    let made = (0..1000).map(move |seed| (seed, make(params, seed).expect("parameters in range")));
+    made.filter(|(_, made)| made.proved).take(2).map(move |(seed, made)| {
+        let known = Known::AtLeast(made.lower_bound);
+        let reason = "no order of the buffers alive survives all turns";
+        SuiteEntry::new(format!("{name}-{seed}"), made.instance, known, reason)
+    })
+}
+
+/// The same question with more alive at a time: nine to twelve, 60 to 120 buffers, two or three of which die together;
+/// sizes that are multiples of a 64th of the load, or any number of bytes.
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn above_load_wide_suite() -> Vec<SuiteEntry> {
+    let mut suite = Vec::new();
+    for alive in [9, 10, 11, 12] {
+        for (sizes, unit) in [("coarse", 1 << 14), ("fine", 1)] {
+            for buffers in [60, 90, 120] {
+                let params = AboveLoadParams { buffers, alive, bytes: 1 << 20, unit, turnover: 3 };
+                let name = format!("above-load-wide-{alive}-{sizes}-{buffers}");
+                suite.extend(two_above_load(&name, params, hard_above_load));
+            }
         }
     }
     suite
@@ -238,7 +259,8 @@ mod tests {
 
     #[test]
     fn suites_are_stable_and_their_names_are_unique() {
-        for make in [embedded_suite, scaling_suite, ablation_suite, packings_suite, above_load_suite] {
+        let makes = [embedded_suite, scaling_suite, ablation_suite, packings_suite, above_load_suite];
+        for make in makes.into_iter().chain([above_load_wide_suite as fn() -> _]) {
             check(&make(), &make());
         }
         check(&families(&[50, 2000]), &families(&[50, 2000]));

@@ -1,6 +1,6 @@
 //! The fuzz targets on mutations of valid files, about a second each.
 
-use plimsoll_datasets::fuzzing::{certificate_json, instance_csv, layout_csv};
+use plimsoll_datasets::fuzzing::{certificate_json, instance_csv, layout_csv, onnx_model, tflite_model};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::path::Path;
@@ -123,4 +123,42 @@ fn certificates() {
         ".5",
     ];
     smoke("certificate_json", &words, certificate_json);
+}
+
+#[test]
+fn tflite_models() {
+    let words =
+        ["\0", "\0\0\0\0", "\u{1}\0\0\0", "\u{4}\0", "\u{7f}\0\0\0", "TFL3", "\u{10}\0\0\0", "\0\0\0@"];
+    smoke("tflite_model", &words, tflite_model);
+}
+
+#[test]
+fn onnx_models() {
+    let words = [
+        "\u{0}",
+        "\u{1}",
+        "\u{2}",
+        "\u{7f}",
+        "\u{a}",
+        "\u{12}",
+        "\u{3a}",
+        "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{7f}",
+        "x",
+        "y",
+        "Concat",
+        "Reshape",
+        "Slice",
+        "Resize",
+        "Tile",
+        "Split",
+        "Scan",
+        "Loop",
+        "If",
+        "Einsum",
+        "LSTM",
+        "NonZero",
+        "axis",
+        "pads",
+    ];
+    smoke("onnx_model", &words, onnx_model);
 }

@@ -39,3 +39,19 @@ impl From<plimsoll::model::csv::CsvError> for Failure {
         Self::input(error)
     }
 }
+
+impl From<plimsoll::graphs::GraphRunError> for Failure {
+    fn from(error: plimsoll::graphs::GraphRunError) -> Self {
+        use plimsoll::graphs::GraphRunError;
+        use plimsoll::model::SolveError;
+        use plimsoll::run::RunError;
+        match &error {
+            GraphRunError::Nothing { .. } => Self { code: NOTHING_FOUND, message: error.to_string() },
+            GraphRunError::Problem { .. }
+            | GraphRunError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. } => {
+                Self::input(error)
+            }
+            GraphRunError::Run { .. } => Self::internal(error),
+        }
+    }
+}

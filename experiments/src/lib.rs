@@ -41,7 +41,9 @@
 //! | [`datasets`] | worked examples and generators |
 //! | [`registry()`] | every algorithm of every problem |
 //! | [`mod@run`] | one algorithm, under limits, through the checker |
+//! | [`graphs`] | orders and plans of whole graphs, region by region |
 //! | [`external`] | anybody's binary, the same way |
+//! | [`reproduce`] | published results, computed again |
 //! | [`report`] | tables, rows, summaries, maps |
 
 pub use plimsoll_datasets as datasets;
@@ -50,10 +52,12 @@ pub use plimsoll_model as model;
 pub use plimsoll_solvers as solvers;
 
 pub mod external;
+pub mod graphs;
 pub mod machine;
 pub mod plan;
 mod registry;
 pub mod report;
+pub mod reproduce;
 pub mod run;
 pub mod suite;
 

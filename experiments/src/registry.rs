@@ -1,6 +1,6 @@
 //! Every algorithm of every problem: what the command, the benchmark and the tests read, and nothing else.
 
-use plimsoll_model::{Entry, Offsets, Pools, Scattered};
+use plimsoll_model::{Entry, Joint, Offsets, Orders, Pools, Scattered};
 
 /// All entries, heuristics first, each list in the order of its crate.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +11,10 @@ pub struct Registry {
     pub scattered: Vec<&'static Entry<Scattered>>,
     /// For the shared-object problem.
     pub pools: Vec<&'static Entry<Pools>>,
+    /// For the order problem.
+    pub orders: Vec<&'static Entry<Orders>>,
+    /// For order and offsets together.
+    pub joint: Vec<&'static Entry<Joint>>,
     /// Exact solvers for the offset problem with one part switched off each, for ablation: found by their full name,
     /// never part of a default.
     pub variants: Vec<&'static Entry<Offsets>>,
@@ -22,6 +26,8 @@ pub fn registry() -> Registry {
         offsets: plimsoll_heuristics::OFFSETS.iter().chain(plimsoll_solvers::OFFSETS).collect(),
         scattered: plimsoll_heuristics::SCATTERED.iter().collect(),
         pools: plimsoll_heuristics::POOLS.iter().chain(plimsoll_solvers::POOLS).collect(),
+        orders: plimsoll_heuristics::ORDERS.iter().chain(plimsoll_solvers::ORDERS).collect(),
+        joint: plimsoll_solvers::JOINT.iter().collect(),
         variants: plimsoll_solvers::VARIANTS.iter().collect(),
     }
 }
@@ -29,12 +35,12 @@ pub fn registry() -> Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Plan;
+    use plimsoll_model::Problem;
     use std::collections::BTreeSet;
 
-    fn check<P: Plan>(registry: &Registry) {
+    fn check<P: Problem>(entries: &[&'static Entry<P>]) {
         let mut names = BTreeSet::new();
-        for entry in P::entries(registry) {
+        for entry in entries {
             assert!(names.insert(entry.name), "{} twice among {}", entry.name, P::NAME);
             let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             assert!(entry.name.chars().all(plain), "{}", entry.name);
@@ -48,9 +54,11 @@ mod tests {
     #[test]
     fn names_are_unique_and_described() {
         let registry = registry();
-        check::<Offsets>(&registry);
-        check::<Scattered>(&registry);
-        check::<Pools>(&registry);
+        check(&registry.offsets);
+        check(&registry.scattered);
+        check(&registry.pools);
+        check(&registry.orders);
+        check(&registry.joint);
         let mut variants = BTreeSet::new();
         for entry in registry.variants {
             assert!(variants.insert(entry.name), "{} twice", entry.name);

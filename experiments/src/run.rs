@@ -8,10 +8,11 @@ use crate::machine::MemoryMeter;
 use plimsoll_model::{
     BoundError, Budget, Bytes, Claim, Entry, Observer, Outcome, Problem, Setup, SolveError,
 };
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Stack of the thread an algorithm runs on, bytes: recursion over thousands of buffers must not end the process.
+/// Stack an algorithm runs on, bytes: recursion over thousands of buffers must not end the process.
 const STACK: usize = 256 << 20;
 
 /// What a run may spend.
@@ -78,7 +79,7 @@ pub struct Attempt<S> {
     pub result: Result<Outcome<S>, RunError>,
     /// Wall-clock seconds of the algorithm alone, without the checker.
     pub seconds: f64,
-    /// Highest resident memory of the process during the run, bytes, where the system tells.
+    /// Highest resident memory of the process during the run, bytes, where it was measured and the system tells.
     pub peak_memory: Option<u64>,
 }
 
@@ -88,12 +89,30 @@ pub fn run<P: Problem>(
     input: &P::Input,
     setup: Setup,
     limits: Limits,
-    observer: &mut (dyn Observer<P> + Send),
-) -> Attempt<P::Solution>
-where
-    P::Input: Sync,
-{
-    let meter = MemoryMeter::start();
+    observer: &mut dyn Observer<P>,
+) -> Attempt<P::Solution> {
+    attempt(entry, input, setup, limits, observer, None)
+}
+
+/// The same, with memory measured.
+pub fn run_measured<P: Problem>(
+    entry: &Entry<P>,
+    input: &P::Input,
+    setup: Setup,
+    limits: Limits,
+    observer: &mut dyn Observer<P>,
+) -> Attempt<P::Solution> {
+    attempt(entry, input, setup, limits, observer, Some(MemoryMeter::start()))
+}
+
+fn attempt<P: Problem>(
+    entry: &Entry<P>,
+    input: &P::Input,
+    setup: Setup,
+    limits: Limits,
+    observer: &mut dyn Observer<P>,
+    meter: Option<MemoryMeter>,
+) -> Attempt<P::Solution> {
     let started = Instant::now();
     let answer = on_own_stack(|| {
         let solver = (entry.build)(setup);
@@ -101,9 +120,9 @@ where
         solver.solve(input, &mut limits.budget(), observer)
     });
     let seconds = started.elapsed().as_secs_f64();
-    let peak_memory = meter.peak();
+    let peak_memory = meter.and_then(|meter| meter.peak());
     let result = match answer {
-        Err(message) => Err(RunError::Panicked(message)),
+        Err(payload) => Err(RunError::Panicked(message_of(&*payload))),
         Ok(Err(error)) => Err(RunError::Solve(error)),
         Ok(Ok(outcome)) => match catch_unwind(AssertUnwindSafe(|| audit::<P>(input, &outcome))) {
             Ok(reasons) if reasons.is_empty() => Ok(outcome),
@@ -114,19 +133,15 @@ where
     Attempt { result, seconds, peak_memory }
 }
 
-/// Runs `work` on a thread with a large stack; `Err` is the message of its panic.
-fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
-    std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().name("algorithm".to_owned()).stack_size(STACK);
-        match builder.spawn_scoped(scope, work) {
-            Ok(thread) => thread.join().map_err(|payload| {
-                let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-                text.or_else(|| payload.downcast_ref::<String>().cloned())
-                    .unwrap_or_else(|| "no message".to_owned())
-            }),
-            Err(error) => Err(format!("no thread to run on: {error}")),
-        }
-    })
+/// Runs `work` on a large stack, which costs less than a thread; `Err` is what its panic carried.
+fn on_own_stack<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    catch_unwind(AssertUnwindSafe(|| stacker::grow(STACK, work)))
+}
+
+/// What a panic said.
+fn message_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }
 
 /// Everything wrong with an outcome; empty where all it says holds as far as it can be recomputed.

@@ -1,8 +1,8 @@
 //! Suites of instances: embedded ones, corpora on disk, files and folders of the user.
 
 use plimsoll_datasets::{
-    SuiteEntry, ablation_suite, above_load_suite, derived_reversed, derived_thinned, embedded_suite,
-    large_suite, packings_suite, scaling_suite,
+    SuiteEntry, ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed, derived_thinned,
+    embedded_suite, large_suite, packings_suite, scaling_suite,
 };
 use plimsoll_model::Instance;
 use plimsoll_model::csv::{CsvError, Endpoints, ReadOptions, read_instance_file};
@@ -74,6 +74,11 @@ pub const SUITES: &[Suite] = &[
         name: "above-load",
         about: "instances of 20 to 120 buffers, three laws, whose optimum is proved to lie above the load",
         origin: Origin::Embedded(above_load_suite),
+    },
+    Suite {
+        name: "above-load-wide",
+        about: "the same with nine to twelve alive, 60 to 120 buffers, coarse and fine sizes",
+        origin: Origin::Embedded(above_load_wide_suite),
     },
     Suite {
         name: "minimalloc",

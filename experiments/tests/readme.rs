@@ -32,6 +32,7 @@ fn quoted_commands_print_what_is_quoted() {
     let example = blocks("csv")[0];
     read_instance("example", example.as_bytes(), ReadOptions::default()).unwrap();
     scratch.write("example.12.csv", example);
+    scratch.write("net.json", blocks("json")[0]);
     let commands = quoted();
     assert!(commands.len() >= 6);
     for (words, expected) in commands {
@@ -66,8 +67,12 @@ fn the_script_of_records_knows_its_words() {
         "rules",
         "above-load",
         "large",
+        "orders",
     ] {
-        assert!(text.contains(&format!("record {word}")), "{word}");
+        assert!(
+            text.contains(&format!("record {word}")) || text.contains(&format!("wanted {word};")),
+            "{word}"
+        );
         assert!(README.contains(word), "{word}");
     }
     let Ok(output) = std::process::Command::new("bash").args([script, "nonsense"]).output() else {
@@ -86,7 +91,7 @@ fn quoted_targets_and_options_exist() {
         assert!(makefile.contains(&format!("\n{target}:")), "{target}");
     }
     let mut help = String::new();
-    for name in ["solve", "verify", "bench", "generate", "list"] {
+    for name in ["solve", "verify", "bench", "import", "order", "plan", "reproduce", "generate", "list"] {
         let output = command(&scratch.path("")).args([name, "--help"]).output().unwrap();
         help.push_str(&Run::from(output).exits(0).stdout);
     }
@@ -105,6 +110,15 @@ fn quoted_targets_and_options_exist() {
         "--only",
         "--trace",
         "--repeat",
+        "--boundary",
+        "--in-place",
+        "--no-views",
+        "--no-states",
+        "--assume-bytes",
+        "--input-shape",
+        "--joint",
+        "--compare",
+        "--branches",
     ] {
         assert!(README.contains(option) && help.contains(option), "{option}");
     }

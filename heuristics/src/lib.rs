@@ -1,6 +1,6 @@
 //! Fast answers, no proof.
 //!
-//! [`OFFSETS`], [`SCATTERED`] and [`POOLS`] list every heuristic by name, with its source. All of them report the
+//! [`OFFSETS`], [`SCATTERED`], [`POOLS`] and [`ORDERS`] list every heuristic by name, with its source. All of them report the
 //! simplest bound, so an answer that meets it is proved optimal; none proves more.
 //!
 //! ```
@@ -24,6 +24,7 @@ mod heat;
 mod hill_climb;
 mod iterated;
 mod naive;
+pub mod order;
 mod ordered;
 mod orders;
 mod patent;
@@ -40,6 +41,7 @@ pub use heat::{Heat, Peak};
 pub use hill_climb::HillClimb;
 pub use iterated::{Effort, IteratedSearch};
 pub use naive::Naive;
+pub use order::ORDERS;
 pub use ordered::Ordered;
 pub use orders::{Order, conflict_counts};
 pub use patent::{PatentDescending, PatentScattered};

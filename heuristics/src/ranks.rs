@@ -20,7 +20,6 @@ impl Ranks {
     pub fn of(instance: &Instance) -> Self {
         let n = instance.len();
         let mut events: Vec<(u64, u32)> = Vec::with_capacity(2 * n);
-        // Codes below n are begins, the others ends.
         for (id, buffer) in instance.ids().zip(instance.buffers()) {
             let hull = buffer.lifespan().hull();
             events.push((hull.lower.get(), id.get()));

@@ -1,7 +1,8 @@
 //! From a solution to an outcome, the same way for every heuristic.
 
+use plimsoll_model::order::{OrderProblem, around_bound};
 use plimsoll_model::{
-    Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Problem, Stats, Stop,
+    Budget, Bytes, Instance, LowerBound, Observer, Offsets, Orders, Outcome, Problem, Stats, Stop,
     simple_bound,
 };
 
@@ -26,22 +27,16 @@ impl<'a> Run<'a, Offsets> {
     ) -> Self {
         Self::new(instance, instance.capacity(), simple_bound(instance), budget, observer)
     }
+}
 
-    /// Ends a run whose only result is one layout, or the reason why there is none.
-    pub(crate) fn conclude_single(
-        mut self,
-        layout: Result<Option<Layout>, Stop>,
+impl<'a> Run<'a, Orders> {
+    /// A run on the order problem, with the simplest bound announced.
+    pub(crate) fn orders(
+        problem: &'a OrderProblem,
         budget: &Budget,
-    ) -> Outcome<Layout> {
-        match layout {
-            Ok(layout) => {
-                if let Some(layout) = layout {
-                    self.offer(layout);
-                }
-                self.conclude(Stop::Completed, budget)
-            }
-            Err(stop) => self.conclude(stop, budget),
-        }
+        observer: &'a mut dyn Observer<Orders>,
+    ) -> Self {
+        Self::new(problem, None, around_bound(problem), budget, observer)
     }
 }
 
@@ -97,5 +92,22 @@ impl<'a, P: Problem> Run<'a, P> {
     pub(crate) fn conclude(mut self, stop: Stop, budget: &Budget) -> Outcome<P::Solution> {
         self.stats.nodes = budget.nodes() - self.nodes_before;
         Outcome::conclude(self.best, self.bound, self.capacity, stop, self.stats)
+    }
+
+    /// Ends a run whose only result is one solution, or the reason why there is none.
+    pub(crate) fn conclude_single(
+        mut self,
+        solution: Result<Option<P::Solution>, Stop>,
+        budget: &Budget,
+    ) -> Outcome<P::Solution> {
+        match solution {
+            Ok(solution) => {
+                if let Some(solution) = solution {
+                    self.offer(solution);
+                }
+                self.conclude(Stop::Completed, budget)
+            }
+            Err(stop) => self.conclude(stop, budget),
+        }
     }
 }

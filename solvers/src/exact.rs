@@ -52,100 +52,6 @@ impl Exact {
 const BLAMED: [(Order, Fit); 2] = [(Order::Heat, Fit::First), (Order::Size, Fit::First)];
 const BLAMES: usize = 6;
 
-/// The first phase: placements, the best so far, and whom to tell.
-struct Placements<'a> {
-    instance: &'a Instance,
-    bound: Bytes,
-    arrangement: Arrangement<'a>,
-    budget: &'a mut Budget,
-    observer: &'a mut dyn Observer<Offsets>,
-    best: Option<(Layout, Bytes)>,
-}
-
-impl<'a> Placements<'a> {
-    /// Placements until the bound or the target is met; the best layout found.
-    fn run(
-        instance: &'a Instance,
-        bound: Bytes,
-        budget: &'a mut Budget,
-        observer: &'a mut dyn Observer<Offsets>,
-    ) -> Option<(Layout, Bytes)> {
-        let arrangement = Arrangement::new(instance);
-        let mut own = Self { instance, bound, arrangement, budget, observer, best: None };
-        if instance.len() > SMALL_BUFFERS && !own.is_over() {
-            own.valleys();
-        }
-        if instance.len() > SPRINT_BUFFERS {
-            for (order, fit) in BLAMED {
-                own.blame(order, fit);
-            }
-        }
-        for (order, fit) in ORDERS {
-            if own.is_over() {
-                break;
-            }
-            let below = own.best.as_ref().map(|&(_, peak)| peak);
-            own.place(&order.of(instance), fit, below);
-        }
-        own.best
-    }
-
-    fn is_over(&mut self) -> bool {
-        let value = self.best.as_ref().map(|&(_, value)| value);
-        value.is_some_and(|value| value == self.bound || self.budget.reaches_target(value))
-            || self.budget.check().is_some()
-    }
-
-    /// The limits that end a placement: time and the wish to stop, but not nodes, of which a placement is none.
-    fn limits(&self) -> Budget {
-        if self.budget.nodes_left().is_some() { Budget::unlimited() } else { self.budget.part(None, None) }
-    }
-
-    fn valleys(&mut self) {
-        let mut limits = self.limits();
-        if let Ok(layout) = valley_fit(self.instance, ValleyWeights::default(), &mut limits) {
-            self.offer(layout);
-        }
-    }
-
-    fn offer(&mut self, layout: Layout) {
-        let peak = layout.peak(self.instance);
-        if self.best.as_ref().is_none_or(|&(_, best)| peak < best) {
-            self.observer.incumbent(&layout, peak);
-            self.best = Some((layout, peak));
-        }
-    }
-
-    /// One placement; true where it was finished below `below`.
-    fn place(&mut self, order: &[BufferId], fit: Fit, below: Option<Bytes>) -> bool {
-        let mut limits = self.limits();
-        let placed = self.arrangement.run(order, fit, below, &mut limits).is_ok();
-        if placed && let Some(layout) = self.arrangement.layout() {
-            self.offer(layout);
-        }
-        placed
-    }
-
-    /// Places along an order again and again, what ended above the bound first.
-    fn blame(&mut self, order: Order, fit: Fit) {
-        if self.is_over() {
-            return;
-        }
-        let mut order = order.of(self.instance);
-        for _ in 0..BLAMES {
-            if self.is_over() || !self.place(&order, fit, None) {
-                return;
-            }
-            let (instance, arrangement, bound) = (self.instance, &self.arrangement, self.bound);
-            // A stable sort: the rest keeps its order.
-            order.sort_by_key(|&id| {
-                let end = arrangement.offset(id).and_then(|at| at.checked_add(instance.buffer(id).size()));
-                end.is_some_and(|end| end <= bound)
-            });
-        }
-    }
-}
-
 /// Up to so many buffers the sprint comes before the ejection search.
 const SMALL_BUFFERS: usize = 500;
 
@@ -180,19 +86,118 @@ struct Phases<'a> {
 
 impl Phases<'_> {
     /// Runs one phase and books its seconds, unless there is nothing left to do.
-    fn phase(
-        &mut self,
-        name: &str,
-        run: impl FnOnce(&mut Self) -> Result<(), SolveError>,
-    ) -> Result<(), SolveError> {
-        if self.progress.settled(self.instance, self.budget).is_some() {
-            return Ok(());
+    fn phase<T>(&mut self, name: &str, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.is_settled() {
+            return None;
         }
         self.observer.phase(name);
         let since = self.budget.elapsed().as_secs_f64();
         let done = run(self);
         self.stats.phases.push((name.to_owned(), self.budget.elapsed().as_secs_f64() - since));
-        done
+        Some(done)
+    }
+
+    fn is_settled(&self) -> bool {
+        self.progress.settled(self.instance, self.budget).is_some()
+    }
+
+    /// True where no further placement is to be started.
+    fn is_over(&mut self) -> bool {
+        self.is_settled() || self.budget.check().is_some()
+    }
+
+    /// Keeps a layout where it is better.
+    fn offer(&mut self, layout: Layout) {
+        let peak = layout.peak(self.instance);
+        if self.progress.value().is_none_or(|best| peak < best) {
+            self.observer.incumbent(&layout, peak);
+            self.progress.best = Some((layout, peak));
+        }
+    }
+
+    fn bounds(&mut self) {
+        self.progress.bound = quick_bound(self.instance);
+        self.observer.bound(&self.progress.bound);
+    }
+
+    /// The limits that end a placement: time and the wish to stop, but not nodes, of which a placement is none.
+    fn limits(&self) -> Budget {
+        if self.budget.nodes_left().is_some() { Budget::unlimited() } else { self.budget.part(None, None) }
+    }
+
+    /// Placements until the bound or the target is met.
+    fn orders(&mut self) {
+        let mut arrangement = Arrangement::new(self.instance);
+        if self.instance.len() > SMALL_BUFFERS && !self.is_over() {
+            let mut limits = self.limits();
+            self.valley(&mut limits);
+        }
+        if self.instance.len() > SPRINT_BUFFERS {
+            for (order, fit) in BLAMED {
+                self.blame(&mut arrangement, order, fit);
+            }
+        }
+        for (order, fit) in ORDERS {
+            if self.is_over() {
+                break;
+            }
+            let below = self.progress.value();
+            self.place(&mut arrangement, &order.of(self.instance), fit, below);
+        }
+    }
+
+    /// One placement; true where it was finished below `below`.
+    fn place(
+        &mut self,
+        arrangement: &mut Arrangement<'_>,
+        order: &[BufferId],
+        fit: Fit,
+        below: Option<Bytes>,
+    ) -> bool {
+        let placed = arrangement.run(order, fit, below, &mut self.limits()).is_ok();
+        if placed && let Some(layout) = arrangement.layout() {
+            self.offer(layout);
+        }
+        placed
+    }
+
+    /// Places along an order again and again, what ended above the bound first.
+    fn blame(&mut self, arrangement: &mut Arrangement<'_>, order: Order, fit: Fit) {
+        if self.is_over() {
+            return;
+        }
+        let (instance, bound) = (self.instance, self.progress.bound.value);
+        let mut order = order.of(instance);
+        for _ in 0..BLAMES {
+            if self.is_over() || !self.place(arrangement, &order, fit, None) {
+                return;
+            }
+            // A stable sort: the rest keeps its order.
+            order.sort_by_key(|&id| {
+                let end = arrangement.offset(id).and_then(|at| at.checked_add(instance.buffer(id).size()));
+                end.is_some_and(|end| end <= bound)
+            });
+        }
+    }
+
+    /// One placement by valleys.
+    fn valley(&mut self, limits: &mut Budget) {
+        if let Ok(layout) = valley_fit(self.instance, ValleyWeights::default(), limits) {
+            self.offer(layout);
+        }
+    }
+
+    /// One or two placements by valleys, for the largest instances.
+    fn valleys(&mut self) {
+        let mut part = self.budget.part(None, None);
+        self.valley(&mut part);
+        if !self.is_settled() {
+            self.long = long_first(self.instance, self.setup.seed, &mut part);
+            if let Some(long) = self.long.clone() {
+                self.offer(long);
+            }
+        }
+        self.budget.spend(part.nodes());
     }
 
     /// Searches within a part of the budget, or all of it.
@@ -202,29 +207,6 @@ impl Phases<'_> {
         let search = Search::new(self.setup);
         self.progress = search.improve(self.instance, start.best, start.bound, &mut part, self.observer);
         self.budget.spend(part.nodes());
-    }
-
-    /// One or two placements by valleys, for the largest instances.
-    fn valleys(&mut self) {
-        let mut part = self.budget.part(None, None);
-        let first = valley_fit(self.instance, ValleyWeights::default(), &mut part).ok();
-        self.offer(first);
-        if self.progress.settled(self.instance, self.budget).is_none() {
-            self.long = long_first(self.instance, self.setup.seed, &mut part);
-            self.offer(self.long.clone());
-        }
-        self.budget.spend(part.nodes());
-    }
-
-    /// Keeps a layout where it is better.
-    fn offer(&mut self, layout: Option<Layout>) {
-        if let Some(layout) = layout {
-            let peak = layout.peak(self.instance);
-            if self.progress.value().is_none_or(|best| peak < best) {
-                self.observer.incumbent(&layout, peak);
-                self.progress.best = Some((layout, peak));
-            }
-        }
     }
 
     /// Pushes the best layout down; where search has little chance, for most of the time.
@@ -269,11 +251,8 @@ impl Phases<'_> {
         // Incumbents are compared with ours before anybody is told.
         let outcome = IteratedSearch::new(self.setup.seed).solve(self.instance, &mut part, &mut Silent)?;
         self.budget.spend(part.nodes());
-        if let (Some(layout), Some(value)) = (outcome.solution, outcome.value)
-            && self.progress.value().is_none_or(|best| value < best)
-        {
-            self.observer.incumbent(&layout, value);
-            self.progress.best = Some((layout, value));
+        if let Some(layout) = outcome.solution {
+            self.offer(layout);
         }
         Ok(())
     }
@@ -293,45 +272,21 @@ impl Solver<Offsets> for Exact {
         let (progress, stats) = (Progress::nothing(), Stats::default());
         let setup = self.setup;
         let mut phases = Phases { setup, instance, budget, observer, progress, long: None, stats };
-        phases.phase("bounds", |p| {
-            p.progress.bound = quick_bound(p.instance);
-            p.observer.bound(&p.progress.bound);
-            Ok(())
-        })?;
+        phases.phase("bounds", Phases::bounds);
         let n = instance.len();
-        phases.phase("orders", |p| {
-            if n < HUGE_BUFFERS {
-                let bound = p.progress.bound.value;
-                p.progress.best = Placements::run(p.instance, bound, p.budget, p.observer);
-            } else {
-                p.valleys();
-            }
-            Ok(())
-        })?;
+        phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
         if n > SMALL_BUFFERS {
-            phases.phase("eject", |p| {
-                p.eject();
-                Ok(())
-            })?;
+            phases.phase("eject", Phases::eject);
         }
         if n <= SPRINT_BUFFERS {
-            phases.phase("sprint", |p| {
-                p.search(Some(SPRINT_NODES));
-                Ok(())
-            })?;
+            phases.phase("sprint", |p| p.search(Some(SPRINT_NODES)));
         }
         if n <= SMALL_BUFFERS {
-            phases.phase("eject", |p| {
-                p.eject();
-                Ok(())
-            })?;
+            phases.phase("eject", Phases::eject);
         }
         if n < HUGE_BUFFERS {
-            phases.phase("iterate", Phases::iterate)?;
-            phases.phase("search", |p| {
-                p.search(None);
-                Ok(())
-            })?;
+            phases.phase("iterate", Phases::iterate).transpose()?;
+            phases.phase("search", |p| p.search(None));
         }
         let Phases { progress, mut stats, budget, .. } = phases;
         stats.nodes = budget.nodes();

@@ -1,11 +1,14 @@
 //! Every exact solver by name.
 
-use crate::ilp::{Formulation, Ilp, PoolIlp};
+use crate::ilp::{Formulation, Ilp, JointIlp, OrderIlp, PoolIlp};
+use crate::joint::JointExact;
+use crate::order::{Method, OrderBrute, OrderSolver};
+use crate::search::learn::LearnRules;
 use crate::search::{Search, SearchParams};
 use crate::smt::{Encoding, Smt, Theory};
 use crate::windows::WindowRules;
 use crate::{BruteForce, Exact};
-use plimsoll_model::{Entry, Kind, Offsets, Pools, Setup, Solver};
+use plimsoll_model::{Entry, Joint, Kind, Offsets, Orders, Pools, Setup, Solver};
 
 /// Every exact solver for the offset problem, the default first.
 pub const OFFSETS: &[Entry<Offsets>] = &[
@@ -55,6 +58,63 @@ pub const POOLS: &[Entry<Pools>] = &[Entry {
     build: |setup| Box::new(PoolIlp::new(setup)),
 }];
 
+/// Every exact solver for order and offsets together.
+pub const JOINT: &[Entry<Joint>] = &[
+    Entry {
+        name: "exact",
+        kind: Kind::Exact,
+        about: "best order, its layout; where that leaves holes, all orders of small graphs or a walk among good ones",
+        source: "this project",
+        build: |setup| Box::new(JointExact::new(setup)),
+    },
+    Entry {
+        name: "ilp",
+        kind: Kind::Exact,
+        about: "one integer program for steps and offsets, small graphs only",
+        source: "after MODeL (Steiner et al. 2022); good_lp, HiGHS",
+        build: |setup| Box::new(JointIlp::new(setup)),
+    },
+];
+
+/// Every exact solver for the order problem, the default first.
+pub const ORDERS: &[Entry<Orders>] = &[
+    Entry {
+        name: "exact",
+        kind: Kind::Exact,
+        about: "reductions and cuts, then search and levels from both ends with more and more nodes",
+        source: "this project",
+        build: |setup| Box::new(OrderSolver::new(setup, Method::Staged)),
+    },
+    Entry {
+        name: "dp",
+        kind: Kind::Exact,
+        about: "dynamic programming over downsets, level by level of the peak",
+        source: "Ahn et al. 2020, SERENITY; bottleneck shortest paths",
+        build: |setup| Box::new(OrderSolver::new(setup, Method::Paths)),
+    },
+    Entry {
+        name: "search",
+        kind: Kind::Exact,
+        about: "depth first below the best, runs that lose nothing, exact memo of failed downsets",
+        source: "this project; Liu 1987 for hills and valleys",
+        build: |setup| Box::new(OrderSolver::new(setup, Method::Search)),
+    },
+    Entry {
+        name: "ilp",
+        kind: Kind::Exact,
+        about: "integer program with one operator per step and cumulative variables, solved by HiGHS",
+        source: "Steiner et al. 2022 (OLLA), 2023 (MODeL); good_lp, HiGHS",
+        build: |setup| Box::new(OrderIlp::new(setup)),
+    },
+    Entry {
+        name: "brute-force",
+        kind: Kind::Exact,
+        about: "all downsets of at most twenty operators, as the judge of the others",
+        source: "this project",
+        build: |_| Box::new(OrderBrute),
+    },
+];
+
 /// The exact solvers with one part switched off each, for ablation: `NAME:no-PART`. Not for everyday use.
 pub const VARIANTS: &[Entry<Offsets>] = &[
     valley("search:no-restarts", "one run, no restarts", |s| {
@@ -96,6 +156,16 @@ pub const VARIANTS: &[Entry<Offsets>] = &[
     }),
     valley("search:no-sweep-ahead", "sweeps do not look ahead", |s| {
         Box::new(search(s, |p| p.windows = Some(WindowRules { ahead: 0, ..WindowRules::default() })))
+    }),
+    valley("search:no-learning", "no clauses about orders", |s| Box::new(search(s, |p| p.learn = None))),
+    valley("search:no-stacks", "learning bounds a buffer by one below it, not by all", |s| {
+        Box::new(search(s, |p| p.learn = Some(LearnRules { stacks: false, ..LearnRules::default() })))
+    }),
+    valley("search:no-shortening", "what is learnt is explained in full", |s| {
+        Box::new(search(s, |p| p.learn = Some(LearnRules { shorten: false, ..LearnRules::default() })))
+    }),
+    valley("search:no-learnt-symmetry", "learning sees twins and mirror images apart", |s| {
+        Box::new(search(s, |p| p.learn = Some(LearnRules { symmetry: false, ..LearnRules::default() })))
     }),
     program("ilp:no-bridges", "no bridges between cliques", |s| Box::new(ilp(s, |f| f.bridges = 0))),
     program("ilp:no-stacking", "no stacking cuts", |s| Box::new(ilp(s, |f| f.stacking = false))),

@@ -284,8 +284,8 @@ impl<'a> Windows<'a> {
     fn list_windows(&mut self, capacity: i64) {
         let last = self.sections.len().saturating_sub(self.width);
         let step = (self.width / 2).max(1);
-        let slack = |&(from, to): &(usize, usize)| -> i64 {
-            self.reduced.load[from..to].iter().map(|load| capacity - load).sum()
+        let slack = |&(from, to): &(usize, usize)| -> i128 {
+            self.reduced.load[from..to].iter().map(|load| i128::from(capacity - load)).sum()
         };
         let starts = (0..last).step_by(step).chain([last]);
         let mut windows: Vec<(usize, usize)> =
@@ -366,7 +366,8 @@ mod tests {
                 let lower = steps[window.0].interval.lower.get();
                 let upper = steps[window.1 - 1].interval.upper.get();
                 let part = clipped(&instance, lower, upper).with_capacity(Some(Bytes::new(bound as u64 - 1)));
-                let params = SearchParams { canonical: true, windows: None, ..SearchParams::default() };
+                let params =
+                    SearchParams { canonical: true, windows: None, learn: None, ..SearchParams::default() };
                 let judge = Search::new(Setup::default()).with_params(params);
                 let mut budget = Budget::unlimited().with_node_limit(2_000_000);
                 let claim = judge.solve(&part, &mut budget, &mut Silent).unwrap().claim;

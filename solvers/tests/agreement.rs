@@ -85,6 +85,25 @@ fn all_exact_solvers_agree_on_odd_seeds() {
     agree((0..INSTANCES).map(|i| 2 * i + 1));
 }
 
+/// Products of sizes and steps pass 64 bits here, and sums of a few sizes come near 63.
+#[test]
+fn our_own_solvers_agree_on_huge_sizes() {
+    for seed in 0..300 {
+        let max_size = 1 << (28 + seed % 31);
+        // All features but fixed offsets, which would take sums beyond the limit.
+        let features = [0, 1, 2, 8, 11][seed as usize % 5];
+        let params =
+            SmallParams { max_size, ..SmallParams::with_features(3 + (seed / 5 % 5) as usize, features) };
+        let instance = small_instance(params, seed);
+        let optimum = checked(&instance, &BruteForce, seed).value;
+        for name in ["exact", "search"] {
+            let entry = OFFSETS.iter().find(|entry| entry.name == name).expect("it is registered");
+            let outcome = checked(&instance, &*(entry.build)(Setup { seed, threads: 1 }), seed);
+            assert_eq!((outcome.claim, outcome.value), (Claim::Optimal, optimum), "{name} on seed {seed}");
+        }
+    }
+}
+
 #[test]
 fn worked_examples_have_the_known_optima() {
     for worked in plimsoll_datasets::worked_examples() {

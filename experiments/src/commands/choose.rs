@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use plimsoll::Registry;
-use plimsoll::model::{Entry, Kind, Offsets, Pools, Scattered};
+use plimsoll::model::{Entry, Kind, Offsets, Pools, Problem, Scattered};
 use plimsoll::plan::{Plan, ProblemKind};
 
 /// One entry of one problem.
@@ -43,7 +43,7 @@ pub fn choose(
             let known = names(registry, &problems).join(", ");
             Failure::input(format!("solver '{name}' is not for {problem} (those are: {known})"))
         }
-        _ => unknown(name.unwrap_or_default(), &names(registry, &problems)),
+        _ => unknown("solver", name.unwrap_or_default(), &names(registry, &problems)),
     })
 }
 
@@ -55,6 +55,17 @@ fn find<P: Plan>(registry: &Registry, name: Option<&str>) -> Option<&'static Ent
         }
         None => default_entry(registry),
     }
+}
+
+/// The entry called `name` among those of one problem; `what` is what messages call it.
+pub fn named<P: Problem>(
+    entries: &[&'static Entry<P>],
+    name: &str,
+    what: &str,
+) -> Result<&'static Entry<P>, Failure> {
+    let known: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+    let found = entries.iter().copied().find(|entry| entry.name == name);
+    found.ok_or_else(|| unknown(what, name, &known))
 }
 
 /// Names of all algorithms of these problems, in their order, once each.
@@ -78,13 +89,13 @@ pub fn names(registry: &Registry, problems: &[ProblemKind]) -> Vec<&'static str>
 }
 
 /// The error for a name nobody carries, with the nearest that somebody does.
-pub fn unknown(name: &str, known: &[&str]) -> Failure {
+pub fn unknown(what: &str, name: &str, known: &[&str]) -> Failure {
     let nearest = known.iter().min_by_key(|candidate| distance(name, candidate));
     let hint = match nearest {
         Some(near) if distance(name, near) <= 2 + name.len() / 4 => format!("; did you mean '{near}'?"),
         _ => String::new(),
     };
-    Failure::input(format!("unknown solver '{name}'{hint} (known: {})", known.join(", ")))
+    Failure::input(format!("unknown {what} '{name}'{hint} (known: {})", known.join(", ")))
 }
 
 /// Letters to insert, delete or replace to turn one word into the other. O(product of the lengths).
@@ -111,8 +122,8 @@ mod tests {
     fn the_nearest_name_is_suggested() {
         assert_eq!(distance("serch", "search"), 1);
         assert_eq!(distance("", "abc"), 3);
-        let failure = unknown("exakt", &["ilp", "exact"]);
+        let failure = unknown("solver", "exakt", &["ilp", "exact"]);
         assert_eq!(failure.message, "unknown solver 'exakt'; did you mean 'exact'? (known: ilp, exact)");
-        assert!(!unknown("zzzzzzzz", &["ilp", "exact"]).message.contains("did you mean"));
+        assert!(!unknown("solver", "zzzzzzzz", &["ilp", "exact"]).message.contains("did you mean"));
     }
 }

@@ -3,11 +3,11 @@
 use crate::cli::ListArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
-use plimsoll::Registry;
 use plimsoll::datasets::FAMILIES;
-use plimsoll::model::{Entry, Offsets, Pools, Problem, Scattered};
-use plimsoll::plan::Plan;
+use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
+use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered};
 use plimsoll::report::table::{Align, Table};
+use plimsoll::reproduce::PAPERS;
 use plimsoll::suite::{SUITES, corpora};
 use serde::Serialize;
 
@@ -39,10 +39,33 @@ struct Listing {
     variants: Vec<Algorithm>,
     suites: Vec<Suite>,
     families: Vec<Generated>,
+    graph_families: Vec<GeneratedGraph>,
+    papers: Vec<Reproduced>,
 }
 
-fn algorithms<P: Plan>(registry: &Registry) -> impl Iterator<Item = Algorithm> + '_ {
-    P::entries(registry).iter().map(|entry| Algorithm::of(entry))
+#[derive(Debug, Serialize)]
+struct GeneratedGraph {
+    name: &'static str,
+    about: &'static str,
+    params: Vec<Param>,
+}
+
+#[derive(Debug, Serialize)]
+struct Param {
+    name: &'static str,
+    default: u64,
+    about: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Reproduced {
+    name: &'static str,
+    source: &'static str,
+    about: &'static str,
+}
+
+fn algorithms<P: Problem>(entries: &[&'static Entry<P>]) -> Vec<Algorithm> {
+    entries.iter().map(|entry| Algorithm::of(entry)).collect()
 }
 
 impl Algorithm {
@@ -57,13 +80,21 @@ impl Algorithm {
     }
 }
 
+impl GeneratedGraph {
+    fn of(family: &GraphFamily) -> Self {
+        let param = |p: &GraphParam| Param { name: p.name, default: p.default, about: p.about };
+        Self { name: family.name, about: family.about, params: family.params.iter().map(param).collect() }
+    }
+}
+
 /// Runs the command.
 pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
-    let all =
-        algorithms::<Offsets>(&registry)
-            .chain(algorithms::<Scattered>(&registry))
-            .chain(algorithms::<Pools>(&registry));
+    let mut all = algorithms(&registry.offsets);
+    all.extend(algorithms(&registry.scattered));
+    all.extend(algorithms(&registry.pools));
+    all.extend(algorithms(&registry.orders));
+    all.extend(algorithms(&registry.joint));
     let variants = registry.variants.iter().map(|entry| Algorithm::of(entry)).collect();
     let suites = SUITES.iter().map(|suite| Suite {
         name: suite.name,
@@ -71,8 +102,11 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
         available: suite.origin.folder().is_none() || corpora().is_some(),
     });
     let families = FAMILIES.iter().map(|family| Generated { name: family.name, about: family.about });
-    let (algorithms, suites, families) = (all.collect(), suites.collect(), families.collect());
-    let listing = Listing { algorithms, variants, suites, families };
+    let (algorithms, suites, families) = (all, suites.collect(), families.collect());
+    let papers = PAPERS.iter();
+    let papers = papers.map(|p| Reproduced { name: p.name, source: p.source, about: p.about }).collect();
+    let graph_families = GRAPH_FAMILIES.iter().map(GeneratedGraph::of).collect();
+    let listing = Listing { algorithms, variants, suites, families, graph_families, papers };
     if args.json {
         let text = serde_json::to_string(&listing).map_err(Failure::internal)?;
         output::print(&format!("{text}\n"))?;
@@ -87,7 +121,9 @@ impl Listing {
         let mut text = String::new();
         let of = |problem| self.algorithms.iter().filter(move |a| a.problem == problem);
         let mut groups: Vec<(&str, Vec<&Algorithm>)> =
-            [Offsets::NAME, Scattered::NAME, Pools::NAME].map(|name| (name, of(name).collect())).into();
+            [Offsets::NAME, Scattered::NAME, Pools::NAME, Orders::NAME, Joint::NAME]
+                .map(|name| (name, of(name).collect()))
+                .into();
         groups.push(("offsets, for ablation", self.variants.iter().collect()));
         for (title, group) in groups {
             let mut table = Table::new([
@@ -113,6 +149,23 @@ impl Listing {
         let mut table = Table::new([("family", Align::Left), ("instances to generate", Align::Left)]);
         for family in &self.families {
             table.row([family.name.to_owned(), family.about.to_owned()]);
+        }
+        text.push_str(&table.text());
+        text.push('\n');
+        let columns =
+            [("family", Align::Left), ("graphs to generate", Align::Left), ("--param", Align::Left)];
+        let mut table = Table::new(columns);
+        for family in &self.graph_families {
+            let params: Vec<String> =
+                family.params.iter().map(|param| format!("{}={}", param.name, param.default)).collect();
+            table.row([family.name.to_owned(), family.about.to_owned(), params.join(" ")]);
+        }
+        text.push_str(&table.text());
+        text.push('\n');
+        let columns = [("paper", Align::Left), ("source", Align::Left), ("what is reproduced", Align::Left)];
+        let mut table = Table::new(columns);
+        for paper in &self.papers {
+            table.row([paper.name, paper.source, paper.about].map(ToOwned::to_owned));
         }
         text.push_str(&table.text());
         text

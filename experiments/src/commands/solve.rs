@@ -13,6 +13,7 @@ use plimsoll::report::{gap_percent, percent, svg};
 use plimsoll::run::{Limits, RunError, run};
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -53,7 +54,7 @@ fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Re
     let limits = Limits { time: args.time_limit, nodes: args.node_limit, target };
     let mut progress = Progress::start(entry.name);
     let attempt = run(entry, instance, setup, limits, &mut progress);
-    progress.bar.finish_and_clear();
+    progress.clear();
     let outcome = attempt.result.map_err(|error| match &error {
         RunError::Solve(plimsoll::model::SolveError::Unsupported { .. }) => Failure::input(error),
         _ => Failure::internal(error),
@@ -202,7 +203,7 @@ impl Report {
 
 /// A line on standard error, where that is a terminal: best value and bound as they improve.
 struct Progress {
-    bar: ProgressBar,
+    bar: Option<ProgressBar>,
     best: Option<Bytes>,
     bound: Bytes,
     phase: String,
@@ -210,20 +211,35 @@ struct Progress {
 
 impl Progress {
     fn start(solver: &str) -> Self {
+        // A bar that nobody sees would still cost a thread.
+        let bar = std::io::stderr().is_terminal().then(|| Self::bar(solver));
+        Self { bar, best: None, bound: Bytes::ZERO, phase: String::new() }
+    }
+
+    fn bar(solver: &str) -> ProgressBar {
         let bar = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {wide_msg}") {
             bar.set_style(style);
         }
         bar.set_prefix(solver.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, best: None, bound: Bytes::ZERO, phase: String::new() }
+        bar
+    }
+
+    fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 
     fn show(&self) {
+        let Some(bar) = &self.bar else {
+            return;
+        };
         let best = self.best.map_or_else(|| "none".to_owned(), |value| value.to_string());
         let gap = self.best.and_then(|value| gap_percent(value, self.bound));
         let gap = gap.map_or_else(String::new, |gap| format!(", gap {} %", percent(gap)));
-        self.bar.set_message(format!("best {best}, bound {}{gap} {}", self.bound, self.phase));
+        bar.set_message(format!("best {best}, bound {}{gap} {}", self.bound, self.phase));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tables, rows, summaries, maps and charts.
 
 pub mod chart;
+pub mod memory;
 pub mod profile;
 pub mod rows;
 pub mod summary;

@@ -109,6 +109,8 @@ impl Recorder {
 
     /// The course with its end: what the outcome says counts, also where nobody was told.
     pub fn finish(mut self, seconds: f64, peak: Option<u64>, bound: Option<u64>) -> Vec<Event> {
+        // The clock here started a little before that of the run.
+        let seconds = self.course.events.last().map_or(seconds, |last| last.seconds.max(seconds));
         if let Some(peak) = peak {
             self.course.peak(seconds, peak);
         }

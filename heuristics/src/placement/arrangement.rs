@@ -3,6 +3,7 @@
 use super::Fit;
 use super::blocks::{Blocks, Hull, Placed};
 use super::scan::Scan;
+use crate::ranks::Ranks;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 
 /// Marks a buffer without offset; no offset comes near, see [`Instance::ceiling`].
@@ -198,13 +199,9 @@ impl<'a> Arrangement<'a> {
     }
 }
 
-/// Steps become ranks: only their order matters, and 32 bits compare twice as fast.
+/// Steps become ranks: 32 bits compare twice as fast.
 fn items(instance: &Instance) -> Vec<Item> {
-    let hulls = || instance.buffers().iter().map(|buffer| buffer.lifespan().hull());
-    let mut steps: Vec<_> = hulls().flat_map(|hull| [hull.lower, hull.upper]).collect();
-    steps.sort_unstable();
-    steps.dedup();
-    let rank = |step| u32::try_from(steps.partition_point(|&s| s < step)).expect("ranks fit 32 bits");
+    let ranks = Ranks::of(instance);
     let (exclusions, separations) = (instance.exclusions(), instance.separations());
     instance
         .ids()
@@ -212,10 +209,7 @@ fn items(instance: &Instance) -> Vec<Item> {
         .map(|(id, buffer)| Item {
             size: buffer.size().get(),
             alignment: buffer.alignment().get(),
-            hull: Hull {
-                lower: rank(buffer.lifespan().hull().lower),
-                upper: rank(buffer.lifespan().hull().upper),
-            },
+            hull: Hull { lower: ranks.lower[id.index()], upper: ranks.upper[id.index()] },
             intricate: buffer.lifespan().has_gaps() || !exclusions.of(id).is_empty(),
             separated: !separations.of(id).is_empty(),
         })

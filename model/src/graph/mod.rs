@@ -24,6 +24,7 @@
 
 mod build;
 mod dot;
+mod fold;
 mod json;
 mod liveness;
 

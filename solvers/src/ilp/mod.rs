@@ -1,11 +1,16 @@
-//! Offset assignment and pools as integer linear programs, solved by `HiGHS` through `good_lp`.
+//! Offset assignment, pools and orders as integer linear programs, solved by `HiGHS` through `good_lp`.
 //!
-//! [`Ilp`] places buffers at offsets; [`PoolIlp`] puts them into pools.
+//! [`Ilp`] places buffers at offsets; [`PoolIlp`] puts them into pools; [`OrderIlp`] puts operators in order, [`JointIlp`]
+//! does both at once.
 
 mod highs;
+mod joint;
 mod model;
 mod offsets;
+mod orders;
 mod pools;
 
+pub use joint::JointIlp;
 pub use offsets::{Formulation, Ilp};
+pub use orders::OrderIlp;
 pub use pools::{PoolFormulation, PoolIlp};

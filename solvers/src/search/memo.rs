@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// Keys are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
-struct PassThrough(u64);
+pub(super) struct PassThrough(u64);
 
 impl Hasher for PassThrough {
     fn finish(&self) -> u64 {

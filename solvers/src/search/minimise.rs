@@ -7,6 +7,7 @@
 //! capacities at the bound are impossible again and again, the aim moves above it. Five sixths of
 //! the nodes of a round go to the bound. The searches at the bound and just below the best layout are kept from round to round.
 
+use super::learn::Learner;
 use super::solver::NAME;
 use super::valley::Reduced;
 use super::{Decide, Verdict, portfolio};
@@ -64,10 +65,56 @@ const WIDE_PATIENCE: u64 = 1 << 5;
 #[derive(Debug)]
 pub(super) struct Prover<'a> {
     pub reduced: &'a Reduced,
-    pub windows: Windows<'a>,
+    pub windows: Option<Windows<'a>>,
+    pub learner: Option<Learner<'a>>,
 }
 
+/// What learning is given for each node of a round where few are alive at a time.
+const LEARN_SHARE: u64 = 32;
+
+/// What windows are given where a sweep may settle everything.
+const SWEEP_SHARE: u64 = 16;
+
+/// The same when all have had a fair try: from then on, learning mostly ends it.
+const LATE_LEARN_SHARE: u64 = 256;
+const LATE_SWEEP_SHARE: u64 = 4;
+
+/// What learning is given then where more are alive at a time than a sweep could bear.
+const WIDE_LEARN_SHARE: u64 = 4;
+
 impl Prover<'_> {
+    /// Tries to settle what is left between `low` and `high` units; `best` are the offsets of the best layout.
+    fn prove(
+        &mut self,
+        (low, high): (i64, i64),
+        best: Option<&[i64]>,
+        nodes: u64,
+        budget: &mut Budget,
+    ) -> Proof {
+        // A wide instance is left to branching until that has had a fair try.
+        let late = nodes >= FIRST_ROUND * WIDE_PATIENCE;
+        if let Some(learner) = &mut self.learner {
+            let share = match (learner.is_narrow(), late) {
+                (true, false) => LEARN_SHARE,
+                (true, true) => LATE_LEARN_SHARE,
+                (false, true) => WIDE_LEARN_SHARE,
+                (false, false) => 0,
+            };
+            let proof = learner.prove(high, best, nodes.saturating_mul(share), budget);
+            if proof != Proof::Nothing {
+                return proof;
+            }
+        }
+        let Some(windows) = &mut self.windows else { return Proof::Nothing };
+        let share = match (windows.is_narrow(), late) {
+            (true, true) if self.learner.is_some() => LATE_SWEEP_SHARE,
+            (true, _) => SWEEP_SHARE,
+            (false, true) => 1,
+            (false, false) => return Proof::Nothing,
+        };
+        windows.prove(low, high, nodes.saturating_mul(share), budget)
+    }
+
     /// That a search was completed, of all sections or some.
     fn witness(&self, instance: &Instance, (from, to): (usize, usize)) -> Witness {
         let solver = NAME.to_owned();
@@ -187,7 +234,7 @@ impl Minimiser<'_, '_> {
     /// answer: where a unit is little, raising the bound unit by unit would never end.
     fn adapt_stride(&mut self, verdict: &Verdict) {
         self.stride = match verdict {
-            Verdict::Impossible => (2 * self.stride).max(self.grain),
+            Verdict::Impossible => self.stride.saturating_mul(2).max(self.grain),
             _ => self.stride / 4 / self.grain * self.grain,
         };
     }
@@ -204,12 +251,10 @@ impl Minimiser<'_, '_> {
     /// Gives windows their turn; `Some` where the run is over.
     fn prove(&mut self, nodes: u64, budget: &mut Budget) -> Option<Stop> {
         let mut prover = self.prover.take()?;
-        let share = if prover.windows.is_narrow() { nodes.saturating_mul(16) } else { nodes };
-        // A wide instance is left to branching until that has had a fair try.
-        let due = prover.windows.is_narrow() || nodes >= FIRST_ROUND * WIDE_PATIENCE;
-        while let Some((low, high)) = self.window().filter(|_| due) {
+        while let Some((low, high)) = self.window() {
             let units = |bytes: u64| (bytes / self.grain) as i64;
-            match prover.windows.prove(units(low), units(high), share, budget) {
+            let best = self.progress.best.as_ref().map(|(layout, _)| prover.reduced.offsets(layout));
+            match prover.prove((units(low), units(high)), best.as_deref(), nodes, budget) {
                 Proof::Nothing => break,
                 Proof::Least { offsets, .. } => {
                     let value = self.book(prover.reduced.layout(&offsets));

@@ -7,10 +7,12 @@
 //! [`Search`] asks them at capacities between the bound and the best layout. Both search exhaustively, so
 //! "impossible" at a capacity raises the bound above it, and running out of budget moves nothing.
 //!
-//! On intervals, proofs above the load come mostly from elsewhere: from a [`sweep`] over time where few buffers are
-//! alive at a time, and from [`crate::windows`]; both take turns with valley branching.
+//! On intervals, proofs above the load come mostly from elsewhere: from [`learn`], clauses about orders, and a
+//! [`sweep`] over time where few buffers are alive at a time, and from [`crate::windows`]; all take turns with valley
+//! branching.
 
 pub mod canonical;
+pub mod learn;
 mod memo;
 pub(crate) mod minimise;
 mod portfolio;

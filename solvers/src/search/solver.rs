@@ -2,6 +2,7 @@
 
 use super::Decide;
 use super::canonical::{self, Canonical};
+use super::learn::{LearnRules, Learner, Problem as Orders};
 use super::minimise::{Progress, Prover, minimise};
 use super::valley::{self, Reduced, Rules};
 use crate::bounds::{conflicts, quick_bound};
@@ -28,11 +29,18 @@ pub struct SearchParams {
     pub rules: Rules,
     /// Switches of the proofs by windows and sweeps; `None` for none.
     pub windows: Option<WindowRules>,
+    /// Switches of learning; `None` for none.
+    pub learn: Option<LearnRules>,
 }
 
 impl Default for SearchParams {
     fn default() -> Self {
-        Self { canonical: false, rules: Rules::default(), windows: Some(WindowRules::default()) }
+        Self {
+            canonical: false,
+            rules: Rules::default(),
+            windows: Some(WindowRules::default()),
+            learn: Some(LearnRules::default()),
+        }
     }
 }
 
@@ -78,9 +86,11 @@ impl Search {
                 seeds().map(|seed| Box::new(engine(units, seed)) as _).collect()
             };
             let windows = |rules| Windows::new(&reduced, rules, self.setup.seed);
-            let prover =
-                self.params.windows.map(windows).map(|windows| Prover { reduced: &reduced, windows });
-            minimise(instance, reduced.grain, (&factory, prover), progress, budget, observer)
+            let orders = self.params.learn.and_then(|_| Orders::of(&reduced));
+            let learner = self.params.learn.zip(orders.as_ref());
+            let learner = learner.map(|(rules, orders)| Learner::new(orders, &reduced, rules));
+            let prover = Prover { reduced: &reduced, windows: self.params.windows.map(windows), learner };
+            minimise(instance, reduced.grain, (&factory, Some(prover)), progress, budget, observer)
         } else {
             if conflicts(instance) > MOST_CONFLICTS {
                 return Progress { stop: budget.check().unwrap_or(Stop::Completed), ..progress };
@@ -131,7 +141,7 @@ mod tests {
     use super::*;
     use crate::BruteForce;
     use plimsoll_datasets::{SmallParams, small_instance};
-    use plimsoll_model::{Claim, Problem, Silent};
+    use plimsoll_model::{Buffer, Claim, InstanceBuilder, Problem, Silent};
     use proptest::prelude::*;
 
     fn solve(instance: &Instance, params: SearchParams, budget: &mut Budget) -> Outcome<Layout> {
@@ -164,6 +174,8 @@ mod tests {
             without(|r| (r.plain_runs, r.lookahead) = (0, false)),
             without(|r| (r.plain_runs, r.levels) = (0, 0)),
             SearchParams { windows: None, ..all },
+            SearchParams { learn: None, ..all },
+            SearchParams { windows: None, learn: None, ..all },
             SearchParams { windows: Some(WindowRules { ahead: 0, ..WindowRules::default() }), ..all },
             SearchParams { windows: Some(WindowRules { widest: 2, ..WindowRules::default() }), ..all },
         ];
@@ -175,6 +187,15 @@ mod tests {
                 "{params:?}"
             );
         }
+    }
+
+    /// Sizes multiplied, and a little more each: they have hardly a divisor in common, and the optimum is the
+    /// multiplied one and a little more.
+    fn magnified(instance: &Instance, factor: u64) -> Instance {
+        let buffers = (0..).zip(instance.buffers()).map(|(more, b)| {
+            Buffer::new(b.name(), Bytes::new(b.size().get() * factor + more), b.lifespan().clone())
+        });
+        InstanceBuilder::new("huge").buffers(buffers).build().unwrap()
     }
 
     proptest! {
@@ -189,6 +210,16 @@ mod tests {
             // Short lives, small sizes: optima above the load are common here.
             let params = SmallParams { steps, max_size: 4, ..SmallParams::with_features(buffers, 0) };
             agree(&small_instance(params, seed));
+        }
+
+        #[test]
+        fn agrees_with_brute_force_on_huge_sizes(buffers in 3usize..8, seed in any::<u64>(), zeros in 24u32..58) {
+            let params = SmallParams { steps: 2 + seed % 7, ..SmallParams::with_features(buffers, 0) };
+            let small = small_instance(params, seed);
+            let huge = magnified(&small, 1 << zeros);
+            agree(&huge);
+            let optimum = |t| BruteForce.solve(t, &mut Budget::unlimited(), &mut Silent).unwrap().value.unwrap();
+            prop_assert_eq!(optimum(&huge).get() >> zeros, optimum(&small).get());
         }
 
         #[test]

@@ -17,7 +17,7 @@ use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::rows::{Row, content_hash, settle};
 use plimsoll::report::summary::{Comparison, Peer};
 use plimsoll::report::trace::{Course, Recorder, TraceRow};
-use plimsoll::run::{Attempt, Limits, RunError, run};
+use plimsoll::run::{Attempt, Limits, RunError, run_measured};
 use plimsoll::suite::Case;
 use std::collections::BTreeSet;
 
@@ -81,7 +81,7 @@ impl<'a> Bench<'a> {
         let wanted = args.solvers.iter().map(String::as_str);
         if let Some(bad) = wanted.clone().find(|name| !GROUPS.contains(name) && !known.contains(name)) {
             let all: Vec<&str> = GROUPS.into_iter().chain(known.iter().copied()).collect();
-            return Err(unknown(bad, &all));
+            return Err(unknown("solver", bad, &all));
         }
         let bench = Self {
             machine: Machine::here(),
@@ -245,8 +245,8 @@ impl<'a> Bench<'a> {
         }
         let setup = Setup { seed, threads: self.args.threads };
         match recorder {
-            Some(recorder) => run(entry, instance, setup, limits, recorder),
-            None => run(entry, instance, setup, limits, &mut Silent),
+            Some(recorder) => run_measured(entry, instance, setup, limits, recorder),
+            None => run_measured(entry, instance, setup, limits, &mut Silent),
         }
     }
 

@@ -24,7 +24,7 @@ impl Ahead {
     pub fn of(section: &Section, later: &[u32], reduced: &Reduced) -> Option<Self> {
         let (mut alive, mut held, mut fill) = (0, 0, Vec::new());
         for &b in later {
-            let size = reduced.size[b as usize] as i32;
+            let size = reduced.spans[b as usize].size as i32;
             match section.stay.iter().position(|&i| section.alive[i as usize] == b) {
                 Some(at) => {
                     alive |= 1 << at;

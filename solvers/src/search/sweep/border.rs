@@ -1,8 +1,9 @@
 //! States at a border between two sections: none dominated by another.
 
 use super::section::MOST_ALIVE;
+use crate::search::memo::{PassThrough, mix};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 /// Number of distances between `n` buffers, ground and ceiling.
 pub(super) const fn pairs(n: usize) -> usize {
@@ -13,22 +14,6 @@ pub(super) const fn pairs(n: usize) -> usize {
 #[inline]
 pub(super) const fn pair(n: usize, i: usize, j: usize) -> usize {
     i * (2 * n + 3 - i) / 2 + (j - i - 1)
-}
-
-/// An order packed into a number is nearly a hash.
-#[derive(Clone, Copy, Debug, Default)]
-struct Scatter(u64);
-
-impl Hasher for Scatter {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("keys are written as u64")
-    }
-    fn write_u64(&mut self, key: u64) {
-        self.0 = crate::search::memo::mix(key);
-    }
 }
 
 /// Where a state came from, to trace a layout back.
@@ -60,7 +45,8 @@ struct Group {
 pub(super) struct Border {
     /// How many buffers cross.
     crossing: usize,
-    places: HashMap<u64, u32, BuildHasherDefault<Scatter>>,
+    /// Groups by their mixed packed orders; mixing maps no two numbers to one.
+    places: HashMap<u64, u32, BuildHasherDefault<PassThrough>>,
     /// Packed orders with their states, by first appearance.
     groups: Vec<(u64, Group)>,
     states: usize,
@@ -114,7 +100,7 @@ impl Border {
         }
         let key = pack(order);
         let next = self.groups.len() as u32;
-        let place = *self.places.entry(key).or_insert(next);
+        let place = *self.places.entry(mix(key)).or_insert(next);
         if place == next {
             self.groups.push((key, Group::default()));
         }

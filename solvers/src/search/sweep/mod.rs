@@ -57,11 +57,14 @@ pub use section::Sections;
 
 #[cfg(test)]
 mod tests {
+    use super::pass::MOST_UNITS;
     use super::{Pass, Sections, SweepEnd};
     use crate::BruteForce;
     use crate::search::valley::Reduced;
     use plimsoll_datasets::{AboveLoadParams, SmallParams, hard_above_load, small_instance};
-    use plimsoll_model::{Budget, Instance, Offsets, Problem, Silent, Solver};
+    use plimsoll_model::{
+        Budget, Buffer, Bytes, Instance, InstanceBuilder, Lifespan, Offsets, Problem, Silent, Solver,
+    };
     use proptest::prelude::*;
 
     /// The optimum by sweeps from the load up; every answer is checked.
@@ -85,6 +88,33 @@ mod tests {
                 }
                 end => panic!("{end:?}"),
             }
+        }
+    }
+
+    /// Paths grow with every step of the stairs. Where two of them could pass 32 bits there is no answer.
+    #[test]
+    fn stairs_of_large_buffers_are_swept_up_to_the_highest_capacity() {
+        let size = |i: u64| (1 << 28) - 1 - 2 * i;
+        let life = |i: u64| Lifespan::single(i, i + 2).unwrap();
+        let buffers = (0..16).map(|i| Buffer::new(format!("b{i}"), Bytes::new(size(i)), life(i)));
+        let t = InstanceBuilder::new("stairs").buffers(buffers).build().unwrap();
+        let reduced = Reduced::of(&t).unwrap();
+        assert_eq!(reduced.grain, 1);
+        let sections = Sections::of(&reduced);
+        let window = (0, reduced.sections);
+        for (backwards, ahead) in [(false, 2), (false, 0), (true, 2), (true, 0)] {
+            let run = |capacity: i32| {
+                let (capacity, bytes) = (i64::from(capacity), 1 << 24);
+                let pass =
+                    Pass { sections: &sections, window, backwards, capacity, bytes, ahead, beam: None };
+                pass.run(&mut Budget::unlimited())
+            };
+            let least = run(MOST_UNITS);
+            assert!(
+                matches!(least, SweepEnd::Least { peak, .. } if peak as u64 == size(0) + size(1)),
+                "{least:?}"
+            );
+            assert_eq!(run(MOST_UNITS + 1), SweepEnd::TooMany);
         }
     }
 

@@ -24,11 +24,16 @@ pub enum SweepEnd {
         /// First section, and first section after.
         refuted: (usize, usize),
     },
-    /// A beam that lost all its states, more states than memory allows, or too many buffers alive at a time.
+    /// A beam that lost all its states, more states than memory allows, too many buffers alive at a time, or numbers too
+    /// large.
     TooMany,
     /// The budget ran out.
     Stopped(Stop),
 }
+
+/// Highest capacity. Paths within the capacity are joined above and below a newborn before their sum is compared with
+/// it; two of them and a size, which is at most a quarter of the largest number, stay below that.
+pub(super) const MOST_UNITS: i32 = i32::MAX / 3;
 
 /// A sweep over sections `window` at a capacity in units.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +57,7 @@ pub struct Pass<'a> {
 impl Pass<'_> {
     /// Sweeps; a node of the budget is a state looked at.
     pub fn run(&self, budget: &mut Budget) -> SweepEnd {
-        let Ok(capacity) = i32::try_from(self.capacity) else {
+        let Some(capacity) = i32::try_from(self.capacity).ok().filter(|&units| units <= MOST_UNITS) else {
             return SweepEnd::TooMany;
         };
         let (from, to) = self.window;
@@ -132,7 +137,7 @@ impl Pass<'_> {
         let mut offsets = vec![0; reduced.len()];
         let mut ready: Vec<usize> = (0..below.len()).filter(|&b| below[b] == 0).collect();
         while let Some(b) = ready.pop() {
-            let top = offsets[b] + reduced.size[b];
+            let top = offsets[b] + reduced.spans[b].size;
             for &high in &above[b] {
                 let high = high as usize;
                 offsets[high] = top.max(offsets[high]);

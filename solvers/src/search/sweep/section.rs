@@ -20,7 +20,7 @@ impl<'a> Sections<'a> {
         // In the order of their starts: those alive at a section are among the last that are not over.
         let mut open: Vec<u32> = Vec::new();
         for (s, list) in alive.iter_mut().enumerate() {
-            open.retain(|&b| reduced.end[b as usize] as usize > s);
+            open.retain(|&b| reduced.spans[b as usize].end as usize > s);
             open.extend(reduced.first_at[s]..reduced.first_at[s + 1]);
             let fits = open.len() <= MOST_ALIVE && reduced.load[s] <= i64::from(i32::MAX / 4);
             *list = fits.then(|| open.clone());
@@ -48,20 +48,20 @@ impl<'a> Sections<'a> {
     pub(super) fn section(&self, at: usize, crossing: &[u32], after: Option<usize>) -> Option<Section> {
         let reduced = self.reduced;
         let stays = |b: u32| {
-            let (start, end) = (reduced.start[b as usize] as usize, reduced.end[b as usize] as usize);
+            let (start, end) = reduced.spans[b as usize].sections();
             after.is_some_and(|after| (start..end).contains(&after))
         };
         let mut born: Vec<u32> =
             self.alive[at].as_ref()?.iter().copied().filter(|b| !crossing.contains(b)).collect();
         // Those that stay first, so that what dies at once is tried last. Twins lie side by side.
-        born.sort_by_key(|&b| (!stays(b), -reduced.size[b as usize], reduced.twin[b as usize], b));
+        born.sort_by_key(|&b| (!stays(b), -reduced.spans[b as usize].size, reduced.twin[b as usize], b));
         let old = crossing.len();
         let alive: Vec<u32> = crossing.iter().copied().chain(born).collect();
         let twin = |i: usize| reduced.twin[alive[i] as usize];
         let elder =
             (0..alive.len()).map(|i| (i > old && twin(i) == twin(i - 1)).then(|| i as u8 - 1)).collect();
         let stay = (0..alive.len() as u8).filter(|&i| stays(alive[i as usize])).collect();
-        let size = alive.iter().map(|&b| reduced.size[b as usize] as i32).collect();
+        let size = alive.iter().map(|&b| reduced.spans[b as usize].size as i32).collect();
         let brief = (0..alive.len()).map(|i| i >= old && !stays(alive[i])).collect();
         Some(Section { alive, old, stay, size, brief, elder })
     }

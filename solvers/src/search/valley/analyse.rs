@@ -7,8 +7,9 @@ use super::reduce::{Reduced, Span};
 use super::rules::Rules;
 use super::state::State;
 
-/// A height without limit, small enough that sums of two do not overflow.
-pub(super) const OPEN: i64 = i64::MAX / 4;
+/// A height without limit. No floor is as high, and nothing is added to it: what is left to place lies above the floor,
+/// and only raises within the slack are carried out.
+pub(super) const OPEN: i64 = i64::MAX;
 
 /// Nothing can lie lowest at this section: no layout continues the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

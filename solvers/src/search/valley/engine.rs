@@ -54,7 +54,7 @@ pub struct Engine<'a> {
     /// Nodes so far, without those only looked at.
     pub(super) visited: u64,
     /// The level reached on the path to the open node.
-    pub(super) level: i64,
+    pub(super) level: i128,
 }
 
 impl<'a> Engine<'a> {
@@ -151,7 +151,7 @@ impl<'a> Engine<'a> {
         let mut b = self.state.first_unplaced(self.reduced, left);
         let mut open: Option<(u32, u32)> = None;
         while b != NONE {
-            let (start, end) = (self.reduced.start[b as usize], self.reduced.end[b as usize]);
+            let (start, end) = (self.reduced.spans[b as usize].start, self.reduced.spans[b as usize].end);
             if start as usize >= right {
                 break;
             }
@@ -168,7 +168,7 @@ impl<'a> Engine<'a> {
         if self.components.len() > first + 1 {
             let state = &self.state;
             let mean_slack = |&(left, right): &(u32, u32)| {
-                let sum: i64 = (left..right).map(|s| state.slack(s as usize)).sum();
+                let sum: i128 = (left..right).map(|s| i128::from(state.slack(s as usize))).sum();
                 sum as f64 / f64::from(right - left)
             };
             self.components[first..].sort_by(|a, b| mean_slack(b).total_cmp(&mean_slack(a)));
@@ -229,8 +229,11 @@ impl<'a> Engine<'a> {
     ///
     /// Success is a rare event in stages: a path that came far is worth several attempts at the rest.
     fn try_runs(&mut self, node: Node, budget: &mut Budget) -> End {
-        let level = i64::from(self.rules.levels) * self.state.area / self.state.total_area;
-        if !self.rules.restarts || !self.is_past_plain_runs() || level <= self.level {
+        if !self.rules.restarts || !self.is_past_plain_runs() {
+            return self.branch(node, budget);
+        }
+        let level = i128::from(self.rules.levels) * self.state.area / self.state.total_area;
+        if level <= self.level {
             return self.branch(node, budget);
         }
         let lower = std::mem::replace(&mut self.level, level);
@@ -300,12 +303,12 @@ impl<'a> Engine<'a> {
         }
         let b = option as usize;
         let apart = self.state.place(self.reduced, b);
-        ((self.reduced.start[b] as usize, self.reduced.end[b] as usize), apart)
+        (self.reduced.spans[b].sections(), apart)
     }
 }
 
-/// The `i`-th number, from 1, of the sequence 1 1 2 1 1 2 4 1 1 2 ...
-fn luby(mut i: u64) -> u64 {
+/// The `i`-th number, from 1, of the sequence 1 1 2 1 1 2 4 1 1 2 ... of Luby, Sinclair, Zuckerman 1993.
+pub(in crate::search) fn luby(mut i: u64) -> u64 {
     loop {
         let k = u64::from(64 - i.leading_zeros());
         if i == (1 << k) - 1 {

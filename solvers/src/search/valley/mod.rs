@@ -61,5 +61,6 @@ mod rules;
 mod state;
 
 pub use engine::Engine;
-pub use reduce::Reduced;
+pub(super) use engine::luby;
+pub use reduce::{Reduced, Span};
 pub use rules::Rules;

@@ -23,8 +23,8 @@ impl Engine<'_> {
     /// Draws the attraction of every buffer; four settings take turns.
     pub(super) fn draw_values(&mut self) {
         for b in 0..self.reduced.len() {
-            let width = f64::from(self.reduced.end[b] - self.reduced.start[b]);
-            let size = self.reduced.size[b] as f64;
+            let width = f64::from(self.reduced.spans[b].end - self.reduced.spans[b].start);
+            let size = self.reduced.spans[b].size as f64;
             let base = match self.restarts % 4 {
                 0 => width * size,
                 1 => width * size.sqrt(),
@@ -46,7 +46,7 @@ impl Engine<'_> {
         let mut last_twin = NONE;
         while b != NONE {
             let at = b as usize;
-            let (start, end) = (reduced.start[at] as usize, reduced.end[at] as usize);
+            let (start, end) = reduced.spans[at].sections();
             if start > section {
                 break;
             }
@@ -57,7 +57,7 @@ impl Engine<'_> {
                 let mut value = self.value[at];
                 let touches = u32::from(start == left) + u32::from(end == right);
                 value *= 1.0 + self.rules.touch * f64::from(touches);
-                if branch.depth != OPEN && reduced.size[at] == branch.depth {
+                if branch.depth != OPEN && reduced.spans[at].size == branch.depth {
                     value *= self.rules.flush;
                 }
                 self.options.push((value, b));

@@ -2,7 +2,7 @@
 
 use plimsoll_model::{Bytes, Instance, Layout, Step, sections};
 
-/// An interval instance reduced to sections: buffer `i` covers sections `start[i]..end[i]` with `size[i]` units.
+/// An interval instance reduced to sections: a buffer covers a run of them with a number of units.
 ///
 /// Buffers are renumbered by start, then end; `origin` leads back. O(n log n + total size of the sections).
 #[derive(Clone, Debug)]
@@ -11,14 +11,8 @@ pub struct Reduced {
     pub grain: u64,
     /// Number of sections.
     pub sections: usize,
-    /// All of a buffer that the search asks for most often.
-    pub(super) spans: Vec<Span>,
-    /// First section of each buffer, ascending.
-    pub start: Vec<u32>,
-    /// First section after each buffer.
-    pub end: Vec<u32>,
-    /// Size in units.
-    pub size: Vec<i64>,
+    /// Where and how large each buffer is, by ascending start.
+    pub spans: Vec<Span>,
     /// The first buffer with the same sections and size.
     pub twin: Vec<u32>,
     /// Position in the instance.
@@ -29,12 +23,22 @@ pub struct Reduced {
     pub load: Vec<i64>,
 }
 
-/// Sections `start..end` and size in units.
+/// The sections that a buffer covers, and its size: side by side, for they are asked for together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub struct Span {
+    /// First section.
     pub start: u32,
+    /// First section after.
     pub end: u32,
+    /// Units.
     pub size: i64,
+}
+
+impl Span {
+    /// First section, and first section after, as positions.
+    pub fn sections(self) -> (usize, usize) {
+        (self.start as usize, self.end as usize)
+    }
 }
 
 impl Reduced {
@@ -68,9 +72,12 @@ impl Reduced {
         assert!(from < to && to <= self.sections, "a window holds a section");
         let clip = |s: u32| (s as usize).clamp(from, to) as u32 - from as u32;
         let rows = (0..self.first_at[to] as usize)
-            .filter(|&b| self.end[b] as usize > from)
+            .filter(|&b| self.spans[b].end as usize > from)
             .enumerate()
-            .map(|(at, b)| (clip(self.start[b]), clip(self.end[b]), self.size[b], at as u32))
+            .map(|(at, b)| {
+                let Span { start, end, size } = self.spans[b];
+                (clip(start), clip(end), size, at as u32)
+            })
             .collect();
         Self::from_rows(self.grain, to - from, rows)
     }
@@ -105,9 +112,6 @@ impl Reduced {
             grain,
             sections,
             spans: rows.iter().map(|&(start, end, size, _)| Span { start, end, size }).collect(),
-            start: rows.iter().map(|r| r.0).collect(),
-            end: rows.iter().map(|r| r.1).collect(),
-            size: rows.iter().map(|r| r.2).collect(),
             twin,
             origin: rows.iter().map(|r| r.3).collect(),
             first_at,
@@ -117,12 +121,12 @@ impl Reduced {
 
     /// Number of buffers.
     pub fn len(&self) -> usize {
-        self.size.len()
+        self.spans.len()
     }
 
     /// True where there is no buffer.
     pub fn is_empty(&self) -> bool {
-        self.size.is_empty()
+        self.spans.is_empty()
     }
 
     /// Offsets in units, by the numbering here, as a layout of the instance.
@@ -132,5 +136,11 @@ impl Reduced {
             original[origin as usize] = Bytes::new(offset as u64 * self.grain);
         }
         Layout::new(original)
+    }
+
+    /// The offsets of a layout in units, rounded down, by the numbering here.
+    pub fn offsets(&self, layout: &Layout) -> Vec<i64> {
+        let offsets = layout.offsets();
+        self.origin.iter().map(|&b| (offsets[b as usize].get() / self.grain) as i64).collect()
     }
 }

@@ -25,9 +25,9 @@ pub(super) struct State {
     crossing: Vec<u32>,
     /// Hash of all floors, which are real, and who is unplaced.
     pub hash: u64,
-    /// Units times sections placed, and in all.
-    pub area: i64,
-    pub total_area: i64,
+    /// Units times sections placed, and in all: each factor may come near the limit of 64 bits.
+    pub area: i128,
+    pub total_area: i128,
     /// Sections met by the count `stamp` of [`State::burnt_since`].
     stamps: Vec<u32>,
     stamp: u32,
@@ -72,7 +72,7 @@ impl State {
         }
         let mut crossing = vec![0; reduced.sections + 1];
         for b in 0..n {
-            (reduced.start[b] + 1..reduced.end[b]).for_each(|s| crossing[s as usize] += 1);
+            (reduced.spans[b].start + 1..reduced.spans[b].end).for_each(|s| crossing[s as usize] += 1);
         }
         let mut state = Self {
             capacity,
@@ -87,7 +87,7 @@ impl State {
             hash: 0,
             area: 0,
             // Divided by, and empty where there is no buffer.
-            total_area: reduced.load.iter().sum::<i64>().max(1),
+            total_area: reduced.load.iter().copied().map(i128::from).sum::<i128>().max(1),
             stamps: vec![0; reduced.sections],
             stamp: 0,
             floors: Vec::new(),
@@ -128,7 +128,7 @@ impl State {
     /// Puts `b` on the floor of the sections it covers, which is the same for all of them. True where one of these
     /// sections is complete, or two no longer have an unplaced buffer in common: the component falls apart.
     pub fn place(&mut self, reduced: &Reduced, b: usize) -> bool {
-        let (start, end, size) = (reduced.start[b] as usize, reduced.end[b] as usize, reduced.size[b]);
+        let ((start, end), size) = (reduced.spans[b].sections(), reduced.spans[b].size);
         let bottom = self.floor[start];
         self.offset[b] = bottom;
         let mut apart = false;
@@ -146,7 +146,7 @@ impl State {
             }
         }
         self.hash ^= buffer_hash(b as u32);
-        self.area += size * (end - start) as i64;
+        self.area += i128::from(size) * (end - start) as i128;
         self.placed[b] = true;
         let (next, prev) = (self.next[b], self.prev[b]);
         self.next[prev as usize] = next;
@@ -168,10 +168,10 @@ impl State {
     pub fn undo(&mut self, reduced: &Reduced, mark: Mark) {
         while self.places.len() > mark.places {
             let b = self.places.pop().expect("the trail is longer than the mark") as usize;
-            let (start, end) = (reduced.start[b] as usize, reduced.end[b] as usize);
-            self.area -= reduced.size[b] * (end - start) as i64;
+            let (start, end) = reduced.spans[b].sections();
+            self.area -= i128::from(reduced.spans[b].size) * (end - start) as i128;
             for rest in &mut self.rest[start..end] {
-                *rest += reduced.size[b];
+                *rest += reduced.spans[b].size;
             }
             for crossing in &mut self.crossing[start + 1..end] {
                 *crossing += 1;

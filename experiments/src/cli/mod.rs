@@ -1,5 +1,9 @@
 //! Arguments: parsed here, resolved by the commands.
 
+mod graph;
+
+pub use graph::{ImportArgs, OrderArgs, PlanArgs, once};
+
 use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
 use crate::output;
@@ -34,7 +38,19 @@ enum Command {
     /// Run many algorithms on many instances and compare them with the best proven bound
     #[command(after_help = EXIT_CODES)]
     Bench(BenchArgs),
-    /// Write a generated instance, the same for the same seed on any machine
+    /// Read a model: its operators, tensors, weights
+    #[command(after_help = EXIT_CODES)]
+    Import(ImportArgs),
+    /// Order the operators of a graph so that the least memory is alive
+    #[command(after_help = EXIT_CODES)]
+    Order(OrderArgs),
+    /// From a model to a memory plan: order, then offsets
+    #[command(after_help = EXIT_CODES)]
+    Plan(PlanArgs),
+    /// Compute published results again and put them beside what was printed
+    #[command(after_help = EXIT_CODES)]
+    Reproduce(ReproduceArgs),
+    /// Write a generated instance or graph, the same for the same seed on any machine
     #[command(after_help = EXIT_CODES)]
     Generate(GenerateArgs),
     /// List every algorithm, every suite of instances and every generated family
@@ -247,18 +263,41 @@ impl FromStr for Decide {
 /// Arguments of `generate`.
 #[derive(Args, Debug)]
 pub struct GenerateArgs {
-    /// The law; `plimsoll list` names them all
+    /// The law, of instances or of graphs; `plimsoll list` names them all
     #[arg(value_name = "FAMILY")]
     pub family: String,
-    /// Number of buffers
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
-    pub buffers: u64,
+    /// Number of buffers [default: 1000]; instances only
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub buffers: Option<u64>,
+    /// A parameter of the family, graphs only; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = graph::dimension)]
+    pub param: Vec<(String, u64)>,
     /// Seed of all randomness
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Where to write the instance, a CSV file [default: FAMILY-N-SEED.csv]
-    #[arg(long, short, value_name = "FILE.csv")]
+    /// Where to write the instance (CSV) or graph (JSON) [default: FAMILY-..-SEED.csv or .json]
+    #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// Arguments of `reproduce`.
+#[derive(Args, Debug)]
+pub struct ReproduceArgs {
+    /// The paper, by name or number (`plimsoll list` shows them), or `all`
+    #[arg(value_name = "PAPER")]
+    pub paper: String,
+    /// Folder for PAPER.md and what goes with it; made where it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Seconds of wall-clock time per run
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
+    pub time_limit: Duration,
+    /// Threads an algorithm may use
+    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
+    pub threads: usize,
+    /// Seed of all randomness
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
 }
 
 /// Arguments of `list`.
@@ -301,6 +340,10 @@ pub fn main() -> u8 {
         Command::Solve(args) => commands::solve::main(&args),
         Command::Verify(args) => commands::verify::main(&args),
         Command::Bench(args) => commands::bench::main(&args),
+        Command::Import(args) => commands::import::main(&args),
+        Command::Order(args) => commands::order::main(&args),
+        Command::Plan(args) => commands::plan::main(&args),
+        Command::Reproduce(args) => commands::reproduce::main(&args),
         Command::Generate(args) => commands::generate::main(&args),
         Command::List(args) => commands::list::main(&args),
     };
@@ -319,7 +362,7 @@ fn usage(error: &clap::Error) -> u8 {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             output::complain(
-                "no command given; commands are solve, verify, bench, generate, list (see --help)",
+                "no command given; commands are solve, verify, bench, import, order, plan, reproduce, generate, list (see --help)",
             );
             BAD_INPUT
         }

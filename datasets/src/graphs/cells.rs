@@ -1,0 +1,218 @@
+//! Networks of searched cells: DARTS and NASNet-A. Activations are `float32`, batch 1.
+//!
+//! A cell reads the outputs of the two cells before it. In the file its pieces stand as their authors' models make
+//! them, one node of the cell after the other.
+
+use super::families::Params;
+use super::net::Net;
+use crate::error::GenerateError;
+use plimsoll_model::TensorId;
+use plimsoll_model::graph::Graph;
+
+/// What a node of a DARTS cell does with one of its inputs.
+#[derive(Clone, Copy)]
+enum Step {
+    Separable,
+    Dilated,
+    Skip,
+    MaxPool,
+}
+
+/// Nodes 2 to 5 of a cell: two steps each, with the number of the node they read; 0 and 1 are the cell's inputs.
+type Genotype = [[(Step, usize); 2]; 4];
+
+/// The published genotype `DARTS_V2` (Liu, Simonyan, Yang: DARTS, 2019), normal cell.
+const NORMAL: Genotype = [
+    [(Step::Separable, 0), (Step::Separable, 1)],
+    [(Step::Separable, 0), (Step::Separable, 1)],
+    [(Step::Separable, 1), (Step::Skip, 0)],
+    [(Step::Skip, 0), (Step::Dilated, 2)],
+];
+
+/// Its reduction cell.
+const REDUCTION: Genotype = [
+    [(Step::MaxPool, 0), (Step::MaxPool, 1)],
+    [(Step::Skip, 2), (Step::MaxPool, 1)],
+    [(Step::MaxPool, 0), (Step::Skip, 2)],
+    [(Step::Skip, 2), (Step::MaxPool, 1)],
+];
+
+/// The CIFAR network: a stem of `3 channels`, `cells` cells, those at one and two thirds reduce and double the
+/// channels; ten classes. 20 cells of 36 channels on 32 x 32 pixels by default: 3.35 million parameters.
+pub(super) fn darts(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
+    let (cells, size) = (params.at_least("cells", 1)?, params.at_least("size", 1)?);
+    let mut channels = params.at_least("channels", 2)?;
+    params.at_most("cells", 10_000)?;
+    let mut net = Net::new(params.graph());
+    let x = net.image(3, size);
+    let stem = net.conv("stem", x, 3 * channels, 3, 1, 1);
+    let stem = net.norm("stem.norm", stem);
+    let (mut before, mut last, mut reduced) = (stem, stem, false);
+    for at in 0..cells {
+        let reduce = cells >= 3 && (at == cells / 3 || at == 2 * cells / 3);
+        channels *= if reduce { 2 } else { 1 };
+        let next = darts_cell(&mut net, &format!("c{at}"), (before, last), channels, (reduce, reduced));
+        (before, last, reduced) = (last, next, reduce);
+    }
+    let y = net.classify(last, 10);
+    net.finish(&[y])
+}
+
+fn darts_cell(
+    net: &mut Net,
+    name: &str,
+    (before, last): (TensorId, TensorId),
+    channels: u64,
+    (reduce, reduced): (bool, bool),
+) -> TensorId {
+    let first = if reduced {
+        halve(net, &format!("{name}.pre0"), before, channels)
+    } else {
+        net.project(&format!("{name}.pre0"), before, channels)
+    };
+    let second = net.project(&format!("{name}.pre1"), last, channels);
+    let mut nodes = vec![first, second];
+    for (at, pair) in (if reduce { REDUCTION } else { NORMAL }).into_iter().enumerate() {
+        let name = format!("{name}.n{}", at + 2);
+        let made = [0, 1].map(|side| {
+            let (step, from) = pair[side];
+            let stride = if reduce && from < 2 { 2 } else { 1 };
+            darts_step(net, &format!("{name}.{side}"), step, nodes[from], channels, stride)
+        });
+        nodes.push(net.join(&name, "Add", &made));
+    }
+    net.concat(&format!("{name}.concat"), &nodes[2..])
+}
+
+fn darts_step(net: &mut Net, name: &str, step: Step, x: TensorId, channels: u64, stride: u64) -> TensorId {
+    match step {
+        Step::Skip if stride == 1 => x,
+        Step::Skip => halve(net, name, x, channels),
+        Step::MaxPool => net.pool(name, "MaxPool", x, stride),
+        Step::Separable => {
+            let x = activated(net, &format!("{name}.a"), x, channels, 3, stride);
+            activated(net, &format!("{name}.b"), x, channels, 3, 1)
+        }
+        Step::Dilated => activated(net, name, x, channels, 3, stride),
+    }
+}
+
+/// Relu, a separable convolution, norm.
+fn activated(net: &mut Net, name: &str, x: TensorId, channels: u64, kernel: u64, stride: u64) -> TensorId {
+    let x = net.relu(&format!("{name}.relu"), x);
+    let x = net.separable(name, x, channels, kernel, stride);
+    net.norm(&format!("{name}.norm"), x)
+}
+
+/// Halves the size: relu, two 1 x 1 convolutions of stride 2, one shifted by a pixel, concatenated; norm.
+fn halve(net: &mut Net, name: &str, x: TensorId, channels: u64) -> TensorId {
+    let x = net.relu(&format!("{name}.relu"), x);
+    let even = net.conv(&format!("{name}.even"), x, channels / 2, 1, 2, 1);
+    let odd = net.conv(&format!("{name}.odd"), x, channels / 2, 1, 2, 1);
+    let x = net.concat(&format!("{name}.concat"), &[even, odd]);
+    net.norm(&format!("{name}.norm"), x)
+}
+
+/// NASNet-A (Zoph, Vasudevan, Shlens, Le: Learning transferable architectures, 2018) for `ImageNet`: a stem convolution, two
+/// reduction cells, three times `cells` normal cells with a reduction cell between; 1000 classes. 4 cells of 44 filters on
+/// 224 x 224 pixels by default, which is NASNet-A (4 @ 1056), the mobile network: 5.29 million parameters.
+pub(super) fn nasnet(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
+    let (cells, filters) = (params.at_least("cells", 1)?, params.at_least("filters", 4)?);
+    params.at_least("size", 3)?;
+    params.at_most("cells", 10_000)?;
+    let mut net = Net::new(params.graph());
+    let stem = params.at_least("stem", 1)?;
+    // The stem convolution does not pad: 224 pixels become 111.
+    let inner = params.get("size") - 1;
+    let x = net.input("x", super::net::Element::F32, &[1, 3, inner, inner]);
+    let x = net.conv("stem", x, stem, 3, 2, 1);
+    let x = net.norm("stem.norm", x);
+    let mut pair = (None, x);
+    for (at, divisor) in [4, 2].into_iter().enumerate() {
+        let y = reduction(&mut net, &format!("stem{at}"), pair, (filters / divisor).max(1));
+        pair = (Some(pair.1), y);
+    }
+    for part in 0..3u64 {
+        let filters = filters << part;
+        if part > 0 {
+            let y = reduction(&mut net, &format!("r{part}"), pair, filters);
+            pair = (Some(pair.1), y);
+        }
+        for at in 0..cells {
+            let y = normal(&mut net, &format!("n{part}.{at}"), pair, filters);
+            pair = (Some(pair.1), y);
+        }
+    }
+    let x = net.relu("head.relu", pair.1);
+    let y = net.classify(x, 1000);
+    net.finish(&[y])
+}
+
+/// The output of the cell before the last, in the size and channels of this cell; then the last one's.
+fn adjusted(
+    net: &mut Net,
+    name: &str,
+    (before, last): (Option<TensorId>, TensorId),
+    filters: u64,
+) -> (TensorId, TensorId) {
+    let p = match before {
+        None => last,
+        Some(p) if net.shape(p)[2] != net.shape(last)[2] => {
+            let x = net.relu(&format!("{name}.p.relu"), p);
+            let halves = ["even", "odd"].map(|side| {
+                let pooled = net.pool(&format!("{name}.p.{side}.pool"), "AveragePool", x, 2);
+                net.conv(&format!("{name}.p.{side}"), pooled, filters / 2, 1, 1, 1)
+            });
+            let x = net.concat(&format!("{name}.p.concat"), &halves);
+            net.norm(&format!("{name}.p.norm"), x)
+        }
+        Some(p) if net.channels(p) != filters => net.project(&format!("{name}.p"), p, filters),
+        Some(p) => p,
+    };
+    (p, net.project(&format!("{name}.h"), last, filters))
+}
+
+/// Twice relu, a separable convolution, norm; the first of them with the stride.
+fn twice(net: &mut Net, name: &str, x: TensorId, filters: u64, kernel: u64, stride: u64) -> TensorId {
+    let x = activated(net, &format!("{name}.a"), x, filters, kernel, stride);
+    activated(net, &format!("{name}.b"), x, filters, kernel, 1)
+}
+
+fn normal(net: &mut Net, name: &str, pair: (Option<TensorId>, TensorId), filters: u64) -> TensorId {
+    let (p, h) = adjusted(net, name, pair, filters);
+    let named = |piece: &str| format!("{name}.{piece}");
+    let a = twice(net, &named("1l"), h, filters, 5, 1);
+    let b = twice(net, &named("1r"), p, filters, 3, 1);
+    let one = net.join(&named("1"), "Add", &[a, b]);
+    let a = twice(net, &named("2l"), p, filters, 5, 1);
+    let b = twice(net, &named("2r"), p, filters, 3, 1);
+    let two = net.join(&named("2"), "Add", &[a, b]);
+    let a = net.pool(&named("3l"), "AveragePool", h, 1);
+    let three = net.join(&named("3"), "Add", &[a, p]);
+    let a = net.pool(&named("4l"), "AveragePool", p, 1);
+    let b = net.pool(&named("4r"), "AveragePool", p, 1);
+    let four = net.join(&named("4"), "Add", &[a, b]);
+    let a = twice(net, &named("5l"), h, filters, 3, 1);
+    let five = net.join(&named("5"), "Add", &[a, h]);
+    net.concat(&named("concat"), &[p, one, two, three, four, five])
+}
+
+fn reduction(net: &mut Net, name: &str, pair: (Option<TensorId>, TensorId), filters: u64) -> TensorId {
+    let (p, h) = adjusted(net, name, pair, filters);
+    let named = |piece: &str| format!("{name}.{piece}");
+    let a = twice(net, &named("1l"), h, filters, 5, 2);
+    let b = twice(net, &named("1r"), p, filters, 7, 2);
+    let one = net.join(&named("1"), "Add", &[a, b]);
+    let a = net.pool(&named("2l"), "MaxPool", h, 2);
+    let b = twice(net, &named("2r"), p, filters, 7, 2);
+    let two = net.join(&named("2"), "Add", &[a, b]);
+    let a = net.pool(&named("3l"), "AveragePool", h, 2);
+    let b = twice(net, &named("3r"), p, filters, 5, 2);
+    let three = net.join(&named("3"), "Add", &[a, b]);
+    let a = net.pool(&named("4l"), "AveragePool", one, 1);
+    let four = net.join(&named("4"), "Add", &[a, two]);
+    let a = twice(net, &named("5l"), one, filters, 3, 1);
+    let b = net.pool(&named("5r"), "MaxPool", h, 2);
+    let five = net.join(&named("5"), "Add", &[a, b]);
+    net.concat(&named("concat"), &[two, three, four, five])
+}

@@ -1,0 +1,367 @@
+//! Language models operator by operator: LLaMA-13B and Baichuan-13B.
+//!
+//! One run over `tokens` new tokens of `batch` sequences, after `cache` earlier ones: with no cache a prompt, with one token
+//! the decoding of the next. Weights and activations are `float16`; what the models compute in `float32` (norms, and
+//! `LLaMA`'s softmax) is. b, s, t: batch, new tokens, all tokens; h, a, d, f: hidden size, heads, size of a
+//! head, feed-forward columns; a and f are per device where the model is divided.
+//!
+//! | piece of a layer | operators (shape of what they make) |
+//! |---|---|
+//! | norm, twice | cast, square, mean, rsqrt, mul `float32 [b,s,h]`, cast, scale |
+//! | query, key, value | matmul `[b,s,a d]` each (Baichuan: one for all, then slices), reshape, transpose `[b,a,s,d]` |
+//! | rotary positions (`LLaMA`) | for query and key: mul, slice, neg, slice, concat, mul, add |
+//! | cache | concat with past keys and values `[b,a,t,d]`, or write into states |
+//! | attention | matmul `[b,a,s,t]`, scale, add mask, softmax (`LLaMA`: in `float32`), matmul, transpose, reshape, matmul, add |
+//! | feed-forward | gate, silu, up, mul `[b,s,f]`, down, add `[b,s,h]` |
+//!
+//! At the end: norm, head `[b,s,vocabulary]`, cast to `float32`. Divided models add up parts after attention and
+//! feed-forward (`AllReduce`), and divide the head and the embedding by columns of the vocabulary and hidden size.
+//!
+//! **As a graph engine may see it.** With `weights`, every matrix passes through an operator that reads nothing else
+//! (a conversion of its layout, the size of the matrix); with `tables`, every layer makes its own mask
+//! and cuts its own tables from constants. These operators stand at the front of the file, as a front end that collects
+//! constants first would put them, or as breadth first order would run them. All of their outputs are alive from there
+//! to their layer; SOURCES S4's fixed rule moves them there. How the engine's graphs really look is not published.
+
+use super::families::Params;
+use super::net::{Element, Net, Node, volume};
+use crate::error::GenerateError;
+use Element::{F16, F32, I64};
+use plimsoll_model::TensorId;
+use plimsoll_model::graph::Graph;
+use std::collections::HashMap;
+
+/// A model's sizes.
+pub(super) struct Model {
+    hidden: u64,
+    heads: u64,
+    ffn: u64,
+    vocabulary: u64,
+    /// Rotary positions and three projections; otherwise `ALiBi` and one.
+    rotary: bool,
+}
+
+/// 13 015 864 320 parameters.
+pub(super) const LLAMA_13B: Model =
+    Model { hidden: 5120, heads: 40, ffn: 13824, vocabulary: 32_000, rotary: true };
+
+/// 13 264 901 120 parameters.
+pub(super) const BAICHUAN_13B: Model =
+    Model { hidden: 5120, heads: 40, ffn: 13696, vocabulary: 64_000, rotary: false };
+
+/// Sizes of one run on one device.
+struct Run<'a> {
+    net: Net,
+    model: &'a Model,
+    batch: u64,
+    tokens: u64,
+    all: u64,
+    heads: u64,
+    head: u64,
+    ffn: u64,
+    cache: u64,
+    state: bool,
+    shards: u64,
+    /// Matrices converted at the front, by name.
+    converted: HashMap<String, TensorId>,
+    /// What the layers add to scores, one for all or one each.
+    masks: Vec<TensorId>,
+    /// Cosines and sines for all positions, the same.
+    tables: Vec<[TensorId; 2]>,
+    /// Keys and values that are outputs.
+    kept: Vec<TensorId>,
+}
+
+/// The graph of a model; see the module.
+pub(super) fn graph(params: &Params, model: &Model) -> Result<Graph, GenerateError> {
+    let layers = params.at_least("layers", 1)?;
+    params.at_most("layers", 10_000)?;
+    for name in ["state", "weights", "tables"] {
+        params.at_most(name, 1)?;
+    }
+    let (tokens, shards) = (params.at_least("tokens", 1)?, params.at_least("shards", 1)?);
+    for (name, of) in [("heads", model.heads), ("ffn", model.ffn), ("vocabulary", model.vocabulary)] {
+        if of % shards != 0 {
+            return Err(GenerateError::NoMultiple { name, value: of, of_name: "shards", of: shards });
+        }
+    }
+    let mut run = Run {
+        net: Net::new(params.graph()),
+        model,
+        batch: params.at_least("batch", 1)?,
+        tokens,
+        all: tokens + params.get("cache"),
+        heads: model.heads / shards,
+        head: model.hidden / model.heads,
+        ffn: model.ffn / shards,
+        cache: params.get("cache"),
+        state: params.get("state") == 1,
+        shards,
+        converted: HashMap::new(),
+        masks: Vec::new(),
+        tables: Vec::new(),
+        kept: Vec::new(),
+    };
+    if params.get("weights") == 1 {
+        run.convert(layers);
+    }
+    let ids = run.net.input("ids", I64, &[run.batch, tokens]);
+    let positions = model.rotary.then(|| run.net.input("positions", I64, &[run.batch, tokens]));
+    run.constants(if params.get("tables") == 1 { layers } else { 1 });
+    let mut x = run.embedding(ids);
+    let mut rotation = None;
+    for layer in 0..layers {
+        if let Some(positions) = positions
+            && (layer as usize) < run.tables.len()
+        {
+            rotation = Some(run.rotation(layer as usize, positions));
+        }
+        x = run.layer(layer, x, rotation);
+    }
+    let logits = run.logits(x);
+    let outputs: Vec<TensorId> = std::iter::once(logits).chain(run.kept).collect();
+    run.net.finish(&outputs)
+}
+
+impl Run<'_> {
+    /// Names and shapes of the matrices of a layer.
+    fn matrices(&self, layer: u64) -> Vec<(String, [u64; 2])> {
+        let (hidden, own) = (self.model.hidden, self.heads * self.head);
+        let attention: &[(&str, u64)] =
+            if self.model.rotary { &[("q", 1), ("k", 1), ("v", 1)] } else { &[("qkv", 3)] };
+        let mut list: Vec<(String, [u64; 2])> = attention
+            .iter()
+            .map(|&(name, times)| (format!("l{layer}.{name}"), [hidden, times * own]))
+            .collect();
+        list.push((format!("l{layer}.o"), [own, hidden]));
+        for (name, shape) in
+            [("gate", [hidden, self.ffn]), ("up", [hidden, self.ffn]), ("down", [self.ffn, hidden])]
+        {
+            list.push((format!("l{layer}.{name}"), shape));
+        }
+        list
+    }
+
+    /// Makes the operators that convert every matrix.
+    fn convert(&mut self, layers: u64) {
+        let mut list: Vec<_> = (0..layers).flat_map(|layer| self.matrices(layer)).collect();
+        list.push(("head".to_owned(), [self.model.hidden, self.model.vocabulary / self.shards]));
+        for (name, shape) in list {
+            let weight = self.net.weight(&format!("{name}.w"), F16, &shape);
+            let node =
+                Node::new(format!("{name}.convert"), "TransData").reads(&[weight]).cost(volume(&shape));
+            let made = node.makes(&mut self.net, F16, &shape);
+            self.converted.insert(name, made);
+        }
+    }
+
+    /// Makes masks and tables that come from constants alone.
+    fn constants(&mut self, times: u64) {
+        let mask = if self.model.rotary { [1, 1] } else { [1, self.heads] };
+        let table = self.model.rotary.then(|| {
+            ["cos", "sin"].map(|name| self.net.weight(&format!("{name}.w"), F32, &[self.all, self.head]))
+        });
+        for at in 0..times {
+            let shape = [mask[0], mask[1], self.tokens, self.all];
+            let node =
+                Node::new(format!("l{at}.mask"), if self.model.rotary { "CausalMask" } else { "AlibiMask" });
+            let made = node.cost(volume(&shape)).makes(&mut self.net, F16, &shape);
+            self.masks.push(made);
+            if let Some(table) = table {
+                let shape = [self.all, self.head];
+                let cut = [("cos", table[0]), ("sin", table[1])].map(|(name, table)| {
+                    let node = Node::new(format!("l{at}.{name}.cast"), "Cast").reads(&[table]);
+                    node.cost(volume(&shape)).makes(&mut self.net, F16, &shape)
+                });
+                self.tables.push(cut);
+            }
+        }
+    }
+
+    /// Cosines and sines at the positions at hand, `[b,1,s,d]`.
+    fn rotation(&mut self, at: usize, positions: TensorId) -> [TensorId; 2] {
+        let shape = [self.batch, 1, self.tokens, self.head];
+        let [cos, sin] = self.tables[at];
+        [("cos", cos), ("sin", sin)].map(|(name, table)| {
+            Node::new(format!("l{at}.{name}"), "Gather").reads(&[table, positions]).makes(
+                &mut self.net,
+                F16,
+                &shape,
+            )
+        })
+    }
+
+    fn embedding(&mut self, ids: TensorId) -> TensorId {
+        let table =
+            self.net.weight("embedding.w", F16, &[self.model.vocabulary, self.model.hidden / self.shards]);
+        let shape = [self.batch, self.tokens, self.model.hidden / self.shards];
+        let x = Node::new("embedding", "Gather").reads(&[ids, table]).makes(&mut self.net, F16, &shape);
+        if self.shards == 1 {
+            return x;
+        }
+        Node::new("embedding.gather", "AllGather").reads(&[x]).makes(
+            &mut self.net,
+            F16,
+            &[self.batch, self.tokens, self.model.hidden],
+        )
+    }
+
+    /// Elementwise: as large as its first operand, over which it can be written.
+    fn map(&mut self, name: &str, kind: &str, xs: &[TensorId], element: Element) -> TensorId {
+        let shape = self.net.shape(xs[0]).to_vec();
+        Node::new(name, kind).reads(xs).over(xs[0]).cost(volume(&shape)).makes(&mut self.net, element, &shape)
+    }
+
+    fn cast(&mut self, name: &str, x: TensorId, element: Element) -> TensorId {
+        let shape = self.net.shape(x).to_vec();
+        Node::new(name, "Cast").reads(&[x]).cost(volume(&shape)).makes(&mut self.net, element, &shape)
+    }
+
+    /// Multiplies the last dimension by a matrix of weights.
+    fn matmul(&mut self, name: &str, x: TensorId, shape: [u64; 2]) -> TensorId {
+        let matrix = match self.converted.get(name) {
+            Some(&matrix) => matrix,
+            None => self.net.weight(&format!("{name}.w"), F16, &shape),
+        };
+        let made = [self.batch, self.tokens, shape[1]];
+        let cost = volume(&made).saturating_mul(shape[0]);
+        Node::new(name, "MatMul").reads(&[x, matrix]).cost(cost).makes(&mut self.net, F16, &made)
+    }
+
+    fn norm(&mut self, name: &str, x: TensorId) -> TensorId {
+        let wide = self.cast(&format!("{name}.wide"), x, F32);
+        let shape = self.net.shape(wide).to_vec();
+        let square = Node::new(format!("{name}.square"), "Square").reads(&[wide]).cost(volume(&shape));
+        let square = square.makes(&mut self.net, F32, &shape);
+        let node = Node::new(format!("{name}.mean"), "ReduceMean").reads(&[square]).cost(volume(&shape));
+        let mean = node.makes(&mut self.net, F32, &[self.batch, self.tokens, 1]);
+        let root = self.map(&format!("{name}.rsqrt"), "Rsqrt", &[mean], F32);
+        let scaled = self.map(&format!("{name}.mul"), "Mul", &[wide, root], F32);
+        let narrow = self.cast(&format!("{name}.narrow"), scaled, F16);
+        let weight = self.net.weight(&format!("{name}.w"), F16, &[self.model.hidden]);
+        self.map(&format!("{name}.scale"), "Mul", &[narrow, weight], F16)
+    }
+
+    fn layer(&mut self, layer: u64, x: TensorId, rotation: Option<[TensorId; 2]>) -> TensorId {
+        let named = |piece: &str| format!("l{layer}.{piece}");
+        let y = self.norm(&named("norm1"), x);
+        let [q, k, v] = self.projections(layer, y);
+        let (q, k) = match rotation {
+            Some(rotation) => (self.rotate(&named("q"), q, rotation), self.rotate(&named("k"), k, rotation)),
+            None => (q, k),
+        };
+        let k = self.keep(&named("key"), k);
+        let v = self.keep(&named("value"), v);
+        let y = self.attention(layer, q, k, v);
+        let x = self.map(&named("add1"), "Add", &[y, x], F16);
+        let y = self.norm(&named("norm2"), x);
+        let (hidden, ffn) = (self.model.hidden, self.ffn);
+        let gate = self.matmul(&named("gate"), y, [hidden, ffn]);
+        let gate = self.map(&named("silu"), "Silu", &[gate], F16);
+        let up = self.matmul(&named("up"), y, [hidden, ffn]);
+        let y = self.map(&named("mul"), "Mul", &[gate, up], F16);
+        let y = self.matmul(&named("down"), y, [ffn, hidden]);
+        let y = self.summed(&named("down"), y);
+        self.map(&named("add2"), "Add", &[y, x], F16)
+    }
+
+    /// Query, key and value by head, `[b,a,s,d]`.
+    fn projections(&mut self, layer: u64, x: TensorId) -> [TensorId; 3] {
+        let (hidden, own) = (self.model.hidden, self.heads * self.head);
+        let packed =
+            (!self.model.rotary).then(|| self.matmul(&format!("l{layer}.qkv"), x, [hidden, 3 * own]));
+        ["q", "k", "v"].map(|name| {
+            let name = format!("l{layer}.{name}");
+            let flat = [self.batch, self.tokens, own];
+            let y = match packed {
+                Some(packed) => Node::new(&name, "Slice").reads(&[packed]).makes(&mut self.net, F16, &flat),
+                None => self.matmul(&name, x, [hidden, own]),
+            };
+            let split = [self.batch, self.tokens, self.heads, self.head];
+            let node = Node::new(format!("{name}.reshape"), "Reshape").reads(&[y]).view(y);
+            let y = node.makes(&mut self.net, F16, &split);
+            let turned = [self.batch, self.heads, self.tokens, self.head];
+            Node::new(format!("{name}.transpose"), "Transpose").reads(&[y]).makes(&mut self.net, F16, &turned)
+        })
+    }
+
+    /// x cos + (-right half, left half) sin.
+    fn rotate(&mut self, name: &str, x: TensorId, [cos, sin]: [TensorId; 2]) -> TensorId {
+        let shape = self.net.shape(x).to_vec();
+        let half = [shape[0], shape[1], shape[2], shape[3] / 2];
+        let named = |piece: &str| format!("{name}.{piece}");
+        // x is read again below, so this cannot be done in place.
+        let node = Node::new(named("cos"), "Mul").reads(&[x, cos]).cost(volume(&shape));
+        let straight = node.makes(&mut self.net, F16, &shape);
+        let right = Node::new(named("right"), "Slice").reads(&[x]).makes(&mut self.net, F16, &half);
+        let right = self.map(&named("neg"), "Neg", &[right], F16);
+        let left = Node::new(named("left"), "Slice").reads(&[x]).makes(&mut self.net, F16, &half);
+        let node = Node::new(named("turned"), "Concat").reads(&[right, left]);
+        let turned = node.makes(&mut self.net, F16, &shape);
+        let turned = self.map(&named("sin"), "Mul", &[turned, sin], F16);
+        self.map(&named("rotated"), "Add", &[straight, turned], F16)
+    }
+
+    /// Keys or values of all tokens, `[b,a,t,d]`.
+    fn keep(&mut self, name: &str, new: TensorId) -> TensorId {
+        let shape = [self.batch, self.heads, self.all, self.head];
+        if self.state {
+            let state = self.net.state(&format!("{name}.state"), F16, &shape);
+            let node = Node::new(format!("{name}.update"), "ScatterUpdate").reads(&[state, new]).view(state);
+            return node.makes(&mut self.net, F16, &shape);
+        }
+        let kept = if self.cache == 0 {
+            new
+        } else {
+            let past = [self.batch, self.heads, self.cache, self.head];
+            let past = self.net.input(&format!("{name}.past"), F16, &past);
+            Node::new(format!("{name}.present"), "Concat").reads(&[past, new]).makes(
+                &mut self.net,
+                F16,
+                &shape,
+            )
+        };
+        self.kept.push(kept);
+        kept
+    }
+
+    fn attention(&mut self, layer: u64, q: TensorId, k: TensorId, v: TensorId) -> TensorId {
+        let named = |piece: &str| format!("l{layer}.{piece}");
+        let (batch, heads, tokens, own) = (self.batch, self.heads, self.tokens, self.heads * self.head);
+        let square = [batch, heads, tokens, self.all];
+        let node = Node::new(named("scores"), "MatMul")
+            .reads(&[q, k])
+            .cost(volume(&square).saturating_mul(self.head));
+        let scores = node.makes(&mut self.net, F16, &square);
+        let scores = self.map(&named("scale"), "Mul", &[scores], F16);
+        let mask = self.masks[if self.masks.len() == 1 { 0 } else { layer as usize }];
+        let mut scores = self.map(&named("masked"), "Add", &[scores, mask], F16);
+        if self.model.rotary {
+            scores = self.cast(&named("scores.wide"), scores, F32);
+            scores = self.map(&named("softmax"), "Softmax", &[scores], F32);
+            scores = self.cast(&named("scores.narrow"), scores, F16);
+        } else {
+            scores = self.map(&named("softmax"), "Softmax", &[scores], F16);
+        }
+        let node = Node::new(named("context"), "MatMul").reads(&[scores, v]);
+        let node = node.cost(volume(&square).saturating_mul(self.head));
+        let y = node.makes(&mut self.net, F16, &[batch, heads, tokens, self.head]);
+        let node = Node::new(named("context.transpose"), "Transpose").reads(&[y]);
+        let y = node.makes(&mut self.net, F16, &[batch, tokens, heads, self.head]);
+        let node = Node::new(named("context.reshape"), "Reshape").reads(&[y]).view(y);
+        let y = node.makes(&mut self.net, F16, &[batch, tokens, own]);
+        let y = self.matmul(&named("o"), y, [own, self.model.hidden]);
+        self.summed(&named("o"), y)
+    }
+
+    /// The sum over devices, in place, where there are several.
+    fn summed(&mut self, name: &str, x: TensorId) -> TensorId {
+        if self.shards == 1 { x } else { self.map(&format!("{name}.sum"), "AllReduce", &[x], F16) }
+    }
+
+    fn logits(&mut self, x: TensorId) -> TensorId {
+        let x = self.norm("norm", x);
+        let y = self.matmul("head", x, [self.model.hidden, self.model.vocabulary / self.shards]);
+        self.cast("logits", y, F32)
+    }
+}

@@ -1,0 +1,23 @@
+//! Computation graphs and order problems made by rule.
+//!
+//! [`GRAPH_FAMILIES`] lists every rule; the same parameters and seed give the same graph on any machine.
+//!
+//! ```
+//! use plimsoll_datasets::graphs::GraphFamily;
+//!
+//! let family = GraphFamily::named("randwire-ws").expect("is in the list");
+//! let graph = family.generate(1, &[("nodes".to_owned(), 16)].into())?;
+//! assert_eq!(graph.name(), "randwire-ws-nodes-16-1");
+//! # Ok::<(), plimsoll_datasets::GenerateError>(())
+//! ```
+
+mod cells;
+mod families;
+mod llm;
+mod net;
+mod shapes;
+mod small;
+mod wired;
+
+pub use families::{GRAPH_FAMILIES, GraphFamily, GraphParam};
+pub use small::{SmallOrderParams, min_peak_brute, small_order_problem};

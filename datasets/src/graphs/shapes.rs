@@ -1,0 +1,141 @@
+//! Plain shapes: chains, trees, layers, hourglasses, parallel branches.
+
+use super::families::Params;
+use super::net::{Element, Net, Node};
+use crate::error::{GenerateError, at_least};
+use plimsoll_model::TensorId;
+use plimsoll_model::graph::Graph;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+/// A tensor of one to `kib` KiB, every size as likely.
+fn any(net: &mut Net, name: String, reads: &[TensorId], kib: u64, rng: &mut Xoshiro256PlusPlus) -> TensorId {
+    let bytes = 1024 * rng.random_range(1..=kib);
+    Node::new(name, "Any").reads(reads).makes(net, Element::Byte, &[bytes])
+}
+
+/// `n` operators one after the other, each reading what the one before made.
+pub(super) fn chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
+    let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut net = Net::new(params.graph());
+    let mut x = net.input("x", Element::Byte, &[1024 * kib]);
+    for at in 0..n {
+        x = any(&mut net, format!("f{at}"), &[x], kib, &mut rng);
+    }
+    net.finish(&[x])
+}
+
+/// `n` operators, each read by one later one at most `window` further on, the last by none. Leaves read nothing.
+pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
+    let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
+    let window = params.at_least("window", 1)?;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut net = Net::new(params.graph());
+    let mut reads: Vec<Vec<TensorId>> = vec![Vec::new(); n as usize];
+    let mut last = Vec::new();
+    for at in 0..n {
+        let x = any(&mut net, format!("f{at}"), &reads[at as usize], kib, &mut rng);
+        if at + 1 == n {
+            last = vec![x];
+        } else {
+            reads[rng.random_range(at + 1..=(at + window).min(n - 1)) as usize].push(x);
+        }
+    }
+    net.finish(&last)
+}
+
+/// Layers of `width` operators. Each reads the tensor made at its place in the layer before, and up to `reads` - 1 others: nine
+/// in ten of the layer before, the others of the eight layers before. The tensors of the last layer are wanted.
+pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
+    let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
+    let (width, most) = (params.at_least("width", 1)?, params.at_least("reads", 1)?);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut net = Net::new(params.graph());
+    let x = net.input("x", Element::Byte, &[1024 * kib]);
+    let mut made: Vec<TensorId> = Vec::new();
+    for at in 0..n {
+        let layer = at / width;
+        let mut reads = vec![if layer == 0 { x } else { made[(at - width) as usize] }];
+        for _ in 0..if layer == 0 { 0 } else { rng.random_range(0..most) } {
+            let near = rng.random_bool(0.9);
+            let from = if near { layer - 1 } else { rng.random_range(layer.saturating_sub(8)..layer) };
+            reads.push(made[(from * width + rng.random_range(0..width)) as usize]);
+        }
+        reads.sort_unstable();
+        reads.dedup();
+        made.push(any(&mut net, format!("f{at}"), &reads, kib, &mut rng));
+    }
+    let wanted = made.split_off((n - n.min(width)) as usize);
+    net.finish(&wanted)
+}
+
+/// `depth` levels down, halving the size and doubling the channels, and up again. At every level a branch with `skip`
+/// convolutions leads across, with `narrow` times fewer channels (none: a plain U-Net), `convs` convolutions lead down
+/// and up. What comes up is concatenated with what came across. The file has the branches across as late as can be.
+pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
+    let (depth, convs) = (params.at_least("depth", 1)?, params.at_least("convs", 1)?);
+    let (channels, size) = (params.at_least("channels", 1)?, params.at_least("size", 1)?);
+    let (skip, narrow) = (params.get("skip"), params.at_least("narrow", 1)?);
+    params.at_most("depth", 20)?;
+    let mut net = Net::new(params.graph());
+    let mut x = net.image(3, size);
+    let stage = |net: &mut Net, name: &str, mut x: TensorId, channels: u64, convs: u64| {
+        for at in 0..convs {
+            x = net.conv(&format!("{name}.conv{at}"), x, channels, 3, 1, 1);
+            x = net.relu(&format!("{name}.relu{at}"), x);
+        }
+        x
+    };
+    let mut across = Vec::new();
+    for level in 0..depth {
+        x = stage(&mut net, &format!("down{level}"), x, channels << level, convs);
+        across.push(x);
+        x = net.pool(&format!("down{level}.pool"), "MaxPool", x, 2);
+    }
+    x = stage(&mut net, "bottom", x, channels << depth, convs);
+    for (level, x) in across.iter_mut().enumerate() {
+        *x = stage(&mut net, &format!("across{level}"), *x, (channels << level).div_ceil(narrow), skip);
+    }
+    for (level, across) in across.into_iter().enumerate().rev() {
+        let shape = net.shape(across).to_vec();
+        x = Node::new(format!("up{level}.resize"), "Resize").reads(&[x]).makes(
+            &mut net,
+            Element::F32,
+            &[1, channels << (level + 1), shape[2], shape[3]],
+        );
+        x = net.conv(&format!("up{level}.halve"), x, channels << level, 1, 1, 1);
+        x = net.concat(&format!("up{level}.concat"), &[across, x]);
+        x = stage(&mut net, &format!("up{level}"), x, channels << level, convs);
+    }
+    let x = net.conv("head", x, 1, 1, 1, 1);
+    net.finish(&[x])
+}
+
+/// Blocks of four branches (1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 5 x 5; pooling and 1 x 1), concatenated: block 3a of
+/// `GoogLeNet` (64, 96 and 128, 16 and 32, 32 channels), times `channels` / 16.
+pub(super) fn inception(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
+    let (blocks, unit) = (params.at_least("blocks", 1)?, params.at_least("channels", 1)?);
+    at_least("size", params.get("size"), 1)?;
+    let mut net = Net::new(params.graph());
+    let mut x = net.image(12 * unit, params.get("size"));
+    for block in 0..blocks {
+        let mut branch = |from: TensorId, name: &str, steps: &[(u64, u64)]| {
+            let mut x = from;
+            for (at, &(channels, kernel)) in steps.iter().enumerate() {
+                let name = format!("b{block}.{name}.{at}");
+                x = net.conv(&name, x, channels * unit, kernel, 1, 1);
+                x = net.relu(&format!("{name}.relu"), x);
+            }
+            x
+        };
+        let one = branch(x, "1x1", &[(4, 1)]);
+        let three = branch(x, "3x3", &[(6, 1), (8, 3)]);
+        let five = branch(x, "5x5", &[(1, 1), (2, 5)]);
+        let pooled = net.pool(&format!("b{block}.pool"), "MaxPool", x, 1);
+        let pooled = net.conv(&format!("b{block}.pool.0"), pooled, 2 * unit, 1, 1, 1);
+        let pooled = net.relu(&format!("b{block}.pool.0.relu"), pooled);
+        x = net.concat(&format!("b{block}.concat"), &[one, three, five, pooled]);
+    }
+    net.finish(&[x])
+}

@@ -1,0 +1,76 @@
+//! Types of elements.
+
+/// The type of a tensor's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// The number ONNX gives it.
+    pub code: i32,
+    /// As it is written in graphs and options.
+    pub name: &'static str,
+    /// Bits per element; none where elements have no fixed size. Several below eight are packed into a byte.
+    pub bits: Option<u64>,
+    /// True for floating-point types.
+    pub float: bool,
+}
+
+const fn element(code: i32, name: &'static str, bits: u64, float: bool) -> Element {
+    Element { code, name, bits: Some(bits), float }
+}
+
+const ELEMENTS: &[Element] = &[
+    element(1, "float32", 32, true),
+    element(2, "uint8", 8, false),
+    element(3, "int8", 8, false),
+    element(4, "uint16", 16, false),
+    element(5, "int16", 16, false),
+    element(6, "int32", 32, false),
+    element(7, "int64", 64, false),
+    Element { code: 8, name: "string", bits: None, float: false },
+    element(9, "bool", 8, false),
+    element(10, "float16", 16, true),
+    element(11, "float64", 64, true),
+    element(12, "uint32", 32, false),
+    element(13, "uint64", 64, false),
+    element(14, "complex64", 64, false),
+    element(15, "complex128", 128, false),
+    element(16, "bfloat16", 16, true),
+    element(17, "float8e4m3fn", 8, true),
+    element(18, "float8e4m3fnuz", 8, true),
+    element(19, "float8e5m2", 8, true),
+    element(20, "float8e5m2fnuz", 8, true),
+    element(21, "uint4", 4, false),
+    element(22, "int4", 4, false),
+    element(23, "float4e2m1", 4, true),
+    element(24, "float8e8m0", 8, true),
+    element(25, "uint2", 2, false),
+    element(26, "int2", 2, false),
+];
+
+impl Element {
+    pub const FLOAT32: Self = ELEMENTS[0];
+    pub const UINT8: Self = ELEMENTS[1];
+    pub const INT32: Self = ELEMENTS[5];
+    pub const INT64: Self = ELEMENTS[6];
+    pub const BOOL: Self = ELEMENTS[8];
+
+    /// The type with that number in ONNX.
+    pub fn of(code: i32) -> Option<Self> {
+        ELEMENTS.iter().copied().find(|element| element.code == code)
+    }
+
+    /// The type of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        ELEMENTS.iter().copied().find(|element| element.name == name && element.bits.is_some())
+    }
+
+    /// All names with a size, for messages.
+    pub fn names() -> String {
+        let names: Vec<&str> = ELEMENTS.iter().filter(|e| e.bits.is_some()).map(|e| e.name).collect();
+        names.join(", ")
+    }
+
+    /// True where numbers are whole.
+    pub fn is_integer(self) -> bool {
+        !self.float && self.bits.is_some() && !matches!(self.code, 14 | 15)
+    }
+}

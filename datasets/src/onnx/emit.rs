@@ -1,0 +1,69 @@
+//! From a sized program to a graph.
+
+use super::element::Element;
+use super::infer::Share;
+use super::program::{Program, Slot, Step, plain};
+use super::value::effective;
+use plimsoll_model::graph::{Alias, AliasKind, Graph, GraphBuilder, GraphError, Operator, Tensor};
+use plimsoll_model::{OperatorId, RegionId, TensorId};
+
+/// The graph. Tensors and operators keep their numbers.
+///
+/// # Errors
+/// What is no graph: cycles, tensors made twice.
+pub fn graph(name: &str, program: &Program, float: Option<Element>) -> Result<Graph, GraphError> {
+    let mut builder = GraphBuilder::new(name);
+    for slot in &program.slots {
+        builder.tensor(tensor(slot, float));
+    }
+    block(&mut builder, program, 0, Graph::BODY);
+    builder.build()
+}
+
+fn tensor(slot: &Slot, float: Option<Element>) -> Tensor {
+    let mut tensor = Tensor::new(slot.name, slot.bytes.unwrap_or(0), slot.role);
+    tensor.element = slot.fact.element.map(|element| effective(element, float).name.to_owned());
+    tensor.shape.clone_from(&slot.fact.shape);
+    tensor
+}
+
+/// Depth is limited where names are resolved.
+fn block(builder: &mut GraphBuilder, program: &Program, at: usize, region: RegionId) {
+    let block = &program.blocks[at];
+    let ids = |list: &[usize]| list.iter().map(|&tensor| TensorId::at(tensor)).collect::<Vec<_>>();
+    for step in &block.steps {
+        let id = builder.operator(region, operator(program, step));
+        debug_assert_eq!(id, OperatorId::at(step.id), "numbers in messages are those of the graph");
+        for &inner in &step.blocks {
+            let region = builder.region(id, program.blocks[inner].name);
+            self::block(builder, program, inner, region);
+        }
+    }
+    builder.interface(region, ids(&block.inputs), ids(&block.outputs));
+}
+
+fn operator(program: &Program, step: &Step) -> Operator {
+    let ids = |list: &[Option<usize>]| {
+        list.iter().flatten().map(|&tensor| TensorId::at(tensor)).collect::<Vec<_>>()
+    };
+    let kind = &step.node.op_type;
+    let kind = if plain(&step.node.domain) { kind.clone() } else { format!("{}.{kind}", step.node.domain) };
+    let mut operator =
+        Operator::new(&step.node.name, kind).reads(ids(&step.inputs)).makes(ids(&step.outputs));
+    operator.cost = step.cost;
+    let Some(output) = step.outputs.first().copied().flatten() else { return operator };
+    for share in &step.shares {
+        let (at, kind) = match *share {
+            Share::View(at) => (at, AliasKind::View),
+            Share::Over(at) => (at, AliasKind::InPlace),
+        };
+        let Some(input) = step.inputs.get(at).copied().flatten() else { continue };
+        let (from, to) = (&program.slots[input], &program.slots[output]);
+        let fits = from.bytes == to.bytes && (kind == AliasKind::View || from.fact.shape == to.fact.shape);
+        let alias = Alias { input: TensorId::at(input), output: TensorId::at(output), kind };
+        if fits && input != output && !operator.aliases.contains(&alias) {
+            operator.aliases.push(alias);
+        }
+    }
+    operator
+}

@@ -1,0 +1,298 @@
+//! Matrices, normalisation, reductions, recurrent cells, quantisation, signals.
+
+use super::call::{Call, Facts, axes, axis, broadcast, extent, ranked};
+use crate::onnx::element::Element;
+use crate::onnx::value::{Fact, Reason, Value, extents, misfit, show, unknown};
+use std::collections::BTreeMap;
+
+/// The product of two stacks of matrices; vectors are rows on the left, columns on the right.
+pub fn product_shape(a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
+    let (left, right) = (ranked(a, 1)?, ranked(b, 1)?);
+    let rows = (left.len() > 1).then(|| left[left.len() - 2]);
+    let columns = (right.len() > 1).then(|| right[right.len() - 1]);
+    let inner = right[right.len().saturating_sub(2)];
+    if left[left.len() - 1] != inner {
+        return misfit(format!("matrices {} and {} do not fit together", show(a), show(b)));
+    }
+    let outer = |shape: &[u64]| shape[..shape.len().saturating_sub(2)].to_vec();
+    let mut shape = broadcast(&outer(left), &outer(right))?;
+    shape.extend(rows);
+    shape.extend(columns);
+    Ok(shape)
+}
+
+/// `MatMul` and its variants, whose second matrix is input number `right`.
+pub fn mat_mul(call: &Call, right: usize, element: Option<Element>) -> Facts {
+    Ok(vec![Fact::new(element, product_shape(call.shape(0)?, call.shape(right)?)?)])
+}
+
+/// `Gemm`: two matrices, each perhaps transposed.
+pub fn gemm(call: &Call) -> Facts {
+    let (a, b) = (call.shape(0)?, call.shape(1)?);
+    let turned = |shape: &[u64], name: &str| match *shape {
+        [x, y] if call.attr(name).unwrap_or(0) != 0 => Ok((y, x)),
+        [x, y] => Ok((x, y)),
+        _ => misfit(format!("{} is no matrix", show(shape))),
+    };
+    let ((rows, k), (l, columns)) = (turned(a, "transA")?, turned(b, "transB")?);
+    if k != l {
+        return misfit(format!("matrices {} and {} do not fit together", show(a), show(b)));
+    }
+    Ok(vec![Fact::new(call.element(0), [rows, columns])])
+}
+
+/// `Einsum` over letters and `...`.
+pub fn einsum(call: &Call) -> Facts {
+    let equation: String = call.attr_text("equation").unwrap_or_default().split_whitespace().collect();
+    let (left, right) = match equation.split_once("->") {
+        Some((left, right)) => (left, Some(right.to_owned())),
+        None => (equation.as_str(), None),
+    };
+    let terms: Vec<&str> = left.split(',').collect();
+    if terms.len() != call.inputs.len() {
+        return misfit(format!("equation {equation} does not fit {} inputs", call.inputs.len()));
+    }
+    let mut letters: BTreeMap<char, (u64, u32)> = BTreeMap::new();
+    let mut dots: Vec<u64> = Vec::new();
+    for (at, term) in terms.iter().enumerate() {
+        let shape = call.shape(at)?;
+        let named = term.chars().filter(|&c| c != '.').count();
+        let spare = shape.len().checked_sub(named).filter(|&n| n == 0 || term.contains("..."));
+        let spare = spare.ok_or_else(|| format!("term {term} does not fit shape {}", show(shape)))?;
+        let before = term.find('.').unwrap_or(named);
+        dots = broadcast(&dots, shape.get(before..before + spare).unwrap_or_default())?;
+        for (i, letter) in term.chars().filter(|&c| c != '.').enumerate() {
+            let extent = shape[if i < before { i } else { i + spare }];
+            let entry = letters.entry(letter).or_insert((extent, 0));
+            if entry.0 != extent && entry.0 != 1 && extent != 1 {
+                return misfit(format!("{letter} is both {} and {extent} in {equation}", entry.0));
+            }
+            *entry = (entry.0.max(extent), entry.1 + 1);
+        }
+    }
+    // Without a right side: the dots, then what appears once, in the order of the alphabet.
+    let right = right.unwrap_or_else(|| {
+        let once = letters.iter().filter(|(_, (_, times))| *times == 1).map(|(letter, _)| letter);
+        "...".chars().chain(once.copied()).collect()
+    });
+    let mut shape = Vec::new();
+    for (i, letter) in right.char_indices() {
+        match letter {
+            '.' if right[..i].contains('.') => {}
+            '.' => shape.extend(&dots),
+            letter => {
+                shape.push(letters.get(&letter).ok_or_else(|| format!("{letter} is no letter of {left}"))?.0);
+            }
+        }
+    }
+    Ok(vec![Fact::new(call.element(0), shape)])
+}
+
+/// `BatchNormalization`: statistics are outputs too while training.
+pub fn batch_norm(call: &Call) -> Facts {
+    let mut facts = vec![Fact::new(call.element(0), call.shape(0)?)];
+    for at in [3usize, 4, 3, 4] {
+        facts.push(call.input(at).cloned().unwrap_or_default().variable());
+    }
+    Ok(facts)
+}
+
+/// `LayerNormalization`: also mean and deviation, over the dimensions from an axis on.
+pub fn layer_norm(call: &Call) -> Facts {
+    let shape = call.shape(0)?;
+    let at = axis(call.attr("axis").unwrap_or(-1), shape.len())?;
+    let mut statistics = shape.to_vec();
+    statistics[at..].fill(1);
+    let stash = call.attr_element("stash_type")?.unwrap_or(Element::FLOAT32);
+    let statistics = Fact::new(Some(stash), statistics);
+    Ok(vec![Fact::new(call.element(0), shape), statistics.clone(), statistics])
+}
+
+/// The dimensions that remain, or stay with extent 1.
+fn kept(shape: &[u64], gone: &[bool], keep: bool) -> Vec<u64> {
+    let extent = |(&extent, &gone): (&u64, &bool)| match (gone, keep) {
+        (false, _) => Some(extent),
+        (true, true) => Some(1),
+        (true, false) => None,
+    };
+    shape.iter().zip(gone).filter_map(extent).collect()
+}
+
+/// `ReduceSum` and its like, over some dimensions or all.
+pub fn reduce(call: &Call) -> Facts {
+    let shape = call.shape(0)?;
+    let list = call.ints_or_attr(1, "axes")?.unwrap_or_default();
+    let gone = match list.as_slice() {
+        [] => vec![call.attr("noop_with_empty_axes").unwrap_or(0) == 0; shape.len()],
+        list => axes(list, shape.len())?,
+    };
+    let all = gone.iter().all(|&gone| gone);
+    let value = match (call.node.op_type.as_str(), call.value(0)) {
+        ("ReduceProd", Some(Value::Ints(list))) if all => {
+            list.iter().try_fold(1i64, |p, &i| p.checked_mul(i))
+        }
+        ("ReduceSum", Some(Value::Ints(list))) if all => list.iter().try_fold(0i64, |p, &i| p.checked_add(i)),
+        ("ReduceMax", Some(Value::Ints(list))) if all => list.iter().copied().max(),
+        ("ReduceMin", Some(Value::Ints(list))) if all => list.iter().copied().min(),
+        _ => None,
+    };
+    let shape = kept(shape, &gone, call.attr("keepdims").unwrap_or(1) != 0);
+    Ok(vec![Fact::new(call.element(0), shape).with(value.map(|one| Value::Ints(vec![one])))])
+}
+
+/// `ArgMax` and `ArgMin`.
+pub fn arg(call: &Call) -> Facts {
+    let shape = call.shape(0)?;
+    let gone = axes(&[call.attr("axis").unwrap_or(0)], shape.len())?;
+    let shape = kept(shape, &gone, call.attr("keepdims").unwrap_or(1) != 0);
+    Ok(vec![Fact::new(Some(Element::INT64), shape)])
+}
+
+/// Steps, batch, directions and hidden size of a recurrent operator.
+pub fn recurrence(call: &Call) -> Result<(u64, u64, u64, u64), Reason> {
+    let (input, recurrent) = (call.shape(0)?, call.shape(2)?);
+    let ([x, y, _], &[directions, _, last]) = (input, recurrent) else {
+        return misfit(format!(
+            "input {} and weights {} have not three dimensions",
+            show(input),
+            show(recurrent)
+        ));
+    };
+    let hidden = match call.attr("hidden_size") {
+        Some(hidden) => extent(hidden.into(), "the hidden size")?,
+        None => last,
+    };
+    let by_batch = call.attr("layout") == Some(1);
+    let (steps, batch) = if by_batch { (*y, *x) } else { (*x, *y) };
+    Ok((steps, batch, directions, hidden))
+}
+
+/// `LSTM`, `GRU`, `RNN`: all states, the last one, and the last cell.
+pub fn recurrent(call: &Call) -> Facts {
+    let (steps, batch, directions, hidden) = recurrence(call)?;
+    let element = call.element(0);
+    let (all, last) = if call.attr("layout") == Some(1) {
+        (vec![batch, steps, directions, hidden], vec![batch, directions, hidden])
+    } else {
+        (vec![steps, directions, batch, hidden], vec![directions, batch, hidden])
+    };
+    let last = Fact::new(element, last);
+    Ok(vec![Fact::new(element, all), last.clone(), last])
+}
+
+/// `QuantizeLinear`: the type of the zero point, else of an attribute, else `uint8`.
+pub fn quantize(call: &Call) -> Facts {
+    let to = call.element(2).or(call.attr_element("output_dtype")?).unwrap_or(Element::UINT8);
+    Ok(vec![Fact::new(Some(to), call.shape(0)?)])
+}
+
+/// `DequantizeLinear`: the type of the scale.
+pub fn dequantize(call: &Call) -> Facts {
+    let to = call.attr_element("output_dtype")?.or(call.element(1));
+    Ok(vec![Fact::new(to, call.shape(0)?)])
+}
+
+/// `DynamicQuantizeLinear`: also scale and zero point.
+pub fn dynamic_quantize(call: &Call) -> Facts {
+    let scalar = |element| Fact::new(Some(element), []);
+    let data = Fact::new(Some(Element::UINT8), call.shape(0)?);
+    Ok(vec![data, scalar(Element::FLOAT32), scalar(Element::UINT8)])
+}
+
+/// `Attention` (version 23): queries, keys and values of three or four dimensions.
+pub fn attention(call: &Call) -> Facts {
+    let (q, k, v) = (call.shape(0)?, call.shape(1)?, call.shape(2)?);
+    let heads = |name: &str| call.attr(name).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
+    let missing = "the number of heads is missing";
+    let (query_heads, key_heads) = match q.len() {
+        4 => (q[1], ranked(k, 4)?[1]),
+        _ => (heads("q_num_heads").ok_or(missing)?, heads("kv_num_heads").ok_or(missing)?),
+    };
+    let split = |shape: &[u64], heads: u64| match *shape {
+        [_, _, length, width] => Ok((length, width)),
+        [_, length, width] => Ok((length, width / heads.max(1))),
+        _ => misfit(format!("shape {} has neither three nor four dimensions", show(shape))),
+    };
+    let (length, _) = split(q, query_heads)?;
+    let ((keys, key_width), (_, value_width)) = (split(k, key_heads)?, split(v, key_heads)?);
+    let past = if call.input(4).is_some() { ranked(call.shape(4)?, 4)?[2] } else { 0 };
+    let total = extent(i128::from(past) + i128::from(keys), "the number of keys")?;
+    let output = if q.len() == 4 {
+        vec![q[0], query_heads, length, value_width]
+    } else {
+        let width = extent(i128::from(query_heads) * i128::from(value_width), "the width")?;
+        vec![q[0], length, width]
+    };
+    let element = call.element(0);
+    Ok(vec![
+        Fact::new(element, output),
+        Fact::new(element, [q[0], key_heads, total, key_width]),
+        Fact::new(element, [q[0], key_heads, total, value_width]),
+        Fact::new(element, [q[0], query_heads, length, total]),
+    ])
+}
+
+/// `STFT`: frames, frequencies, real and imaginary part.
+pub fn stft(call: &Call) -> Facts {
+    let signal = ranked(call.shape(0)?, 2)?;
+    let step = extent(call.int(1)?.into(), "the step")?;
+    let length = match (call.input(3), call.input(2)) {
+        (Some(_), _) => extent(call.int(3)?.into(), "the frame length")?,
+        (None, Some(_)) => ranked(call.shape(2)?, 1)?[0],
+        (None, None) => signal[1],
+    };
+    if step == 0 || length > signal[1] {
+        return misfit(format!("frames of {length} every {step} do not fit a signal of {}", signal[1]));
+    }
+    let frequencies = if call.attr("onesided").unwrap_or(1) != 0 { length / 2 + 1 } else { length };
+    let frames = (signal[1] - length) / step + 1;
+    Ok(vec![Fact::new(call.element(0), [signal[0], frames, frequencies, 2])])
+}
+
+/// `DFT`: real and imaginary part in the last dimension.
+pub fn dft(call: &Call) -> Facts {
+    let mut shape = ranked(call.shape(0)?, 2)?.to_vec();
+    let given =
+        if call.opset >= 20 && call.input(2).is_some() { Some(call.int(2)?) } else { call.attr("axis") };
+    let at = axis(given.unwrap_or(if call.opset >= 20 { -2 } else { 1 }), shape.len())?;
+    if call.input(1).is_some() {
+        shape[at] = extent(call.int(1)?.into(), "the length")?;
+    }
+    if call.attr("onesided") == Some(1) && call.attr("inverse").unwrap_or(0) == 0 {
+        shape[at] = shape[at] / 2 + 1;
+    }
+    let last = shape.len() - 1;
+    shape[last] = if call.attr("onesided") == Some(1) && call.attr("inverse") == Some(1) { 1 } else { 2 };
+    Ok(vec![Fact::new(call.element(0), shape)])
+}
+
+/// Windows such as `HannWindow`: as long as the input says.
+pub fn window(call: &Call) -> Facts {
+    let element = call.attr_element("output_datatype")?.unwrap_or(Element::FLOAT32);
+    Ok(vec![Fact::new(Some(element), [extent(call.int(0)?.into(), "the length")?])])
+}
+
+/// Random numbers in a shape that an attribute gives, or the input has.
+pub fn random(call: &Call) -> Facts {
+    let shape = match call.attr_ints("shape") {
+        Some(list) => extents(list)?,
+        None => call.shape(0)?.to_vec(),
+    };
+    let like = if call.node.op_type.ends_with("Like") || call.node.op_type == "Bernoulli" {
+        call.element(0)
+    } else {
+        None
+    };
+    let element = call.attr_element("dtype")?.or(like).unwrap_or(Element::FLOAT32);
+    Ok(vec![Fact::new(Some(element), shape)])
+}
+
+/// Another type, the same shape: `EyeLike`.
+pub fn eye_like(call: &Call) -> Facts {
+    Ok(vec![Fact::new(call.attr_element("dtype")?.or(call.element(0)), call.shape(0)?)])
+}
+
+/// `NonMaxSuppression`, at most: not known. Kept apart so that the reason can say what helps.
+pub fn suppression(_: &Call) -> Facts {
+    unknown("the number of boxes it keeps depends on data")
+}

@@ -1,0 +1,158 @@
+//! What a rule sees of an operator.
+
+use crate::onnx::element::Element;
+use crate::onnx::proto::{Attribute, Node};
+use crate::onnx::value::{Fact, Reason, Value, misfit, show, unknown};
+
+/// What a rule gives: facts of the outputs, in order.
+pub type Facts = Result<Vec<Fact>, Reason>;
+
+/// An operator and what is known of its inputs.
+pub struct Call<'a> {
+    /// The operator.
+    pub node: &'a Node,
+    /// Its inputs; none where one is left out.
+    pub inputs: Vec<Option<&'a Fact>>,
+    /// Version of the operator set.
+    pub opset: i64,
+}
+
+impl<'a> Call<'a> {
+    /// An input, where it is given.
+    pub fn input(&self, at: usize) -> Option<&'a Fact> {
+        self.inputs.get(at).copied().flatten()
+    }
+
+    /// The shape of an input.
+    pub fn shape(&self, at: usize) -> Result<&'a [u64], Reason> {
+        let fact = self.input(at).ok_or_else(|| format!("input {at} is missing"))?;
+        fact.shape
+            .as_deref()
+            .ok_or_else(|| Reason::unknown(format!("the shape of input {} is not known", self.name(at))))
+    }
+
+    /// The element type of an input, where known.
+    pub fn element(&self, at: usize) -> Option<Element> {
+        self.input(at).and_then(|fact| fact.element)
+    }
+
+    /// What messages call an input.
+    fn name(&self, at: usize) -> String {
+        self.node.input.get(at).map_or_else(|| at.to_string(), |name| format!("'{name}'"))
+    }
+
+    /// The elements of an input, where it is a small constant.
+    pub fn value(&self, at: usize) -> Option<&'a Value> {
+        self.input(at).and_then(|fact| fact.value.as_deref())
+    }
+
+    /// The integers of an input, which must be a constant.
+    pub fn ints(&self, at: usize) -> Result<&'a [i64], Reason> {
+        match self.value(at) {
+            Some(Value::Ints(list)) => Ok(list),
+            Some(Value::Floats(_)) => misfit(format!("input {} holds no integers", self.name(at))),
+            None if self.input(at).is_none() => misfit(format!("input {at} is missing")),
+            None => unknown(format!(
+                "it depends on the values of input {}, which is no small constant",
+                self.name(at)
+            )),
+        }
+    }
+
+    /// The one integer of an input, which must be a constant.
+    pub fn int(&self, at: usize) -> Result<i64, Reason> {
+        self.ints(at)?.first().copied().ok_or_else(|| format!("input {} is empty", self.name(at)).into())
+    }
+
+    fn attribute(&self, name: &str) -> Option<&'a Attribute> {
+        self.node.attribute(name)
+    }
+
+    /// An integer attribute.
+    pub fn attr(&self, name: &str) -> Option<i64> {
+        self.attribute(name).and_then(|attribute| attribute.i)
+    }
+
+    /// A list of integers.
+    pub fn attr_ints(&self, name: &str) -> Option<&'a [i64]> {
+        self.attribute(name).map(|attribute| attribute.ints.as_slice())
+    }
+
+    /// A list of floating-point numbers.
+    pub fn attr_floats(&self, name: &str) -> Option<&'a [f32]> {
+        self.attribute(name).map(|attribute| attribute.floats.as_slice())
+    }
+
+    /// A text.
+    pub fn attr_text(&self, name: &str) -> Option<&'a str> {
+        self.attribute(name).and_then(|attribute| std::str::from_utf8(attribute.s.as_ref()?).ok())
+    }
+
+    /// The element type an attribute names.
+    pub fn attr_element(&self, name: &str) -> Result<Option<Element>, Reason> {
+        let Some(code) = self.attr(name) else { return Ok(None) };
+        let element = i32::try_from(code).ok().and_then(Element::of);
+        element.map(Some).ok_or_else(|| format!("{name}={code} is no element type").into())
+    }
+
+    /// Integers that older versions have as an attribute, newer ones as an input; none where neither is given.
+    pub fn ints_or_attr(&self, at: usize, name: &str) -> Result<Option<Vec<i64>>, Reason> {
+        if let Some(list) = self.attr_ints(name) {
+            return Ok(Some(list.to_vec()));
+        }
+        if self.input(at).is_some() { self.ints(at).map(|list| Some(list.to_vec())) } else { Ok(None) }
+    }
+}
+
+/// An axis counted from the end where negative, as a position below `rank`.
+pub fn axis(axis: i64, rank: usize) -> Result<usize, Reason> {
+    let from_end = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
+    from_end
+        .and_then(|axis| usize::try_from(axis).ok())
+        .filter(|&axis| axis < rank)
+        .ok_or_else(|| format!("axis {axis} does not fit {rank} dimensions").into())
+}
+
+/// Axes as flags, one per dimension.
+pub fn axes(list: &[i64], rank: usize) -> Result<Vec<bool>, Reason> {
+    let mut flags = vec![false; rank];
+    for &one in list {
+        flags[axis(one, rank)?] = true;
+    }
+    Ok(flags)
+}
+
+/// An extent that was computed.
+pub fn extent(value: i128, what: &str) -> Result<u64, Reason> {
+    u64::try_from(value)
+        .ok()
+        .filter(|&extent| i64::try_from(extent).is_ok())
+        .ok_or_else(|| format!("{what} would be {value}").into())
+}
+
+/// The product of extents.
+pub fn product(shape: &[u64]) -> Result<u64, Reason> {
+    crate::onnx::value::count(shape)
+        .filter(|&count| i64::try_from(count).is_ok())
+        .ok_or_else(|| format!("{} elements are more than 2^63", show(shape)).into())
+}
+
+/// The shape that two shapes are stretched to: from the last dimension on, extents are equal or one of them is 1.
+pub fn broadcast(a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
+    let rank = a.len().max(b.len());
+    let at = |shape: &[u64], i: usize| (i + shape.len()).checked_sub(rank).map_or(1, |i| shape[i]);
+    let extent = |i: usize| match (at(a, i), at(b, i)) {
+        (x, y) if x == y || y == 1 => Ok(x),
+        (1, y) => Ok(y),
+        _ => misfit(format!("shapes {} and {} do not fit together", show(a), show(b))),
+    };
+    (0..rank).map(extent).collect()
+}
+
+/// The rank must be at least `least`.
+pub fn ranked(shape: &[u64], least: usize) -> Result<&[u64], Reason> {
+    if shape.len() < least {
+        return misfit(format!("shape {} has fewer than {least} dimensions", show(shape)));
+    }
+    Ok(shape)
+}

@@ -1,0 +1,251 @@
+//! Functions of single elements, and of several that stand in the same place.
+
+use super::call::{Call, Facts, broadcast};
+use crate::onnx::element::Element;
+use crate::onnx::value::{Fact, Reason, Value, gather_positions, misfit, strides};
+
+/// One input, one output of the same shape and type.
+pub fn same(call: &Call) -> Facts {
+    let shape = call.shape(0)?;
+    let value = call.value(0).and_then(|value| unary(call, value));
+    Ok(vec![Fact::new(call.element(0), shape).with(value)])
+}
+
+/// One input, truth values of the same shape.
+pub fn test(call: &Call) -> Facts {
+    let value = match (call.node.op_type.as_str(), call.value(0)) {
+        ("Not", Some(Value::Ints(list))) => {
+            Some(Value::Ints(list.iter().map(|&i| i64::from(i == 0)).collect()))
+        }
+        _ => None,
+    };
+    Ok(vec![Fact::new(Some(Element::BOOL), call.shape(0)?).with(value)])
+}
+
+fn unary(call: &Call, value: &Value) -> Option<Value> {
+    let kind = call.node.op_type.as_str();
+    match value {
+        Value::Ints(list) => {
+            let function = |&i: &i64| match kind {
+                "Neg" => i.checked_neg(),
+                "Abs" => i.checked_abs(),
+                "Relu" => Some(i.max(0)),
+                "Sign" => Some(i.signum()),
+                _ => None,
+            };
+            list.iter().map(function).collect::<Option<_>>().map(Value::Ints)
+        }
+        Value::Floats(list) => {
+            let function = |&f: &f64| match kind {
+                "Neg" => Some(-f),
+                "Abs" => Some(f.abs()),
+                "Ceil" => Some(f.ceil()),
+                "Floor" => Some(f.floor()),
+                "Round" => Some(f.round_ties_even()),
+                "Sqrt" => Some(f.sqrt()),
+                "Reciprocal" => Some(f.recip()),
+                _ => None,
+            };
+            list.iter().map(function).collect::<Option<_>>().map(Value::Floats)
+        }
+    }
+}
+
+/// Another element type.
+pub fn cast(call: &Call) -> Facts {
+    let to = if call.node.op_type == "CastLike" { call.element(1) } else { call.attr_element("to")? };
+    let to = to.ok_or("the type to cast to is not given")?;
+    let value = call.value(0).and_then(|value| convert(value, to));
+    Ok(vec![Fact::new(Some(to), call.shape(0)?).with(value)])
+}
+
+fn convert(value: &Value, to: Element) -> Option<Value> {
+    match value {
+        _ if to.name == "bool" => {
+            let list = value.floats();
+            Some(Value::Ints(list.iter().map(|&f| i64::from(f != 0.0)).collect()))
+        }
+        Value::Ints(list) if to.is_integer() => {
+            let bits = to.bits?;
+            let signed = !to.name.starts_with('u');
+            let fits = |&i: &i64| {
+                let least = if signed { -(1i128 << (bits - 1)) } else { 0 };
+                let most = if signed { (1i128 << (bits - 1)) - 1 } else { (1i128 << bits) - 1 };
+                (least..=most).contains(&i128::from(i)).then_some(i)
+            };
+            list.iter().map(fits).collect::<Option<_>>().map(Value::Ints)
+        }
+        Value::Floats(list) if to.is_integer() => {
+            let whole = |&f: &f64| (f.abs() < 9e15).then_some(f.trunc() as i64);
+            list.iter().map(whole).collect::<Option<_>>().map(Value::Ints)
+        }
+        _ if to.name == "float32" => {
+            Some(Value::Floats(value.floats().iter().map(|&f| f64::from(f as f32)).collect()))
+        }
+        _ if to.name == "float64" => Some(Value::Floats(value.floats())),
+        _ => None,
+    }
+}
+
+/// Two inputs or more, stretched to a common shape.
+pub fn stretched(call: &Call) -> Facts {
+    let kind = call.node.op_type.as_str();
+    let element = match kind {
+        "Equal" | "Less" | "Greater" | "LessOrEqual" | "GreaterOrEqual" | "And" | "Or" | "Xor" => {
+            Some(Element::BOOL)
+        }
+        _ => call.element(0).or(call.element(1)),
+    };
+    let mut shape = call.shape(0)?.to_vec();
+    // Before version 7 the second input was stretched to the first, by attributes.
+    if call.attr("broadcast").is_none() {
+        for at in 1..call.inputs.len() {
+            shape = broadcast(&shape, call.shape(at)?)?;
+        }
+    }
+    let value = if call.inputs.len() == 2 { binary(call, kind, &shape) } else { None };
+    Ok(vec![Fact::new(element, shape).with(value)])
+}
+
+/// The elements of an input stretched to `shape`.
+fn stretch(call: &Call, at: usize, shape: &[u64]) -> Option<Value> {
+    let (from, value) = (call.shape(at).ok()?, call.value(at)?);
+    let (strides, skip) = (strides(from), shape.len().checked_sub(from.len())?);
+    // Not so where older versions stretch along an axis of their own.
+    if from.iter().zip(&shape[skip..]).any(|(&own, &wanted)| own != wanted && own != 1) {
+        return None;
+    }
+    let offset = |dimension: usize, index: usize| match dimension.checked_sub(skip) {
+        Some(own) if from[own] != 1 => index * strides[own],
+        _ => 0,
+    };
+    Some(value.pick(&gather_positions(shape, offset)?))
+}
+
+/// To a shape that an input gives.
+pub fn expand(call: &Call) -> Facts {
+    let wanted = crate::onnx::value::extents(call.ints(1)?)?;
+    let shape = broadcast(call.shape(0)?, &wanted)?;
+    let value = stretch(call, 0, &shape);
+    Ok(vec![Fact::new(call.element(0), shape).with(value)])
+}
+
+fn binary(call: &Call, kind: &str, shape: &[u64]) -> Option<Value> {
+    match (stretch(call, 0, shape)?, stretch(call, 1, shape)?) {
+        (Value::Ints(a), Value::Ints(b)) => {
+            let signed_remainder = call.attr("fmod") == Some(1);
+            let both = a.iter().zip(&b).map(|(&x, &y)| whole(kind, x, y, signed_remainder));
+            both.collect::<Option<_>>().map(Value::Ints)
+        }
+        (a, b) => {
+            let (a, b) = (a.floats(), b.floats());
+            if let Some(test) = comparison(kind) {
+                let both = a.iter().zip(&b).map(|(x, y)| i64::from(x.partial_cmp(y).is_some_and(test)));
+                return Some(Value::Ints(both.collect()));
+            }
+            let both = a.iter().zip(&b).map(|(&x, &y)| match kind {
+                "Add" => Some(x + y),
+                "Sub" => Some(x - y),
+                "Mul" => Some(x * y),
+                "Div" => Some(x / y),
+                "Min" => Some(x.min(y)),
+                "Max" => Some(x.max(y)),
+                "Pow" => Some(x.powf(y)),
+                _ => None,
+            });
+            both.collect::<Option<_>>().map(Value::Floats)
+        }
+    }
+}
+
+fn comparison(kind: &str) -> Option<fn(std::cmp::Ordering) -> bool> {
+    Some(match kind {
+        "Equal" => std::cmp::Ordering::is_eq,
+        "Less" => std::cmp::Ordering::is_lt,
+        "Greater" => std::cmp::Ordering::is_gt,
+        "LessOrEqual" => std::cmp::Ordering::is_le,
+        "GreaterOrEqual" => std::cmp::Ordering::is_ge,
+        _ => return None,
+    })
+}
+
+fn whole(kind: &str, x: i64, y: i64, signed_remainder: bool) -> Option<i64> {
+    if let Some(test) = comparison(kind) {
+        return Some(i64::from(test(x.cmp(&y))));
+    }
+    match kind {
+        "Add" => x.checked_add(y),
+        "Sub" => x.checked_sub(y),
+        "Mul" => x.checked_mul(y),
+        // Towards zero, as processors divide.
+        "Div" => x.checked_div(y),
+        "Mod" if signed_remainder => x.checked_rem(y),
+        "Mod" => {
+            let remainder = x.checked_rem(y)?;
+            Some(if remainder != 0 && (remainder < 0) != (y < 0) { remainder + y } else { remainder })
+        }
+        "Min" => Some(x.min(y)),
+        "Max" => Some(x.max(y)),
+        "Pow" => x.checked_pow(u32::try_from(y).ok()?),
+        "And" => Some(i64::from(x != 0 && y != 0)),
+        "Or" => Some(i64::from(x != 0 || y != 0)),
+        "Xor" => Some(i64::from((x != 0) != (y != 0))),
+        _ => None,
+    }
+}
+
+/// One of two, by a condition.
+pub fn choose(call: &Call) -> Facts {
+    let shape = broadcast(&broadcast(call.shape(0)?, call.shape(1)?)?, call.shape(2)?)?;
+    let element = call.element(1).or(call.element(2));
+    let pick = || -> Option<Value> {
+        let Value::Ints(condition) = stretch(call, 0, &shape)? else { return None };
+        let (yes, no) = (stretch(call, 1, &shape)?, stretch(call, 2, &shape)?);
+        let at = |i: usize| if condition[i] != 0 { i } else { condition.len() + i };
+        let at: Vec<usize> = (0..condition.len()).map(at).collect();
+        Some(Value::chain(&[&yes, &no])?.pick(&at))
+    };
+    let value = pick();
+    Ok(vec![Fact::new(element, shape).with(value)])
+}
+
+/// The first output as the input, the second truth values of the same shape.
+pub fn dropout(call: &Call) -> Facts {
+    let shape = call.shape(0)?;
+    // Before version 10 the mask had the type of the input.
+    let mask = if call.opset < 10 { call.element(0) } else { Some(Element::BOOL) };
+    let value = if trains(call) { None } else { call.value(0).cloned() };
+    Ok(vec![Fact::new(call.element(0), shape).with(value), Fact::new(mask, shape)])
+}
+
+/// True where dropout is not certain to do nothing.
+pub fn trains(call: &Call) -> bool {
+    if call.opset < 7 {
+        return call.attr("is_test").unwrap_or(0) == 0;
+    }
+    call.input(2).is_some() && call.ints(2).map_or(true, |list| list.iter().any(|&i| i != 0))
+}
+
+/// Whole numbers from `start` towards `limit`.
+pub fn range(call: &Call) -> Facts {
+    let scalar = |at: usize| -> Result<f64, Reason> {
+        let value = call.value(at).ok_or_else(|| {
+            Reason::unknown(format!("it depends on the value of input {at}, which is no constant"))
+        })?;
+        value.floats().first().copied().ok_or_else(|| format!("input {at} is empty").into())
+    };
+    let (start, limit, delta) = (scalar(0)?, scalar(1)?, scalar(2)?);
+    let steps = ((limit - start) / delta).ceil().max(0.0);
+    if !steps.is_finite() || steps > 9e15 {
+        return misfit(format!("a range from {start} to {limit} by {delta} has no end"));
+    }
+    let shape = vec![steps as u64];
+    let value = match (call.value(0), call.value(2)) {
+        (Some(Value::Ints(start)), Some(Value::Ints(delta))) if steps <= 4096.0 => {
+            let one = |i: i64| start[0].checked_add(delta[0].checked_mul(i)?);
+            (0..steps as i64).map(one).collect::<Option<_>>().map(Value::Ints)
+        }
+        _ => None,
+    };
+    Ok(vec![Fact::new(call.element(0), shape).with(value)])
+}

@@ -1,0 +1,191 @@
+//! Convolutions and pools: what slides over the plane.
+//!
+//! Extents follow the formulas of the ONNX operator specification (`Conv`, `ConvTranspose`, `MaxPool`, `AveragePool`).
+
+use super::call::{Call, Facts, extent, ranked};
+use crate::onnx::element::Element;
+use crate::onnx::value::{Fact, Reason, misfit, show};
+
+/// Kernel, strides, dilations and pads of the dimensions of the plane.
+struct Window {
+    kernel: Vec<i128>,
+    strides: Vec<i128>,
+    dilations: Vec<i128>,
+    /// All begins, then all ends.
+    pads: Vec<i128>,
+}
+
+impl Window {
+    fn new(call: &Call, kernel: Vec<i128>) -> Result<Self, Reason> {
+        let rank = kernel.len();
+        let list = |name: &str, length: usize, default: i128| match call.attr_ints(name) {
+            Some([]) | None => Ok(vec![default; length]),
+            Some(list) if list.len() == length => Ok(list.iter().map(|&i| i128::from(i)).collect()),
+            Some(list) => misfit(format!("{name} has {} numbers, not {length}", list.len())),
+        };
+        let (strides, dilations) = (list("strides", rank, 1)?, list("dilations", rank, 1)?);
+        if let Some(bad) = kernel.iter().chain(&strides).chain(&dilations).find(|&&one| one < 1) {
+            return misfit(format!("{bad} among kernel, strides and dilations"));
+        }
+        Ok(Self { kernel, strides, dilations, pads: list("pads", 2 * rank, 0)? })
+    }
+
+    /// Extents that the window covers at once.
+    fn reach(&self, at: usize) -> i128 {
+        self.dilations[at] * (self.kernel[at] - 1) + 1
+    }
+
+    /// The number of places it can stand.
+    fn places(&self, call: &Call, plane: &[u64]) -> Result<Vec<u64>, Reason> {
+        let up = call.attr("ceil_mode") == Some(1);
+        let valid = call.attr_text("auto_pad") == Some("VALID");
+        let place = |(at, &length): (usize, &u64)| {
+            let (length, stride, reach) = (i128::from(length), self.strides[at], self.reach(at));
+            let (begin, end) = match call.attr_text("auto_pad") {
+                Some("SAME_UPPER" | "SAME_LOWER") => {
+                    return extent((length + stride - 1) / stride, "an extent");
+                }
+                _ if valid => (0, 0),
+                _ => (self.pads[at], self.pads[at + plane.len()]),
+            };
+            let room = length + begin + end - reach;
+            if room < 0 {
+                return misfit(format!("a window of {reach} does not fit {}", length + begin + end));
+            }
+            // Up, but without a window that would start in the padding at the end.
+            let more = up && !valid && room % stride != 0 && (room / stride + 1) * stride < length + begin;
+            extent(room / stride + 1 + i128::from(more), "an extent")
+        };
+        plane.iter().enumerate().map(place).collect()
+    }
+}
+
+/// `kernel_shape`, or else the extents of the weights' plane.
+fn kernel(call: &Call, weights: Option<&[u64]>) -> Result<Vec<i128>, Reason> {
+    match (call.attr_ints("kernel_shape"), weights) {
+        (Some(list), _) if !list.is_empty() => Ok(list.iter().map(|&i| i128::from(i)).collect()),
+        (_, Some(plane)) => Ok(plane.iter().map(|&extent| i128::from(extent)).collect()),
+        _ => misfit("the kernel's shape is missing"),
+    }
+}
+
+fn same_rank(plane: &[u64], window: &Window) -> Result<(), Reason> {
+    if plane.len() != window.kernel.len() {
+        return misfit(format!(
+            "a kernel of {} dimensions over a plane of {}",
+            window.kernel.len(),
+            show(plane)
+        ));
+    }
+    Ok(())
+}
+
+/// `Conv` and its variants, whose weights are input number `weights`.
+pub fn conv(call: &Call, weights: usize, element: Option<Element>) -> Facts {
+    let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(weights)?, 2)?);
+    let window = Window::new(call, kernel(call, Some(&weights[2..]))?)?;
+    same_rank(&input[2..], &window)?;
+    let groups = extent(call.attr("group").unwrap_or(1).into(), "the number of groups")?;
+    if weights[1].checked_mul(groups) != Some(input[1]) {
+        return misfit(format!(
+            "weights {} do not fit input {} in {groups} groups",
+            show(weights),
+            show(input)
+        ));
+    }
+    let mut shape = vec![input[0], weights[0]];
+    shape.extend(window.places(call, &input[2..])?);
+    Ok(vec![Fact::new(element, shape)])
+}
+
+/// Deformable: as the plain one, its offsets change nothing.
+pub fn deform_conv(call: &Call) -> Facts {
+    conv(call, 1, call.element(0))
+}
+
+/// `ConvTranspose`: the extents whose convolution gives the input.
+pub fn conv_transpose(call: &Call) -> Facts {
+    let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
+    let window = Window::new(call, kernel(call, Some(&weights[2..]))?)?;
+    let plane = &input[2..];
+    same_rank(plane, &window)?;
+    let groups = extent(call.attr("group").unwrap_or(1).into(), "the number of groups")?;
+    let channels = extent(i128::from(weights[1]) * i128::from(groups), "the number of channels")?;
+    let mut shape = vec![input[0], channels];
+    if let Some(list) = call.attr_ints("output_shape").filter(|list| !list.is_empty()) {
+        let list = crate::onnx::value::extents(list)?;
+        shape.extend(&list[list.len().saturating_sub(plane.len())..]);
+        if shape.len() != input.len() {
+            return misfit(format!("output_shape {} does not fit input {}", show(&list), show(input)));
+        }
+        return Ok(vec![Fact::new(call.element(0), shape)]);
+    }
+    let more = call.attr_ints("output_padding").unwrap_or_default();
+    for (at, &length) in plane.iter().enumerate() {
+        let (stride, length) = (window.strides[at], i128::from(length));
+        let more = i128::from(more.get(at).copied().unwrap_or(0));
+        let full = stride * (length - 1) + more + window.reach(at);
+        shape.push(extent(
+            match call.attr_text("auto_pad") {
+                Some("SAME_UPPER" | "SAME_LOWER") => length * stride,
+                Some("VALID") => full,
+                _ => full - window.pads[at] - window.pads[at + plane.len()],
+            },
+            "an extent",
+        )?);
+    }
+    Ok(vec![Fact::new(call.element(0), shape)])
+}
+
+/// Pools; `MaxPool` can also tell where the largest were.
+pub fn pool(call: &Call) -> Facts {
+    let input = ranked(call.shape(0)?, 2)?;
+    let window = Window::new(call, kernel(call, None)?)?;
+    same_rank(&input[2..], &window)?;
+    let mut shape = input[..2].to_vec();
+    shape.extend(window.places(call, &input[2..])?);
+    Ok(vec![Fact::new(call.element(0), shape.clone()), Fact::new(Some(Element::INT64), shape)])
+}
+
+/// One place per channel.
+pub fn global_pool(call: &Call) -> Facts {
+    let mut shape = ranked(call.shape(0)?, 2)?.to_vec();
+    shape[2..].fill(1);
+    Ok(vec![Fact::new(call.element(0), shape)])
+}
+
+/// Back to where the largest came from.
+pub fn max_unpool(call: &Call) -> Facts {
+    if call.input(2).is_some() {
+        return Ok(vec![Fact::new(call.element(0), crate::onnx::value::extents(call.ints(2)?)?)]);
+    }
+    let input = ranked(call.shape(0)?, 2)?;
+    let window = Window::new(call, kernel(call, None)?)?;
+    same_rank(&input[2..], &window)?;
+    let plane = input.len() - 2;
+    let mut shape = input[..2].to_vec();
+    for (at, &length) in input[2..].iter().enumerate() {
+        let pads = window.pads[at] + window.pads[at + plane];
+        let full = window.strides[at] * (i128::from(length) - 1) + window.kernel[at] - pads;
+        shape.push(extent(full, "an extent")?);
+    }
+    Ok(vec![Fact::new(call.element(0), shape)])
+}
+
+/// Pools over regions of interest.
+pub fn roi_pool(call: &Call) -> Facts {
+    let (input, regions) = (ranked(call.shape(0)?, 4)?, ranked(call.shape(1)?, 1)?);
+    let (height, width) = match call.attr_ints("pooled_shape") {
+        Some(&[height, width]) => (height, width),
+        _ => (call.attr("output_height").unwrap_or(1), call.attr("output_width").unwrap_or(1)),
+    };
+    let (height, width) = (extent(height.into(), "the height")?, extent(width.into(), "the width")?);
+    Ok(vec![Fact::new(call.element(0), [regions[0], input[1], height, width])])
+}
+
+/// Sampled at the points of a grid.
+pub fn grid_sample(call: &Call) -> Facts {
+    let (input, grid) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
+    let shape = [&input[..2], &grid[1..grid.len() - 1]].concat();
+    Ok(vec![Fact::new(call.element(0), shape)])
+}

@@ -1,0 +1,104 @@
+//! Models in the ONNX format (`.onnx`).
+//!
+//! # What becomes of a file
+//!
+//! | in the file | in the graph |
+//! |---|---|
+//! | node | operator of the same name and kind, in the order of the file; kinds of other domains keep theirs: `ai.x.Kind` |
+//! | `Constant` node | a tensor, role weight; no operator |
+//! | initialiser, also where it is listed among the inputs | a tensor, role weight; of external data only shape and type are read |
+//! | sparse initialiser | a tensor, role weight, with the bytes of its values and indices |
+//! | input, output | a tensor of that role; outputs of bodies too |
+//! | body of `If`, `Loop`, `Scan` | a region of the name of its attribute, owned by the operator; it may read what encloses it |
+//!
+//! Operators that compute shapes stay operators and what they make stays activations, as in the file: the graph
+//! has its operators and no others, although runtimes compute such constants before they start. Their results are
+//! followed all the same, because `Reshape`, `Slice`, `Expand`, `If` and others need them. In the same way weights
+//! that operators make (by `ConstantOfShape`, or by slicing an initialiser) are activations.
+//!
+//! # Sizes
+//!
+//! Bytes are elements times bits, rounded up; `bool` takes a byte, types below a byte are packed. Shapes are inferred from
+//! inputs on in topological order; what the file says of a tensor is used only where inference does not know. Of an `If`
+//! whose condition is known, the branch that runs gives the shape; what cannot be sized in the other one takes 0 bytes.
+//! Of any other `If`, the branch with more bytes does, unless one holds an operator that cannot run on such shapes: then it
+//! counts as never run. A `Loop` stacks as many rows as it may make trips. Everything of
+//! that kind that is not certain is said in [`Import::assumed`].
+//!
+//! # Shared memory
+//!
+//! | operator | first output |
+//! |---|---|
+//! | `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`, `Identity`, `Dropout` in inference, `Cast` to the same type | view of the first input |
+//! | `Relu`, `Sigmoid`, `Tanh`, `Clip` and all other functions of one element; `BatchNormalization` in inference; `Cast`, `Not`, `QuantizeLinear`, `DequantizeLinear` | over the first input |
+//! | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `Min`, `Max`, `Sum`, `Mean`, `Where`, `PRelu`, comparisons, logic | over any input |
+//!
+//! *Over* is said only where input and output have the same shape and the same bytes; a view needs the same bytes. `Softmax`, `LRN` and
+//! other normalisations read elements after they would have been overwritten, so they are in neither row.
+
+mod dims;
+mod element;
+mod emit;
+mod infer;
+mod program;
+mod proto;
+mod run;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use crate::import::{Import, ImportError, ImportOptions};
+use bytes::Bytes;
+use dims::Dims;
+use element::Element;
+use program::{Program, plain};
+use prost::Message;
+use run::Run;
+use std::path::Path;
+
+/// Reads a model. `origin` is for messages and the graph's name. O(size of the file), but for small constants.
+///
+/// # Errors
+/// See [`ImportError`].
+pub fn read_onnx(origin: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Import, ImportError> {
+    read_owned(origin, Bytes::copy_from_slice(bytes), options)
+}
+
+/// The same without a copy of the weights.
+pub(crate) fn read_owned(
+    origin: &Path,
+    bytes: Bytes,
+    options: &ImportOptions,
+) -> Result<Import, ImportError> {
+    let damaged = |what: String| ImportError::Damaged { path: origin.to_path_buf(), what };
+    let float = match &options.element {
+        None => None,
+        Some(name) => Some(Element::named(name).ok_or_else(|| ImportError::Option {
+            path: origin.to_path_buf(),
+            option: format!("--element {name}"),
+            reason: format!("no element type of that name; known are {}", Element::names()),
+        })?),
+    };
+    if proto::count_parts(&bytes, proto::PART_LIMIT) > proto::PART_LIMIT {
+        return Err(damaged(format!("more than {} nodes, names and attributes", proto::PART_LIMIT)));
+    }
+    let model = proto::Model::decode(bytes).map_err(|why| damaged(format!("no ONNX model: {why}")))?;
+    let graph = model.graph.as_ref().ok_or_else(|| damaged("no ONNX model: it holds no graph".to_owned()))?;
+    let dims = Dims::new(origin, options, graph)?;
+    let program = Program::new(origin, graph, &dims)?;
+    let opset = model.opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version).max();
+    let functions = &model.functions;
+    let (opset, assumed) = (opset.unwrap_or(1), Vec::new());
+    let mut run = Run { program, origin, options, float, opset, functions, assumed, void: 0, folded: 0 };
+    let complete = run.run().map_err(run::Failure::error)?;
+    let (program, assumed) = (run.program, run.assumed);
+    let name =
+        origin.file_stem().map_or_else(|| graph.name.clone(), |stem| stem.to_string_lossy().into_owned());
+    let built = emit::graph(&name, &program, float);
+    let graph = built
+        .map_err(|source| ImportError::Graph { path: origin.to_path_buf(), source: Box::new(source) })?;
+    if !complete {
+        return Err(damaged("its operators wait for each other".to_owned()));
+    }
+    Ok(Import { graph, assumed })
+}

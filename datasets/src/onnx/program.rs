@@ -1,0 +1,318 @@
+//! Names resolved: who makes and reads which tensor, in the graph and in the bodies of its operators.
+
+use super::dims::{Dims, by_name};
+use super::element::Element;
+use super::infer::Share;
+use super::proto;
+use super::value::{Fact, Reason, Value, misfit, read_tensor};
+use crate::import::ImportError;
+use plimsoll_model::graph::{GraphError, MAX_DEPTH, Role};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::path::Path;
+
+/// A tensor: what the file says of it, and what is found out.
+pub struct Slot<'m> {
+    pub name: &'m str,
+    pub role: Role,
+    /// What is known.
+    pub fact: Fact,
+    /// What the file says, for where nothing else is known.
+    pub declared: Fact,
+    /// Its bytes, once settled.
+    pub bytes: Option<u64>,
+}
+
+/// An operator.
+pub struct Step<'m> {
+    pub node: &'m proto::Node,
+    /// Its number among all operators, those inside another right after it.
+    pub id: usize,
+    pub inputs: Vec<Option<usize>>,
+    pub outputs: Vec<Option<usize>>,
+    /// Blocks it owns.
+    pub blocks: Vec<usize>,
+    pub cost: Option<u64>,
+    pub shares: Vec<Share>,
+}
+
+impl Step<'_> {
+    /// How messages call it.
+    pub fn label(&self) -> String {
+        let kind = if plain(&self.node.domain) {
+            self.node.op_type.clone()
+        } else {
+            format!("{}.{}", self.node.domain, self.node.op_type)
+        };
+        match self.node.name.as_str() {
+            "" => format!("{} ({kind})", self.id),
+            name => format!("{} '{name}' ({kind})", self.id),
+        }
+    }
+}
+
+/// True for ONNX's own operators.
+pub fn plain(domain: &str) -> bool {
+    matches!(domain, "" | "ai.onnx")
+}
+
+/// The graph, or a body of an operator.
+#[derive(Default)]
+pub struct Block<'m> {
+    /// Name of the attribute that holds it.
+    pub name: &'m str,
+    pub inputs: Vec<usize>,
+    pub outputs: Vec<usize>,
+    pub steps: Vec<Step<'m>>,
+    /// Tensors of enclosing blocks that it reads.
+    captures: HashSet<usize>,
+}
+
+/// All blocks; the first is the graph.
+#[derive(Default)]
+pub struct Program<'m> {
+    pub slots: Vec<Slot<'m>>,
+    pub blocks: Vec<Block<'m>>,
+    operators: usize,
+}
+
+impl<'m> Program<'m> {
+    /// Resolves all names. O(size of the file).
+    ///
+    /// # Errors
+    /// Names that nothing makes, damaged constants, types that are no tensors, bodies too deep.
+    pub fn new(origin: &Path, graph: &'m proto::Graph, dims: &Dims) -> Result<Self, ImportError> {
+        let mut resolver = Resolver { program: Self::default(), scopes: Vec::new(), origin, dims };
+        resolver.block(graph, "body")?;
+        Ok(resolver.program)
+    }
+
+    /// The steps of a block in an order in which each comes after those it waits for, of those ready always the first
+    /// in the file. None where there is a cycle. O(e log n).
+    pub fn order(&self, block: usize) -> Option<Vec<usize>> {
+        let steps = &self.blocks[block].steps;
+        let made = steps
+            .iter()
+            .enumerate()
+            .flat_map(|(at, step)| step.outputs.iter().flatten().map(move |&t| (t, at)));
+        let makers: HashMap<usize, usize> = made.collect();
+        let (mut waiting, mut successors) = (vec![0usize; steps.len()], vec![Vec::new(); steps.len()]);
+        for (at, step) in steps.iter().enumerate() {
+            let captured = step.blocks.iter().flat_map(|&inner| &self.blocks[inner].captures);
+            let reads = step.inputs.iter().flatten().chain(captured);
+            let before: HashSet<usize> = reads.filter_map(|tensor| makers.get(tensor).copied()).collect();
+            waiting[at] = before.len();
+            for maker in before {
+                successors[maker].push(at);
+            }
+        }
+        let ready = (0..steps.len()).filter(|&at| waiting[at] == 0);
+        let mut ready: BinaryHeap<Reverse<usize>> = ready.map(Reverse).collect();
+        let mut order = Vec::with_capacity(steps.len());
+        while let Some(Reverse(at)) = ready.pop() {
+            order.push(at);
+            for &next in &successors[at] {
+                waiting[next] -= 1;
+                if waiting[next] == 0 {
+                    ready.push(Reverse(next));
+                }
+            }
+        }
+        (order.len() == steps.len()).then_some(order)
+    }
+}
+
+struct Scope<'m> {
+    block: usize,
+    names: HashMap<&'m str, usize>,
+}
+
+struct Resolver<'m, 'd> {
+    program: Program<'m>,
+    scopes: Vec<Scope<'m>>,
+    origin: &'d Path,
+    dims: &'d Dims<'d>,
+}
+
+impl<'m> Resolver<'m, '_> {
+    fn damaged(&self, what: String) -> ImportError {
+        ImportError::Damaged { path: self.origin.to_path_buf(), what }
+    }
+
+    fn scope(&mut self) -> &mut Scope<'m> {
+        self.scopes.last_mut().expect("a block is open")
+    }
+
+    /// A new tensor of the innermost block; the old one where the name is taken.
+    fn declare(&mut self, name: &'m str, role: Role, fact: Fact) -> usize {
+        let next = self.program.slots.len();
+        let at = *self.scope().names.entry(name).or_insert(next);
+        if at == next {
+            self.program.slots.push(Slot { name, role, fact, declared: Fact::default(), bytes: None });
+        }
+        at
+    }
+
+    /// The tensor of that name that the innermost block sees. Those it takes from outside are noted.
+    fn lookup(&mut self, name: &str) -> Option<usize> {
+        let depth = self.scopes.iter().rposition(|scope| scope.names.contains_key(name))?;
+        let found = self.scopes[depth].names[name];
+        for scope in &self.scopes[depth + 1..] {
+            self.program.blocks[scope.block].captures.insert(found);
+        }
+        Some(found)
+    }
+
+    fn block(&mut self, graph: &'m proto::Graph, name: &'m str) -> Result<usize, ImportError> {
+        if self.scopes.len() > MAX_DEPTH {
+            let source = Box::new(GraphError::TooDeep { region: name.to_owned(), limit: MAX_DEPTH });
+            return Err(ImportError::Graph { path: self.origin.to_path_buf(), source });
+        }
+        let block = self.program.blocks.len();
+        self.program.blocks.push(Block { name, ..Block::default() });
+        self.scopes.push(Scope { block, names: HashMap::new() });
+        self.constants(graph)?;
+        self.inputs(graph, block)?;
+        let mut steps = self.outputs(graph)?;
+        for step in &mut steps {
+            self.reads(step)?;
+        }
+        self.program.blocks[block].steps = steps;
+        for info in &graph.output {
+            let missing =
+                || format!("'{}' is wanted of graph '{}', but nothing makes it", info.name, graph.name);
+            let tensor = self.lookup(&info.name).ok_or_else(|| self.damaged(missing()))?;
+            self.program.blocks[block].outputs.push(tensor);
+        }
+        self.scopes.pop();
+        Ok(block)
+    }
+
+    /// Initialisers.
+    fn constants(&mut self, graph: &'m proto::Graph) -> Result<(), ImportError> {
+        for tensor in &graph.initializer {
+            let fact = read_tensor(tensor)
+                .map_err(|why| self.damaged(format!("initialiser '{}': {why}", tensor.name)))?;
+            self.declare(&tensor.name, Role::Weight, fact);
+        }
+        for sparse in &graph.sparse_initializer {
+            let name = sparse.values.as_ref().map_or("", |values| values.name.as_str());
+            let fact =
+                read_sparse(sparse).map_err(|why| self.damaged(format!("initialiser '{name}': {why}")))?;
+            self.declare(name, Role::Weight, fact);
+        }
+        Ok(())
+    }
+
+    /// What the block is given. Inputs that are initialisers too are constants.
+    fn inputs(&mut self, graph: &'m proto::Graph, block: usize) -> Result<(), ImportError> {
+        for info in &graph.input {
+            if let Some(&tensor) = self.scope().names.get(info.name.as_str()) {
+                if self.program.slots[tensor].role == Role::Input {
+                    return Err(
+                        self.damaged(format!("graph '{}' has two inputs '{}'", graph.name, info.name))
+                    );
+                }
+                continue;
+            }
+            let fact = if block == 0 { self.dims.input(info)? } else { Fact::default() };
+            let declared = self.dims.inner(info)?;
+            let tensor = self.declare(&info.name, Role::Input, fact);
+            self.program.slots[tensor].declared = declared;
+            self.program.blocks[block].inputs.push(tensor);
+        }
+        Ok(())
+    }
+
+    /// Operators with what they make. Constants among them become tensors.
+    fn outputs(&mut self, graph: &'m proto::Graph) -> Result<Vec<Step<'m>>, ImportError> {
+        let infos = by_name(graph);
+        let wanted: HashSet<&str> = graph.output.iter().map(|info| info.name.as_str()).collect();
+        let mut steps = Vec::with_capacity(graph.node.len());
+        for node in &graph.node {
+            if node.op_type == "Constant" && plain(&node.domain) {
+                self.constant(node)?;
+                continue;
+            }
+            let mut outputs = Vec::with_capacity(node.output.len());
+            for name in &node.output {
+                if name.is_empty() {
+                    outputs.push(None);
+                    continue;
+                }
+                let role = if wanted.contains(name.as_str()) { Role::Output } else { Role::Activation };
+                let declared = infos.get(name.as_str()).map(|info| self.dims.inner(info)).transpose()?;
+                let tensor = self.declare(name, role, Fact::default());
+                self.program.slots[tensor].declared = declared.unwrap_or_default();
+                outputs.push(Some(tensor));
+            }
+            let (inputs, blocks, shares) = (Vec::new(), Vec::new(), Vec::new());
+            steps.push(Step { node, id: 0, inputs, outputs, blocks, cost: None, shares });
+        }
+        Ok(steps)
+    }
+
+    fn constant(&mut self, node: &'m proto::Node) -> Result<(), ImportError> {
+        let fact =
+            read_constant(node).map_err(|why| self.damaged(format!("constant '{}': {why}", node.name)))?;
+        let Some(name) = node.output.first().filter(|name| !name.is_empty()) else { return Ok(()) };
+        if self.scope().names.contains_key(name.as_str()) {
+            return Err(self.damaged(format!("constant '{name}' is made twice")));
+        }
+        self.declare(name, Role::Weight, fact);
+        Ok(())
+    }
+
+    /// What a step reads, itself and in its bodies.
+    fn reads(&mut self, step: &mut Step<'m>) -> Result<(), ImportError> {
+        step.id = self.program.operators;
+        self.program.operators += 1;
+        for name in &step.node.input {
+            if name.is_empty() {
+                step.inputs.push(None);
+                continue;
+            }
+            let missing = || format!("operator {} reads '{name}', which nothing makes", step.label());
+            let tensor = self.lookup(name).ok_or_else(|| self.damaged(missing()))?;
+            step.inputs.push(Some(tensor));
+        }
+        for (name, body) in step.node.bodies() {
+            step.blocks.push(self.block(body, name)?);
+        }
+        Ok(())
+    }
+}
+
+/// What a `Constant` node holds.
+fn read_constant(node: &proto::Node) -> Result<Fact, Reason> {
+    let Some(attribute) = node.attribute.iter().find(|attribute| attribute.name.contains("value")) else {
+        return misfit("it has no value");
+    };
+    let list = |element, value: Value| Fact::new(Some(element), [value.len() as u64]).with(Some(value));
+    let one = |element, value: Value| Fact::new(Some(element), []).with(Some(value));
+    match attribute.name.as_str() {
+        "value_int" => Ok(one(Element::INT64, Value::Ints(vec![attribute.i.unwrap_or(0)]))),
+        "value_ints" => Ok(list(Element::INT64, Value::Ints(attribute.ints.clone()))),
+        "value_float" => Ok(one(Element::FLOAT32, Value::Floats(vec![attribute.f.unwrap_or(0.0).into()]))),
+        "value_floats" => {
+            let floats = attribute.floats.iter().map(|&f| f64::from(f)).collect();
+            Ok(list(Element::FLOAT32, Value::Floats(floats)))
+        }
+        _ => match (&attribute.t, &attribute.sparse_tensor) {
+            (Some(tensor), _) => read_tensor(tensor),
+            (None, Some(sparse)) => read_sparse(sparse),
+            (None, None) => misfit(format!("{} is no value with a size", attribute.name)),
+        },
+    }
+}
+
+/// A sparse constant: its shape, and the bytes of what is stored.
+fn read_sparse(sparse: &proto::SparseTensor) -> Result<Fact, Reason> {
+    let (Some(values), Some(indices)) = (&sparse.values, &sparse.indices) else {
+        return misfit("values or indices are missing");
+    };
+    let (values, indices) = (read_tensor(values)?, read_tensor(indices)?);
+    let bytes = values.size(None)?.checked_add(indices.size(None)?).ok_or("more than 2^63 bytes")?;
+    let shape = super::value::extents(&sparse.dims)?;
+    Ok(Fact { bytes: Some(bytes), ..Fact::new(values.element, shape) })
+}

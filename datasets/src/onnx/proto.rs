@@ -1,0 +1,242 @@
+//! The messages of an ONNX file, with the fields that decide memory and no others.
+//!
+//! Field numbers are those of `onnx.proto` (IR version 13). Raw bytes of weights stay a slice of the file.
+
+use bytes::Bytes;
+
+macro_rules! message {
+    ($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, prost::Message)]
+        pub struct $name { $($(#[$field_meta])* pub $field: $type,)* }
+    };
+}
+
+message! {
+    /// The file.
+    Model {
+        #[prost(message, repeated, tag = "8")] opset_import: Vec<OperatorSet>,
+        #[prost(message, optional, tag = "7")] graph: Option<Graph>,
+        #[prost(message, repeated, tag = "25")] functions: Vec<Function>,
+    }
+}
+message! {
+    /// A version of a set of operators.
+    OperatorSet {
+        #[prost(string, tag = "1")] domain: String,
+        #[prost(int64, tag = "2")] version: i64,
+    }
+}
+message! {
+    /// A function defined in the file: only that it is there.
+    Function {
+        #[prost(string, tag = "1")] name: String,
+        #[prost(string, tag = "10")] domain: String,
+    }
+}
+message! {
+    /// The graph, or the body of an operator.
+    Graph {
+        #[prost(message, repeated, tag = "1")] node: Vec<Node>,
+        #[prost(string, tag = "2")] name: String,
+        #[prost(message, repeated, tag = "5")] initializer: Vec<Tensor>,
+        #[prost(message, repeated, tag = "11")] input: Vec<ValueInfo>,
+        #[prost(message, repeated, tag = "12")] output: Vec<ValueInfo>,
+        #[prost(message, repeated, tag = "13")] value_info: Vec<ValueInfo>,
+        #[prost(message, repeated, tag = "15")] sparse_initializer: Vec<SparseTensor>,
+    }
+}
+message! {
+    /// An operator.
+    Node {
+        #[prost(string, repeated, tag = "1")] input: Vec<String>,
+        #[prost(string, repeated, tag = "2")] output: Vec<String>,
+        #[prost(string, tag = "3")] name: String,
+        #[prost(string, tag = "4")] op_type: String,
+        #[prost(message, repeated, tag = "5")] attribute: Vec<Attribute>,
+        #[prost(string, tag = "7")] domain: String,
+    }
+}
+message! {
+    /// An attribute: the field that is there says its type.
+    Attribute {
+        #[prost(string, tag = "1")] name: String,
+        #[prost(float, optional, tag = "2")] f: Option<f32>,
+        #[prost(int64, optional, tag = "3")] i: Option<i64>,
+        #[prost(bytes = "bytes", optional, tag = "4")] s: Option<Bytes>,
+        #[prost(message, optional, boxed, tag = "5")] t: Option<Box<Tensor>>,
+        #[prost(message, optional, boxed, tag = "6")] g: Option<Box<Graph>>,
+        #[prost(float, repeated, tag = "7")] floats: Vec<f32>,
+        #[prost(int64, repeated, tag = "8")] ints: Vec<i64>,
+        #[prost(message, repeated, tag = "11")] graphs: Vec<Graph>,
+        #[prost(message, optional, boxed, tag = "22")] sparse_tensor: Option<Box<SparseTensor>>,
+    }
+}
+message! {
+    /// A constant.
+    Tensor {
+        #[prost(int64, repeated, tag = "1")] dims: Vec<i64>,
+        #[prost(int32, tag = "2")] data_type: i32,
+        #[prost(float, repeated, tag = "4")] float_data: Vec<f32>,
+        #[prost(int32, repeated, tag = "5")] int32_data: Vec<i32>,
+        #[prost(int64, repeated, tag = "7")] int64_data: Vec<i64>,
+        #[prost(string, tag = "8")] name: String,
+        #[prost(bytes = "bytes", tag = "9")] raw_data: Bytes,
+        #[prost(double, repeated, tag = "10")] double_data: Vec<f64>,
+        #[prost(uint64, repeated, tag = "11")] uint64_data: Vec<u64>,
+        #[prost(int32, tag = "14")] data_location: i32,
+    }
+}
+message! {
+    /// A constant that is mostly zero.
+    SparseTensor {
+        #[prost(message, optional, tag = "1")] values: Option<Tensor>,
+        #[prost(message, optional, tag = "2")] indices: Option<Tensor>,
+        #[prost(int64, repeated, tag = "3")] dims: Vec<i64>,
+    }
+}
+message! {
+    /// Name and type of a value.
+    ValueInfo {
+        #[prost(string, tag = "1")] name: String,
+        #[prost(message, optional, tag = "2")] r#type: Option<Type>,
+    }
+}
+message! {
+    /// The type of a value. Of those that are no plain tensors only that they are there.
+    Type {
+        #[prost(message, optional, tag = "1")] tensor: Option<TensorType>,
+        #[prost(bytes = "bytes", optional, tag = "4")] sequence: Option<Bytes>,
+        #[prost(bytes = "bytes", optional, tag = "5")] map: Option<Bytes>,
+        #[prost(bytes = "bytes", optional, tag = "8")] sparse: Option<Bytes>,
+        #[prost(bytes = "bytes", optional, tag = "9")] optional: Option<Bytes>,
+    }
+}
+message! {
+    /// Element type and shape.
+    TensorType {
+        #[prost(int32, tag = "1")] elem_type: i32,
+        #[prost(message, optional, tag = "2")] shape: Option<Shape>,
+    }
+}
+message! {
+    /// A shape, not all of whose extents need be known.
+    Shape {
+        #[prost(message, repeated, tag = "1")] dim: Vec<Dimension>,
+    }
+}
+message! {
+    /// An extent: a number, a name, or nothing.
+    Dimension {
+        #[prost(int64, optional, tag = "1")] value: Option<i64>,
+        #[prost(string, optional, tag = "2")] param: Option<String>,
+    }
+}
+
+impl Node {
+    /// The attribute of that name.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attribute.iter().find(|attribute| attribute.name == name)
+    }
+
+    /// The bodies the operator owns, with the names of their attributes.
+    pub fn bodies(&self) -> impl Iterator<Item = (&str, &Graph)> {
+        self.attribute.iter().flat_map(|attribute| {
+            let one = attribute.g.iter().map(AsRef::as_ref);
+            one.chain(&attribute.graphs).map(|graph| (attribute.name.as_str(), graph))
+        })
+    }
+}
+
+/// Messages and strings a file may hold, those of all kinds together: an empty one takes two bytes in the file and a
+/// hundred times that once read.
+pub const PART_LIMIT: u64 = 1 << 22;
+
+/// What a field holds, for [`count_parts`].
+#[derive(Clone, Copy)]
+enum Part {
+    Leaf,
+    Model,
+    Graph,
+    Node,
+    Attribute,
+    ValueInfo,
+    Type,
+    TensorType,
+    Shape,
+    Sparse,
+}
+
+impl Part {
+    /// The message in field `tag`, where its parts are kept.
+    fn field(self, tag: u64) -> Option<Self> {
+        Some(match (self, tag) {
+            (Self::Model, 7) | (Self::Attribute, 6 | 11) => Self::Graph,
+            (Self::Graph, 1) => Self::Node,
+            (Self::Graph, 11..=13) => Self::ValueInfo,
+            (Self::Graph, 15) | (Self::Attribute, 22) => Self::Sparse,
+            (Self::Node, 5) => Self::Attribute,
+            (Self::ValueInfo, 2) => Self::Type,
+            (Self::Type, 1) => Self::TensorType,
+            (Self::TensorType, 2) => Self::Shape,
+            (Self::Model, 8 | 25)
+            | (Self::Graph | Self::Attribute, 5)
+            | (Self::Shape, 1)
+            | (Self::Node | Self::Sparse, 1 | 2) => Self::Leaf,
+            _ => return None,
+        })
+    }
+}
+
+/// Counts messages and strings before any is read, up to `limit + 1`. What is damaged is left to the decoder.
+/// O(size of the structure), without the data of weights; no recursion.
+pub fn count_parts(bytes: &[u8], limit: u64) -> u64 {
+    let mut count = 0;
+    let mut todo = vec![(Part::Model, bytes)];
+    while let Some((part, mut rest)) = todo.pop() {
+        while count <= limit
+            && let Some((tag, payload, after)) = field(rest)
+        {
+            rest = after;
+            let (Some(payload), Some(inner)) = (payload, part.field(tag)) else { continue };
+            count += 1;
+            if !matches!(inner, Part::Leaf) {
+                todo.push((inner, payload));
+            }
+        }
+    }
+    count
+}
+
+/// A field: see [`field`].
+type Field<'a> = (u64, Option<&'a [u8]>, &'a [u8]);
+
+/// The first field: its number, its bytes where it is delimited, and what follows.
+fn field(bytes: &[u8]) -> Option<Field<'_>> {
+    let (key, rest) = varint(bytes)?;
+    let (payload, rest) = match key & 7 {
+        0 => (None, varint(rest)?.1),
+        1 => (None, rest.get(8..)?),
+        2 => {
+            let (length, rest) = varint(rest)?;
+            let (payload, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+            (Some(payload), rest)
+        }
+        5 => (None, rest.get(4..)?),
+        // Groups: what is inside is looked at as if it were outside.
+        3 | 4 => (None, rest),
+        _ => return None,
+    };
+    Some((key >> 3, payload, rest))
+}
+
+fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value = 0u64;
+    for (at, &byte) in bytes.iter().take(10).enumerate() {
+        value |= u64::from(byte & 0x7f) << (7 * at);
+        if byte & 0x80 == 0 {
+            return Some((value, &bytes[at + 1..]));
+        }
+    }
+    None
+}

@@ -1,0 +1,273 @@
+//! What is refused, and in which words.
+
+use super::{body, error, graph, import, info, int, model, node, read, shown, tensor};
+use crate::import::{ImportError, ImportOptions};
+use crate::onnx::proto::{self, Function, Graph, Tensor, Type, ValueInfo};
+use crate::onnx::read_onnx;
+use plimsoll_model::graph::Role;
+use prost::Message;
+use std::path::Path;
+
+fn free() -> Graph {
+    graph(&[("x", "Nx3xH"), ("z", "?x2")], [node("Relu", "x", "y", [])], "y")
+}
+
+/// The error, or the shape of `y`.
+fn with(graph: Graph, options: &ImportOptions) -> String {
+    match read(&model(graph), options) {
+        Ok(import) => shown(&import, "y"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn dims(list: &[(&str, u64)]) -> ImportOptions {
+    let dims = list.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+    ImportOptions { dims, ..ImportOptions::default() }
+}
+
+fn shapes(mut options: ImportOptions, list: &[(&str, &[u64])]) -> ImportOptions {
+    options.input_shapes = list.iter().map(|(name, shape)| ((*name).to_owned(), shape.to_vec())).collect();
+    options
+}
+
+#[test]
+fn free_dimensions_must_have_values() {
+    assert_eq!(
+        with(free(), &dims(&[("N", 2)])),
+        "m.onnx: input 'x' of shape Nx3xH: dimension H has no value; give one with --dim H=1, or the shape with \
+         --input-shape x=2x3x1"
+    );
+    let both = || dims(&[("N", 2), ("H", 5)]);
+    assert_eq!(
+        with(free(), &both()),
+        "m.onnx: input 'z' of shape ?x2: dimension 0 has neither value nor name; give the shape with --input-shape z=1x2"
+    );
+    assert_eq!(with(free(), &shapes(both(), &[("z", &[1, 2])])), "float32:2x3x5");
+    assert_eq!(with(free(), &ImportOptions { batch: Some(4), ..dims(&[("H", 5)]) }), "float32:4x3x5");
+    assert_eq!(with(free(), &shapes(dims(&[]), &[("x", &[7, 8, 9]), ("z", &[1, 1])])), "float32:7x8x9");
+}
+
+#[test]
+fn inputs_without_a_shape_are_named() {
+    let graph = || graph(&[("x", "*")], [node("Relu", "x", "y", [])], "y");
+    assert_eq!(
+        error(graph()),
+        "m.onnx: input 'x': the file gives it no shape; give one, such as --input-shape x=1x1"
+    );
+    assert_eq!(with(graph(), &shapes(dims(&[]), &[("x", &[2, 5])])), "float32:2x5");
+    let assumed = ImportOptions { assume_bytes: Some(7), ..ImportOptions::default() };
+    assert_eq!(read(&model(graph()), &assumed).unwrap().assumed.len(), 2);
+}
+
+#[test]
+fn options_must_fit_the_file() {
+    assert_eq!(
+        with(free(), &dims(&[("M", 2)])),
+        "m.onnx: --dim M=2: no free dimension of that name; there are H, N"
+    );
+    assert_eq!(
+        with(free(), &shapes(dims(&[]), &[("q", &[2])])),
+        "m.onnx: --input-shape q=2: no input of that name; there are x, z"
+    );
+    assert_eq!(
+        with(free(), &shapes(dims(&[]), &[("x", &[2])])),
+        "m.onnx: --input-shape x=2: in the file the input has 3 dimensions: Nx3xH"
+    );
+    assert_eq!(
+        with(free(), &shapes(dims(&[("N", 3)]), &[("x", &[2, 3, 4])])),
+        "m.onnx: --input-shape x=2x3x4: dimension N is 2 by this, but 3 by --dim N=3"
+    );
+    let message = with(free(), &ImportOptions { element: Some("half".to_owned()), ..dims(&[]) });
+    assert!(message.starts_with(
+        "m.onnx: --element half: no element type of that name; known are float32, uint8, int8,"
+    ));
+    let message = with(free(), &ImportOptions { batch: Some(u64::MAX), ..dims(&[("H", 1)]) });
+    assert!(message.contains("more than anybody can hold"), "{message}");
+}
+
+#[test]
+fn a_batch_overrides_fixed_extents_too() {
+    let graph = graph(&[("x", "1x3")], [node("Relu", "x", "y", [])], "y");
+    assert_eq!(with(graph, &ImportOptions { batch: Some(8), ..ImportOptions::default() }), "float32:8x3");
+}
+
+#[test]
+fn what_nobody_can_size_is_named() {
+    let unknown = || {
+        let mut graph = graph(
+            &[("x", "2x3")],
+            [node("Relu", "x", "r", []), node("Magic", "r", "m", []), node("Relu", "m", "y", [])],
+            "y",
+        );
+        graph.node[1].domain = "com.example".to_owned();
+        graph
+    };
+    assert_eq!(
+        error(unknown()),
+        "m.onnx: operator 1 'm' (com.example.Magic): tensor 'm': operators of domain com.example are not known; \
+         --assume-bytes gives such tensors a size"
+    );
+    let assumed = ImportOptions { assume_bytes: Some(100), ..ImportOptions::default() };
+    let import = read(&model(unknown()), &assumed).unwrap();
+    assert_eq!(
+        (import.graph.bytes(Role::Output).get(), import.graph.bytes(Role::Activation).get()),
+        (100, 124)
+    );
+    assert_eq!(
+        import.assumed,
+        [
+            "operator 1 'm' (com.example.Magic): tensor 'm' takes 100 bytes: operators of domain com.example are not known",
+            "operator 2 'y' (Relu): tensor 'y' takes 100 bytes: the shape of input 'm' is not known"
+        ]
+    );
+    // What the file says is as good.
+    let mut told = unknown();
+    told.value_info = vec![info("m", "7")];
+    assert_eq!(shown(&super::import(told), "y"), "float32:7");
+    let nodes = [node("NonZero", "x", "y", [])];
+    assert_eq!(
+        error(graph(&[("x", "2x3")], nodes, "y")),
+        "m.onnx: operator 0 'y' (NonZero): tensor 'y': the number of its elements depends on data; \
+         --assume-bytes gives such tensors a size"
+    );
+}
+
+#[test]
+fn what_is_no_tensor_is_not_supported() {
+    let nodes = [node("SequenceConstruct", "x", "y", [])];
+    assert_eq!(
+        error(graph(&[("x", "2")], nodes, "y")),
+        "m.onnx: operator 0 'y' (SequenceConstruct) is not supported: sequences and optional values are no tensors"
+    );
+    let mut given = graph(&[], [node("Relu", "x", "y", [])], "y");
+    let kind = Type { sequence: Some(Vec::new().into()), ..Type::default() };
+    given.input.push(ValueInfo { name: "x".to_owned(), r#type: Some(kind) });
+    assert_eq!(error(given), "m.onnx: 'x' is not supported: it is a sequence, not a tensor");
+    let mut model = model(graph(&[("x", "2")], [node("F", "x", "y", [])], "y"));
+    model.graph.as_mut().unwrap().node[0].domain = "local".to_owned();
+    model.functions = vec![Function { name: "F".to_owned(), domain: "local".to_owned() }];
+    let error = read(&model, &ImportOptions::default()).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "m.onnx: operator 0 'y' (local.F) is not supported: it is a function that the file defines; \
+         put its body in its place first"
+    );
+}
+
+#[test]
+fn damage_is_found() {
+    let read = |bytes: &[u8]| read_onnx(Path::new("m.onnx"), bytes, &ImportOptions::default());
+    assert_eq!(read(b"").unwrap_err().to_string(), "m.onnx: damaged: no ONNX model: it holds no graph");
+    let whole = model(graph(&[("x", "2")], [node("Relu", "x", "y", [])], "y")).encode_to_vec();
+    for length in 1..whole.len() {
+        // A cut at the end of a field leaves a smaller model.
+        let _ = read(&whole[..length]);
+    }
+    assert!(matches!(read(&whole[..whole.len() - 1]), Err(ImportError::Damaged { .. })));
+    assert_eq!(
+        error(graph(&[("x", "2")], [node("Relu", "q", "y", [])], "y")),
+        "m.onnx: damaged: operator 0 'y' (Relu) reads 'q', which nothing makes"
+    );
+    assert_eq!(
+        error(graph(&[("x", "2")], [node("Relu", "x", "q", [])], "y")),
+        "m.onnx: damaged: 'y' is wanted of graph 'g', but nothing makes it"
+    );
+    let constant = |tensor: Tensor| {
+        let mut graph = graph(&[("x", "2")], [node("Relu", "x", "y", [])], "y");
+        graph.initializer = vec![tensor];
+        error(graph)
+    };
+    assert_eq!(constant(tensor("w", &[-1], &[])), "m.onnx: damaged: initialiser 'w': extent -1 is negative");
+    let short = Tensor { raw_data: vec![0; 3].into(), ..tensor("w", &[2], &[]) };
+    assert_eq!(
+        constant(short),
+        "m.onnx: damaged: initialiser 'w': 3 bytes of data, but 2 of type int64 take 16"
+    );
+    let kind = Tensor { data_type: 99, ..tensor("w", &[2], &[]) };
+    assert_eq!(constant(kind), "m.onnx: damaged: initialiser 'w': element type 99 is not known");
+}
+
+#[test]
+fn what_is_no_graph_is_refused() {
+    let nodes = [node("Relu", "b", "a", []), node("Exp", "a", "b", [])];
+    assert_eq!(
+        error(graph(&[("x", "2")], nodes, "a")),
+        "m.onnx: the operators of region 'body' form a cycle: \
+         operator 1 'b' (Exp) -> operator 0 'a' (Relu) -> operator 1 'b' (Exp)"
+    );
+    let nodes = [node("Relu", "x", "y", []), node("Exp", "x", "y", [])];
+    assert_eq!(
+        error(graph(&[("x", "2")], nodes, "y")),
+        "m.onnx: tensor 'y' is made by operator 0 'y' (Relu) and by operator 1 'y' (Exp)"
+    );
+    let nodes = [node("Relu", "y", "x", []), node("Exp", "x", "y", [])];
+    assert_eq!(
+        error(graph(&[("x", "2")], nodes, "y")),
+        "m.onnx: tensor 'x' is input, but operator 0 'x' (Relu) makes it"
+    );
+}
+
+/// Bodies inside bodies.
+fn nested(depth: usize) -> Graph {
+    let mut inner = graph(&[], [node("Relu", "x", "t", [])], "t");
+    for _ in 0..depth {
+        let other = graph(&[], [node("Relu", "x", "t", [])], "t");
+        inner =
+            graph(&[], [node("If", "c", "t", [body("then_branch", inner), body("else_branch", other)])], "t");
+    }
+    inner.input = vec![info("x", "2"), info("c", "bool:")];
+    inner
+}
+
+#[test]
+fn depth_is_limited() {
+    assert_eq!(import(nested(24)).graph.regions().len(), 49);
+    assert_eq!(error(nested(25)), "m.onnx: region 'then_branch' lies more than 24 regions deep");
+    assert!(error(nested(60)).starts_with("m.onnx: damaged: no ONNX model: "), "{}", error(nested(60)));
+}
+
+#[test]
+fn large_numbers_are_only_numbers() {
+    let double = |shape: &str| graph(&[("x", shape)], [node("Relu", "x", "y", [])], "y");
+    let import = import(double("1048576x1048576"));
+    assert_eq!(import.graph.bytes(Role::Output).get(), 1 << 42);
+    let message = error(double("4294967296x4294967296"));
+    assert!(
+        message.contains("4294967296x4294967296 elements of type float32 are more than 2^63 bytes"),
+        "{message}"
+    );
+    assert!(error(double("1073741824x1073741824")).contains("bytes together, more than 2^63 - 1"));
+    let nodes = [node("Tile", "x n", "y", [])];
+    let mut tiled = graph(&[("x", "9223372036854775807")], nodes, "y");
+    tiled.initializer = vec![tensor("n", &[1], &[i64::MAX])];
+    assert!(error(tiled).contains("more than 2^63"));
+}
+
+#[test]
+fn a_flood_of_parts_is_refused() {
+    // Each empty node takes two bytes of the file.
+    let nodes = [0x0a, 0].repeat(1 << 20);
+    assert_eq!(proto::count_parts(&wrapped(&nodes), 100), 101);
+    let flood = wrapped(&nodes.repeat(5));
+    let error = read_onnx(Path::new("m.onnx"), &flood, &ImportOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "m.onnx: damaged: more than 4194304 nodes, names and attributes");
+}
+
+/// A model whose graph is these bytes.
+fn wrapped(graph: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0x3a];
+    prost::encoding::encode_varint(graph.len() as u64, &mut bytes);
+    bytes.extend(graph);
+    bytes
+}
+
+#[test]
+fn strings_have_no_size() {
+    let mut graph = graph(&[("x", "2")], [node("Cast", "x", "y", [int("to", 8)])], "y");
+    graph.value_info.clear();
+    assert_eq!(
+        error(graph),
+        "m.onnx: operator 0 'y' (Cast): tensor 'y': elements of type string have no fixed size; \
+         --assume-bytes gives such tensors a size"
+    );
+}

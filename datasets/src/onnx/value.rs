@@ -1,0 +1,282 @@
+//! What is known of a tensor while shapes are inferred, and arithmetic on small constants.
+
+use super::element::Element;
+use super::proto;
+use std::rc::Rc;
+
+/// Why something cannot be inferred.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reason {
+    /// For people.
+    pub text: String,
+    /// True where the operator cannot run on such inputs at all; false where somebody else might know.
+    pub misfit: bool,
+}
+
+impl Reason {
+    /// Not known here.
+    pub fn unknown(text: impl Into<String>) -> Self {
+        Self { text: text.into(), misfit: false }
+    }
+}
+
+impl<T: Into<String>> From<T> for Reason {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), misfit: true }
+    }
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The operator cannot run.
+pub fn misfit<T>(text: impl Into<Reason>) -> Result<T, Reason> {
+    Err(text.into())
+}
+
+/// Somebody else might know.
+pub fn unknown<T>(text: impl Into<String>) -> Result<T, Reason> {
+    Err(Reason::unknown(text))
+}
+
+/// Constants with more elements are not followed: shapes, axes and scales are small.
+pub const FOLD_LIMIT: u64 = 4096;
+
+/// Elements of all constants that are followed; beyond them, none are.
+pub const FOLD_TOTAL: u64 = 1 << 24;
+
+/// Shapes with more dimensions are refused.
+pub const RANK_LIMIT: usize = 64;
+
+/// The elements of a small constant, in row-major order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Integers; truth values are 0 and 1.
+    Ints(Vec<i64>),
+    /// Floating-point numbers.
+    Floats(Vec<f64>),
+}
+
+impl Value {
+    /// How many elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Ints(list) => list.len(),
+            Self::Floats(list) => list.len(),
+        }
+    }
+
+    /// The elements at these positions, all of which are there.
+    pub fn pick(&self, at: &[usize]) -> Self {
+        match self {
+            Self::Ints(list) => Self::Ints(at.iter().map(|&i| list[i]).collect()),
+            Self::Floats(list) => Self::Floats(at.iter().map(|&i| list[i]).collect()),
+        }
+    }
+
+    /// As floating-point numbers.
+    pub fn floats(&self) -> Vec<f64> {
+        match self {
+            Self::Ints(list) => list.iter().map(|&i| i as f64).collect(),
+            Self::Floats(list) => list.clone(),
+        }
+    }
+
+    /// All of one after all of the other; none where the kinds differ.
+    pub fn chain(parts: &[&Self]) -> Option<Self> {
+        let ints = parts.iter().map(|part| match part {
+            Self::Ints(list) => Some(list.as_slice()),
+            Self::Floats(_) => None,
+        });
+        if let Some(lists) = ints.collect::<Option<Vec<_>>>() {
+            return Some(Self::Ints(lists.concat()));
+        }
+        let floats = parts.iter().map(|part| match part {
+            Self::Floats(list) => Some(list.as_slice()),
+            Self::Ints(_) => None,
+        });
+        floats.collect::<Option<Vec<_>>>().map(|lists| Self::Floats(lists.concat()))
+    }
+}
+
+/// What is known of a tensor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fact {
+    /// Type of its elements.
+    pub element: Option<Element>,
+    /// All its extents.
+    pub shape: Option<Vec<u64>>,
+    /// Its elements, where it is a small constant.
+    pub value: Option<Rc<Value>>,
+    /// Its bytes, where they do not follow from type and shape.
+    pub bytes: Option<u64>,
+}
+
+impl Fact {
+    /// Type and shape.
+    pub fn new(element: Option<Element>, shape: impl Into<Vec<u64>>) -> Self {
+        Self { element, shape: Some(shape.into()), value: None, bytes: None }
+    }
+
+    /// With elements, if they are few and as many as the shape says.
+    pub fn with(mut self, value: Option<Value>) -> Self {
+        let count = self.shape.as_deref().and_then(count);
+        self.value =
+            value.filter(|v| Some(v.len() as u64) == count && v.len() as u64 <= FOLD_LIMIT).map(Rc::new);
+        self
+    }
+
+    /// The same without elements: what changes from run to run.
+    pub fn variable(mut self) -> Self {
+        self.value = None;
+        self
+    }
+
+    /// Bytes, floating-point types replaced. Several elements below a byte share one, the last is filled up.
+    ///
+    /// # Errors
+    /// What is not known, or does not fit 63 bits.
+    pub fn size(&self, float: Option<Element>) -> Result<u64, Reason> {
+        if let Some(bytes) = self.bytes {
+            return Ok(bytes);
+        }
+        let shape = self.shape.as_deref().ok_or_else(|| Reason::unknown("its shape is not known"))?;
+        let element = self.element.ok_or_else(|| Reason::unknown("its element type is not known"))?;
+        let element = effective(element, float);
+        let bits =
+            element.bits.ok_or_else(|| format!("elements of type {} have no fixed size", element.name))?;
+        let held = count(shape).map(|count| (u128::from(count) * u128::from(bits)).div_ceil(8));
+        held.and_then(|bytes| i64::try_from(bytes).ok()).map(i64::cast_unsigned).ok_or_else(|| {
+            format!("{} elements of type {} are more than 2^63 bytes", show(shape), element.name).into()
+        })
+    }
+}
+
+/// The type that memory is counted in.
+pub fn effective(element: Element, float: Option<Element>) -> Element {
+    float.filter(|_| element.float).unwrap_or(element)
+}
+
+/// Number of elements; none on overflow.
+pub fn count(shape: &[u64]) -> Option<u64> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent))
+}
+
+/// A shape as people write it: `1x3x224x224`.
+pub fn show(shape: &[u64]) -> String {
+    if shape.is_empty() {
+        return "scalar".to_owned();
+    }
+    let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
+    extents.join("x")
+}
+
+/// What a constant of the file is: type, shape, and its elements where they are few.
+///
+/// # Errors
+/// Extents below zero, an unknown type, data of another length than the shape says.
+pub fn read_tensor(tensor: &proto::Tensor) -> Result<Fact, Reason> {
+    let element = Element::of(tensor.data_type)
+        .ok_or_else(|| format!("element type {} is not known", tensor.data_type))?;
+    let shape = extents(&tensor.dims)?;
+    let fact = Fact::new(Some(element), shape);
+    if tensor.data_location != 0 {
+        return Ok(fact);
+    }
+    if let (false, Some(bits)) = (tensor.raw_data.is_empty(), element.bits) {
+        let held = tensor.raw_data.len() as u64;
+        let bytes = fact.size(None)?;
+        // Some writers give elements below a byte a byte each.
+        let loose = if bits < 8 { fact.shape.as_deref().and_then(count) } else { None };
+        if held != bytes && Some(held) != loose {
+            let shape = show(fact.shape.as_deref().unwrap_or_default());
+            return misfit(format!(
+                "{held} bytes of data, but {shape} of type {} take {bytes}",
+                element.name
+            ));
+        }
+    }
+    let few = fact.shape.as_deref().and_then(count).is_some_and(|count| count <= FOLD_LIMIT);
+    let value = if few { elements(tensor, element) } else { None };
+    Ok(fact.with(value))
+}
+
+/// Extents, none of which may be negative.
+pub fn extents(dims: &[i64]) -> Result<Vec<u64>, Reason> {
+    if dims.len() > RANK_LIMIT {
+        return misfit(format!("{} dimensions are more than {RANK_LIMIT}", dims.len()));
+    }
+    dims.iter()
+        .map(|&dim| u64::try_from(dim).map_err(|_| format!("extent {dim} is negative").into()))
+        .collect()
+}
+
+/// The elements, of types that shapes are computed with.
+fn elements(tensor: &proto::Tensor, element: Element) -> Option<Value> {
+    let raw = &tensor.raw_data;
+    macro_rules! raw {
+        ($type:ty, $kind:ident, $to:ty) => {
+            Value::$kind(
+                raw.as_chunks::<{ size_of::<$type>() }>()
+                    .0
+                    .iter()
+                    .map(|chunk| <$to>::try_from(<$type>::from_le_bytes(*chunk)).ok())
+                    .collect::<Option<_>>()?,
+            )
+        };
+    }
+    if raw.is_empty() {
+        let small = || Value::Ints(tensor.int32_data.iter().map(|&i| i64::from(i)).collect());
+        return Some(match element.name {
+            "float32" => Value::Floats(tensor.float_data.iter().map(|&f| f64::from(f)).collect()),
+            "float64" => Value::Floats(tensor.double_data.clone()),
+            "int64" => Value::Ints(tensor.int64_data.clone()),
+            "uint32" | "uint64" => {
+                Value::Ints(tensor.uint64_data.iter().map(|&u| i64::try_from(u).ok()).collect::<Option<_>>()?)
+            }
+            "int32" | "int16" | "int8" | "uint16" | "uint8" | "bool" => small(),
+            _ => return None,
+        });
+    }
+    Some(match element.name {
+        "float32" => raw!(f32, Floats, f64),
+        "float64" => raw!(f64, Floats, f64),
+        "int64" => raw!(i64, Ints, i64),
+        "int32" => raw!(i32, Ints, i64),
+        "int16" => raw!(i16, Ints, i64),
+        "int8" => raw!(i8, Ints, i64),
+        "uint64" => raw!(u64, Ints, i64),
+        "uint32" => raw!(u32, Ints, i64),
+        "uint16" => raw!(u16, Ints, i64),
+        "uint8" | "bool" => raw!(u8, Ints, i64),
+        _ => return None,
+    })
+}
+
+/// Distance in memory from one index to the next, per dimension. Only meaningful where there are few elements; where
+/// there are none, extents may be anything.
+pub fn strides(shape: &[u64]) -> Vec<usize> {
+    let mut strides = vec![1usize; shape.len()];
+    for at in (1..shape.len()).rev() {
+        strides[at - 1] = strides[at].wrapping_mul(shape[at] as usize);
+    }
+    strides
+}
+
+/// For every element of `shape`, in order: the sum over dimensions of what `offset(dimension, index)` says. None where
+/// there are more than [`FOLD_LIMIT`].
+pub fn gather_positions(shape: &[u64], offset: impl Fn(usize, usize) -> usize) -> Option<Vec<usize>> {
+    let total = count(shape).filter(|&count| count <= FOLD_LIMIT)? as usize;
+    let strides = strides(shape);
+    let position = |flat: usize| {
+        let indices = strides.iter().zip(shape).map(|(&stride, &extent)| flat / stride % extent as usize);
+        indices.enumerate().map(|(dimension, index)| offset(dimension, index)).sum()
+    };
+    Some((0..total).map(position).collect())
+}

@@ -1,0 +1,449 @@
+//! From a model to a graph: subgraphs become regions, one copy for every operator that runs them.
+
+use super::model::{Held, Info, Model, Step, Subgraph};
+use super::operator::{Shapes, cost, fits, sharing};
+use super::size::{Measured, Sizes, Trouble};
+use crate::import::{Import, ImportError, ImportOptions};
+use plimsoll_model::graph::{Alias, GraphBuilder, GraphError, MAX_DEPTH, Operator, Role, Tensor};
+use plimsoll_model::{RegionId, TensorId};
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+/// Operators, tensors and references to tensors that all copies of subgraphs may have together, beyond the first of
+/// each: files of a few kilobytes can ask for billions.
+pub(super) const COPIES: usize = 1 << 20;
+
+/// A constant: two tensors that agree in all of it hold the same bytes, once.
+type Constant = (Held, i8, Vec<i32>);
+
+/// The conversion of one model.
+pub(super) struct Conversion<'m, 'a> {
+    origin: &'m Path,
+    model: &'m Model<'a>,
+    sizes: Sizes,
+    assume_bytes: Option<u64>,
+    graph: GraphBuilder,
+    /// Subgraphs around the one being converted, outermost first, itself included.
+    stack: Vec<usize>,
+    /// Per subgraph: how often it was converted.
+    uses: Vec<usize>,
+    /// What copies have taken so far.
+    copied: usize,
+    /// Constants so far.
+    constants: HashMap<Constant, TensorId>,
+    /// Variables, and constants without a byte, by subgraph and index: copies share them.
+    kept: HashMap<(usize, usize), TensorId>,
+    assumed: Vec<String>,
+    /// Tensors of used subgraphs that nothing makes or reads.
+    idle: usize,
+    /// Results that do not follow the batch although an operand does.
+    fixed: BTreeSet<(usize, usize)>,
+    /// Sparse constants already spoken of.
+    noted: BTreeSet<(usize, usize)>,
+}
+
+/// What tensors of a subgraph are to it, and what became of them.
+struct Scope {
+    index: usize,
+    given: Vec<bool>,
+    wanted: Vec<bool>,
+    made: Vec<bool>,
+    ids: Vec<Option<TensorId>>,
+    measured: Vec<Option<Measured>>,
+}
+
+impl Scope {
+    fn new(index: usize, subgraph: &Subgraph) -> Self {
+        let count = subgraph.tensors.len();
+        // Indices out of range are refused where the tensor is used.
+        let marked = |tensors: &mut dyn Iterator<Item = i32>| {
+            let mut flags = vec![false; count];
+            for tensor in tensors {
+                if let Some(flag) = usize::try_from(tensor).ok().and_then(|at| flags.get_mut(at)) {
+                    *flag = true;
+                }
+            }
+            flags
+        };
+        Self {
+            index,
+            given: marked(&mut subgraph.inputs.iter()),
+            wanted: marked(&mut subgraph.outputs.iter()),
+            made: marked(&mut subgraph.operators.iter().flat_map(|step| step.outputs.iter())),
+            ids: vec![None; count],
+            measured: vec![None; count],
+        }
+    }
+}
+
+impl<'m, 'a> Conversion<'m, 'a> {
+    pub(super) fn new(
+        origin: &'m Path,
+        model: &'m Model<'a>,
+        options: &ImportOptions,
+    ) -> Result<Self, ImportError> {
+        let name = origin.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Self {
+            origin,
+            model,
+            sizes: Sizes::new(origin, model, options)?,
+            assume_bytes: options.assume_bytes,
+            graph: GraphBuilder::new(name),
+            stack: Vec::new(),
+            uses: vec![0; model.subgraphs.len()],
+            copied: 0,
+            constants: HashMap::new(),
+            kept: HashMap::new(),
+            assumed: Vec::new(),
+            idle: 0,
+            fixed: BTreeSet::new(),
+            noted: BTreeSet::new(),
+        })
+    }
+
+    /// Converts everything the body reaches.
+    pub(super) fn run(mut self) -> Result<Import, ImportError> {
+        self.note_free_dimensions();
+        let body = self.graph.body();
+        self.region(body, 0)?;
+        self.note_rest();
+        let path = self.origin.to_path_buf();
+        let source = |source| ImportError::Graph { path, source: Box::new(source) };
+        Ok(Import { graph: self.graph.build().map_err(source)?, assumed: self.assumed })
+    }
+
+    fn damaged(&self, what: String) -> ImportError {
+        ImportError::Damaged { path: self.origin.to_path_buf(), what }
+    }
+
+    fn unsupported(&self, what: String, reason: String) -> ImportError {
+        ImportError::Unsupported { path: self.origin.to_path_buf(), what, reason }
+    }
+
+    /// Converts one subgraph into a region that is still empty.
+    fn region(&mut self, region: RegionId, index: usize) -> Result<(), ImportError> {
+        self.enter(index)?;
+        let subgraph = &self.model.subgraphs[index];
+        let mut scope = Scope::new(index, subgraph);
+        let inputs = self.interface(&mut scope, &subgraph.inputs.iter().collect::<Vec<_>>(), "input")?;
+        for (at, step) in subgraph.operators.iter().enumerate() {
+            self.step(region, &mut scope, at, step)?;
+        }
+        let outputs = self.interface(&mut scope, &subgraph.outputs.iter().collect::<Vec<_>>(), "output")?;
+        self.graph.interface(region, inputs, outputs);
+        if self.uses[index] == 1 {
+            self.idle += scope.ids.iter().filter(|id| id.is_none()).count();
+        }
+        self.stack.pop();
+        Ok(())
+    }
+
+    /// Refuses subgraphs within themselves, too deep, or too many.
+    fn enter(&mut self, index: usize) -> Result<(), ImportError> {
+        let name = |index: usize| format!("subgraph {index} '{}'", self.model.subgraphs[index].name);
+        if let Some(from) = self.stack.iter().position(|&outer| outer == index) {
+            let cycle: Vec<String> =
+                self.stack[from..].iter().chain([&index]).map(ToString::to_string).collect();
+            return Err(self.unsupported(
+                format!("{}, which runs itself ({})", name(index), cycle.join(" -> ")),
+                "such a program has no bounded memory".to_owned(),
+            ));
+        }
+        if self.stack.len() > MAX_DEPTH {
+            let source = Box::new(GraphError::TooDeep { region: name(index), limit: MAX_DEPTH });
+            return Err(ImportError::Graph { path: self.origin.to_path_buf(), source });
+        }
+        if self.uses[index] > 0 {
+            let subgraph = &self.model.subgraphs[index];
+            let operators = subgraph.operators.iter();
+            let references: usize = operators.map(|step| 1 + step.inputs.len() + step.outputs.len()).sum();
+            let interface = subgraph.inputs.len() + subgraph.outputs.len();
+            self.copied += 1 + references + interface + subgraph.tensors.len();
+            if self.copied > COPIES {
+                return Err(self.unsupported(
+                    format!("{}, used {} times", name(index), self.uses[index] + 1),
+                    format!("copies of subgraphs may have {COPIES} operators and tensors together"),
+                ));
+            }
+        }
+        self.uses[index] += 1;
+        self.stack.push(index);
+        Ok(())
+    }
+
+    /// Inputs or outputs of a subgraph; -1 marks absent ones.
+    fn interface(
+        &mut self,
+        scope: &mut Scope,
+        tensors: &[i32],
+        what: &str,
+    ) -> Result<Vec<TensorId>, ImportError> {
+        let mut ids = Vec::with_capacity(tensors.len());
+        for (at, &tensor) in tensors.iter().enumerate() {
+            if tensor != -1 {
+                let who = format!("{what} {at} of subgraph {}", scope.index);
+                ids.push(self.tensor(scope, tensor, &who)?);
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Converts one operator and what it runs.
+    fn step(
+        &mut self,
+        region: RegionId,
+        scope: &mut Scope,
+        at: usize,
+        step: &Step,
+    ) -> Result<(), ImportError> {
+        let Some(kind) = self.model.kinds.get(step.code as usize) else {
+            let what = format!(
+                "operator {at} of subgraph {} has operator code {}, of which there are only {}",
+                scope.index,
+                step.code,
+                self.model.kinds.len()
+            );
+            return Err(self.damaged(what));
+        };
+        let who = if scope.index == 0 {
+            format!("operator {at} ({})", kind.name)
+        } else {
+            format!("operator {at} ({}) of subgraph {}", kind.name, scope.index)
+        };
+        let inputs = self.operands(scope, step.inputs.iter(), &who)?;
+        let outputs = self.operands(scope, step.outputs.iter(), &who)?;
+        let mut operator = Operator::new("", kind.name.as_ref());
+        operator.inputs = inputs.iter().flatten().map(|&(_, id)| id).collect();
+        operator.outputs = outputs.iter().flatten().map(|&(_, id)| id).collect();
+        if kind.builtin {
+            self.share(scope, &mut operator, &inputs, &outputs);
+            let shape = |one: &Option<(usize, TensorId)>| {
+                one.and_then(|(tensor, _)| scope.measured[tensor].as_ref()?.shape.as_deref())
+            };
+            let read: Vec<Option<&[u64]>> = inputs.iter().map(shape).collect();
+            let made: Vec<Option<&[u64]>> = outputs.iter().flatten().map(|&one| shape(&Some(one))).collect();
+            let shapes = Shapes { inputs: &read, outputs: &made, transposed: step.transposed };
+            operator.cost = cost(&kind.name, &shapes);
+        }
+        self.note_batch(scope, &inputs, &outputs);
+        let id = self.graph.operator(region, operator);
+        for &(called, role) in &step.calls {
+            let known = usize::try_from(called).ok().filter(|&called| called < self.model.subgraphs.len());
+            let Some(called) = known else {
+                let count = self.model.subgraphs.len();
+                let what = format!("{who} runs subgraph {called}, of which there are only {count}");
+                return Err(self.damaged(what));
+            };
+            let name = &self.model.subgraphs[called].name;
+            let inner = self.graph.region(id, if name.is_empty() { role } else { name });
+            self.region(inner, called)?;
+        }
+        Ok(())
+    }
+
+    /// The tensors of an operator by position, none where an optional one is absent.
+    fn operands(
+        &mut self,
+        scope: &mut Scope,
+        tensors: impl Iterator<Item = i32>,
+        who: &str,
+    ) -> Result<Vec<Option<(usize, TensorId)>>, ImportError> {
+        let one = |tensor: i32| {
+            if tensor == -1 {
+                Ok(None)
+            } else {
+                Ok(Some((tensor as usize, self.tensor(scope, tensor, who)?)))
+            }
+        };
+        tensors.map(one).collect()
+    }
+
+    /// Outputs that may share memory with inputs.
+    fn share(
+        &self,
+        scope: &Scope,
+        operator: &mut Operator,
+        inputs: &[Option<(usize, TensorId)>],
+        outputs: &[Option<(usize, TensorId)>],
+    ) {
+        let infos = &self.model.subgraphs[scope.index].tensors;
+        let Some((kind, positions)) = sharing(&operator.kind) else { return };
+        let Some(&Some((to, output))) = outputs.first() else { return };
+        for &position in positions {
+            let Some(&Some((from, input))) = inputs.get(position) else { continue };
+            let plain = infos[from].held.is_none() && !infos[from].variable;
+            let (Some(operand), Some(result)) = (&scope.measured[from], &scope.measured[to]) else {
+                continue;
+            };
+            let known = operator.aliases.iter().any(|alias| alias.input == input);
+            if plain && from != to && !known && fits(kind, operand, result) {
+                operator.aliases.push(Alias { input, output, kind });
+            }
+        }
+    }
+
+    /// The graph's tensor for one of a subgraph, made at its first use.
+    fn tensor(&mut self, scope: &mut Scope, tensor: i32, who: &str) -> Result<TensorId, ImportError> {
+        let subgraph = &self.model.subgraphs[scope.index];
+        let Some((at, info)) =
+            usize::try_from(tensor).ok().and_then(|at| Some((at, subgraph.tensors.get(at)?)))
+        else {
+            let count = subgraph.tensors.len();
+            return Err(self.damaged(format!("{who} names tensor {tensor}, of which there are only {count}")));
+        };
+        if let Some(id) = scope.ids[at] {
+            return Ok(id);
+        }
+        let name = if info.name.is_empty() { format!("t{at}") } else { info.name.to_string() };
+        let measured = self.measure(info, &name, who)?;
+        let values = info.held.is_some() || info.variable;
+        if self.model.ranked && !info.has_rank && info.shape.len() == 0 && !values {
+            self.assumed.push(format!("tensor '{name}': the file does not say its rank; read as a scalar"));
+        }
+        let role = role(scope, at, info, &measured);
+        let id = match role {
+            Role::Weight | Role::State => self.kept(scope.index, at, info, role, name, &measured),
+            _ => self.add(name, role, &measured),
+        };
+        scope.ids[at] = Some(id);
+        scope.measured[at] = Some(measured);
+        Ok(id)
+    }
+
+    fn add(&mut self, name: String, role: Role, measured: &Measured) -> TensorId {
+        let mut tensor = Tensor::new(name, measured.bytes, role);
+        tensor.element = measured.element.map(str::to_owned);
+        tensor.shape.clone_from(&measured.shape);
+        self.graph.tensor(tensor)
+    }
+
+    /// Constants and variables exist once, whatever the number of copies and of tensors that name one buffer.
+    fn kept(
+        &mut self,
+        subgraph: usize,
+        at: usize,
+        info: &Info,
+        role: Role,
+        name: String,
+        measured: &Measured,
+    ) -> TensorId {
+        if info.sparse && role == Role::Weight && self.noted.insert((subgraph, at)) {
+            let line = format!("tensor '{name}' is sparse: counted as stored, {} bytes", measured.bytes);
+            self.assumed.push(line);
+        }
+        let constant = info.held.filter(|_| role == Role::Weight);
+        if let Some(held) = constant {
+            let key = (held, info.element, info.shape.iter().collect());
+            if let Some(&id) = self.constants.get(&key) {
+                return id;
+            }
+            let id = self.add(name, role, measured);
+            self.constants.insert(key, id);
+            return id;
+        }
+        if let Some(&id) = self.kept.get(&(subgraph, at)) {
+            return id;
+        }
+        let id = self.add(name, role, measured);
+        self.kept.insert((subgraph, at), id);
+        id
+    }
+
+    fn measure(&mut self, info: &Info, name: &str, who: &str) -> Result<Measured, ImportError> {
+        let reason = match self.sizes.measure(info) {
+            Ok(measured) => return Ok(measured),
+            Err(Trouble::Damaged(what)) => return Err(self.damaged(format!("tensor '{name}': {what}"))),
+            Err(Trouble::Unsized(reason)) => reason,
+        };
+        let path = self.origin.to_path_buf();
+        let Some(bytes) = self.assume_bytes else {
+            return Err(ImportError::Unsized {
+                path,
+                operator: who.strip_prefix("operator ").unwrap_or(who).to_owned(),
+                tensor: name.to_owned(),
+                reason,
+            });
+        };
+        self.assumed.push(format!("tensor '{name}': {reason}; taken to have {bytes} bytes"));
+        Ok(Measured { bytes, element: None, shape: None })
+    }
+
+    /// Remembers results that keep their first dimension although an operand's follows the batch.
+    fn note_batch(
+        &mut self,
+        scope: &Scope,
+        inputs: &[Option<(usize, TensorId)>],
+        outputs: &[Option<(usize, TensorId)>],
+    ) {
+        let infos = &self.model.subgraphs[scope.index].tensors;
+        let follows = |&(at, _): &(usize, TensorId)| self.sizes.scaled(&infos[at]);
+        if inputs.iter().flatten().any(follows) {
+            let kept = outputs.iter().flatten().filter(|&one| !follows(one));
+            self.fixed.extend(kept.map(|&(at, _)| (scope.index, at)));
+        }
+    }
+
+    /// Dimensions of inputs that the file leaves free and no option sets.
+    fn note_free_dimensions(&mut self) {
+        let body = &self.model.subgraphs[0];
+        for at in body.inputs.iter() {
+            let Some(info) = usize::try_from(at).ok().and_then(|at| body.tensors.get(at)) else { continue };
+            for (dimension, (extent, signed)) in info.shape.iter().zip(info.signature.iter()).enumerate() {
+                if signed == -1 && !(dimension == 0 && self.sizes.batch().is_some()) {
+                    self.assumed.push(format!(
+                        "input '{}': dimension {dimension} is free; {extent} taken, as in its shape",
+                        info.name
+                    ));
+                }
+            }
+        }
+    }
+
+    /// What was left out, and what did not follow the batch.
+    fn note_rest(&mut self) {
+        if let Some((from, to)) = self.sizes.batch() {
+            self.assumed.push(format!(
+                "batch {to} instead of {from}: tensors whose first dimension is free are scaled, no shape is inferred"
+            ));
+            let name = |&(subgraph, at): &(usize, usize)| {
+                format!("'{}'", self.model.subgraphs[subgraph].tensors[at].name)
+            };
+            for tensor in &self.fixed {
+                let line = format!(
+                    "tensor {} does not follow the batch: its first dimension is fixed",
+                    name(tensor)
+                );
+                self.assumed.push(line);
+            }
+            let variables = self.used().flat_map(|subgraph| &subgraph.tensors).filter(|info| info.variable);
+            let lines: Vec<String> = variables
+                .map(|info| format!("variable '{}' keeps the batch of the file", info.name))
+                .collect();
+            self.assumed.extend(lines);
+        }
+        if self.idle > 0 {
+            self.assumed.push(format!("left out: {} tensors that nothing makes or reads", self.idle));
+        }
+        let unused = self.uses.iter().filter(|&&uses| uses == 0).count();
+        if unused > 0 {
+            self.assumed.push(format!("left out: {unused} subgraphs that the body does not run"));
+        }
+    }
+
+    fn used(&self) -> impl Iterator<Item = &'m Subgraph<'a>> {
+        let model = self.model;
+        self.uses.iter().zip(&model.subgraphs).filter(|&(&uses, _)| uses > 0).map(|(_, subgraph)| subgraph)
+    }
+}
+
+/// What a tensor is for. An empty one that nothing makes is a constant whose values need no bytes.
+fn role(scope: &Scope, at: usize, info: &Info, measured: &Measured) -> Role {
+    let loose = !scope.made[at] && measured.bytes == 0;
+    match () {
+        () if scope.given[at] => Role::Input,
+        () if info.variable => Role::State,
+        () if info.held.is_some() || loose => Role::Weight,
+        () if scope.wanted[at] => Role::Output,
+        () => Role::Activation,
+    }
+}

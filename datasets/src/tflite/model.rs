@@ -1,0 +1,201 @@
+//! A model as its file has it: tables turned into plain values, indices not yet followed.
+
+use super::reader::{Ints, Table, root};
+use super::schema::{
+    ADJ_X, BATCH_MATMUL, CALLS, COMPOSITE, CUSTOM, IDENTIFIER, OPERATORS, VERSION, buffer, model, operator,
+    operator_code, subgraph, tensor,
+};
+use crate::import::ImportError;
+use std::borrow::Cow;
+use std::path::Path;
+
+/// What is read of a file.
+#[derive(Debug)]
+pub(super) struct Model<'a> {
+    /// Operator codes.
+    pub kinds: Vec<Kind<'a>>,
+    /// The first is the body.
+    pub subgraphs: Vec<Subgraph<'a>>,
+    /// True where the file says of any tensor that its rank is known: older writers never did.
+    pub ranked: bool,
+}
+
+/// What an operator code stands for.
+#[derive(Debug)]
+pub(super) struct Kind<'a> {
+    /// Its name in the schema, or the one that whoever added it gave it.
+    pub name: Cow<'a, str>,
+    /// False where the schema does not say what it does.
+    pub builtin: bool,
+}
+
+/// Operators and tensors that refer to each other.
+#[derive(Debug)]
+pub(super) struct Subgraph<'a> {
+    pub name: Cow<'a, str>,
+    pub tensors: Vec<Info<'a>>,
+    pub inputs: Ints<'a>,
+    pub outputs: Ints<'a>,
+    pub operators: Vec<Step<'a>>,
+}
+
+/// Where the values of a constant are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Held {
+    /// In the buffer of this index.
+    Buffer(u32),
+    /// In another file, under this id.
+    External(u32),
+}
+
+/// A tensor.
+#[derive(Debug)]
+pub(super) struct Info<'a> {
+    pub name: Cow<'a, str>,
+    pub element: i8,
+    pub shape: Ints<'a>,
+    /// Like the shape, -1 where a dimension is free; empty where there is none.
+    pub signature: Ints<'a>,
+    /// Where its values are, if it is constant.
+    pub held: Option<Held>,
+    /// Bytes of these values, where they are in this file.
+    pub data: Option<u64>,
+    pub variable: bool,
+    pub sparse: bool,
+    pub has_rank: bool,
+}
+
+/// An operator.
+#[derive(Debug)]
+pub(super) struct Step<'a> {
+    /// Index of its code.
+    pub code: u32,
+    /// Tensors, -1 where an optional one is absent.
+    pub inputs: Ints<'a>,
+    pub outputs: Ints<'a>,
+    /// Subgraphs it runs, and what they are to it.
+    pub calls: Vec<(i32, &'static str)>,
+    /// True where the first of two matrices is given transposed.
+    pub transposed: bool,
+}
+
+/// Reads and verifies a file.
+///
+/// # Errors
+/// [`ImportError::Damaged`], [`ImportError::Unsupported`] for another version of the schema.
+pub(super) fn read<'a>(origin: &Path, bytes: &'a [u8]) -> Result<Model<'a>, ImportError> {
+    let damaged = |what: String| ImportError::Damaged { path: origin.to_path_buf(), what };
+    if bytes.get(4..8) != Some(IDENTIFIER) {
+        return Err(damaged("bytes 4 to 7 are not 'TFL3'".to_owned()));
+    }
+    let table = root(bytes).map_err(damaged)?;
+    let version = table.u32(model::VERSION);
+    if version != VERSION {
+        return Err(ImportError::Unsupported {
+            path: origin.to_path_buf(),
+            what: format!("version {version} of the TFLite schema"),
+            reason: format!("only {VERSION} is read"),
+        });
+    }
+    let buffers = table.tables(model::BUFFERS).enumerate().map(|(at, table)| {
+        let (offset, size) = (table.u64(buffer::OFFSET), table.u64(buffer::SIZE));
+        // Offsets of 0 and 1 say that the values are in the table itself.
+        if offset <= 1 {
+            return Ok(table.bytes(buffer::DATA).len() as u64);
+        }
+        match offset.checked_add(size) {
+            Some(end) if end <= bytes.len() as u64 => Ok(size),
+            _ => Err(damaged(format!(
+                "buffer {at} holds {size} bytes from {offset} on, but the file ends at {}",
+                bytes.len()
+            ))),
+        }
+    });
+    let buffers: Vec<u64> = buffers.collect::<Result<_, _>>()?;
+    let subgraphs = table.tables(model::SUBGRAPHS).enumerate();
+    let subgraphs: Vec<Subgraph> = subgraphs
+        .map(|(at, table)| subgraph(at, table, &buffers).map_err(damaged))
+        .collect::<Result<_, _>>()?;
+    if subgraphs.is_empty() {
+        return Err(damaged("there is no subgraph".to_owned()));
+    }
+    let ranked = subgraphs.iter().flat_map(|subgraph| &subgraph.tensors).any(|tensor| tensor.has_rank);
+    Ok(Model { kinds: table.tables(model::OPERATOR_CODES).map(kind).collect(), subgraphs, ranked })
+}
+
+/// Two fields have held the number of an operator; the larger is meant.
+fn kind(table: Table<'_>) -> Kind<'_> {
+    let old = i32::from(table.i8(operator_code::DEPRECATED_BUILTIN_CODE));
+    let code = old.max(table.i32(operator_code::BUILTIN_CODE));
+    let custom = table.text(operator_code::CUSTOM_CODE);
+    match usize::try_from(code) {
+        Ok(CUSTOM) if !custom.is_empty() => Kind { name: custom, builtin: false },
+        Ok(code) if code < OPERATORS.len() => {
+            Kind { name: Cow::Borrowed(OPERATORS[code]), builtin: code != CUSTOM }
+        }
+        _ => Kind { name: Cow::Owned(format!("BUILTIN_{code}")), builtin: false },
+    }
+}
+
+fn subgraph<'a>(at: usize, table: Table<'a>, buffers: &[u64]) -> Result<Subgraph<'a>, String> {
+    let tensors = table.tables(subgraph::TENSORS).enumerate();
+    let tensors = tensors.map(|(which, table)| {
+        info(table, buffers).map_err(|what| format!("tensor {which} of subgraph {at}: {what}"))
+    });
+    Ok(Subgraph {
+        name: table.text(subgraph::NAME),
+        tensors: tensors.collect::<Result<_, _>>()?,
+        inputs: table.ints(subgraph::INPUTS),
+        outputs: table.ints(subgraph::OUTPUTS),
+        operators: table.tables(subgraph::OPERATORS).map(step).collect(),
+    })
+}
+
+fn info<'a>(table: Table<'a>, buffers: &[u64]) -> Result<Info<'a>, String> {
+    let index = table.u32(tensor::BUFFER);
+    let external = table.u32(tensor::EXTERNAL_BUFFER);
+    // Buffer 0 stands for none, and files without any buffers exist.
+    let data = match buffers.get(index as usize) {
+        _ if index == 0 => 0,
+        Some(&bytes) => bytes,
+        None => return Err(format!("buffer {index} is named, of which there are only {}", buffers.len())),
+    };
+    let held = match (data, external) {
+        (0, 0) => None,
+        (0, id) => Some(Held::External(id)),
+        _ => Some(Held::Buffer(index)),
+    };
+    Ok(Info {
+        name: table.text(tensor::NAME),
+        element: table.i8(tensor::TYPE),
+        shape: table.ints(tensor::SHAPE),
+        signature: table.ints(tensor::SHAPE_SIGNATURE),
+        held,
+        data: (data > 0).then_some(data),
+        variable: table.u8(tensor::IS_VARIABLE) != 0,
+        sparse: table.table(tensor::SPARSITY).is_some(),
+        has_rank: table.u8(tensor::HAS_RANK) != 0,
+    })
+}
+
+fn step(table: Table<'_>) -> Step<'_> {
+    let first = (table.u8(operator::OPTIONS_TYPE), table.table(operator::OPTIONS));
+    let second = (table.u8(operator::OPTIONS_2_TYPE), table.table(operator::OPTIONS_2));
+    let calls = CALLS.iter().filter_map(|call| {
+        let (tag, options) = if call.second { second } else { first };
+        let index = options.filter(|_| tag == call.tag)?.i32(call.field);
+        let none = call.second && call.tag == COMPOSITE && index <= 0;
+        (!none).then_some((index, call.region))
+    });
+    let transposed = match first {
+        (BATCH_MATMUL, Some(options)) => options.u8(ADJ_X) != 0,
+        _ => false,
+    };
+    Step {
+        code: table.u32(operator::OPCODE_INDEX),
+        inputs: table.ints(operator::INPUTS),
+        outputs: table.ints(operator::OUTPUTS),
+        calls: calls.collect(),
+        transposed,
+    }
+}

@@ -1,0 +1,209 @@
+//! What is known of operators by their kind: outputs that may share memory with inputs, and how much they compute.
+//!
+//! # Sharing
+//! Views are the operators whose kernels at most copy: `RESHAPE`, `SQUEEZE`, `EXPAND_DIMS`, `BITCAST`. In place are
+//! elementwise functions, where element *i* of the output depends on element *i* of the operand only, together with
+//! `SOFTMAX` (the runtime marks it so: a row is written after it was read) and updates of a slice. An operand
+//! qualifies if it has the shape and the bytes of the output: a broadcast one does not.
+//!
+//! # Cost
+//! Multiply-accumulates for layers with weights, from shapes alone: strides, padding and dilation show in the output.
+//! Padding counts as if multiplied. Otherwise one per element of the outputs, none for views. Operators that run
+//! subgraphs and custom ones are unknown. A sparse matrix counts as a dense one.
+
+use super::size::Measured;
+use plimsoll_model::graph::AliasKind;
+
+const VIEWS: &[&str] = &["BITCAST", "EXPAND_DIMS", "RESHAPE", "SQUEEZE", "STABLEHLO_RESHAPE"];
+
+/// Written over their first operand.
+const UNARY: &[&str] = &[
+    "ABS",
+    "CAST",
+    "CEIL",
+    "COS",
+    "DEQUANTIZE",
+    "DYNAMIC_UPDATE_SLICE",
+    "ELU",
+    "EXP",
+    "FAKE_QUANT",
+    "FLOOR",
+    "GELU",
+    "HARD_SWISH",
+    "LEAKY_RELU",
+    "LOG",
+    "LOGICAL_NOT",
+    "LOGISTIC",
+    "LOG_SOFTMAX",
+    "NEG",
+    "PRELU",
+    "QUANTIZE",
+    "RELU",
+    "RELU6",
+    "RELU_0_TO_1",
+    "RELU_N1_TO_1",
+    "ROUND",
+    "RSQRT",
+    "SIGN",
+    "SIN",
+    "SOFTMAX",
+    "SQRT",
+    "SQUARE",
+    "STABLEHLO_ABS",
+    "STABLEHLO_CBRT",
+    "STABLEHLO_CONVERT",
+    "STABLEHLO_COSINE",
+    "STABLEHLO_DYNAMIC_UPDATE_SLICE",
+    "STABLEHLO_EXPONENTIAL",
+    "STABLEHLO_FLOOR",
+    "STABLEHLO_LOG",
+    "STABLEHLO_LOGISTIC",
+    "STABLEHLO_NEGATE",
+    "STABLEHLO_RSQRT",
+    "STABLEHLO_TANH",
+    "TANH",
+];
+
+/// Written over either of their first two operands.
+const BINARY: &[&str] = &[
+    "ADD",
+    "ADD_N",
+    "ATAN2",
+    "BITWISE_XOR",
+    "DIV",
+    "EQUAL",
+    "FLOOR_DIV",
+    "FLOOR_MOD",
+    "GREATER",
+    "GREATER_EQUAL",
+    "LESS",
+    "LESS_EQUAL",
+    "LOGICAL_AND",
+    "LOGICAL_OR",
+    "MAXIMUM",
+    "MINIMUM",
+    "MUL",
+    "NOT_EQUAL",
+    "POW",
+    "RIGHT_SHIFT",
+    "SQUARED_DIFFERENCE",
+    "STABLEHLO_ADD",
+    "STABLEHLO_AND",
+    "STABLEHLO_COMPARE",
+    "STABLEHLO_DIVIDE",
+    "STABLEHLO_MAXIMUM",
+    "STABLEHLO_MINIMUM",
+    "STABLEHLO_MULTIPLY",
+    "STABLEHLO_OR",
+    "STABLEHLO_POWER",
+    "STABLEHLO_REMAINDER",
+    "STABLEHLO_SHIFT_LEFT",
+    "STABLEHLO_SUBTRACT",
+    "SUB",
+];
+
+/// Written over their second or third operand; the first chooses.
+const SELECT: &[&str] = &["SELECT", "SELECT_V2", "STABLEHLO_SELECT"];
+
+/// Operators whose arithmetic is not known from shapes.
+const UNKNOWN: &[&str] = &[
+    "BIDIRECTIONAL_SEQUENCE_LSTM",
+    "BIDIRECTIONAL_SEQUENCE_RNN",
+    "CALL",
+    "CALL_ONCE",
+    "DELEGATE",
+    "IF",
+    "STABLEHLO_CASE",
+    "STABLEHLO_COMPOSITE",
+    "STABLEHLO_CONVOLUTION",
+    "STABLEHLO_CUSTOM_CALL",
+    "STABLEHLO_DOT_GENERAL",
+    "STABLEHLO_REDUCE",
+    "STABLEHLO_REDUCE_WINDOW",
+    "STABLEHLO_SCATTER",
+    "STABLEHLO_SORT",
+    "STABLEHLO_WHILE",
+    "WHILE",
+];
+
+/// Positions of operands whose memory the first output may take, and how.
+pub(super) fn sharing(kind: &str) -> Option<(AliasKind, &'static [usize])> {
+    match kind {
+        _ if VIEWS.contains(&kind) => Some((AliasKind::View, &[0])),
+        _ if UNARY.contains(&kind) => Some((AliasKind::InPlace, &[0])),
+        _ if BINARY.contains(&kind) => Some((AliasKind::InPlace, &[0, 1])),
+        _ if SELECT.contains(&kind) => Some((AliasKind::InPlace, &[1, 2])),
+        _ => None,
+    }
+}
+
+/// True where an output may take an operand's memory, by sizes.
+pub(super) fn fits(kind: AliasKind, operand: &Measured, output: &Measured) -> bool {
+    let same_shape = operand.shape.is_some() && operand.shape == output.shape;
+    operand.bytes == output.bytes && (kind == AliasKind::View || same_shape)
+}
+
+/// Shapes an operator reads and makes; none where an operand is absent or its shape unknown.
+pub(super) struct Shapes<'a> {
+    /// Operands, by position in the file.
+    pub inputs: &'a [Option<&'a [u64]>],
+    /// Results.
+    pub outputs: &'a [Option<&'a [u64]>],
+    /// True where the first of two matrices is given transposed.
+    pub transposed: bool,
+}
+
+impl<'a> Shapes<'a> {
+    fn input(&self, at: usize) -> Option<&'a [u64]> {
+        self.inputs.get(at).copied().flatten()
+    }
+
+    fn made(&self) -> Option<u64> {
+        let mut sum = 0u64;
+        for shape in self.outputs {
+            sum = sum.checked_add(product((*shape)?)?)?;
+        }
+        Some(sum)
+    }
+}
+
+fn product(shape: &[u64]) -> Option<u64> {
+    shape.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent))
+}
+
+/// Arithmetic of a built-in operator; none where it is unknown or leaves 64 bits.
+pub(super) fn cost(kind: &str, shapes: &Shapes) -> Option<u64> {
+    match kind {
+        _ if UNKNOWN.contains(&kind) => None,
+        _ if VIEWS.contains(&kind) => Some(0),
+        // Weights: [out, height, width, in], [1, height, width, out], [units, in],
+        // [depth, height, width, in, out].
+        "CONV_2D" | "FULLY_CONNECTED" => shapes.made()?.checked_mul(product(shapes.input(1)?.get(1..)?)?),
+        "DEPTHWISE_CONV_2D" => shapes.made()?.checked_mul(product(shapes.input(1)?.get(1..3)?)?),
+        "CONV_3D" => shapes.made()?.checked_mul(product(shapes.input(1)?.get(..4)?)?),
+        // Every element of the image meets a filter of [out, height, width, in] for all outputs.
+        "TRANSPOSE_CONV" => product(shapes.input(2)?)?.checked_mul(product(shapes.input(1)?.get(..3)?)?),
+        // Likewise, with [depth, height, width, out, in].
+        "CONV_3D_TRANSPOSE" => product(shapes.input(2)?)?.checked_mul(product(shapes.input(1)?.get(..4)?)?),
+        "BATCH_MATMUL" => {
+            let left = shapes.input(0)?;
+            let inner = left.len().checked_sub(if shapes.transposed { 2 } else { 1 })?;
+            shapes.made()?.checked_mul(left[inner])
+        }
+        "SVDF" | "RNN" | "UNIDIRECTIONAL_SEQUENCE_RNN" => recurrent(shapes, 1..=2),
+        // The basic kernel has one matrix for all gates.
+        "LSTM" if shapes.inputs.len() == 5 => recurrent(shapes, 2..=2),
+        "LSTM" | "UNIDIRECTIONAL_SEQUENCE_LSTM" => recurrent(shapes, (1..=8).chain(16..=16)),
+        _ => shapes.made(),
+    }
+}
+
+/// Every weight is used once for each step of each sequence; those absent are skipped.
+fn recurrent(shapes: &Shapes, weights: impl IntoIterator<Item = usize>) -> Option<u64> {
+    let (_, steps) = shapes.input(0)?.split_last()?;
+    let mut sum = 0u64;
+    for shape in weights.into_iter().filter_map(|at| shapes.input(at)) {
+        sum = sum.checked_add(product(shape)?)?;
+    }
+    product(steps)?.checked_mul(sum)
+}

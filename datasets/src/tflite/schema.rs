@@ -1,0 +1,199 @@
+//! Names and numbers of the format: `TFLite`'s public schema, version 3 (file identifier `TFL3`).
+//!
+//! Fields of a table are numbered in the order the schema lists them, deprecated ones counted, and a union field takes
+//! two numbers: first its type, then its value. Only what the importer reads is here.
+
+/// The file identifier, at bytes 4 to 7.
+pub(super) const IDENTIFIER: &[u8; 4] = b"TFL3";
+
+/// The version of the schema, the only one in use since identifiers say `TFL3`.
+pub(super) const VERSION: u32 = 3;
+
+/// Fields of table `Model`.
+pub(super) mod model {
+    pub const VERSION: u16 = 0;
+    pub const OPERATOR_CODES: u16 = 1;
+    pub const SUBGRAPHS: u16 = 2;
+    pub const BUFFERS: u16 = 4;
+}
+
+/// Fields of table `OperatorCode`.
+pub(super) mod operator_code {
+    pub const DEPRECATED_BUILTIN_CODE: u16 = 0;
+    pub const CUSTOM_CODE: u16 = 1;
+    pub const BUILTIN_CODE: u16 = 3;
+}
+
+/// Fields of table `SubGraph`.
+pub(super) mod subgraph {
+    pub const TENSORS: u16 = 0;
+    pub const INPUTS: u16 = 1;
+    pub const OUTPUTS: u16 = 2;
+    pub const OPERATORS: u16 = 3;
+    pub const NAME: u16 = 4;
+}
+
+/// Fields of table `Tensor`.
+pub(super) mod tensor {
+    pub const SHAPE: u16 = 0;
+    pub const TYPE: u16 = 1;
+    pub const BUFFER: u16 = 2;
+    pub const NAME: u16 = 3;
+    pub const IS_VARIABLE: u16 = 5;
+    pub const SPARSITY: u16 = 6;
+    pub const SHAPE_SIGNATURE: u16 = 7;
+    pub const HAS_RANK: u16 = 8;
+    pub const EXTERNAL_BUFFER: u16 = 10;
+}
+
+/// Fields of table `Operator`.
+pub(super) mod operator {
+    pub const OPCODE_INDEX: u16 = 0;
+    pub const INPUTS: u16 = 1;
+    pub const OUTPUTS: u16 = 2;
+    pub const OPTIONS_TYPE: u16 = 3;
+    pub const OPTIONS: u16 = 4;
+    pub const OPTIONS_2_TYPE: u16 = 11;
+    pub const OPTIONS_2: u16 = 12;
+}
+
+/// Fields of table `Buffer`.
+pub(super) mod buffer {
+    pub const DATA: u16 = 0;
+    pub const OFFSET: u16 = 1;
+    pub const SIZE: u16 = 2;
+}
+
+/// A field of an operator's options that names another subgraph.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    /// True for union `BuiltinOptions2`, false for `BuiltinOptions`.
+    pub second: bool,
+    /// Member of the union.
+    pub tag: u8,
+    /// Field of the options: a 32-bit integer.
+    pub field: u16,
+    /// What the subgraph is to the operator, and the name of its region if it has none itself.
+    pub region: &'static str,
+}
+
+const fn call(second: bool, tag: u8, field: u16, region: &'static str) -> Call {
+    Call { second, tag, field, region }
+}
+
+/// `StableHLOCompositeOptions` in `BuiltinOptions2`: 0 means that there is no decomposition.
+pub(super) const COMPOSITE: u8 = 21;
+
+/// All such fields with a single subgraph, by table of options.
+pub(super) const CALLS: &[Call] = &[
+    // CallOptions, IfOptions, WhileOptions, CallOnceOptions
+    call(false, 16, 0, "call"),
+    call(false, 92, 0, "then"),
+    call(false, 92, 1, "else"),
+    call(false, 93, 0, "cond"),
+    call(false, 93, 1, "body"),
+    call(false, 103, 0, "init"),
+    // StablehloReduceOptions, StablehloScatterOptions, StablehloReduceWindowOptions, StablehloSortOptions
+    call(true, 6, 1, "body"),
+    call(true, 7, 6, "update"),
+    call(true, 13, 5, "body"),
+    call(true, 14, 2, "comparator"),
+    // StablehloWhileOptions, StableHLOCompositeOptions
+    call(true, 15, 0, "cond"),
+    call(true, 15, 1, "body"),
+    call(true, COMPOSITE, 1, "decomposition"),
+];
+
+/// `BatchMatMulOptions` in `BuiltinOptions`.
+pub(super) const BATCH_MATMUL: u8 = 101;
+
+/// Field `adj_x` of table `BatchMatMulOptions`: true where the first matrices are given transposed.
+pub(super) const ADJ_X: u16 = 0;
+
+/// An element type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Element {
+    /// Its name in the schema, in lower case.
+    pub name: &'static str,
+    /// Bits per element; none where an element has no fixed size. Types below a byte are packed.
+    pub bits: Option<u64>,
+    /// True for real floating-point types.
+    pub floating: bool,
+}
+
+const fn element(name: &'static str, bits: u64, floating: bool) -> Element {
+    Element { name, bits: Some(bits), floating }
+}
+
+const fn loose(name: &'static str) -> Element {
+    Element { name, bits: None, floating: false }
+}
+
+/// Members of enum `TensorType`, by number.
+pub(super) const ELEMENTS: &[Element] = &[
+    element("float32", 32, true),
+    element("float16", 16, true),
+    element("int32", 32, false),
+    element("uint8", 8, false),
+    element("int64", 64, false),
+    loose("string"),
+    element("bool", 8, false),
+    element("int16", 16, false),
+    element("complex64", 64, false),
+    element("int8", 8, false),
+    element("float64", 64, true),
+    element("complex128", 128, false),
+    element("uint64", 64, false),
+    loose("resource"),
+    loose("variant"),
+    element("uint32", 32, false),
+    element("uint16", 16, false),
+    element("int4", 4, false),
+    element("bfloat16", 16, true),
+    element("int2", 2, false),
+    element("uint4", 4, false),
+    element("float8_e4m3fn", 8, true),
+    element("float8_e5m2", 8, true),
+];
+
+/// `CUSTOM` among [`OPERATORS`].
+pub(super) const CUSTOM: usize = 32;
+
+/// Members of enum `BuiltinOperator`, by number.
+#[rustfmt::skip]
+pub(super) const OPERATORS: &[&str] = &[
+    "ADD", "AVERAGE_POOL_2D", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D", "DEPTH_TO_SPACE",
+    "DEQUANTIZE", "EMBEDDING_LOOKUP", "FLOOR", "FULLY_CONNECTED", "HASHTABLE_LOOKUP", "L2_NORMALIZATION",
+    "L2_POOL_2D", "LOCAL_RESPONSE_NORMALIZATION", "LOGISTIC", "LSH_PROJECTION", "LSTM", "MAX_POOL_2D",
+    "MUL", "RELU", "RELU_N1_TO_1", "RELU6", "RESHAPE", "RESIZE_BILINEAR", "RNN", "SOFTMAX",
+    "SPACE_TO_DEPTH", "SVDF", "TANH", "CONCAT_EMBEDDINGS", "SKIP_GRAM", "CALL", "CUSTOM",
+    "EMBEDDING_LOOKUP_SPARSE", "PAD", "UNIDIRECTIONAL_SEQUENCE_RNN", "GATHER", "BATCH_TO_SPACE_ND",
+    "SPACE_TO_BATCH_ND", "TRANSPOSE", "MEAN", "SUB", "DIV", "SQUEEZE", "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "STRIDED_SLICE", "BIDIRECTIONAL_SEQUENCE_RNN", "EXP", "TOPK_V2", "SPLIT", "LOG_SOFTMAX", "DELEGATE",
+    "BIDIRECTIONAL_SEQUENCE_LSTM", "CAST", "PRELU", "MAXIMUM", "ARG_MAX", "MINIMUM", "LESS", "NEG", "PADV2",
+    "GREATER", "GREATER_EQUAL", "LESS_EQUAL", "SELECT", "SLICE", "SIN", "TRANSPOSE_CONV", "SPARSE_TO_DENSE",
+    "TILE", "EXPAND_DIMS", "EQUAL", "NOT_EQUAL", "LOG", "SUM", "SQRT", "RSQRT", "SHAPE", "POW", "ARG_MIN",
+    "FAKE_QUANT", "REDUCE_PROD", "REDUCE_MAX", "PACK", "LOGICAL_OR", "ONE_HOT", "LOGICAL_AND",
+    "LOGICAL_NOT", "UNPACK", "REDUCE_MIN", "FLOOR_DIV", "REDUCE_ANY", "SQUARE", "ZEROS_LIKE", "FILL",
+    "FLOOR_MOD", "RANGE", "RESIZE_NEAREST_NEIGHBOR", "LEAKY_RELU", "SQUARED_DIFFERENCE", "MIRROR_PAD",
+    "ABS", "SPLIT_V", "UNIQUE", "CEIL", "REVERSE_V2", "ADD_N", "GATHER_ND", "COS", "WHERE", "RANK", "ELU",
+    "REVERSE_SEQUENCE", "MATRIX_DIAG", "QUANTIZE", "MATRIX_SET_DIAG", "ROUND", "HARD_SWISH", "IF", "WHILE",
+    "NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5", "SCATTER_ND", "SELECT_V2", "DENSIFY", "SEGMENT_SUM",
+    "BATCH_MATMUL", "PLACEHOLDER_FOR_GREATER_OP_CODES", "CUMSUM", "CALL_ONCE", "BROADCAST_TO", "RFFT2D",
+    "CONV_3D", "IMAG", "REAL", "COMPLEX_ABS", "HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT",
+    "HASHTABLE_SIZE", "REDUCE_ALL", "CONV_3D_TRANSPOSE", "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE",
+    "BROADCAST_ARGS", "RANDOM_STANDARD_NORMAL", "BUCKETIZE", "RANDOM_UNIFORM", "MULTINOMIAL", "GELU",
+    "DYNAMIC_UPDATE_SLICE", "RELU_0_TO_1", "UNSORTED_SEGMENT_PROD", "UNSORTED_SEGMENT_MAX",
+    "UNSORTED_SEGMENT_SUM", "ATAN2", "UNSORTED_SEGMENT_MIN", "SIGN", "BITCAST", "BITWISE_XOR",
+    "RIGHT_SHIFT", "STABLEHLO_LOGISTIC", "STABLEHLO_ADD", "STABLEHLO_DIVIDE", "STABLEHLO_MULTIPLY",
+    "STABLEHLO_MAXIMUM", "STABLEHLO_RESHAPE", "STABLEHLO_CLAMP", "STABLEHLO_CONCATENATE",
+    "STABLEHLO_BROADCAST_IN_DIM", "STABLEHLO_CONVOLUTION", "STABLEHLO_SLICE", "STABLEHLO_CUSTOM_CALL",
+    "STABLEHLO_REDUCE", "STABLEHLO_ABS", "STABLEHLO_AND", "STABLEHLO_COSINE", "STABLEHLO_EXPONENTIAL",
+    "STABLEHLO_FLOOR", "STABLEHLO_LOG", "STABLEHLO_MINIMUM", "STABLEHLO_NEGATE", "STABLEHLO_OR",
+    "STABLEHLO_POWER", "STABLEHLO_REMAINDER", "STABLEHLO_RSQRT", "STABLEHLO_SELECT", "STABLEHLO_SUBTRACT",
+    "STABLEHLO_TANH", "STABLEHLO_SCATTER", "STABLEHLO_COMPARE", "STABLEHLO_CONVERT",
+    "STABLEHLO_DYNAMIC_SLICE", "STABLEHLO_DYNAMIC_UPDATE_SLICE", "STABLEHLO_PAD", "STABLEHLO_IOTA",
+    "STABLEHLO_DOT_GENERAL", "STABLEHLO_REDUCE_WINDOW", "STABLEHLO_SORT", "STABLEHLO_WHILE",
+    "STABLEHLO_GATHER", "STABLEHLO_TRANSPOSE", "DILATE", "STABLEHLO_RNG_BIT_GENERATOR", "REDUCE_WINDOW",
+    "STABLEHLO_COMPOSITE", "STABLEHLO_SHIFT_LEFT", "STABLEHLO_CBRT", "STABLEHLO_CASE",
+];

@@ -1,0 +1,235 @@
+//! Writes small models field by field, so that tests do not depend on the reader's idea of the format.
+
+use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, VOffsetT, Vector, WIPOffset};
+use std::collections::HashMap;
+
+type Table = WIPOffset<TableFinishedWIPOffset>;
+
+/// Operands of operators already written: equal lists are stored once.
+type Written<'a> = HashMap<Vec<i32>, WIPOffset<Vector<'a, i32>>>;
+
+/// A tensor; the fields of the schema's table.
+#[derive(Clone, Debug, Default)]
+pub struct TensorSpec {
+    pub name: String,
+    pub shape: Vec<i32>,
+    pub element: i8,
+    pub buffer: u32,
+    pub variable: bool,
+    pub signature: Vec<i32>,
+    pub sparse: bool,
+    pub external: u32,
+    pub ranked: bool,
+}
+
+/// Options of an operator: second union, member, 32-bit fields.
+pub type Options = (bool, u8, Vec<(u16, i32)>);
+
+/// An operator with a code of its own.
+#[derive(Clone, Debug, Default)]
+pub struct OperatorSpec {
+    pub code: i32,
+    pub custom: Option<String>,
+    pub inputs: Vec<i32>,
+    pub outputs: Vec<i32>,
+    pub options: Option<Options>,
+}
+
+/// A subgraph.
+#[derive(Clone, Debug, Default)]
+pub struct SubgraphSpec {
+    pub name: String,
+    pub tensors: Vec<TensorSpec>,
+    pub inputs: Vec<i32>,
+    pub outputs: Vec<i32>,
+    pub operators: Vec<OperatorSpec>,
+}
+
+/// Values in the table, or their place in the file.
+#[derive(Clone, Debug)]
+pub enum BufferSpec {
+    Data(Vec<u8>),
+    At(u64, u64),
+}
+
+/// A model.
+#[derive(Clone, Debug)]
+pub struct ModelSpec {
+    pub version: u32,
+    pub buffers: Vec<BufferSpec>,
+    pub subgraphs: Vec<SubgraphSpec>,
+}
+
+pub const FLOAT32: i8 = 0;
+pub const INT32: i8 = 2;
+pub const STRING: i8 = 5;
+pub const BOOL: i8 = 6;
+pub const INT8: i8 = 9;
+pub const RESOURCE: i8 = 13;
+pub const INT4: i8 = 17;
+
+pub fn tensor(name: &str, element: i8, shape: &[i32]) -> TensorSpec {
+    TensorSpec { name: name.to_owned(), shape: shape.to_vec(), element, ..TensorSpec::default() }
+}
+
+impl TensorSpec {
+    pub fn buffer(mut self, buffer: u32) -> Self {
+        self.buffer = buffer;
+        self
+    }
+
+    pub fn variable(mut self) -> Self {
+        self.variable = true;
+        self
+    }
+
+    pub fn signed(mut self, signature: &[i32]) -> Self {
+        self.signature = signature.to_vec();
+        self
+    }
+}
+
+pub fn operator(code: i32, inputs: &[i32], outputs: &[i32]) -> OperatorSpec {
+    OperatorSpec { code, inputs: inputs.to_vec(), outputs: outputs.to_vec(), ..OperatorSpec::default() }
+}
+
+impl OperatorSpec {
+    pub fn options(mut self, second: bool, tag: u8, fields: &[(u16, i32)]) -> Self {
+        self.options = Some((second, tag, fields.to_vec()));
+        self
+    }
+}
+
+pub fn model(subgraphs: Vec<SubgraphSpec>) -> ModelSpec {
+    ModelSpec { version: 3, buffers: vec![BufferSpec::Data(Vec::new())], subgraphs }
+}
+
+impl ModelSpec {
+    /// With values of this many bytes in buffer 1, 2, ...
+    pub fn data(mut self, bytes: usize) -> Self {
+        self.buffers.push(BufferSpec::Data(vec![7; bytes]));
+        self
+    }
+
+    pub fn write(&self) -> Vec<u8> {
+        let mut b = FlatBufferBuilder::new();
+        let buffers: Vec<Table> = self.buffers.iter().map(|buffer| write_buffer(&mut b, buffer)).collect();
+        let codes: Vec<&OperatorSpec> = self.subgraphs.iter().flat_map(|s| &s.operators).collect();
+        let codes: Vec<Table> = codes.into_iter().map(|operator| write_code(&mut b, operator)).collect();
+        let mut code = 0;
+        let subgraphs: Vec<Table> =
+            self.subgraphs.iter().map(|subgraph| write_subgraph(&mut b, subgraph, &mut code)).collect();
+        let (buffers, codes) = (b.create_vector(&buffers), b.create_vector(&codes));
+        let subgraphs = b.create_vector(&subgraphs);
+        let start = b.start_table();
+        b.push_slot(slot(0), self.version, 0u32);
+        b.push_slot_always(slot(1), codes);
+        b.push_slot_always(slot(2), subgraphs);
+        b.push_slot_always(slot(4), buffers);
+        let root = b.end_table(start);
+        b.finish(root, Some("TFL3"));
+        b.finished_data().to_vec()
+    }
+}
+
+const fn slot(id: u16) -> VOffsetT {
+    4 + 2 * id
+}
+
+fn write_buffer(b: &mut FlatBufferBuilder, buffer: &BufferSpec) -> Table {
+    let data = match buffer {
+        BufferSpec::Data(data) if !data.is_empty() => Some(b.create_vector(data)),
+        _ => None,
+    };
+    let start = b.start_table();
+    if let Some(data) = data {
+        b.push_slot_always(slot(0), data);
+    }
+    if let BufferSpec::At(offset, size) = buffer {
+        b.push_slot(slot(1), *offset, 0u64);
+        b.push_slot(slot(2), *size, 0u64);
+    }
+    b.end_table(start)
+}
+
+fn write_code(b: &mut FlatBufferBuilder, operator: &OperatorSpec) -> Table {
+    let custom = operator.custom.as_ref().map(|name| b.create_string(name));
+    let start = b.start_table();
+    // As the format asks: the old field holds what it can, the new one everything.
+    b.push_slot(slot(0), i8::try_from(operator.code).unwrap_or(127), 0i8);
+    if let Some(custom) = custom {
+        b.push_slot_always(slot(1), custom);
+    }
+    b.push_slot(slot(3), operator.code, 0i32);
+    b.end_table(start)
+}
+
+fn write_subgraph(b: &mut FlatBufferBuilder, subgraph: &SubgraphSpec, code: &mut u32) -> Table {
+    let tensors: Vec<Table> = subgraph.tensors.iter().map(|tensor| write_tensor(b, tensor)).collect();
+    let (mut operators, mut written) = (Vec::new(), Written::new());
+    for operator in &subgraph.operators {
+        operators.push(write_operator(b, operator, *code, &mut written));
+        *code += 1;
+    }
+    let (tensors, operators) = (b.create_vector(&tensors), b.create_vector(&operators));
+    let (inputs, outputs) = (b.create_vector(&subgraph.inputs), b.create_vector(&subgraph.outputs));
+    let name = b.create_string(&subgraph.name);
+    let start = b.start_table();
+    b.push_slot_always(slot(0), tensors);
+    b.push_slot_always(slot(1), inputs);
+    b.push_slot_always(slot(2), outputs);
+    b.push_slot_always(slot(3), operators);
+    b.push_slot_always(slot(4), name);
+    b.end_table(start)
+}
+
+fn write_tensor(b: &mut FlatBufferBuilder, tensor: &TensorSpec) -> Table {
+    let (shape, name) = (b.create_vector(&tensor.shape), b.create_string(&tensor.name));
+    let signature = (!tensor.signature.is_empty()).then(|| b.create_vector(&tensor.signature));
+    let sparsity = tensor.sparse.then(|| {
+        let start = b.start_table();
+        b.end_table(start)
+    });
+    let start = b.start_table();
+    b.push_slot_always(slot(0), shape);
+    b.push_slot(slot(1), tensor.element, 0i8);
+    b.push_slot(slot(2), tensor.buffer, 0u32);
+    b.push_slot_always(slot(3), name);
+    b.push_slot(slot(5), tensor.variable, false);
+    if let Some(sparsity) = sparsity {
+        b.push_slot_always(slot(6), sparsity);
+    }
+    if let Some(signature) = signature {
+        b.push_slot_always(slot(7), signature);
+    }
+    b.push_slot(slot(8), tensor.ranked, false);
+    b.push_slot(slot(10), tensor.external, 0u32);
+    b.end_table(start)
+}
+
+fn write_operator<'a>(
+    b: &mut FlatBufferBuilder<'a>,
+    operator: &OperatorSpec,
+    code: u32,
+    written: &mut Written<'a>,
+) -> Table {
+    let mut list = |list: &Vec<i32>| *written.entry(list.clone()).or_insert_with(|| b.create_vector(list));
+    let (inputs, outputs) = (list(&operator.inputs), list(&operator.outputs));
+    let options = operator.options.as_ref().map(|(second, tag, fields)| {
+        let start = b.start_table();
+        for &(field, value) in fields {
+            b.push_slot_always(slot(field), value);
+        }
+        (*second, *tag, b.end_table(start))
+    });
+    let start = b.start_table();
+    b.push_slot(slot(0), code, 0u32);
+    b.push_slot_always(slot(1), inputs);
+    b.push_slot_always(slot(2), outputs);
+    if let Some((second, tag, options)) = options {
+        let (type_at, value_at) = if second { (11, 12) } else { (3, 4) };
+        b.push_slot(slot(type_at), tag, 0u8);
+        b.push_slot_always(slot(value_at), options);
+    }
+    b.end_table(start)
+}

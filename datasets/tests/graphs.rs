@@ -1,0 +1,133 @@
+//! What the families of graphs promise: sizes, published counts, the same bytes for the same seed.
+
+use plimsoll_datasets::GenerateError;
+use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
+use plimsoll_model::graph::{Graph, LivenessOptions, Role, write_graph};
+use plimsoll_model::{Bytes, OperatorId};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashSet};
+
+fn params(list: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    list.iter().map(|&(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn make(family: &str, seed: u64, list: &[(&str, u64)]) -> Graph {
+    GraphFamily::named(family).unwrap().generate(seed, &params(list)).unwrap()
+}
+
+fn hash(graph: &Graph) -> String {
+    let mut text = Vec::new();
+    write_graph(graph, &mut text).unwrap();
+    let digest = Sha256::digest(&text);
+    format!("{:08x}", u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]))
+}
+
+#[test]
+fn families_keep_their_promises() {
+    let mut names = HashSet::new();
+    for family in GRAPH_FAMILIES {
+        assert!(names.insert(family.name) && !family.about.is_empty());
+        let graph = family.generate(3, &BTreeMap::new()).unwrap();
+        assert_eq!(graph.name(), format!("{}-3", family.name));
+        assert_eq!(graph, family.generate(3, &BTreeMap::new()).unwrap());
+        let made = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
+        // The file is in a topological order.
+        assert!(made.operators.is_sorted(), "{}", family.name);
+        // Tensors are called as they were meant to be: none was renamed.
+        assert!(graph.tensors().iter().all(|tensor| !tensor.name.contains('~')), "{}", family.name);
+        // Everything that is made is read or wanted.
+        for (at, tensor) in graph.tensors().iter().enumerate() {
+            let read = !graph.consumers(plimsoll_model::TensorId::at(at)).is_empty();
+            assert!(read || tensor.role == Role::Output, "{}: {}", family.name, tensor.name);
+        }
+        let unknown = family.generate(3, &params(&[("colour", 1)]));
+        assert!(matches!(unknown, Err(GenerateError::NoParameter { .. })), "{}", family.name);
+        for param in family.params {
+            assert!(!param.about.is_empty());
+            let extreme = family.generate(3, &params(&[(param.name, u64::MAX)]));
+            assert!(matches!(extreme, Err(GenerateError::TooBig { .. })), "{} {}", family.name, param.name);
+        }
+    }
+}
+
+/// First digits of the SHA-256 of what is written, for seed 1 and default parameters.
+#[test]
+fn families_make_the_same_bytes_everywhere() {
+    let made: Vec<(&str, String)> = GRAPH_FAMILIES
+        .iter()
+        .map(|family| (family.name, hash(&family.generate(1, &BTreeMap::new()).unwrap())))
+        .collect();
+    let expected = [
+        ("chain", "1c3678c4"),
+        ("in-tree", "c7ef86a1"),
+        ("layered", "f10bad9a"),
+        ("hourglass", "105c8eb4"),
+        ("inception", "7b19b0fa"),
+        ("randwire-ws", "7e6d03f9"),
+        ("randwire-er", "3aedde8d"),
+        ("randwire-ba", "0bbe341f"),
+        ("darts", "da35ce60"),
+        ("nasnet-a", "a62e31e5"),
+        ("llama-13b", "012ccddb"),
+        ("baichuan-13b", "94e2b815"),
+    ];
+    let made: Vec<(&str, &str)> = made.iter().map(|(name, hash)| (*name, hash.as_str())).collect();
+    assert_eq!(made, expected);
+}
+
+fn parameters(graph: &Graph, bytes_each: u64) -> u64 {
+    graph.bytes(Role::Weight).get() / bytes_each
+}
+
+#[test]
+fn parameters_are_as_published() {
+    // Rotary tables are no parameters: 1024 positions of 128 cosines and sines, float32.
+    let tables = 2 * 1024 * 128 * 4;
+    let llama = make("llama-13b", 0, &[]);
+    assert_eq!((llama.bytes(Role::Weight).get() - tables) / 2, 13_015_864_320);
+    let baichuan = make("baichuan-13b", 0, &[]);
+    assert_eq!(parameters(&baichuan, 2), 13_264_901_120);
+    assert_eq!(parameters(&make("darts", 0, &[]), 4), 3_349_342);
+    assert_eq!(parameters(&make("nasnet-a", 0, &[]), 4), 5_289_978);
+}
+
+#[test]
+fn sizes_are_as_asked_for() {
+    for n in [1, 2, 17, 1000] {
+        for family in ["chain", "in-tree", "layered"] {
+            assert_eq!(make(family, 5, &[("n", n)]).operators().len() as u64, n, "{family}");
+        }
+    }
+    let tree = make("in-tree", 9, &[("n", 500)]);
+    assert!(tree.tensors().iter().enumerate().all(|(at, tensor)| {
+        let readers = tree.consumers(plimsoll_model::TensorId::at(at)).len();
+        readers == usize::from(tensor.role != Role::Output)
+    }));
+    // A node: sum, relu, two convolutions, norm.
+    let wired = make("randwire-ba", 1, &[("nodes", 20), ("stages", 3)]);
+    assert!((3 * 20 * 4..=3 * 20 * 5 + 3).contains(&wired.operators().len()));
+    let output = wired.region(Graph::BODY).outputs[0];
+    assert_eq!(wired.tensor(output).shape.as_deref(), Some(&[1, 4 * 78, 7, 7][..]));
+    let darts = make("darts", 0, &[]);
+    assert_eq!(darts.operator(OperatorId::at(darts.operators().len() - 1)).kind, "Gemm");
+}
+
+#[test]
+fn the_cache_can_be_passed_or_kept() {
+    let short = [("layers", 2), ("tokens", 1), ("cache", 100)];
+    let passed = make("llama-13b", 0, &short);
+    // 2 layers of keys and values: 40 heads of 128 numbers of 2 bytes, 100 tokens in, 101 out.
+    let row = 2 * 2 * 40 * 128 * 2;
+    assert_eq!(passed.bytes(Role::Input).get(), 100 * row + 2 * 8);
+    assert_eq!(passed.bytes(Role::Output).get(), 101 * row + 32_000 * 4);
+    let kept = make("llama-13b", 0, &[short.as_slice(), &[("state", 1)]].concat());
+    assert_eq!(kept.bytes(Role::State).get(), 101 * row);
+    assert_eq!(kept.bytes(Role::Output).get(), 32_000 * 4);
+}
+
+#[test]
+fn a_hundred_thousand_operators_take_no_time() {
+    for family in ["chain", "in-tree", "layered"] {
+        assert_eq!(make(family, 1, &[("n", 100_000)]).operators().len(), 100_000);
+    }
+}

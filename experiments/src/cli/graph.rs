@@ -1,0 +1,278 @@
+//! Arguments of the commands that read graphs and models.
+
+use super::{bytes, seconds, threads};
+use crate::failure::Failure;
+use clap::{Args, ValueEnum};
+use plimsoll::datasets::{Import, ImportOptions, import_file};
+use plimsoll::model::graph::{Boundary, LivenessOptions};
+use plimsoll::model::{Bytes, Setup};
+use plimsoll::run::Limits;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The graph, and what its file leaves open.
+#[derive(Args, Debug)]
+pub struct ModelArgs {
+    /// A graph (.json, as `import` writes it) or a model (.onnx, .tflite)
+    #[arg(value_name = "GRAPH|MODEL")]
+    pub model: PathBuf,
+    /// Value of a free dimension, by the name it has in the file; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = dimension)]
+    pub dim: Vec<(String, u64)>,
+    /// Shape of an input, as in `x=1x3x224x224`; may be repeated. Overrides what the file says
+    #[arg(long, value_name = "NAME=AxBx..", value_parser = shape)]
+    pub input_shape: Vec<(String, Vec<u64>)>,
+    /// First dimension of every input not named in --input-shape
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub batch: Option<u64>,
+    /// Count tensors of any floating-point type as this one (float16, bfloat16, float32, ..)
+    #[arg(long, value_name = "TYPE")]
+    pub element: Option<String>,
+    /// Keep operators that read nothing but constants, instead of counting what they make as weights (ONNX)
+    #[arg(long)]
+    pub keep_constants: bool,
+    /// Size of tensors whose shape or type the file does not tell, instead of an error
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub assume_bytes: Option<u64>,
+}
+
+impl ModelArgs {
+    /// Reads the graph.
+    pub fn read(&self) -> Result<Import, Failure> {
+        let options = ImportOptions {
+            dims: once("--dim", &self.dim)?.into_iter().collect(),
+            input_shapes: once("--input-shape", &self.input_shape)?.into_iter().collect(),
+            batch: self.batch,
+            element: self.element.clone(),
+            keep_constants: self.keep_constants,
+            assume_bytes: self.assume_bytes,
+        };
+        import_file(&self.model, &options).map_err(Failure::input)
+    }
+}
+
+/// The pairs, unless a name is given two values.
+pub fn once<T: Clone>(option: &str, pairs: &[(String, T)]) -> Result<Vec<(String, T)>, Failure> {
+    let twice =
+        pairs.iter().enumerate().find(|(at, pair)| pairs[..*at].iter().any(|other| other.0 == pair.0));
+    match twice {
+        Some((_, (name, _))) => Err(Failure::input(format!("{option} names '{name}' twice"))),
+        None => Ok(pairs.to_vec()),
+    }
+}
+
+/// What liveness assumes.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct LivenessArgs {
+    /// Where graph inputs and outputs live
+    #[arg(long, value_name = "WHERE", default_value = "arena")]
+    pub boundary: BoundaryArg,
+    /// Weights take room in the arena too, all the time
+    #[arg(long)]
+    pub weights: bool,
+    /// Variable tensors, kept from run to run, live outside of the arena
+    #[arg(long)]
+    pub no_states: bool,
+    /// Reshape and its like copy instead of sharing their input's memory
+    #[arg(long)]
+    pub no_views: bool,
+    /// Elementwise operators write over an input that nobody else reads
+    #[arg(long)]
+    pub in_place: bool,
+    /// Round sizes up to a multiple of this, and place tensors at multiples of it
+    #[arg(long, value_name = "BYTES", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
+    pub align: u64,
+}
+
+/// Where inputs and outputs live.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum BoundaryArg {
+    /// In the arena while needed
+    Arena,
+    /// In the arena all the time, never reused
+    Persistent,
+    /// Not in the arena
+    Outside,
+}
+
+impl LivenessArgs {
+    /// The same for the library.
+    pub fn options(self) -> LivenessOptions {
+        LivenessOptions {
+            boundary: match self.boundary {
+                BoundaryArg::Arena => Boundary::Arena,
+                BoundaryArg::Persistent => Boundary::Persistent,
+                BoundaryArg::Outside => Boundary::Outside,
+            },
+            weights: self.weights,
+            states: !self.no_states,
+            views: !self.no_views,
+            in_place: self.in_place,
+            align: Bytes::new(self.align),
+        }
+    }
+}
+
+/// Limits of every run: one per region and problem.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct EffortArgs {
+    /// Seconds of wall-clock time, per region, for its order and again for its layout
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub time_limit: Option<Duration>,
+    /// Nodes of the search, likewise; with it alone, runs repeat exactly
+    #[arg(long, value_name = "NODES")]
+    pub node_limit: Option<u64>,
+    /// Threads an algorithm may use
+    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
+    pub threads: usize,
+    /// Seed of all randomness
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
+impl EffortArgs {
+    /// Seed and threads.
+    pub fn setup(self) -> Setup {
+        Setup { seed: self.seed, threads: self.threads }
+    }
+
+    /// The limits.
+    pub fn limits(self) -> Limits {
+        Limits { time: self.time_limit, nodes: self.node_limit, target: None }
+    }
+}
+
+/// Arguments of `import`.
+#[derive(Args, Debug)]
+pub struct ImportArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Write the graph, a JSON file (format plimsoll-graph, version 1)
+    #[arg(long, short, value_name = "GRAPH.json")]
+    pub output: Option<PathBuf>,
+    /// Write a picture for Graphviz
+    #[arg(long, value_name = "FILE.dot")]
+    pub dot: Option<PathBuf>,
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `order`.
+#[derive(Args, Debug)]
+pub struct OrderArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The algorithm; `plimsoll list` names them all
+    #[arg(long, value_name = "NAME", default_value = "exact")]
+    pub order: String,
+    /// Run every algorithm, and compare with the best bound that any of them proved; --output takes the rows
+    #[arg(long, conflicts_with_all = ["order", "instance", "plot"])]
+    pub compare: bool,
+    #[command(flatten)]
+    pub liveness: LivenessArgs,
+    #[command(flatten)]
+    pub effort: EffortArgs,
+    /// Write the offset problem of the body under its order, a CSV file for any planner
+    #[arg(long, value_name = "FILE.csv")]
+    pub instance: Option<PathBuf>,
+    /// Write the order of every region, a CSV file: region, step, operator, kind, bytes alive
+    #[arg(long, short, value_name = "FILE.csv")]
+    pub output: Option<PathBuf>,
+    /// Draw the bytes alive over time, in the order of the file and in the order found, an SVG file
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `plan`.
+#[derive(Args, Debug)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Who orders the operators; `plimsoll list` names them all
+    #[arg(long, value_name = "NAME", default_value = "exact")]
+    pub order: String,
+    /// Who places the tensors; `plimsoll list` names them all
+    #[arg(long, value_name = "NAME", default_value = "exact")]
+    pub solver: String,
+    /// Order and place together, looking for the smallest arena over all orders; --order and --solver play no part then
+    #[arg(
+        long,
+        value_name = "NAME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "exact",
+        conflicts_with_all = ["order", "solver"]
+    )]
+    pub joint: Option<String>,
+    /// What becomes of regions inside operators: one block of the largest arena per operator
+    #[arg(long, value_name = "HOW", default_value = "nested")]
+    pub branches: BranchesArg,
+    #[command(flatten)]
+    pub liveness: LivenessArgs,
+    #[command(flatten)]
+    pub effort: EffortArgs,
+    /// Write the layout of the body, a CSV file that `verify` checks against that of --instance
+    #[arg(long, short, value_name = "LAYOUT.csv")]
+    pub output: Option<PathBuf>,
+    /// Write the place of every tensor of every region, a CSV file: region, tensor, bytes, offset, lower, upper, shares
+    #[arg(long, value_name = "FILE.csv")]
+    pub tensors: Option<PathBuf>,
+    /// Draw the layout of the body with the names of its tensors, an SVG file
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// Write the offset problem of the body, a CSV file for any planner
+    #[arg(long, value_name = "FILE.csv")]
+    pub instance: Option<PathBuf>,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What becomes of regions inside operators.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum BranchesArg {
+    /// Planned on their own; one block of the largest arena per operator
+    Nested,
+}
+
+/// `NAME=VALUE` with a number.
+pub(super) fn dimension(text: &str) -> Result<(String, u64), String> {
+    let expected = || "expected NAME=VALUE with a whole number, as in batch=1".to_owned();
+    let (name, value) = text.rsplit_once('=').ok_or_else(expected)?;
+    if name.is_empty() {
+        return Err(expected());
+    }
+    Ok((name.to_owned(), value.parse().map_err(|_| expected())?))
+}
+
+/// `NAME=AxBxC` with numbers; nothing behind the sign is a scalar.
+fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
+    let expected = || "expected NAME=AxBx.. with whole numbers, as in input=1x576".to_owned();
+    let (name, extents) = text.rsplit_once('=').ok_or_else(expected)?;
+    if name.is_empty() {
+        return Err(expected());
+    }
+    let extents = extents.split('x').filter(|_| !extents.is_empty());
+    let extents: Result<Vec<u64>, _> = extents.map(str::parse).collect();
+    Ok((name.to_owned(), extents.map_err(|_| expected())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_and_dimensions_are_parsed() {
+        assert_eq!(dimension("a=b=3"), Ok(("a=b".to_owned(), 3)));
+        assert_eq!(shape("x=1x576"), Ok(("x".to_owned(), vec![1, 576])));
+        assert_eq!(shape("x="), Ok(("x".to_owned(), vec![])));
+        for bad in ["x", "=3", "x=1x", "x=-1", "x=axb"] {
+            assert!(shape(bad).is_err(), "{bad}");
+            assert!(dimension(bad).is_err(), "{bad}");
+        }
+    }
+}

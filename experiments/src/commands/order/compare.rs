@@ -1,0 +1,120 @@
+//! Every order algorithm on one graph, beside the best bound that any of them proved.
+
+use crate::cli::OrderArgs;
+use crate::failure::{ANSWERED, Failure};
+use crate::output;
+use plimsoll::Registry;
+use plimsoll::graphs::{GraphRun, GraphRunError, OrderedRegion};
+use plimsoll::model::graph::Graph;
+use plimsoll::model::{Bytes, SolveError};
+use plimsoll::report::table::{Align, Table};
+use plimsoll::report::{gap_percent, percent};
+use plimsoll::run::RunError;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// One algorithm on the body of the graph.
+#[derive(Debug, Serialize)]
+struct Row {
+    graph: String,
+    operators: usize,
+    order: &'static str,
+    kind: String,
+    claim: &'static str,
+    stop: &'static str,
+    peak: u64,
+    lower_bound: u64,
+    /// Of the peak over the best bound that any algorithm proved.
+    gap_percent: Option<f64>,
+    seconds: f64,
+    nodes: u64,
+    seed: u64,
+}
+
+/// Runs every algorithm; those that decline the graph are left out.
+pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> Result<u8, Failure> {
+    let mut rows = Vec::new();
+    for entry in &registry.orders {
+        let run = GraphRun {
+            liveness: args.liveness.options(),
+            order: entry,
+            setup: args.effort.setup(),
+            limits: args.effort.limits(),
+        };
+        match run.order(graph) {
+            Ok(regions) => {
+                if let Some(body) = regions.last() {
+                    rows.push(row(args, graph, entry.name, entry.kind.to_string(), body));
+                }
+            }
+            Err(GraphRunError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // What regions inside operators take may differ from algorithm to algorithm: only without any are bounds comparable.
+    let bound = rows.iter().map(|row| row.lower_bound).max().unwrap_or(0);
+    if graph.regions().len() == 1 {
+        for row in &mut rows {
+            row.gap_percent = gap_percent(Bytes::new(row.peak), Bytes::new(bound));
+        }
+    }
+    if let Some(path) = &args.output {
+        output::write_file(path, |file| {
+            let mut writer = csv::Writer::from_writer(file);
+            for row in &rows {
+                writer.serialize(row)?;
+            }
+            writer.flush()
+        })?;
+    }
+    if args.json {
+        let text = serde_json::to_string(&rows).map_err(Failure::internal)?;
+        output::print(&format!("{text}\n"))?;
+    } else {
+        output::print(&text(graph, &rows))?;
+    }
+    Ok(ANSWERED)
+}
+
+fn row(args: &OrderArgs, graph: &Graph, order: &'static str, kind: String, body: &OrderedRegion) -> Row {
+    let bound = body.outcome.lower_bound.value;
+    Row {
+        graph: graph.name().to_owned(),
+        operators: body.storages.problem.len(),
+        order,
+        kind,
+        claim: body.outcome.claim.as_str(),
+        stop: body.outcome.stop.as_str(),
+        peak: body.peak.get(),
+        lower_bound: bound.get(),
+        gap_percent: gap_percent(body.peak, bound),
+        seconds: body.seconds,
+        nodes: body.outcome.stats.nodes,
+        seed: args.effort.seed,
+    }
+}
+
+fn text(graph: &Graph, rows: &[Row]) -> String {
+    let mut table = Table::new([
+        ("order", Align::Left),
+        ("kind", Align::Left),
+        ("peak", Align::Right),
+        ("over best bound", Align::Right),
+        ("own bound", Align::Right),
+        ("claim", Align::Left),
+        ("seconds", Align::Right),
+    ]);
+    let mut sorted: Vec<&Row> = rows.iter().collect();
+    sorted.sort_by_key(|row| row.peak);
+    for row in sorted {
+        let gap = row.gap_percent.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)));
+        let (peak, bound) = (row.peak.to_string(), row.lower_bound.to_string());
+        let seconds = format!("{:.3}", row.seconds);
+        table.row([row.order.to_owned(), row.kind.clone(), peak, gap, bound, row.claim.to_owned(), seconds]);
+    }
+    let mut text = String::new();
+    let operators = rows.first().map_or(0, |row| row.operators);
+    let _ = writeln!(text, "{}: {operators} operators in the body; bytes alive\n", graph.name());
+    text.push_str(&table.text());
+    text
+}

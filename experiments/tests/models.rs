@@ -1,0 +1,87 @@
+//! Real models, from the file to the plan. Without `PLIMSOLL_CORPORA` there is nothing to do here.
+
+use plimsoll::datasets::{Import, ImportOptions, import_file};
+use plimsoll::graphs::{GraphRun, Placement};
+use plimsoll::model::graph::{Boundary, LivenessOptions};
+use plimsoll::model::{Bytes, Claim, Entry, Problem, Setup};
+use plimsoll::run::Limits;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The models of one format, by name.
+fn models(extension: &str) -> Vec<PathBuf> {
+    let Some(corpora) = std::env::var_os("PLIMSOLL_CORPORA").filter(|folder| !folder.is_empty()) else {
+        eprintln!("PLIMSOLL_CORPORA is not set: no models to plan");
+        return Vec::new();
+    };
+    let folder = Path::new(&corpora).join(extension);
+    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|e| e == extension)).collect();
+    files.sort();
+    assert!(!files.is_empty(), "{}", folder.display());
+    files
+}
+
+/// What the free dimensions of Silero's voice activity models stand for: one sequence, 512 samples and their context.
+fn import(path: &Path) -> Import {
+    let mut options = ImportOptions::default();
+    if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("silero")) {
+        options.input_shapes.insert("input".to_owned(), vec![1, 576]);
+        options.input_shapes.insert("state".to_owned(), vec![2, 1, 128]);
+    }
+    import_file(path, &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn entry<P: Problem>(entries: &[&'static Entry<P>], name: &str) -> &'static Entry<P> {
+    entries.iter().copied().find(|entry| entry.name == name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+#[test]
+fn the_best_order_of_every_model_is_proved() {
+    let registry = plimsoll::registry();
+    let limits = Limits { time: Some(Duration::from_secs(30)), ..Limits::default() };
+    let boundaries = [Boundary::Arena, Boundary::Persistent, Boundary::Outside];
+    for path in [models("onnx"), models("tflite")].concat() {
+        let import = import(&path);
+        for (boundary, in_place) in boundaries.iter().flat_map(|&b| [(b, false), (b, true)]) {
+            let liveness = LivenessOptions { boundary, in_place, ..LivenessOptions::default() };
+            let order = entry(&registry.orders, "exact");
+            let run = GraphRun { liveness, order, setup: Setup::default(), limits };
+            for region in run.order(&import.graph).unwrap() {
+                let (name, at) = (path.display(), region.region);
+                assert_eq!(
+                    region.outcome.claim,
+                    Claim::Optimal,
+                    "{name}, region {at}, {boundary:?}, {in_place}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn no_arena_is_larger_than_greedy_by_size_and_most_are_proved() {
+    let registry = plimsoll::registry();
+    let limits = Limits { time: Some(Duration::from_secs(20)), ..Limits::default() };
+    // As TFLite's runtime for microcontrollers does: the order of the file, offsets in multiples of 16 bytes.
+    let liveness = LivenessOptions { align: Bytes::new(16), ..LivenessOptions::default() };
+    let order = entry(&registry.orders, "as-in-file");
+    let run = GraphRun { liveness, order, setup: Setup::default(), limits };
+    let (mut met, mut count) = (0, 0);
+    for path in models("tflite") {
+        let import = import(&path);
+        let arena = |solver: &str| {
+            let plan = run.plan(&import.graph, Placement::After(entry(&registry.offsets, solver))).unwrap();
+            let body = plan.last().unwrap();
+            (body.arena(), body.load(), body.layout.claim)
+        };
+        let (greedy, _, _) = arena("greedy-by-size");
+        let (exact, load, claim) = arena("exact");
+        assert!(exact <= greedy, "{}: {exact} against {greedy}", path.display());
+        assert_eq!(claim, Claim::Optimal, "{}", path.display());
+        met += usize::from(exact == load);
+        count += 1;
+    }
+    assert!(met * 4 >= count * 3, "only {met} of {count} arenas meet the load");
+}

@@ -1,0 +1,91 @@
+//! Every heuristic for the order problem.
+
+use super::engine::Adjust;
+use super::local::LocalSearch;
+use super::rule::{Base, ByRule, OrderRule};
+use super::series::SethiUllman;
+use plimsoll_model::{Entry, Kind, Orders};
+
+const CLASSICAL: &str = "classical graph traversal";
+const CANN: &str = "CANN graph engine, topological order (S4)";
+const INDUCTOR: &str = "PyTorch Inductor, reordering for peak memory";
+
+macro_rules! rule {
+    ($name:literal, $rule:expr, $source:expr, $about:literal) => {
+        Entry {
+            name: $name,
+            kind: Kind::Heuristic,
+            about: $about,
+            source: $source,
+            build: |_| Box::new(ByRule { name: $name, rule: $rule }),
+        }
+    };
+}
+
+macro_rules! engine {
+    ($name:literal, $base:ident, $adjust:ident, $about:literal) => {
+        rule!($name, OrderRule::Engine { base: Base::$base, adjust: Adjust::$adjust }, CANN, $about)
+    };
+}
+
+/// Every heuristic for the order problem.
+pub const ORDERS: &[Entry<Orders>] = &[
+    rule!("as-in-file", OrderRule::File, "baseline", "the file's order as far as it is topological"),
+    rule!("bfs", OrderRule::Breadth, CLASSICAL, "breadth first: who was ready first runs first"),
+    rule!("dfs-left", OrderRule::DepthLeft, CLASSICAL, "depth first from the sources, first branch first"),
+    rule!("dfs-right", OrderRule::DepthRight, CLASSICAL, "depth first from the sources, last branch first"),
+    rule!("reverse-dfs", OrderRule::ReverseDepth, CLASSICAL, "depth first from the sinks, turned round"),
+    engine!(
+        "ge-fixed",
+        DepthLeft,
+        Fixed,
+        "dfs-left, then operators on constants moved to their first consumer"
+    ),
+    engine!(
+        "ge-dynamic",
+        DepthLeft,
+        Dynamic,
+        "dfs-left, then operators moved later where an input outlives the wait"
+    ),
+    engine!("ge", DepthLeft, Both, "dfs-left, then both rules of the graph engine"),
+    engine!("ge-bfs", Breadth, Both, "bfs, then both rules of the graph engine"),
+    engine!("ge-as-in-file", File, Both, "as-in-file, then both rules of the graph engine"),
+    rule!(
+        "greedy",
+        OrderRule::Greedy,
+        "classical list scheduling",
+        "of those ready, the least growth of bytes alive"
+    ),
+    rule!(
+        "lpmf",
+        OrderRule::LeastPeak,
+        INDUCTOR,
+        "of those ready, the least peak so far, then the least growth"
+    ),
+    rule!(
+        "inductor-bfs",
+        OrderRule::PredecessorSteps,
+        INDUCTOR,
+        "of those ready, whose predecessors ran earliest"
+    ),
+    rule!(
+        "inductor-dfs",
+        OrderRule::LightReads,
+        INDUCTOR,
+        "producers depth first, by bytes touched ascending"
+    ),
+    Entry {
+        name: "sethi-ullman",
+        kind: Kind::Heuristic,
+        about: "merges branches by hills and valleys; optimal on trees and where branches part and meet",
+        source: "Liu 1987; Abdel-Wahab, Kameda 1978; after Sethi, Ullman 1970",
+        build: |_| Box::new(SethiUllman),
+    },
+    Entry {
+        name: "local-search",
+        kind: Kind::Heuristic,
+        about: "anneals: moves blocks of operators within their precedences; anytime",
+        source: "ours; after Kirkpatrick, Gelatt, Vecchi 1983",
+        build: |setup| Box::new(LocalSearch::new(setup.seed)),
+    },
+];

@@ -1,0 +1,144 @@
+//! Constants computed before the program starts.
+
+use super::{Graph, GraphBuilder, Operator, Role};
+use crate::units::{OperatorId, RegionId, TensorId};
+use std::collections::HashMap;
+
+/// Operators whose kinds begin like this make something new every time.
+const RANDOM: [&str; 4] = ["Random", "RANDOM", "Multinomial", "Bernoulli"];
+
+impl Graph {
+    /// The graph without the operators that read nothing but constants, and how many those were: what they make is a
+    /// weight, computed once before the program runs, as runtimes do. Weights that nobody reads any more are left out.
+    ///
+    /// Operators that own regions stay, so do those whose kind draws random numbers and those that make an output.
+    /// O(size log size).
+    ///
+    /// # Panics
+    /// Never: what is left of a graph is one.
+    #[must_use]
+    pub fn folded(&self) -> (Self, usize) {
+        let mut constant: Vec<bool> = self.tensors.iter().map(|tensor| tensor.role == Role::Weight).collect();
+        let mut gone = vec![false; self.operators.len()];
+        for region in (0..self.regions.len()).map(RegionId::at) {
+            for id in self.file_order(region) {
+                let operator = self.operator(id);
+                if self.is_foldable(operator) && operator.inputs.iter().all(|t| constant[t.index()]) {
+                    gone[id.index()] = true;
+                    operator.outputs.iter().for_each(|output| constant[output.index()] = true);
+                }
+            }
+        }
+        let count = gone.iter().filter(|&&gone| gone).count();
+        let mut rebuild =
+            Rebuild { graph: self, gone, to: GraphBuilder::new(self.name()), ids: HashMap::new() };
+        rebuild.tensors(&constant);
+        rebuild.region(Self::BODY, Self::BODY);
+        (rebuild.to.build().expect("what is left of a graph is one"), count)
+    }
+
+    fn is_foldable(&self, operator: &Operator) -> bool {
+        operator.regions.is_empty()
+            && !operator.outputs.is_empty()
+            && !RANDOM.iter().any(|random| operator.kind.starts_with(random))
+            && operator.outputs.iter().all(|&output| self.tensor(output).role == Role::Activation)
+    }
+}
+
+struct Rebuild<'a> {
+    graph: &'a Graph,
+    gone: Vec<bool>,
+    to: GraphBuilder,
+    ids: HashMap<TensorId, TensorId>,
+}
+
+impl Rebuild<'_> {
+    /// Tensors that are still touched, constants as weights.
+    fn tensors(&mut self, constant: &[bool]) {
+        let graph = self.graph;
+        let mut touched = vec![false; graph.tensors.len()];
+        let mut touch = |list: &[TensorId]| list.iter().for_each(|tensor| touched[tensor.index()] = true);
+        for (operator, gone) in graph.operators.iter().zip(&self.gone) {
+            if !gone {
+                touch(&operator.inputs);
+                touch(&operator.outputs);
+            }
+        }
+        for region in &graph.regions {
+            touch(&region.inputs);
+            touch(&region.outputs);
+        }
+        for (at, tensor) in graph.tensors.iter().enumerate().filter(|&(at, _)| touched[at]) {
+            let mut tensor = tensor.clone();
+            if constant[at] {
+                tensor.role = Role::Weight;
+            }
+            let id = self.to.tensor(tensor);
+            self.ids.insert(TensorId::at(at), id);
+        }
+    }
+
+    /// Copies a region and what is inside; regions nest a few levels at most.
+    fn region(&mut self, from: RegionId, to: RegionId) {
+        let region = self.graph.region(from);
+        let [inputs, outputs] = [&region.inputs, &region.outputs].map(|list| self.map(list));
+        self.to.interface(to, inputs, outputs);
+        for &id in &region.operators {
+            if !self.gone[id.index()] {
+                self.operator(id, to);
+            }
+        }
+    }
+
+    fn operator(&mut self, id: OperatorId, region: RegionId) {
+        let mut operator = self.graph.operator(id).clone();
+        let owned = std::mem::take(&mut operator.regions);
+        operator.inputs = self.map(&operator.inputs);
+        operator.outputs = self.map(&operator.outputs);
+        for alias in &mut operator.aliases {
+            (alias.input, alias.output) = (self.ids[&alias.input], self.ids[&alias.output]);
+        }
+        let id = self.to.operator(region, operator);
+        for inner in owned {
+            let copy = self.to.region(id, self.graph.region(inner).name.clone());
+            self.region(inner, copy);
+        }
+    }
+
+    fn map(&self, list: &[TensorId]) -> Vec<TensorId> {
+        list.iter().map(|id| self.ids[id]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Tensor;
+
+    #[test]
+    fn what_depends_on_constants_alone_becomes_a_weight() {
+        let mut g = GraphBuilder::new("g");
+        let mut t = |name: &str, bytes: u64, role| g.tensor(Tensor::new(name, bytes, role));
+        let (shape, filled) = (t("shape", 8, Role::Weight), t("filled", 100, Role::Activation));
+        let (cast, x) = (t("cast", 50, Role::Activation), t("x", 4, Role::Input));
+        let (noise, y) = (t("noise", 4, Role::Activation), t("y", 4, Role::Output));
+        let (inner, z) = (t("inner", 10, Role::Activation), t("z", 4, Role::Output));
+        let body = g.body();
+        g.operator(body, Operator::new("fill", "ConstantOfShape").reads([shape]).makes([filled]));
+        g.operator(body, Operator::new("cast", "Cast").reads([filled]).makes([cast]));
+        g.operator(body, Operator::new("noise", "RandomNormal").makes([noise]));
+        let choose = g.operator(body, Operator::new("if", "If").reads([x]).makes([y]));
+        let then = g.region(choose, "then");
+        g.operator(then, Operator::new("cut", "Slice").reads([cast]).makes([inner]));
+        g.operator(then, Operator::new("use", "Add").reads([inner, cast, noise]).makes([z]));
+        g.interface(body, [x], [y]);
+        g.interface(then, [], [z]);
+        let (folded, count) = g.build().unwrap().folded();
+        assert_eq!(count, 3);
+        let kinds: Vec<&str> = folded.operators().iter().map(|o| o.kind.as_str()).collect();
+        assert_eq!(kinds, ["RandomNormal", "If", "Add"]);
+        // `shape` and `filled` are read by nobody any more.
+        assert_eq!(folded.bytes(Role::Weight).get(), 60);
+        assert_eq!(folded.folded(), (folded.clone(), 0));
+    }
+}

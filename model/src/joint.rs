@@ -1,0 +1,72 @@
+//! The joint problem: an order and a layout together, smallest arena.
+//!
+//! The order decides when tensors are alive, hence which may share addresses. An order with the least bytes alive need not
+//! be the one with the smallest arena: its offset problem may leave holes.
+
+use crate::bound::{BoundError, LowerBound};
+use crate::check::{Violation, check_layout};
+use crate::instance::Instance;
+use crate::layout::Layout;
+use crate::order::{Order, OrderProblem, check_order, confirm_order_bound};
+use crate::solver::Problem;
+use crate::units::Bytes;
+
+/// Operators to order, and storages to place at multiples of `align` bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JointProblem {
+    /// What is ordered.
+    pub orders: OrderProblem,
+    /// Offsets are multiples of this, bytes; at least 1.
+    pub align: Bytes,
+}
+
+impl JointProblem {
+    /// The offset problem under an order.
+    ///
+    /// # Panics
+    /// If the order is not one of this problem; check it first.
+    pub fn instance(&self, order: &Order) -> Instance {
+        self.orders.instance(order, self.align)
+    }
+}
+
+/// An order, and a layout of the offset problem under it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JointPlan {
+    /// When operators run.
+    pub order: Order,
+    /// Where storages lie, then the scratch of operators that have some: as [`OrderProblem::instance`] lists them.
+    pub layout: Layout,
+}
+
+/// The joint problem: least arena over all orders and layouts.
+#[derive(Debug)]
+pub enum Joint {}
+
+impl Problem for Joint {
+    type Input = JointProblem;
+    type Solution = JointPlan;
+    const NAME: &'static str = "joint";
+
+    fn value(input: &JointProblem, plan: &JointPlan) -> Bytes {
+        if check_order(&input.orders, &plan.order).is_empty() {
+            plan.layout.peak(&input.instance(&plan.order))
+        } else {
+            Bytes::ZERO
+        }
+    }
+
+    fn check(input: &JointProblem, plan: &JointPlan) -> Vec<Violation> {
+        let violations = check_order(&input.orders, &plan.order);
+        if violations.is_empty() {
+            check_layout(&input.instance(&plan.order), &plan.layout)
+        } else {
+            violations
+        }
+    }
+
+    /// What is alive under every order bounds every arena.
+    fn confirm(input: &JointProblem, bound: &LowerBound) -> Result<(), BoundError> {
+        confirm_order_bound(&input.orders, bound)
+    }
+}

@@ -1,0 +1,333 @@
+//! Order and offsets as one integer linear program, for small graphs (after `MODeL`, Steiner et al. 2022).
+//!
+//! ```text
+//! x_ot in {0, 1}                 operator o runs at step t, within the steps its ancestors and descendants leave it
+//! sum_t x_ot = 1, sum_o x_ot = 1                          every operator once, one operator per step
+//! sum_{t' <= t} x_bt' <= sum_{t' < t} x_at'               a before b, per edge and step
+//! alive_st >= begun_st + needed_ust - 1                   per user u: begun at or before t, u at or after t
+//! both_ij >= alive_it + alive_jt - 1                      per pair of buffers and step
+//! z_ij + z_ji >= both_ij                                  one lies below the other
+//! o_i + s_i <= o_j + M (1 - z_ij)
+//! sum_s size_s alive_st <= P, o_i + s_i <= P              minimise P
+//! ```
+//!
+//! Sums over `x` stand for `begun` and `needed`. A buffer is a storage, or what an operator needs while it runs, which is alive
+//! where that runs. Offsets are counted in units of the greatest common divisor of sizes and alignment, as shares of a power
+//! of two, like those of [`Ilp`](super::Ilp). Only the order is taken from an answer: its layout is made anew, in whole numbers.
+//!
+//! Size: binaries per operator and step and per pair of buffers, a constraint per pair and step.
+
+use super::highs::{End, Limits, Scale, believed, solve};
+use crate::exact::Exact;
+use good_lp::solvers::highs::{HighsProblem, highs};
+use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
+use plimsoll_model::order::{Order, OrderProblem, around_bound};
+use plimsoll_model::{
+    Budget, Bytes, Joint, JointPlan, JointProblem, LowerBound, Observer, OperatorId, Outcome, Problem, Setup,
+    Silent, SolveError, Solver, Stats, Stop, Witness, gcd,
+};
+
+/// Its name in the registry and in witnesses.
+const NAME: &str = "ilp";
+
+/// Larger problems are declined: pairs of buffers times steps are too many.
+const MOST_CONSTRAINTS: usize = 200_000;
+
+/// The joint problem by `HiGHS`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JointIlp {
+    setup: Setup,
+}
+
+impl JointIlp {
+    /// With a seed and threads.
+    pub fn new(setup: Setup) -> Self {
+        Self { setup }
+    }
+}
+
+/// One thing that needs room: a storage, or the scratch of an operator.
+struct Room {
+    size: i64,
+    /// Who begins it; none where it is held from the start.
+    first: Option<usize>,
+    users: Vec<usize>,
+    to_end: bool,
+}
+
+/// The numbers of one problem.
+struct Formulation {
+    n: usize,
+    edges: Vec<(usize, usize)>,
+    rooms: Vec<Room>,
+    /// Earliest and latest step of each operator.
+    windows: Vec<(usize, usize)>,
+    /// Bytes per unit.
+    unit: u64,
+    /// Units offsets are multiples of.
+    align: i64,
+    lower: i64,
+    upper: i64,
+    scale: f64,
+}
+
+impl Formulation {
+    fn of(input: &JointProblem, lower: Bytes, upper: Bytes) -> Self {
+        let problem = &input.orders;
+        let unit = gcd(problem.grain().get(), input.align.get()).max(1);
+        let units = |bytes: Bytes| (bytes.get() / unit) as i64;
+        let storage = |(at, s): (usize, &plimsoll_model::order::Storage)| Room {
+            size: units(s.size),
+            first: problem.first(at).map(OperatorId::index),
+            users: s.users.iter().map(|user| user.index()).collect(),
+            to_end: s.to_end,
+        };
+        let rooms = problem.storages().iter().enumerate().map(storage);
+        let scratch = problem.ids().filter(|&id| problem.scratch(id) > Bytes::ZERO).map(|id| Room {
+            size: units(problem.scratch(id)),
+            first: Some(id.index()),
+            users: vec![id.index()],
+            to_end: false,
+        });
+        let edges = problem
+            .ids()
+            .flat_map(|id| problem.successors(id).iter().map(move |next| (id.index(), next.index())));
+        let upper = units(upper);
+        Self {
+            n: problem.len(),
+            edges: edges.collect(),
+            rooms: rooms.chain(scratch).collect(),
+            windows: windows(problem),
+            unit,
+            align: (input.align.get() / unit) as i64,
+            lower: lower.get().div_ceil(unit) as i64,
+            upper,
+            scale: 2f64.powi(64 - (upper.max(1) as u64).leading_zeros() as i32),
+        }
+    }
+
+    fn model(&self) -> (HighsProblem, Vec<Vec<Variable>>) {
+        let mut vars = ProblemVariables::new();
+        let share = |units: i64| units as f64 / self.scale;
+        let steps: Vec<Vec<Variable>> =
+            (0..self.n).map(|_| (0..self.n).map(|_| vars.add(variable().binary())).collect()).collect();
+        let alive: Vec<Vec<Variable>> = self
+            .rooms
+            .iter()
+            .map(|_| (0..self.n).map(|_| vars.add(variable().min(0.0).max(1.0))).collect())
+            .collect();
+        let offsets: Vec<Variable> = self
+            .rooms
+            .iter()
+            .map(|room| vars.add(variable().min(0.0).max(share(self.upper - room.size))))
+            .collect();
+        let peak = vars.add(variable().min(share(self.lower)).max(share(self.upper)));
+        let pairs: Vec<(usize, usize)> =
+            (0..self.rooms.len()).flat_map(|i| (i + 1..self.rooms.len()).map(move |j| (i, j))).collect();
+        let below: Vec<(Variable, Variable)> =
+            pairs.iter().map(|_| (vars.add(variable().binary()), vars.add(variable().binary()))).collect();
+        let both: Vec<Variable> = pairs.iter().map(|_| vars.add(variable().min(0.0).max(1.0))).collect();
+        let multiples: Vec<Option<Variable>> = self
+            .rooms
+            .iter()
+            .map(|_| {
+                (self.align > 1)
+                    .then(|| vars.add(variable().integer().min(0.0).max((self.upper / self.align) as f64)))
+            })
+            .collect();
+        let mut problem = vars.minimise(self.worth() * peak).using(highs);
+        self.order(&mut problem, &steps);
+        self.lives(&mut problem, &steps, &alive);
+        for t in 0..self.n {
+            let sum: Expression =
+                self.rooms.iter().zip(&alive).map(|(room, alive)| share(room.size) * alive[t]).sum();
+            problem.add_constraint(constraint!(sum <= peak));
+        }
+        for (at, &(i, j)) in pairs.iter().enumerate() {
+            for (a, b) in alive[i].iter().zip(&alive[j]) {
+                problem.add_constraint(constraint!(both[at] >= *a + *b - 1.0));
+            }
+            let (up, down) = below[at];
+            problem.add_constraint(constraint!(up + down >= both[at]));
+            let big = share(self.upper);
+            let (low, high) = (share(self.rooms[i].size), share(self.rooms[j].size));
+            problem.add_constraint(constraint!(offsets[i] + low <= offsets[j] + big * (1.0 - up)));
+            problem.add_constraint(constraint!(offsets[j] + high <= offsets[i] + big * (1.0 - down)));
+        }
+        for ((room, &offset), multiple) in self.rooms.iter().zip(&offsets).zip(&multiples) {
+            problem.add_constraint(constraint!(offset + share(room.size) <= peak));
+            if let Some(multiple) = multiple {
+                problem.add_constraint(constraint!(offset == share(self.align) * *multiple));
+            }
+        }
+        (problem, steps)
+    }
+
+    /// What the objective is worth per share.
+    fn worth(&self) -> f64 {
+        self.scale.min(1024.0)
+    }
+
+    fn order(&self, problem: &mut HighsProblem, steps: &[Vec<Variable>]) {
+        for (o, &(early, late)) in self.windows.iter().enumerate() {
+            let sum: Expression = steps[o].iter().sum();
+            problem.add_constraint(constraint!(sum == 1.0));
+            for (t, &step) in steps[o].iter().enumerate() {
+                if t < early || t > late {
+                    problem.add_constraint(constraint!(step == 0.0));
+                }
+            }
+        }
+        for t in 0..self.n {
+            let sum: Expression = steps.iter().map(|own| own[t]).sum();
+            problem.add_constraint(constraint!(sum == 1.0));
+        }
+        for &(a, b) in &self.edges {
+            for t in 0..self.n {
+                let after: Expression = steps[b][..=t].iter().sum();
+                let before: Expression = steps[a][..t].iter().sum();
+                problem.add_constraint(constraint!(after <= before));
+            }
+        }
+    }
+
+    fn lives(&self, problem: &mut HighsProblem, steps: &[Vec<Variable>], alive: &[Vec<Variable>]) {
+        for (room, alive) in self.rooms.iter().zip(alive) {
+            for (t, &alive) in alive.iter().enumerate() {
+                let begun: Expression = match room.first {
+                    Some(first) => steps[first][..=t].iter().sum(),
+                    None => 1.0.into(),
+                };
+                if room.to_end {
+                    problem.add_constraint(constraint!(alive >= begun));
+                    continue;
+                }
+                for &user in &room.users {
+                    let needed: Expression = steps[user][t..].iter().sum();
+                    problem.add_constraint(constraint!(alive >= begun.clone() + needed - 1.0));
+                }
+            }
+        }
+    }
+
+    /// The order in the values of the variables: steps come first among them.
+    fn read(&self, values: &[f64]) -> Option<Order> {
+        let at = |o: usize| (0..self.n).find(|t| values[o * self.n + t] > 0.5);
+        let mut placed = vec![None; self.n];
+        for o in 0..self.n {
+            placed[at(o)?] = Some(OperatorId::at(o));
+        }
+        placed.into_iter().collect::<Option<Vec<_>>>().map(Order::new)
+    }
+}
+
+/// Earliest and latest step of each operator: as many run before it as it has ancestors.
+fn windows(problem: &OrderProblem) -> Vec<(usize, usize)> {
+    let reach = |id: OperatorId, next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
+        let mut seen = vec![false; problem.len()];
+        let mut todo = next(id);
+        let mut count = 0;
+        while let Some(at) = todo.pop() {
+            if !std::mem::replace(&mut seen[at.index()], true) {
+                count += 1;
+                todo.extend(next(at));
+            }
+        }
+        count
+    };
+    let window = |id| {
+        let before = reach(id, &|at| problem.predecessors(at).to_vec());
+        let after = reach(id, &|at| problem.successors(at).to_vec());
+        (before, problem.len() - 1 - after)
+    };
+    problem.ids().map(window).collect()
+}
+
+impl Solver<Joint> for JointIlp {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn solve(
+        &self,
+        input: &JointProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Joint>,
+    ) -> Result<Outcome<JointPlan>, SolveError> {
+        self.supports(input)?;
+        let mut bound = around_bound(&input.orders);
+        observer.bound(&bound);
+        let mut best = None;
+        self.place(input, &input.orders.as_in_file(), budget, observer, &mut best)?;
+        let mut stop = budget.check();
+        let settled = |best: &Option<(JointPlan, Bytes)>, bound: &LowerBound| {
+            best.as_ref().is_some_and(|&(_, value)| value == bound.value)
+        };
+        if stop.is_none() && !settled(&best, &bound) {
+            let upper = best.as_ref().map_or(Bytes::new(i64::MAX as u64), |&(_, value)| value);
+            let formulation = Formulation::of(input, bound.value, upper);
+            let scale = Scale { most: formulation.upper, unit: formulation.worth() / formulation.scale };
+            let answer = solve(NAME, self.setup, Limits::of(budget), scale, None, |_| formulation.model().0)?;
+            budget.spend(answer.nodes);
+            if let Some(order) = answer.values.as_ref().and_then(|values| formulation.read(values)) {
+                self.place(input, &order, budget, observer, &mut best)?;
+            }
+            if let Some(units) = believed(answer.bound, formulation.upper) {
+                // A bound above a checked plan would be HiGHS's error; it is not taken over.
+                let proved = Bytes::new(units.max(0) as u64 * formulation.unit);
+                let proved = best.as_ref().map_or(proved, |&(_, value)| proved.min(value));
+                if bound.raise(LowerBound::new(proved, Witness::Search { solver: NAME.to_owned() })) {
+                    observer.bound(&bound);
+                }
+            }
+            if let End::Stopped(why) = answer.end {
+                stop = why.or(Some(Stop::TimeLimit));
+            }
+        }
+        let stop = if settled(&best, &bound) { Stop::Completed } else { stop.unwrap_or(Stop::Completed) };
+        let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
+        Ok(Outcome::conclude(best, bound, None, stop, stats))
+    }
+
+    fn supports(&self, input: &JointProblem) -> Result<(), SolveError> {
+        let orders = &input.orders;
+        let rooms =
+            orders.storages().len() + orders.ids().filter(|&id| orders.scratch(id) > Bytes::ZERO).count();
+        let constraints = rooms.saturating_mul(rooms).saturating_mul(orders.len()) / 2;
+        if constraints > MOST_CONSTRAINTS {
+            let reason = format!("{constraints} constraints are more than {MOST_CONSTRAINTS}");
+            return Err(SolveError::Unsupported { solver: NAME, reason });
+        }
+        Ok(())
+    }
+}
+
+impl JointIlp {
+    /// Lays an order out in whole numbers and keeps the plan where it is better.
+    fn place(
+        &self,
+        input: &JointProblem,
+        order: &Order,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Joint>,
+        best: &mut Option<(JointPlan, Bytes)>,
+    ) -> Result<(), SolveError> {
+        let faults = plimsoll_model::order::check_order(&input.orders, order);
+        if let Some(fault) = faults.first() {
+            return Err(SolveError::Machinery { solver: NAME, reason: fault.to_string() });
+        }
+        let instance = input.instance(order);
+        let mut part = budget.part(Some(1_000_000), None);
+        let outcome = Exact::new(self.setup).solve(&instance, &mut part, &mut Silent)?;
+        budget.spend(part.nodes());
+        if let (Some(layout), Some(value)) = (outcome.solution, outcome.value)
+            && best.as_ref().is_none_or(|&(_, least)| value < least)
+        {
+            let plan = JointPlan { order: order.clone(), layout };
+            debug_assert!(Joint::check(input, &plan).is_empty());
+            observer.incumbent(&plan, value);
+            *best = Some((plan, value));
+        }
+        Ok(())
+    }
+}

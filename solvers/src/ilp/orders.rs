@@ -1,0 +1,390 @@
+//! Orders of least peak as an integer program.
+//!
+//! One operator per step; `e(v, t)` says whether operator `v` has run by the end of step `t`, which is known outside of
+//! the window between the earliest and the latest step `v` can take. `a(s, t)` says whether storage `s` is alive at step
+//! `t` (create and preserve variables of OLLA, Steiner et al. 2022, in one; cumulative variables give a
+//! tighter relaxation than assignments do):
+//!
+//! ```text
+//! minimise P
+//! e(v, t) <= e(v, t + 1)                           what has run has run
+//! e(v, t) <= e(u, t - 1)                           u waits for nobody that v does not wait for: u before v
+//! sum over v of e(v, t) = t + 1                    one operator per step
+//! a(s, t) >= e(first(s), t) - e(u, t - 1)          begun by t, and user u has not run before t
+//! sum over s of size(s) a(s, t) + sum over v of scratch(v) (e(v, t) - e(v, t - 1)) <= P
+//! ```
+//!
+//! Works on the problem as it is, without any of the reductions of [`crate::order`]: slow, but a judge of its own.
+
+use super::highs::{End, Limits, Scale, believed, solve};
+use good_lp::solvers::highs::{HighsProblem, highs};
+use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
+use plimsoll_model::order::{Order, OrderProblem, around_bound, check_order};
+use plimsoll_model::{
+    Budget, Bytes, LowerBound, Observer, OperatorId, Orders, Outcome, Setup, SolveError, Solver, Stats, Stop,
+    Witness,
+};
+
+const NAME: &str = "ilp";
+
+/// Problems that take more variables are declined.
+const MOST_VARIABLES: usize = 60_000;
+
+/// How far `HiGHS`'s relaxations may be dual infeasible, per variable between 0 and 1.
+const DUAL_ERROR: f64 = 1e-7;
+
+/// Its bounds are believed where such errors add up to no more than this part of a unit.
+const MOST_ERROR: f64 = 0.05;
+
+/// Orders by `HiGHS`; the registry calls it `ilp`.
+///
+/// A cancel flag is seen before and after `HiGHS` runs only. One node of the budget is one node of branch and bound.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OrderIlp {
+    setup: Setup,
+}
+
+impl OrderIlp {
+    /// With a seed and a number of threads.
+    pub fn new(setup: Setup) -> Self {
+        Self { setup }
+    }
+}
+
+/// What is known of a variable between 0 and 1.
+#[derive(Clone, Copy, Debug)]
+enum Known {
+    Zero,
+    One,
+    Free(Variable),
+}
+
+impl Known {
+    fn expression(self) -> Expression {
+        match self {
+            Self::Zero => Expression::from(0.0),
+            Self::One => Expression::from(1.0),
+            Self::Free(variable) => variable.into(),
+        }
+    }
+}
+
+/// Windows of the operators.
+struct Windows {
+    earliest: Vec<usize>,
+    latest: Vec<usize>,
+}
+
+impl Windows {
+    /// By the number of operators that must run before and after. O(n e).
+    fn of(problem: &OrderProblem) -> Self {
+        let reach = |id: OperatorId, next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
+            let mut seen = vec![false; problem.len()];
+            let mut todo = next(id);
+            let mut count = 0;
+            while let Some(at) = todo.pop() {
+                if !std::mem::replace(&mut seen[at.index()], true) {
+                    count += 1;
+                    todo.extend(next(at));
+                }
+            }
+            count
+        };
+        let before = |id| reach(id, &|at| problem.predecessors(at).to_vec());
+        let after = |id| problem.len() - 1 - reach(id, &|at| problem.successors(at).to_vec());
+        Self { earliest: problem.ids().map(before).collect(), latest: problem.ids().map(after).collect() }
+    }
+
+    /// Number of free variables of operators.
+    fn free(&self) -> usize {
+        self.earliest.iter().zip(&self.latest).map(|(earliest, latest)| latest - earliest).sum()
+    }
+}
+
+/// The model of one problem.
+struct Model<'a> {
+    problem: &'a OrderProblem,
+    vars: ProblemVariables,
+    count: usize,
+    /// Per operator and step: whether it has run by then.
+    ran: Vec<Vec<Known>>,
+    /// Bytes per unit, and units that count as 1.
+    grain: u64,
+    full: f64,
+    /// The peak, and per step the storages alive with their sizes.
+    peak: Variable,
+    steps: Vec<Vec<(u32, Known)>>,
+}
+
+impl<'a> Model<'a> {
+    /// Creates the variables; the peak lies between `lower` and `upper` bytes.
+    fn new(problem: &'a OrderProblem, windows: &Windows, lower: Bytes, upper: Bytes) -> Self {
+        let n = problem.len();
+        let grain = problem.grain().get();
+        let full = full(upper.get() / grain);
+        let mut vars = ProblemVariables::new();
+        let mut count = 1;
+        let share = |bytes: Bytes| (bytes.get() / grain) as f64 / full;
+        let peak = vars.add(variable().min(share(lower)).max(share(upper)));
+        let mut ran = Vec::with_capacity(n);
+        for (&earliest, &latest) in windows.earliest.iter().zip(&windows.latest) {
+            let at = |t: usize| match t {
+                t if t < earliest => Known::Zero,
+                t if t >= latest => Known::One,
+                _ => {
+                    count += 1;
+                    Known::Free(vars.add(variable().binary()))
+                }
+            };
+            ran.push((0..n).map(at).collect::<Vec<_>>());
+        }
+        let mut steps = vec![Vec::new(); n];
+        for (s, storage) in problem.storages().iter().enumerate() {
+            for (t, step) in steps.iter_mut().enumerate() {
+                let begun = problem.first(s).map_or(Known::One, |first| ran[first.index()][t]);
+                let user = |user: &OperatorId| t.checked_sub(1).map_or(Known::Zero, |t| ran[user.index()][t]);
+                let waits = storage.to_end || storage.users.iter().any(|id| matches!(user(id), Known::Zero));
+                let over = !waits && storage.users.iter().all(|id| matches!(user(id), Known::One));
+                let alive = match begun {
+                    Known::Zero => continue,
+                    _ if over => continue,
+                    begun if waits => begun,
+                    _ => {
+                        count += 1;
+                        Known::Free(vars.add(variable().min(0.0).max(1.0)))
+                    }
+                };
+                step.push((s as u32, alive));
+            }
+        }
+        Self { problem, vars, count, ran, grain, full, peak, steps }
+    }
+
+    fn share(&self, bytes: Bytes) -> f64 {
+        (bytes.get() / self.grain) as f64 / self.full
+    }
+
+    /// Whether an operator ran before a step.
+    fn before(&self, id: OperatorId, step: usize) -> Known {
+        step.checked_sub(1).map_or(Known::Zero, |step| self.ran[id.index()][step])
+    }
+
+    /// Adds all constraints.
+    fn build(mut self) -> HighsProblem {
+        let vars = std::mem::take(&mut self.vars);
+        let mut program = vars.minimise(worth(self.full) * self.peak).using(highs);
+        let problem = self.problem;
+        for t in 0..problem.len() {
+            let mut sum = Expression::from(0.0);
+            let mut bytes = Expression::from(0.0);
+            for id in problem.ids() {
+                let now = self.ran[id.index()][t];
+                sum += now.expression();
+                if let Known::Free(now) = now {
+                    // What ran before has run by now; what it waits for ran by the step before.
+                    if let Known::Free(past) = self.before(id, t) {
+                        program.add_constraint((Expression::from(past) - now).leq(0.0));
+                    }
+                    for &other in problem.predecessors(id) {
+                        if let past @ (Known::Zero | Known::Free(_)) = self.before(other, t) {
+                            program.add_constraint((Expression::from(now) - past.expression()).leq(0.0));
+                        }
+                    }
+                }
+                let scratch = self.share(problem.scratch(id));
+                if scratch > 0.0 {
+                    bytes += scratch * (now.expression() - self.before(id, t).expression());
+                }
+            }
+            program.add_constraint(sum.eq((t + 1) as f64));
+            for &(s, alive) in &self.steps[t] {
+                let storage = &problem.storages()[s as usize];
+                bytes += self.share(storage.size) * alive.expression();
+                let begun = problem.first(s as usize).map_or(Known::One, |id| self.ran[id.index()][t]);
+                for &user in &storage.users {
+                    let past = self.before(user, t);
+                    if let (Known::Free(alive), Known::Free(_)) = (alive, past) {
+                        let least = begun.expression() - past.expression() - alive;
+                        program.add_constraint(least.leq(0.0));
+                    }
+                }
+            }
+            program.add_constraint((bytes - self.peak).leq(0.0));
+        }
+        program
+    }
+
+    /// Values of all variables for an order.
+    fn start(&self, order: &Order) -> Vec<f64> {
+        let n = self.problem.len();
+        let mut step = vec![0; n];
+        order.operators().iter().enumerate().for_each(|(at, id)| step[id.index()] = at);
+        let mut values = vec![self.share(order.peak(self.problem))];
+        for id in self.problem.ids() {
+            let free = (0..n).filter(|&t| matches!(self.ran[id.index()][t], Known::Free(_)));
+            values.extend(free.map(|t| f64::from(u8::from(step[id.index()] <= t))));
+        }
+        for (s, storage) in self.problem.storages().iter().enumerate() {
+            let lower = self.problem.first(s).map_or(0, |id| step[id.index()]);
+            let upper = storage.users.iter().map(|id| step[id.index()]).max().unwrap_or(0);
+            for (t, alive) in self.steps.iter().enumerate() {
+                let own = alive.binary_search_by_key(&(s as u32), |&(s, _)| s).map(|at| alive[at].1);
+                let waits = |id: &OperatorId| matches!(self.before(*id, t), Known::Zero);
+                // Only where a variable of its own stands for it.
+                if let Ok(Known::Free(_)) = own
+                    && !storage.to_end
+                    && !storage.users.iter().any(waits)
+                {
+                    values.push(f64::from(u8::from(lower <= t && t <= upper)));
+                }
+            }
+        }
+        values
+    }
+
+    /// The order that the values of the variables say: by the number of steps by which each has run.
+    fn order(problem: &OrderProblem, windows: &Windows, values: &[f64]) -> Order {
+        let mut at = 1;
+        let mut when = Vec::with_capacity(problem.len());
+        for id in problem.ids() {
+            let free = windows.latest[id.index()] - windows.earliest[id.index()];
+            let ran = values[at..at + free].iter().filter(|&&value| value > 0.5).count();
+            when.push((windows.latest[id.index()] - ran, id));
+            at += free;
+        }
+        when.sort_unstable();
+        Order::new(when.into_iter().map(|(_, id)| id).collect())
+    }
+}
+
+/// The power of two that counts as 1.
+fn full(units: u64) -> f64 {
+    2f64.powi(64 - units.max(1).leading_zeros() as i32)
+}
+
+/// What the objective is worth at a peak of 1: large, as the errors allowed are absolute, yet harmless.
+fn worth(full: f64) -> f64 {
+    full.min(1024.0)
+}
+
+struct Run<'a> {
+    problem: &'a OrderProblem,
+    observer: &'a mut dyn Observer<Orders>,
+    best: (Order, Bytes),
+    bound: LowerBound,
+}
+
+impl Run<'_> {
+    fn settled(&self, budget: &Budget) -> Option<Stop> {
+        if self.best.1 <= self.bound.value {
+            return Some(Stop::Completed);
+        }
+        budget.reaches_target(self.best.1).then_some(Stop::Target)
+    }
+
+    /// Takes an order over if it is lower; one that is none is a fault of `HiGHS`'s.
+    fn take(&mut self, order: Order) -> Result<(), SolveError> {
+        if let Some(fault) = check_order(self.problem, &order).first() {
+            return Err(SolveError::Machinery { solver: NAME, reason: fault.to_string() });
+        }
+        let value = order.peak(self.problem);
+        if value < self.best.1 {
+            self.observer.incumbent(&order, value);
+            self.best = (order, value);
+        }
+        Ok(())
+    }
+
+    fn prove(&mut self, value: Bytes) -> Result<(), SolveError> {
+        if value > self.best.1 {
+            let reason = format!("a bound of {value} bytes above an order of {}", self.best.1);
+            return Err(SolveError::Machinery { solver: NAME, reason });
+        }
+        if self.bound.raise(LowerBound::new(value, Witness::Search { solver: NAME.to_owned() })) {
+            self.observer.bound(&self.bound);
+        }
+        Ok(())
+    }
+}
+
+impl OrderIlp {
+    fn improve(
+        &self,
+        run: &mut Run<'_>,
+        budget: &mut Budget,
+        stats: &mut Stats,
+    ) -> Result<Option<Stop>, SolveError> {
+        let problem = run.problem;
+        let windows = Windows::of(problem);
+        let model = Model::new(problem, &windows, run.bound.value, run.best.1);
+        stats.count("variables", model.count as u64);
+        let start = model.start(&run.best.0);
+        let most = (run.best.1.get() / model.grain) as i64;
+        let unit = worth(model.full) / model.full;
+        let trusted = model.count as f64 * DUAL_ERROR <= MOST_ERROR * unit;
+        let grain = model.grain;
+        let target = budget.target().map(|target| (target.get() / grain).min(most as u64) as i64);
+        let limits = Limits { target, ..Limits::of(budget) };
+        let answer = solve(NAME, self.setup, limits, Scale { most, unit }, Some(&start), |_| model.build())?;
+        budget.spend(answer.nodes);
+        if let Some(values) = &answer.values {
+            run.take(Model::order(problem, &windows, values))?;
+        }
+        if let Some(bound) = believed(answer.bound, most).filter(|_| trusted) {
+            run.prove(Bytes::new(bound.max(0) as u64 * grain))?;
+        }
+        Ok(match answer.end {
+            End::Stopped(stop) => stop,
+            End::Optimal | End::Infeasible => None,
+        })
+    }
+
+    /// How many variables a problem takes, at most.
+    fn variables(problem: &OrderProblem) -> usize {
+        let n = problem.len();
+        if n > MOST_VARIABLES {
+            return usize::MAX;
+        }
+        1 + Windows::of(problem).free() + n * problem.storages().len()
+    }
+}
+
+impl Solver<Orders> for OrderIlp {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn supports(&self, problem: &OrderProblem) -> Result<(), SolveError> {
+        // First a look that costs nothing.
+        let least = problem.len().saturating_mul(problem.storages().len());
+        let variables = if least > MOST_VARIABLES { least } else { Self::variables(problem) };
+        if variables <= MOST_VARIABLES {
+            return Ok(());
+        }
+        let reason = format!("{variables} variables are more than {MOST_VARIABLES}");
+        Err(SolveError::Unsupported { solver: NAME, reason })
+    }
+
+    fn solve(
+        &self,
+        problem: &OrderProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Orders>,
+    ) -> Result<Outcome<Order>, SolveError> {
+        self.supports(problem)?;
+        let order = problem.as_in_file();
+        let value = order.peak(problem);
+        observer.incumbent(&order, value);
+        let bound = around_bound(problem);
+        observer.bound(&bound);
+        let mut stats = Stats::default();
+        let mut run = Run { problem, observer, best: (order, value), bound };
+        let mut stop = run.settled(budget).or_else(|| budget.check());
+        if stop.is_none() {
+            stop = self.improve(&mut run, budget, &mut stats)?;
+            stop = run.settled(budget).or(stop).or_else(|| budget.check());
+        }
+        stats.nodes = budget.nodes();
+        Ok(Outcome::conclude(Some(run.best), run.bound, None, stop.unwrap_or(Stop::Completed), stats))
+    }
+}

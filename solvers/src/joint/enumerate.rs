@@ -1,0 +1,177 @@
+//! All orders of a small problem, as far as they differ for offsets.
+//!
+//! Depth first over topological orders; a branch ends where as much is alive as the best arena takes. At the end of
+//! an order only the pairs of buffers alive together matter: where these contain all pairs of an order that allowed nothing
+//! better, neither does this one (fewer conflicts never need more room).
+
+use super::{OTHER_NODES, Run};
+use plimsoll_model::order::{Order, OrderProblem};
+use plimsoll_model::{Budget, Bytes, Instance, JointProblem, OperatorId, SolveError};
+
+/// Larger problems have too many orders.
+const MOST_OPERATORS: usize = 24;
+const MOST_BUFFERS: usize = 64;
+
+/// Steps of the enumeration before it is given up.
+const MOST_STEPS: u64 = 2_000_000;
+
+/// Failed sets of pairs that are remembered.
+const MOST_FAILED: usize = 512;
+
+/// The enumeration of one problem.
+pub(super) struct Enumeration<'r, 'a> {
+    run: &'r mut Run<'a>,
+    order: Vec<OperatorId>,
+    waiting: Vec<usize>,
+    left: Vec<usize>,
+    begun: Vec<bool>,
+    alive: u64,
+    steps: u64,
+    /// Sets of pairs that allow nothing better than the best arena at that time; it only sinks.
+    failed: Vec<Vec<u64>>,
+    /// False once an order was left open.
+    complete: bool,
+}
+
+impl<'r, 'a> Enumeration<'r, 'a> {
+    /// True where there may be few enough orders.
+    pub fn suits(input: &JointProblem) -> bool {
+        let orders = &input.orders;
+        let scratch = orders.ids().filter(|&id| orders.scratch(id) > Bytes::ZERO).count();
+        orders.len() <= MOST_OPERATORS && orders.storages().len() + scratch <= MOST_BUFFERS
+    }
+
+    /// Tries all orders; true where that proves the best plan optimal.
+    ///
+    /// # Errors
+    /// What the layouts report.
+    pub fn run(run: &'r mut Run<'a>, budget: &mut Budget) -> Result<bool, SolveError> {
+        let problem = &run.input.orders;
+        let from_start = problem.storages().iter().filter(|s| s.from_start);
+        let mut own = Self {
+            order: Vec::with_capacity(problem.len()),
+            waiting: problem.ids().map(|id| problem.predecessors(id).len()).collect(),
+            left: problem.storages().iter().map(|s| s.users.len()).collect(),
+            begun: problem.storages().iter().map(|s| s.from_start).collect(),
+            alive: from_start.map(|s| s.size.get()).sum(),
+            run,
+            steps: 0,
+            failed: Vec::new(),
+            complete: true,
+        };
+        own.extend(budget)?;
+        let proved = own.complete;
+        if proved {
+            own.run.prove();
+        }
+        Ok(proved)
+    }
+
+    fn problem(&self) -> &'a OrderProblem {
+        &self.run.input.orders
+    }
+
+    /// Extends the order by every operator that is ready; as deep as there are operators, which are few.
+    fn extend(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
+        self.steps += 1;
+        if self.steps > MOST_STEPS || budget.tick().is_some() {
+            self.complete = false;
+        }
+        if !self.complete || self.run.is_optimal() {
+            return Ok(());
+        }
+        if self.order.len() == self.problem().len() {
+            return self.finish(budget);
+        }
+        for operator in self.problem().ids() {
+            if self.waiting[operator.index()] > 0 || self.order.contains(&operator) {
+                continue;
+            }
+            let begins = self.begins(operator);
+            let grown: u64 = begins.iter().map(|&at| self.problem().storages()[at].size.get()).sum();
+            let peak = self.alive + grown + self.problem().scratch(operator).get();
+            if self.run.value().is_none_or(|best| peak < best.get()) {
+                let before = self.alive;
+                self.push(operator, &begins, grown);
+                self.extend(budget)?;
+                self.pop(operator, &begins, before);
+            }
+        }
+        Ok(())
+    }
+
+    /// Positions of the storages that begin with an operator.
+    fn begins(&self, operator: OperatorId) -> Vec<usize> {
+        let touched = self.problem().touched(operator).iter().map(|&at| at as usize);
+        touched.filter(|&at| !self.begun[at]).collect()
+    }
+
+    fn push(&mut self, operator: OperatorId, begins: &[usize], grown: u64) {
+        let problem = self.problem();
+        self.alive += grown;
+        self.order.push(operator);
+        for &at in begins {
+            self.begun[at] = true;
+        }
+        for &at in problem.touched(operator) {
+            let at = at as usize;
+            self.left[at] -= 1;
+            if self.left[at] == 0 && !problem.storages()[at].to_end {
+                self.alive -= problem.storages()[at].size.get();
+            }
+        }
+        for next in problem.successors(operator) {
+            self.waiting[next.index()] -= 1;
+        }
+    }
+
+    fn pop(&mut self, operator: OperatorId, begins: &[usize], before: u64) {
+        let problem = self.problem();
+        for next in problem.successors(operator) {
+            self.waiting[next.index()] += 1;
+        }
+        for &at in problem.touched(operator) {
+            self.left[at as usize] += 1;
+        }
+        for &at in begins {
+            self.begun[at] = false;
+        }
+        self.order.pop();
+        self.alive = before;
+    }
+
+    /// Lays out a whole order, unless its conflicts contain those of one that failed.
+    fn finish(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
+        let order = Order::new(self.order.clone());
+        let pairs = pairs(&self.run.input.instance(&order));
+        let contains = |failed: &Vec<u64>| failed.iter().zip(&pairs).all(|(few, many)| few & !many == 0);
+        if self.failed.iter().any(contains) {
+            return Ok(());
+        }
+        self.run.tried += 1;
+        self.run.seen.clear();
+        if self.run.place(&order, OTHER_NODES, budget)? {
+            if self.failed.len() < MOST_FAILED {
+                self.failed.push(pairs);
+            }
+        } else {
+            self.complete = false;
+        }
+        Ok(())
+    }
+}
+
+/// One bit per pair of buffers alive together.
+fn pairs(instance: &Instance) -> Vec<u64> {
+    let n = instance.len();
+    let mut bits = vec![0u64; (n * n).div_ceil(64)];
+    for a in instance.ids() {
+        for b in instance.ids().skip(a.index() + 1) {
+            if instance.buffer(a).lifespan().intersects(instance.buffer(b).lifespan()) {
+                let at = a.index() * n + b.index();
+                bits[at / 64] |= 1 << (at % 64);
+            }
+        }
+    }
+    bits
+}

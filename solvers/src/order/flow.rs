@@ -1,0 +1,202 @@
+//! Downsets with less alive than another one that they extend: minimum cuts.
+
+use super::net::Net;
+use std::collections::HashMap;
+
+const INFINITE: u64 = u64::MAX / 4;
+
+/// A network of arcs with capacities (Dinic 1970).
+#[derive(Default)]
+struct Flow {
+    /// Per place: its arcs.
+    arcs: Vec<Vec<u32>>,
+    /// Per arc: where to and what is left; an arc and its reverse are neighbours.
+    to: Vec<u32>,
+    left: Vec<u64>,
+}
+
+impl Flow {
+    fn place(&mut self) -> u32 {
+        self.arcs.push(Vec::new());
+        self.arcs.len() as u32 - 1
+    }
+
+    fn arc(&mut self, from: u32, to: u32, capacity: u64) {
+        for (from, to, capacity) in [(from, to, capacity), (to, from, 0)] {
+            self.arcs[from as usize].push(self.to.len() as u32);
+            self.to.push(to);
+            self.left.push(capacity);
+        }
+    }
+
+    fn levels(&self, source: u32) -> Vec<u32> {
+        let mut level = vec![u32::MAX; self.arcs.len()];
+        level[source as usize] = 0;
+        let mut queue = std::collections::VecDeque::from([source]);
+        while let Some(at) = queue.pop_front() {
+            for &arc in &self.arcs[at as usize] {
+                let to = self.to[arc as usize];
+                if self.left[arc as usize] > 0 && level[to as usize] == u32::MAX {
+                    level[to as usize] = level[at as usize] + 1;
+                    queue.push_back(to);
+                }
+            }
+        }
+        level
+    }
+
+    fn push(&mut self, at: u32, sink: u32, most: u64, level: &[u32], next: &mut [usize]) -> u64 {
+        if at == sink {
+            return most;
+        }
+        while next[at as usize] < self.arcs[at as usize].len() {
+            let arc = self.arcs[at as usize][next[at as usize]] as usize;
+            let to = self.to[arc];
+            if self.left[arc] > 0 && level[to as usize] == level[at as usize] + 1 {
+                let pushed = self.push(to, sink, most.min(self.left[arc]), level, next);
+                if pushed > 0 {
+                    self.left[arc] -= pushed;
+                    self.left[arc ^ 1] += pushed;
+                    return pushed;
+                }
+            }
+            next[at as usize] += 1;
+        }
+        0
+    }
+
+    /// The most that flows, which is the least cut.
+    fn most(&mut self, source: u32, sink: u32) -> u64 {
+        let mut sum = 0;
+        loop {
+            let level = self.levels(source);
+            if level[sink as usize] == u32::MAX {
+                return sum;
+            }
+            let mut next = vec![0; self.arcs.len()];
+            loop {
+                let pushed = self.push(source, sink, INFINITE, &level, &mut next);
+                if pushed == 0 {
+                    break;
+                }
+                sum += pushed;
+            }
+        }
+    }
+}
+
+/// The nodes of `region` that, added to the downset `ran`, leave the least alive; none where nothing is less than what
+/// is alive already.
+///
+/// `region` is closed: what its nodes wait for is in it or ran. A cut of the network is a downset: what is on the side
+/// of the source has run. A storage that has begun costs its size unless all its users ran, one that has not and will
+/// be needed later where one ran, any other where some ran and some did not. O(flow) on as many places as there are nodes
+/// in the region and storages they touch.
+pub(super) fn lower(net: &Net, ran: &dyn Fn(u32) -> bool, region: &[u32]) -> Option<Vec<u32>> {
+    let mut flow = Flow::default();
+    let (source, sink) = (flow.place(), flow.place());
+    let places: HashMap<u32, u32> = region.iter().map(|&node| (node, flow.place())).collect();
+    let mut storages: Vec<u32> = region.iter().flat_map(|&node| net.touch(node).iter().copied()).collect();
+    storages.sort_unstable();
+    storages.dedup();
+    for &node in region {
+        for before in &net.before[node as usize] {
+            if let Some(&before) = places.get(before) {
+                flow.arc(places[&node], before, INFINITE);
+            }
+        }
+    }
+    let mut now = 0;
+    for s in storages {
+        let held = &net.held[s as usize];
+        let begun = held.begun || held.users.iter().any(|&user| ran(user));
+        let kept = held.kept || held.users.iter().any(|user| !ran(*user) && !places.contains_key(user));
+        if begun && kept {
+            continue;
+        }
+        let users: Vec<u32> = held.users.iter().filter_map(|user| places.get(user).copied()).collect();
+        // On the source's side where a user ran; on the sink's where one did not.
+        let some = if begun { source } else { flow.place() };
+        let open = if kept { sink } else { flow.place() };
+        for user in users {
+            if !begun {
+                flow.arc(user, some, INFINITE);
+            }
+            if !kept {
+                flow.arc(open, user, INFINITE);
+            }
+        }
+        flow.arc(some, open, held.size);
+        now += if begun { held.size } else { 0 };
+    }
+    if flow.most(source, sink) >= now {
+        return None;
+    }
+    let level = flow.levels(source);
+    Some(region.iter().copied().filter(|node| level[places[node] as usize] != u32::MAX).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::draft::{Draft, Store, Work};
+    use super::super::net::State;
+    use super::*;
+    use plimsoll_model::OperatorId;
+    use rand::rngs::Xoshiro256PlusPlus;
+    use rand::{RngExt, SeedableRng};
+
+    fn draft(rng: &mut Xoshiro256PlusPlus, n: u32) -> Draft {
+        let mut draft = Draft::default();
+        let stores = rng.random_range(1..=8u32);
+        for at in 0..n {
+            let touch = (0..stores).filter(|_| rng.random_bool(0.3)).collect();
+            draft.nodes.push(vec![Work { operator: OperatorId::new(at), touch, scratch: 0 }]);
+            draft.before.push((0..at).filter(|_| rng.random_bool(0.2)).collect());
+            draft.after.push(Vec::new());
+        }
+        for at in 0..n {
+            for before in draft.before[at as usize].clone() {
+                draft.after[before as usize].push(at);
+            }
+        }
+        let mut store = || Store {
+            size: rng.random_range(1..=5),
+            begun: rng.random_bool(0.3),
+            kept: rng.random_bool(0.3),
+        };
+        draft.stores = (0..stores).map(|_| store()).collect();
+        draft.tidied()
+    }
+
+    /// What is alive after a set.
+    fn alive(net: &Net, set: u32) -> u64 {
+        let mut state = State::new(net);
+        state.load(&[u64::from(set)]);
+        state.alive
+    }
+
+    #[test]
+    fn the_least_downset_is_found() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut found = 0;
+        for _ in 0..2_000 {
+            let n = rng.random_range(1..=8u32);
+            let net = Net::of(&draft(&mut rng, n));
+            let closed = |set: u32| {
+                let ran = |node: &u32| set >> node & 1 == 1;
+                (0..n).filter(ran).all(|node| net.before[node as usize].iter().all(ran))
+            };
+            let from = (0..1u32 << n).filter(|&set| closed(set) && rng.random_bool(0.3)).last().unwrap_or(0);
+            let region: Vec<u32> = (0..n).filter(|node| from >> node & 1 == 0).collect();
+            let all = (0..1u32 << n).filter(|set| closed(*set) && set & from == from);
+            let least = all.map(|set| alive(&net, set)).min().unwrap_or(0);
+            let added = lower(&net, &|node| from >> node & 1 == 1, &region);
+            let set = added.iter().flatten().fold(from, |set, node| set | 1 << node);
+            assert!(closed(set));
+            assert_eq!(alive(&net, set), least);
+            assert_eq!(added.is_some(), least < alive(&net, from));
+            found += usize::from(added.is_some());
+        }
+        assert!(found > 100);
+    }
+}

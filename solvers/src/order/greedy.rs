@@ -1,0 +1,133 @@
+//! Orders that cost next to nothing, to have something to improve on.
+
+use super::net::{Net, State, bits};
+use plimsoll_model::Budget;
+use std::collections::BTreeSet;
+
+/// What is preferred among nodes that raise what is alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// The lowest peak so far, then the least alive.
+    Peak,
+    /// The least alive.
+    Alive,
+    /// Whatever waits for the node that ran last.
+    Depth,
+}
+
+/// The best of a few greedy orders, forwards and backwards, and the topological order given. About O(size log n) each;
+/// those that do not end within the budget are left out.
+pub(super) fn greedy(net: &Net, backwards: &Net, sorted: Vec<u32>, budget: &mut Budget) -> (Vec<u32>, u64) {
+    let mut best = (net.peak(&sorted), sorted);
+    for rule in [Rule::Peak, Rule::Alive, Rule::Depth] {
+        for (turned, side) in [(false, net), (true, backwards)] {
+            let Some(mut order) = Front::new(side).order(rule, budget) else { break };
+            if turned {
+                order.reverse();
+            }
+            let peak = net.peak(&order);
+            if peak < best.0 {
+                best = (peak, order);
+            }
+        }
+    }
+    (best.1, best.0)
+}
+
+/// The nodes that are ready, sorted by what they would do; what that is changes only where a storage of theirs is begun
+/// or has a single user left.
+struct Front<'a> {
+    state: State<'a>,
+    /// Bytes added, bytes needed above what is alive.
+    by_change: BTreeSet<(i128, i128, u32)>,
+    by_rise: BTreeSet<(i128, i128, u32)>,
+    effects: Vec<Option<(i128, i128)>>,
+    peak: i128,
+}
+
+impl<'a> Front<'a> {
+    fn new(net: &'a Net) -> Self {
+        let (state, effects) = (State::new(net), vec![None; net.len()]);
+        let peak = i128::from(state.alive);
+        let mut front = Self { state, by_change: BTreeSet::new(), by_rise: BTreeSet::new(), effects, peak };
+        for node in bits(&front.state.ready.clone()) {
+            front.learn(node);
+        }
+        front
+    }
+
+    fn forget(&mut self, node: u32) {
+        if let Some((change, rise)) = self.effects[node as usize].take() {
+            self.by_change.remove(&(change, rise, node));
+            self.by_rise.remove(&(rise, change, node));
+        }
+    }
+
+    /// Looks at a node that is ready.
+    fn learn(&mut self, node: u32) {
+        self.forget(node);
+        let (effect, alive) = (self.state.probe(node), i128::from(self.state.alive));
+        let (change, rise) = (i128::from(effect.alive) - alive, i128::from(effect.peak) - alive);
+        self.effects[node as usize] = Some((change, rise));
+        self.by_change.insert((change, rise, node));
+        self.by_rise.insert((rise, change, node));
+    }
+
+    fn run(&mut self, node: u32) {
+        self.forget(node);
+        let net = self.state.net;
+        self.peak = self.peak.max(i128::from(self.state.run(node).peak));
+        for &next in &net.after[node as usize] {
+            if self.state.is_ready(next) {
+                self.learn(next);
+            }
+        }
+        for &s in net.touch(node) {
+            if self.state.has_turned(s) {
+                for &user in &net.held[s as usize].users {
+                    if self.state.is_ready(user) {
+                        self.learn(user);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A node that does not raise what is alive, within the peak so far.
+    fn free(&self) -> Option<u32> {
+        let room = self.peak - i128::from(self.state.alive);
+        let free = self.by_change.iter().take_while(|(change, _, _)| *change <= 0);
+        free.filter(|(_, rise, _)| *rise <= room).map(|&(_, _, node)| node).next()
+    }
+
+    /// The node that raises the peak least, and then what is alive.
+    fn lowest(&self) -> Option<u32> {
+        let room = self.peak - i128::from(self.state.alive);
+        let within = self.by_change.iter().find(|(_, rise, _)| *rise <= room);
+        within.or_else(|| self.by_rise.first()).map(|&(_, _, node)| node)
+    }
+
+    fn order(mut self, rule: Rule, budget: &mut Budget) -> Option<Vec<u32>> {
+        let net = self.state.net;
+        let mut order: Vec<u32> = Vec::with_capacity(net.len());
+        while order.len() < net.len() {
+            if order.len().is_multiple_of(256) && budget.check().is_some() {
+                return None;
+            }
+            let next = self.free().or_else(|| match rule {
+                Rule::Peak => self.lowest(),
+                Rule::Alive => self.by_change.first().map(|&(_, _, node)| node),
+                Rule::Depth => {
+                    let last = order.last().map_or(&[][..], |&last| net.after[last as usize].as_slice());
+                    let ready = last.iter().copied().filter(|&node| self.state.is_ready(node));
+                    let next = ready.min_by_key(|&node| (self.effects[node as usize].map(|e| e.1), node));
+                    next.or_else(|| self.lowest())
+                }
+            });
+            let node = next?;
+            self.run(node);
+            order.push(node);
+        }
+        Some(order)
+    }
+}

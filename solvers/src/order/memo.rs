@@ -1,0 +1,80 @@
+//! Sets of nodes seen before, compared in full.
+
+/// An open-addressing table of rows of words, each stored once. Bounded in bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Memo {
+    words: usize,
+    rows: Vec<u64>,
+    /// Position of a row plus one; zero where free.
+    table: Vec<u32>,
+    most_bytes: usize,
+}
+
+/// What became of a row that was shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// It is new and kept, at this position.
+    New(u32),
+    /// It was there, at this position.
+    Known(u32),
+    /// It is new, but there is no room.
+    Full,
+}
+
+impl Memo {
+    pub fn new(words: usize, most_bytes: usize) -> Self {
+        Self { words, rows: Vec::new(), table: vec![0; 1 << 10], most_bytes }
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len() / self.words
+    }
+
+    pub fn row(&self, at: u32) -> &[u64] {
+        &self.rows[at as usize * self.words..][..self.words]
+    }
+
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.table.fill(0);
+    }
+
+    /// Looks a row up by its hash and, where `keep`, adds it.
+    pub fn show(&mut self, row: &[u64], hash: u64, keep: bool) -> Seen {
+        let mask = self.table.len() - 1;
+        let mut slot = hash as usize & mask;
+        while self.table[slot] != 0 {
+            let at = self.table[slot] - 1;
+            if self.row(at) == row {
+                return Seen::Known(at);
+            }
+            slot = (slot + 1) & mask;
+        }
+        let bytes = 8 * self.rows.len() + 4 * self.table.len();
+        if !keep || bytes >= self.most_bytes || self.len() >= u32::MAX as usize - 1 {
+            return Seen::Full;
+        }
+        let at = self.len() as u32;
+        self.rows.extend_from_slice(row);
+        self.table[slot] = at + 1;
+        Seen::New(at)
+    }
+
+    /// True where the table should grow before the next row.
+    pub fn crowded(&self) -> bool {
+        2 * self.len() >= self.table.len()
+    }
+
+    /// Doubles the table; `hash` gives the hash of a row.
+    pub fn grow(&mut self, hash: impl Fn(&[u64]) -> u64) {
+        let size = 2 * self.table.len();
+        self.table = vec![0; size];
+        for at in 0..self.len() as u32 {
+            let mut slot = hash(self.row(at)) as usize & (size - 1);
+            while self.table[slot] != 0 {
+                slot = (slot + 1) & (size - 1);
+            }
+            self.table[slot] = at + 1;
+        }
+    }
+}

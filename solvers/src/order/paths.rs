@@ -1,0 +1,245 @@
+//! Least peaks over downsets, level by level: the shortest path where the longest step counts.
+//!
+//! Downsets are the places, nodes that run the steps, each as long as its peak (dynamic programming over downsets: Ahn
+//! et al. 2020, SERENITY; here without a budget to be guessed). All places within a level are visited before the level
+//! rises to the least step that was refused. The level is a proved bound all the time, and the first way to the end is
+//! optimal.
+
+use super::ahead::Ahead;
+use super::draft::Reach;
+use super::memo::{Memo, Seen};
+use super::net::{Net, State, bits};
+use super::search::{OrderRules, hash, tick};
+use super::settle::settle;
+use plimsoll_model::{Budget, Stop};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// How level by level ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// An optimal order, whose peak is the level.
+    Found(Vec<u32>),
+    /// The level has reached what is known already.
+    Met,
+    /// A limit of the budget, or of memory where none.
+    Stopped(Option<Stop>),
+}
+
+/// Where a settled downset was reached from.
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    from: u32,
+    /// Nodes run since, among all.
+    moves: (u32, u32),
+}
+
+/// Least peaks, level by level; may be interrupted and resumed.
+pub(super) struct Paths<'a> {
+    net: &'a Net,
+    rules: OrderRules,
+    ahead: Option<Ahead>,
+    memo: Memo,
+    origins: Vec<Origin>,
+    moves: Vec<u32>,
+    /// Places to visit at this level.
+    todo: Vec<u32>,
+    /// Places with steps that were refused, by the least of those.
+    later: BinaryHeap<Reverse<(u64, u32)>>,
+    level: u64,
+    state: State<'a>,
+    trail: Vec<(u32, u64)>,
+    /// How much of the trail the bounds ahead have been told.
+    told: usize,
+    begun: bool,
+}
+
+impl<'a> Paths<'a> {
+    /// From a bound on.
+    pub fn new(net: &'a Net, reach: &Reach, rules: OrderRules, bound: u64) -> Self {
+        let ahead = rules.ahead.then(|| Ahead::of(net, reach));
+        let need = ahead.as_ref().map_or(0, Ahead::most);
+        let state = State::new(net);
+        let level = bound.max(need).max(state.alive);
+        Self {
+            net,
+            rules,
+            ahead,
+            memo: Memo::new(net.words(), rules.memo_bytes / 2),
+            origins: Vec::new(),
+            moves: Vec::new(),
+            todo: Vec::new(),
+            later: BinaryHeap::new(),
+            level,
+            state,
+            trail: Vec::new(),
+            told: 0,
+            begun: false,
+        }
+    }
+
+    /// No order has a lower peak.
+    pub fn level(&self) -> u64 {
+        self.level
+    }
+
+    /// Places kept.
+    pub fn places(&self) -> u64 {
+        self.memo.len() as u64
+    }
+
+    /// Goes on until the level is at least `known`, an order is found or the budget ends. One node of the budget is one
+    /// visit of a downset.
+    pub fn run(&mut self, known: u64, budget: &mut Budget) -> End {
+        if !self.begun {
+            self.begun = true;
+            match self.arrive(u32::MAX) {
+                Arrival::End(order) => return End::Found(order),
+                Arrival::Full => return End::Stopped(None),
+                Arrival::Place | Arrival::Known => {}
+            }
+            self.undo();
+        }
+        loop {
+            if self.level >= known {
+                return End::Met;
+            }
+            while let Some(place) = self.todo.pop() {
+                if let Some(stop) = tick(self.net, budget) {
+                    self.todo.push(place);
+                    return End::Stopped(Some(stop));
+                }
+                match self.visit(place) {
+                    Arrival::End(order) => return End::Found(order),
+                    Arrival::Full => {
+                        self.todo.push(place);
+                        return End::Stopped(None);
+                    }
+                    Arrival::Place | Arrival::Known => {}
+                }
+            }
+            let Some(&Reverse((level, _))) = self.later.peek() else {
+                // Some order exists, so this is not reached.
+                return End::Met;
+            };
+            self.level = self.level.max(level);
+            while let Some(&Reverse((peak, place))) = self.later.peek()
+                && peak <= self.level
+            {
+                self.later.pop();
+                self.todo.push(place);
+            }
+        }
+    }
+
+    /// Goes wherever one step leads within the level.
+    fn visit(&mut self, place: u32) -> Arrival {
+        let row = self.memo.row(place).to_vec();
+        self.state.load(&row);
+        self.trail.clear();
+        self.told = 0;
+        if let Some(ahead) = &mut self.ahead {
+            ahead.load(self.net, &row);
+        }
+        settle(&mut self.state, self.level, self.rules.settling, &mut self.trail);
+        if !self.trail.is_empty() {
+            // More loses nothing than when the level was lower.
+            return self.arrive(place);
+        }
+        let mut later = u64::MAX;
+        let options: Vec<(u64, u32)> = bits(&self.state.ready)
+            .filter_map(|node| {
+                let effect = self.state.probe(node);
+                if effect.peak > self.level {
+                    later = later.min(effect.peak);
+                }
+                (effect.peak <= self.level).then_some((effect.alive, node))
+            })
+            .collect();
+        if later < u64::MAX {
+            self.later.push(Reverse((later, place)));
+        }
+        let mut options = options;
+        // What is visited next is what was pushed last.
+        options.sort_unstable_by(|a, b| b.cmp(a));
+        for (_, node) in options {
+            self.trail.push((node, self.state.alive));
+            self.state.run(node);
+            match self.arrive(place) {
+                Arrival::Place | Arrival::Known => self.undo(),
+                other => return other,
+            }
+        }
+        Arrival::Known
+    }
+
+    /// Settles, and keeps the place if it is new.
+    fn arrive(&mut self, from: u32) -> Arrival {
+        settle(&mut self.state, self.level, self.rules.settling, &mut self.trail);
+        let mut need = 0;
+        if let Some(ahead) = &mut self.ahead {
+            let done = &self.state.done;
+            // The need of the place it was reached from is within the level.
+            let ran = self.trail[self.told..].iter();
+            need = ran.map(|&(node, _)| ahead.run(self.net, node, done)).max().unwrap_or(0);
+            self.told = self.trail.len();
+        }
+        if self.memo.crowded() {
+            let net = self.net;
+            self.memo.grow(|row| hash(net, row));
+        }
+        if self.state.left == 0 {
+            return Arrival::End(self.way(from));
+        }
+        match self.memo.show(&self.state.done, self.state.hash, true) {
+            Seen::Known(_) => Arrival::Known,
+            Seen::Full => Arrival::Full,
+            Seen::New(place) => {
+                let first = self.moves.len() as u32;
+                self.moves.extend(self.trail.iter().map(|&(node, _)| node));
+                self.origins.push(Origin { from, moves: (first, self.moves.len() as u32) });
+                if need > self.level {
+                    self.later.push(Reverse((need, place)));
+                } else {
+                    self.todo.push(place);
+                }
+                Arrival::Place
+            }
+        }
+    }
+
+    /// The order that led here.
+    fn way(&self, mut from: u32) -> Vec<u32> {
+        let mut parts: Vec<Vec<u32>> = vec![self.trail.iter().map(|&(node, _)| node).collect()];
+        while from != u32::MAX {
+            let origin = self.origins[from as usize];
+            parts.push(self.moves[origin.moves.0 as usize..origin.moves.1 as usize].to_vec());
+            from = origin.from;
+        }
+        parts.into_iter().rev().flatten().collect()
+    }
+
+    fn undo(&mut self) {
+        let mut told = std::mem::take(&mut self.told);
+        while let Some((node, alive)) = self.trail.pop() {
+            self.state.unrun(node, alive);
+            if told > self.trail.len()
+                && let Some(ahead) = &mut self.ahead
+            {
+                ahead.unrun(self.net, node);
+                told = self.trail.len();
+            }
+        }
+    }
+}
+
+enum Arrival {
+    /// A new place.
+    Place,
+    /// One that is known.
+    Known,
+    /// The end, with the order that leads there.
+    End(Vec<u32>),
+    /// No room is left for a new place.
+    Full,
+}

@@ -1,0 +1,231 @@
+//! How much lies at least below and above each buffer, and why.
+
+use super::LearnRules;
+use super::problem::{Lit, MOST_TOGETHER, Problem};
+use std::collections::{BinaryHeap, VecDeque};
+
+/// No entry.
+const NONE: u32 = u32::MAX;
+
+/// A bound that was raised, with those that must be stacked for it: `reason.0..reason.1` of `stacked`.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    node: u32,
+    value: i64,
+    /// The entry of the node before.
+    before: u32,
+    reason: (u32, u32),
+}
+
+/// Two nodes per buffer: twice its number for what lies below it, plus one for what lies above it. Upside down, above
+/// is below; so on *side* 1 everything is read with orders reversed.
+#[derive(Clone, Debug)]
+pub(super) struct Bounds<'p> {
+    problem: &'p Problem,
+    rules: LearnRules,
+    /// By node, units.
+    pub value: Vec<i64>,
+    latest: Vec<u32>,
+    entries: Vec<Entry>,
+    stacked: Vec<u32>,
+    /// Entries that hold for good.
+    root: u32,
+    /// Nodes to look at again.
+    dirty: VecDeque<u32>,
+    is_dirty: Vec<bool>,
+    /// What explanations ask of entries, 0 for nothing.
+    wanted: Vec<i64>,
+    heap: BinaryHeap<u32>,
+}
+
+/// Buffers that must be stacked.
+#[derive(Clone, Copy, Debug)]
+struct Stack {
+    buffers: [u32; MOST_TOGETHER],
+    count: usize,
+}
+
+impl Stack {
+    fn of(row: &[(i64, u32)]) -> Self {
+        let mut stack = Self { count: row.len(), ..Self::default() };
+        row.iter().zip(&mut stack.buffers).for_each(|(&(_, b), place)| *place = b);
+        stack
+    }
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        Self { buffers: [0; MOST_TOGETHER], count: 0 }
+    }
+}
+
+/// What must be explained: that a node is at least so high.
+pub(super) type Demand = (usize, i64);
+
+impl<'p> Bounds<'p> {
+    pub fn new(problem: &'p Problem, rules: LearnRules) -> Self {
+        let nodes = 2 * problem.size.len();
+        Self {
+            problem,
+            rules,
+            value: vec![0; nodes],
+            latest: vec![NONE; nodes],
+            entries: Vec::new(),
+            stacked: Vec::new(),
+            root: 0,
+            dirty: VecDeque::new(),
+            is_dirty: vec![false; nodes],
+            wanted: Vec::new(),
+            heap: BinaryHeap::new(),
+        }
+    }
+
+    /// How many entries there are: a mark to go back to, or to explain up to.
+    pub fn mark(&self) -> u32 {
+        self.entries.len() as u32
+    }
+
+    /// What is there now holds for good.
+    pub fn settle(&mut self) {
+        self.root = self.mark();
+    }
+
+    pub fn touch(&mut self, node: usize) {
+        if !std::mem::replace(&mut self.is_dirty[node], true) {
+            self.dirty.push_back(node as u32);
+        }
+    }
+
+    pub fn next_dirty(&mut self) -> Option<usize> {
+        let node = self.dirty.pop_front()? as usize;
+        self.is_dirty[node] = false;
+        Some(node)
+    }
+
+    /// Back to a mark; nothing is left to look at.
+    pub fn undo(&mut self, mark: u32) {
+        while self.mark() > mark {
+            let entry = self.entries.pop().expect("there are more than at the mark");
+            let node = entry.node as usize;
+            self.latest[node] = entry.before;
+            self.value[node] = self.entries.get(entry.before as usize).map_or(0, |before| before.value);
+            self.stacked.truncate(entry.reason.0 as usize);
+        }
+        while self.next_dirty().is_some() {}
+    }
+
+    /// Raises a node to what those before it in one of its cliques ask for; true where it rose.
+    ///
+    /// All of a set of buffers alive together lie below a buffer: it lies at least as high as the lowest of them
+    /// may, plus all their sizes. The best set holds all whose bound is above some threshold.
+    pub fn update(&mut self, node: usize, truth: &[i8]) -> bool {
+        let (buffer, side) = (node / 2, node % 2);
+        let problem = self.problem;
+        let (mut best, mut stack) = (self.value[node], Stack::default());
+        let mut row = [(0, 0); MOST_TOGETHER];
+        for &(c, at) in &problem.places[buffer] {
+            let clique = &problem.cliques[c as usize];
+            let k = clique.members.len();
+            let mut count = 0;
+            for (i, &other) in clique.members.iter().enumerate() {
+                // Whether the other lies below, or above on side 1.
+                if i != at as usize && truth[(clique.below[i * k + at as usize] ^ side as Lit) as usize] > 0 {
+                    row[count] = (self.value[2 * other as usize + side], other);
+                    count += 1;
+                }
+            }
+            row[..count].sort_unstable_by(|a, b| b.cmp(a));
+            let mut sum = 0;
+            for (i, &(value, other)) in row[..count].iter().enumerate() {
+                let size = problem.size[other as usize];
+                sum = if self.rules.stacks { sum + size } else { size };
+                if value + sum > best {
+                    best = value + sum;
+                    stack = if self.rules.stacks { Stack::of(&row[..=i]) } else { Stack::of(&row[i..=i]) };
+                }
+            }
+        }
+        if best == self.value[node] {
+            return false;
+        }
+        let from = self.stacked.len() as u32;
+        self.stacked.extend_from_slice(&stack.buffers[..stack.count]);
+        let entry = Entry {
+            node: node as u32,
+            value: best,
+            before: self.latest[node],
+            reason: (from, self.stacked.len() as u32),
+        };
+        self.latest[node] = self.mark();
+        self.entries.push(entry);
+        self.value[node] = best;
+        true
+    }
+
+    /// The value of a node when there were `limit` entries.
+    pub fn value_at(&self, node: usize, limit: u32) -> i64 {
+        let mut at = self.latest[node];
+        while at != NONE && at >= limit {
+            at = self.entries[at as usize].before;
+        }
+        if at == NONE { 0 } else { self.entries[at as usize].value }
+    }
+
+    fn want(&mut self, (node, value): Demand, limit: u32) {
+        if value <= 0 {
+            return;
+        }
+        let mut at = self.latest[node];
+        while at != NONE {
+            let before = self.entries[at as usize].before;
+            let early = at < limit;
+            if early && (before == NONE || self.entries[before as usize].value < value) {
+                break;
+            }
+            at = before;
+        }
+        debug_assert!(at != NONE, "what is explained holds");
+        if at == NONE || at < self.root {
+            return;
+        }
+        let wanted = &mut self.wanted[at as usize];
+        if *wanted == 0 {
+            self.heap.push(at);
+        }
+        *wanted = value.max(*wanted);
+    }
+
+    /// Adds to `literals` orders from which the demands follow, all known when there were `limit` entries. Where less
+    /// would do than what is known, the smallest are left out.
+    pub fn explain(&mut self, demands: &[Demand], limit: u32, literals: &mut Vec<Lit>) {
+        self.wanted.resize(self.entries.len(), 0);
+        for &demand in demands {
+            self.want(demand, limit);
+        }
+        let problem = self.problem;
+        let mut reason: Vec<u32> = Vec::new();
+        while let Some(at) = self.heap.pop() {
+            let entry = self.entries[at as usize];
+            let wanted = std::mem::take(&mut self.wanted[at as usize]);
+            let (buffer, side) = (entry.node as usize / 2, entry.node as usize % 2);
+            reason.clear();
+            reason.extend(&self.stacked[entry.reason.0 as usize..entry.reason.1 as usize]);
+            reason.sort_unstable_by_key(|&b| problem.size[b as usize]);
+            // One at least must stay: the height asked for may be its own.
+            let (mut spare, mut left) = (entry.value - wanted, reason.len());
+            reason.retain(|&b| {
+                let drop = problem.size[b as usize] <= spare && left > 1 && self.rules.shorten;
+                if drop {
+                    spare -= problem.size[b as usize];
+                    left -= 1;
+                }
+                !drop
+            });
+            let sum: i64 = reason.iter().map(|&b| problem.size[b as usize]).sum();
+            for &b in &reason {
+                literals.push(problem.below(b as usize, buffer) ^ side as Lit);
+                self.want((2 * b as usize + side, wanted - sum), at);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Clauses: which literals hold, and what follows.
+
+use super::problem::Lit;
+
+/// A clause by its place in the arena: its length, its distance measure, its literals.
+pub(super) type Place = u32;
+
+/// Words before the literals of a clause.
+const HEAD: usize = 2;
+
+/// Marks clauses that are part of the problem.
+const FIXED: u32 = 0;
+
+/// A clause to look at when a literal becomes false, with another literal of it that may already hold.
+#[derive(Clone, Copy, Debug)]
+struct Watch {
+    clause: Place,
+    other: Lit,
+}
+
+/// All clauses, watched by two literals each.
+#[derive(Clone, Debug)]
+pub(super) struct Clauses {
+    arena: Vec<u32>,
+    watches: Vec<Vec<Watch>>,
+    /// Clauses learnt and kept.
+    pub learnt: usize,
+}
+
+impl Clauses {
+    pub fn new(vars: usize) -> Self {
+        Self { arena: Vec::new(), watches: vec![Vec::new(); 2 * vars], learnt: 0 }
+    }
+
+    /// Adds a clause of at least two literals. The first two are watched. `levels`: how many levels its literals are
+    /// from, 0 for a clause of the problem.
+    pub fn add(&mut self, literals: &[Lit], levels: u32) -> Place {
+        assert!(literals.len() >= 2);
+        let clause = self.arena.len() as Place;
+        self.arena.extend([literals.len() as u32, levels]);
+        self.arena.extend_from_slice(literals);
+        self.watches[literals[0] as usize].push(Watch { clause, other: literals[1] });
+        self.watches[literals[1] as usize].push(Watch { clause, other: literals[0] });
+        self.learnt += usize::from(levels != FIXED);
+        clause
+    }
+
+    pub fn literals(&self, clause: Place) -> &[Lit] {
+        let at = clause as usize;
+        &self.arena[at + HEAD..at + HEAD + self.arena[at] as usize]
+    }
+
+    /// What follows from `lit` being true: `imply` is given each literal with its clause. `Some` with a clause that is
+    /// false.
+    pub fn follow(
+        &mut self,
+        lit: Lit,
+        truth: &mut Vec<i8>,
+        mut imply: impl FnMut(&mut Vec<i8>, Lit, Place),
+    ) -> Option<Place> {
+        let falsified = lit ^ 1;
+        let mut watches = std::mem::take(&mut self.watches[falsified as usize]);
+        let (mut kept, mut broken) = (0, None);
+        let mut at = 0;
+        while at < watches.len() {
+            let watch = watches[at];
+            at += 1;
+            if truth[watch.other as usize] > 0 {
+                watches[kept] = watch;
+                kept += 1;
+                continue;
+            }
+            let from = watch.clause as usize + HEAD;
+            let length = self.arena[watch.clause as usize] as usize;
+            if self.arena[from] == falsified {
+                self.arena.swap(from, from + 1);
+            }
+            let first = self.arena[from];
+            let watch = Watch { clause: watch.clause, other: first };
+            if truth[first as usize] > 0 {
+                watches[kept] = watch;
+                kept += 1;
+                continue;
+            }
+            let free = (from + 2..from + length).find(|&i| truth[self.arena[i] as usize] >= 0);
+            if let Some(free) = free {
+                self.arena.swap(from + 1, free);
+                self.watches[self.arena[from + 1] as usize].push(watch);
+                continue;
+            }
+            watches[kept] = watch;
+            kept += 1;
+            if truth[first as usize] < 0 {
+                broken = Some(watch.clause);
+                break;
+            }
+            imply(truth, first, watch.clause);
+        }
+        watches.copy_within(at.., kept);
+        let left = watches.len() - at + kept;
+        watches.truncate(left);
+        self.watches[falsified as usize] = watches;
+        broken
+    }
+
+    /// Forgets the worse half of what was learnt, and whatever holds anyway. Only where all that is true is true for
+    /// good and has been followed.
+    pub fn reduce(&mut self, truth: &[i8], keep: usize) {
+        let arena = std::mem::take(&mut self.arena);
+        let mut clauses: Vec<(u32, u32, usize)> = Vec::new();
+        let mut at = 0;
+        while at < arena.len() {
+            clauses.push((arena[at + 1], arena[at], at));
+            at += HEAD + arena[at] as usize;
+        }
+        // Clauses of the problem come first; of those learnt the later ones where they are equally good.
+        let mut ranked = clauses.clone();
+        ranked.sort_by_key(|&(levels, length, at)| (levels, length, std::cmp::Reverse(at)));
+        let fixed = ranked.partition_point(|&(levels, ..)| levels == FIXED);
+        ranked.truncate(fixed + keep);
+        ranked.sort_by_key(|&(.., at)| at);
+        self.watches.iter_mut().for_each(Vec::clear);
+        self.learnt = 0;
+        for (levels, length, at) in ranked {
+            let literals = &arena[at + HEAD..at + HEAD + length as usize];
+            if literals.iter().any(|&lit| truth[lit as usize] > 0) {
+                continue;
+            }
+            let open: Vec<Lit> = literals.iter().copied().filter(|&lit| truth[lit as usize] == 0).collect();
+            self.add(&open, levels);
+        }
+    }
+}

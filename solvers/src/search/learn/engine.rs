@@ -1,0 +1,436 @@
+//! The search itself.
+
+use super::LearnRules;
+use super::bounds::{Bounds, Demand};
+use super::clauses::{Clauses, Place};
+use super::heap::Heap;
+use super::problem::{Lit, Problem};
+use crate::search::valley::{Reduced, luby};
+use plimsoll_model::{Budget, Stop};
+
+/// Why a literal holds.
+#[derive(Clone, Copy, Debug)]
+enum Reason {
+    /// Chosen, or for good.
+    None,
+    /// All others of the clause are false.
+    Clause(Place),
+    /// The other way round the two would not fit, by the bounds when there were so many entries.
+    Bounds(u32),
+}
+
+/// What cannot be.
+enum Conflict {
+    Clause(Place),
+    /// What lies below and above the buffer leaves no room for it.
+    Room(usize),
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LearnEnd {
+    /// Offsets in units of a layout within the capacity, with their peak.
+    Fits {
+        /// An offset per buffer, by the numbering of [`Reduced`].
+        offsets: Vec<i64>,
+        /// Units.
+        peak: i64,
+    },
+    /// There is no layout within the capacity.
+    Impossible,
+    /// The budget ran out.
+    Stopped(Stop),
+}
+
+/// Nodes that a conflict counts as: about as long as so many states of a sweep.
+const NODES_PER_CONFLICT: u64 = 64;
+
+/// Conflicts of the shortest run.
+const SHORTEST_RUN: u64 = 100;
+
+/// Clauses learnt that are kept at first, and how many more after each clean-up.
+const KEPT: usize = 4_000;
+const MORE_KEPT: usize = 500;
+
+/// How much less a conflict counts than the one after it.
+const DECAY: f64 = 0.95;
+
+/// Searches for layouts within a capacity that may be lowered; what was learnt stays.
+#[derive(Clone, Debug)]
+pub struct Engine<'p> {
+    problem: &'p Problem,
+    capacity: i64,
+    bounds: Bounds<'p>,
+    clauses: Clauses,
+    heap: Heap,
+    /// By literal: 1 true, -1 false, 0 open.
+    truth: Vec<i8>,
+    phase: Vec<bool>,
+    level: Vec<u32>,
+    reason: Vec<Reason>,
+    trail: Vec<Lit>,
+    followed: usize,
+    /// Lengths of trail and bounds where each level begins.
+    levels: Vec<(usize, u32)>,
+    seen: Vec<bool>,
+    conflicts: u64,
+    /// Conflicts at which the run ends, and how many runs there were.
+    run_until: u64,
+    runs: u64,
+    most_learnt: usize,
+    impossible: bool,
+}
+
+impl<'p> Engine<'p> {
+    /// For layouts of at most `capacity` units.
+    pub fn new(problem: &'p Problem, reduced: &Reduced, capacity: i64, rules: LearnRules) -> Self {
+        let vars = problem.vars;
+        let activity = |&(a, b): &(u32, u32)| {
+            let units = problem.size[a as usize] + problem.size[b as usize];
+            units as f64 / capacity.max(1) as f64
+        };
+        let mut engine = Self {
+            problem,
+            capacity,
+            bounds: Bounds::new(problem, rules),
+            clauses: Clauses::new(vars),
+            heap: Heap::new(problem.pairs.iter().map(activity).collect()),
+            truth: vec![0; 2 * vars],
+            phase: vec![false; vars],
+            level: vec![0; vars],
+            reason: vec![Reason::None; vars],
+            trail: Vec::new(),
+            followed: 0,
+            levels: Vec::new(),
+            seen: vec![false; vars],
+            conflicts: 0,
+            run_until: SHORTEST_RUN,
+            runs: 0,
+            most_learnt: KEPT,
+            impossible: false,
+        };
+        for [x, y, z] in problem.triangles() {
+            engine.clauses.add(&[x, y, z], 0);
+            engine.clauses.add(&[x ^ 1, y ^ 1, z ^ 1], 0);
+        }
+        if rules.symmetry {
+            engine.break_symmetry(reduced);
+        }
+        engine.look_everywhere();
+        engine
+    }
+
+    /// Twins lie in the order of their numbers. Upside down a layout is a layout: of the two largest buffers that
+    /// conflict the first lies below; not of two that have twins, whose numbers mean something already.
+    fn break_symmetry(&mut self, reduced: &Reduced) {
+        let n = reduced.len();
+        let mut has_twin = vec![false; n];
+        for b in 0..n {
+            let first = reduced.twin[b] as usize;
+            if first != b {
+                (has_twin[b], has_twin[first]) = (true, true);
+            }
+        }
+        let size = &self.problem.size;
+        let mut largest: Option<(i64, Lit)> = None;
+        for (at, &(a, b)) in (0..).zip(&self.problem.pairs) {
+            let (a, b) = (a as usize, b as usize);
+            if reduced.twin[a] == reduced.twin[b] && self.truth[2 * at] == 0 {
+                self.assign(2 * at as Lit + u32::from(a > b), Reason::None);
+            }
+            let both = size[a] + size[b];
+            if !has_twin[a] && !has_twin[b] && largest.is_none_or(|(most, _)| both > most) {
+                largest = Some((both, 2 * at as Lit));
+            }
+        }
+        if let Some((_, lit)) = largest {
+            self.assign(lit, Reason::None);
+        }
+    }
+
+    /// Lowers the capacity.
+    pub fn aim(&mut self, capacity: i64) {
+        debug_assert!(capacity <= self.capacity);
+        if capacity < self.capacity {
+            self.capacity = capacity;
+            self.back_to(0);
+            self.look_everywhere();
+        }
+    }
+
+    /// Units.
+    pub fn capacity(&self) -> i64 {
+        self.capacity
+    }
+
+    /// How many runs were restarted.
+    pub fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// Orders to try first: those of a layout.
+    pub fn suggest(&mut self, offsets: &[i64]) {
+        for (phase, &(a, b)) in self.phase.iter_mut().zip(&self.problem.pairs) {
+            *phase = offsets[a as usize] < offsets[b as usize];
+        }
+    }
+
+    /// Every bound against the capacity, for good.
+    fn look_everywhere(&mut self) {
+        for node in 0..self.bounds.value.len() {
+            self.impossible |= self.look_at(node).is_some();
+        }
+    }
+
+    /// Searches until there is an answer or the budget is spent.
+    pub fn run(&mut self, budget: &mut Budget) -> LearnEnd {
+        loop {
+            if self.impossible {
+                return LearnEnd::Impossible;
+            }
+            if let Some(stop) = budget.tick() {
+                self.back_to(0);
+                return LearnEnd::Stopped(stop);
+            }
+            if let Some(conflict) = self.propagate() {
+                self.learn(&conflict);
+                self.conflicts += 1;
+                if let Some(stop) = budget.spend(NODES_PER_CONFLICT) {
+                    self.back_to(0);
+                    return LearnEnd::Stopped(stop);
+                }
+                continue;
+            }
+            if self.levels.is_empty() {
+                self.bounds.settle();
+            }
+            if self.conflicts >= self.run_until && !self.levels.is_empty() {
+                self.restart();
+                continue;
+            }
+            let Some(lit) = self.choose() else {
+                let n = self.problem.size.len();
+                let offsets: Vec<i64> = (0..n).map(|b| self.bounds.value[2 * b]).collect();
+                let peak = (0..n).map(|b| offsets[b] + self.problem.size[b]).max().unwrap_or(0);
+                return LearnEnd::Fits { offsets, peak };
+            };
+            self.levels.push((self.trail.len(), self.bounds.mark()));
+            self.assign(lit, Reason::None);
+        }
+    }
+
+    fn restart(&mut self) {
+        self.runs += 1;
+        self.run_until = self.conflicts + SHORTEST_RUN * luby(self.runs);
+        self.back_to(0);
+        if self.clauses.learnt > self.most_learnt {
+            self.clauses.reduce(&self.truth, self.most_learnt / 2);
+            self.most_learnt += MORE_KEPT;
+        }
+    }
+
+    fn choose(&mut self) -> Option<Lit> {
+        while let Some(var) = self.heap.pop() {
+            if self.truth[2 * var as usize] == 0 {
+                return Some(2 * var + u32::from(!self.phase[var as usize]));
+            }
+        }
+        None
+    }
+
+    fn assign(&mut self, lit: Lit, reason: Reason) {
+        let var = lit as usize / 2;
+        self.truth[lit as usize] = 1;
+        self.truth[lit as usize ^ 1] = -1;
+        self.level[var] = self.levels.len() as u32;
+        self.reason[var] = reason;
+        self.trail.push(lit);
+    }
+
+    fn back_to(&mut self, level: usize) {
+        let Some(&(length, mark)) = self.levels.get(level) else {
+            return;
+        };
+        for lit in self.trail.drain(length..) {
+            let var = lit as usize / 2;
+            self.truth[lit as usize] = 0;
+            self.truth[lit as usize ^ 1] = 0;
+            self.phase[var] = lit & 1 == 0;
+            self.heap.insert(var as u32);
+        }
+        self.followed = length;
+        self.bounds.undo(mark);
+        self.levels.truncate(level);
+    }
+
+    /// Everything that follows, clauses before bounds, so that orders have no circles where bounds look at them.
+    fn propagate(&mut self) -> Option<Conflict> {
+        loop {
+            while let Some(&lit) = self.trail.get(self.followed) {
+                self.followed += 1;
+                let level = self.levels.len() as u32;
+                let (trail, levels, reasons) = (&mut self.trail, &mut self.level, &mut self.reason);
+                let broken = self.clauses.follow(lit, &mut self.truth, |truth, lit, clause| {
+                    truth[lit as usize] = 1;
+                    truth[lit as usize ^ 1] = -1;
+                    levels[lit as usize / 2] = level;
+                    reasons[lit as usize / 2] = Reason::Clause(clause);
+                    trail.push(lit);
+                });
+                if let Some(clause) = broken {
+                    return Some(Conflict::Clause(clause));
+                }
+                let (low, high) = self.problem.pair(lit);
+                self.bounds.touch(2 * high);
+                self.bounds.touch(2 * low + 1);
+            }
+            let node = self.bounds.next_dirty()?;
+            if self.bounds.update(node, &self.truth)
+                && let Some(buffer) = self.look_at(node)
+            {
+                return Some(Conflict::Room(buffer));
+            }
+        }
+    }
+
+    /// What follows from the bound of a node; the buffer itself where it has no room.
+    fn look_at(&mut self, node: usize) -> Option<usize> {
+        let problem = self.problem;
+        let (buffer, side) = (node / 2, node % 2);
+        let value = self.bounds.value[node] + problem.size[buffer];
+        if value + self.bounds.value[node ^ 1] > self.capacity {
+            return Some(buffer);
+        }
+        for &(other, lit) in &problem.others[buffer] {
+            // On this side the buffer comes before the other.
+            let before = lit ^ side as Lit;
+            let other = other as usize;
+            match self.truth[before as usize] {
+                1 => self.bounds.touch(2 * other + side),
+                0 => {
+                    let rest = problem.size[other] + self.bounds.value[2 * other + 1 - side];
+                    if value + rest > self.capacity {
+                        self.assign(before ^ 1, Reason::Bounds(self.bounds.mark()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// True literals that cannot all be true.
+    fn explain_conflict(&mut self, conflict: &Conflict, literals: &mut Vec<Lit>) {
+        match *conflict {
+            Conflict::Clause(clause) => literals.extend(self.clauses.literals(clause).iter().map(|l| l ^ 1)),
+            Conflict::Room(buffer) => {
+                let need = self.capacity + 1 - self.problem.size[buffer];
+                self.explain_sum((2 * buffer, 2 * buffer + 1), need, self.bounds.mark(), literals);
+            }
+        }
+    }
+
+    /// True literals from which that one follows.
+    fn explain_literal(&mut self, lit: Lit, literals: &mut Vec<Lit>) {
+        match self.reason[lit as usize / 2] {
+            Reason::None => {}
+            Reason::Clause(clause) => {
+                literals.extend(self.clauses.literals(clause).iter().filter(|&&l| l != lit).map(|l| l ^ 1));
+            }
+            Reason::Bounds(mark) => {
+                // The other way round the higher one would be below.
+                let (low, high) = self.problem.pair(lit);
+                let need = self.capacity + 1 - self.problem.size[low] - self.problem.size[high];
+                self.explain_sum((2 * high, 2 * low + 1), need, mark, literals);
+            }
+        }
+    }
+
+    /// Why two nodes are together at least `need`; what is known beyond is left off one of them.
+    fn explain_sum(&mut self, (a, b): (usize, usize), need: i64, mark: u32, literals: &mut Vec<Lit>) {
+        let (x, y) = (self.bounds.value_at(a, mark), self.bounds.value_at(b, mark));
+        let spare = x + y - need;
+        debug_assert!(spare >= 0);
+        let demands: [Demand; 2] = if x <= spare {
+            [(a, 0), (b, need)]
+        } else if y <= spare {
+            [(a, need), (b, 0)]
+        } else {
+            [(a, x - spare), (b, y)]
+        };
+        self.bounds.explain(&demands, mark, literals);
+    }
+
+    /// Learns a clause from a conflict, goes back to where it says something, and follows it.
+    fn learn(&mut self, conflict: &Conflict) {
+        let mut literals = Vec::new();
+        self.explain_conflict(conflict, &mut literals);
+        let deepest = literals.iter().map(|&lit| self.level[lit as usize / 2]).max().unwrap_or(0);
+        if deepest == 0 {
+            self.impossible = true;
+            return;
+        }
+        self.back_to(deepest as usize);
+        let mut learnt: Vec<Lit> = vec![0];
+        let (mut open, mut at) = (0, self.trail.len());
+        let first = loop {
+            for &lit in &literals {
+                let var = lit as usize / 2;
+                if self.level[var] == 0 || std::mem::replace(&mut self.seen[var], true) {
+                    continue;
+                }
+                self.heap.bump(var as u32);
+                if self.level[var] == deepest {
+                    open += 1;
+                } else {
+                    learnt.push(lit ^ 1);
+                }
+            }
+            let lit = loop {
+                at -= 1;
+                if self.seen[self.trail[at] as usize / 2] {
+                    break self.trail[at];
+                }
+            };
+            open -= 1;
+            if open == 0 {
+                break lit;
+            }
+            self.seen[lit as usize / 2] = false;
+            literals.clear();
+            self.explain_literal(lit, &mut literals);
+        };
+        learnt[0] = first ^ 1;
+        self.heap.decay(DECAY);
+        self.add_learnt(&learnt);
+    }
+
+    /// Adds a clause whose first literal alone is of the last level, without what its other literals imply, and goes
+    /// back to the last level but one of them.
+    fn add_learnt(&mut self, all: &[Lit]) {
+        let implied = |lit: &Lit| match self.reason[*lit as usize / 2] {
+            Reason::Clause(clause) => self.clauses.literals(clause).iter().all(|&other| {
+                other ^ 1 == *lit || self.seen[other as usize / 2] || self.level[other as usize / 2] == 0
+            }),
+            _ => false,
+        };
+        let mut learnt = vec![all[0]];
+        learnt.extend(all[1..].iter().filter(|lit| !implied(lit)));
+        for &lit in all {
+            self.seen[lit as usize / 2] = false;
+        }
+        let level = |lit: Lit| self.level[lit as usize / 2];
+        let Some(second) = (1..learnt.len()).max_by_key(|&at| level(learnt[at])) else {
+            self.back_to(0);
+            self.assign(learnt[0], Reason::None);
+            return;
+        };
+        learnt.swap(1, second);
+        let mut levels: Vec<u32> = learnt.iter().map(|&lit| level(lit)).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        self.back_to(level(learnt[1]) as usize);
+        let clause = self.clauses.add(&learnt, levels.len() as u32);
+        self.assign(learnt[0], Reason::Clause(clause));
+    }
+}
