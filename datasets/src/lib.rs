@@ -5,7 +5,6 @@
 mod above_load;
 #[cfg(test)]
 mod brute;
-mod cnn;
 mod corpora;
 mod derive;
 mod error;
@@ -24,7 +23,6 @@ mod tflite;
 mod worked;
 
 pub use above_load::{AboveLoad, AboveLoadParams, DRAWS, ORDERS, hard_above_load, late_above_load};
-pub use cnn::{lenet5, resnet18, vgg16};
 pub use corpora::{CORPORA_VARIABLE, CorporaError, InstanceFile, corpora, corpora_from_environment};
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use plimsoll::model::csv::write_atomically;
+use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Writes one JSON object on a line of its own to standard output.
+pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(value).map_err(Failure::internal)?;
+    print(&format!("{text}\n"))
 }
 
 /// One line on standard error.

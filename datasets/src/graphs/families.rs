@@ -1,6 +1,6 @@
 //! Every family of generated graphs: the list that the command and the tests read.
 
-use super::{cells, llm, shapes, wired};
+use super::{cells, classic, llm, shapes, wired};
 use crate::error::{GenerateError, at_least};
 use plimsoll_model::graph::Graph;
 use std::collections::BTreeMap;
@@ -97,6 +97,7 @@ const fn param(name: &'static str, default: u64, about: &'static str) -> GraphPa
     GraphParam { name, default, about }
 }
 
+const BATCH: GraphParam = param("batch", 1, "images at once");
 const N: GraphParam = param("n", 100, "number of operators");
 const KIB: GraphParam = param("kib", 1024, "tensors take 1 to so many KiB, every size as likely");
 const SIZE: &str = "height and width of the input, pixels";
@@ -165,6 +166,24 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             param("size", 28, SIZE),
         ],
         make: shapes::inception,
+    },
+    GraphFamily {
+        name: "lenet5",
+        about: "LeNet-5 with rectifiers, 28 x 28 inputs (after LeCun et al. 1998)",
+        params: &[BATCH],
+        make: |params, _| classic::lenet5(params),
+    },
+    GraphFamily {
+        name: "vgg16",
+        about: "VGG-16, configuration D (Simonyan, Zisserman 2015)",
+        params: &[BATCH],
+        make: |params, _| classic::vgg16(params),
+    },
+    GraphFamily {
+        name: "resnet18",
+        about: "ResNet-18, batch normalisation folded (He et al. 2016)",
+        params: &[BATCH],
+        make: |params, _| classic::resnet18(params),
     },
     GraphFamily {
         name: "randwire-ws",

@@ -12,6 +12,7 @@
 //! ```
 
 mod cells;
+mod classic;
 mod families;
 mod llm;
 mod net;

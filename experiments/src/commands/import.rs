@@ -26,8 +26,7 @@ pub fn main(args: &ImportArgs) -> Result<u8, Failure> {
     }
     let report = Report::new(&import.graph, import.assumed);
     if args.json {
-        let text = serde_json::to_string(&report).map_err(Failure::internal)?;
-        output::print(&format!("{text}\n"))?;
+        output::print_json(&report)?;
     } else {
         output::print(&report.text())?;
     }

@@ -108,8 +108,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     let graph_families = GRAPH_FAMILIES.iter().map(GeneratedGraph::of).collect();
     let listing = Listing { algorithms, variants, suites, families, graph_families, papers };
     if args.json {
-        let text = serde_json::to_string(&listing).map_err(Failure::internal)?;
-        output::print(&format!("{text}\n"))?;
+        output::print_json(&listing)?;
     } else {
         output::print(&listing.text())?;
     }

@@ -47,8 +47,7 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     store(args, graph, &solver, &regions)?;
     let report = Report::new(graph, order, solver, &regions, import.assumed);
     if args.json {
-        let text = serde_json::to_string(&report).map_err(Failure::internal)?;
-        output::print(&format!("{text}\n"))?;
+        output::print_json(&report)?;
     } else {
         output::print(&report.text())?;
     }

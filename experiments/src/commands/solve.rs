@@ -62,8 +62,7 @@ fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Re
     store(args, instance, entry, &outcome)?;
     let report = Report::new::<P>(args, instance, entry.name, &outcome, attempt.seconds);
     if args.json {
-        let text = serde_json::to_string(&report).map_err(Failure::internal)?;
-        output::print(&format!("{text}\n"))?;
+        output::print_json(&report)?;
     } else {
         output::print(&report.table())?;
     }

@@ -55,8 +55,7 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
         certificate_message,
     };
     if args.json {
-        let text = serde_json::to_string(&report).map_err(Failure::internal)?;
-        output::print(&format!("{text}\n"))?;
+        output::print_json(&report)?;
     } else {
         output::print(&report.table())?;
     }

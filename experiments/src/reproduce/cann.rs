@@ -1,14 +1,12 @@
 //! The CANN graph engine's memory reuse and its adjustment of topological orders (SOURCES S4).
 
-use super::{Context, ReproduceError, Reproduction};
+use super::{Context, ReproduceError, Reproduction, generated};
 use crate::report::table::{Align, Table};
 use plimsoll_datasets::cann;
-use plimsoll_datasets::graphs::GraphFamily;
 use plimsoll_heuristics::order::{Adjust, Base, OrderRule};
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::order::{OrderProblem, check_order};
 use plimsoll_model::{Budget, Bytes, Claim};
-use std::collections::BTreeMap;
 
 /// What the article prints: network, gigabytes before and after, saving in percent.
 const PRINTED: [(&str, &str, f64, f64, f64); 2] =
@@ -146,13 +144,7 @@ fn rules(context: &Context<'_>, network: &str, found: &mut Reproduction) -> Resu
 }
 
 fn model(family: &'static str, params: &[(&str, u64)]) -> Result<OrderProblem, ReproduceError> {
-    let missing = || ReproduceError::Missing { name: family, problem: "generated graphs" };
-    let family = GraphFamily::named(family).ok_or_else(missing)?;
-    let params: BTreeMap<String, u64> =
-        params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    let graph = family
-        .generate(0, &params)
-        .map_err(|source| ReproduceError::Generate { graph: family.name.to_owned(), source })?;
+    let graph = generated(family, params)?;
     let storages = graph
         .storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO)
         .map_err(|source| ReproduceError::Order { graph: graph.name().to_owned(), source })?;

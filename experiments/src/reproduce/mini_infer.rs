@@ -1,10 +1,10 @@
 //! Mini-Infer's static memory planner (SOURCES S1): pools by greedy colouring.
 
-use super::{Context, ReproduceError, Reproduction};
+use super::{Context, ReproduceError, Reproduction, generated};
 use crate::report::table::{Align, Table};
 use crate::report::{gap_percent, percent};
 use crate::run::RunError;
-use plimsoll_datasets::{ImportOptions, import_file, lenet5, resnet18, vgg16};
+use plimsoll_datasets::{ImportOptions, import_file};
 use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
 use plimsoll_model::{Bytes, Claim, Instance, PoolPlan, SolveError};
 use std::fmt::Write as _;
@@ -48,11 +48,10 @@ fn arithmetic(found: &mut Reproduction) {
 
 /// `LeNet-5`, VGG-16 and `ResNet-18` from their published architectures, and the ONNX networks of the corpora, where there are.
 fn networks() -> Result<Vec<(String, Graph)>, ReproduceError> {
-    let mut graphs = vec![
-        ("lenet5".to_owned(), lenet5(1)),
-        ("vgg16".to_owned(), vgg16(1)),
-        ("resnet18".to_owned(), resnet18(1)),
-    ];
+    let mut graphs = Vec::new();
+    for family in ["lenet5", "vgg16", "resnet18"] {
+        graphs.push((family.to_owned(), generated(family, &[])?));
+    }
     let Some(corpora) = crate::suite::corpora() else { return Ok(graphs) };
     let folder = corpora.join("onnx");
     let mut files: Vec<_> =

@@ -9,7 +9,10 @@ mod mini_infer;
 use crate::registry::Registry;
 use crate::report::table::Table;
 use crate::run::{Limits, run};
+use plimsoll_datasets::graphs::GraphFamily;
+use plimsoll_model::graph::Graph;
 use plimsoll_model::{Entry, Outcome, Problem, Setup, Silent};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// What a reproduction may use and spend.
@@ -96,6 +99,15 @@ impl Context<'_> {
             source,
         })
     }
+}
+
+/// A generated graph, seed 0.
+fn generated(family: &'static str, params: &[(&str, u64)]) -> Result<Graph, ReproduceError> {
+    let missing = ReproduceError::Missing { name: family, problem: "generated graphs" };
+    let known = GraphFamily::named(family).ok_or(missing)?;
+    let params: BTreeMap<String, u64> =
+        params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+    known.generate(0, &params).map_err(|source| ReproduceError::Generate { graph: family.to_owned(), source })
 }
 
 /// A paper, and how to compute its results again.

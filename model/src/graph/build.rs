@@ -1,6 +1,6 @@
 //! Builds a graph, refusing what is none.
 
-use super::{Alias, AliasKind, Graph, Operator, Region, Role, Tensor};
+use super::{Graph, Operator, Region, Role, Tensor};
 use crate::units::{OperatorId, RegionId, TensorId};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -168,15 +168,6 @@ impl GraphBuilder {
         self.homes.push(region);
         self.regions[region.index()].operators.push(id);
         id
-    }
-
-    /// Lets an output of the operator appended last share the memory of an input of it.
-    ///
-    /// # Panics
-    /// If there is no operator yet.
-    pub fn alias_last(&mut self, input: TensorId, output: TensorId, kind: AliasKind) {
-        let last = self.operators.last_mut().expect("an operator to alias tensors of");
-        last.aliases.push(Alias { input, output, kind });
     }
 
     /// Adds a region owned by an operator.

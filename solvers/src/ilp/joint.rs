@@ -18,10 +18,11 @@
 //! Size: binaries per operator and step and per pair of buffers, a constraint per pair and step.
 
 use super::highs::{End, Limits, Scale, believed, solve};
+use super::steps::Windows;
 use crate::exact::Exact;
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
-use plimsoll_model::order::{Order, OrderProblem, around_bound};
+use plimsoll_model::order::{Order, around_bound};
 use plimsoll_model::{
     Budget, Bytes, Joint, JointPlan, JointProblem, LowerBound, Observer, OperatorId, Outcome, Problem, Setup,
     Silent, SolveError, Solver, Stats, Stop, Witness, gcd,
@@ -60,8 +61,7 @@ struct Formulation {
     n: usize,
     edges: Vec<(usize, usize)>,
     rooms: Vec<Room>,
-    /// Earliest and latest step of each operator.
-    windows: Vec<(usize, usize)>,
+    windows: Windows,
     /// Bytes per unit.
     unit: u64,
     /// Units offsets are multiples of.
@@ -97,7 +97,7 @@ impl Formulation {
             n: problem.len(),
             edges: edges.collect(),
             rooms: rooms.chain(scratch).collect(),
-            windows: windows(problem),
+            windows: Windows::of(problem),
             unit,
             align: (input.align.get() / unit) as i64,
             lower: lower.get().div_ceil(unit) as i64,
@@ -169,7 +169,8 @@ impl Formulation {
     }
 
     fn order(&self, problem: &mut HighsProblem, steps: &[Vec<Variable>]) {
-        for (o, &(early, late)) in self.windows.iter().enumerate() {
+        let Windows { earliest, latest } = &self.windows;
+        for (o, (&early, &late)) in earliest.iter().zip(latest).enumerate() {
             let sum: Expression = steps[o].iter().sum();
             problem.add_constraint(constraint!(sum == 1.0));
             for (t, &step) in steps[o].iter().enumerate() {
@@ -219,28 +220,6 @@ impl Formulation {
         }
         placed.into_iter().collect::<Option<Vec<_>>>().map(Order::new)
     }
-}
-
-/// Earliest and latest step of each operator: as many run before it as it has ancestors.
-fn windows(problem: &OrderProblem) -> Vec<(usize, usize)> {
-    let reach = |id: OperatorId, next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
-        let mut seen = vec![false; problem.len()];
-        let mut todo = next(id);
-        let mut count = 0;
-        while let Some(at) = todo.pop() {
-            if !std::mem::replace(&mut seen[at.index()], true) {
-                count += 1;
-                todo.extend(next(at));
-            }
-        }
-        count
-    };
-    let window = |id| {
-        let before = reach(id, &|at| problem.predecessors(at).to_vec());
-        let after = reach(id, &|at| problem.successors(at).to_vec());
-        (before, problem.len() - 1 - after)
-    };
-    problem.ids().map(window).collect()
 }
 
 impl Solver<Joint> for JointIlp {

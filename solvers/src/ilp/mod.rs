@@ -9,6 +9,7 @@ mod model;
 mod offsets;
 mod orders;
 mod pools;
+mod steps;
 
 pub use joint::JointIlp;
 pub use offsets::{Formulation, Ilp};

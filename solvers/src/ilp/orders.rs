@@ -17,6 +17,7 @@
 //! Works on the problem as it is, without any of the reductions of [`crate::order`]: slow, but a judge of its own.
 
 use super::highs::{End, Limits, Scale, believed, solve};
+use super::steps::Windows;
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
 use plimsoll_model::order::{Order, OrderProblem, around_bound, check_order};
@@ -66,38 +67,6 @@ impl Known {
             Self::One => Expression::from(1.0),
             Self::Free(variable) => variable.into(),
         }
-    }
-}
-
-/// Windows of the operators.
-struct Windows {
-    earliest: Vec<usize>,
-    latest: Vec<usize>,
-}
-
-impl Windows {
-    /// By the number of operators that must run before and after. O(n e).
-    fn of(problem: &OrderProblem) -> Self {
-        let reach = |id: OperatorId, next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
-            let mut seen = vec![false; problem.len()];
-            let mut todo = next(id);
-            let mut count = 0;
-            while let Some(at) = todo.pop() {
-                if !std::mem::replace(&mut seen[at.index()], true) {
-                    count += 1;
-                    todo.extend(next(at));
-                }
-            }
-            count
-        };
-        let before = |id| reach(id, &|at| problem.predecessors(at).to_vec());
-        let after = |id| problem.len() - 1 - reach(id, &|at| problem.successors(at).to_vec());
-        Self { earliest: problem.ids().map(before).collect(), latest: problem.ids().map(after).collect() }
-    }
-
-    /// Number of free variables of operators.
-    fn free(&self) -> usize {
-        self.earliest.iter().zip(&self.latest).map(|(earliest, latest)| latest - earliest).sum()
     }
 }
 

@@ -68,8 +68,7 @@ pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> R
         })?;
     }
     if args.json {
-        let text = serde_json::to_string(&rows).map_err(Failure::internal)?;
-        output::print(&format!("{text}\n"))?;
+        output::print_json(&rows)?;
     } else {
         output::print(&text(graph, &rows))?;
     }

@@ -42,8 +42,7 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     store(args, graph, &regions)?;
     let report = Report::new(graph, entry.name, &regions, import.assumed);
     if args.json {
-        let text = serde_json::to_string(&report).map_err(Failure::internal)?;
-        output::print(&format!("{text}\n"))?;
+        output::print_json(&report)?;
     } else {
         output::print(&report.text())?;
     }

@@ -1,0 +1,36 @@
+//! The steps that precedences leave operators (ASAP and ALAP).
+
+use plimsoll_model::OperatorId;
+use plimsoll_model::order::OrderProblem;
+
+/// Earliest and latest step of each operator in any order.
+pub(super) struct Windows {
+    pub earliest: Vec<usize>,
+    pub latest: Vec<usize>,
+}
+
+impl Windows {
+    /// By the number of operators that must run before and after. O(n e).
+    pub fn of(problem: &OrderProblem) -> Self {
+        let reach = |id: OperatorId, next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
+            let mut seen = vec![false; problem.len()];
+            let mut todo = next(id);
+            let mut count = 0;
+            while let Some(at) = todo.pop() {
+                if !std::mem::replace(&mut seen[at.index()], true) {
+                    count += 1;
+                    todo.extend(next(at));
+                }
+            }
+            count
+        };
+        let before = |id| reach(id, &|at| problem.predecessors(at).to_vec());
+        let after = |id| problem.len() - 1 - reach(id, &|at| problem.successors(at).to_vec());
+        Self { earliest: problem.ids().map(before).collect(), latest: problem.ids().map(after).collect() }
+    }
+
+    /// Number of free variables of operators.
+    pub fn free(&self) -> usize {
+        self.earliest.iter().zip(&self.latest).map(|(earliest, latest)| latest - earliest).sum()
+    }
+}
