@@ -11,6 +11,7 @@
 #   optima       proved optima of A to K: two threads, five seeds, ten seconds
 #   rules        what each rule of valley branching buys on A to K at their loads
 #   above-load   proofs of optima above the load: search, ilp, smt, CP-SAT, a minute each
+#   wide         the same with more alive at a time: search and smt on the instances of 120 buffers with ten and twelve alive
 #   large        a million buffers of each family
 #   orders       every order algorithm on generated graphs and, where PLIMSOLL_CORPORA is set, on real models
 # With words, only those records: scripts/results.sh ablation robust
@@ -21,7 +22,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load large orders"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -152,6 +153,8 @@ if wanted above-load; then
     record above-load above-load --only '*-40-*,*-120-*' --problems offsets --solvers search,ilp,smt --time-limit 60 \
         --reference search "${peers[@]+"${peers[@]}"}"
 fi
+record wide above-load-wide --only '*-10-*-120-*,*-12-*-120-*' --problems offsets --solvers search,smt --time-limit 60 \
+    --reference search
 record large large --only '*-1000000' --problems offsets --solvers exact --time-limit 28
 
 # One graph after the other, each by every order algorithm: rows.csv as they come, summary.md with one line per graph.

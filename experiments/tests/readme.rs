@@ -66,6 +66,7 @@ fn the_script_of_records_knows_its_words() {
         "optima",
         "rules",
         "above-load",
+        "wide",
         "large",
         "orders",
     ] {

@@ -10,12 +10,11 @@
 //!     0 └───┴────────┴───  steps
 //! ```
 //!
-//! Rectangles carry their story as a hover title; those with room carry their name. Time and memory are linear in
+//! Rectangles carry their story as a hover title; those with room carry their name, or the end of it. Time and memory are linear in
 //! the number of rectangles: a map of 20,000 buffers is a file of a few megabytes.
 
 use crate::plan::ProblemKind;
 use plimsoll_model::{Bytes, Instance, Piece, load};
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 const WIDTH: f64 = 1200.0;
@@ -164,10 +163,8 @@ impl Map<'_> {
                     let (y, bottom) = (scale.y(piece.end().get()), scale.y(piece.start.get()));
                     let (w, h) = ((right - x).max(0.05), (bottom - y).max(0.05));
                     write!(output, "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{w:.2}\" height=\"{h:.2}\"/>")?;
-                    let wide = 7.5 * buffer.name().chars().count() as f64 + 6.0;
-                    if w >= wide && h >= 15.0 {
-                        let (cx, cy) = (x + w / 2.0, y + h / 2.0 + 4.0);
-                        let _ = writeln!(labels, "<text x=\"{cx:.1}\" y=\"{cy:.1}\">{name}</text>");
+                    if let Some(text) = label(buffer.name(), (x, y), (w, h)) {
+                        labels.push_str(&text);
                     }
                 }
             }
@@ -178,6 +175,35 @@ impl Map<'_> {
             "</g>\n<g text-anchor=\"middle\" font-size=\"12\" fill=\"#111\" pointer-events=\"none\">\n{labels}</g>"
         )
     }
+}
+
+/// Width of a letter and height of a line, points; a name cut shorter than so many letters says nothing.
+const LETTER: f64 = 7.5;
+const LINE: f64 = 15.0;
+const LEAST_LETTERS: usize = 4;
+
+/// The name in the middle of a rectangle, upright where that is longer than wide; the end of it where it is too long, as
+/// names of tensors differ there. `None` without room.
+fn label(name: &str, (x, y): (f64, f64), (w, h): (f64, f64)) -> Option<String> {
+    let upright = w < LINE || (h > w && w < LETTER * name.chars().count() as f64 + 6.0);
+    let (along, across) = if upright { (h, w) } else { (w, h) };
+    let room = ((along - 6.0) / LETTER).max(0.0) as usize;
+    let letters = name.chars().count();
+    if across < LINE || room < letters.min(LEAST_LETTERS) || letters == 0 {
+        return None;
+    }
+    let text = if letters <= room {
+        escape(name)
+    } else {
+        let end: String = name.chars().skip(letters + 1 - room).collect();
+        format!("\u{2026}{}", escape(&end))
+    };
+    let (cx, cy) = (x + w / 2.0, y + h / 2.0);
+    Some(if upright {
+        format!("<text transform=\"translate({:.1} {cy:.1}) rotate(-90)\">{text}</text>\n", cx + 4.0)
+    } else {
+        format!("<text x=\"{cx:.1}\" y=\"{:.1}\">{text}</text>\n", cy + 4.0)
+    })
 }
 
 const PEAK: (&str, &str) = ("#b00020", "none");
@@ -323,6 +349,16 @@ mod tests {
             .build()
             .unwrap();
         assert!(!draw(&huge, &Layout::from_raw([0])).contains("NaN"));
+    }
+
+    #[test]
+    fn names_are_cut_to_the_room_there_is() {
+        let text = |name: &str, size| label(name, (0.0, 0.0), size);
+        assert!(text("conv1", (60.0, 20.0)).unwrap().contains(">conv1<"));
+        assert!(text("block/one/conv1", (60.0, 20.0)).unwrap().contains(">\u{2026}/conv1<"));
+        assert!(text("conv1", (20.0, 60.0)).unwrap().contains("rotate(-90)\">conv1<"));
+        assert_eq!(text("conv1", (20.0, 20.0)), None);
+        assert_eq!(text("conv1", (600.0, 10.0)), None);
     }
 
     #[test]
