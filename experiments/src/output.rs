@@ -52,8 +52,17 @@ pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     }
 }
 
+/// Makes sure of all files a command was asked for, as [`check_target`] does, and that no two are one.
+pub fn check_targets(targets: &[&Option<PathBuf>], inputs: &[&Path]) -> Result<(), Failure> {
+    let paths: Vec<&Path> = targets.iter().copied().flatten().map(AsRef::as_ref).collect();
+    for path in &paths {
+        check_target(path, inputs)?;
+    }
+    check_distinct(&paths)
+}
+
 /// Refuses two outputs in one file.
-pub fn check_distinct(paths: &[&Path]) -> Result<(), Failure> {
+fn check_distinct(paths: &[&Path]) -> Result<(), Failure> {
     let place = |path: &Path| {
         let folder = folder_of(path);
         (folder.canonicalize().unwrap_or(folder), path.file_name().map(ToOwned::to_owned))

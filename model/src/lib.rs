@@ -39,6 +39,7 @@ pub mod order;
 mod outcome;
 mod pairs;
 mod solver;
+mod topological;
 mod units;
 
 pub use bound::{BoundError, LowerBound, Witness, simple_bound, stack_height, verify_bound};
@@ -57,4 +58,5 @@ pub use pairs::Pairs;
 pub use solver::{
     Entry, Kind, Observer, Offsets, Orders, Pools, Problem, Scattered, Setup, Silent, SolveError, Solver,
 };
+pub use topological::topological;
 pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, gcd};

@@ -7,8 +7,8 @@ use super::proto;
 use super::value::{Fact, Reason, Value, misfit, read_tensor};
 use crate::import::ImportError;
 use plimsoll_model::graph::{GraphError, MAX_DEPTH, Role};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use plimsoll_model::topological;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// A tensor: what the file says of it, and what is found out.
@@ -96,29 +96,16 @@ impl<'m> Program<'m> {
             .enumerate()
             .flat_map(|(at, step)| step.outputs.iter().flatten().map(move |&t| (t, at)));
         let makers: HashMap<usize, usize> = made.collect();
-        let (mut waiting, mut successors) = (vec![0usize; steps.len()], vec![Vec::new(); steps.len()]);
+        let mut successors = vec![Vec::new(); steps.len()];
         for (at, step) in steps.iter().enumerate() {
             let captured = step.blocks.iter().flat_map(|&inner| &self.blocks[inner].captures);
             let reads = step.inputs.iter().flatten().chain(captured);
             let before: HashSet<usize> = reads.filter_map(|tensor| makers.get(tensor).copied()).collect();
-            waiting[at] = before.len();
             for maker in before {
                 successors[maker].push(at);
             }
         }
-        let ready = (0..steps.len()).filter(|&at| waiting[at] == 0);
-        let mut ready: BinaryHeap<Reverse<usize>> = ready.map(Reverse).collect();
-        let mut order = Vec::with_capacity(steps.len());
-        while let Some(Reverse(at)) = ready.pop() {
-            order.push(at);
-            for &next in &successors[at] {
-                waiting[next] -= 1;
-                if waiting[next] == 0 {
-                    ready.push(Reverse(next));
-                }
-            }
-        }
-        (order.len() == steps.len()).then_some(order)
+        topological(steps.len(), |at| successors[at].iter().copied()).ok()
     }
 }
 

@@ -113,10 +113,10 @@ impl LivenessArgs {
     }
 }
 
-/// Limits of every run: one per region and problem.
+/// Limits, threads and seed of every run: one, or for graphs one per region for its order and one for its layout.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct EffortArgs {
-    /// Seconds of wall-clock time, per region, for its order and again for its layout
+    /// Seconds of wall-clock time; for graphs per region, for its order and again for its layout
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Option<Duration>,
     /// Nodes of the search, likewise; with it alone, runs repeat exactly

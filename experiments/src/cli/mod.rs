@@ -2,7 +2,7 @@
 
 mod graph;
 
-pub use graph::{ImportArgs, OrderArgs, PlanArgs, once};
+pub use graph::{EffortArgs, ImportArgs, OrderArgs, PlanArgs, once};
 
 use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
@@ -117,18 +117,8 @@ pub struct SolveArgs {
     /// Stop at the first layout within the capacity instead of looking for the lowest
     #[arg(long)]
     pub decide: bool,
-    /// Seconds of wall-clock time
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
-    pub time_limit: Option<Duration>,
-    /// Nodes of the search; with it alone, runs repeat exactly
-    #[arg(long, value_name = "NODES")]
-    pub node_limit: Option<u64>,
-    /// Threads an algorithm may use
-    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
-    pub threads: usize,
-    /// Seed of all randomness
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub seed: u64,
+    #[command(flatten)]
+    pub effort: EffortArgs,
     /// Write the solution, a CSV file
     #[arg(long, short, value_name = "FILE.csv")]
     pub output: Option<PathBuf>,

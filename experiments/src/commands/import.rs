@@ -8,15 +8,10 @@ use plimsoll::model::{OperatorId, TensorId};
 use plimsoll::report::table::{Align, Table};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Runs the command.
 pub fn main(args: &ImportArgs) -> Result<u8, Failure> {
-    let outputs: Vec<&Path> = [&args.output, &args.dot].into_iter().flatten().map(AsRef::as_ref).collect();
-    for path in &outputs {
-        output::check_target(path, &[&args.model.model])?;
-    }
-    output::check_distinct(&outputs)?;
+    output::check_targets(&[&args.output, &args.dot], &[&args.model.model])?;
     let import = args.model.read()?;
     if let Some(path) = &args.output {
         output::write_file(path, |file| write_graph(&import.graph, file))?;

@@ -15,7 +15,6 @@ use plimsoll::report::{gap_percent, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
-use std::path::Path;
 
 /// Runs the command.
 pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
@@ -26,11 +25,7 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
         None => Placement::After(choose::named(&registry.offsets, &args.solver, "solver")?),
     };
     let outputs = [&args.instance, &args.output, &args.tensors, &args.plot];
-    let outputs: Vec<&Path> = outputs.into_iter().flatten().map(AsRef::as_ref).collect();
-    for path in &outputs {
-        output::check_target(path, &[&args.model.model])?;
-    }
-    output::check_distinct(&outputs)?;
+    output::check_targets(&outputs, &[&args.model.model])?;
     let import = args.model.read()?;
     let graph = &import.graph;
     let run = GraphRun {

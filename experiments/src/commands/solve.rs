@@ -5,16 +5,13 @@ use crate::cli::SolveArgs;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
-use plimsoll::model::{
-    Bytes, Certificate, Claim, Entry, Instance, LowerBound, Observer, Outcome, Setup, load,
-};
+use plimsoll::model::{Bytes, Certificate, Claim, Entry, Instance, LowerBound, Observer, Outcome, load};
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::{gap_percent, percent, svg};
 use plimsoll::run::{Limits, RunError, run};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
-use std::path::Path;
 use std::time::Duration;
 
 /// Runs the command.
@@ -40,18 +37,12 @@ fn check(args: &SolveArgs, instance: &Instance, choice: &Choice) -> Result<(), F
     if args.certificate.is_some() && !matches!(choice, Choice::Offsets(_)) {
         return Err(Failure::input("--certificate goes with the problem offsets only"));
     }
-    let outputs: Vec<&Path> =
-        [&args.output, &args.certificate, &args.plot].into_iter().flatten().map(AsRef::as_ref).collect();
-    for path in &outputs {
-        output::check_target(path, &[&args.instance])?;
-    }
-    output::check_distinct(&outputs)
+    output::check_targets(&[&args.output, &args.certificate, &args.plot], &[&args.instance])
 }
 
 fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Result<u8, Failure> {
-    let setup = Setup { seed: args.seed, threads: args.threads };
     let target = if args.decide { instance.capacity() } else { None };
-    let limits = Limits { time: args.time_limit, nodes: args.node_limit, target };
+    let (setup, limits) = (args.effort.setup(), Limits { target, ..args.effort.limits() });
     let mut progress = Progress::start(entry.name);
     let attempt = run(entry, instance, setup, limits, &mut progress);
     progress.clear();
@@ -158,10 +149,10 @@ impl Report {
             buffers: instance.len(),
             seconds,
             nodes: outcome.stats.nodes,
-            seed: args.seed,
-            threads: args.threads,
-            time_limit: args.time_limit.map(|limit| limit.as_secs_f64()),
-            node_limit: args.node_limit,
+            seed: args.effort.seed,
+            threads: args.effort.threads,
+            time_limit: args.effort.time_limit.map(|limit| limit.as_secs_f64()),
+            node_limit: args.effort.node_limit,
             decide: args.decide,
         }
     }

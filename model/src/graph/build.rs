@@ -1,9 +1,9 @@
 //! Builds a graph, refusing what is none.
 
 use super::{Graph, Operator, Region, Role, Tensor};
+use crate::topological::topological;
 use crate::units::{OperatorId, RegionId, TensorId};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// Why operators and tensors are no graph.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -385,30 +385,17 @@ pub(super) fn sorted(graph: &Graph, region: RegionId) -> Result<Vec<OperatorId>,
     let position: HashMap<OperatorId, usize> =
         operators.iter().enumerate().map(|(at, &id)| (id, at)).collect();
     let mut successors = vec![Vec::new(); operators.len()];
-    let mut waiting = vec![0usize; operators.len()];
     for (at, &id) in operators.iter().enumerate() {
         let makers: HashSet<usize> =
             graph.reads(id).into_iter().filter_map(|t| position.get(&graph.producer(t)?).copied()).collect();
-        waiting[at] = makers.len();
         for maker in makers {
             successors[maker].push(at);
         }
     }
-    let ready = waiting.iter().enumerate().filter(|&(_, &count)| count == 0);
-    let mut ready: BinaryHeap<Reverse<usize>> = ready.map(|(at, _)| Reverse(at)).collect();
-    let mut order = Vec::with_capacity(operators.len());
-    while let Some(Reverse(at)) = ready.pop() {
-        order.push(operators[at]);
-        for &next in &successors[at] {
-            waiting[next] -= 1;
-            if waiting[next] == 0 {
-                ready.push(Reverse(next));
-            }
-        }
-    }
-    if order.len() == operators.len() {
-        return Ok(order);
-    }
+    let waiting = match topological(operators.len(), |at| successors[at].iter().copied()) {
+        Ok(order) => return Ok(order.into_iter().map(|at| operators[at]).collect()),
+        Err(waiting) => waiting,
+    };
     let label = |at: usize| label(graph.operator(operators[at]), operators[at].index());
     let cycle = cycle(&successors, &waiting).into_iter().map(label).collect();
     Err(GraphError::Cycle { region: graph.region(region).name.clone(), cycle })

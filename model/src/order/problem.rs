@@ -3,6 +3,7 @@
 use crate::bound::{LowerBound, Witness};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::lifespan::Lifespan;
+use crate::topological::topological;
 use crate::units::{Bytes, OperatorId, gcd};
 use std::collections::HashSet;
 
@@ -272,23 +273,13 @@ impl OrderProblem {
     /// # Errors
     /// [`OrderError::Cycle`], which [`OrderProblem::new`] has ruled out.
     fn file_order(&self) -> Result<Order, OrderError> {
-        use std::cmp::Reverse;
-        let mut waiting: Vec<usize> = self.predecessors.iter().map(Vec::len).collect();
-        let ready = self.ids().filter(|id| waiting[id.index()] == 0);
-        let mut ready: std::collections::BinaryHeap<_> = ready.map(Reverse).collect();
-        let mut order = Vec::with_capacity(self.len());
-        while let Some(Reverse(id)) = ready.pop() {
-            order.push(id);
-            for &next in &self.successors[id.index()] {
-                waiting[next.index()] -= 1;
-                if waiting[next.index()] == 0 {
-                    ready.push(Reverse(next));
-                }
+        let after = |at: usize| self.successors[at].iter().map(|next| next.index());
+        match topological(self.len(), after) {
+            Ok(order) => Ok(Order::new(order.into_iter().map(OperatorId::at).collect())),
+            Err(waiting) => {
+                let operator = self.ids().find(|id| waiting[id.index()] > 0).unwrap_or_default();
+                Err(OrderError::Cycle { operator, name: self.operator(operator).to_owned() })
             }
-        }
-        match self.ids().find(|id| waiting[id.index()] > 0) {
-            Some(operator) => Err(OrderError::Cycle { operator, name: self.operator(operator).to_owned() }),
-            None => Ok(Order::new(order)),
         }
     }
 

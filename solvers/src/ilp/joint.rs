@@ -106,7 +106,7 @@ impl Formulation {
         }
     }
 
-    fn model(&self) -> (HighsProblem, Vec<Vec<Variable>>) {
+    fn model(&self) -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let share = |units: i64| units as f64 / self.scale;
         let steps: Vec<Vec<Variable>> =
@@ -160,7 +160,7 @@ impl Formulation {
                 problem.add_constraint(constraint!(offset == share(self.align) * *multiple));
             }
         }
-        (problem, steps)
+        problem
     }
 
     /// What the objective is worth per share.
@@ -246,7 +246,7 @@ impl Solver<Joint> for JointIlp {
             let upper = best.as_ref().map_or(Bytes::new(i64::MAX as u64), |&(_, value)| value);
             let formulation = Formulation::of(input, bound.value, upper);
             let scale = Scale { most: formulation.upper, unit: formulation.worth() / formulation.scale };
-            let answer = solve(NAME, self.setup, Limits::of(budget), scale, None, |_| formulation.model().0)?;
+            let answer = solve(NAME, self.setup, Limits::of(budget), scale, None, |_| formulation.model())?;
             budget.spend(answer.nodes);
             if let Some(order) = answer.values.as_ref().and_then(|values| formulation.read(values)) {
                 self.place(input, &order, budget, observer, &mut best)?;

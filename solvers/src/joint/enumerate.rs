@@ -143,14 +143,14 @@ impl<'r, 'a> Enumeration<'r, 'a> {
     /// Lays out a whole order, unless its conflicts contain those of one that failed.
     fn finish(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
         let order = Order::new(self.order.clone());
-        let pairs = pairs(&self.run.input.instance(&order));
+        let instance = self.run.input.instance(&order);
+        let pairs = pairs(&instance);
         let contains = |failed: &Vec<u64>| failed.iter().zip(&pairs).all(|(few, many)| few & !many == 0);
         if self.failed.iter().any(contains) {
             return Ok(());
         }
         self.run.tried += 1;
-        self.run.seen.clear();
-        if self.run.place(&order, OTHER_NODES, budget)? {
+        if self.run.place(&order, &instance, OTHER_NODES, budget)? {
             if self.failed.len() < MOST_FAILED {
                 self.failed.push(pairs);
             }

@@ -32,7 +32,7 @@ const OTHER_NODES: u64 = 50_000;
 /// Candidates looked at by the walk where nothing else limits it.
 const WALKED: u64 = 2_000;
 
-/// Keys of layouts tried that are remembered.
+/// Sets of lifespans laid out that the walk remembers.
 const MOST_KEYS: usize = 100_000;
 
 /// Least arena over all orders.
@@ -61,7 +61,7 @@ impl Solver<Joint> for JointExact {
     ) -> Result<Outcome<JointPlan>, SolveError> {
         let mut run = Run::new(self.setup, input, observer);
         let first = run.first_order(budget)?;
-        run.place(&first, FIRST_NODES, budget)?;
+        run.place(&first, &input.instance(&first), FIRST_NODES, budget)?;
         let mut complete = false;
         if !run.is_over(budget) && Enumeration::suits(input) {
             run.observer.phase("enumerate");
@@ -69,13 +69,17 @@ impl Solver<Joint> for JointExact {
         }
         if !complete && !run.is_over(budget) {
             run.observer.phase("walk");
+            let mut seen = HashSet::from([lifespans(&input.instance(&first))]);
             let mut walk = Walk::new(&input.orders, &first, self.setup.seed);
             // With a time or node limit the walk goes on until that ends it.
             let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
             while (limited || run.tried < WALKED) && !run.is_over(budget) {
                 let candidate = walk.next(run.value(), budget);
                 run.tried += 1;
-                run.place(&candidate, OTHER_NODES, budget)?;
+                let instance = input.instance(&candidate);
+                if seen.len() >= MOST_KEYS || seen.insert(lifespans(&instance)) {
+                    run.place(&candidate, &instance, OTHER_NODES, budget)?;
+                }
             }
         }
         Ok(run.conclude(budget))
@@ -89,16 +93,14 @@ pub(crate) struct Run<'a> {
     observer: &'a mut dyn Observer<Joint>,
     best: Option<(JointPlan, Bytes)>,
     bound: LowerBound,
-    /// Lifespans whose layouts were tried, and how low they were proved not to go.
-    seen: HashSet<Vec<(u64, u64)>>,
     tried: u64,
     stats: Stats,
 }
 
 impl<'a> Run<'a> {
     fn new(setup: Setup, input: &'a JointProblem, observer: &'a mut dyn Observer<Joint>) -> Self {
-        let (best, seen, stats) = (None, HashSet::new(), Stats::default());
-        Self { setup, input, observer, best, bound: LowerBound::trivial(), seen, tried: 0, stats }
+        let (best, stats) = (None, Stats::default());
+        Self { setup, input, observer, best, bound: LowerBound::trivial(), tried: 0, stats }
     }
 
     fn value(&self) -> Option<Bytes> {
@@ -131,16 +133,18 @@ impl<'a> Run<'a> {
 
     /// Lays an order out, and keeps the plan where it is better. True where no layout of this order beats the best plan
     /// known now.
-    fn place(&mut self, order: &Order, nodes: u64, budget: &mut Budget) -> Result<bool, SolveError> {
-        let instance = self.input.instance(order);
-        if self.value().is_some_and(|best| plimsoll_model::load(&instance).0 >= best) {
+    fn place(
+        &mut self,
+        order: &Order,
+        instance: &Instance,
+        nodes: u64,
+        budget: &mut Budget,
+    ) -> Result<bool, SolveError> {
+        if self.value().is_some_and(|best| plimsoll_model::load(instance).0 >= best) {
             return Ok(true);
         }
-        if self.seen.len() < MOST_KEYS && !self.seen.insert(lifespans(&instance)) {
-            return Ok(false);
-        }
         let mut part = budget.part(Some(nodes), budget.time_left().map(|left| left.mul_f64(FIRST_SHARE)));
-        let outcome = Exact::new(self.setup).solve(&instance, &mut part, &mut Silent)?;
+        let outcome = Exact::new(self.setup).solve(instance, &mut part, &mut Silent)?;
         budget.spend(part.nodes().min(nodes));
         if let (Some(layout), Some(value)) = (outcome.solution, outcome.value)
             && self.value().is_none_or(|best| value < best)

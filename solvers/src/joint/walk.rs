@@ -61,9 +61,11 @@ impl<'a> Walk<'a> {
         let operator = self.here[at];
         let before = self.problem.predecessors(operator);
         let after = self.problem.successors(operator);
-        let low =
-            (0..at).rev().find(|&other| before.contains(&self.here[other])).map_or(0, |other| other + 1);
-        let high = (at + 1..self.here.len()).find(|&other| after.contains(&self.here[other]));
+        let low = (0..at)
+            .rev()
+            .find(|&other| before.binary_search(&self.here[other]).is_ok())
+            .map_or(0, |other| other + 1);
+        let high = (at + 1..self.here.len()).find(|&other| after.binary_search(&self.here[other]).is_ok());
         (low, high.map_or(self.here.len() - 1, |other| other - 1))
     }
 }

@@ -15,18 +15,12 @@ use plimsoll::report::{gap_percent, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
-use std::path::Path;
 
 /// Runs the command.
 pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = choose::named(&registry.orders, &args.order, "order")?;
-    let outputs = [&args.instance, &args.output, &args.plot];
-    let outputs: Vec<&Path> = outputs.into_iter().flatten().map(AsRef::as_ref).collect();
-    for path in &outputs {
-        output::check_target(path, &[&args.model.model])?;
-    }
-    output::check_distinct(&outputs)?;
+    output::check_targets(&[&args.instance, &args.output, &args.plot], &[&args.model.model])?;
     let import = args.model.read()?;
     let graph = &import.graph;
     if args.compare {
