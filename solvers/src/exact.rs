@@ -3,7 +3,7 @@
 //! In this order, ending as soon as the best layout meets the bound, which is then proved without further ado:
 //! 1. *bounds*;
 //! 2. *orders*: one placement per order, each given up as soon as it reaches the best; where the sprint will not do, what
-//!    ends above the bound is moved to the front a few times;
+//!    ends above the bound is moved to the front a few times; between small and large there is a first short *iterate*;
 //! 3. *sprint*: some ten thousand nodes of [`Search`] aimed at the bound, which settles most instances of moderate size;
 //! 4. *eject*: an ejection search on the best layout, before the sprint where the instance is not small;
 //! 5. *iterate*: an iterated search over orders, which settles some that are left and gives the rest a good layout early;
@@ -63,14 +63,17 @@ const EJECT_PUTS: (u64, u64) = (100_000, 20);
 
 /// Buffers put on small instances, and the part of the time left that it may take on others.
 const SMALL_PUTS: u64 = 4_000;
-const EJECT_TIME: f64 = 0.8;
+const EJECT_TIME: f64 = 0.75;
 
 /// Above this many buffers there is no sprint: few nodes would not even place them all.
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
 
-/// Placements of the iterated search: so many, and so many per buffer.
-const ITERATE_PLACEMENTS: (u64, u64) = (400_000, 100);
+/// Placements of the iterated search, in buffers put: so many, and so many per buffer; and the part of the time left.
+const ITERATE: (u64, u64, f64) = (400_000, 100, 0.5);
+
+/// The same for its short turn before the ejection search, which seldom reaches the bound itself.
+const ITERATE_BRIEFLY: (u64, u64, f64) = (100_000, 100, 0.15);
 
 /// What the phases share.
 struct Phases<'a> {
@@ -243,11 +246,10 @@ impl Phases<'_> {
         }
     }
 
-    fn iterate(&mut self) -> Result<(), SolveError> {
-        let (once, per_buffer) = ITERATE_PLACEMENTS;
+    fn iterate(&mut self, (once, per_buffer, share): (u64, u64, f64)) -> Result<(), SolveError> {
         let wanted = once + per_buffer * self.instance.len() as u64;
         let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
-        let mut part = self.budget.part(Some(nodes), self.budget.time_left().map(|left| left / 4));
+        let mut part = self.budget.part(Some(nodes), self.budget.time_left().map(|left| left.mul_f64(share)));
         // Incumbents are compared with ours before anybody is told.
         let outcome = IteratedSearch::new(self.setup.seed).solve(self.instance, &mut part, &mut Silent)?;
         self.budget.spend(part.nodes());
@@ -276,6 +278,9 @@ impl Solver<Offsets> for Exact {
         let n = instance.len();
         phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
         if n > SMALL_BUFFERS {
+            if n <= SPRINT_BUFFERS {
+                phases.phase("iterate briefly", |p| p.iterate(ITERATE_BRIEFLY)).transpose()?;
+            }
             phases.phase("eject", Phases::eject);
         }
         if n <= SPRINT_BUFFERS {
@@ -285,7 +290,7 @@ impl Solver<Offsets> for Exact {
             phases.phase("eject", Phases::eject);
         }
         if n < HUGE_BUFFERS {
-            phases.phase("iterate", Phases::iterate).transpose()?;
+            phases.phase("iterate", |p| p.iterate(ITERATE)).transpose()?;
             phases.phase("search", |p| p.search(None));
         }
         let Phases { progress, mut stats, budget, .. } = phases;
