@@ -246,6 +246,9 @@ impl GraphBuilder {
             let what = || label(operator, at);
             check(&what, &operator.inputs)?;
             check(&what, &operator.outputs)?;
+            for handover in operator.handovers.iter().flatten() {
+                check(&what, &[handover.from, handover.to])?;
+            }
             for alias in &operator.aliases {
                 check(&what, &[alias.input, alias.output])?;
                 if !operator.inputs.contains(&alias.input) || !operator.outputs.contains(&alias.output) {
@@ -338,7 +341,7 @@ impl GraphBuilder {
 }
 
 /// How messages call an operator.
-fn label(operator: &Operator, at: usize) -> String {
+pub(super) fn label(operator: &Operator, at: usize) -> String {
     if operator.name.is_empty() {
         format!("operator {at} ({})", operator.kind)
     } else {

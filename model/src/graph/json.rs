@@ -23,11 +23,13 @@
 //! | `operators[].aliases[]` | outputs that may share an input's memory: `view` or `in-place` | none |
 //! | `operators[].scratch` | bytes needed only while it runs | 0 |
 //! | `operators[].unit` | processing unit | unknown |
+//! | `operators[].control` | how it runs its regions: `branch`, `loop`, `call` | by its kind |
+//! | `operators[].handovers[]` | what it hands to them and back: `when` (`"enter"`, `{"begin": 0}`, `{"end": 0}`, `"exit"`), `from`, `to`, `part` | by position |
 //! | `operators[].cost` | multiply-accumulates, or elementary operations where there are none | unknown |
 //!
 //! Unknown members are refused, so that a slip of the pen is not silently ignored.
 
-use super::{AliasKind, Graph, GraphBuilder, GraphError, Operator, Role, Tensor};
+use super::{AliasKind, Control, Graph, GraphBuilder, GraphError, Handover, Moment, Operator, Role, Tensor};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -159,8 +161,22 @@ struct OperatorRow {
     unit: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cost: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    control: Option<Control>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    handovers: Option<Vec<HandoverRow>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     regions: Vec<RegionRow>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HandoverRow {
+    when: Moment,
+    from: String,
+    to: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    part: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde wants")]
@@ -238,6 +254,10 @@ impl Reader<'_> {
             operator.scratch = Bytes::new(row.scratch);
             operator.unit.clone_from(&row.unit);
             operator.cost = row.cost;
+            operator.control = row.control;
+            if let Some(rows) = &row.handovers {
+                operator.handovers = Some(self.handovers(&what, rows)?);
+            }
             let id = self.graph.operator(region, operator);
             for row in &row.regions {
                 let inner = self.graph.region(id, row.name.clone());
@@ -245,6 +265,18 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    fn handovers(
+        &self,
+        what: &dyn Fn() -> String,
+        rows: &[HandoverRow],
+    ) -> Result<Vec<Handover>, GraphFileError> {
+        let handover = |row: &HandoverRow| {
+            let pair = self.find(what, &[row.from.clone(), row.to.clone()])?;
+            Ok(Handover { when: row.when, from: pair[0], to: pair[1], part: row.part })
+        };
+        rows.iter().map(handover).collect()
     }
 
     fn find(&self, what: &dyn Fn() -> String, names: &[String]) -> Result<Vec<TensorId>, GraphFileError> {
@@ -301,6 +333,12 @@ fn operator_row(graph: &Graph, id: OperatorId) -> OperatorRow {
         output: name(alias.output),
         kind: alias.kind,
     };
+    let handover = |handover: &Handover| HandoverRow {
+        when: handover.when,
+        from: name(handover.from),
+        to: name(handover.to),
+        part: handover.part,
+    };
     OperatorRow {
         name: operator.name.clone(),
         kind: operator.kind.clone(),
@@ -310,6 +348,8 @@ fn operator_row(graph: &Graph, id: OperatorId) -> OperatorRow {
         scratch: operator.scratch.get(),
         unit: operator.unit.clone(),
         cost: operator.cost,
+        control: operator.control,
+        handovers: operator.handovers.as_ref().map(|list| list.iter().map(handover).collect()),
         regions: operator.regions.iter().map(|&id| region_row(graph, id)).collect(),
     }
 }

@@ -23,12 +23,14 @@
 //! ```
 
 mod build;
+mod control;
 mod dot;
 mod fold;
 mod json;
 mod liveness;
 
 pub use build::{GraphBuilder, GraphError, MAX_DEPTH};
+pub use control::{Control, Flow, FlowError, Handover, Moment};
 pub use dot::write_dot;
 pub use json::{FORMAT, GraphFileError, VERSION, read_graph, read_graph_file, write_graph};
 pub use liveness::{Boundary, LivenessOptions, Storages};
@@ -144,6 +146,10 @@ pub struct Operator {
     pub cost: Option<u64>,
     /// Regions it owns, filled in by [`GraphBuilder::region`].
     pub regions: Vec<RegionId>,
+    /// How it runs them, where its kind does not say.
+    pub control: Option<Control>,
+    /// What it hands to them and back, where positions do not say; see [`control`](Graph::flow).
+    pub handovers: Option<Vec<Handover>>,
 }
 
 impl Operator {
@@ -159,6 +165,8 @@ impl Operator {
             unit: None,
             cost: None,
             regions: Vec::new(),
+            control: None,
+            handovers: None,
         }
     }
 

@@ -1,0 +1,400 @@
+//! How an operator runs the regions it owns, and what it hands to them and back.
+//!
+//! | control | runs | kinds that are known by name |
+//! |---|---|---|
+//! | [`Control::Branch`] | exactly one of its regions | `If`, `IF`, `Case`, `Switch`, `scf.if`, `stablehlo.case` |
+//! | [`Control::Loop`] | its body any number of times, none included; of two regions the first is the condition, which runs before each trip and once more | `Loop`, `Scan`, `While`, `WHILE`, `scf.while`, `scf.for` |
+//! | [`Control::Call`] | all its regions once, one after the other | `Call`, `CALL`, `CALL_ONCE`, `scf.execute_region` |
+//!
+//! A [`Handover`] copies one tensor to another at a [`Moment`]. Where an operator lists none, they follow from positions:
+//! - *branch, call*: the last inputs of the operator go to the inputs of a region when it begins, all outputs of a region to
+//!   the outputs of the operator when it ends. A call with several regions returns the outputs of the last.
+//! - *loop*: its *state* is what the first region is given. The last inputs of the operator enter the state; the condition
+//!   hands it to the body, the body's last outputs to the state again; at the exit the state goes to the outputs of
+//!   the operator. Outputs of the body beyond the state are stacked: each trip writes a part of an output of the operator.
+//!   What a region is given beyond that (the number of the trip) comes from nowhere in memory.
+
+use super::{Graph, Operator};
+use crate::units::{OperatorId, TensorId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How an operator runs the regions it owns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Control {
+    /// Exactly one of them.
+    Branch,
+    /// The only one any number of times; of two the second, and the first before each trip and once more.
+    Loop,
+    /// All, once, in order.
+    Call,
+}
+
+impl Control {
+    /// What the name of a kind says, if it is one that is known; dialects before a dot do not matter.
+    pub fn of_kind(kind: &str) -> Option<Self> {
+        let name = kind.rsplit('.').next().unwrap_or(kind).to_ascii_lowercase();
+        match name.as_str() {
+            "if" | "case" | "switch" | "cond" | "index_switch" => Some(Self::Branch),
+            "loop" | "scan" | "while" | "for" => Some(Self::Loop),
+            "call" | "call_once" | "execute_region" => Some(Self::Call),
+            _ => None,
+        }
+    }
+}
+
+/// When something is handed over. Numbers are positions among the regions of the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Moment {
+    /// Once, before any region runs.
+    Enter,
+    /// Whenever this region begins.
+    Begin(usize),
+    /// Whenever this region has ended.
+    End(usize),
+    /// Once, after all.
+    Exit,
+}
+
+/// One tensor copied to another by an operator that owns regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Handover {
+    /// When.
+    pub when: Moment,
+    /// What is read.
+    pub from: TensorId,
+    /// What is written.
+    pub to: TensorId,
+    /// True where a part of one is read or written at a time: rows of what a scan takes apart or stacks.
+    pub part: bool,
+}
+
+/// How an operator runs its regions: given with it, or derived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// How.
+    pub control: Control,
+    /// What is handed over, by moment.
+    pub handovers: Vec<Handover>,
+}
+
+/// Why an operator's regions cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FlowError {
+    /// A kind that says nothing.
+    #[error("{operator} of kind '{kind}' owns regions, but nothing says how they run: give it a control")]
+    Unknown {
+        /// Who.
+        operator: String,
+        /// Its kind.
+        kind: String,
+    },
+    /// Counts that do not fit.
+    #[error("{operator}: {what} {has}, not {wants}")]
+    Count {
+        /// Who.
+        operator: String,
+        /// What is counted.
+        what: String,
+        /// How many there are.
+        has: usize,
+        /// How many there should be.
+        wants: String,
+    },
+    /// A handover between tensors, or at a moment, that are not the operator's.
+    #[error("{operator} hands '{from}' to '{to}' {when}: {reason}")]
+    Handover {
+        /// Who.
+        operator: String,
+        /// What is read.
+        from: String,
+        /// What is written.
+        to: String,
+        /// When.
+        when: Moment,
+        /// What is wrong.
+        reason: &'static str,
+    },
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Enter => write!(f, "when it is entered"),
+            Self::Begin(region) => write!(f, "when region {region} begins"),
+            Self::End(region) => write!(f, "when region {region} has ended"),
+            Self::Exit => write!(f, "when it is left"),
+        }
+    }
+}
+
+impl Graph {
+    /// How an operator runs its regions; none where it owns none. O(size of their interfaces).
+    ///
+    /// # Errors
+    /// [`FlowError`] where nothing says how, or positions do not fit.
+    pub fn flow(&self, id: OperatorId) -> Result<Option<Flow>, FlowError> {
+        let operator = self.operator(id);
+        if operator.regions.is_empty() {
+            return Ok(None);
+        }
+        let name = super::build::label(operator, id.index());
+        let Some(control) = operator.control.or_else(|| Control::of_kind(&operator.kind)) else {
+            return Err(FlowError::Unknown { operator: name, kind: operator.kind.clone() });
+        };
+        let most = if control == Control::Loop { 2 } else { usize::MAX };
+        if operator.regions.len() > most {
+            let what = "a loop owns".to_owned();
+            let (has, wants) = (operator.regions.len(), "one region, or a condition and a body".to_owned());
+            return Err(FlowError::Count { operator: name, what, has, wants });
+        }
+        let mut handovers = match &operator.handovers {
+            Some(listed) => {
+                let wrong = listed.iter().find_map(|one| Some((one, self.misplaced(operator, one)?)));
+                if let Some((one, reason)) = wrong {
+                    let text = |id: TensorId| self.tensor(id).name.clone();
+                    let (from, to, when) = (text(one.from), text(one.to), one.when);
+                    return Err(FlowError::Handover { operator: name, from, to, when, reason });
+                }
+                listed.clone()
+            }
+            None => Positions { graph: self, operator, name }.derive(control)?,
+        };
+        handovers.sort_by_key(|handover| handover.when);
+        Ok(Some(Flow { control, handovers }))
+    }
+
+    /// What is wrong with a listed handover.
+    fn misplaced(&self, operator: &Operator, handover: &Handover) -> Option<&'static str> {
+        let any = |list: fn(&super::Region) -> &[TensorId], id: TensorId| {
+            operator.regions.iter().any(|&region| list(self.region(region)).contains(&id))
+        };
+        let given = |id| any(|region| &region.inputs, id);
+        let wanted = |id| any(|region| &region.outputs, id);
+        let count = operator.regions.len();
+        match handover.when {
+            Moment::Begin(region) | Moment::End(region) if region >= count => Some("there is no such region"),
+            _ if !(operator.outputs.contains(&handover.to) || given(handover.to)) => {
+                Some("that is neither an output of it nor an input of its regions")
+            }
+            _ if !(operator.inputs.contains(&handover.from)
+                || given(handover.from)
+                || wanted(handover.from)) =>
+            {
+                Some("what is read is neither an input of it nor an interface of its regions")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Derives handovers from positions.
+struct Positions<'a> {
+    graph: &'a Graph,
+    operator: &'a Operator,
+    name: String,
+}
+
+impl Positions<'_> {
+    fn given(&self, region: usize) -> &[TensorId] {
+        &self.graph.region(self.operator.regions[region]).inputs
+    }
+
+    fn wanted(&self, region: usize) -> &[TensorId] {
+        &self.graph.region(self.operator.regions[region]).outputs
+    }
+
+    fn count(&self, what: &str, region: usize, has: usize, wants: String) -> FlowError {
+        let region = &self.graph.region(self.operator.regions[region]).name;
+        FlowError::Count {
+            operator: self.name.clone(),
+            what: format!("region '{region}' {what}"),
+            has,
+            wants,
+        }
+    }
+
+    fn derive(&self, control: Control) -> Result<Vec<Handover>, FlowError> {
+        match control {
+            Control::Branch => self.branches(),
+            Control::Call => self.call(),
+            Control::Loop => self.trips(),
+        }
+    }
+
+    /// The last inputs of the operator, one for each input of a region.
+    fn enter(&self, region: usize, when: Moment) -> Result<Vec<Handover>, FlowError> {
+        let (inputs, given) = (&self.operator.inputs, self.given(region));
+        let Some(skip) = inputs.len().checked_sub(given.len()) else {
+            let wants = format!("at most the {} inputs of the operator", inputs.len());
+            return Err(self.count("is given", region, given.len(), wants));
+        };
+        Ok(pairs(when, &inputs[skip..], given))
+    }
+
+    /// The outputs of a region, one for each of the operator.
+    fn leave(&self, region: usize) -> Result<Vec<Handover>, FlowError> {
+        let (outputs, wanted) = (&self.operator.outputs, self.wanted(region));
+        if outputs.len() != wanted.len() {
+            let wants = format!("the {} outputs of the operator", outputs.len());
+            return Err(self.count("returns", region, wanted.len(), wants));
+        }
+        Ok(pairs(Moment::End(region), wanted, outputs))
+    }
+
+    fn branches(&self) -> Result<Vec<Handover>, FlowError> {
+        let mut handovers = Vec::new();
+        for region in 0..self.operator.regions.len() {
+            handovers.extend(self.enter(region, Moment::Begin(region))?);
+            handovers.extend(self.leave(region)?);
+        }
+        Ok(handovers)
+    }
+
+    fn call(&self) -> Result<Vec<Handover>, FlowError> {
+        let mut handovers = Vec::new();
+        for region in 0..self.operator.regions.len() {
+            handovers.extend(self.enter(region, Moment::Begin(region))?);
+        }
+        let last = self.operator.regions.len() - 1;
+        if !(self.operator.outputs.is_empty() && self.wanted(last).is_empty()) {
+            handovers.extend(self.leave(last)?);
+        }
+        Ok(handovers)
+    }
+
+    fn trips(&self) -> Result<Vec<Handover>, FlowError> {
+        let (inputs, outputs) = (&self.operator.inputs, &self.operator.outputs);
+        let last = self.operator.regions.len() - 1;
+        let (state, results) = (self.given(0), self.wanted(last));
+        let mut handovers = Vec::new();
+        if last == 1 {
+            let body = self.given(1);
+            if body.len() != state.len() {
+                let wants = format!("the {} inputs of the condition", state.len());
+                return Err(self.count("is given", 1, body.len(), wants));
+            }
+            handovers.extend(pairs(Moment::Begin(1), state, body));
+        }
+        // A body that is its own condition returns that first, and is given the number of the trip and the condition
+        // before its state, as in ONNX; one that goes on for as many trips as it was told returns its state alone.
+        let own = last == 0 && Control::returns_condition(&self.operator.kind);
+        let (ahead, first) = if own { (2, 1) } else { (0, 0) };
+        let carried = state.len().saturating_sub(ahead);
+        let wanted = results.len().saturating_sub(first);
+        if wanted < carried || state.len() < ahead || results.len() < first {
+            let wants = format!("at least the {} it carries", carried + first);
+            return Err(self.count("returns", last, results.len(), wants));
+        }
+        let Some(skip) = inputs.len().checked_sub(carried) else {
+            let wants = format!("at most the {} inputs of the operator", inputs.len());
+            return Err(self.count("is given", 0, state.len(), wants));
+        };
+        if outputs.len() != wanted {
+            let wants = format!("{} for the outputs of the operator", outputs.len() + first);
+            return Err(self.count("returns", last, results.len(), wants));
+        }
+        let (state, results) = (&state[ahead..], &results[first..]);
+        handovers.extend(pairs(Moment::Enter, &inputs[skip..], state));
+        handovers.extend(pairs(Moment::End(last), &results[..carried], state));
+        handovers.extend(pairs(Moment::Exit, state, &outputs[..carried]));
+        let rows = pairs(Moment::End(last), &results[carried..], &outputs[carried..]);
+        handovers.extend(rows.into_iter().map(|row| Handover { part: true, ..row }));
+        Ok(handovers)
+    }
+}
+
+impl Control {
+    /// True for loops whose body returns whether to go on before everything else (ONNX `Loop`).
+    fn returns_condition(kind: &str) -> bool {
+        kind == "Loop"
+    }
+}
+
+fn pairs(when: Moment, from: &[TensorId], to: &[TensorId]) -> Vec<Handover> {
+    from.iter().zip(to).map(|(&from, &to)| Handover { when, from, to, part: false }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{GraphBuilder, Role, Tensor};
+
+    /// An operator of a kind with regions of so many inputs and outputs, tensors named by who owns them.
+    fn flow(
+        kind: &str,
+        inputs: usize,
+        outputs: usize,
+        regions: &[(usize, usize)],
+    ) -> Result<Vec<String>, String> {
+        let mut g = GraphBuilder::new("g");
+        let mut list = |who: &str, count: usize, role| {
+            (0..count).map(|at| g.tensor(Tensor::new(format!("{who}{at}"), 4, role))).collect::<Vec<_>>()
+        };
+        let given = list("x", inputs, Role::Input);
+        let made = list("y", outputs, Role::Output);
+        let inner: Vec<_> = regions
+            .iter()
+            .enumerate()
+            .map(|(at, &(ins, outs))| {
+                let ins = list(&format!("r{at}i"), ins, Role::Activation);
+                (ins, list(&format!("r{at}o"), outs, Role::Activation))
+            })
+            .collect();
+        let body = g.body();
+        let owner = g.operator(body, Operator::new("c", kind).reads(given.clone()).makes(made.clone()));
+        for (ins, outs) in inner {
+            let region = g.region(owner, "r");
+            g.operator(region, Operator::new("f", "F").makes(outs.clone()));
+            g.interface(region, ins, outs);
+        }
+        g.interface(body, given, made);
+        let graph = g.build().unwrap();
+        let flow = graph.flow(owner).map_err(|error| error.to_string())?.unwrap();
+        let name = |id: TensorId| &graph.tensor(id).name;
+        let show = |h: &Handover| {
+            let when = match h.when {
+                Moment::Enter => "enter".to_owned(),
+                Moment::Begin(at) => format!("begin{at}"),
+                Moment::End(at) => format!("end{at}"),
+                Moment::Exit => "exit".to_owned(),
+            };
+            format!("{when} {}{}{}", name(h.from), if h.part { "~" } else { ">" }, name(h.to))
+        };
+        Ok(flow.handovers.iter().map(show).collect())
+    }
+
+    #[test]
+    fn positions_say_who_goes_where() {
+        assert_eq!(flow("If", 1, 1, &[(0, 1), (0, 1)]).unwrap(), ["end0 r0o0>y0", "end1 r1o0>y0"]);
+        let handed = flow("IF", 2, 1, &[(1, 1), (1, 1)]).unwrap();
+        assert_eq!(handed, ["begin0 x1>r0i0", "begin1 x1>r1i0", "end0 r0o0>y0", "end1 r1o0>y0"]);
+        // One trip count, no condition; one value carried, one stacked.
+        let handed = flow("Loop", 2, 2, &[(3, 3)]).unwrap();
+        assert_eq!(handed, ["enter x1>r0i2", "end0 r0o1>r0i2", "end0 r0o2~y1", "exit r0i2>y0"]);
+        let handed = flow("WHILE", 1, 1, &[(1, 1), (1, 1)]).unwrap();
+        assert_eq!(handed, ["enter x0>r0i0", "begin1 r0i0>r1i0", "end1 r1o0>r0i0", "exit r0i0>y0"]);
+        assert_eq!(
+            flow("scf.for", 3, 1, &[(1, 1)]).unwrap(),
+            ["enter x2>r0i0", "end0 r0o0>r0i0", "exit r0i0>y0"]
+        );
+        assert_eq!(flow("CALL_ONCE", 0, 0, &[(0, 0)]).unwrap(), [""; 0]);
+        assert_eq!(flow("CALL", 1, 1, &[(1, 1)]).unwrap(), ["begin0 x0>r0i0", "end0 r0o0>y0"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let unknown = flow("Fancy", 1, 1, &[(0, 1)]).unwrap_err();
+        assert!(unknown.contains("of kind 'Fancy' owns regions, but nothing says how they run"), "{unknown}");
+        let count = flow("If", 1, 1, &[(0, 1), (0, 2)]).unwrap_err();
+        assert!(count.contains("region 'r' returns 2, not the 1 outputs of the operator"), "{count}");
+        assert!(flow("If", 1, 1, &[(2, 1)]).unwrap_err().contains("is given 2, not at most the 1 inputs"));
+        assert!(flow("Loop", 2, 1, &[(3, 1)]).unwrap_err().contains("returns 1, not at least the 2"));
+        assert!(flow("WHILE", 1, 1, &[(1, 1), (1, 1), (1, 1)]).unwrap_err().contains("a loop owns 3"));
+        assert!(
+            flow("WHILE", 1, 1, &[(1, 1), (2, 1)]).unwrap_err().contains("the 1 inputs of the condition")
+        );
+    }
+}
