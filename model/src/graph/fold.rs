@@ -98,6 +98,9 @@ impl Rebuild<'_> {
         for alias in &mut operator.aliases {
             (alias.input, alias.output) = (self.ids[&alias.input], self.ids[&alias.output]);
         }
+        for handover in operator.handovers.iter_mut().flatten() {
+            (handover.from, handover.to) = (self.ids[&handover.from], self.ids[&handover.to]);
+        }
         let id = self.to.operator(region, operator);
         for inner in owned {
             let copy = self.to.region(id, self.graph.region(inner).name.clone());
@@ -113,7 +116,7 @@ impl Rebuild<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Tensor;
+    use crate::graph::{Handover, Moment, Tensor};
 
     #[test]
     fn what_depends_on_constants_alone_becomes_a_weight() {
@@ -127,7 +130,10 @@ mod tests {
         g.operator(body, Operator::new("fill", "ConstantOfShape").reads([shape]).makes([filled]));
         g.operator(body, Operator::new("cast", "Cast").reads([filled]).makes([cast]));
         g.operator(body, Operator::new("noise", "RandomNormal").makes([noise]));
-        let choose = g.operator(body, Operator::new("if", "If").reads([x]).makes([y]));
+        let mut choose = Operator::new("if", "If").reads([x]).makes([y]);
+        let handover = Handover { when: Moment::End(0), from: z, to: y, part: false };
+        choose.handovers = Some(vec![handover]);
+        let choose = g.operator(body, choose);
         let then = g.region(choose, "then");
         g.operator(then, Operator::new("cut", "Slice").reads([cast]).makes([inner]));
         g.operator(then, Operator::new("use", "Add").reads([inner, cast, noise]).makes([z]));
@@ -140,5 +146,8 @@ mod tests {
         // `shape` and `filled` are read by nobody any more.
         assert_eq!(folded.bytes(Role::Weight).get(), 60);
         assert_eq!(folded.folded(), (folded.clone(), 0));
+        let names = |h: &Handover| (folded.tensor(h.from).name.clone(), folded.tensor(h.to).name.clone());
+        let flow = folded.flow(OperatorId::new(1)).unwrap().unwrap();
+        assert_eq!(flow.handovers.iter().map(names).collect::<Vec<_>>(), [("z".into(), "y".into())]);
     }
 }
