@@ -38,6 +38,7 @@ mod load;
 pub mod order;
 mod outcome;
 mod pairs;
+pub mod program;
 mod solver;
 mod topological;
 mod units;

@@ -1,0 +1,173 @@
+//! Blocks within blocks: what a planner sees that plans every region on its own (SOURCES S0, Alg. 2).
+
+use super::Program;
+use super::points::Points;
+use crate::graph::{Control, Graph};
+use crate::instance::{Buffer, Instance, InstanceBuilder};
+use crate::instance_error::InstanceError;
+use crate::layout::Layout;
+use crate::lifespan::{Interval, Lifespan};
+use crate::units::{Bytes, OperatorId, RegionId};
+use std::ops::Range;
+
+/// What is planned together: the body, one branch of an operator, or all regions of a loop or call, of which one may
+/// need what another holds. Operators inside that own regions are one step each, at which they hold one block.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The frame around it; none for the body.
+    pub parent: Option<usize>,
+    /// The operator that owns its regions; none for the body.
+    pub owner: Option<OperatorId>,
+    /// Its regions.
+    pub regions: Vec<RegionId>,
+    /// What it holds: buffers of the program, and blocks of operators that own frames.
+    pub buffers: Vec<FrameBuffer>,
+    /// Per buffer: the steps of the frame at which it is alive.
+    lifespans: Vec<Lifespan>,
+}
+
+/// What a frame places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameBuffer {
+    /// A buffer of the program, by position.
+    Buffer(usize),
+    /// The block of an operator: as large as the largest of its frames.
+    Block(OperatorId),
+}
+
+impl Program<'_> {
+    /// Its frames, the body first, each before those inside of it. Only with [`super::Sharing::Copy`] every buffer lies
+    /// in one frame; buffers that are shared across lie in the outermost. O(size).
+    pub fn frames(&self) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        Collect { program: self, frames: &mut frames }.frame(None, None, vec![Graph::BODY]);
+        frames
+    }
+
+    /// The offset problem of a frame, where the blocks of its operators take `block` bytes; blocks of none are left out.
+    /// The second list tells for each buffer of the instance its position among [`Frame::buffers`]. O(buffers).
+    ///
+    /// # Errors
+    /// Sizes whose sum leaves 63 bits.
+    pub fn frame_instance(
+        &self,
+        frame: &Frame,
+        block: impl Fn(OperatorId) -> Bytes,
+    ) -> Result<(Instance, Vec<usize>), InstanceError> {
+        let align = self.options().liveness.align;
+        let name = match frame.regions.first() {
+            Some(&region) if region != Graph::BODY => {
+                format!("{}/{}", self.graph().name(), self.graph().region(region).name)
+            }
+            _ => self.graph().name().to_owned(),
+        };
+        let mut builder = InstanceBuilder::new(name);
+        let mut which = Vec::new();
+        for (at, (one, lifespan)) in frame.buffers.iter().zip(&frame.lifespans).enumerate() {
+            let (name, size) = match *one {
+                FrameBuffer::Buffer(at) => {
+                    let buffer = &self.instance().buffers()[at];
+                    (buffer.name().to_owned(), buffer.size())
+                }
+                FrameBuffer::Block(id) => {
+                    (format!("block of {}#{id}", self.graph().operator(id).name), block(id))
+                }
+            };
+            if size > Bytes::ZERO {
+                builder = builder.buffer(Buffer::new(name, size, lifespan.clone()).aligned(align));
+                which.push(at);
+            }
+        }
+        Ok((builder.build()?, which))
+    }
+
+    /// The layout of the program that follows from one of every frame: offsets within a frame count from where the block of
+    /// its owner lies. `offsets` gives per frame one for each of its buffers; blocks without bytes may lie anywhere.
+    ///
+    /// # Panics
+    /// If the lists are not of these frames.
+    pub fn assemble(&self, frames: &[Frame], offsets: &[Vec<Bytes>]) -> Layout {
+        let mut base = vec![0u64; frames.len()];
+        let mut blocks = vec![0u64; self.graph().operators().len()];
+        let mut layout = vec![0u64; self.buffers().len()];
+        for (at, frame) in frames.iter().enumerate() {
+            base[at] = frame.owner.map_or(0, |owner| blocks[owner.index()]);
+            for (one, offset) in frame.buffers.iter().zip(&offsets[at]) {
+                match *one {
+                    FrameBuffer::Buffer(buffer) => layout[buffer] = base[at] + offset.get(),
+                    FrameBuffer::Block(id) => blocks[id.index()] = base[at] + offset.get(),
+                }
+            }
+        }
+        Layout::from_raw(layout)
+    }
+}
+
+struct Collect<'a, 'p> {
+    program: &'a Program<'p>,
+    frames: &'a mut Vec<Frame>,
+}
+
+impl Collect<'_, '_> {
+    /// Adds a frame and those inside; as deep as regions nest.
+    fn frame(&mut self, parent: Option<usize>, owner: Option<OperatorId>, regions: Vec<RegionId>) {
+        let (program, points) = (self.program, self.program.points());
+        let range = match owner {
+            Some(owner) if regions.len() > 1 || is_loop(points, owner) => points.of_operator(owner),
+            _ => points.of_region(regions[0]),
+        };
+        let owners = regions.iter().flat_map(|region| program.orders()[region.index()].iter().copied());
+        let owners: Vec<OperatorId> = owners.filter(|&id| points.flow(id).is_some()).collect();
+        let steps = steps(points, &range, &owners);
+        let mut frame = Frame { parent, owner, regions, buffers: Vec::new(), lifespans: Vec::new() };
+        for (at, buffer) in program.buffers().iter().enumerate() {
+            if frame.regions.contains(&buffer.home) {
+                frame.buffers.push(FrameBuffer::Buffer(at));
+                frame.lifespans.push(shrink(program.instance().buffers()[at].lifespan(), &range, &steps));
+            }
+        }
+        for &id in &owners {
+            let step = steps[points.of_operator(id).start - range.start];
+            frame.buffers.push(FrameBuffer::Block(id));
+            frame.lifespans.push(Lifespan::single(step, step + 1).expect("one step"));
+        }
+        let here = self.frames.len();
+        self.frames.push(frame);
+        for id in owners {
+            let inner = &program.graph().operator(id).regions;
+            let branches = points.flow(id).is_some_and(|flow| flow.control == Control::Branch);
+            if branches {
+                inner.iter().for_each(|&region| self.frame(Some(here), Some(id), vec![region]));
+            } else {
+                self.frame(Some(here), Some(id), inner.clone());
+            }
+        }
+    }
+}
+
+fn is_loop(points: &Points, owner: OperatorId) -> bool {
+    points.flow(owner).is_some_and(|flow| flow.control != Control::Branch)
+}
+
+/// Per point of a range: its step, where operators that own regions are one step each.
+fn steps(points: &Points, range: &Range<usize>, owners: &[OperatorId]) -> Vec<u64> {
+    let mut first: Vec<bool> = vec![true; range.len()];
+    for &id in owners {
+        let inner = points.of_operator(id);
+        first[inner.start + 1 - range.start..inner.end - range.start].fill(false);
+    }
+    let mut step = 0;
+    let number = |(at, &first): (usize, &bool)| {
+        step += u64::from(first && at > 0);
+        step
+    };
+    first.iter().enumerate().map(number).collect()
+}
+
+/// A lifespan in steps of a frame.
+fn shrink(lifespan: &Lifespan, range: &Range<usize>, steps: &[u64]) -> Lifespan {
+    let step = |at: u64| steps[(at as usize).clamp(range.start, range.end - 1) - range.start];
+    let parts = lifespan.intervals().iter();
+    let parts = parts.map(|one| Interval::new(step(one.lower.get()), step(one.upper.get() - 1) + 1));
+    Lifespan::from_intervals(super::liveness::union(parts.collect())).expect("it is alive in its frame")
+}

@@ -1,0 +1,198 @@
+//! When tensors are alive: from where they are written to where they are last read, along every way the program may take.
+
+use super::points::{Point, Points};
+use crate::graph::{Graph, Handover, Moment};
+use crate::lifespan::Interval;
+use crate::units::{OperatorId, TensorId};
+
+/// What each point touches.
+struct Accesses {
+    /// Per tensor: points that read it.
+    reads: Vec<Vec<u32>>,
+    /// Per tensor: points that write all of it.
+    writes: Vec<Vec<u32>>,
+}
+
+impl Accesses {
+    fn new(graph: &Graph, points: &Points) -> Self {
+        let count = graph.tensors().len();
+        let mut accesses = Self { reads: vec![Vec::new(); count], writes: vec![Vec::new(); count] };
+        for (at, point) in points.iter().enumerate() {
+            let at = at as u32;
+            match point {
+                Point::Run(id) => {
+                    accesses.read(at, &graph.operator(id).inputs);
+                    accesses.write(at, &graph.operator(id).outputs);
+                }
+                Point::Enter(id) => {
+                    accesses.read(at, &graph.operator(id).inputs);
+                    accesses.hand(at, points, id, Moment::Enter);
+                    for row in handovers(points, id).iter().filter(|h| h.part && h.from_region()) {
+                        accesses.write(at, &[row.to]);
+                    }
+                }
+                Point::Exit(id) => {
+                    accesses.hand(at, points, id, Moment::Exit);
+                    let handed = handovers(points, id);
+                    let own = graph.operator(id).outputs.iter().copied();
+                    let own: Vec<_> = own.filter(|&t| handed.iter().all(|h| h.to != t)).collect();
+                    accesses.write(at, &own);
+                }
+                Point::Begin(region) => {
+                    let given = &graph.region(region).inputs;
+                    match graph.region(region).owner {
+                        None => accesses.write(at, given),
+                        Some(owner) => {
+                            let position = position(graph, owner, region);
+                            accesses.hand(at, points, owner, Moment::Begin(position));
+                            let handed = handovers(points, owner);
+                            let free = |t: &TensorId| handed.iter().all(|h| h.to != *t);
+                            let free: Vec<_> = given.iter().copied().filter(free).collect();
+                            accesses.write(at, &free);
+                        }
+                    }
+                }
+                Point::End(region) => {
+                    accesses.read(at, &graph.region(region).outputs);
+                    if let Some(owner) = graph.region(region).owner {
+                        let position = position(graph, owner, region);
+                        accesses.hand(at, points, owner, Moment::End(position));
+                    }
+                }
+            }
+        }
+        accesses
+    }
+
+    fn read(&mut self, at: u32, tensors: &[TensorId]) {
+        for tensor in tensors {
+            self.reads[tensor.index()].push(at);
+        }
+    }
+
+    fn write(&mut self, at: u32, tensors: &[TensorId]) {
+        for tensor in tensors {
+            self.writes[tensor.index()].push(at);
+        }
+    }
+
+    fn hand(&mut self, at: u32, points: &Points, owner: OperatorId, when: Moment) {
+        for handover in handovers(points, owner).iter().filter(|h| h.when == when) {
+            self.read(at, &[handover.from]);
+            if handover.part && handover.from_region() {
+                // The rows of earlier trips are kept.
+                self.read(at, &[handover.to]);
+            } else {
+                self.write(at, &[handover.to]);
+            }
+        }
+    }
+}
+
+impl Handover {
+    /// True for what goes from a region to the operator around it.
+    fn from_region(&self) -> bool {
+        matches!(self.when, Moment::End(_))
+    }
+}
+
+fn handovers(points: &Points, owner: OperatorId) -> &[Handover] {
+    points.flow(owner).map_or(&[], |flow| &flow.handovers)
+}
+
+/// Which of its owner's regions this is.
+fn position(graph: &Graph, owner: OperatorId, region: crate::units::RegionId) -> usize {
+    graph.operator(owner).regions.iter().position(|&one| one == region).unwrap_or_default()
+}
+
+/// Finds out at which points tensors are alive.
+pub(super) struct Liveness<'a> {
+    points: &'a Points,
+    accesses: Accesses,
+    /// Per point: the last tensor it was marked for.
+    marks: Vec<u32>,
+}
+
+impl<'a> Liveness<'a> {
+    pub(super) fn new(graph: &Graph, points: &'a Points) -> Self {
+        Self { points, accesses: Accesses::new(graph, points), marks: vec![u32::MAX; points.len()] }
+    }
+
+    /// The points at which a tensor must keep its memory, as maximal intervals, ascending: backwards from every read to
+    /// the writes that may have made what is read. A write that nobody reads counts as a point of its own.
+    /// O(points it is alive at, and their predecessors, log).
+    pub(super) fn of(&mut self, tensor: TensorId) -> Vec<Interval> {
+        let (points, mark) = (self.points, tensor.get());
+        let (reads, writes) = (&self.accesses.reads[tensor.index()], &self.accesses.writes[tensor.index()]);
+        let mut alive: Vec<u32> = Vec::new();
+        let mut todo: Vec<u32> = Vec::new();
+        let marks = &mut self.marks;
+        let mut visit = |at: u32, alive: &mut Vec<u32>| {
+            let new = marks[at as usize] != mark;
+            if new {
+                marks[at as usize] = mark;
+                alive.push(at);
+            }
+            new
+        };
+        for &at in reads {
+            if visit(at, &mut alive) {
+                todo.push(at);
+            }
+        }
+        while let Some(at) = todo.pop() {
+            for &before in points.predecessors(at as usize) {
+                // Points that read were all visited first: whoever writes only is where the way back ends.
+                if visit(before, &mut alive) && writes.binary_search(&before).is_err() {
+                    todo.push(before);
+                }
+            }
+        }
+        for &at in writes {
+            visit(at, &mut alive);
+        }
+        intervals(alive)
+    }
+}
+
+/// Maximal intervals of points.
+pub(super) fn intervals(mut points: Vec<u32>) -> Vec<Interval> {
+    points.sort_unstable();
+    points.dedup();
+    let mut intervals: Vec<Interval> = Vec::new();
+    for at in points.into_iter().map(u64::from) {
+        match intervals.last_mut() {
+            Some(last) if last.upper.get() == at => last.upper = (at + 1).into(),
+            _ => intervals.push(Interval::new(at, at + 1)),
+        }
+    }
+    intervals
+}
+
+/// The union of intervals, maximal and ascending.
+pub(super) fn union(mut intervals: Vec<Interval>) -> Vec<Interval> {
+    intervals.sort_unstable_by_key(|one| (one.lower, one.upper));
+    let mut union: Vec<Interval> = Vec::new();
+    for one in intervals {
+        match union.last_mut() {
+            Some(last) if last.upper >= one.lower => last.upper = last.upper.max(one.upper),
+            _ => union.push(one),
+        }
+    }
+    union
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_and_intervals_are_joined() {
+        let show = |list: Vec<Interval>| {
+            list.iter().map(|one| (one.lower.get(), one.upper.get())).collect::<Vec<_>>()
+        };
+        assert_eq!(show(intervals(vec![5, 1, 2, 2, 9, 6])), [(1, 3), (5, 7), (9, 10)]);
+        let parts = [(4, 6), (0, 2), (1, 3), (6, 7)].map(|(lower, upper)| Interval::new(lower, upper));
+        assert_eq!(show(union(parts.to_vec())), [(0, 3), (4, 7)]);
+    }
+}

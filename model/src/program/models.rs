@@ -1,0 +1,78 @@
+//! What planners see that know less of branches.
+
+use super::Program;
+use crate::graph::Control;
+use crate::instance::{Buffer, Instance, InstanceBuilder};
+use crate::lifespan::Lifespan;
+use crate::units::{OperatorId, RegionId};
+
+impl Program<'_> {
+    /// The offset problem of a planner that sees all branches run, one after the other: a buffer is alive from its first
+    /// point to its last, without gaps. O(buffers).
+    pub fn sequential(&self) -> Instance {
+        self.with_lifespans(|lifespan| {
+            let hull = lifespan.hull();
+            (hull.lower.get(), hull.upper.get())
+        })
+        .build()
+        .expect("hulls of an instance are one")
+    }
+
+    /// The offset problem of a planner that knows nothing of branches: as [`Program::sequential`], but an operator that owns
+    /// branches is one moment, at which what they hold conflicts with all that any other branch of it holds, and with
+    /// all of the enclosing region it touches. O(buffers squared).
+    pub fn flat(&self) -> Instance {
+        let points = self.points();
+        let branching = (0..self.graph().operators().len()).map(OperatorId::at);
+        let branching: Vec<_> = branching
+            .filter(|&id| points.flow(id).is_some_and(|flow| flow.control == Control::Branch))
+            .map(|id| (id, points.of_operator(id)))
+            .collect();
+        let homes: Vec<_> = self.buffers().iter().map(|buffer| points.of_region(buffer.home)).collect();
+        let mut at = 0;
+        let mut builder = self.with_lifespans(|lifespan| {
+            let home = &homes[at];
+            at += 1;
+            let (mut lower, mut upper) = (lifespan.hull().lower.get(), lifespan.hull().upper.get());
+            for (_, range) in &branching {
+                let (from, to) = (range.start as u64, range.end as u64);
+                // Outside of the operator: alive during part of it is alive during all of it.
+                if home.start < range.start && lower < to && from < upper {
+                    (lower, upper) = (lower.min(from), upper.max(to));
+                }
+            }
+            (lower, upper)
+        });
+        for (id, _) in &branching {
+            let regions = &self.graph().operator(*id).regions;
+            let within = |region: RegionId| {
+                let range = points.of_region(region);
+                let inside = |&at: &usize| range.start <= homes[at].start && homes[at].end <= range.end;
+                (0..homes.len()).filter(inside).collect::<Vec<_>>()
+            };
+            let held: Vec<Vec<usize>> = regions.iter().map(|&region| within(region)).collect();
+            for (k, first) in held.iter().enumerate() {
+                for second in &held[k + 1..] {
+                    for &a in first {
+                        for &b in second {
+                            builder = builder.separate(a, b);
+                        }
+                    }
+                }
+            }
+        }
+        builder.build().expect("separations of buffers that are there")
+    }
+
+    /// The same buffers with other lifespans.
+    fn with_lifespans(&self, mut of: impl FnMut(&Lifespan) -> (u64, u64)) -> InstanceBuilder {
+        let mut builder = InstanceBuilder::new(self.instance().name());
+        for buffer in self.instance().buffers() {
+            let (lower, upper) = of(buffer.lifespan());
+            let lifespan = Lifespan::single(lower, upper).expect("no shorter than it was");
+            builder = builder
+                .buffer(Buffer::new(buffer.name(), buffer.size(), lifespan).aligned(buffer.alignment()));
+        }
+        builder
+    }
+}
