@@ -63,7 +63,7 @@ pub enum GraphError {
         place: String,
     },
     /// Operators that wait for each other.
-    #[error("the operators of region '{region}' form a cycle: {}", .cycle.join(" -> "))]
+    #[error("the operators of region '{region}' form a cycle: {}", shown(.cycle))]
     Cycle {
         /// Where.
         region: String,
@@ -102,6 +102,18 @@ pub enum GraphError {
         /// Of what.
         what: &'static str,
     },
+}
+
+/// A cycle with the middle left out where it is long.
+fn shown(cycle: &[String]) -> String {
+    const ENDS: usize = 8;
+    match cycle.len().checked_sub(2 * ENDS) {
+        None | Some(0) => cycle.join(" -> "),
+        Some(more) => {
+            let (first, last) = (&cycle[..ENDS], &cycle[cycle.len() - ENDS..]);
+            format!("{} -> ({more} more) -> {}", first.join(" -> "), last.join(" -> "))
+        }
+    }
 }
 
 /// Regions may nest so deep, the body not counted: what JSON readers take without more ado.
@@ -450,6 +462,20 @@ mod tests {
             "the operators of region 'body' form a cycle: \
              operator 1 'g' (G) -> operator 0 'f' (F) -> operator 1 'g' (G)"
         );
+    }
+
+    #[test]
+    fn of_long_cycles_the_ends_are_named() {
+        let mut g = GraphBuilder::new("g");
+        let around: Vec<TensorId> = (0..100).map(|_| tensor(&mut g, "", Role::Activation)).collect();
+        for at in 0..100 {
+            g.operator(
+                Graph::BODY,
+                Operator::new("", "F").reads([around[at]]).makes([around[(at + 1) % 100]]),
+            );
+        }
+        let error = g.build().unwrap_err().to_string();
+        assert!(error.contains(" -> (85 more) -> ") && error.len() < 500, "{error}");
     }
 
     #[test]
