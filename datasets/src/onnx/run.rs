@@ -134,7 +134,9 @@ impl<'m> Run<'m, '_> {
                 &Reason::unknown(format!("operators of domain {} are not known", node.domain)),
             ));
         }
-        if node.op_type.contains("Sequence") || node.op_type.starts_with("Optional") {
+        // `ReverseSequence` turns round a dimension of a tensor.
+        let sequences = node.op_type.contains("Sequence") && node.op_type != "ReverseSequence";
+        if sequences || node.op_type.starts_with("Optional") {
             let reason = "sequences and optional values are no tensors";
             return Err(unsupported(format!("operator {}", step.label()), reason));
         }
