@@ -161,7 +161,7 @@ fn a_batch_scales_what_is_free_and_names_what_is_not() {
     fixed.subgraphs[0].tensors[0].signature = Vec::new();
     assert_eq!(
         read(&fixed, &options).unwrap_err().to_string(),
-        "tiny.tflite: batch 4: input 'x' has a first dimension of 1, which the file does not mark as free \
+        "tiny.tflite: --batch 4: input 'x' has a first dimension of 1, which the file does not mark as free \
          (-1 in its signature)"
     );
     let same = ImportOptions { batch: Some(1), ..ImportOptions::default() };
@@ -178,7 +178,7 @@ fn options_that_fit_nothing_are_refused() {
     );
     assert_eq!(
         refused(ImportOptions { batch: Some(0), ..default() }),
-        "tiny.tflite: batch 0: a batch has at least one"
+        "tiny.tflite: --batch 0: a batch has at least one"
     );
     let shapes = |name: &str, shape: &[u64]| BTreeMap::from([(name.to_owned(), shape.to_vec())]);
     assert_eq!(
