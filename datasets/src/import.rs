@@ -129,7 +129,7 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, ImportError> {
     std::fs::read(path).map_err(io)
 }
 
-/// Reads a model or a graph: by its first bytes, then by its extension.
+/// Reads a model or a graph, which its extension tells; `TFLite` models of any other extension are known by their first bytes.
 ///
 /// # Errors
 /// See [`ImportError`].

@@ -94,6 +94,28 @@ fn parameters_are_as_published() {
     assert_eq!(parameters(&make("nasnet-a", 0, &[]), 4), 5_289_978);
 }
 
+/// Whatever the parameters, what is added up has one shape.
+#[test]
+fn sums_are_of_equals() {
+    for (family, list) in [
+        ("nasnet-a", [("filters", 45), ("cells", 1)]),
+        ("nasnet-a", [("filters", 6), ("size", 33)]),
+        ("darts", [("channels", 3), ("cells", 7)]),
+        ("darts", [("channels", 37), ("size", 7)]),
+        ("randwire-ws", [("channels", 5), ("size", 9)]),
+    ] {
+        let graph = make(family, 1, &list);
+        for operator in graph.operators().iter().filter(|operator| operator.kind == "Add") {
+            let made = &graph.tensor(operator.outputs[0]).shape;
+            assert!(
+                operator.inputs.iter().all(|&input| graph.tensor(input).shape == *made),
+                "{family} {list:?}: {}",
+                operator.name
+            );
+        }
+    }
+}
+
 #[test]
 fn sizes_are_as_asked_for() {
     for n in [1, 2, 17, 1000] {

@@ -161,7 +161,7 @@ fn a_batch_scales_what_is_free_and_names_what_is_not() {
     fixed.subgraphs[0].tensors[0].signature = Vec::new();
     assert_eq!(
         read(&fixed, &options).unwrap_err().to_string(),
-        "tiny.tflite: batch 4: input 'x' has a first dimension of 1, which the file does not mark as free \
+        "tiny.tflite: --batch 4: input 'x' has a first dimension of 1, which the file does not mark as free \
          (-1 in its signature)"
     );
     let same = ImportOptions { batch: Some(1), ..ImportOptions::default() };
@@ -174,26 +174,26 @@ fn options_that_fit_nothing_are_refused() {
     let default = ImportOptions::default;
     assert_eq!(
         refused(ImportOptions { dims: BTreeMap::from([("N".to_owned(), 2)]), ..default() }),
-        "tiny.tflite: dimension N=2: TFLite files do not name dimensions; the batch alone can be set"
+        "tiny.tflite: --dim N=2: TFLite files do not name dimensions; the batch alone can be set"
     );
     assert_eq!(
         refused(ImportOptions { batch: Some(0), ..default() }),
-        "tiny.tflite: batch 0: a batch has at least one"
+        "tiny.tflite: --batch 0: a batch has at least one"
     );
     let shapes = |name: &str, shape: &[u64]| BTreeMap::from([(name.to_owned(), shape.to_vec())]);
     assert_eq!(
         refused(ImportOptions { input_shapes: shapes("q", &[2]), ..default() }),
-        "tiny.tflite: input shape q=[2]: no such input; there are: x"
+        "tiny.tflite: --input-shape q=2: no such input; there are: x"
     );
     assert_eq!(
         refused(ImportOptions { input_shapes: shapes("x", &[1, 8, 8, 3]), ..default() }),
-        "tiny.tflite: input shape x=[1, 8, 8, 3]: the file fixes the shape of every tensor for [1, 6, 6, 3]; \
+        "tiny.tflite: --input-shape x=1x8x8x3: the file fixes the shape of every tensor for [1, 6, 6, 3]; \
          the batch alone can be set"
     );
     let same = ImportOptions { input_shapes: shapes("x", &[1, 6, 6, 3]), ..default() };
     assert_eq!(read(&chain(), &same).unwrap().graph, plain(&chain()).graph);
     let element = refused(ImportOptions { element: Some("half".to_owned()), ..default() });
-    let start = "tiny.tflite: element half: no such element type; there are: float32, float16, int32,";
+    let start = "tiny.tflite: --element half: no such element type; there are: float32, float16, int32,";
     assert!(element.starts_with(start), "{element}");
 }
 

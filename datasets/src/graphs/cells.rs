@@ -104,7 +104,7 @@ fn activated(net: &mut Net, name: &str, x: TensorId, channels: u64, kernel: u64,
     net.norm(&format!("{name}.norm"), x)
 }
 
-/// Halves the size: relu, two 1 x 1 convolutions of stride 2, one shifted by a pixel, concatenated; norm.
+/// Halves the size, for channels that were doubled before: relu, two 1 x 1 convolutions of stride 2, one shifted by a pixel, concatenated; norm.
 fn halve(net: &mut Net, name: &str, x: TensorId, channels: u64) -> TensorId {
     let x = net.relu(&format!("{name}.relu"), x);
     let even = net.conv(&format!("{name}.even"), x, channels / 2, 1, 2, 1);
@@ -159,9 +159,9 @@ fn adjusted(
         None => last,
         Some(p) if net.shape(p)[2] != net.shape(last)[2] => {
             let x = net.relu(&format!("{name}.p.relu"), p);
-            let halves = ["even", "odd"].map(|side| {
+            let halves = [("even", filters / 2), ("odd", filters.div_ceil(2))].map(|(side, filters)| {
                 let pooled = net.pool(&format!("{name}.p.{side}.pool"), "AveragePool", x, 2);
-                net.conv(&format!("{name}.p.{side}"), pooled, filters / 2, 1, 1, 1)
+                net.conv(&format!("{name}.p.{side}"), pooled, filters, 1, 1, 1)
             });
             let x = net.concat(&format!("{name}.p.concat"), &halves);
             net.norm(&format!("{name}.p.norm"), x)

@@ -63,10 +63,31 @@ impl Element {
         ELEMENTS.iter().copied().find(|element| element.name == name && element.bits.is_some())
     }
 
+    /// The type that ONNX calls so: `FLOAT`, `INT64`.
+    pub fn in_capitals(name: &str) -> Option<Self> {
+        let lower = name.to_ascii_lowercase();
+        let ours = match lower.as_str() {
+            "float" => "float32",
+            "double" => "float64",
+            other => other,
+        };
+        ELEMENTS.iter().copied().find(|element| element.name == ours)
+    }
+
     /// All names with a size, for messages.
     pub fn names() -> String {
         let names: Vec<&str> = ELEMENTS.iter().filter(|e| e.bits.is_some()).map(|e| e.name).collect();
         names.join(", ")
+    }
+
+    /// The whole numbers an element of it can be.
+    pub fn range(self) -> Option<std::ops::RangeInclusive<i128>> {
+        let values = 1i128 << self.bits.filter(|&bits| self.is_integer() && bits <= 64)?;
+        Some(if self.name.starts_with('u') || self == Self::BOOL {
+            0..=values - 1
+        } else {
+            -(values / 2)..=values / 2 - 1
+        })
     }
 
     /// True where numbers are whole.

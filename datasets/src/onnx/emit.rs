@@ -6,6 +6,7 @@ use super::program::{Program, Slot, Step, plain};
 use super::value::effective;
 use plimsoll_model::graph::{Alias, AliasKind, Graph, GraphBuilder, GraphError, Operator, Tensor};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
+use std::collections::HashSet;
 
 /// The graph. Tensors and operators keep their numbers.
 ///
@@ -52,6 +53,7 @@ fn operator(program: &Program, step: &Step) -> Operator {
         Operator::new(&step.node.name, kind).reads(ids(&step.inputs)).makes(ids(&step.outputs));
     operator.cost = step.cost;
     let Some(output) = step.outputs.first().copied().flatten() else { return operator };
+    let mut shared = HashSet::new();
     for share in &step.shares {
         let (at, kind) = match *share {
             Share::View(at) => (at, AliasKind::View),
@@ -61,7 +63,7 @@ fn operator(program: &Program, step: &Step) -> Operator {
         let (from, to) = (&program.slots[input], &program.slots[output]);
         let fits = from.bytes == to.bytes && (kind == AliasKind::View || from.fact.shape == to.fact.shape);
         let alias = Alias { input: TensorId::at(input), output: TensorId::at(output), kind };
-        if fits && input != output && !operator.aliases.contains(&alias) {
+        if fits && input != output && shared.insert(alias) {
             operator.aliases.push(alias);
         }
     }

@@ -240,9 +240,8 @@ impl<'m> Resolver<'m, '_> {
     }
 
     fn constant(&mut self, node: &'m proto::Node) -> Result<(), ImportError> {
-        let fact =
-            read_constant(node).map_err(|why| self.damaged(format!("constant '{}': {why}", node.name)))?;
         let Some(name) = node.output.first().filter(|name| !name.is_empty()) else { return Ok(()) };
+        let fact = read_constant(node).map_err(|why| self.damaged(format!("constant '{name}': {why}")))?;
         if self.scope().names.contains_key(name.as_str()) {
             return Err(self.damaged(format!("constant '{name}' is made twice")));
         }

@@ -134,7 +134,9 @@ impl<'m> Run<'m, '_> {
                 &Reason::unknown(format!("operators of domain {} are not known", node.domain)),
             ));
         }
-        if node.op_type.contains("Sequence") || node.op_type.starts_with("Optional") {
+        // `ReverseSequence` turns round a dimension of a tensor.
+        let sequences = node.op_type.contains("Sequence") && node.op_type != "ReverseSequence";
+        if sequences || node.op_type.starts_with("Optional") {
             let reason = "sequences and optional values are no tensors";
             return Err(unsupported(format!("operator {}", step.label()), reason));
         }
@@ -373,7 +375,10 @@ impl<'m> Run<'m, '_> {
         for (at, result) in results.into_iter().enumerate().skip(1) {
             made.push(match (result.shape.as_ref(), trips) {
                 (_, _) if at <= carried && given[at + 1].shape == result.shape => Ok(result.variable()),
-                (_, _) if at <= carried => Err(Reason::unknown("its shape changes from trip to trip")),
+                (_, _) if at <= carried => {
+                    self.note_growth(step, body, at + 1, &result);
+                    Err(Reason::unknown("its shape changes from trip to trip"))
+                }
                 (Some(shape), Some(trips)) => {
                     if !exact {
                         let (label, name) =
@@ -389,6 +394,20 @@ impl<'m> Run<'m, '_> {
             });
         }
         Ok((made, complete))
+    }
+
+    /// A loop whose body is given other shapes from the second trip on, which its sizes do not show.
+    fn note_growth(&mut self, step: &Step, body: usize, input: usize, result: &Fact) {
+        let slot = &self.program.slots[self.program.blocks[body].inputs[input]];
+        if let (Some(first), Some(later)) = (slot.fact.shape.as_deref(), result.shape.as_deref()) {
+            self.assumed.push(format!(
+                "operator {}: '{}' is {} on the first trip and {} on the second; the body is sized for the first",
+                step.label(),
+                slot.name,
+                show(first),
+                show(later)
+            ));
+        }
     }
 
     /// `Scan`: states keep their shapes; some inputs are taken apart along an axis, some outputs stacked.

@@ -85,6 +85,21 @@ impl Value {
         }
     }
 
+    /// As elements of that type keep it: rounded where they are `float32`, for what is computed of shapes depends on
+    /// it (ten times 0.7 is 7). None where whole numbers do not fit.
+    fn held_as(self, element: Option<Element>) -> Option<Self> {
+        match (self, element) {
+            (Self::Floats(list), Some(Element::FLOAT32)) => {
+                Some(Self::Floats(list.into_iter().map(|f| f64::from(f as f32)).collect()))
+            }
+            (Self::Ints(list), Some(element)) if element.is_integer() => {
+                let range = element.range()?;
+                list.iter().all(|&i| range.contains(&i128::from(i))).then_some(Self::Ints(list))
+            }
+            (value, _) => Some(value),
+        }
+    }
+
     /// All of one after all of the other; none where the kinds differ.
     pub fn chain(parts: &[&Self]) -> Option<Self> {
         let ints = parts.iter().map(|part| match part {
@@ -121,11 +136,13 @@ impl Fact {
         Self { element, shape: Some(shape.into()), value: None, bytes: None }
     }
 
-    /// With elements, if they are few and as many as the shape says.
+    /// With elements, if they are few, as many as the shape says, and of the type.
     pub fn with(mut self, value: Option<Value>) -> Self {
         let count = self.shape.as_deref().and_then(count);
-        self.value =
-            value.filter(|v| Some(v.len() as u64) == count && v.len() as u64 <= FOLD_LIMIT).map(Rc::new);
+        self.value = value
+            .filter(|v| Some(v.len() as u64) == count && v.len() as u64 <= FOLD_LIMIT)
+            .and_then(|value| value.held_as(self.element))
+            .map(Rc::new);
         self
     }
 

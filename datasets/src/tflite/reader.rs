@@ -50,8 +50,8 @@ pub(super) fn root(bytes: &[u8]) -> Result<Table<'_>, String> {
         }
         Err(error) => {
             let text = error.to_string();
-            let lines: Vec<&str> = text.lines().map(|line| line.trim().trim_end_matches('.')).collect();
-            Err(lines.join(", "))
+            let lines = text.lines().map(|line| line.trim().trim_end_matches('.'));
+            Err(lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", "))
         }
     }
 }

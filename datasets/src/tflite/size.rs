@@ -41,11 +41,12 @@ impl Sizes {
         let element = options.element.as_deref().map(element).transpose().map_err(refuse)?;
         if let Some((name, value)) = options.dims.first_key_value() {
             let reason = "TFLite files do not name dimensions; the batch alone can be set".to_owned();
-            return Err(refuse((format!("dimension {name}={value}"), reason)));
+            return Err(refuse((format!("--dim {name}={value}"), reason)));
         }
         let inputs = inputs(model);
         for (name, shape) in &options.input_shapes {
-            let option = format!("input shape {name}={shape:?}");
+            let extents: Vec<String> = shape.iter().map(ToString::to_string).collect();
+            let option = format!("--input-shape {name}={}", extents.join("x"));
             let Some((_, info)) = inputs.iter().find(|(_, info)| info.name == name.as_str()) else {
                 let names: Vec<&str> = inputs.iter().map(|(_, info)| info.name.as_ref()).collect();
                 return Err(refuse((option, format!("no such input; there are: {}", names.join(", ")))));
@@ -169,13 +170,13 @@ fn element(name: &str) -> Result<Element, Refusal> {
     let known = || ELEMENTS.iter().filter(|element| element.bits.is_some());
     known().find(|element| element.name == name).copied().ok_or_else(|| {
         let names: Vec<&str> = known().map(|element| element.name).collect();
-        (format!("element {name}"), format!("no such element type; there are: {}", names.join(", ")))
+        (format!("--element {name}"), format!("no such element type; there are: {}", names.join(", ")))
     })
 }
 
 /// The batch the inputs have in the file and the one wanted, if they differ.
 fn batch(wanted: u64, inputs: &[&Info]) -> Result<Option<(u64, u64)>, Refusal> {
-    let option = format!("batch {wanted}");
+    let option = format!("--batch {wanted}");
     let first = |info: &Info| info.shape.get(0).and_then(|extent| u64::try_from(extent).ok()).unwrap_or(0);
     if wanted == 0 {
         return Err((option, "a batch has at least one".to_owned()));

@@ -356,6 +356,104 @@ mod tests {
         assert_eq!(storages(&all), ["in:8 <0", "a:4 0,1,2,3,4", "d:4 3,4>"]);
     }
 
+    /// A random graph of `n` operators with one output each; some are views, some can write in place.
+    fn random_graph(n: usize, seed: u64) -> Graph {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut below = |end: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 20) as usize % end
+        };
+        let mut g = GraphBuilder::new("g");
+        let x = g.tensor(Tensor::new("x", 4, Role::Input));
+        let mut tensors = vec![x];
+        for at in 0..n {
+            let mut reads: Vec<TensorId> = (0..=below(2))
+                .map(|_| tensors[below(tensors.len().min(4)).abs_diff(tensors.len() - 1)])
+                .collect();
+            reads.dedup();
+            let output = g.tensor(Tensor::new(format!("t{at}"), 4, Role::Activation));
+            let mut operator = Operator::new("", "F").reads(reads.iter().copied()).makes([output]);
+            match below(4) {
+                0 => operator = operator.alias(reads[0], output, AliasKind::View),
+                1 => {}
+                _ => {
+                    for &one in &reads {
+                        operator = operator.alias(one, output, AliasKind::InPlace);
+                    }
+                }
+            }
+            g.operator(Graph::BODY, operator);
+            tensors.push(output);
+        }
+        let wanted = [tensors[below(tensors.len())], tensors[n]];
+        for one in wanted.into_iter().filter(|&one| one != x) {
+            g.tensor_mut(one).role = Role::Output;
+        }
+        g.interface(Graph::BODY, [x], wanted);
+        g.build().unwrap()
+    }
+
+    /// What a storage holds while operators run; every read must find what it reads, in any order.
+    fn run(graph: &Graph, made: &Storages, order: &mut Vec<usize>, holds: &[Option<TensorId>]) {
+        let value = |mut tensor: TensorId| {
+            while let Some(maker) = graph.producer(tensor)
+                && let Some(view) = graph
+                    .operator(maker)
+                    .aliases
+                    .iter()
+                    .find(|a| a.output == tensor && a.kind == AliasKind::View)
+            {
+                tensor = view.input;
+            }
+            tensor
+        };
+        let place = |tensor: TensorId| made.tensors.iter().position(|list| list.contains(&tensor)).unwrap();
+        if order.len() == made.operators.len() {
+            for &wanted in &graph.region(Graph::BODY).outputs {
+                assert_eq!(holds[place(wanted)], Some(value(wanted)), "{order:?} {graph:?}");
+            }
+            return;
+        }
+        for at in 0..made.operators.len() {
+            let before = made.problem.predecessors(OperatorId::at(at));
+            if order.contains(&at) || !before.iter().all(|one| order.contains(&one.index())) {
+                continue;
+            }
+            let operator = graph.operator(made.operators[at]);
+            for &read in &operator.inputs {
+                // A view does not look at what it shows.
+                let shown = value(operator.outputs[0]) != operator.outputs[0]
+                    && place(read) == place(operator.outputs[0]);
+                assert!(shown || holds[place(read)] == Some(value(read)), "{order:?} {at} {graph:?}");
+            }
+            let mut after = holds.to_vec();
+            let output = operator.outputs[0];
+            if value(output) == output {
+                after[place(output)] = Some(output);
+            }
+            order.push(at);
+            run(graph, made, order, &after);
+            order.pop();
+        }
+    }
+
+    #[test]
+    fn in_no_order_is_overwritten_what_is_read_again() {
+        let options = LivenessOptions { in_place: true, ..LivenessOptions::default() };
+        let mut shared = 0;
+        for seed in 0..2000 {
+            let graph = random_graph(2 + seed as usize % 5, seed);
+            let made = graph.storages(Graph::BODY, &options, |_| Bytes::ZERO).unwrap();
+            shared += made.tensors.iter().filter(|list| list.len() > 1).count();
+            let holds: Vec<Option<TensorId>> =
+                made.tensors.iter().map(|list| list.iter().copied().find(|t| t.index() == 0)).collect();
+            run(&graph, &made, &mut Vec::new(), &holds);
+        }
+        assert!(shared > 1000, "{shared}");
+    }
+
     #[test]
     fn the_boundary_is_a_choice() {
         let with = |boundary| LivenessOptions { boundary, weights: true, ..LivenessOptions::default() };

@@ -88,9 +88,14 @@ impl<'a> Call<'a> {
         self.attribute(name).and_then(|attribute| std::str::from_utf8(attribute.s.as_ref()?).ok())
     }
 
-    /// The element type an attribute names.
+    /// The element type an attribute names; 0 stands for none.
     pub fn attr_element(&self, name: &str) -> Result<Option<Element>, Reason> {
-        let Some(code) = self.attr(name) else { return Ok(None) };
+        // Before version 6, types were given by name.
+        if let Some(text) = self.attr_text(name) {
+            let element = Element::in_capitals(text);
+            return element.map(Some).ok_or_else(|| format!("{name}={text} is no element type").into());
+        }
+        let Some(code) = self.attr(name).filter(|&code| code != 0) else { return Ok(None) };
         let element = i32::try_from(code).ok().and_then(Element::of);
         element.map(Some).ok_or_else(|| format!("{name}={code} is no element type").into())
     }

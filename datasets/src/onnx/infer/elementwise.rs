@@ -65,24 +65,12 @@ fn convert(value: &Value, to: Element) -> Option<Value> {
             let list = value.floats();
             Some(Value::Ints(list.iter().map(|&f| i64::from(f != 0.0)).collect()))
         }
-        Value::Ints(list) if to.is_integer() => {
-            let bits = to.bits?;
-            let signed = !to.name.starts_with('u');
-            let fits = |&i: &i64| {
-                let least = if signed { -(1i128 << (bits - 1)) } else { 0 };
-                let most = if signed { (1i128 << (bits - 1)) - 1 } else { (1i128 << bits) - 1 };
-                (least..=most).contains(&i128::from(i)).then_some(i)
-            };
-            list.iter().map(fits).collect::<Option<_>>().map(Value::Ints)
-        }
+        Value::Ints(_) if to.is_integer() => Some(value.clone()),
         Value::Floats(list) if to.is_integer() => {
             let whole = |&f: &f64| (f.abs() < 9e15).then_some(f.trunc() as i64);
             list.iter().map(whole).collect::<Option<_>>().map(Value::Ints)
         }
-        _ if to.name == "float32" => {
-            Some(Value::Floats(value.floats().iter().map(|&f| f64::from(f as f32)).collect()))
-        }
-        _ if to.name == "float64" => Some(Value::Floats(value.floats())),
+        _ if matches!(to.name, "float32" | "float64") => Some(Value::Floats(value.floats())),
         _ => None,
     }
 }

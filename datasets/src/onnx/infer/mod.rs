@@ -17,7 +17,7 @@ pub use cost::cost;
 pub use sharing::{Share, shares};
 
 use super::element::Element;
-use super::value::unknown;
+use super::value::{Fact, unknown};
 
 /// What is known of the outputs of a plain operator of ONNX's own domain.
 ///
@@ -27,6 +27,9 @@ pub fn infer(call: &Call) -> Facts {
     let kind = call.node.op_type.as_str();
     if elementwise_unary(kind) {
         return elementwise::same(call);
+    }
+    if keeps_shape(kind) {
+        return Ok(vec![Fact::new(call.element(0), call.shape(0)?)]);
     }
     match kind {
         "Add" | "Sub" | "Mul" | "Div" | "Pow" | "Mod" | "Min" | "Max" | "Sum" | "Mean" | "PRelu"
@@ -38,25 +41,6 @@ pub fn infer(call: &Call) -> Facts {
         "Expand" => elementwise::expand(call),
         "Dropout" => elementwise::dropout(call),
         "Range" => elementwise::range(call),
-        // As the first input, but each element depends on others.
-        "Softmax"
-        | "LogSoftmax"
-        | "Hardmax"
-        | "LRN"
-        | "InstanceNormalization"
-        | "GroupNormalization"
-        | "MeanVarianceNormalization"
-        | "LpNormalization"
-        | "RMSNormalization"
-        | "CumSum"
-        | "CumProd"
-        | "ReverseSequence"
-        | "Trilu"
-        | "Scatter"
-        | "ScatterElements"
-        | "ScatterND"
-        | "TensorScatter"
-        | "RotaryEmbedding" => Ok(vec![super::value::Fact::new(call.element(0), call.shape(0)?)]),
         "Reshape" => movement::reshape(call),
         "Flatten" => movement::flatten(call),
         "Squeeze" => movement::squeeze(call),
@@ -120,6 +104,31 @@ fn algebraic(call: &Call) -> Facts {
         kind if kind.starts_with("Reduce") => algebra::reduce(call),
         kind => unknown(format!("operator {kind} is not known")),
     }
+}
+
+/// Operators whose output is like the first input, but each element depends on others.
+fn keeps_shape(kind: &str) -> bool {
+    matches!(
+        kind,
+        "Softmax"
+            | "LogSoftmax"
+            | "Hardmax"
+            | "LRN"
+            | "InstanceNormalization"
+            | "GroupNormalization"
+            | "MeanVarianceNormalization"
+            | "LpNormalization"
+            | "RMSNormalization"
+            | "CumSum"
+            | "CumProd"
+            | "ReverseSequence"
+            | "Trilu"
+            | "Scatter"
+            | "ScatterElements"
+            | "ScatterND"
+            | "TensorScatter"
+            | "RotaryEmbedding"
+    )
 }
 
 /// Functions of one element at a time, which keep the type; further inputs are parameters.

@@ -215,8 +215,9 @@ pub fn slice(call: &Call) -> Facts {
                 (start, (end - start + step - 1) / step)
             }
             _ => {
-                let start = absolute(starts[i]).clamp(0, (length - 1).max(0));
-                let end = absolute(ends[i]).clamp(-1, (length - 1).max(-1));
+                // Of nothing, nothing is taken: both are -1.
+                let start = absolute(starts[i]).clamp((length - 1).min(0), length - 1);
+                let end = absolute(ends[i]).clamp(-1, length - 1);
                 (start, (start - end - step - 1) / -step)
             }
         };

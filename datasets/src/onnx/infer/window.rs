@@ -103,7 +103,8 @@ pub fn deform_conv(call: &Call) -> Facts {
     conv(call, 1, call.element(0))
 }
 
-/// `ConvTranspose`: the extents whose convolution gives the input.
+/// `ConvTranspose`: the extents whose convolution gives the input. `SAME` pads down to extent times stride, and never by
+/// less than nothing.
 pub fn conv_transpose(call: &Call) -> Facts {
     let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
     let window = Window::new(call, kernel(call, Some(&weights[2..]))?)?;
@@ -127,7 +128,7 @@ pub fn conv_transpose(call: &Call) -> Facts {
         let full = stride * (length - 1) + more + window.reach(at);
         shape.push(extent(
             match call.attr_text("auto_pad") {
-                Some("SAME_UPPER" | "SAME_LOWER") => length * stride,
+                Some("SAME_UPPER" | "SAME_LOWER") => full.min(length * stride),
                 Some("VALID") => full,
                 _ => full - window.pads[at] - window.pads[at + plane.len()],
             },

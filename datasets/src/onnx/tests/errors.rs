@@ -1,6 +1,6 @@
 //! What is refused, and in which words.
 
-use super::{body, error, graph, import, info, int, model, node, read, shown, tensor};
+use super::{body, error, graph, import, info, int, model, node, read, shown, tensor, text};
 use crate::import::{ImportError, ImportOptions};
 use crate::onnx::proto::{self, Function, Graph, Tensor, Type, ValueInfo};
 use crate::onnx::read_onnx;
@@ -185,6 +185,12 @@ fn damage_is_found() {
     );
     let kind = Tensor { data_type: 99, ..tensor("w", &[2], &[]) };
     assert_eq!(constant(kind), "m.onnx: damaged: initialiser 'w': element type 99 is not known");
+    let mut unnamed = node("Constant", "", "c", [text("value_string", "words")]);
+    unnamed.name.clear();
+    assert_eq!(
+        error(graph(&[("x", "2")], [unnamed, node("Relu", "x", "y", [])], "y")),
+        "m.onnx: damaged: constant 'c': value_string is no value with a size"
+    );
 }
 
 #[test]

@@ -131,6 +131,27 @@ fn a_loop_that_changes_a_shape_has_no_size() {
     );
 }
 
+/// Where nobody reads what a loop has grown in the end, it has a size, but not the right one.
+#[test]
+fn a_loop_that_grows_inside_is_an_assumption() {
+    let nodes = [
+        node("Concat", "carried carried", "next", [int("axis", 0)]),
+        node("ReduceSum", "next", "row", [int("keepdims", 0)]),
+        node("Identity", "on", "go", []),
+    ];
+    let inside = graph(&[("i", "int64:"), ("on", "bool:"), ("carried", "*")], nodes, "go next row");
+    let repeat = node("Loop", "trips _ x", "_ rows", [body("body", inside)]);
+    let mut graph = graph(&[("x", "2")], [repeat], "rows");
+    graph.initializer = vec![tensor("trips", &[], &[3])];
+    let import = import(graph);
+    assert_eq!(shown(&import, "rows"), "float32:3");
+    assert_eq!(
+        import.assumed[0],
+        "operator 0 '_ rows' (Loop): 'carried' is 2 on the first trip and 4 on the second; \
+         the body is sized for the first"
+    );
+}
+
 #[test]
 fn scans_take_apart_and_stack() {
     let nodes = [node("Add", "state element", "next", []), node("Identity", "next", "row", [])];

@@ -2,7 +2,9 @@
 
 use super::{floats, graph, import, info, int, ints, made, model, node, operator, read, shown, tensor, text};
 use crate::import::ImportOptions;
+use crate::onnx::element::Element;
 use crate::onnx::proto::Attribute;
+use crate::onnx::value::{Fact, Value};
 use plimsoll_model::graph::{AliasKind, Role};
 
 /// Checks rows of operator, inputs, attributes, outputs.
@@ -50,6 +52,14 @@ fn convolutions() {
             "float32:1x2x10x8",
         ),
         ("ConvTranspose", &["1x1x3x3", "1x2x3x3"], &[ints("dilations", &[2, 2])], "float32:1x2x7x7"),
+        ("ConvTranspose", &["1x1x3x3", "1x2x3x3"], &same, "float32:1x2x6x6"),
+        // Windows with room between them: 4 * 5 + 2, though 4 * 6 are wanted.
+        (
+            "ConvTranspose",
+            &["1x1x6", "1x1x2"],
+            &[text("auto_pad", "SAME_UPPER"), ints("strides", &[4])],
+            "float32:1x1x22",
+        ),
     ]);
 }
 
@@ -153,6 +163,9 @@ fn movement() {
         ("Slice", &["20x10x5", "=20,10,4", "=0,0,1", "=0,1,2", "=-1,-3,-2"], &[], "float32:19x3x2"),
         ("Slice", &["20x10x5", "=1", "=1000", "=1"], &[], "float32:20x9x5"),
         ("Slice", &["4", "=-1", "=-9223372036854775808", "=0", "=-1"], &[], "float32:4"),
+        ("ReverseSequence", &["4x3", "=1,2,3"], &[], "float32:4x3"),
+        ("Slice", &["0x3", "=-1", "=-9223372036854775808", "=0", "=-1"], &[], "float32:0x3"),
+        ("Slice", &["=", "=-1", "=-9223372036854775808", "=0", "=-1"], &[], "int64:0"),
         ("Gather", &["5x4x3x2", "int64:7x8"], &[int("axis", 1)], "float32:5x7x8x3x2"),
         ("GatherElements", &["3x3", "int64:2x3"], &[], "float32:2x3"),
         ("GatherND", &["2x2x2", "int64:2x1x2"], &[], "float32:2x1x2"),
@@ -183,6 +196,9 @@ fn elements() {
         ("Sum", &["3", "2x1", "1x1"], &[], "float32:2x3"),
         ("PRelu", &["2x3x4", "3x1"], &[], "float32:2x3x4"),
         ("QuantizeLinear", &["2x3", "~1", "int8:"], &[], "int8:2x3"),
+        ("QuantizeLinear", &["2x3", "~1", "int8:"], &[int("output_dtype", 0)], "int8:2x3"),
+        ("QuantizeLinear", &["2x3", "~1"], &[int("output_dtype", 0)], "uint8:2x3"),
+        ("Cast", &["2x3"], &[text("to", "DOUBLE")], "float64:2x3"),
         ("DequantizeLinear", &["int8:2x3", "float16:"], &[], "float16:2x3"),
         ("DynamicQuantizeLinear", &["6"], &[], "uint8:6 float32:scalar uint8:scalar"),
         ("Range", &["#1", "#10", "#2"], &[], "int64:5"),
@@ -223,6 +239,26 @@ fn shapes_that_are_computed() {
     assert_eq!(shown(&import, "all"), "int64:1x3");
     assert_eq!(import.graph.operators().len(), 13, "all stay");
     assert_eq!(import.graph.bytes(Role::Weight).get(), 5 * 8);
+}
+
+/// Ten times 0.7 is 7 in `float32`, although 0.7 is a little less there.
+#[test]
+fn constants_are_rounded_as_their_type_is() {
+    let nodes = [
+        node("Shape", "x", "s", []),
+        node("Cast", "s", "extents", [int("to", 1)]),
+        node("Mul", "extents scale", "scaled", []),
+        node("Floor", "scaled", "whole", []),
+        node("Cast", "whole", "wanted", [int("to", 7)]),
+        node("ConstantOfShape", "wanted", "y", []),
+    ];
+    let mut graph = graph(&[("x", "10x5")], nodes, "y");
+    graph.initializer = vec![floats("scale", &[], &[0.7])];
+    assert_eq!(shown(&import(graph), "y"), "float32:7x3");
+    let held = |element, i| Fact::new(Some(element), [1]).with(Some(Value::Ints(vec![i]))).value.is_some();
+    assert!(held(Element::UINT8, 255) && !held(Element::UINT8, 256) && !held(Element::UINT8, -1));
+    assert!(held(Element::INT32, i64::from(i32::MIN)) && !held(Element::INT32, 1 << 31));
+    assert!(held(Element::INT64, i64::MIN) && held(Element::BOOL, 1));
 }
 
 #[test]
