@@ -46,6 +46,7 @@ mod units;
 pub use bound::{BoundError, LowerBound, Witness, simple_bound, stack_height, verify_bound};
 pub use budget::Budget;
 pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError};
+pub use check::execution;
 pub use check::{Violation, check_layout, check_pools, check_scattered};
 pub use conflict::ConflictGraph;
 pub use instance::{Buffer, Instance, InstanceBuilder};

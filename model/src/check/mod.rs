@@ -7,6 +7,7 @@
 //! - no two conflicting buffers share an address;
 //! - no buffer ends above the capacity, if there is one.
 
+pub mod execution;
 mod sweep;
 
 use crate::instance::{Buffer, Instance};

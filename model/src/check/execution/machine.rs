@@ -1,0 +1,370 @@
+//! Runs a graph in memory that remembers who wrote what.
+
+use super::ExecutionOptions;
+use super::decisions::Decisions;
+use super::memory::Memory;
+use super::prepared::{Cell, Owner, Prepared, holder_name, operator_name};
+use super::violation::{ExecutionViolation, Stage};
+use crate::graph::{AliasKind, Control, Graph, Handover, Moment};
+use crate::units::{Bytes, OperatorId, RegionId, TensorId};
+use std::collections::HashSet;
+
+/// Of what a run decided, messages name so many of the last.
+const TOLD: usize = 24;
+
+/// Where and when something is looked at.
+type Event = (Option<OperatorId>, Stage);
+
+/// A graph that runs, and what was found wrong so far.
+pub(super) struct Machine<'a> {
+    prepared: &'a Prepared<'a>,
+    options: &'a ExecutionOptions,
+    pub(super) decisions: Decisions,
+    memory: Memory,
+    /// Per cell: where it lies now; loops may exchange slots.
+    slot: Vec<Option<usize>>,
+    /// Per cell: the value it has; none where it was not written yet, or that is gone on purpose.
+    value: Vec<Option<u32>>,
+    /// Per value: who wrote it, and from which address on.
+    written: Vec<(Cell, u64)>,
+    /// What this run decided.
+    decided: Vec<(OperatorId, usize)>,
+    /// Operators this run has run.
+    steps: usize,
+    /// True where some run was cut short.
+    pub(super) clipped: bool,
+    seen: HashSet<(Cell, Event)>,
+    pub(super) violations: Vec<ExecutionViolation>,
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(prepared: &'a Prepared<'a>, options: &'a ExecutionOptions) -> Self {
+        Self {
+            prepared,
+            options,
+            decisions: Decisions::default(),
+            memory: Memory::default(),
+            slot: prepared.home.clone(),
+            value: vec![None; prepared.home.len()],
+            written: Vec::new(),
+            decided: Vec::new(),
+            steps: 0,
+            clipped: false,
+            seen: HashSet::new(),
+            violations: Vec::new(),
+        }
+    }
+
+    /// Runs the graph once.
+    pub(super) fn run(&mut self) {
+        self.memory.clear();
+        self.value.fill(None);
+        self.written.clear();
+        self.decided.clear();
+        self.steps = 0;
+        let prepared = self.prepared;
+        let body = prepared.graph.region(Graph::BODY);
+        let mut given = prepared.held.clone();
+        given.extend(body.inputs.iter().map(|input| input.index()));
+        given.iter().for_each(|&cell| self.write(cell));
+        self.check_all(&given, (None, Stage::Start));
+        self.operators(Graph::BODY);
+        let wanted = body.outputs.iter().map(|output| output.index());
+        let kept: Vec<Cell> = wanted.chain(prepared.held.iter().copied()).collect();
+        self.check_all(&kept, (None, Stage::End));
+    }
+
+    /// A new value, in the memory of a cell where that has any.
+    fn write(&mut self, cell: Cell) {
+        let value = self.written.len() as u32;
+        let slot = self.slot[cell].map(|slot| self.prepared.slots[slot].offset.get());
+        let start = slot.unwrap_or(0);
+        self.written.push((cell, start));
+        self.value[cell] = Some(value);
+        if slot.is_some() {
+            self.memory.write(start, start + self.prepared.bytes[cell], value);
+        }
+    }
+
+    /// Two cells that lie in one slot.
+    fn share(&self, a: Cell, b: Cell) -> bool {
+        self.slot[a].is_some() && self.slot[a] == self.slot[b]
+    }
+
+    fn check_all(&mut self, cells: &[Cell], event: Event) {
+        for &cell in cells {
+            self.check(cell, event);
+        }
+    }
+
+    /// True where a cell holds its value; what is wrong is told once per reader.
+    fn check(&mut self, cell: Cell, event: Event) -> bool {
+        let lost = match (self.value[cell], self.slot[cell]) {
+            (Some(_), None) => None,
+            (None, _) => Some((0, None)),
+            (Some(value), Some(slot)) => {
+                let start = self.prepared.slots[slot].offset.get();
+                let end = start + self.prepared.bytes[cell];
+                // A value that lies elsewhere is not here, even where the two overlap.
+                let elsewhere = self.written[value as usize].1 != start;
+                let value = if elsewhere { u32::MAX } else { value };
+                self.memory.lacks(start, end, value)
+            }
+        };
+        let Some((address, by)) = lost else { return true };
+        if self.seen.insert((cell, event)) {
+            self.tell(cell, event, address, by);
+        }
+        false
+    }
+
+    fn tell(&mut self, cell: Cell, (operator, stage): Event, address: u64, by: Option<u32>) {
+        let Prepared { graph, slots, bytes, .. } = self.prepared;
+        let holder = self.prepared.holder(cell);
+        let name = holder_name(graph, holder);
+        let place = operator.map_or_else(|| graph.name().to_owned(), |id| operator_name(graph, id));
+        let run = self.outcomes();
+        let violation = match (self.value[cell], self.slot[cell]) {
+            (Some(_), Some(slot)) => {
+                let start = slots[slot].offset;
+                let range = (start, Bytes::new(start.get() + bytes[cell]));
+                let by = by.map(|value| self.prepared.holder(self.written[value as usize].0));
+                let by = by.map(|holder| holder_name(graph, holder));
+                let address = Bytes::new(address);
+                ExecutionViolation::Lost { holder, name, operator, place, stage, range, address, by, run }
+            }
+            _ => ExecutionViolation::NotWritten { holder, name, operator, place, stage, run },
+        };
+        self.violations.push(violation);
+    }
+
+    /// What the run has decided, in words.
+    fn outcomes(&self) -> String {
+        let graph = self.prepared.graph;
+        let skip = self.decided.len().saturating_sub(TOLD);
+        let show = |&(id, choice): &(OperatorId, usize)| {
+            let name = operator_name(graph, id);
+            match self.prepared.owners[id.index()].as_ref().map(|owner| owner.flow.control) {
+                Some(Control::Loop) if choice == 1 => format!("{name}: 1 trip"),
+                Some(Control::Loop) => format!("{name}: {choice} trips"),
+                _ => format!("{name}: {}", graph.region(graph.operator(id).regions[choice]).name),
+            }
+        };
+        let mut told: Vec<String> = self.decided[skip..].iter().map(show).collect();
+        if skip > 0 {
+            told.insert(0, format!("{skip} more"));
+        }
+        if told.is_empty() { "nothing decided".to_owned() } else { told.join(", ") }
+    }
+
+    fn operators(&mut self, region: RegionId) {
+        let prepared = self.prepared;
+        for &id in &prepared.orders[region.index()] {
+            self.steps += 1;
+            match &prepared.owners[id.index()] {
+                Some(owner) => self.owner(id, owner),
+                None => self.plain(id),
+            }
+        }
+    }
+
+    /// An operator without regions: reads, writes while it reads.
+    fn plain(&mut self, id: OperatorId) {
+        let prepared = self.prepared;
+        let operator = prepared.graph.operator(id);
+        let aliased = |machine: &Self, kind: AliasKind, input: TensorId, output: TensorId| {
+            let same = operator.aliases.iter().any(|a| (a.kind, a.input, a.output) == (kind, input, output));
+            same && machine.share(input.index(), output.index())
+        };
+        let mut kept = Vec::new();
+        for &input in &operator.inputs {
+            let read = self.check(input.index(), (Some(id), Stage::Reads));
+            let over = operator.outputs.iter().any(|&o| aliased(self, AliasKind::InPlace, input, o));
+            if read && !over {
+                kept.push(input.index());
+            }
+        }
+        for &output in &operator.outputs {
+            let viewed = operator.inputs.iter().find(|&&i| aliased(self, AliasKind::View, i, output));
+            match viewed {
+                Some(input) => self.value[output.index()] = self.value[input.index()],
+                None => self.write(output.index()),
+            }
+            kept.push(output.index());
+        }
+        self.write(prepared.scratch(id));
+        kept.push(prepared.scratch(id));
+        self.check_all(&kept, (Some(id), Stage::Writes));
+    }
+
+    /// An operator that owns regions, from entry to exit.
+    fn owner(&mut self, id: OperatorId, owner: &Owner) {
+        let operator = self.prepared.graph.operator(id);
+        for input in &operator.inputs {
+            self.check(input.index(), (Some(id), Stage::Reads));
+        }
+        let outputs: Vec<Cell> = operator.outputs.iter().map(|output| output.index()).collect();
+        for &cell in outputs.iter().chain(&owner.fresh) {
+            self.value[cell] = None;
+        }
+        let scratch = self.prepared.scratch(id);
+        self.write(scratch);
+        self.hand(id, owner, Moment::Enter, &[]);
+        owner.stacked.iter().for_each(|&cell| self.write(cell));
+        self.check_all(&owner.stacked, (Some(id), Stage::Hands(Moment::Enter)));
+        self.check(scratch, (Some(id), Stage::Hands(Moment::Enter)));
+        let mut exchanged = Vec::new();
+        self.regions(id, owner, &mut exchanged);
+        let moves = self.moves(owner, Moment::Exit);
+        let rest = |cell: &Cell| self.value[*cell].is_none() && !moves.iter().any(|m| m.to.index() == *cell);
+        let rest: Vec<Cell> = outputs.iter().copied().filter(rest).collect();
+        self.hand(id, owner, Moment::Exit, &rest);
+        self.check_all(&outputs, (Some(id), Stage::Hands(Moment::Exit)));
+        self.check(scratch, (Some(id), Stage::Hands(Moment::Exit)));
+        for &(a, b) in exchanged.iter().rev() {
+            self.exchange(owner, a, b);
+        }
+    }
+
+    /// Runs the regions as their owner says.
+    fn regions(&mut self, id: OperatorId, owner: &Owner, exchanged: &mut Vec<(usize, usize)>) {
+        let count = owner.made.len();
+        match owner.flow.control {
+            Control::Call => (0..count).for_each(|region| self.region(id, owner, region, exchanged)),
+            Control::Branch => {
+                let region = self.decide(id, count);
+                self.region(id, owner, region, exchanged);
+            }
+            Control::Loop => {
+                let cut = self.steps >= self.options.steps;
+                self.clipped |= cut && self.options.trips > 0;
+                let trips = self.decide(id, if cut { 1 } else { self.options.trips.saturating_add(1) });
+                for _ in 0..trips {
+                    (0..count).for_each(|region| self.region(id, owner, region, exchanged));
+                }
+                if count == 2 {
+                    self.region(id, owner, 0, exchanged);
+                }
+            }
+        }
+    }
+
+    fn decide(&mut self, id: OperatorId, count: usize) -> usize {
+        if count < 2 {
+            return 0;
+        }
+        let choice = self.decisions.choose(count);
+        self.decided.push((id, choice));
+        choice
+    }
+
+    /// One region once.
+    fn region(
+        &mut self,
+        id: OperatorId,
+        owner: &Owner,
+        position: usize,
+        exchanged: &mut Vec<(usize, usize)>,
+    ) {
+        let graph = self.prepared.graph;
+        let region = graph.operator(id).regions[position];
+        let begin = Moment::Begin(position);
+        let moves = self.moves(owner, begin);
+        let told = |cell: Cell, handed: bool| {
+            let comes = moves.iter().any(|m| m.to.index() == cell);
+            !handed || (self.value[cell].is_none() && !comes)
+        };
+        let given = owner.given[position].iter();
+        let given: Vec<Cell> = given.filter(|&&(cell, handed)| told(cell, handed)).map(|one| one.0).collect();
+        self.hand(id, owner, begin, &given);
+        for &cell in &owner.made[position] {
+            self.value[cell] = None;
+        }
+        self.operators(region);
+        for output in &graph.region(region).outputs {
+            self.check(output.index(), (Some(id), Stage::Hands(Moment::End(position))));
+        }
+        exchanged.extend(self.hand(id, owner, Moment::End(position), &[]));
+    }
+
+    /// What is handed over at a moment: all that there is to hand. What a region that has not run would have made is not.
+    fn moves(&self, owner: &Owner, when: Moment) -> Vec<Handover> {
+        let there = |h: &&Handover| h.when == when && self.value[h.from.index()].is_some();
+        owner.flow.handovers.iter().filter(there).copied().collect()
+    }
+
+    /// Hands over, all at once, and writes `more`; returns the slots that changed roles.
+    fn hand(&mut self, id: OperatorId, owner: &Owner, when: Moment, more: &[Cell]) -> Vec<(usize, usize)> {
+        let event = (Some(id), Stage::Hands(when));
+        let moves = self.moves(owner, when);
+        for one in &moves {
+            self.check(one.from.index(), event);
+            if one.part && self.prepared.graph.operator(id).outputs.contains(&one.to) {
+                self.check(one.to.index(), event);
+            }
+        }
+        let before: Vec<Option<u32>> = moves.iter().map(|one| self.value[one.from.index()]).collect();
+        let (mut touched, mut roles) = (more.to_vec(), Vec::new());
+        for (at, one) in moves.iter().enumerate() {
+            let (from, to) = (one.from.index(), one.to.index());
+            touched.push(to);
+            if let Some(pair) = self.exchangeable(id, owner, &moves, at) {
+                roles.push((pair, from, to, before[at]));
+                continue;
+            }
+            touched.push(from);
+            if self.share(from, to) && !one.part {
+                self.value[to] = before[at];
+            } else {
+                self.write(to);
+            }
+        }
+        more.iter().for_each(|&cell| self.write(cell));
+        for &((a, b), from, to, value) in &roles {
+            self.exchange(owner, a, b);
+            (self.value[from], self.value[to]) = (None, value);
+        }
+        self.check_all(&touched, event);
+        roles.into_iter().map(|(pair, ..)| pair).collect()
+    }
+
+    /// The slots of a handover that may change roles instead: between trips, both of one size, what is handed made by
+    /// the body, handed once, and nothing else handed at that moment lies in either.
+    fn exchangeable(
+        &self,
+        id: OperatorId,
+        owner: &Owner,
+        moves: &[Handover],
+        at: usize,
+    ) -> Option<(usize, usize)> {
+        let (prepared, one) = (self.prepared, &moves[at]);
+        let last = *prepared.graph.operator(id).regions.last()?;
+        let between = owner.flow.control == Control::Loop && one.when == Moment::End(owner.made.len() - 1);
+        if !self.options.swap || !between || one.part {
+            return None;
+        }
+        let made = prepared.graph.producer(one.from).is_some_and(|maker| prepared.graph.home(maker) == last);
+        let once = owner.flow.handovers.iter().filter(|other| other.from == one.from).count() == 1;
+        let (from, to) = (one.from.index(), one.to.index());
+        let (a, b) = (self.slot[from]?, self.slot[to]?);
+        let alike =
+            prepared.slots[a].size == prepared.slots[b].size && prepared.bytes[from] == prepared.bytes[to];
+        let state = owner.inside.binary_search(&to).is_ok();
+        let free = |cell: Cell| self.slot[cell].is_none_or(|slot| slot != a && slot != b);
+        let mut others = moves.iter().enumerate().filter(|&(other, _)| other != at).map(|(_, other)| other);
+        let alone = others.all(|other| free(other.from.index()) && free(other.to.index()));
+        (a != b && made && once && alike && state && alone).then_some((a, b))
+    }
+
+    /// Two slots change roles for all that lies inside a loop.
+    fn exchange(&mut self, owner: &Owner, a: usize, b: usize) {
+        for &cell in &owner.inside {
+            let slot = &mut self.slot[cell];
+            match *slot {
+                Some(one) if one == a => *slot = Some(b),
+                Some(one) if one == b => *slot = Some(a),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The execution checker: runs a graph in its memory and reports every read that does not find what was written.
+//!
+//! It knows nothing of lifetimes. Memory remembers which value lies at which address; each time a tensor is written its
+//! addresses carry a new value, and a read is right where all of them still carry the one written last. Runs differ in
+//! what operators with regions do ([`Graph::flow`]): which branch, how many trips. All combinations are run, one by one,
+//! or as many as allowed and then others drawn at random.
+//!
+//! # What runs
+//! - **Start**: inputs of the body, states and weights are written. **End**: outputs of the body are read, and states and
+//!   weights must still be there.
+//! - **An operator** reads its inputs, writes outputs and scratch, and must then find all of them, for it writes while it
+//!   reads. Where an output shares its slot with an input of which it is declared a [view](crate::graph::AliasKind), it
+//!   takes over that one's value; where it is declared to be written in place, that input need not be found again.
+//!   Everything else that shares a slot without being declared is written over.
+//! - **An operator with regions** reads its inputs once, when it is entered. Its scratch is held until it is left, its
+//!   outputs that are written part by part from its entry on; aliases mean nothing to it.
+//! - **Handovers** of one moment are copied all at once: everything is read, then written, then both must be found. Where
+//!   both tensors share a slot nothing is copied: the value passes on. What a region that has not run would hand is not
+//!   handed; outputs of the operator that nothing was handed to are written when it is left.
+//! - **A region** is given what is handed to it, and numbers of trips, which come from nowhere, each time it begins. What
+//!   its operators made the time before is gone.
+//! - **Roles may change** ([`ExecutionOptions::swap`]): instead of copying what the body of a loop made to the state, the
+//!   two slots change roles for all that lies inside the loop, until it is left. What is handed out of the loop is copied
+//!   from where the state lies then, unless that is the very slot it goes to.
+//!
+//! Tensors without a slot, or of zero bytes, take no memory; of them only that they were written before they are read is
+//! checked. A value that a larger tensor takes over does not fill it: that is a violation when it is read.
+
+mod decisions;
+mod machine;
+mod memory;
+mod prepared;
+#[cfg(test)]
+mod tests;
+mod violation;
+
+pub use violation::{ExecutionViolation, Holder, Stage};
+
+use crate::graph::{FlowError, Graph};
+use crate::units::{Bytes, OperatorId};
+use machine::Machine;
+use prepared::{Prepared, malformed};
+
+/// A range of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slot {
+    /// Where it begins, bytes.
+    pub offset: Bytes,
+    /// How long it is, bytes.
+    pub size: Bytes,
+}
+
+/// A graph, the order of its operators, and where its tensors lie.
+#[derive(Clone, Debug)]
+pub struct Placed<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// Per region: its operators in the order they run.
+    pub orders: &'a [Vec<OperatorId>],
+    /// Ranges of addresses; they may overlap.
+    pub slots: Vec<Slot>,
+    /// Per tensor: its slot, at whose start it lies; none where it lies outside. Tensors share a slot on purpose.
+    pub tensors: Vec<Option<usize>>,
+    /// Per operator: the slot of its scratch memory.
+    pub scratch: Vec<Option<usize>>,
+}
+
+/// What is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExecutionOptions {
+    /// So many runs are taken in turn, and where there are more so many are drawn.
+    pub runs: usize,
+    /// What is drawn follows from this.
+    pub seed: u64,
+    /// Loops make `0..=trips` trips.
+    pub trips: usize,
+    /// True where slots change roles instead of being copied between the trips of a loop.
+    pub swap: bool,
+    /// A run of so many operators enters loops for no more trips: nested loops multiply.
+    pub steps: usize,
+}
+
+impl Default for ExecutionOptions {
+    /// 256 runs, loops of at most 3 trips, copies, 65536 operators.
+    fn default() -> Self {
+        Self { runs: 256, seed: 0, trips: 3, swap: false, steps: 1 << 16 }
+    }
+}
+
+/// What was run and found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecutionReport {
+    /// Runs made.
+    pub runs: usize,
+    /// True where every combination of decisions was run, and none cut short.
+    pub complete: bool,
+    /// All that is wrong, in the order found; what one operator misses at one moment is told for the first run only.
+    pub violations: Vec<ExecutionViolation>,
+}
+
+/// Runs a graph in its memory. Where slots, orders or sizes make no sense nothing is run, and that is reported.
+///
+/// O(runs · operators run · log tensors) for tensors that do not lie in pieces; none of it depends on their sizes.
+///
+/// # Errors
+/// Where an operator's regions cannot be run.
+pub fn check_execution(placed: &Placed, options: &ExecutionOptions) -> Result<ExecutionReport, FlowError> {
+    let violations = malformed(placed);
+    if !violations.is_empty() {
+        return Ok(ExecutionReport { runs: 0, complete: false, violations });
+    }
+    let prepared = Prepared::new(placed)?;
+    let mut machine = Machine::new(&prepared, options);
+    let (mut runs, mut more) = (0, true);
+    while more && runs < options.runs {
+        machine.run();
+        runs += 1;
+        more = machine.decisions.advance();
+    }
+    if more {
+        machine.decisions.draw(options.seed);
+        (0..options.runs).for_each(|_| machine.run());
+        runs += options.runs;
+    }
+    let complete = !more && !machine.clipped;
+    Ok(ExecutionReport { runs, complete, violations: machine.violations })
+}

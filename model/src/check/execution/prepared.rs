@@ -1,0 +1,179 @@
+//! What stays the same from run to run.
+
+use super::violation::{ExecutionViolation, Holder};
+use super::{Placed, Slot};
+use crate::graph::{Control, Flow, FlowError, Graph, Handover, Role};
+use crate::units::{Bytes, OperatorId, RegionId, TensorId};
+use std::collections::HashSet;
+
+/// Who takes memory, by number: tensors, then the scratch of operators.
+pub(super) type Cell = usize;
+
+/// An operator that owns regions.
+pub(super) struct Owner {
+    pub(super) flow: Flow,
+    /// Its outputs that are written part by part.
+    pub(super) stacked: Vec<Cell>,
+    /// Per region: what it is given that is its own, and whether something is ever handed to it.
+    pub(super) given: Vec<Vec<(Cell, bool)>>,
+    /// Per region: what its operators make.
+    pub(super) made: Vec<Vec<Cell>>,
+    /// What is gone when the operator is entered: the interfaces of its regions that are their own.
+    pub(super) fresh: Vec<Cell>,
+    /// For loops, ascending: all that lies in its regions, nested ones included.
+    pub(super) inside: Vec<Cell>,
+}
+
+/// A graph and its memory, ready to run.
+pub(super) struct Prepared<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) orders: &'a [Vec<OperatorId>],
+    pub(super) slots: &'a [Slot],
+    /// Per cell: bytes.
+    pub(super) bytes: Vec<u64>,
+    /// Per cell: its slot; none where it takes no memory.
+    pub(super) home: Vec<Option<usize>>,
+    /// Per operator.
+    pub(super) owners: Vec<Option<Owner>>,
+    /// Held from start to end: weights and states.
+    pub(super) held: Vec<Cell>,
+}
+
+impl<'a> Prepared<'a> {
+    pub(super) fn new(placed: &'a Placed) -> Result<Self, FlowError> {
+        let graph = placed.graph;
+        let tensors = graph.tensors().iter().map(|tensor| tensor.bytes.get());
+        let bytes: Vec<u64> =
+            tensors.chain(graph.operators().iter().map(|operator| operator.scratch.get())).collect();
+        let slots = placed.tensors.iter().chain(&placed.scratch);
+        let home = slots.zip(&bytes).map(|(&slot, &bytes)| slot.filter(|_| bytes > 0)).collect();
+        let constant = |&at: &Cell| matches!(graph.tensors()[at].role, Role::Weight | Role::State);
+        let held = (0..graph.tensors().len()).filter(constant).collect();
+        let owners = (0..graph.operators().len()).map(|at| owner(graph, OperatorId::at(at)));
+        let owners = owners.collect::<Result<_, _>>()?;
+        let (orders, slots) = (placed.orders, &placed.slots);
+        Ok(Self { graph, orders, slots, bytes, home, owners, held })
+    }
+
+    /// The scratch of an operator.
+    pub(super) fn scratch(&self, id: OperatorId) -> Cell {
+        self.graph.tensors().len() + id.index()
+    }
+
+    /// Who a cell is.
+    pub(super) fn holder(&self, cell: Cell) -> Holder {
+        match cell.checked_sub(self.graph.tensors().len()) {
+            Some(operator) => Holder::Scratch(OperatorId::at(operator)),
+            None => Holder::Tensor(TensorId::at(cell)),
+        }
+    }
+}
+
+/// What an operator owns, if regions.
+fn owner(graph: &Graph, id: OperatorId) -> Result<Option<Owner>, FlowError> {
+    let Some(flow) = graph.flow(id)? else { return Ok(None) };
+    let operator = graph.operator(id);
+    let handed: HashSet<TensorId> = flow.handovers.iter().map(|handover| handover.to).collect();
+    let stacks = |output: &&TensorId| flow.handovers.iter().any(|h: &Handover| h.part && h.to == **output);
+    let stacked = operator.outputs.iter().filter(stacks).map(|output| output.index()).collect();
+    let own = |region: RegionId, tensor: &TensorId| {
+        let constant = matches!(graph.tensor(*tensor).role, Role::Weight | Role::State);
+        graph.place(*tensor) == region && !constant
+    };
+    let (mut given, mut made, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
+    for &id in &operator.regions {
+        let region = graph.region(id);
+        let inputs: Vec<&TensorId> = region.inputs.iter().filter(|&tensor| own(id, tensor)).collect();
+        given.push(inputs.iter().map(|&tensor| (tensor.index(), handed.contains(tensor))).collect());
+        made.push(region.operators.iter().flat_map(|&one| outputs(graph, one)).collect());
+        fresh.extend(
+            inputs.into_iter().chain(region.outputs.iter().filter(|&t| own(id, t))).map(|t| t.index()),
+        );
+    }
+    let inside = if flow.control == Control::Loop { inside(graph, id) } else { Vec::new() };
+    Ok(Some(Owner { flow, stacked, given, made, fresh, inside }))
+}
+
+/// All cells in the regions of an operator, nested ones included, ascending.
+fn inside(graph: &Graph, id: OperatorId) -> Vec<Cell> {
+    let within = |region: RegionId| {
+        let mut at = graph.region(region).owner;
+        while let Some(owner) = at.filter(|&owner| owner != id) {
+            at = graph.region(graph.home(owner)).owner;
+        }
+        at.is_some()
+    };
+    let tensors = (0..graph.tensors().len()).filter(|&at| within(graph.place(TensorId::at(at))));
+    let operators = (0..graph.operators().len()).filter(|&at| within(graph.home(OperatorId::at(at))));
+    tensors.chain(operators.map(|at| graph.tensors().len() + at)).collect()
+}
+
+fn outputs(graph: &Graph, id: OperatorId) -> impl Iterator<Item = Cell> {
+    graph.operator(id).outputs.iter().map(|output| output.index())
+}
+
+/// What an operator is called in messages.
+pub(super) fn operator_name(graph: &Graph, id: OperatorId) -> String {
+    let operator = graph.operator(id);
+    if operator.name.is_empty() { format!("{}#{id}", operator.kind) } else { operator.name.clone() }
+}
+
+/// What a holder is called in messages.
+pub(super) fn holder_name(graph: &Graph, holder: Holder) -> String {
+    match holder {
+        Holder::Tensor(id) => format!("'{}'", graph.tensor(id).name),
+        Holder::Scratch(id) => format!("the scratch of {}", operator_name(graph, id)),
+    }
+}
+
+/// All that is wrong before anything runs. O(size log size).
+pub(super) fn malformed(placed: &Placed) -> Vec<ExecutionViolation> {
+    let graph = placed.graph;
+    let counts = [
+        ("orders of regions", placed.orders.len(), graph.regions().len()),
+        ("places of tensors", placed.tensors.len(), graph.tensors().len()),
+        ("places of scratch", placed.scratch.len(), graph.operators().len()),
+    ];
+    let wrong = counts.into_iter().filter(|&(_, given, expected)| given != expected);
+    let mut found: Vec<ExecutionViolation> =
+        wrong.map(|(what, given, expected)| ExecutionViolation::Count { what, given, expected }).collect();
+    for (slot, &Slot { offset, size }) in placed.slots.iter().enumerate() {
+        if offset.checked_add(size).is_none() {
+            found.push(ExecutionViolation::OutOfRange { slot, offset, size });
+        }
+    }
+    for (region, order) in graph.regions().iter().zip(placed.orders) {
+        let (mut has, mut wants) = (order.clone(), region.operators.clone());
+        has.sort_unstable();
+        wants.sort_unstable();
+        if has != wants {
+            found.push(ExecutionViolation::Order { region: region.name.clone() });
+        }
+    }
+    let tensors = graph.tensors().iter().zip(&placed.tensors).enumerate();
+    for (at, (tensor, &slot)) in tensors {
+        found.extend(ill_placed(placed, Holder::Tensor(TensorId::at(at)), tensor.bytes, slot));
+    }
+    let operators = graph.operators().iter().zip(&placed.scratch).enumerate();
+    for (at, (operator, &slot)) in operators {
+        found.extend(ill_placed(placed, Holder::Scratch(OperatorId::at(at)), operator.scratch, slot));
+    }
+    found
+}
+
+fn ill_placed(
+    placed: &Placed,
+    holder: Holder,
+    bytes: Bytes,
+    slot: Option<usize>,
+) -> Option<ExecutionViolation> {
+    let (slot, slots) = (slot?, placed.slots.len());
+    let name = || holder_name(placed.graph, holder);
+    match placed.slots.get(slot) {
+        None => Some(ExecutionViolation::NoSuchSlot { holder, name: name(), slot, slots }),
+        Some(&Slot { size, .. }) if bytes > size => {
+            Some(ExecutionViolation::TooSmall { holder, name: name(), bytes, slot, size })
+        }
+        Some(_) => None,
+    }
+}
