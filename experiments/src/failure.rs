@@ -55,3 +55,21 @@ impl From<plimsoll::graphs::GraphRunError> for Failure {
         }
     }
 }
+
+impl From<plimsoll::branches::BranchError> for Failure {
+    fn from(error: plimsoll::branches::BranchError) -> Self {
+        use plimsoll::branches::BranchError;
+        use plimsoll::model::SolveError;
+        use plimsoll::run::RunError;
+        match error {
+            BranchError::Order(error) => error.into(),
+            BranchError::Nothing { .. } => Self { code: NOTHING_FOUND, message: error.to_string() },
+            BranchError::Program(_)
+            | BranchError::Instance(_)
+            | BranchError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. } => {
+                Self::input(error)
+            }
+            BranchError::Run { .. } | BranchError::Refused { .. } => Self::internal(error),
+        }
+    }
+}

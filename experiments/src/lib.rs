@@ -42,6 +42,7 @@
 //! | [`registry()`] | every algorithm of every problem |
 //! | [`mod@run`] | one algorithm, under limits, through the checker |
 //! | [`graphs`] | orders and plans of whole graphs, region by region |
+//! | [`branches`] | plans of graphs with branches and loops, scheme by scheme |
 //! | [`external`] | anybody's binary, the same way |
 //! | [`reproduce`] | published results, computed again |
 //! | [`report`] | tables, rows, summaries, maps |
@@ -51,6 +52,7 @@ pub use plimsoll_heuristics as heuristics;
 pub use plimsoll_model as model;
 pub use plimsoll_solvers as solvers;
 
+pub mod branches;
 pub mod external;
 pub mod graphs;
 pub mod machine;

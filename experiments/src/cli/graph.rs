@@ -4,7 +4,9 @@ use super::{bytes, seconds, threads};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use plimsoll::datasets::{Import, ImportOptions, import_file};
+use plimsoll::model::execution::ExecutionOptions;
 use plimsoll::model::graph::{Boundary, LivenessOptions};
+use plimsoll::model::program::{Carries, ProgramOptions, Sharing};
 use plimsoll::model::{Bytes, Setup};
 use plimsoll::run::Limits;
 use std::path::PathBuf;
@@ -208,9 +210,15 @@ pub struct PlanArgs {
         conflicts_with_all = ["order", "solver"]
     )]
     pub joint: Option<String>,
-    /// What becomes of regions inside operators: one block of the largest arena per operator
-    #[arg(long, value_name = "HOW", default_value = "nested")]
-    pub branches: BranchesArg,
+    /// What may share memory where operators own regions (branches, loops); `plimsoll list` names them all
+    #[arg(long, value_name = "NAME", default_value = "exclusive", conflicts_with = "joint")]
+    pub branches: String,
+    /// Plan with every way there is for branches, by the three strategies of the
+    /// paper and by --solver, each for at most 10 s unless limits are given; --output takes the rows
+    #[arg(long, conflicts_with_all = ["joint", "branches", "instance", "tensors", "plot"])]
+    pub compare: bool,
+    #[command(flatten)]
+    pub control: ControlArgs,
     #[command(flatten)]
     pub liveness: LivenessArgs,
     #[command(flatten)]
@@ -232,11 +240,62 @@ pub struct PlanArgs {
     pub json: bool,
 }
 
-/// What becomes of regions inside operators.
+/// How operators and the regions they own pass tensors on.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ControlArgs {
+    /// How what is handed to a region, or back, gets there
+    #[arg(long, value_name = "HOW", default_value = "copy")]
+    pub handover: HandoverArg,
+    /// How long the state of a loop is held
+    #[arg(long, value_name = "HOW", default_value = "resident")]
+    pub carries: CarriesArg,
+    /// Runs of the program that check a layout: all combinations of branches and trips, or so many of them and as many drawn
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub runs: usize,
+}
+
+/// How what is handed over gets there.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum BranchesArg {
-    /// Planned on their own; one block of the largest arena per operator
-    Nested,
+pub enum HandoverArg {
+    /// It is copied
+    Copy,
+    /// Both sides share memory where they can
+    Alias,
+}
+
+/// How long the state of a loop is held.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum CarriesArg {
+    /// As long as the loop runs
+    Resident,
+    /// Only while needed
+    Tight,
+    /// Twice, as long as the loop runs: old and new state change roles, nothing is copied
+    Double,
+}
+
+impl ControlArgs {
+    /// The same for the library.
+    pub fn options(self, liveness: LivenessOptions) -> ProgramOptions {
+        ProgramOptions {
+            liveness,
+            handover: match self.handover {
+                HandoverArg::Copy => Sharing::Copy,
+                HandoverArg::Alias => Sharing::Alias,
+            },
+            carries: match self.carries {
+                CarriesArg::Resident => Carries::Resident,
+                CarriesArg::Tight => Carries::Tight,
+                CarriesArg::Double => Carries::Double,
+            },
+        }
+    }
+
+    /// How a layout is checked by running the program.
+    pub fn execution(self, seed: u64) -> ExecutionOptions {
+        let swap = matches!(self.carries, CarriesArg::Double);
+        ExecutionOptions { runs: self.runs, seed, swap, ..ExecutionOptions::default() }
+    }
 }
 
 /// `NAME=VALUE` with a number.

@@ -3,6 +3,7 @@
 use crate::cli::ListArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use plimsoll::branches::{SCHEMES, SchemeEntry};
 use plimsoll::datasets::FAMILIES;
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
 use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered};
@@ -41,6 +42,14 @@ struct Listing {
     families: Vec<Generated>,
     graph_families: Vec<GeneratedGraph>,
     papers: Vec<Reproduced>,
+    branches: Vec<Branches>,
+}
+
+#[derive(Debug, Serialize)]
+struct Branches {
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -106,7 +115,10 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     let papers = PAPERS.iter();
     let papers = papers.map(|p| Reproduced { name: p.name, source: p.source, about: p.about }).collect();
     let graph_families = GRAPH_FAMILIES.iter().map(GeneratedGraph::of).collect();
-    let listing = Listing { algorithms, variants, suites, families, graph_families, papers };
+    let branch =
+        |entry: &SchemeEntry| Branches { name: entry.name, about: entry.about, source: entry.source };
+    let branches = SCHEMES.iter().map(branch).collect();
+    let listing = Listing { algorithms, variants, suites, families, graph_families, papers, branches };
     if args.json {
         output::print_json(&listing)?;
     } else {
@@ -137,6 +149,16 @@ impl Listing {
             text.push_str(&table.text());
             text.push('\n');
         }
+        let mut table = Table::new([
+            ("branches", Align::Left),
+            ("what may share memory", Align::Left),
+            ("source", Align::Left),
+        ]);
+        for entry in &self.branches {
+            table.row([entry.name.to_owned(), entry.about.to_owned(), entry.source.to_owned()]);
+        }
+        text.push_str(&table.text());
+        text.push('\n');
         let mut table = Table::new([("suite", Align::Left), ("instances", Align::Left)]);
         for suite in &self.suites {
             let note =

@@ -25,9 +25,11 @@ mod points;
 pub use frames::{Frame, FrameBuffer};
 pub use points::{Point, Points};
 
+use crate::check::execution::{Placed, Slot};
 use crate::graph::{Boundary, Control, FlowError, Graph, LivenessOptions, Moment, Role};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
+use crate::layout::Layout;
 use crate::lifespan::{Interval, Lifespan};
 use crate::order::OrderError;
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
@@ -186,6 +188,20 @@ impl<'a> Program<'a> {
     /// What every tensor in memory of its own would take, bytes.
     pub fn naive(&self) -> Bytes {
         self.instance.total_size()
+    }
+
+    /// Where the tensors of the graph lie under a layout of [`Program::instance`], for the execution checker.
+    pub fn placed(&self, layout: &Layout) -> Placed<'_> {
+        let (tensors, operators) = (self.graph.tensors().len(), self.graph.operators().len());
+        let (mut of_tensor, mut of_operator) = (vec![None; tensors], vec![None; operators]);
+        for (at, buffer) in self.buffers.iter().enumerate() {
+            buffer.tensors.iter().for_each(|tensor| of_tensor[tensor.index()] = Some(at));
+            buffer.scratch.iter().for_each(|operator| of_operator[operator.index()] = Some(at));
+        }
+        let slot = |(buffer, &offset): (&Buffer, &Bytes)| Slot { offset, size: buffer.size() };
+        let slots = self.instance.buffers().iter().zip(layout.offsets()).map(slot).collect();
+        let (graph, orders) = (self.graph, &self.orders);
+        Placed { graph, orders, slots, tensors: of_tensor, scratch: of_operator }
     }
 }
 

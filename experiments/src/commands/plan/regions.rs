@@ -1,9 +1,9 @@
-//! `plimsoll plan`: from a model to a memory plan.
+//! Region by region: one order and one layout each, a block for what an operator owns.
 
-use super::choose;
 use crate::cli::PlanArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, Placement, PlannedRegion, reason};
 use plimsoll::model::Offsets;
 use plimsoll::model::csv::{write_instance, write_layout};
@@ -16,27 +16,17 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
 
-/// Runs the command.
-pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
-    let registry = plimsoll::registry();
-    let order = choose::named(&registry.orders, &args.order, "order")?;
-    let placement = match &args.joint {
-        Some(name) => Placement::Joint(choose::named(&registry.joint, name, "joint solver")?),
-        None => Placement::After(choose::named(&registry.offsets, &args.solver, "solver")?),
-    };
-    let outputs = [&args.instance, &args.output, &args.tensors, &args.plot];
-    output::check_targets(&outputs, &[&args.model.model])?;
-    let import = args.model.read()?;
+/// Plans every region and reports.
+pub fn plan(
+    args: &PlanArgs,
+    import: Import,
+    run: &GraphRun<'_>,
+    placement: Placement<'_>,
+) -> Result<u8, Failure> {
     let graph = &import.graph;
-    let run = GraphRun {
-        liveness: args.liveness.options(),
-        order,
-        setup: args.effort.setup(),
-        limits: args.effort.limits(),
-    };
     let regions = run.plan(graph, placement)?;
     let (order, solver) = match placement {
-        Placement::After(solver) => (order.name.to_owned(), solver.name.to_owned()),
+        Placement::After(solver) => (run.order.name.to_owned(), solver.name.to_owned()),
         Placement::Joint(solver) => (format!("joint {}", solver.name), format!("joint {}", solver.name)),
     };
     store(args, graph, &solver, &regions)?;

@@ -1,0 +1,290 @@
+//! All schemes side by side, and the chain they must form.
+
+use super::{BranchError, Planner, SCHEMES, Scheme};
+use crate::registry::Registry;
+use crate::report::table::{Align, Table};
+use crate::run::Limits;
+use plimsoll_model::execution::ExecutionOptions;
+use plimsoll_model::program::Program;
+use plimsoll_model::{Bytes, Entry, Offsets, Setup, load};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io;
+
+/// One planner on one program.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    /// What may share memory.
+    pub scheme: &'static str,
+    /// Who placed.
+    pub solver: &'static str,
+    /// The arena, bytes.
+    pub arena: u64,
+    /// No layout that the scheme allows takes less, bytes.
+    pub lower_bound: u64,
+    /// What shows that.
+    pub witness: String,
+    /// True where the arena meets the bound.
+    pub optimal: bool,
+    /// Seconds of the algorithm.
+    pub seconds: f64,
+    /// Runs of the program that found what they had written.
+    pub runs: usize,
+    /// True where there are no others, up to the number of trips of a loop.
+    pub all_runs: bool,
+}
+
+/// Two planners, or a planner and a bound, that contradict the chain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{low} claims at least {bound} bytes, but {high} takes {arena}")]
+pub struct Broken {
+    /// Whose bound it is.
+    pub low: String,
+    /// The bound, bytes.
+    pub bound: u64,
+    /// Who is below it.
+    pub high: String,
+    /// The arena, bytes.
+    pub arena: u64,
+}
+
+/// Every scheme on one program.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The graph.
+    pub graph: String,
+    /// Regions, the body included.
+    pub regions: usize,
+    /// Buffers of the program.
+    pub buffers: usize,
+    /// Most bytes alive at a point.
+    pub load: u64,
+    /// One line per planner.
+    pub lines: Vec<Line>,
+}
+
+impl Comparison {
+    /// The smallest arena of a scheme.
+    pub fn best(&self, scheme: Scheme) -> Option<&Line> {
+        self.of(scheme).min_by_key(|line| line.arena)
+    }
+
+    /// The smallest arena of a scheme among heuristics.
+    pub fn fast(&self, scheme: Scheme) -> Option<&Line> {
+        self.of(scheme).filter(|line| FAST.contains(&line.solver)).min_by_key(|line| line.arena)
+    }
+
+    /// What a planner takes.
+    pub fn arena(&self, scheme: Scheme, solver: &str) -> Option<u64> {
+        self.of(scheme).find(|line| line.solver == solver).map(|line| line.arena)
+    }
+
+    fn of(&self, scheme: Scheme) -> impl Iterator<Item = &Line> {
+        let name = SCHEMES.iter().find(|entry| entry.scheme == scheme).map(|entry| entry.name);
+        self.lines.iter().filter(move |line| Some(line.scheme) == name)
+    }
+
+    /// The optimum over all layouts, where it is proved: bytes.
+    pub fn optimum(&self) -> Option<u64> {
+        let bound = self.of(Scheme::Exclusive).map(|line| line.lower_bound).max()?;
+        let best = self.lines.iter().map(|line| line.arena).min()?;
+        (bound == best).then_some(best)
+    }
+
+    /// Where bounds and arenas contradict: a bound of a scheme holds for every scheme that allows less.
+    pub fn broken(&self) -> Option<Broken> {
+        for low in &self.lines {
+            let allowed = |high: &&Line| narrower(low.scheme, high.scheme);
+            if let Some(high) = self.lines.iter().filter(allowed).find(|high| high.arena < low.lower_bound) {
+                let name = |line: &Line| format!("{} by {}", line.scheme, line.solver);
+                let (bound, arena) = (low.lower_bound, high.arena);
+                return Some(Broken { low: name(low), bound, high: name(high), arena });
+            }
+        }
+        None
+    }
+
+    /// The chain from the optimum upwards, as far as it is proved: names and bytes, ascending.
+    pub fn chain(&self) -> Vec<(String, u64)> {
+        let mut chain = Vec::new();
+        let mut add = |name: &str, line: Option<&Line>| {
+            if let Some(line) = line {
+                chain.push((name.to_owned(), line.arena));
+            }
+        };
+        let proved = |scheme| self.best(scheme).filter(|line| line.optimal);
+        let top = if self.optimum().is_some() { "optimum" } else { "exclusive, best found" };
+        add(top, self.best(Scheme::Exclusive));
+        add("nested-exact", proved(Scheme::Nested));
+        add("nested", self.fast(Scheme::Nested));
+        add("naive", self.best(Scheme::Naive));
+        chain
+    }
+
+    /// What each idea saves: bytes between a scheme's best plan and the best of the one before, which knows less. Negative
+    /// where the idea loses.
+    pub fn shares(&self) -> Vec<(&'static str, i64)> {
+        let value = |scheme| self.best(scheme).map(|line| line.arena as i64);
+        let steps = [
+            ("reuse of memory", Scheme::Naive, Scheme::Flat),
+            ("branches in turn", Scheme::Flat, Scheme::Sequential),
+            ("branches merged as blocks", Scheme::Sequential, Scheme::Nested),
+            ("no blocks", Scheme::Nested, Scheme::Exclusive),
+        ];
+        let step = |(name, from, to)| Some((name, value(from)? - value(to)?));
+        steps.into_iter().filter_map(step).collect()
+    }
+}
+
+impl Comparison {
+    /// A table of the planners, the chain, and what each idea saves.
+    pub fn text(&self) -> String {
+        let Self { graph, regions, buffers, load, .. } = self;
+        let mut text = format!("{graph}: {regions} regions, {buffers} buffers, most bytes alive {load}\n\n");
+        text.push_str(&self.table().text());
+        let chain: Vec<String> = self.chain().iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
+        let _ = writeln!(text, "\nchain   {}", chain.join(" <= "));
+        let naive = self.best(Scheme::Naive).map_or(0, |line| line.arena);
+        for (name, bytes) in self.shares() {
+            let share = 100.0 * bytes as f64 / naive.max(1) as f64;
+            let _ = writeln!(text, "saves   {bytes:>12} bytes, {share:6.2} % of naive: {name}");
+        }
+        text
+    }
+
+    /// One row per planner.
+    pub fn table(&self) -> Table {
+        let mut table = Table::new([
+            ("branches", Align::Left),
+            ("solver", Align::Left),
+            ("arena", Align::Right),
+            ("over optimum", Align::Right),
+            ("at least", Align::Right),
+            ("claim", Align::Left),
+            ("runs", Align::Right),
+            ("seconds", Align::Right),
+        ]);
+        let least = self.of(Scheme::Exclusive).map(|line| line.lower_bound).max().unwrap_or(0);
+        for line in &self.lines {
+            let over = crate::report::gap_percent(line.arena.into(), least.into());
+            let over =
+                over.map_or_else(|| "-".to_owned(), |gap| format!("{} %", crate::report::percent(gap)));
+            table.row([
+                line.scheme.to_owned(),
+                line.solver.to_owned(),
+                line.arena.to_string(),
+                over,
+                line.lower_bound.to_string(),
+                (if line.optimal { "optimal" } else { "feasible" }).to_owned(),
+                format!("{}{}", line.runs, if line.all_runs { "" } else { "+" }),
+                format!("{:.3}", line.seconds),
+            ]);
+        }
+        table
+    }
+}
+
+/// Writes the lines of comparisons, a CSV file.
+///
+/// # Errors
+/// What the writer reports.
+pub fn write_lines(comparisons: &[Comparison], file: &mut dyn io::Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(file);
+    writer.write_record([
+        "graph",
+        "regions",
+        "buffers",
+        "load",
+        "branches",
+        "solver",
+        "arena",
+        "lower_bound",
+        "witness",
+        "optimal",
+        "runs",
+        "all_runs",
+        "seconds",
+    ])?;
+    for one in comparisons {
+        let head =
+            [one.graph.clone(), one.regions.to_string(), one.buffers.to_string(), one.load.to_string()];
+        for line in &one.lines {
+            let (arena, bound, runs) =
+                (line.arena.to_string(), line.lower_bound.to_string(), line.runs.to_string());
+            let [optimal, all_runs] = [line.optimal, line.all_runs].map(|flag| flag.to_string());
+            let seconds = format!("{:.6}", line.seconds);
+            let own: [&str; 9] = [
+                line.scheme,
+                line.solver,
+                &arena,
+                &bound,
+                &line.witness,
+                &optimal,
+                &runs,
+                &all_runs,
+                &seconds,
+            ];
+            writer.write_record(head.iter().map(String::as_str).chain(own))?;
+        }
+    }
+    writer.flush()
+}
+
+/// True where every layout that `high` allows is one that `low` allows.
+fn narrower(low: &str, high: &str) -> bool {
+    match low {
+        "exclusive" => true,
+        "sequential-branches" => matches!(high, "sequential-branches" | "flat-conflict" | "naive"),
+        "flat-conflict" => matches!(high, "flat-conflict" | "naive"),
+        "nested" => matches!(high, "nested" | "naive"),
+        _ => high == low,
+    }
+}
+
+/// The three strategies of SOURCES S0, Alg. 1.
+pub(super) const FAST: [&str; 3] = ["sequential", "large-first", "short-first"];
+
+/// Runs every scheme with the three strategies of S0 and with `solvers`, through both checkers.
+///
+/// # Errors
+/// See [`BranchError`].
+pub fn compare(
+    program: &Program<'_>,
+    registry: &Registry,
+    solvers: &[&Entry<Offsets>],
+    setup: Setup,
+    limits: Limits,
+    execution: ExecutionOptions,
+) -> Result<Comparison, BranchError> {
+    let fast = registry.offsets.iter().copied().filter(|entry| FAST.contains(&entry.name));
+    let mut entries: Vec<&Entry<Offsets>> = fast.collect();
+    entries.extend(solvers.iter().filter(|solver| !FAST.contains(&solver.name)));
+    let mut lines = Vec::new();
+    for scheme in SCHEMES {
+        let of_scheme: &[&Entry<Offsets>] =
+            if scheme.scheme == Scheme::Naive { &entries[..1] } else { &entries };
+        for &solver in of_scheme {
+            let plan = Planner { scheme, solver, setup, limits, execution }.plan(program)?;
+            lines.push(Line {
+                scheme: scheme.name,
+                solver: if scheme.scheme == Scheme::Naive { "-" } else { solver.name },
+                arena: plan.peak.get(),
+                lower_bound: plan.bound.get(),
+                witness: plan.witness.clone(),
+                // A heuristic that meets a bound is optimal all the same.
+                optimal: plan.is_optimal(),
+                seconds: plan.seconds,
+                runs: plan.runs,
+                all_runs: plan.all_runs,
+            });
+        }
+    }
+    let load: Bytes = load(program.instance()).0;
+    Ok(Comparison {
+        graph: program.graph().name().to_owned(),
+        regions: program.graph().regions().len(),
+        buffers: program.buffers().len(),
+        load: load.get(),
+        lines,
+    })
+}

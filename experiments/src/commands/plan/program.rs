@@ -1,0 +1,243 @@
+//! A graph with branches or loops, as one program.
+
+use crate::cli::PlanArgs;
+use crate::failure::{ANSWERED, Failure};
+use crate::output;
+use plimsoll::branches::{OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program};
+use plimsoll::datasets::Import;
+use plimsoll::graphs::{GraphRun, OrderedRegion};
+use plimsoll::model::csv::{write_instance, write_layout};
+use plimsoll::model::graph::{Graph, Role};
+use plimsoll::model::program::Program;
+use plimsoll::model::{Entry, Offsets, load};
+use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::report::svg;
+use plimsoll::report::table::{Align, Table};
+use plimsoll::report::{gap_percent, percent};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io;
+
+/// Orders the regions, plans the program and reports.
+pub fn plan(
+    args: &PlanArgs,
+    import: Import,
+    run: &GraphRun<'_>,
+    scheme: &'static SchemeEntry,
+    solver: &Entry<Offsets>,
+) -> Result<u8, Failure> {
+    let ordered = ordered_program(&import.graph, run, args.control.options(run.liveness))?;
+    let (setup, limits, execution) = (run.setup, run.limits, args.control.execution(run.setup.seed));
+    let found = Planner { scheme, solver, setup, limits, execution }.plan(&ordered.program)?;
+    store(args, &ordered.program, solver.name, &found)?;
+    let report = Report::new(&ordered, run.order.name, scheme.name, solver.name, &found, import.assumed);
+    if args.json {
+        output::print_json(&report)?;
+    } else {
+        output::print(&report.text())?;
+    }
+    Ok(ANSWERED)
+}
+
+fn store(args: &PlanArgs, program: &Program<'_>, solver: &str, found: &ProgramPlan) -> Result<(), Failure> {
+    let instance = program.instance();
+    if let Some(path) = &args.instance {
+        output::write_file(path, |file| write_instance(instance, file))?;
+    }
+    if let Some(path) = &args.tensors {
+        output::write_file(path, |file| write_places(program, found, file))?;
+    }
+    if let Some(path) = &args.output {
+        output::write_file(path, |file| write_layout(instance, &found.layout, file))?;
+    }
+    if let Some(path) = &args.plot {
+        let pieces = Offsets::pieces(instance, &found.layout);
+        let (problem, bound) = (ProblemKind::Offsets, found.bound);
+        let map = svg::Map { instance, problem, algorithm: solver, pieces: &pieces, bound };
+        output::write_file(path, |file| map.write(file))?;
+    }
+    Ok(())
+}
+
+/// One row per tensor in the arena and per scratch: where it lies, and the first and last point it is alive at.
+fn write_places(program: &Program<'_>, found: &ProgramPlan, file: &mut dyn io::Write) -> io::Result<()> {
+    let graph = program.graph();
+    let mut writer = csv::Writer::from_writer(file);
+    writer.write_record(["region", "tensor", "bytes", "offset", "lower", "upper", "shares"])?;
+    let buffers = program.buffers().iter().zip(program.instance().buffers());
+    for ((held, buffer), offset) in buffers.zip(found.layout.offsets()) {
+        let hull = buffer.lifespan().hull();
+        let numbers = [offset.get(), hull.lower.get(), hull.upper.get()].map(|number| number.to_string());
+        let place = |region| format!("{}:{}", region, graph.region(region).name);
+        let scratch = held.scratch.map(|_| (place(held.home), buffer.name(), buffer.size(), ""));
+        let tensors = held.tensors.iter().map(|&id| {
+            let tensor = graph.tensor(id);
+            let shares = if tensor.name == buffer.name() { "" } else { buffer.name() };
+            (place(graph.place(id)), tensor.name.as_str(), tensor.bytes, shares)
+        });
+        for (region, name, bytes, shares) in scratch.into_iter().chain(tensors) {
+            let [offset, lower, upper] = &numbers;
+            writer.write_record([&region, name, &bytes.to_string(), offset, lower, upper, shares])?;
+        }
+    }
+    writer.flush()
+}
+
+/// What is printed of a plan.
+#[derive(Debug, Serialize)]
+struct Report {
+    graph: String,
+    order: &'static str,
+    branches: &'static str,
+    solver: &'static str,
+    /// What is proved of the arena among all that the scheme allows, under these orders.
+    claim: &'static str,
+    arena: u64,
+    /// Most bytes alive at a point.
+    load: u64,
+    lower_bound: u64,
+    witness: String,
+    /// Every buffer in memory of its own.
+    naive: u64,
+    weights: u64,
+    buffers: usize,
+    points: usize,
+    /// Runs of the program with tagged bytes that found no violation.
+    runs: usize,
+    /// True where no other runs are possible, up to the number of trips of a loop.
+    all_runs: bool,
+    seconds: f64,
+    regions: Vec<RegionRow>,
+    assumed: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct RegionRow {
+    region: u32,
+    name: String,
+    operators: usize,
+    /// Most bytes alive in the order of the file, with a block for what operators own.
+    file_peak: u64,
+    /// The same in the order found.
+    order_peak: u64,
+    order_claim: &'static str,
+}
+
+impl RegionRow {
+    fn new(graph: &Graph, one: &OrderedRegion) -> Self {
+        Self {
+            region: one.region.get(),
+            name: graph.region(one.region).name.clone(),
+            operators: one.storages.problem.len(),
+            file_peak: one.file_peak.get(),
+            order_peak: one.peak.get(),
+            order_claim: one.outcome.claim.as_str(),
+        }
+    }
+}
+
+impl Report {
+    fn new(
+        ordered: &OrderedProgram<'_>,
+        order: &'static str,
+        branches: &'static str,
+        solver: &'static str,
+        found: &ProgramPlan,
+        assumed: Vec<String>,
+    ) -> Self {
+        let OrderedProgram { regions, program } = ordered;
+        let graph = program.graph();
+        Self {
+            graph: graph.name().to_owned(),
+            order,
+            branches,
+            solver,
+            claim: if found.is_optimal() { "optimal" } else { "feasible" },
+            arena: found.peak.get(),
+            load: load(program.instance()).0.get(),
+            lower_bound: found.bound.get(),
+            witness: found.witness.clone(),
+            naive: program.naive().get(),
+            weights: graph.bytes(Role::Weight).get(),
+            buffers: program.buffers().len(),
+            points: program.points().len(),
+            runs: found.runs,
+            all_runs: found.all_runs,
+            seconds: found.seconds + regions.iter().map(|one| one.seconds).sum::<f64>(),
+            regions: regions.iter().rev().map(|one| RegionRow::new(graph, one)).collect(),
+            assumed,
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for line in &self.assumed {
+            let _ = writeln!(text, "assumed      {line}");
+        }
+        let operators: usize = self.regions.iter().map(|row| row.operators).sum();
+        let gap = gap_percent(self.arena.into(), self.lower_bound.into());
+        let gap = gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)));
+        let all = if self.all_runs { "all there are" } else { "not all there are" };
+        let rows = [
+            (
+                "graph",
+                format!(
+                    "{}: {operators} operators in {} regions, {} buffers",
+                    self.graph,
+                    self.regions.len(),
+                    self.buffers
+                ),
+            ),
+            ("order", self.order.to_owned()),
+            (
+                "arena",
+                format!("{} bytes by {} with {}, {}", self.arena, self.branches, self.solver, self.claim),
+            ),
+            (
+                "",
+                format!(
+                    "nothing {} allows takes less than {} ({})",
+                    self.branches, self.lower_bound, self.witness
+                ),
+            ),
+            ("", format!("{gap} above that bound; most bytes alive at a point: {}", self.load)),
+            (
+                "naive",
+                format!(
+                    "{} bytes, {:.2} times the arena",
+                    self.naive,
+                    self.naive as f64 / self.arena.max(1) as f64
+                ),
+            ),
+            ("weights", format!("{} bytes", self.weights)),
+            (
+                "checked",
+                format!("{} runs of the program, {all}: every read found what was written", self.runs),
+            ),
+            ("time", format!("{:.3} s", self.seconds)),
+        ];
+        for (name, value) in rows {
+            let _ = writeln!(text, "{name:<12} {value}");
+        }
+        text.push('\n');
+        text.push_str(&self.table());
+        text
+    }
+
+    fn table(&self) -> String {
+        let mut table = Table::new([
+            ("region", Align::Left),
+            ("operators", Align::Right),
+            ("as in file", Align::Right),
+            ("in order", Align::Right),
+            ("order", Align::Left),
+        ]);
+        for row in &self.regions {
+            let [operators, file, order] =
+                [row.operators as u64, row.file_peak, row.order_peak].map(|number| number.to_string());
+            let name = format!("{}:{}", row.region, row.name);
+            table.row([name, operators, file, order, row.order_claim.to_owned()]);
+        }
+        table.text()
+    }
+}
