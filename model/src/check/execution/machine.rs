@@ -66,7 +66,7 @@ impl<'a> Machine<'a> {
         let body = prepared.graph.region(Graph::BODY);
         let mut given = prepared.held.clone();
         given.extend(body.inputs.iter().map(|input| input.index()));
-        given.iter().for_each(|&cell| self.write(cell));
+        self.write_all(&given);
         self.check_all(&given, (None, Stage::Start));
         self.operators(Graph::BODY);
         let wanted = body.outputs.iter().map(|output| output.index());
@@ -83,6 +83,12 @@ impl<'a> Machine<'a> {
         self.value[cell] = Some(value);
         if slot.is_some() {
             self.memory.write(start, start + self.prepared.bytes[cell], value);
+        }
+    }
+
+    fn write_all(&mut self, cells: &[Cell]) {
+        for &cell in cells {
+            self.write(cell);
         }
     }
 
@@ -210,7 +216,7 @@ impl<'a> Machine<'a> {
         let scratch = self.prepared.scratch(id);
         self.write(scratch);
         self.hand(id, owner, Moment::Enter, &[]);
-        owner.stacked.iter().for_each(|&cell| self.write(cell));
+        self.write_all(&owner.stacked);
         self.check_all(&owner.stacked, (Some(id), Stage::Hands(Moment::Enter)));
         self.check(scratch, (Some(id), Stage::Hands(Moment::Enter)));
         let mut exchanged = Vec::new();
@@ -319,7 +325,7 @@ impl<'a> Machine<'a> {
                 self.write(to);
             }
         }
-        more.iter().for_each(|&cell| self.write(cell));
+        self.write_all(more);
         for &((a, b), from, to, value) in &roles {
             self.exchange(owner, a, b);
             (self.value[from], self.value[to]) = (None, value);
