@@ -290,7 +290,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         name: "control-mix",
         about: "conditionals, loops, calls, views and writing in place, mixed at random",
         params: &[
-            param("operators", 12, "operators, about, those in regions included"),
+            param("operators", 9, "operators, about, those in regions included"),
             param("depth", 3, "regions inside each other at most"),
             param("control", 25, "percent of operators that own regions"),
             BYTES,

@@ -20,7 +20,7 @@ pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, Genera
     let region = maker.graph.body();
     let seen = [given.as_slice(), &kept].concat();
     let mut scope = Scope { region, level: depth, seen, own: Vec::new(), given };
-    let mut mixer = Mixer { maker, control };
+    let mut mixer = Mixer { maker, control, most: 2 * operators as usize };
     mixer.fill(&mut scope, operators);
     // The last two tensors, or what the body was given where there is none.
     let mut wanted: Vec<TensorId> = scope.own.iter().rev().take(2).copied().collect();
@@ -54,6 +54,8 @@ struct Mixer {
     maker: Maker,
     /// Percent of operators that own regions, where some may.
     control: u64,
+    /// None do once there are so many tensors, which keeps small mixtures small.
+    most: usize,
 }
 
 impl Mixer {
@@ -61,10 +63,13 @@ impl Mixer {
         let mut left = operators;
         while left > 0 {
             left -= 1;
-            if scope.level > 0 && self.maker.percent(self.control) {
-                // Few of many, so that large programs have long rows of them as well as deep ones.
-                let most = if self.maker.percent(50) { left.min(12) } else { left };
-                let share = self.maker.rng.random_range(0..=most);
+            if scope.level > 0 && self.maker.tensors < self.most && self.maker.percent(self.control) {
+                // Few of many, any number, or all that are left: long rows of them occur as well as deep ones.
+                let share = match self.maker.rng.random_range(0..5) {
+                    0 | 1 => self.maker.rng.random_range(0..=left.min(12)),
+                    2 | 3 => self.maker.rng.random_range(0..=left),
+                    _ => left,
+                };
                 left -= share;
                 self.control(scope, share);
             } else {
