@@ -5,6 +5,7 @@
 mod above_load;
 #[cfg(test)]
 mod brute;
+pub mod control_cases;
 mod corpora;
 mod derive;
 mod error;

@@ -1,6 +1,6 @@
 //! Every family of generated graphs: the list that the command and the tests read.
 
-use super::{cells, classic, llm, shapes, wired};
+use super::{cells, classic, control, llm, shapes, wired};
 use crate::error::{GenerateError, at_least};
 use plimsoll_model::graph::Graph;
 use std::collections::BTreeMap;
@@ -107,6 +107,10 @@ const WIRED: [GraphParam; 3] = [
     param("channels", 78, "channels of the first stage"),
     param("size", 56, SIZE),
 ];
+
+const BYTES: GraphParam = param("bytes", 1024, "middle size of a tensor");
+const SPREAD: GraphParam = param("spread", 50, "sizes differ from the middle by at most so many percent");
+const PER_REGION: GraphParam = param("operators", 3, "operators per region, without those that own regions");
 
 /// Parameters of both language models.
 const LLM: &[GraphParam] = &[
@@ -242,5 +246,56 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         about: "Baichuan-13B operator by operator, float16, ALiBi",
         params: LLM,
         make: |params, _| llm::graph(params, &llm::BAICHUAN_13B),
+    },
+    GraphFamily {
+        name: "nested-if",
+        about: "a conditional in a branch of a conditional, and so on",
+        params: &[param("depth", 3, "conditionals inside each other"), PER_REGION, BYTES, SPREAD],
+        make: control::nested,
+    },
+    GraphFamily {
+        name: "unbalanced-if",
+        about: "conditionals in a row, one branch of each takes many times the memory of the other",
+        params: &[
+            param("ifs", 2, "conditionals"),
+            PER_REGION,
+            param("ratio", 8, "one branch's tensors are so many times as large as the other's"),
+            BYTES,
+            SPREAD,
+        ],
+        make: control::unbalanced,
+    },
+    GraphFamily {
+        name: "shared-if",
+        about: "a conditional whose branches read tensors made before it, some of them for the last time",
+        params: &[param("shared", 10, "tensors made before it"), PER_REGION, BYTES, SPREAD],
+        make: control::shared,
+    },
+    GraphFamily {
+        name: "loops",
+        about: "counted loops and loops with a condition in turn, with carried and captured values",
+        params: &[
+            param("loops", 2, "loops in a row"),
+            param("carried", 2, "values carried from trip to trip"),
+            param("captured", 2, "tensors read in every trip"),
+            param("rows", 1, "values stacked by a counted loop, a row per trip"),
+            param("trips", 4, "rows there is room for"),
+            PER_REGION,
+            BYTES,
+            SPREAD,
+        ],
+        make: control::loops,
+    },
+    GraphFamily {
+        name: "control-mix",
+        about: "conditionals, loops, calls, views and writing in place, mixed at random",
+        params: &[
+            param("operators", 9, "operators, about, those in regions included"),
+            param("depth", 3, "regions inside each other at most"),
+            param("control", 25, "percent of operators that own regions"),
+            BYTES,
+            SPREAD,
+        ],
+        make: control::mix,
     },
 ];

@@ -13,6 +13,7 @@
 
 mod cells;
 mod classic;
+mod control;
 mod families;
 mod llm;
 mod net;

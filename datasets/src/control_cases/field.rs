@@ -1,0 +1,198 @@
+//! Cases met in the field, in own words and with sizes chosen here.
+
+use super::sketch::Sketch;
+use plimsoll_model::graph::Graph;
+
+/// `r1` is made by one conditional and read after the next one. A runtime that leaves a branch's result where the
+/// branch made it, and gives the branches of all conditionals the same memory, overwrites `r1`.
+///
+/// The peak is where the first conditional copies its result: `go`, `x`, the result and `r1`, 1 + 8 + 8 + 8 = 25. Everything else
+/// has at most three tensors of 8 alive, and `go` can lie at 24, so 25 is enough. As a block of 8 beside `go`, `x`, `r1`
+/// and, for the second one, `r2`: 33.
+pub(super) fn cond_then_cond() -> Graph {
+    let mut s = Sketch::new("cond-then-cond");
+    let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 8));
+    let mut results = Vec::new();
+    for at in [1, 2] {
+        let result = s.made(&format!("r{at}"), 8);
+        let cond = s.makes(body, "If", &[go], &format!("cond{at}"), &[result]);
+        for branch in ["then", "else"] {
+            let region = s.region(cond, branch);
+            let y = s.step(region, "Any", &[x], &format!("{branch}{at}"), 8);
+            s.close(region, &[], &[y]);
+        }
+        results.push(result);
+    }
+    let y = s.step(body, "Add", &results, "y", 8);
+    s.finish(&[y])
+}
+
+/// The second conditional reads `r1` and holds a third one. While that runs, `q` of the branch around it and `r1`
+/// are still needed; a plan that starts every nested branch at the same offset overwrites one of them.
+///
+/// The peak is where the third conditional copies its result: `r1`, `q`, the result and `r3`, 32, both flags dead. Nowhere else are
+/// four tensors alive, and three leave room for the flags.
+pub(super) fn cond_in_cond() -> Graph {
+    let mut s = Sketch::new("cond-in-cond");
+    let (body, go, neg, x) = (s.body, s.input("go", 1), s.input("neg", 1), s.input("x", 8));
+    let r1 = s.made("r1", 8);
+    let first = s.makes(body, "If", &[go], "cond1", &[r1]);
+    for branch in ["then", "else"] {
+        let region = s.region(first, branch);
+        let y = s.step(region, "Any", &[x], &format!("{branch}1"), 8);
+        s.close(region, &[], &[y]);
+    }
+    let r2 = s.made("r2", 8);
+    let second = s.makes(body, "If", &[go], "cond2", &[r2]);
+    let then = s.region(second, "then");
+    let q = s.step(then, "Neg", &[r1], "q", 8);
+    let r3 = s.made("r3", 8);
+    let third = s.makes(then, "If", &[neg], "cond3", &[r3]);
+    for branch in ["then", "else"] {
+        let region = s.region(third, branch);
+        let y = s.step(region, "Any", &[r1], &format!("{branch}3"), 8);
+        s.close(region, &[], &[y]);
+    }
+    let w = s.step(then, "Add", &[q, r3], "w", 8);
+    s.close(then, &[], &[w]);
+    let other = s.region(second, "else");
+    s.close(other, &[], &[r1]);
+    let y = s.step(body, "Add", &[r1, r2], "y", 8);
+    s.finish(&[y])
+}
+
+/// Arguments `a` and `b` are copied to what the branch is given, all copies before the branch starts. `a` is read after the
+/// conditional as well. If `a1` lies over `b`, the first copy overwrites what the second one reads; if anything of the
+/// branch lies over `a`, the last operator reads rubbish.
+///
+/// When a branch begins, `a`, `b` and both copies are alive: 16 bytes. Elsewhere there are at most 16, and `cond` is dead by then.
+pub(super) fn copies_into_branch() -> Graph {
+    let mut s = Sketch::new("copies-into-branch");
+    let (body, cond, a, b) = (s.body, s.input("cond", 1), s.input("a", 4), s.input("b", 4));
+    let out = s.made("out", 4);
+    let choose = s.makes(body, "IF", &[cond, a, b], "choose", &[out]);
+    for (at, kind) in [(1, "ADD"), (2, "MUL")] {
+        let region = s.region(choose, if at == 1 { "then" } else { "else" });
+        let given = [s.given(&format!("a{at}"), 4), s.given(&format!("b{at}"), 4)];
+        let y = s.step(region, kind, &given, &format!("c{at}"), 4);
+        s.close(region, &given, &[y]);
+    }
+    let y = s.step(body, "SUB", &[out, a], "y", 4);
+    s.finish(&[y])
+}
+
+/// The else branch has no operator: what it is given is what it returns. A planner that learns of tensors from
+/// operators alone gives it no lifetime, hence no memory.
+///
+/// The larger branch peaks where `wide` is read and `y1` made: 12 + 4. `x` is dead by then: its copy was its last use.
+pub(super) fn empty_branch() -> Graph {
+    let mut s = Sketch::new("empty-branch");
+    let (body, cond, x) = (s.body, s.input("cond", 1), s.input("x", 4));
+    let out = s.made("out", 4);
+    let choose = s.makes(body, "IF", &[cond, x], "choose", &[out]);
+    let then = s.region(choose, "then");
+    let x1 = s.given("x1", 4);
+    let wide = s.step(then, "CONV_2D", &[x1], "wide", 12);
+    let y1 = s.step(then, "CONV_2D", &[wide], "y1", 4);
+    s.close(then, &[x1], &[y1]);
+    let other = s.region(choose, "else");
+    let x2 = s.given("x2", 4);
+    s.close(other, &[x2], &[x2]);
+    let y = s.step(body, "RELU", &[out], "y", 4);
+    s.finish(&[y])
+}
+
+/// The condition is given `data` and does not read it; it is copied all the same. A planner that gives what nobody reads
+/// no lifetime lets that copy land on anything.
+///
+/// Of `data?`, `data in` and `data next` two at a time are alive: as the body begins, in it, as it has ended. All three pairs, so
+/// none may lie on another, although no point of the program holds more than 2 (48 + 4) = 104 bytes: lives in a loop go round.
+/// `count?` and `count next` meet all of these, and each other: 3 (48) + 2 (4) = 152.
+pub(super) fn idle_argument() -> Graph {
+    let mut s = Sketch::new("idle-argument");
+    let (body, count, data) = (s.body, s.input("count", 4), s.input("data", 48));
+    let made = [s.made("count out", 4), s.made("data out", 48)];
+    let repeat = s.makes(body, "WHILE", &[count, data], "repeat", &made);
+    let cond = s.region(repeat, "cond");
+    let given = [s.given("count?", 4), s.given("data?", 48)];
+    let go = s.step(cond, "LESS", &given[..1], "go", 1);
+    s.close(cond, &given, &[go]);
+    let inner = s.region(repeat, "body");
+    let given = [s.given("count in", 4), s.given("data in", 48)];
+    let next = [
+        s.step(inner, "MUL", &given[..1], "count next", 4),
+        s.step(inner, "MUL", &given[1..], "data next", 48),
+    ];
+    s.close(inner, &given, &next);
+    s.finish(&made[1..])
+}
+
+/// One branch needs 500 bytes at once, the other 400. A tool that adds them up reserves 900 beside `x` and `y`.
+///
+/// `wide` of 400 beside either `x` or what is made of it, 100 each: 500, and nothing else is alive. One block of 500 for both lies
+/// beside `x`, `y` and `go`: 701.
+pub(super) fn both_branches_summed() -> Graph {
+    let mut s = Sketch::new("both-branches-summed");
+    let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 100));
+    let y = s.made("y", 100);
+    let choose = s.makes(body, "If", &[go], "choose", &[y]);
+    for (branch, bytes) in [("then", 400), ("else", 300)] {
+        let region = s.region(choose, branch);
+        let wide = s.step(region, "Conv", &[x], &format!("{branch} wide"), bytes);
+        let narrow = s.step(region, "Conv", &[wide], &format!("{branch} narrow"), 100);
+        s.close(region, &[], &[narrow]);
+    }
+    s.finish(&[y])
+}
+
+/// `a` is read last in the innermost of three branches, which then makes `c`, as large. A planner that ends the life of `a` where the
+/// outermost conditional ends, or plans the outermost region alone, needs room for both.
+///
+/// Where `a` is made, it lies beside `x` and three flags: 64 + 16 + 3 = 83. In the innermost branch `x` is dead from the beginning,
+/// so it never has more than 64 + 16 + 3 alive: `c` takes the place of `a`, and 83 are enough.
+pub(super) fn if_three_deep() -> Graph {
+    let mut s = Sketch::new("if-three-deep");
+    let (body, x) = (s.body, s.input("x", 16));
+    let flags = ["p", "q", "r"].map(|name| s.input(name, 1));
+    let a = s.step(body, "Any", &[x], "a", 64);
+    let results = [1, 2, 3].map(|at| s.made(&format!("r{at}"), 16));
+    let (mut region, mut around) = (body, Vec::new());
+    for (at, flag) in flags.into_iter().enumerate() {
+        let owner = s.makes(region, "scf.if", &[flag], &format!("if{}", at + 1), &results[at..=at]);
+        region = s.region(owner, &format!("then{}", at + 1));
+        around.push((owner, region));
+    }
+    let b = s.step(region, "Any", &[a], "b", 16);
+    let c = s.step(region, "Any", &[b], "c", 64);
+    let mut result = s.step(region, "Any", &[c], "d", 16);
+    for (at, (owner, then)) in around.into_iter().enumerate().rev() {
+        s.close(then, &[], &[result]);
+        let other = s.region(owner, &format!("else{}", at + 1));
+        s.close(other, &[], &[x]);
+        result = results[at];
+    }
+    let y = s.step(body, "Any", &[result], "y", 16);
+    s.finish(&[y])
+}
+
+/// A, then B or C, then D, then E or F, then G; whatever was chosen is copied to what comes after the choice.
+///
+/// The peak is where F, 10 bytes, is copied, 10 more: 20. Laid out one after the other, F is made beside D and what E has left,
+/// 10 + 4 + 10 = 24.
+pub(super) fn two_branches_in_a_row() -> Graph {
+    let mut s = Sketch::new("two-branches-in-a-row");
+    let (body, p, q) = (s.body, s.input("p", 1), s.input("q", 1));
+    let mut last = s.step(body, "Any", &[], "A", 4);
+    let rounds = [(p, "B or C", 8, [("B", 6), ("C", 8)]), (q, "E or F", 10, [("E", 6), ("F", 10)])];
+    for ((flag, name, bytes, branches), (after, size)) in rounds.into_iter().zip([("D", 4), ("G", 4)]) {
+        let chosen = s.made(name, bytes);
+        let choose = s.makes(body, "If", &[flag], name, &[chosen]);
+        for (branch, bytes) in branches {
+            let region = s.region(choose, branch);
+            let made = s.step(region, "Any", &[last], branch, bytes);
+            s.close(region, &[], &[made]);
+        }
+        last = s.step(body, "Any", &[chosen], after, size);
+    }
+    s.finish(&[last])
+}
