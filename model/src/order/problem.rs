@@ -2,6 +2,7 @@
 
 use crate::bound::{LowerBound, Witness};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
+use crate::instance_error::InstanceError;
 use crate::lifespan::Lifespan;
 use crate::topological::topological;
 use crate::units::{Bytes, OperatorId, gcd};
@@ -14,7 +15,7 @@ pub struct Storage {
     pub name: String,
     /// Bytes, not zero.
     pub size: Bytes,
-    /// Operators that touch it, ascending, each once. Unless held from the start, one of them must precede all others.
+    /// Operators that touch it; a problem keeps them ascending, each once. Unless held from the start, one of them must precede all others.
     pub users: Vec<OperatorId>,
     /// Held from the first step, whoever uses it first.
     pub from_start: bool,
@@ -72,6 +73,9 @@ pub enum OrderError {
     /// Sizes whose sum leaves 63 bits.
     #[error("sizes add up to more than 2^63 - 1 bytes")]
     TooLarge,
+    /// No offset problem goes with its orders.
+    #[error("no offset problem: {0}")]
+    Instance(#[from] InstanceError),
 }
 
 /// Operators with precedences, and the memory they touch. Validated once, immutable.
@@ -101,7 +105,7 @@ impl OrderProblem {
         name: impl Into<String>,
         operators: Vec<String>,
         edges: impl IntoIterator<Item = (OperatorId, OperatorId)>,
-        storages: Vec<Storage>,
+        mut storages: Vec<Storage>,
         scratch: Vec<Bytes>,
     ) -> Result<Self, OrderError> {
         let count = operators.len();
@@ -126,6 +130,10 @@ impl OrderProblem {
         for list in predecessors.iter_mut().chain(&mut successors) {
             list.sort_unstable();
             list.dedup();
+        }
+        for storage in &mut storages {
+            storage.users.sort_unstable();
+            storage.users.dedup();
         }
         let mut touched = vec![Vec::new(); count];
         let mut names = HashSet::new();
@@ -277,7 +285,13 @@ impl OrderProblem {
         match topological(self.len(), after) {
             Ok(order) => Ok(Order::new(order.into_iter().map(OperatorId::at).collect())),
             Err(waiting) => {
-                let operator = self.ids().find(|id| waiting[id.index()] > 0).unwrap_or_default();
+                let stuck = |id: &OperatorId| waiting[id.index()] > 0;
+                // Whoever is stuck may only be behind a cycle: back from there it goes round and round.
+                let mut operator = self.ids().find(stuck).unwrap_or_default();
+                for _ in self.ids() {
+                    let before = self.predecessors(operator).iter().copied().find(stuck);
+                    operator = before.unwrap_or(operator);
+                }
                 Err(OrderError::Cycle { operator, name: self.operator(operator).to_owned() })
             }
         }
@@ -294,11 +308,14 @@ impl OrderProblem {
     /// The offset problem under an order: one buffer per storage, and one per operator with scratch, alive for the
     /// steps they are held. Its load is the peak of the order. O(size).
     ///
-    /// Offsets shall be multiples of `align` bytes.
+    /// Offsets shall be multiples of `align` bytes. Whether there is such a problem does not depend on the order.
+    ///
+    /// # Errors
+    /// [`OrderError::Instance`] where `align` is zero, or so large that aligned sizes leave 63 bits.
     ///
     /// # Panics
     /// If the order is not one of this problem; check it first.
-    pub fn instance(&self, order: &Order, align: Bytes) -> Instance {
+    pub fn instance(&self, order: &Order, align: Bytes) -> Result<Instance, OrderError> {
         let mut step = vec![0u64; self.len()];
         for (at, &id) in order.operators().iter().enumerate() {
             step[id.index()] = at as u64;
@@ -322,10 +339,8 @@ impl OrderProblem {
             }
             buffer(&name, self.scratch(id), step[id.index()], step[id.index()] + 1)
         });
-        InstanceBuilder::new(self.name.clone())
-            .buffers(self.storages.iter().map(held).chain(scratch))
-            .build()
-            .expect("sizes and names were checked when the problem was made")
+        let buffers = self.storages.iter().map(held).chain(scratch);
+        Ok(InstanceBuilder::new(self.name.clone()).buffers(buffers).build()?)
     }
 
     /// The largest number of bytes that divides every size: no peak lies between its multiples.
@@ -512,7 +527,7 @@ mod tests {
         let profile: Vec<u64> = order.profile(&p).into_iter().map(Bytes::get).collect();
         assert_eq!(profile, [12, 5, 7, 4]);
         assert_eq!(recomputed_peak(&p, &order), order.peak(&p));
-        let instance = p.instance(&order, Bytes::new(1));
+        let instance = p.instance(&order, Bytes::new(1)).unwrap();
         assert_eq!(crate::load::load(&instance).0, order.peak(&p));
         let bound = around_bound(&p);
         assert_eq!(bound.value.get(), 12);
@@ -561,11 +576,42 @@ mod tests {
             OrderProblem::new("p", names(), edges, storages, zero()).unwrap_err().to_string()
         };
         assert_eq!(new(&[(0, 1), (1, 0)], vec![]), "operator 0 ('a') waits for itself");
+        // 0 waits for a cycle, but is not on it.
+        let behind = [(1, 2), (2, 1), (2, 0)].map(|(a, b)| (id(a), id(b)));
+        let three = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let stuck = OrderProblem::new("p", three, behind, vec![], vec![Bytes::ZERO; 3]).unwrap_err();
+        assert!(
+            matches!(stuck, OrderError::Cycle { operator, .. } if operator != id(0)),
+            "{stuck} is behind the cycle only"
+        );
         assert!(new(&[(0, 2)], vec![]).contains("names operator 2"));
         let loose = new(&[], vec![storage("s", 1, &[0, 1])]);
         assert!(loose.contains("none of its users precedes the others"), "{loose}");
         assert!(new(&[], vec![storage("s", 0, &[0])]).contains("no bytes or no user"));
         assert!(new(&[], vec![storage("s", 1, &[])]).contains("no bytes or no user"));
         assert!(new(&[], vec![storage("s", 1, &[0]), storage("s", 1, &[1])]).contains("two storages"));
+    }
+
+    #[test]
+    fn users_named_twice_or_out_of_order_count_once() {
+        let new = |users: &[u32]| {
+            let names = ["a", "b"].map(str::to_owned).to_vec();
+            let storages = vec![storage("s", 3, users), storage("t", 1, &[1])];
+            OrderProblem::new("p", names, [(id(0), id(1))], storages, vec![Bytes::ZERO; 2]).unwrap()
+        };
+        assert_eq!(new(&[1, 0, 1, 0]), new(&[0, 1]));
+        assert_eq!(new(&[1, 0, 1]).touched(id(1)), [0, 1]);
+    }
+
+    #[test]
+    fn what_cannot_be_aligned_is_no_offset_problem() {
+        let sizes = [1 << 60, 1 << 60, 1 << 60, 1 << 60];
+        let storages = sizes.iter().enumerate().map(|(at, &size)| storage(&at.to_string(), size, &[0]));
+        let p = OrderProblem::new("p", vec!["a".into()], [], storages.collect(), vec![Bytes::ZERO]).unwrap();
+        let instance = |align| p.instance(&p.as_in_file(), Bytes::new(align));
+        assert!(instance(1 << 20).is_ok());
+        for align in [0, 1 << 60] {
+            assert!(matches!(instance(align), Err(OrderError::Instance(_))), "{align}");
+        }
     }
 }
