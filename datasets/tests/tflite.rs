@@ -502,7 +502,7 @@ fn facts(graph: &Graph) -> Value {
         "input_shapes": ends(&body.inputs),
         "output_shapes": ends(&body.outputs),
         "multiply_accumulates": layers,
-        "alive": load(&problem.instance(&problem.as_in_file(), align)).0,
+        "alive": load(&problem.instance(&problem.as_in_file(), align).unwrap()).0,
     })
 }
 

@@ -160,7 +160,9 @@ impl GraphRun<'_> {
         solver: &Entry<Offsets>,
     ) -> Result<PlannedRegion, GraphRunError> {
         let ordered = self.order_region(graph, region, blocks)?;
-        let instance = ordered.storages.problem.instance(&ordered.order, self.liveness.align);
+        let problem = &ordered.storages.problem;
+        let instance =
+            problem.instance(&ordered.order, self.liveness.align).map_err(|e| refused(graph, region, e))?;
         let attempt = run(solver, &instance, self.setup, self.limits, &mut Silent);
         let (layout, seconds) = outcome(graph, region, solver.name, attempt)?;
         if layout.solution.is_none() {
@@ -179,7 +181,8 @@ impl GraphRun<'_> {
         solver: &Entry<Joint>,
     ) -> Result<PlannedRegion, GraphRunError> {
         let storages = self.storages(graph, region, blocks)?;
-        let problem = JointProblem { orders: storages.problem.clone(), align: self.liveness.align };
+        let problem = JointProblem::new(storages.problem.clone(), self.liveness.align)
+            .map_err(|e| refused(graph, region, e))?;
         let attempt = run(solver, &problem, self.setup, self.limits, &mut Silent);
         let (found, seconds) = outcome(graph, region, solver.name, attempt)?;
         let Some(plan) = found.solution else {
@@ -215,9 +218,7 @@ impl GraphRun<'_> {
             let own = graph.operator(id).regions.iter().map(|region| blocks[region.index()]);
             own.max().unwrap_or(Bytes::ZERO)
         };
-        graph
-            .storages(region, &liveness(self.liveness, region), block)
-            .map_err(|source| GraphRunError::Problem { region: graph.region(region).name.clone(), source })
+        graph.storages(region, &liveness(self.liveness, region), block).map_err(|e| refused(graph, region, e))
     }
 
     fn order_region(
@@ -241,6 +242,10 @@ impl GraphRun<'_> {
 fn liveness(options: LivenessOptions, region: RegionId) -> LivenessOptions {
     let inner = region != Graph::BODY && options.boundary == Boundary::Outside;
     if inner { LivenessOptions { boundary: Boundary::Arena, ..options } } else { options }
+}
+
+fn refused(graph: &Graph, region: RegionId, source: OrderError) -> GraphRunError {
+    GraphRunError::Problem { region: graph.region(region).name.clone(), source }
 }
 
 fn outcome<S>(

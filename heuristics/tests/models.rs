@@ -25,7 +25,7 @@ const ARENAS: &[(&str, u64, u64)] = &[
 fn instance(path: &Path) -> Instance {
     let graph = import_file(path, &ImportOptions::default()).unwrap().graph;
     let storages = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
-    storages.problem.instance(&storages.problem.as_in_file(), Bytes::new(16))
+    storages.problem.instance(&storages.problem.as_in_file(), Bytes::new(16)).unwrap()
 }
 
 #[test]

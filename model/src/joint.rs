@@ -7,26 +7,44 @@ use crate::bound::{BoundError, LowerBound};
 use crate::check::{Violation, check_layout};
 use crate::instance::Instance;
 use crate::layout::Layout;
-use crate::order::{Order, OrderProblem, check_order, confirm_order_bound};
+use crate::order::{Order, OrderError, OrderProblem, check_order, confirm_order_bound};
 use crate::solver::Problem;
 use crate::units::Bytes;
 
-/// Operators to order, and storages to place at multiples of `align` bytes.
+/// Operators to order, and storages to place at multiples of some number of bytes. Validated once, immutable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JointProblem {
-    /// What is ordered.
-    pub orders: OrderProblem,
-    /// Offsets are multiples of this, bytes; at least 1.
-    pub align: Bytes,
+    orders: OrderProblem,
+    align: Bytes,
 }
 
 impl JointProblem {
+    /// Orders of `orders`, offsets at multiples of `align` bytes.
+    ///
+    /// # Errors
+    /// [`OrderError::Instance`] where `align` is zero, or so large that aligned sizes leave 63 bits.
+    pub fn new(orders: OrderProblem, align: Bytes) -> Result<Self, OrderError> {
+        // Sizes, names and alignments are the same under every order.
+        orders.instance(&orders.as_in_file(), align)?;
+        Ok(Self { orders, align })
+    }
+
+    /// What is ordered.
+    pub fn orders(&self) -> &OrderProblem {
+        &self.orders
+    }
+
+    /// Offsets are multiples of this, bytes; at least 1.
+    pub fn align(&self) -> Bytes {
+        self.align
+    }
+
     /// The offset problem under an order.
     ///
     /// # Panics
     /// If the order is not one of this problem; check it first.
     pub fn instance(&self, order: &Order) -> Instance {
-        self.orders.instance(order, self.align)
+        self.orders.instance(order, self.align).expect("checked when the problem was made")
     }
 }
 

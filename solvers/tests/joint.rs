@@ -1,9 +1,12 @@
 //! Order and offsets together, against every order of small problems laid out one by one.
 
+use plimsoll_datasets::{AboveLoadParams, hard_above_load};
 use plimsoll_model::order::{Order, OrderProblem, Storage};
 use plimsoll_model::{
-    Budget, Bytes, Claim, Joint, JointProblem, OperatorId, Problem, Setup, Silent, Solver, Witness,
+    Budget, BufferId, Bytes, Claim, Instance, Joint, JointProblem, OperatorId, Problem, Setup, Silent,
+    Solver, Stop, Witness, load,
 };
+use plimsoll_solvers::joint::JointExact;
 use plimsoll_solvers::{Exact, JOINT};
 
 /// A small graph: every operator makes one storage, read by some later ones; sizes from 1 to 9, scratch now and then.
@@ -33,7 +36,7 @@ fn small(seed: u64) -> JointProblem {
     let scratch = (0..n).map(|_| Bytes::new(if random(4) == 0 { 1 + random(5) } else { 0 })).collect();
     let names = (0..n).map(|at| format!("o{at}")).collect();
     let orders = OrderProblem::new(format!("small-{seed}"), names, edges, storages, scratch).unwrap();
-    JointProblem { orders, align: Bytes::new([1, 1, 1, 2, 4][random(5) as usize]) }
+    JointProblem::new(orders, Bytes::new([1, 1, 1, 2, 4][random(5) as usize])).unwrap()
 }
 
 /// All topological orders.
@@ -62,7 +65,7 @@ fn optimum(problem: &JointProblem) -> Bytes {
         let outcome = Exact::new(Setup::default()).solve(&instance, &mut Budget::unlimited(), &mut Silent);
         outcome.unwrap().value.unwrap_or(Bytes::ZERO)
     };
-    orders(&problem.orders).iter().map(place).min().unwrap_or(Bytes::ZERO)
+    orders(problem.orders()).iter().map(place).min().unwrap_or(Bytes::ZERO)
 }
 
 #[test]
@@ -103,4 +106,54 @@ fn limits_prove_nothing() {
             }
         }
     }
+}
+
+/// Operators that can only run one way, one for each step of an instance and forty more.
+fn chain(instance: &Instance) -> JointProblem {
+    let hull = |at: BufferId| instance.buffer(at).lifespan().hull();
+    let n = 40 + instance.ids().map(|at| hull(at).upper.get()).max().unwrap_or(0) as usize;
+    let storages = instance.buffers().iter().map(|buffer| {
+        let hull = buffer.lifespan().hull();
+        let ends = [hull.lower.get(), hull.upper.get() - 1].map(|step| OperatorId::at(step as usize));
+        let (name, size) = (buffer.name().to_owned(), buffer.size());
+        Storage { name, size, users: ends.to_vec(), from_start: false, to_end: false }
+    });
+    let edges = (1..n).map(|at| (OperatorId::at(at - 1), OperatorId::at(at)));
+    let names = vec![String::new(); n];
+    let orders = OrderProblem::new("chain", names, edges, storages.collect(), vec![Bytes::ZERO; n]).unwrap();
+    JointProblem::new(orders, Bytes::new(1)).unwrap()
+}
+
+#[test]
+fn where_there_is_one_order_its_layout_settles_it() {
+    let mut above = 0;
+    for seed in 0..30 {
+        let params = AboveLoadParams { buffers: 30, alive: 5, bytes: 100, unit: 1, turnover: 3 };
+        let instance = hard_above_load(params, seed).unwrap().instance;
+        let exact = Exact::new(Setup::default());
+        let optimum = exact.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap().value;
+        above += usize::from(optimum > Some(load(&instance).0));
+        let joint = JointExact::new(Setup::default());
+        for mut budget in [Budget::unlimited(), Budget::unlimited().with_node_limit(1_000_000)] {
+            let outcome = joint.solve(&chain(&instance), &mut budget, &mut Silent).unwrap();
+            assert_eq!((outcome.claim, outcome.value), (Claim::Optimal, optimum), "seed {seed}");
+            assert!(outcome.stats.nodes < 1_000_000, "seed {seed}: walked where there is nowhere to go");
+        }
+    }
+    assert!(above > 3, "{above}");
+}
+
+#[test]
+fn a_target_ends_the_enumeration() {
+    let mut ended = 0;
+    for seed in 0..150 {
+        let problem = small(seed);
+        let target = optimum(&problem);
+        let mut budget = Budget::unlimited().with_target(target);
+        let joint = JointExact::new(Setup::default());
+        let outcome = joint.solve(&problem, &mut budget, &mut Silent).unwrap();
+        assert_eq!(outcome.value, Some(target), "seed {seed}");
+        ended += usize::from(outcome.stop == Stop::Target && outcome.stats.counters.iter().any(|c| *c.1 > 1));
+    }
+    assert!(ended > 0);
 }

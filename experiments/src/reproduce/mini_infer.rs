@@ -75,11 +75,9 @@ fn intermediates(name: &str, graph: &Graph) -> Result<Instance, ReproduceError> 
         align: Bytes::new(ALIGNMENT),
         ..LivenessOptions::default()
     };
-    let storages = graph
-        .storages(Graph::BODY, &liveness, |_| Bytes::ZERO)
-        .map_err(|source| ReproduceError::Order { graph: name.to_owned(), source })?;
-    let order = storages.problem.as_in_file();
-    Ok(storages.problem.instance(&order, Bytes::new(1)))
+    let refused = |source| ReproduceError::Order { graph: name.to_owned(), source };
+    let problem = graph.storages(Graph::BODY, &liveness, |_| Bytes::ZERO).map_err(refused)?.problem;
+    problem.instance(&problem.as_in_file(), Bytes::new(1)).map_err(refused)
 }
 
 /// The saving on every network, with the optimum of the same problem and of the offset problem beside it.

@@ -4,9 +4,11 @@
 //! An [`Order`] is a permutation of the operators. Its peak is the most bytes alive at one step, which is the load of
 //! the offset problem that goes with it ([`OrderProblem::instance`]).
 
+mod around;
 mod check;
 mod problem;
 
+pub use around::{REACH_OPERATORS, around_bound};
 pub(crate) use check::recomputed_peak;
 pub use check::{check_order, confirm_order_bound};
-pub use problem::{Order, OrderError, OrderProblem, REACH_OPERATORS, Storage, around_bound};
+pub use problem::{Order, OrderError, OrderProblem, Storage};

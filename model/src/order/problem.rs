@@ -1,7 +1,7 @@
 //! Operators with precedences, storages held between uses, orders.
 
-use crate::bound::{LowerBound, Witness};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
+use crate::instance_error::InstanceError;
 use crate::lifespan::Lifespan;
 use crate::topological::topological;
 use crate::units::{Bytes, OperatorId, gcd};
@@ -14,7 +14,7 @@ pub struct Storage {
     pub name: String,
     /// Bytes, not zero.
     pub size: Bytes,
-    /// Operators that touch it, ascending, each once. Unless held from the start, one of them must precede all others.
+    /// Operators that touch it; a problem keeps them ascending, each once. Unless held from the start, one of them must precede all others.
     pub users: Vec<OperatorId>,
     /// Held from the first step, whoever uses it first.
     pub from_start: bool,
@@ -72,6 +72,9 @@ pub enum OrderError {
     /// Sizes whose sum leaves 63 bits.
     #[error("sizes add up to more than 2^63 - 1 bytes")]
     TooLarge,
+    /// No offset problem goes with its orders.
+    #[error("no offset problem: {0}")]
+    Instance(#[from] InstanceError),
 }
 
 /// Operators with precedences, and the memory they touch. Validated once, immutable.
@@ -101,7 +104,7 @@ impl OrderProblem {
         name: impl Into<String>,
         operators: Vec<String>,
         edges: impl IntoIterator<Item = (OperatorId, OperatorId)>,
-        storages: Vec<Storage>,
+        mut storages: Vec<Storage>,
         scratch: Vec<Bytes>,
     ) -> Result<Self, OrderError> {
         let count = operators.len();
@@ -126,6 +129,10 @@ impl OrderProblem {
         for list in predecessors.iter_mut().chain(&mut successors) {
             list.sort_unstable();
             list.dedup();
+        }
+        for storage in &mut storages {
+            storage.users.sort_unstable();
+            storage.users.dedup();
         }
         let mut touched = vec![Vec::new(); count];
         let mut names = HashSet::new();
@@ -277,7 +284,13 @@ impl OrderProblem {
         match topological(self.len(), after) {
             Ok(order) => Ok(Order::new(order.into_iter().map(OperatorId::at).collect())),
             Err(waiting) => {
-                let operator = self.ids().find(|id| waiting[id.index()] > 0).unwrap_or_default();
+                let stuck = |id: &OperatorId| waiting[id.index()] > 0;
+                // Whoever is stuck may only be behind a cycle: back from there it goes round and round.
+                let mut operator = self.ids().find(stuck).unwrap_or_default();
+                for _ in self.ids() {
+                    let before = self.predecessors(operator).iter().copied().find(stuck);
+                    operator = before.unwrap_or(operator);
+                }
                 Err(OrderError::Cycle { operator, name: self.operator(operator).to_owned() })
             }
         }
@@ -294,11 +307,14 @@ impl OrderProblem {
     /// The offset problem under an order: one buffer per storage, and one per operator with scratch, alive for the
     /// steps they are held. Its load is the peak of the order. O(size).
     ///
-    /// Offsets shall be multiples of `align` bytes.
+    /// Offsets shall be multiples of `align` bytes. Whether there is such a problem does not depend on the order.
+    ///
+    /// # Errors
+    /// [`OrderError::Instance`] where `align` is zero, or so large that aligned sizes leave 63 bits.
     ///
     /// # Panics
     /// If the order is not one of this problem; check it first.
-    pub fn instance(&self, order: &Order, align: Bytes) -> Instance {
+    pub fn instance(&self, order: &Order, align: Bytes) -> Result<Instance, OrderError> {
         let mut step = vec![0u64; self.len()];
         for (at, &id) in order.operators().iter().enumerate() {
             step[id.index()] = at as u64;
@@ -322,10 +338,8 @@ impl OrderProblem {
             }
             buffer(&name, self.scratch(id), step[id.index()], step[id.index()] + 1)
         });
-        InstanceBuilder::new(self.name.clone())
-            .buffers(self.storages.iter().map(held).chain(scratch))
-            .build()
-            .expect("sizes and names were checked when the problem was made")
+        let buffers = self.storages.iter().map(held).chain(scratch);
+        Ok(InstanceBuilder::new(self.name.clone()).buffers(buffers).build()?)
     }
 
     /// The largest number of bytes that divides every size: no peak lies between its multiples.
@@ -394,94 +408,12 @@ fn idle(problem: &OrderProblem) -> Bytes {
     Bytes::new(problem.storages().iter().filter(|s| s.from_start || s.to_end).map(|s| s.size.get()).sum())
 }
 
-/// The simplest bound: while an operator runs, whatever it touches is alive, and so is what is begun before it and used
-/// after it in any order; what is held at the first or last step. O(n e / 64) time with one bit per pair of operators,
-/// or, above [`REACH_OPERATORS`] operators, O(size) by what each touches alone.
-pub fn around_bound(problem: &OrderProblem) -> LowerBound {
-    let mut best = LowerBound::new(sum(problem, |s| s.from_start), Witness::Start);
-    best.raise(LowerBound::new(sum(problem, |s| s.to_end), Witness::End));
-    let around = if problem.len() > REACH_OPERATORS { touched(problem) } else { around(problem) };
-    for (operator, bytes) in problem.ids().zip(around) {
-        best.raise(LowerBound::new(Bytes::new(bytes), Witness::Around { operator }));
-    }
-    best
-}
-
-/// Up to so many operators all pairs are looked at.
-pub const REACH_OPERATORS: usize = 20_000;
-
-fn sum(problem: &OrderProblem, held: impl Fn(&Storage) -> bool) -> Bytes {
-    Bytes::new(problem.storages().iter().filter(|s| held(s)).map(|s| s.size.get()).sum())
-}
-
-/// Per operator: bytes it touches, what is always held, its scratch.
-fn touched(problem: &OrderProblem) -> Vec<u64> {
-    let always = |s: &Storage| s.from_start && s.to_end;
-    let base = sum(problem, always).get();
-    let own = |id: OperatorId| {
-        let storages = problem.touched(id).iter().map(|&at| &problem.storages()[at as usize]);
-        let sizes = storages.filter(|s| !always(s)).map(|s| s.size.get());
-        base + sizes.sum::<u64>() + problem.scratch(id).get()
-    };
-    problem.ids().map(own).collect()
-}
-
-/// Per operator: bytes alive while it runs in any order.
-///
-/// A storage is alive at an operator where that is at or after its beginning and at or before one of its users. Sets of
-/// operators are rows of bits: per storage the descendants of its first user, cut with the ancestors of any user.
-fn around(problem: &OrderProblem) -> Vec<u64> {
-    let n = problem.len();
-    let words = n.div_ceil(64);
-    let order = problem.as_in_file();
-    let close = |ids: &mut dyn Iterator<Item = OperatorId>, next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
-        let mut rows = vec![0u64; n * words];
-        for id in ids {
-            let mut row = vec![0u64; words];
-            row[id.index() / 64] |= 1 << (id.index() % 64);
-            for other in next(id) {
-                let theirs = &rows[other.index() * words..][..words];
-                row.iter_mut().zip(theirs).for_each(|(own, their)| *own |= their);
-            }
-            rows[id.index() * words..][..words].copy_from_slice(&row);
-        }
-        rows
-    };
-    let ids = order.operators();
-    let before = close(&mut ids.iter().copied(), &|id| problem.predecessors(id).to_vec());
-    let after = close(&mut ids.iter().rev().copied(), &|id| problem.successors(id).to_vec());
-    let mut alive: Vec<u64> = problem.ids().map(|id| problem.scratch(id).get()).collect();
-    let mut row = vec![0u64; words];
-    for (at, storage) in problem.storages().iter().enumerate() {
-        row.fill(if storage.to_end { u64::MAX } else { 0 });
-        if !storage.to_end {
-            for user in &storage.users {
-                let theirs = &before[user.index() * words..][..words];
-                row.iter_mut().zip(theirs).for_each(|(own, their)| *own |= their);
-            }
-        }
-        if let Some(first) = problem.first(at) {
-            let theirs = &after[first.index() * words..][..words];
-            row.iter_mut().zip(theirs).for_each(|(own, their)| *own &= their);
-        }
-        for (word, &bits) in row.iter().enumerate() {
-            let mut bits = bits;
-            while bits != 0 {
-                let id = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                if id < n {
-                    alive[id] += storage.size.get();
-                }
-            }
-        }
-    }
-    alive
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::around::around_bound;
     use super::super::check::{check_order, confirm_order_bound, recomputed_peak};
     use super::*;
+    use crate::bound::{LowerBound, Witness};
 
     fn id(raw: u32) -> OperatorId {
         OperatorId::new(raw)
@@ -512,7 +444,7 @@ mod tests {
         let profile: Vec<u64> = order.profile(&p).into_iter().map(Bytes::get).collect();
         assert_eq!(profile, [12, 5, 7, 4]);
         assert_eq!(recomputed_peak(&p, &order), order.peak(&p));
-        let instance = p.instance(&order, Bytes::new(1));
+        let instance = p.instance(&order, Bytes::new(1)).unwrap();
         assert_eq!(crate::load::load(&instance).0, order.peak(&p));
         let bound = around_bound(&p);
         assert_eq!(bound.value.get(), 12);
@@ -561,11 +493,42 @@ mod tests {
             OrderProblem::new("p", names(), edges, storages, zero()).unwrap_err().to_string()
         };
         assert_eq!(new(&[(0, 1), (1, 0)], vec![]), "operator 0 ('a') waits for itself");
+        // 0 waits for a cycle, but is not on it.
+        let behind = [(1, 2), (2, 1), (2, 0)].map(|(a, b)| (id(a), id(b)));
+        let three = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let stuck = OrderProblem::new("p", three, behind, vec![], vec![Bytes::ZERO; 3]).unwrap_err();
+        assert!(
+            matches!(stuck, OrderError::Cycle { operator, .. } if operator != id(0)),
+            "{stuck} is behind the cycle only"
+        );
         assert!(new(&[(0, 2)], vec![]).contains("names operator 2"));
         let loose = new(&[], vec![storage("s", 1, &[0, 1])]);
         assert!(loose.contains("none of its users precedes the others"), "{loose}");
         assert!(new(&[], vec![storage("s", 0, &[0])]).contains("no bytes or no user"));
         assert!(new(&[], vec![storage("s", 1, &[])]).contains("no bytes or no user"));
         assert!(new(&[], vec![storage("s", 1, &[0]), storage("s", 1, &[1])]).contains("two storages"));
+    }
+
+    #[test]
+    fn users_named_twice_or_out_of_order_count_once() {
+        let new = |users: &[u32]| {
+            let names = ["a", "b"].map(str::to_owned).to_vec();
+            let storages = vec![storage("s", 3, users), storage("t", 1, &[1])];
+            OrderProblem::new("p", names, [(id(0), id(1))], storages, vec![Bytes::ZERO; 2]).unwrap()
+        };
+        assert_eq!(new(&[1, 0, 1, 0]), new(&[0, 1]));
+        assert_eq!(new(&[1, 0, 1]).touched(id(1)), [0, 1]);
+    }
+
+    #[test]
+    fn what_cannot_be_aligned_is_no_offset_problem() {
+        let sizes = [1 << 60, 1 << 60, 1 << 60, 1 << 60];
+        let storages = sizes.iter().enumerate().map(|(at, &size)| storage(&at.to_string(), size, &[0]));
+        let p = OrderProblem::new("p", vec!["a".into()], [], storages.collect(), vec![Bytes::ZERO]).unwrap();
+        let instance = |align| p.instance(&p.as_in_file(), Bytes::new(align));
+        assert!(instance(1 << 20).is_ok());
+        for align in [0, 1 << 60] {
+            assert!(matches!(instance(align), Err(OrderError::Instance(_))), "{align}");
+        }
     }
 }

@@ -19,13 +19,13 @@
 
 use super::highs::{End, Limits, Scale, believed, solve};
 use super::steps::Windows;
-use crate::exact::Exact;
+use crate::joint::Run;
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
-use plimsoll_model::order::{Order, around_bound};
+use plimsoll_model::order::{Order, around_bound, check_order};
 use plimsoll_model::{
-    Budget, Bytes, Joint, JointPlan, JointProblem, LowerBound, Observer, OperatorId, Outcome, Problem, Setup,
-    Silent, SolveError, Solver, Stats, Stop, Witness, gcd,
+    Budget, Bytes, Joint, JointPlan, JointProblem, LowerBound, Observer, OperatorId, Outcome, Setup,
+    SolveError, Solver, Stop, Witness, gcd,
 };
 
 /// Its name in the registry and in witnesses.
@@ -33,6 +33,9 @@ const NAME: &str = "ilp";
 
 /// Larger problems are declined: pairs of buffers times steps are too many.
 const MOST_CONSTRAINTS: usize = 200_000;
+
+/// Nodes for the layout of an order, and the part of the time left.
+const LAYOUT: (u64, f64) = (1_000_000, 1.0);
 
 /// The joint problem by `HiGHS`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,8 +76,8 @@ struct Formulation {
 
 impl Formulation {
     fn of(input: &JointProblem, lower: Bytes, upper: Bytes) -> Self {
-        let problem = &input.orders;
-        let unit = gcd(problem.grain().get(), input.align.get()).max(1);
+        let problem = input.orders();
+        let unit = gcd(problem.grain().get(), input.align().get()).max(1);
         let units = |bytes: Bytes| (bytes.get() / unit) as i64;
         let storage = |(at, s): (usize, &plimsoll_model::order::Storage)| Room {
             size: units(s.size),
@@ -99,7 +102,7 @@ impl Formulation {
             rooms: rooms.chain(scratch).collect(),
             windows: Windows::of(problem),
             unit,
-            align: (input.align.get() / unit) as i64,
+            align: (input.align().get() / unit) as i64,
             lower: lower.get().div_ceil(unit) as i64,
             upper,
             scale: 2f64.powi(64 - (upper.max(1) as u64).leading_zeros() as i32),
@@ -234,78 +237,44 @@ impl Solver<Joint> for JointIlp {
         observer: &mut dyn Observer<Joint>,
     ) -> Result<Outcome<JointPlan>, SolveError> {
         self.supports(input)?;
-        let mut bound = around_bound(&input.orders);
-        observer.bound(&bound);
-        let mut best = None;
-        self.place(input, &input.orders.as_in_file(), budget, observer, &mut best)?;
-        let mut stop = budget.check();
-        let settled = |best: &Option<(JointPlan, Bytes)>, bound: &LowerBound| {
-            best.as_ref().is_some_and(|&(_, value)| value == bound.value)
-        };
-        if stop.is_none() && !settled(&best, &bound) {
-            let upper = best.as_ref().map_or(Bytes::new(i64::MAX as u64), |&(_, value)| value);
-            let formulation = Formulation::of(input, bound.value, upper);
+        let mut run = Run::new(NAME, self.setup, input, observer);
+        run.raise(around_bound(input.orders()));
+        let order = input.orders().as_in_file();
+        run.place(&order, &input.instance(&order), LAYOUT, budget)?;
+        let mut stop = Stop::Completed;
+        if !run.is_over(budget) {
+            let upper = run.value().unwrap_or(Bytes::new(i64::MAX as u64));
+            let formulation = Formulation::of(input, run.bound(), upper);
             let scale = Scale { most: formulation.upper, unit: formulation.worth() / formulation.scale };
             let answer = solve(NAME, self.setup, Limits::of(budget), scale, None, |_| formulation.model())?;
             budget.spend(answer.nodes);
             if let Some(order) = answer.values.as_ref().and_then(|values| formulation.read(values)) {
-                self.place(input, &order, budget, observer, &mut best)?;
+                if let Some(fault) = check_order(input.orders(), &order).first() {
+                    return Err(SolveError::Machinery { solver: NAME, reason: fault.to_string() });
+                }
+                run.place(&order, &input.instance(&order), LAYOUT, budget)?;
             }
             if let Some(units) = believed(answer.bound, formulation.upper) {
                 // A bound above a checked plan would be HiGHS's error; it is not taken over.
                 let proved = Bytes::new(units.max(0) as u64 * formulation.unit);
-                let proved = best.as_ref().map_or(proved, |&(_, value)| proved.min(value));
-                if bound.raise(LowerBound::new(proved, Witness::Search { solver: NAME.to_owned() })) {
-                    observer.bound(&bound);
-                }
+                let proved = run.value().map_or(proved, |value| proved.min(value));
+                run.raise(LowerBound::new(proved, Witness::Search { solver: NAME.to_owned() }));
             }
             if let End::Stopped(why) = answer.end {
-                stop = why.or(Some(Stop::TimeLimit));
+                stop = why.unwrap_or(Stop::TimeLimit);
             }
         }
-        let stop = if settled(&best, &bound) { Stop::Completed } else { stop.unwrap_or(Stop::Completed) };
-        let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
-        Ok(Outcome::conclude(best, bound, None, stop, stats))
+        Ok(run.conclude(budget, stop))
     }
 
     fn supports(&self, input: &JointProblem) -> Result<(), SolveError> {
-        let orders = &input.orders;
+        let orders = input.orders();
         let rooms =
             orders.storages().len() + orders.ids().filter(|&id| orders.scratch(id) > Bytes::ZERO).count();
         let constraints = rooms.saturating_mul(rooms).saturating_mul(orders.len()) / 2;
         if constraints > MOST_CONSTRAINTS {
             let reason = format!("{constraints} constraints are more than {MOST_CONSTRAINTS}");
             return Err(SolveError::Unsupported { solver: NAME, reason });
-        }
-        Ok(())
-    }
-}
-
-impl JointIlp {
-    /// Lays an order out in whole numbers and keeps the plan where it is better.
-    fn place(
-        &self,
-        input: &JointProblem,
-        order: &Order,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Joint>,
-        best: &mut Option<(JointPlan, Bytes)>,
-    ) -> Result<(), SolveError> {
-        let faults = plimsoll_model::order::check_order(&input.orders, order);
-        if let Some(fault) = faults.first() {
-            return Err(SolveError::Machinery { solver: NAME, reason: fault.to_string() });
-        }
-        let instance = input.instance(order);
-        let mut part = budget.part(Some(1_000_000), None);
-        let outcome = Exact::new(self.setup).solve(&instance, &mut part, &mut Silent)?;
-        budget.spend(part.nodes());
-        if let (Some(layout), Some(value)) = (outcome.solution, outcome.value)
-            && best.as_ref().is_none_or(|&(_, least)| value < least)
-        {
-            let plan = JointPlan { order: order.clone(), layout };
-            debug_assert!(Joint::check(input, &plan).is_empty());
-            observer.incumbent(&plan, value);
-            *best = Some((plan, value));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! an order only the pairs of buffers alive together matter: where these contain all pairs of an order that allowed nothing
 //! better, neither does this one (fewer conflicts never need more room).
 
-use super::{OTHER_NODES, Run};
+use super::{OTHER, Run};
 use plimsoll_model::order::{Order, OrderProblem};
 use plimsoll_model::{Budget, Bytes, Instance, JointProblem, OperatorId, SolveError};
 
@@ -36,7 +36,7 @@ pub(super) struct Enumeration<'r, 'a> {
 impl<'r, 'a> Enumeration<'r, 'a> {
     /// True where there may be few enough orders.
     pub fn suits(input: &JointProblem) -> bool {
-        let orders = &input.orders;
+        let orders = input.orders();
         let scratch = orders.ids().filter(|&id| orders.scratch(id) > Bytes::ZERO).count();
         orders.len() <= MOST_OPERATORS && orders.storages().len() + scratch <= MOST_BUFFERS
     }
@@ -46,7 +46,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
     /// # Errors
     /// What the layouts report.
     pub fn run(run: &'r mut Run<'a>, budget: &mut Budget) -> Result<bool, SolveError> {
-        let problem = &run.input.orders;
+        let problem = run.input.orders();
         let from_start = problem.storages().iter().filter(|s| s.from_start);
         let mut own = Self {
             order: Vec::with_capacity(problem.len()),
@@ -68,13 +68,13 @@ impl<'r, 'a> Enumeration<'r, 'a> {
     }
 
     fn problem(&self) -> &'a OrderProblem {
-        &self.run.input.orders
+        self.run.input.orders()
     }
 
     /// Extends the order by every operator that is ready; as deep as there are operators, which are few.
     fn extend(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
         self.steps += 1;
-        if self.steps > MOST_STEPS || budget.tick().is_some() {
+        if self.steps > MOST_STEPS || budget.tick().is_some() || self.run.is_good(budget) {
             self.complete = false;
         }
         if !self.complete || self.run.is_optimal() {
@@ -150,7 +150,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
             return Ok(());
         }
         self.run.tried += 1;
-        if self.run.place(&order, &instance, OTHER_NODES, budget)? {
+        if self.run.place(&order, &instance, OTHER, budget)? {
             if self.failed.len() < MOST_FAILED {
                 self.failed.push(pairs);
             }

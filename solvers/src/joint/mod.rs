@@ -11,7 +11,7 @@ mod walk;
 use crate::exact::Exact;
 use crate::order::{Method, OrderSolver};
 use enumerate::Enumeration;
-use plimsoll_model::order::Order;
+use plimsoll_model::order::{Order, OrderProblem};
 use plimsoll_model::{
     Budget, Bytes, Instance, Joint, JointPlan, JointProblem, LowerBound, Observer, Outcome, Problem, Setup,
     Silent, SolveError, Solver, Stats, Stop, Witness,
@@ -22,12 +22,14 @@ use walk::Walk;
 /// The name in the registry and in witnesses.
 const NAME: &str = "exact";
 
-/// The part of the time left that goes to the first order, and to its layout.
+/// The part of the time left that goes to the first order, and to each layout.
 const FIRST_SHARE: f64 = 0.4;
 
-/// Nodes for the layout of the first order, and of any other.
+/// Nodes for the layout of the first order.
 const FIRST_NODES: u64 = 2_000_000;
-const OTHER_NODES: u64 = 50_000;
+
+/// Nodes for the layout of any other, and the part of the time left.
+const OTHER: (u64, f64) = (50_000, FIRST_SHARE);
 
 /// Candidates looked at by the walk where nothing else limits it.
 const WALKED: u64 = 2_000;
@@ -59,35 +61,47 @@ impl Solver<Joint> for JointExact {
         budget: &mut Budget,
         observer: &mut dyn Observer<Joint>,
     ) -> Result<Outcome<JointPlan>, SolveError> {
-        let mut run = Run::new(self.setup, input, observer);
+        let mut run = Run::new(NAME, self.setup, input, observer);
+        // With a time or node limit the search goes on until that ends it.
+        let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
         let first = run.first_order(budget)?;
-        run.place(&first, &input.instance(&first), FIRST_NODES, budget)?;
-        let mut complete = false;
-        if !run.is_over(budget) && Enumeration::suits(input) {
+        let mut complete = is_only(input.orders(), &first);
+        // Where there is no other order, its layout gets all there is.
+        let (nodes, share) = if complete { (u64::MAX, 1.0) } else { (FIRST_NODES, FIRST_SHARE) };
+        let nodes = if limited { nodes } else { FIRST_NODES };
+        if run.place(&first, &input.instance(&first), (nodes, share), budget)? && complete {
+            run.prove();
+        }
+        if !complete && !run.is_over(budget) && Enumeration::suits(input) {
             run.observer.phase("enumerate");
             complete = Enumeration::run(&mut run, budget)?;
         }
         if !complete && !run.is_over(budget) {
             run.observer.phase("walk");
             let mut seen = HashSet::from([lifespans(&input.instance(&first))]);
-            let mut walk = Walk::new(&input.orders, &first, self.setup.seed);
-            // With a time or node limit the walk goes on until that ends it.
-            let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
+            let mut walk = Walk::new(input.orders(), &first, self.setup.seed);
             while (limited || run.tried < WALKED) && !run.is_over(budget) {
                 let candidate = walk.next(run.value(), budget);
                 run.tried += 1;
                 let instance = input.instance(&candidate);
                 if seen.len() >= MOST_KEYS || seen.insert(lifespans(&instance)) {
-                    run.place(&candidate, &instance, OTHER_NODES, budget)?;
+                    run.place(&candidate, &instance, OTHER, budget)?;
                 }
             }
         }
-        Ok(run.conclude(budget))
+        Ok(run.conclude(budget, Stop::Completed))
     }
+}
+
+/// True where precedences leave no other order.
+fn is_only(problem: &OrderProblem, order: &Order) -> bool {
+    order.operators().windows(2).all(|pair| problem.successors(pair[0]).binary_search(&pair[1]).is_ok())
 }
 
 /// One run: the best plan, the bound, whom to tell.
 pub(crate) struct Run<'a> {
+    /// Of the solver.
+    name: &'static str,
     setup: Setup,
     input: &'a JointProblem,
     observer: &'a mut dyn Observer<Joint>,
@@ -98,12 +112,17 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(setup: Setup, input: &'a JointProblem, observer: &'a mut dyn Observer<Joint>) -> Self {
+    pub fn new(
+        name: &'static str,
+        setup: Setup,
+        input: &'a JointProblem,
+        observer: &'a mut dyn Observer<Joint>,
+    ) -> Self {
         let (best, stats) = (None, Stats::default());
-        Self { setup, input, observer, best, bound: LowerBound::trivial(), tried: 0, stats }
+        Self { name, setup, input, observer, best, bound: LowerBound::trivial(), tried: 0, stats }
     }
 
-    fn value(&self) -> Option<Bytes> {
+    pub fn value(&self) -> Option<Bytes> {
         self.best.as_ref().map(|&(_, value)| value)
     }
 
@@ -111,9 +130,24 @@ impl<'a> Run<'a> {
         self.value() == Some(self.bound.value)
     }
 
-    fn is_over(&self, budget: &mut Budget) -> bool {
-        let good = self.value().is_some_and(|value| budget.reaches_target(value));
-        self.is_optimal() || good || budget.check().is_some()
+    fn is_good(&self, budget: &Budget) -> bool {
+        self.value().is_some_and(|value| budget.reaches_target(value))
+    }
+
+    pub fn is_over(&self, budget: &mut Budget) -> bool {
+        self.is_optimal() || self.is_good(budget) || budget.check().is_some()
+    }
+
+    /// What no arena can go below, bytes.
+    pub fn bound(&self) -> Bytes {
+        self.bound.value
+    }
+
+    /// Takes over a bound where it is higher.
+    pub fn raise(&mut self, bound: LowerBound) {
+        if self.bound.raise(bound) {
+            self.observer.bound(&self.bound);
+        }
     }
 
     /// The order with the fewest bytes alive that can be found, whose bound holds for arenas too.
@@ -122,28 +156,26 @@ impl<'a> Run<'a> {
         let since = budget.elapsed().as_secs_f64();
         let mut part = budget.part(None, budget.time_left().map(|left| left.mul_f64(FIRST_SHARE)));
         let solver = OrderSolver::new(self.setup, Method::Staged);
-        let outcome = solver.solve(&self.input.orders, &mut part, &mut Silent)?;
+        let outcome = solver.solve(self.input.orders(), &mut part, &mut Silent)?;
         budget.spend(part.nodes());
         self.stats.phases.push(("order".to_owned(), budget.elapsed().as_secs_f64() - since));
-        if self.bound.raise(outcome.lower_bound) {
-            self.observer.bound(&self.bound);
-        }
-        Ok(outcome.solution.unwrap_or_else(|| self.input.orders.as_in_file()))
+        self.raise(outcome.lower_bound);
+        Ok(outcome.solution.unwrap_or_else(|| self.input.orders().as_in_file()))
     }
 
-    /// Lays an order out, and keeps the plan where it is better. True where no layout of this order beats the best plan
-    /// known now.
-    fn place(
+    /// Lays an order out with at most so many nodes and such a part of the time left, and keeps the plan where it is
+    /// better. True where no layout of this order beats the best plan known now.
+    pub fn place(
         &mut self,
         order: &Order,
         instance: &Instance,
-        nodes: u64,
+        (nodes, share): (u64, f64),
         budget: &mut Budget,
     ) -> Result<bool, SolveError> {
         if self.value().is_some_and(|best| plimsoll_model::load(instance).0 >= best) {
             return Ok(true);
         }
-        let mut part = budget.part(Some(nodes), budget.time_left().map(|left| left.mul_f64(FIRST_SHARE)));
+        let mut part = budget.part(Some(nodes), budget.time_left().map(|left| left.mul_f64(share)));
         let outcome = Exact::new(self.setup).solve(instance, &mut part, &mut Silent)?;
         budget.spend(part.nodes().min(nodes));
         if let (Some(layout), Some(value)) = (outcome.solution, outcome.value)
@@ -151,7 +183,7 @@ impl<'a> Run<'a> {
         {
             let plan = JointPlan { order: order.clone(), layout };
             if let Some(fault) = Joint::check(self.input, &plan).first() {
-                return Err(SolveError::Machinery { solver: NAME, reason: fault.to_string() });
+                return Err(SolveError::Machinery { solver: self.name, reason: fault.to_string() });
             }
             self.observer.incumbent(&plan, value);
             self.best = Some((plan, value));
@@ -162,21 +194,20 @@ impl<'a> Run<'a> {
     /// Every order was tried and none allows less than the best.
     fn prove(&mut self) {
         if let Some(value) = self.value() {
-            self.bound.raise(LowerBound::new(value, Witness::Search { solver: NAME.to_owned() }));
-            self.observer.bound(&self.bound);
+            self.raise(LowerBound::new(value, Witness::Search { solver: self.name.to_owned() }));
         }
     }
 
-    fn conclude(mut self, budget: &mut Budget) -> Outcome<JointPlan> {
+    /// What is known, and why the run ended: `stop` where nothing else did end it.
+    pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<JointPlan> {
         self.stats.nodes = budget.nodes();
         self.stats.count("orders", self.tried);
-        let target = self.value().is_some_and(|value| budget.reaches_target(value));
         let stop = if self.is_optimal() {
             Stop::Completed
-        } else if target {
+        } else if self.is_good(budget) {
             Stop::Target
         } else {
-            budget.check().unwrap_or(Stop::Completed)
+            budget.check().unwrap_or(stop)
         };
         Outcome::conclude(self.best, self.bound, None, stop, self.stats)
     }

@@ -3,6 +3,8 @@
 use super::net::Net;
 use std::collections::HashMap;
 
+/// No less than flows: these leave storages that have begun and reach storages that are kept, which are others and fit
+/// 63 bits together.
 const INFINITE: u64 = u64::MAX / 4;
 
 /// A network of arcs with capacities (Dinic 1970).

@@ -108,11 +108,11 @@ impl<'a> Run<'a> {
         let mut parts = Vec::with_capacity(drafts.len());
         let mut reduced = Vec::with_capacity(drafts.len());
         for draft in drafts {
+            let single = draft.len() <= 1;
+            let draft = if single { draft } else { reduce(draft, rules, &mut gone, budget) };
             if budget.check().is_some() {
                 return Vec::new();
             }
-            let single = draft.len() <= 1;
-            let draft = if single { draft } else { reduce(draft, rules, &mut gone, budget) };
             parts.push(Part::of(&draft, budget));
             reduced.push(draft);
         }

@@ -47,6 +47,7 @@ fn store(args: &OrderArgs, graph: &Graph, regions: &[OrderedRegion]) -> Result<(
     let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
     if let Some(path) = &args.instance {
         let instance = body.storages.problem.instance(&body.order, args.liveness.options().align);
+        let instance = instance.map_err(Failure::input)?;
         output::write_file(path, |file| write_instance(&instance, file))?;
     }
     if let Some(path) = &args.output {
