@@ -142,7 +142,8 @@ fn field_cases_have_their_optima() {
     let exact = named(&registry, "exact");
     for case in CONTROL_CASES {
         let graph = (case.build)();
-        let options = ProgramOptions::default();
+        // As the cases define it: what a loop carries is held while it is needed.
+        let options = ProgramOptions { carries: Carries::Tight, ..ProgramOptions::default() };
         let program = Program::new(&graph, in_file(&graph), options).unwrap();
         let plan = |name: &str| {
             let scheme = SchemeEntry::named(name).unwrap();

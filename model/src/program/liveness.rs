@@ -34,6 +34,10 @@ impl Accesses {
                 Point::Exit(id) => {
                     accesses.hand(at, points, id, Moment::Exit);
                     let handed = handovers(points, id);
+                    // All that an operator makes is there when it is left, whether anybody reads it or not.
+                    for row in handed.iter().filter(|h| h.part && h.from_region()) {
+                        accesses.read(at, &[row.to]);
+                    }
                     let own = graph.operator(id).outputs.iter().copied();
                     let own: Vec<_> = own.filter(|&t| handed.iter().all(|h| h.to != t)).collect();
                     accesses.write(at, &own);
