@@ -12,17 +12,19 @@ pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
     }
     let body = || step.blocks.first().map(|&block| &program.blocks[block]).filter(|_| step.blocks.len() == 1);
     match step.node.op_type.as_str() {
-        "If" if is_gapped(step) => Some(branches(program, step)),
-        "Loop" if is_gapped(step) => repeat(step, body()?),
+        "If" if is_gapped(program, step, 0) => Some(branches(program, step)),
+        "Loop" if is_gapped(program, step, 1) => repeat(step, body()?),
         "Scan" => scan(step, body()?),
         _ => None,
     }
 }
 
-/// True where an absent tensor shifts the others. The first two inputs of a `Loop` are handed to nobody.
-fn is_gapped(step: &Step) -> bool {
+/// True where an absent tensor shifts the others, or the last results of a body are not wanted. The first two inputs of a
+/// `Loop` are handed to nobody, nor is the condition `ahead` of what its body returns.
+fn is_gapped(program: &Program, step: &Step, ahead: usize) -> bool {
     let carried = step.inputs.iter().skip(2);
-    carried.chain(&step.outputs).any(Option::is_none)
+    let more = |&block: &usize| program.blocks[block].outputs.len() > step.outputs.len() + ahead;
+    carried.chain(&step.outputs).any(Option::is_none) || step.blocks.iter().any(more)
 }
 
 /// Hands what is there on both sides.

@@ -36,6 +36,7 @@ fn branches_may_return_what_nobody_wants() {
     };
     assert_eq!(handed(&import(choose("_ y"))), ["end0 b>y", "end1 d>y"]);
     assert_eq!(handed(&import(choose("y _"))), ["end0 a>y", "end1 c>y"]);
+    assert_eq!(handed(&import(choose("y"))), ["end0 a>y", "end1 c>y"]);
     assert_eq!(handed(&import(choose("z y"))), ["end0 a>z", "end0 b>y", "end1 c>z", "end1 d>y"]);
 }
 
@@ -68,6 +69,7 @@ fn loops_may_lack_trips_conditions_and_outputs() {
     let outputs = |outputs: &str, wanted: &str| handed(&import(looping("trips _ x y", outputs, wanted)));
     assert_eq!(outputs("_ end rows", "end rows"), with(&["end0 row~rows", "exit q>end"]));
     assert_eq!(outputs("last _ rows", "last rows"), with(&["end0 row~rows", "exit p>last"]));
+    assert_eq!(outputs("last end", "last end"), with(&["exit p>last", "exit q>end"]));
     assert_eq!(outputs("last end _", "last end"), with(&["exit p>last", "exit q>end"]));
     for inputs in ["_ first x y", "_ _ x y"] {
         let handed = handed(&import(looping(inputs, "last _ _", "last")));
