@@ -169,7 +169,7 @@ fn instance(graph: &Graph, alive: &[BTreeSet<TensorId>]) -> (Instance, u64) {
 
 /// The least arena, proved by trying every layout.
 fn least(instance: &Instance, bound: u64) -> u64 {
-    (bound..).find(|&limit| optimum_up_to(instance, limit).is_some()).unwrap()
+    (bound..=instance.total_size().get()).find(|&limit| optimum_up_to(instance, limit).is_some()).unwrap()
 }
 
 /// The least arena of a region with one block per operator that owns regions.
