@@ -162,8 +162,10 @@ impl Panel {
                  stroke-width=\"1.6\" stroke-dasharray=\"6 4\"/>"
             );
         }
-        let _ =
-            writeln!(text, "<line x1=\"{axis}\" x2=\"{right}\" y1=\"{bottom}\" y2=\"{bottom}\" stroke=\"#333\"/>\n</g>");
+        let _ = writeln!(
+            text,
+            "<line x1=\"{axis}\" x2=\"{right}\" y1=\"{bottom}\" y2=\"{bottom}\" stroke=\"#333\"/>\n</g>"
+        );
         text
     }
 }

@@ -176,7 +176,8 @@ impl Graph {
             }
         }
         let body = self.region(Self::BODY);
-        let wanted: Vec<OperatorId> = body.operators.iter().copied().filter(|id| needed.contains(id)).collect();
+        let wanted: Vec<OperatorId> =
+            body.operators.iter().copied().filter(|id| needed.contains(id)).collect();
         let late = body.inputs.iter().copied().filter(|id| seen.contains(id) && !given.contains(id));
         let ahead: Vec<TensorId> = inputs.iter().copied().chain(late).collect();
         let mut into = GraphBuilder::new(name);
@@ -321,12 +322,7 @@ impl Choice<'_> {
         copier.operators(into, &body.operators, region);
         let made = copier.all(into, &body.outputs);
         let back = made.iter().zip(results);
-        handovers.extend(back.map(|(&from, &to)| Handover {
-            when: Moment::End(at),
-            from,
-            to,
-            part: false,
-        }));
+        handovers.extend(back.map(|(&from, &to)| Handover { when: Moment::End(at), from, to, part: false }));
         into.interface(region, own, made);
         handovers
     }
@@ -464,10 +460,8 @@ mod tests {
         let branches = [&wide, &narrow];
         let inner = Choice { name: "in", trunk: None, branches: &branches, inputs: Inputs::Handed };
         let mut view = GraphBuilder::new("view");
-        let (x, y) = (
-            view.tensor(Tensor::new("x", 10, Role::Input)),
-            view.tensor(Tensor::new("y", 10, Role::Output)),
-        );
+        let (x, y) =
+            (view.tensor(Tensor::new("x", 10, Role::Input)), view.tensor(Tensor::new("y", 10, Role::Output)));
         let operator = Operator::new("r", "Reshape").reads([x]).makes([y]).alias(x, y, AliasKind::View);
         view.operator(Graph::BODY, operator);
         view.interface(Graph::BODY, [x], [y]);
