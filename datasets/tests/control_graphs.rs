@@ -1,9 +1,10 @@
 //! Graphs with control flow: that they are graphs, that their regions can be run, and that what they promise occurs.
 
 use plimsoll_datasets::graphs::GraphFamily;
+use plimsoll_datasets::{CORPORA_VARIABLE, ImportOptions, import_file};
 use plimsoll_model::graph::{AliasKind, Control, Graph, MAX_DEPTH, Role, read_graph, write_graph};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const FAMILIES: [&str; 5] = ["nested-if", "unbalanced-if", "shared-if", "loops", "control-mix"];
@@ -317,4 +318,37 @@ fn mixtures_have_everything() {
     for one in expected {
         assert!(seen.contains(one), "{one} never occurs");
     }
+}
+
+/// Every operator of every real model that owns regions says how it runs them.
+#[test]
+fn regions_of_real_models_can_be_run() {
+    let Some(folder) = std::env::var_os(CORPORA_VARIABLE).filter(|folder| !folder.is_empty()) else {
+        eprintln!("skipped: {CORPORA_VARIABLE} is not set");
+        return;
+    };
+    // Both Silero models leave shapes free; the options fit no other model.
+    let shapes: [(&str, &[u64]); 3] = [("input", &[1, 576]), ("state", &[2, 1, 128]), ("sr", &[])];
+    let shapes = shapes.map(|(name, shape)| (name.to_owned(), shape.to_vec()));
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for kind in ["onnx", "tflite"] {
+        for entry in std::fs::read_dir(Path::new(&folder).join(kind)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != kind) {
+                continue;
+            }
+            let silero = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("silero"));
+            let input_shapes = if silero { shapes.clone().into() } else { BTreeMap::new() };
+            let options = ImportOptions { input_shapes, assume_bytes: Some(4), ..ImportOptions::default() };
+            let graph = import_file(&path, &options).unwrap_or_else(|error| panic!("{error}")).graph;
+            for id in operators(&graph) {
+                let flow = graph.flow(id).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                if flow.is_some() {
+                    *kinds.entry(graph.operator(id).kind.clone()).or_default() += 1;
+                }
+            }
+        }
+    }
+    assert!(kinds.get("If").is_some_and(|&count| count > 0), "{kinds:?}");
+    eprintln!("operators with regions: {kinds:?}");
 }

@@ -9,8 +9,8 @@ use common::tflite_writer::{
     TensorSpec, model, operator, tensor,
 };
 use plimsoll_datasets::{CORPORA_VARIABLE, Import, ImportError, ImportOptions, import_file, read_tflite};
-use plimsoll_model::graph::{AliasKind, Graph, LivenessOptions, Role};
-use plimsoll_model::{Bytes, load};
+use plimsoll_model::graph::{AliasKind, Control, Flow, Graph, LivenessOptions, Role};
+use plimsoll_model::{Bytes, OperatorId, load};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -232,6 +232,48 @@ fn a_composite_owns_its_decomposition() {
     let graph = plain(&model(vec![body, part])).graph;
     assert_eq!(graph.regions()[1].name, "part");
     assert_eq!(graph.operators()[0].kind, "STABLEHLO_COMPOSITE");
+}
+
+/// Fields of options, with their values.
+type Fields = &'static [(u16, i32)];
+
+#[test]
+fn subgraphs_of_every_operator_can_be_run() {
+    let graph = plain(&regions()).graph;
+    let flows: Vec<Option<Flow>> =
+        (0..graph.operators().len()).map(|at| graph.flow(OperatorId::at(at)).unwrap()).collect();
+    let count = flows.iter().flatten().map(|flow| (flow.control, flow.handovers.len())).collect::<Vec<_>>();
+    assert_eq!(count, [(Control::Call, 0), (Control::Branch, 4), (Control::Loop, 4)]);
+    // A function of elements, x -> y; a condition; the body of a loop or a call.
+    let value = |name: &str| tensor(name, FLOAT32, &[8]);
+    let element = |name: &str| tensor(name, FLOAT32, &[]);
+    let inner = || {
+        let add = vec![operator(ADD, &[0, 1], &[2])];
+        let elements = vec![element("p"), element("q"), element("sum")];
+        let less = vec![operator(9999, &[0], &[1])];
+        let part = vec![operator(ADD, &[0, 0], &[1])];
+        [
+            subgraph("reducer", elements, &[0, 1], &[2], add),
+            subgraph("cond", vec![value("a"), tensor("go", BOOL, &[])], &[0], &[1], less),
+            subgraph("part", vec![value("b"), value("c")], &[0], &[1], part),
+        ]
+    };
+    // Codes, members of the second union of options, and their fields that name subgraphs.
+    let cases: [(i32, u8, Fields, Control, usize); 6] = [
+        (174, 6, &[(1, 1)], Control::Loop, 0),
+        (190, 7, &[(6, 1)], Control::Loop, 0),
+        (198, 13, &[(5, 1)], Control::Loop, 0),
+        (199, 14, &[(2, 1)], Control::Loop, 0),
+        (200, 15, &[(0, 2), (1, 3)], Control::Loop, 4),
+        (STABLEHLO_COMPOSITE, 21, &[(1, 3)], Control::Call, 2),
+    ];
+    for (code, member, fields, control, handovers) in cases {
+        let step = operator(code, &[0], &[1]).options(true, member, fields);
+        let main = subgraph("main", vec![value("x"), value("y")], &[0], &[1], vec![step]);
+        let graph = plain(&model([vec![main], inner().to_vec()].concat())).graph;
+        let flow = graph.flow(OperatorId::new(0)).unwrap().expect("it owns regions");
+        assert_eq!((flow.control, flow.handovers.len()), (control, handovers), "{code}");
+    }
 }
 
 #[test]

@@ -52,6 +52,7 @@ fn operator(program: &Program, step: &Step) -> Operator {
     let mut operator =
         Operator::new(&step.node.name, kind).reads(ids(&step.inputs)).makes(ids(&step.outputs));
     operator.cost = step.cost;
+    operator.handovers = super::flow::handovers(program, step);
     let Some(output) = step.outputs.first().copied().flatten() else { return operator };
     let mut shared = HashSet::new();
     for share in &step.shares {

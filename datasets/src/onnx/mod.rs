@@ -39,6 +39,7 @@
 mod dims;
 mod element;
 mod emit;
+mod flow;
 mod infer;
 mod program;
 mod proto;

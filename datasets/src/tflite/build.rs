@@ -1,7 +1,7 @@
 //! From a model to a graph: subgraphs become regions, one copy for every operator that runs them.
 
 use super::model::{Held, Info, Model, Step, Subgraph};
-use super::operator::{Shapes, cost, fits, sharing};
+use super::operator::{Shapes, control, cost, fits, sharing};
 use super::size::{Measured, Sizes, Trouble};
 use crate::import::{Import, ImportError, ImportOptions};
 use plimsoll_model::graph::{Alias, GraphBuilder, GraphError, MAX_DEPTH, Operator, Role, Tensor};
@@ -224,6 +224,9 @@ impl<'m, 'a> Conversion<'m, 'a> {
             let made: Vec<Option<&[u64]>> = outputs.iter().flatten().map(|&one| shape(&Some(one))).collect();
             let shapes = Shapes { inputs: &read, outputs: &made, transposed: step.transposed };
             operator.cost = cost(&kind.name, &shapes);
+        }
+        if !step.calls.is_empty() {
+            (operator.control, operator.handovers) = control(&operator.kind);
         }
         self.note_batch(scope, &inputs, &outputs);
         let id = self.graph.operator(region, operator);

@@ -12,7 +12,7 @@
 //! subgraphs and custom ones are unknown. A sparse matrix counts as a dense one.
 
 use super::size::Measured;
-use plimsoll_model::graph::AliasKind;
+use plimsoll_model::graph::{AliasKind, Control, Handover};
 
 const VIEWS: &[&str] = &["BITCAST", "EXPAND_DIMS", "RESHAPE", "SQUEEZE", "STABLEHLO_RESHAPE"];
 
@@ -134,6 +134,19 @@ pub(super) fn sharing(kind: &str) -> Option<(AliasKind, &'static [usize])> {
         _ if BINARY.contains(&kind) => Some((AliasKind::InPlace, &[0, 1])),
         _ if SELECT.contains(&kind) => Some((AliasKind::InPlace, &[1, 2])),
         _ => None,
+    }
+}
+
+/// How an operator runs its subgraphs, and what it hands to them, where its name and positions do not say. Reducers and
+/// comparators run on single elements, which are nobody's tensors.
+pub(super) fn control(kind: &str) -> (Option<Control>, Option<Vec<Handover>>) {
+    match kind {
+        "STABLEHLO_WHILE" => (Some(Control::Loop), None),
+        "STABLEHLO_COMPOSITE" => (Some(Control::Call), None),
+        "STABLEHLO_REDUCE" | "STABLEHLO_REDUCE_WINDOW" | "STABLEHLO_SCATTER" | "STABLEHLO_SORT" => {
+            (Some(Control::Loop), Some(Vec::new()))
+        }
+        _ => (None, None),
     }
 }
 

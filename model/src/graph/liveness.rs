@@ -10,10 +10,11 @@
 //!   the input's storage makes one of its tensors: those ran before, so what is overwritten is never read again, in
 //!   any order.
 //!
+//! A body of a loop that returns a view of what it is given returns a copy: the loop writes its state anew at that moment.
 //! Neither is done where one tensor is inside the arena and the other is not, nor where sizes differ for in-place
 //! outputs. An output of the region may share, an input of it may be viewed but is not overwritten.
 
-use super::{AliasKind, Graph, Operator, Role};
+use super::{AliasKind, Control, Graph, Operator, Role};
 use crate::order::{OrderError, OrderProblem, Storage};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::{HashMap, HashSet};
@@ -142,6 +143,8 @@ struct Scope<'a> {
     shared: Vec<Shared>,
     given: Vec<bool>,
     wanted: Vec<bool>,
+    /// Whether a loop owns the region.
+    is_loop: bool,
 }
 
 impl<'a> Scope<'a> {
@@ -149,7 +152,10 @@ impl<'a> Scope<'a> {
         let (tensors, known) = (Vec::new(), HashMap::new());
         let (users, makers, root) = (Vec::new(), Vec::new(), Vec::new());
         let (given, wanted, shared) = (Vec::new(), Vec::new(), Vec::new());
-        let mut scope = Self { graph, region, tensors, known, users, makers, root, shared, given, wanted };
+        let owner = graph.region(region).owner.and_then(|owner| graph.flow(owner).ok()?);
+        let is_loop = owner.is_some_and(|flow| flow.control == Control::Loop);
+        let mut scope =
+            Self { graph, region, tensors, known, users, makers, root, shared, given, wanted, is_loop };
         for &tensor in &graph.region(region).inputs {
             scope.learn(tensor);
         }
@@ -238,7 +244,7 @@ impl<'a> Scope<'a> {
             let same_side = self.inside(input, options) == self.inside(output, options);
             let root = self.root[input];
             let allowed = match alias.kind {
-                AliasKind::View => options.views,
+                AliasKind::View => options.views && !self.carries(root, output),
                 AliasKind::InPlace => options.in_place && self.overwritable(at, input, output),
             };
             if self.root[output] == output && same_side && allowed {
@@ -253,6 +259,11 @@ impl<'a> Scope<'a> {
                 shared.plain &= plain;
             }
         }
+    }
+
+    /// True where a loop would hand on what it also writes anew: a view of what its body is given that the body returns.
+    fn carries(&self, root: usize, output: usize) -> bool {
+        self.is_loop && self.wanted[output] && self.shared[root].members.iter().any(|&one| self.given[one])
     }
 
     /// True where nobody but the operator at `at` still needs what the storage of `input` holds.

@@ -137,7 +137,9 @@ impl Collect<'_, '_> {
             let inner = &program.graph().operator(id).regions;
             let branches = points.flow(id).is_some_and(|flow| flow.control == Control::Branch);
             if branches {
-                inner.iter().for_each(|&region| self.frame(Some(here), Some(id), vec![region]));
+                for &region in inner {
+                    self.frame(Some(here), Some(id), vec![region]);
+                }
             } else {
                 self.frame(Some(here), Some(id), inner.clone());
             }

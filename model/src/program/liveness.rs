@@ -27,13 +27,17 @@ impl Accesses {
                 Point::Enter(id) => {
                     accesses.read(at, &graph.operator(id).inputs);
                     accesses.hand(at, points, id, Moment::Enter);
-                    for row in handovers(points, id).iter().filter(|h| h.part && h.from_region()) {
+                    for row in handovers(points, id).iter().filter(|h| h.part && h.returns()) {
                         accesses.write(at, &[row.to]);
                     }
                 }
                 Point::Exit(id) => {
                     accesses.hand(at, points, id, Moment::Exit);
                     let handed = handovers(points, id);
+                    // All that an operator makes is there when it is left, whether anybody reads it or not.
+                    for row in handed.iter().filter(|h| h.part && h.returns()) {
+                        accesses.read(at, &[row.to]);
+                    }
                     let own = graph.operator(id).outputs.iter().copied();
                     let own: Vec<_> = own.filter(|&t| handed.iter().all(|h| h.to != t)).collect();
                     accesses.write(at, &own);
@@ -79,7 +83,7 @@ impl Accesses {
     fn hand(&mut self, at: u32, points: &Points, owner: OperatorId, when: Moment) {
         for handover in handovers(points, owner).iter().filter(|h| h.when == when) {
             self.read(at, &[handover.from]);
-            if handover.part && handover.from_region() {
+            if handover.part && handover.returns() {
                 // The rows of earlier trips are kept.
                 self.read(at, &[handover.to]);
             } else {
@@ -91,7 +95,7 @@ impl Accesses {
 
 impl Handover {
     /// True for what goes from a region to the operator around it.
-    fn from_region(&self) -> bool {
+    fn returns(&self) -> bool {
         matches!(self.when, Moment::End(_))
     }
 }

@@ -131,6 +131,9 @@ impl<'a> Program<'a> {
     ///
     /// # Errors
     /// See [`ProgramError`].
+    ///
+    /// # Panics
+    /// Never: every buffer is alive somewhere.
     pub fn new(
         graph: &'a Graph,
         orders: Vec<Vec<OperatorId>>,
@@ -195,8 +198,12 @@ impl<'a> Program<'a> {
         let (tensors, operators) = (self.graph.tensors().len(), self.graph.operators().len());
         let (mut of_tensor, mut of_operator) = (vec![None; tensors], vec![None; operators]);
         for (at, buffer) in self.buffers.iter().enumerate() {
-            buffer.tensors.iter().for_each(|tensor| of_tensor[tensor.index()] = Some(at));
-            buffer.scratch.iter().for_each(|operator| of_operator[operator.index()] = Some(at));
+            for tensor in &buffer.tensors {
+                of_tensor[tensor.index()] = Some(at);
+            }
+            if let Some(operator) = buffer.scratch {
+                of_operator[operator.index()] = Some(at);
+            }
         }
         let slot = |(buffer, &offset): (&Buffer, &Bytes)| Slot { offset, size: buffer.size() };
         let slots = self.instance.buffers().iter().zip(layout.offsets()).map(slot).collect();
@@ -311,7 +318,9 @@ fn scratch(graph: &Graph, points: &Points, align: Bytes) -> Result<Vec<Forming>,
 fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
     let mut of = vec![usize::MAX; graph.tensors().len()];
     for (at, one) in forming.iter().enumerate() {
-        one.buffer.tensors.iter().for_each(|tensor| of[tensor.index()] = at);
+        for tensor in &one.buffer.tensors {
+            of[tensor.index()] = at;
+        }
     }
     let mut candidates = Vec::new();
     for id in (0..graph.operators().len()).map(OperatorId::at) {
@@ -338,7 +347,9 @@ fn join(graph: &Graph, points: &Points, forming: &mut Vec<Forming>) {
         if meet_only_at(&forming[a].alive, &forming[b].alive, at) {
             let (into, from) = (a.min(b), a.max(b));
             let gone = std::mem::take(&mut forming[from].buffer.tensors);
-            gone.iter().for_each(|tensor| of[tensor.index()] = into);
+            for tensor in &gone {
+                of[tensor.index()] = into;
+            }
             let alive = std::mem::take(&mut forming[from].alive);
             let home = enclosing(graph, forming[a].buffer.home, forming[b].buffer.home);
             let one = &mut forming[into];

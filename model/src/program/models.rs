@@ -9,6 +9,9 @@ use crate::units::{OperatorId, RegionId};
 impl Program<'_> {
     /// The offset problem of a planner that sees all branches run, one after the other: a buffer is alive from its first
     /// point to its last, without gaps. O(buffers).
+    ///
+    /// # Panics
+    /// Never: hulls are lifespans.
     pub fn sequential(&self) -> Instance {
         self.with_lifespans(|lifespan| {
             let hull = lifespan.hull();
@@ -21,6 +24,9 @@ impl Program<'_> {
     /// The offset problem of a planner that knows nothing of branches: as [`Program::sequential`], but an operator that owns
     /// branches is one moment, at which what they hold conflicts with all that any other branch of it holds, and with
     /// all of the enclosing region it touches. O(buffers squared).
+    ///
+    /// # Panics
+    /// Never: what is separated is there.
     pub fn flat(&self) -> Instance {
         let points = self.points();
         let branching = (0..self.graph().operators().len()).map(OperatorId::at);

@@ -22,7 +22,7 @@ pub enum Point {
 /// The points of a program, in line, and which may follow which.
 #[derive(Clone, Debug)]
 pub struct Points {
-    points: Vec<Point>,
+    line: Vec<Point>,
     /// Per region: from its beginning to its end, both included.
     regions: Vec<Range<usize>>,
     /// Per operator: its points, those of the regions it owns included.
@@ -41,7 +41,7 @@ impl Points {
     pub fn new(graph: &Graph, orders: &[Vec<OperatorId>]) -> Result<Self, FlowError> {
         let flows = (0..graph.operators().len()).map(|at| graph.flow(OperatorId::at(at)));
         let mut points = Self {
-            points: Vec::new(),
+            line: Vec::new(),
             regions: vec![0..0; graph.regions().len()],
             operators: vec![0..0; graph.operators().len()],
             flows: flows.collect::<Result<_, _>>()?,
@@ -57,9 +57,9 @@ impl Points {
 
     /// Adds a point that may come right after any of `before`.
     fn push(&mut self, point: Point, before: &[u32]) -> u32 {
-        self.points.push(point);
+        self.line.push(point);
         self.predecessors.push(before.to_vec());
-        (self.points.len() - 1) as u32
+        (self.line.len() - 1) as u32
     }
 
     /// Adds a region; as deep as regions nest.
@@ -67,15 +67,15 @@ impl Points {
         let first = self.push(Point::Begin(region), before);
         let mut last = first;
         for &id in &orders[region.index()] {
-            let from = self.points.len();
+            let from = self.line.len();
             last = match self.flows[id.index()].as_ref().map(|flow| flow.control) {
                 None => self.push(Point::Run(id), &[last]),
                 Some(control) => self.owner(graph, orders, id, control, last),
             };
-            self.operators[id.index()] = from..self.points.len();
+            self.operators[id.index()] = from..self.line.len();
         }
         let end = self.push(Point::End(region), &[last]);
-        self.regions[region.index()] = first as usize..self.points.len();
+        self.regions[region.index()] = first as usize..self.line.len();
         end
     }
 
@@ -111,22 +111,22 @@ impl Points {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.points.len()
+        self.line.len()
     }
 
     /// Never: the body begins and ends.
     pub fn is_empty(&self) -> bool {
-        self.points.is_empty()
+        self.line.is_empty()
     }
 
     /// What happens at a position.
     pub fn get(&self, at: usize) -> Point {
-        self.points[at]
+        self.line[at]
     }
 
     /// All of them, in line.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Point> + '_ {
-        self.points.iter().copied()
+        self.line.iter().copied()
     }
 
     /// Positions of a region, from its beginning to its end.

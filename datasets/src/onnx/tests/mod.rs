@@ -1,6 +1,7 @@
 //! Tiny models assembled in code.
 
 mod errors;
+mod flow;
 mod random;
 mod regions;
 mod seeds;

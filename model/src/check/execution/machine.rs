@@ -234,7 +234,7 @@ impl<'a> Machine<'a> {
 
     /// Runs the regions as their owner says.
     fn regions(&mut self, id: OperatorId, owner: &Owner, exchanged: &mut Vec<(usize, usize)>) {
-        let count = owner.made.len();
+        let count = owner.given.len();
         match owner.flow.control {
             Control::Call => (0..count).for_each(|region| self.region(id, owner, region, exchanged)),
             Control::Branch => {
@@ -283,9 +283,6 @@ impl<'a> Machine<'a> {
         let given = owner.given[position].iter();
         let given: Vec<Cell> = given.filter(|&&(cell, handed)| told(cell, handed)).map(|one| one.0).collect();
         self.hand(id, owner, begin, &given);
-        for &cell in &owner.made[position] {
-            self.value[cell] = None;
-        }
         self.operators(region);
         for output in &graph.region(region).outputs {
             self.check(output.index(), (Some(id), Stage::Hands(Moment::End(position))));
@@ -345,7 +342,7 @@ impl<'a> Machine<'a> {
     ) -> Option<(usize, usize)> {
         let (prepared, one) = (self.prepared, &moves[at]);
         let last = *prepared.graph.operator(id).regions.last()?;
-        let between = owner.flow.control == Control::Loop && one.when == Moment::End(owner.made.len() - 1);
+        let between = owner.flow.control == Control::Loop && one.when == Moment::End(owner.given.len() - 1);
         if !self.options.swap || !between || one.part {
             return None;
         }

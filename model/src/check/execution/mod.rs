@@ -17,8 +17,7 @@
 //! - **Handovers** of one moment are copied all at once: everything is read, then written, then both must be found. Where
 //!   both tensors share a slot nothing is copied: the value passes on. What a region that has not run would hand is not
 //!   handed; outputs of the operator that nothing was handed to are written when it is left.
-//! - **A region** is given what is handed to it, and numbers of trips, which come from nowhere, each time it begins. What
-//!   its operators made the time before is gone.
+//! - **A region** is given what is handed to it, and numbers of trips, which come from nowhere, each time it begins.
 //! - **Roles may change** ([`ExecutionOptions::swap`]): instead of copying what the body of a loop made to the state, the
 //!   two slots change roles for all that lies inside the loop, until it is left. What is handed out of the loop is copied
 //!   from where the state lies then, unless that is the very slot it goes to.

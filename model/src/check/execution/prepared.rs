@@ -16,8 +16,6 @@ pub(super) struct Owner {
     pub(super) stacked: Vec<Cell>,
     /// Per region: what it is given that is its own, and whether something is ever handed to it.
     pub(super) given: Vec<Vec<(Cell, bool)>>,
-    /// Per region: what its operators make.
-    pub(super) made: Vec<Vec<Cell>>,
     /// What is gone when the operator is entered: the interfaces of its regions that are their own.
     pub(super) fresh: Vec<Cell>,
     /// For loops, ascending: all that lies in its regions, nested ones included.
@@ -80,18 +78,17 @@ fn owner(graph: &Graph, id: OperatorId) -> Result<Option<Owner>, FlowError> {
         let constant = matches!(graph.tensor(*tensor).role, Role::Weight | Role::State);
         graph.place(*tensor) == region && !constant
     };
-    let (mut given, mut made, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut given, mut fresh) = (Vec::new(), Vec::new());
     for &id in &operator.regions {
         let region = graph.region(id);
         let inputs: Vec<&TensorId> = region.inputs.iter().filter(|&tensor| own(id, tensor)).collect();
         given.push(inputs.iter().map(|&tensor| (tensor.index(), handed.contains(tensor))).collect());
-        made.push(region.operators.iter().flat_map(|&one| outputs(graph, one)).collect());
         fresh.extend(
             inputs.into_iter().chain(region.outputs.iter().filter(|&t| own(id, t))).map(|t| t.index()),
         );
     }
     let inside = if flow.control == Control::Loop { inside(graph, id) } else { Vec::new() };
-    Ok(Some(Owner { flow, stacked, given, made, fresh, inside }))
+    Ok(Some(Owner { flow, stacked, given, fresh, inside }))
 }
 
 /// All cells in the regions of an operator, nested ones included, ascending.
@@ -106,10 +103,6 @@ fn inside(graph: &Graph, id: OperatorId) -> Vec<Cell> {
     let tensors = (0..graph.tensors().len()).filter(|&at| within(graph.place(TensorId::at(at))));
     let operators = (0..graph.operators().len()).filter(|&at| within(graph.home(OperatorId::at(at))));
     tensors.chain(operators.map(|at| graph.tensors().len() + at)).collect()
-}
-
-fn outputs(graph: &Graph, id: OperatorId) -> impl Iterator<Item = Cell> {
-    graph.operator(id).outputs.iter().map(|output| output.index())
 }
 
 /// What an operator is called in messages.

@@ -1,0 +1,100 @@
+//! What `If`, `Loop` and `Scan` hand to their bodies and back, where positions in the graph do not say it: absent tensors are
+//! left out of the graph, so that those after them move up.
+
+use super::program::{Block, Program, Step, plain};
+use plimsoll_model::TensorId;
+use plimsoll_model::graph::{Handover, Moment};
+
+/// The handovers of a step; none where the graph's own rules find the same. A `Scan` always says them.
+pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
+    if !plain(&step.node.domain) {
+        return None;
+    }
+    let body = || step.blocks.first().map(|&block| &program.blocks[block]).filter(|_| step.blocks.len() == 1);
+    match step.node.op_type.as_str() {
+        "If" if is_gapped(program, step, 0) => Some(branches(program, step)),
+        "Loop" if is_gapped(program, step, 1) => repeat(step, body()?),
+        "Scan" => scan(step, body()?),
+        _ => None,
+    }
+}
+
+/// True where an absent tensor shifts the others, or the last results of a body are not wanted. The first two inputs of a
+/// `Loop` are handed to nobody, nor is the condition `ahead` of what its body returns.
+fn is_gapped(program: &Program, step: &Step, ahead: usize) -> bool {
+    let carried = step.inputs.iter().skip(2);
+    let more = |&block: &usize| program.blocks[block].outputs.len() > step.outputs.len() + ahead;
+    carried.chain(&step.outputs).any(Option::is_none) || step.blocks.iter().any(more)
+}
+
+/// Hands what is there on both sides.
+struct List(Vec<Handover>);
+
+impl List {
+    fn add(&mut self, when: Moment, from: Option<usize>, to: Option<usize>, part: bool) {
+        if let (Some(from), Some(to)) = (from, to) {
+            self.0.push(Handover { when, from: TensorId::at(from), to: TensorId::at(to), part });
+        }
+    }
+
+    /// A value that goes in, round, and out.
+    fn carry(&mut self, input: Option<usize>, given: usize, next: usize, output: Option<usize>) {
+        self.add(Moment::Enter, input, Some(given), false);
+        self.add(Moment::End(0), Some(next), Some(given), false);
+        self.add(Moment::Exit, Some(given), output, false);
+    }
+}
+
+fn at(list: &[Option<usize>], position: usize) -> Option<usize> {
+    list.get(position).copied().flatten()
+}
+
+fn branches(program: &Program, step: &Step) -> Vec<Handover> {
+    let mut list = List(Vec::new());
+    for (region, &block) in step.blocks.iter().enumerate() {
+        for (&from, &to) in program.blocks[block].outputs.iter().zip(&step.outputs) {
+            list.add(Moment::End(region), Some(from), to, false);
+        }
+    }
+    list.0
+}
+
+/// None where the body does not fit the operator.
+fn repeat(step: &Step, body: &Block) -> Option<Vec<Handover>> {
+    let carried = step.inputs.len().saturating_sub(2);
+    let (given, results) = (body.inputs.get(2..)?, body.outputs.get(1..)?);
+    if given.len() != carried || results.len() < carried || step.outputs.len() > results.len() {
+        return None;
+    }
+    let mut list = List(Vec::new());
+    for (position, (&given, &next)) in given.iter().zip(results).enumerate() {
+        list.carry(at(&step.inputs, position + 2), given, next, at(&step.outputs, position));
+    }
+    for (position, &row) in results.iter().enumerate().skip(carried) {
+        list.add(Moment::End(0), Some(row), at(&step.outputs, position), true);
+    }
+    Some(list.0)
+}
+
+/// States first, then what is taken apart; before version 9 there was an input ahead of both.
+fn scan(step: &Step, body: &Block) -> Option<Vec<Handover>> {
+    let scanned = step.node.attribute("num_scan_inputs").and_then(|a| usize::try_from(a.i?).ok())?;
+    let ahead = step.inputs.len().checked_sub(body.inputs.len()).filter(|&ahead| ahead < 2)?;
+    let states = body.inputs.len().checked_sub(scanned)?;
+    if body.outputs.len() < states || step.outputs.len() > body.outputs.len() {
+        return None;
+    }
+    let mut list = List(Vec::new());
+    for (position, &given) in body.inputs.iter().enumerate() {
+        let input = at(&step.inputs, position + ahead);
+        if position < states {
+            list.carry(input, given, body.outputs[position], at(&step.outputs, position));
+        } else {
+            list.add(Moment::Begin(0), input, Some(given), true);
+        }
+    }
+    for (position, &row) in body.outputs.iter().enumerate().skip(states) {
+        list.add(Moment::End(0), Some(row), at(&step.outputs, position), true);
+    }
+    Some(list.0)
+}
