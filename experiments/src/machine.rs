@@ -39,6 +39,21 @@ impl Machine {
     }
 }
 
+impl Machine {
+    /// Lines of a list in Markdown: version, commit, compiler, processor.
+    pub fn facts(&self) -> String {
+        let dirty = match self.dirty {
+            "true" => ", with local changes",
+            "unknown" => ", local changes unknown",
+            _ => "",
+        };
+        format!(
+            "- plimsoll {}, commit {}{dirty}, {} build\n- {}\n- {}, {} threads\n",
+            self.version, self.commit, self.profile, self.rustc, self.cpu, self.cores
+        )
+    }
+}
+
 /// Now, in UTC, as `2026-01-31T23:59:59Z`.
 pub fn timestamp() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());

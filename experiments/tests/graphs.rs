@@ -210,12 +210,49 @@ fn published_results_are_computed_again() {
     let run = scratch.plimsoll(&["reproduce", "S1", "--out", "found"]).exits(0);
     assert!(run.stdout.contains("Memory Saving:"), "{}", run.stdout);
     assert!(scratch.read("found/mini-infer.md").contains("| vgg16 "));
+    let record = scratch.read("found/README.md");
+    assert!(
+        record.contains("    plimsoll reproduce S1 --out found\n") && record.contains("commit "),
+        "{record}"
+    );
     let run = scratch.plimsoll(&["reproduce", "S9"]).exits(2);
     assert!(
-        run.stderr.contains("unknown paper 'S9'; known are all, mini-infer (S1), cann (S4)"),
+        run.stderr.contains("unknown paper 'S9'; known are all, luna (S0), mini-infer (S1), cann (S4)"),
         "{}",
         run.stderr
     );
+}
+
+/// Without corpora: generated graphs and the cases from the field, every plan through both checkers.
+#[test]
+fn merging_branches_is_compared_with_the_optimum() {
+    let scratch = Scratch::new();
+    let run = scratch.plimsoll(&["reproduce", "luna", "--out", "found", "--time-limit", "5"]).exits(0);
+    let printed = run.stdout;
+    for part in [
+        "the best gain is 5.88 % (FusionDetect)",
+        "98304, the same digits in another order",
+        "PLIMSOLL_CORPORA is not set: generated graphs stand in",
+        "Table 2 again: branches merged into blocks",
+        "fusion-trunk-handed",
+        "The answer",
+    ] {
+        assert!(printed.contains(part), "{part} is missing: {printed}");
+    }
+    let rows = scratch.read("found/comparison.csv");
+    for graph in
+        ["two-branches-in-a-row,", "unbalanced-if-ratio-16-", "loops-loops-2-", "control-mix-operators-40-"]
+    {
+        assert!(rows.contains(graph), "{graph}");
+    }
+    for figure in
+        ["1b", "1c", "1d", "2", "5", "5-printed", "6a-conflict", "6a-in-turn", "6b-merged", "6c-optimum"]
+    {
+        let svg = scratch.read(&format!("found/figure-{figure}.svg"));
+        assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{figure}");
+    }
+    let record = scratch.read("found/README.md");
+    assert!(record.contains("- seed 0, 5 s per run") && record.contains("| `comparison.csv` |"), "{record}");
 }
 
 #[test]

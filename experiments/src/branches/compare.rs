@@ -84,6 +84,11 @@ impl Comparison {
         self.lines.iter().filter(move |line| Some(line.scheme) == name)
     }
 
+    /// The best bound on what a scheme can do, bytes.
+    pub fn bound(&self, scheme: Scheme) -> u64 {
+        self.of(scheme).map(|line| line.lower_bound).max().unwrap_or(0)
+    }
+
     /// The optimum over all layouts, where it is proved: bytes.
     pub fn optimum(&self) -> Option<u64> {
         let bound = self.of(Scheme::Exclusive).map(|line| line.lower_bound).max()?;

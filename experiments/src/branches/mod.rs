@@ -14,8 +14,10 @@
 //! that its parts would find.
 
 mod compare;
+mod groups;
 
 pub use compare::{Broken, Comparison, Line, compare, write_lines};
+pub use groups::{held, program_groups};
 
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion};
 use crate::run::{Limits, RunError, run};

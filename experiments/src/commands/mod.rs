@@ -10,3 +10,11 @@ pub mod plan;
 pub mod reproduce;
 pub mod solve;
 pub mod verify;
+
+use plimsoll::external::quote;
+
+/// The command as it was typed, quoted so that it can be typed again.
+pub(crate) fn command_line() -> String {
+    let words = std::env::args().skip(1).map(|word| quote(&word));
+    ["plimsoll".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}

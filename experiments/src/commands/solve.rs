@@ -83,6 +83,7 @@ fn store<P: Plan>(
                 algorithm: entry.name,
                 pieces: &pieces,
                 bound: outcome.lower_bound.value,
+                groups: None,
             };
             output::write_file(path, |file| map.write(file))?;
         }

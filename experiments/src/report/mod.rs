@@ -1,5 +1,6 @@
 //! Tables, rows, summaries, maps and charts.
 
+pub mod bars;
 pub mod chart;
 pub mod memory;
 pub mod profile;

@@ -148,16 +148,7 @@ pub struct Question<'a> {
 
 impl Question<'_> {
     fn facts(&self) -> String {
-        let m = self.machine;
-        let dirty = match m.dirty {
-            "true" => ", with local changes",
-            "unknown" => ", local changes unknown",
-            _ => "",
-        };
-        let mut text = format!("    {}\n\n", self.command);
-        let _ = writeln!(text, "- plimsoll {}, commit {}{dirty}, {} build", m.version, m.commit, m.profile);
-        let _ = writeln!(text, "- {}", m.rustc);
-        let _ = writeln!(text, "- {}, {} threads", m.cpu, m.cores);
+        let mut text = format!("    {}\n\n{}", self.command, self.machine.facts());
         for note in self.notes {
             let _ = writeln!(text, "- {note}");
         }

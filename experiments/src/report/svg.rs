@@ -26,6 +26,15 @@ const BOTTOM: f64 = 56.0;
 /// Hues of neighbouring ids differ by the golden angle, so that they stay apart.
 const GOLDEN_ANGLE: f64 = 137.508;
 
+/// Which buffers belong together: they are drawn in one colour, all others grey.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups<'a> {
+    /// What the groups are called in the legend.
+    pub names: &'a [String],
+    /// Per buffer: its group, a position in `names`.
+    pub of: &'a [Option<usize>],
+}
+
 /// What is drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Map<'a> {
@@ -39,6 +48,8 @@ pub struct Map<'a> {
     pub pieces: &'a [Vec<Piece>],
     /// The best lower bound known.
     pub bound: Bytes,
+    /// Buffers that belong together; without groups each has a colour of its own.
+    pub groups: Option<Groups<'a>>,
 }
 
 /// From steps and bytes to points of the picture.
@@ -118,14 +129,27 @@ impl Map<'_> {
                 x + 28.0,
                 x + 34.0,
             )?;
-            x += 60.0 + 8.0 * text.chars().count() as f64;
+            x += 60.0 + LEGEND_LETTER * text.chars().count() as f64;
         }
-        writeln!(
-            output,
-            "<rect x=\"{x}\" y=\"59\" width=\"26\" height=\"13\" fill=\"hsl(210,60%,70%)\" stroke=\"#333\" \
-             stroke-width=\"0.5\"/><text x=\"{}\" y=\"70\">a buffer while it is alive (point at it for its numbers)</text>",
-            x + 34.0
-        )
+        let Some(groups) = &self.groups else {
+            let text = "a buffer while it is alive (point at it for its numbers)";
+            return swatch(output, x, "hsl(210,60%,70%)", text);
+        };
+        groups.legend(output, x)
+    }
+
+    /// The fill of a buffer: that of its group, in two shades, so that neighbours stay apart; or one of its own.
+    fn fill(&self, at: usize) -> String {
+        match &self.groups {
+            None => {
+                let hue = (at as f64 * GOLDEN_ANGLE).rem_euclid(360.0);
+                format!("hsl({hue:.0},60%,{}%)", 62 + 6 * (at % 4))
+            }
+            Some(groups) => match groups.of.get(at).copied().flatten() {
+                None => format!("hsl(0,0%,{}%)", 80 + 4 * (at % 3)),
+                Some(group) => group_colour(group, at),
+            },
+        }
     }
 
     fn buffers(&self, output: &mut dyn Write, scale: &Scale) -> io::Result<()> {
@@ -143,13 +167,8 @@ impl Map<'_> {
         for (id, pieces) in self.instance.ids().zip(self.pieces) {
             let buffer = self.instance.buffer(id);
             let name = escape(buffer.name());
-            let hue = (id.index() as f64 * GOLDEN_ANGLE).rem_euclid(360.0);
-            let shade = 62 + 6 * (id.index() % 4);
-            write!(
-                output,
-                "<g fill=\"hsl({hue:.0},60%,{shade}%)\"{see_through}><title>{name}: {} bytes",
-                buffer.size()
-            )?;
+            let fill = self.fill(id.index());
+            write!(output, "<g fill=\"{fill}\"{see_through}><title>{name}: {} bytes", buffer.size())?;
             for piece in pieces {
                 write!(output, ", at [{}, {})", piece.start, piece.end())?;
             }
@@ -175,6 +194,50 @@ impl Map<'_> {
             "</g>\n<g text-anchor=\"middle\" font-size=\"12\" fill=\"#111\" pointer-events=\"none\">\n{labels}</g>"
         )
     }
+}
+
+/// Hues of the first groups, far apart; the others follow by the golden angle.
+const GROUP_HUES: [f64; 6] = [205.0, 28.0, 150.0, 320.0, 52.0, 265.0];
+/// Width of a letter of the legend, points.
+const LEGEND_LETTER: f64 = 8.0;
+
+fn group_colour(group: usize, at: usize) -> String {
+    let later = || (group as f64 * GOLDEN_ANGLE).rem_euclid(360.0);
+    let hue = GROUP_HUES.get(group).copied().unwrap_or_else(later);
+    format!("hsl({hue:.0},65%,{}%)", 64 + 5 * (at % 3))
+}
+
+impl Groups<'_> {
+    /// The groups that have buffers, as many as there is room for.
+    fn legend(&self, output: &mut dyn Write, mut x: f64) -> io::Result<()> {
+        if self.of.contains(&None) {
+            swatch(output, x, "hsl(0,0%,84%)", "outside of these")?;
+            x += 60.0 + LEGEND_LETTER * 16.0;
+        }
+        let present = (0..self.names.len()).filter(|group| self.of.contains(&Some(*group)));
+        let present: Vec<usize> = present.collect();
+        for (nth, &group) in present.iter().enumerate() {
+            let name = &self.names[group];
+            let wide = 60.0 + LEGEND_LETTER * name.chars().count() as f64;
+            if x + wide > WIDTH - RIGHT - 90.0 {
+                return writeln!(output, "<text x=\"{x}\" y=\"70\">and {} more</text>", present.len() - nth);
+            }
+            swatch(output, x, &group_colour(group, 1), name)?;
+            x += wide;
+        }
+        Ok(())
+    }
+}
+
+/// One entry of the legend: a small rectangle and a text.
+fn swatch(output: &mut dyn Write, x: f64, fill: &str, text: &str) -> io::Result<()> {
+    writeln!(
+        output,
+        "<rect x=\"{x}\" y=\"59\" width=\"26\" height=\"13\" fill=\"{fill}\" stroke=\"#333\" \
+         stroke-width=\"0.5\"/><text x=\"{}\" y=\"70\">{}</text>",
+        x + 34.0,
+        escape(text)
+    )
 }
 
 /// Width of a letter and height of a line, points; a name cut shorter than so many letters says nothing.
@@ -257,7 +320,7 @@ fn axes(output: &mut dyn Write, scale: &Scale, steps: (u64, u64), top: u64) -> i
 }
 
 /// Round numbers between two ends, at most about `most` of them.
-fn ticks(from: u64, to: u64, most: u64) -> Vec<u64> {
+pub(super) fn ticks(from: u64, to: u64, most: u64) -> Vec<u64> {
     let least = (to.saturating_sub(from) / most).max(1);
     let mut pace = 1u64;
     let pace = loop {
@@ -316,10 +379,36 @@ mod tests {
             algorithm: "by <hand>",
             pieces: &pieces,
             bound: Bytes::new(6),
+            groups: None,
         };
         let mut text = Vec::new();
         map.write(&mut text).unwrap();
         String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn groups_have_a_colour_and_a_line_in_the_legend() {
+        let mut builder = InstanceBuilder::new("g");
+        for name in ["a", "b", "c"] {
+            builder = builder.buffer(Buffer::new(name, 4, Lifespan::single(0, 2).unwrap()));
+        }
+        let instance = builder.build().unwrap();
+        let layout = Layout::from_raw([0, 4, 8]);
+        let pieces = Offsets::pieces(&instance, &layout);
+        let names: Vec<String> = (0..40).map(|nth| format!("branch {nth} <of many>")).collect();
+        let (problem, algorithm, bound) = (ProblemKind::Offsets, "x", Bytes::new(12));
+        let draw = |of: &[Option<usize>]| {
+            let groups = Some(Groups { names: &names, of });
+            let mut text = Vec::new();
+            let map = Map { instance: &instance, problem, algorithm, pieces: &pieces, bound, groups };
+            map.write(&mut text).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        let some = draw(&[Some(0), None, Some(39)]);
+        assert!(some.contains("hsl(205,65%,64%)") && some.contains("outside of these"));
+        assert!(some.contains(">branch 39 &lt;of many&gt;<") && !some.contains("branch 1 "));
+        let none = draw(&[Some(1), Some(2), Some(3)]);
+        assert!(!none.contains("outside of these") && none.contains("branch 3 "));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! the checker, or recomputed from other printed numbers.
 
 mod cann;
+mod luna;
 mod mini_infer;
 
 use crate::registry::Registry;
@@ -14,6 +15,7 @@ use plimsoll_model::graph::Graph;
 use plimsoll_model::{Entry, Outcome, Problem, Setup, Silent};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io;
 
 /// What a reproduction may use and spend.
 #[derive(Debug)]
@@ -77,6 +79,42 @@ pub enum ReproduceError {
     /// A model of the corpora cannot be read.
     #[error(transparent)]
     Import(#[from] plimsoll_datasets::ImportError),
+    /// Graphs could not be made into one.
+    #[error("{graph}: {source}")]
+    Join {
+        /// Which.
+        graph: String,
+        /// Why.
+        source: plimsoll_model::graph::JoinError,
+    },
+    /// A graph with branches could not be planned.
+    #[error("{graph}: {source}")]
+    Branches {
+        /// Which.
+        graph: String,
+        /// Why.
+        source: crate::branches::BranchError,
+    },
+    /// A plan takes less than another one's bound allows.
+    #[error("{graph}: {source}")]
+    Contradiction {
+        /// Which graph.
+        graph: String,
+        /// Which two.
+        source: crate::branches::Broken,
+    },
+    /// A value on record that was not met.
+    #[error("{graph}: {what} is {computed} bytes, on record are {recorded}")]
+    Record {
+        /// Which graph.
+        graph: String,
+        /// Which value.
+        what: &'static str,
+        /// As computed.
+        computed: String,
+        /// As on record.
+        recorded: u64,
+    },
 }
 
 impl Context<'_> {
@@ -103,11 +141,18 @@ impl Context<'_> {
 
 /// A generated graph, seed 0.
 fn generated(family: &'static str, params: &[(&str, u64)]) -> Result<Graph, ReproduceError> {
+    generated_from(family, params, 0)
+}
+
+/// A generated graph.
+fn generated_from(family: &'static str, params: &[(&str, u64)], seed: u64) -> Result<Graph, ReproduceError> {
     let missing = ReproduceError::Missing { name: family, problem: "generated graphs" };
     let known = GraphFamily::named(family).ok_or(missing)?;
     let params: BTreeMap<String, u64> =
         params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    known.generate(0, &params).map_err(|source| ReproduceError::Generate { graph: family.to_owned(), source })
+    known
+        .generate(seed, &params)
+        .map_err(|source| ReproduceError::Generate { graph: family.to_owned(), source })
 }
 
 /// A paper, and how to compute its results again.
@@ -134,6 +179,12 @@ impl std::fmt::Debug for Paper {
 /// Every paper there is so far.
 pub const PAPERS: &[Paper] = &[
     Paper {
+        name: "luna",
+        source: "S0",
+        about: "branches merged into blocks: tables 1 and 2, figures, and how far merging is from the optimum",
+        run: luna::run,
+    },
+    Paper {
         name: "mini-infer",
         source: "S1",
         about: "pools by greedy colouring: its report, the saving it claims, and the optimum beside it",
@@ -151,8 +202,19 @@ pub const PAPERS: &[Paper] = &[
 #[derive(Debug, Default)]
 pub struct Reproduction {
     sections: Vec<Section>,
-    /// Name and content of files.
-    pub files: Vec<(String, Vec<u8>)>,
+    /// What lies beside the text.
+    pub files: Vec<File>,
+}
+
+/// A file of a reproduction.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Its name.
+    pub name: String,
+    /// What it holds, in one line.
+    pub about: String,
+    /// Its bytes.
+    pub content: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -189,6 +251,21 @@ impl Reproduction {
     /// Text of the section begun last that is shown as it is.
     pub fn verbatim(&mut self, text: String) {
         self.last().verbatim = Some(text);
+    }
+
+    /// A file beside the text, filled by `write`.
+    ///
+    /// # Panics
+    /// If `write` fails, which nothing that writes to memory does.
+    pub fn file(
+        &mut self,
+        name: impl Into<String>,
+        about: impl Into<String>,
+        write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+    ) {
+        let mut content = Vec::new();
+        write(&mut content).expect("memory can be written to");
+        self.files.push(File { name: name.into(), about: about.into(), content });
     }
 
     /// For a terminal.

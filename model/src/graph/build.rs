@@ -182,6 +182,14 @@ impl GraphBuilder {
         id
     }
 
+    /// What was added so far, to be changed; its regions stay as they are.
+    ///
+    /// # Panics
+    /// If the id is of another graph.
+    pub fn operator_mut(&mut self, id: OperatorId) -> &mut Operator {
+        &mut self.operators[id.index()]
+    }
+
     /// Adds a region owned by an operator.
     ///
     /// # Panics

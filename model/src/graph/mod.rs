@@ -26,12 +26,14 @@ mod build;
 mod control;
 mod dot;
 mod fold;
+mod join;
 mod json;
 mod liveness;
 
 pub use build::{GraphBuilder, GraphError, MAX_DEPTH};
 pub use control::{Control, Flow, FlowError, Handover, Moment};
 pub use dot::write_dot;
+pub use join::{Choice, Inputs, JoinError};
 pub use json::{FORMAT, GraphFileError, VERSION, read_graph, read_graph_file, write_graph};
 pub use liveness::{Boundary, LivenessOptions, Storages};
 

@@ -4,11 +4,11 @@ mod judge;
 mod runs;
 mod store;
 
+use super::command_line;
 use crate::cli::{BenchArgs, Decide};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
-use plimsoll::external::quote;
 use plimsoll::plan::ProblemKind;
 use plimsoll::report::profile::profile;
 use plimsoll::report::rows::Row;
@@ -107,12 +107,6 @@ fn report(bench: &Bench, record: &Record, notes: &[String], store: Option<&Store
         output::print(&format!("\nwritten to {}\n", store.folder().display()))?;
     }
     Ok(())
-}
-
-/// The command as it was typed, quoted so that it can be typed again.
-fn command_line() -> String {
-    let words = std::env::args().skip(1).map(|word| quote(&word));
-    ["plimsoll".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// The instances asked for, and what the reader should know about them.

@@ -94,7 +94,7 @@ impl Store {
             return Ok(());
         }
         let pieces = P::pieces(instance, solution);
-        let map = Map { instance, problem: P::KIND, algorithm, pieces: &pieces, bound };
+        let map = Map { instance, problem: P::KIND, algorithm, pieces: &pieces, bound, groups: None };
         let suffix = if P::KIND == ProblemKind::Offsets { String::new() } else { format!(".{}", P::KIND) };
         let stem = format!("{}{suffix}", file_stem(instance.name()));
         let mut name = stem.clone();

@@ -3,7 +3,9 @@
 use crate::cli::PlanArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
-use plimsoll::branches::{OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program};
+use plimsoll::branches::{
+    OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program, program_groups,
+};
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::csv::{write_instance, write_layout};
@@ -53,7 +55,9 @@ fn store(args: &PlanArgs, program: &Program<'_>, solver: &str, found: &ProgramPl
     if let Some(path) = &args.plot {
         let pieces = Offsets::pieces(instance, &found.layout);
         let (problem, bound) = (ProblemKind::Offsets, found.bound);
-        let map = svg::Map { instance, problem, algorithm: solver, pieces: &pieces, bound };
+        let (names, of) = program_groups(program);
+        let groups = Some(svg::Groups { names: &names, of: &of });
+        let map = svg::Map { instance, problem, algorithm: solver, pieces: &pieces, bound, groups };
         output::write_file(path, |file| map.write(file))?;
     }
     Ok(())

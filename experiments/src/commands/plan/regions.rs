@@ -60,6 +60,7 @@ fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]
             algorithm: solver,
             pieces: &pieces,
             bound: body.layout.lower_bound.value,
+            groups: None,
         };
         output::write_file(path, |file| map.write(file))?;
     }

@@ -1,0 +1,203 @@
+//! Grouped bars: panels side by side, each with groups of bars from zero on its own scale.
+//!
+//! ```text
+//!  2 ┼ ██                  one group per name below the axis, one bar per
+//!    │ ██ ▒▒    ██ ▒▒      series; a dashed line where a panel has a mark
+//!  0 ┼─██─▒▒────██─▒▒──
+//!      large    short
+//! ```
+
+use super::svg::{escape, thousands};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+const WIDTH: f64 = 1200.0;
+const MARGIN: f64 = 40.0;
+const TOP: f64 = 104.0;
+/// Height of a panel with its title and names.
+const HIGH: f64 = 300.0;
+/// Room in a panel: left of the axis, above it, below it.
+const LEFT: f64 = 78.0;
+const ABOVE: f64 = 46.0;
+const BELOW: f64 = 44.0;
+const COLUMNS: usize = 3;
+const COLOURS: [&str; 5] = ["#9aa5b1", "#0072b2", "#d55e00", "#009e73", "#cc79a7"];
+const MARK: &str = "#111";
+
+/// One panel.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// Its title.
+    pub name: String,
+    /// Groups: a name, and the height of one bar per series, where there is one.
+    pub groups: Vec<(String, Vec<Option<u64>>)>,
+    /// A height that all bars are seen against.
+    pub mark: Option<u64>,
+}
+
+/// The whole picture.
+#[derive(Clone, Debug)]
+pub struct Bars {
+    /// First line.
+    pub title: String,
+    /// Second line: how to read it.
+    pub caption: String,
+    /// Names of the bars of a group, in their order.
+    pub series: Vec<String>,
+    /// What the dashed lines are called; empty where there are none.
+    pub mark: String,
+    /// The panels.
+    pub panels: Vec<Panel>,
+}
+
+impl Bars {
+    /// Writes the picture.
+    ///
+    /// # Errors
+    /// What the writer reports.
+    pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
+        let rows = self.panels.len().div_ceil(COLUMNS).max(1);
+        let height = TOP + rows as f64 * HIGH + 8.0;
+        write!(
+            output,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
+             height=\"{height}\" font-family=\"system-ui, sans-serif\" font-size=\"13\" fill=\"#222\">\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
+             <text x=\"{MARGIN}\" y=\"32\" font-size=\"18\" font-weight=\"600\">{}</text>\n\
+             <text x=\"{MARGIN}\" y=\"54\" fill=\"#555\">{}</text>\n",
+            escape(&self.title),
+            escape(&self.caption),
+        )?;
+        self.legend(output)?;
+        let wide = (WIDTH - 2.0 * MARGIN) / COLUMNS as f64;
+        for (at, panel) in self.panels.iter().enumerate() {
+            let (column, row) = (at % COLUMNS, at / COLUMNS);
+            let (x, y) = (MARGIN + wide * column as f64, TOP + HIGH * row as f64);
+            write!(output, "{}", panel.draw((x, y), wide - 18.0, self.series.len()))?;
+        }
+        writeln!(output, "</svg>")
+    }
+
+    fn legend(&self, output: &mut dyn Write) -> io::Result<()> {
+        let mut x = MARGIN;
+        for (at, name) in self.series.iter().enumerate() {
+            let colour = COLOURS[at % COLOURS.len()];
+            writeln!(
+                output,
+                "<rect x=\"{x}\" y=\"70\" width=\"22\" height=\"13\" fill=\"{colour}\"/>\
+                 <text x=\"{}\" y=\"81\">{}</text>",
+                x + 28.0,
+                escape(name)
+            )?;
+            x += 56.0 + 7.4 * name.chars().count() as f64;
+        }
+        if self.mark.is_empty() {
+            return Ok(());
+        }
+        writeln!(
+            output,
+            "<line x1=\"{x}\" x2=\"{}\" y1=\"77\" y2=\"77\" stroke=\"{MARK}\" stroke-width=\"1.6\" \
+             stroke-dasharray=\"6 4\"/><text x=\"{}\" y=\"81\">{}</text>",
+            x + 26.0,
+            x + 32.0,
+            escape(&self.mark)
+        )
+    }
+}
+
+impl Panel {
+    fn draw(&self, (left, top): (f64, f64), wide: f64, series: usize) -> String {
+        let heights = self.groups.iter().flat_map(|(_, bars)| bars.iter().flatten().copied());
+        let most = heights.chain(self.mark).max().unwrap_or(1).max(1);
+        let (bottom, ceiling, right) = (top + HIGH - BELOW, top + ABOVE, left + wide);
+        let y = |value: u64| bottom - value as f64 / most as f64 * (bottom - ceiling);
+        let axis = left + LEFT;
+        let mut text = format!(
+            "<g>\n<text x=\"{axis}\" y=\"{}\" font-weight=\"600\">{}</text>\n",
+            top + 20.0,
+            escape(&self.name)
+        );
+        for tick in super::svg::ticks(0, most, 5) {
+            let at = y(tick);
+            let _ = writeln!(
+                text,
+                "<line x1=\"{axis}\" x2=\"{right}\" y1=\"{at:.2}\" y2=\"{at:.2}\" stroke=\"#ddd\"/>\
+                 <text x=\"{}\" y=\"{:.2}\" text-anchor=\"end\" font-size=\"12\" fill=\"#555\">{}</text>",
+                axis - 6.0,
+                at + 4.0,
+                thousands(tick)
+            );
+        }
+        let pace = (right - axis) / self.groups.len().max(1) as f64;
+        let bar = pace * 0.78 / series.max(1) as f64;
+        for (nth, (name, bars)) in self.groups.iter().enumerate() {
+            let from = axis + pace * nth as f64 + pace * 0.11;
+            for (at, value) in bars.iter().enumerate() {
+                let Some(value) = *value else { continue };
+                let (x, high) = (from + bar * at as f64, y(value));
+                let colour = COLOURS[at % COLOURS.len()];
+                let _ = writeln!(
+                    text,
+                    "<rect x=\"{x:.2}\" y=\"{high:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"{colour}\">\
+                     <title>{}: {} bytes</title></rect>",
+                    (bar - 1.0).max(0.5),
+                    bottom - high,
+                    escape(name),
+                    thousands(value)
+                );
+            }
+            let _ = writeln!(
+                text,
+                "<text x=\"{:.2}\" y=\"{}\" text-anchor=\"middle\" font-size=\"12\">{}</text>",
+                from + pace * 0.39,
+                bottom + 18.0,
+                escape(name)
+            );
+        }
+        if let Some(mark) = self.mark {
+            let at = y(mark);
+            let _ = writeln!(
+                text,
+                "<line x1=\"{axis}\" x2=\"{right}\" y1=\"{at:.2}\" y2=\"{at:.2}\" stroke=\"{MARK}\" \
+                 stroke-width=\"1.6\" stroke-dasharray=\"6 4\"/>"
+            );
+        }
+        let _ = writeln!(
+            text,
+            "<line x1=\"{axis}\" x2=\"{right}\" y1=\"{bottom}\" y2=\"{bottom}\" stroke=\"#333\"/>\n</g>"
+        );
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_stand_on_the_axis() {
+        let panel = Panel {
+            name: "a & b".to_owned(),
+            groups: vec![("x".to_owned(), vec![Some(10), None]), ("y".to_owned(), vec![Some(0), Some(5)])],
+            mark: Some(4),
+        };
+        let bars = Bars {
+            title: "t".to_owned(),
+            caption: String::new(),
+            series: vec!["one".to_owned(), "two".to_owned()],
+            mark: "least".to_owned(),
+            panels: vec![panel; 4],
+        };
+        let mut text = Vec::new();
+        bars.write(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        // Background, two of the legend, three bars per panel.
+        assert_eq!(text.matches("<rect ").count(), 1 + 2 + 4 * 3);
+        assert_eq!(text.matches("stroke-dasharray").count(), 1 + 4);
+        assert!(text.contains("a &amp; b") && text.contains("height=\"210.00\"") && !text.contains("NaN"));
+        // Two rows of panels.
+        assert!(text.contains("height=\"712\""));
+        let none = Bars { panels: Vec::new(), ..bars };
+        none.write(&mut Vec::new()).unwrap();
+    }
+}

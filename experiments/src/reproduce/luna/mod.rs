@@ -1,0 +1,91 @@
+//! Memory of control-flow graphs: reuse by three strategies, branches merged into blocks (SOURCES S0).
+//!
+//! Its table 3 and the overlap of transfers with computation are no part of this.
+
+mod against;
+mod answer;
+mod figures;
+mod models;
+mod printed;
+mod tables;
+
+use super::{Context, ReproduceError, Reproduction};
+use crate::branches::{Comparison, OrderedProgram, compare, held, ordered_program};
+use crate::graphs::GraphRun;
+use crate::run::Limits;
+use models::StandIn;
+use plimsoll_model::Bytes;
+use plimsoll_model::execution::ExecutionOptions;
+use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
+use plimsoll_model::program::ProgramOptions;
+
+/// A graph planned by every scheme.
+#[derive(Debug)]
+struct Measured {
+    comparison: Comparison,
+    /// What blocks make a plan hold at a time, however well they are packed.
+    held: Bytes,
+}
+
+/// Computes everything again.
+pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
+    let mut found = Reproduction::default();
+    printed::arithmetic(&mut found);
+    found.section("What stands in for the paper's models");
+    let stand_ins = models::stand_ins(&mut found)?;
+    found.line("the paper's models are not public");
+    found.line("inputs, outputs, states and weights lie outside of the arena, as in the paper; views share memory; operators run in the order of the file");
+    let measure = |one: &StandIn| measure(context, &one.graph, Boundary::Outside, context.limits);
+    let measured = stand_ins.iter().map(measure).collect::<Result<Vec<_>, _>>()?;
+    tables::before(&stand_ins, &measured, &mut found);
+    tables::after(&stand_ins, &measured, &mut found);
+    figures::draw(context, &stand_ins, &measured, &mut found)?;
+    let sampled = against::sample(context, &stand_ins, measured)?;
+    answer::answer(&sampled, &mut found)?;
+    Ok(found)
+}
+
+fn options(boundary: Boundary) -> ProgramOptions {
+    let liveness =
+        LivenessOptions { boundary, states: boundary == Boundary::Arena, ..LivenessOptions::default() };
+    ProgramOptions { liveness, ..ProgramOptions::default() }
+}
+
+/// The program of a graph, operators in the order of the file.
+fn in_order<'g>(
+    context: &Context<'_>,
+    graph: &'g Graph,
+    boundary: Boundary,
+) -> Result<OrderedProgram<'g>, ReproduceError> {
+    let options = options(boundary);
+    let missing = ReproduceError::Missing { name: "as-in-file", problem: "orders" };
+    let order = context.registry.orders.iter().copied().find(|entry| entry.name == "as-in-file");
+    let order = order.ok_or(missing)?;
+    let run = GraphRun { liveness: options.liveness, order, setup: context.setup, limits: context.limits };
+    ordered_program(graph, &run, options).map_err(|source| branches(graph, source))
+}
+
+/// Plans a graph by every scheme; a broken chain is an error.
+fn measure(
+    context: &Context<'_>,
+    graph: &Graph,
+    boundary: Boundary,
+    limits: Limits,
+) -> Result<Measured, ReproduceError> {
+    let program = in_order(context, graph, boundary)?.program;
+    let missing = ReproduceError::Missing { name: "exact", problem: "offsets" };
+    let exact =
+        context.registry.offsets.iter().copied().find(|entry| entry.name == "exact").ok_or(missing)?;
+    let execution = ExecutionOptions { seed: context.setup.seed, ..ExecutionOptions::default() };
+    let comparison = compare(&program, context.registry, &[exact], context.setup, limits, execution)
+        .map_err(|source| branches(graph, source))?;
+    if let Some(source) = comparison.broken() {
+        return Err(ReproduceError::Contradiction { graph: graph.name().to_owned(), source });
+    }
+    let held = held(&program).map_err(|source| branches(graph, source.into()))?;
+    Ok(Measured { comparison, held })
+}
+
+fn branches(graph: &Graph, source: crate::branches::BranchError) -> ReproduceError {
+    ReproduceError::Branches { graph: graph.name().to_owned(), source }
+}
