@@ -14,6 +14,7 @@
 #   wide         the same with more alive at a time: search and smt on the instances of 120 buffers with ten and twelve alive
 #   large        a million buffers of each family
 #   orders       every order algorithm on generated graphs and, where PLIMSOLL_CORPORA is set, on real models
+#   branches     branches merged into blocks against the optimum: the paper's tables and figures, every scheme side by side
 # With words, only those records: scripts/results.sh ablation robust
 #
 # Those from head-to-head to rules need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC (its binary), PLIMSOLL_IDEALLOC (the
@@ -22,7 +23,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders branches"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -210,4 +211,11 @@ orders_record() {
 }
 if wanted orders; then
     orders_record "$prefix-orders"
+fi
+if wanted branches; then
+    if [ -e "$prefix-branches" ]; then
+        echo "$prefix-branches is there already" >&2
+        exit 2
+    fi
+    "$binary" reproduce S0 --out "$prefix-branches" >/dev/null
 fi

@@ -69,6 +69,7 @@ fn the_script_of_records_knows_its_words() {
         "wide",
         "large",
         "orders",
+        "branches",
     ] {
         assert!(
             text.contains(&format!("record {word}")) || text.contains(&format!("wanted {word};")),

@@ -4,7 +4,7 @@ use plimsoll_model::graph::Graph;
 use plimsoll_model::program::Program;
 use plimsoll_model::{Bytes, InstanceError, RegionId, load};
 
-/// For maps: names of the regions inside operators of the body, and per buffer which of them it lies in, those nested
+/// For maps: names of the regions inside operators of the body, with their owner where there are several, and per buffer which of them it lies in, those nested
 /// deeper included. Buffers of the body have none. O(buffers times depth).
 pub fn program_groups(program: &Program<'_>) -> (Vec<String>, Vec<Option<usize>>) {
     let graph = program.graph();
@@ -12,12 +12,13 @@ pub fn program_groups(program: &Program<'_>) -> (Vec<String>, Vec<Option<usize>>
     let outer = |region: RegionId| around(region) == Some(Graph::BODY);
     let regions: Vec<RegionId> =
         (0..graph.regions().len()).map(RegionId::at).filter(|&region| outer(region)).collect();
+    let alone = regions.iter().all(|&region| graph.region(region).owner == graph.region(regions[0]).owner);
     let name = |&region: &RegionId| {
         let one = graph.region(region);
         let owner = one.owner.map(|owner| graph.operator(owner).name.as_str()).unwrap_or_default();
         let owner: String = owner.chars().take(NAME).collect();
         let own: String = one.name.chars().take(NAME).collect();
-        if owner.is_empty() { own } else { format!("{owner}, {own}") }
+        if owner.is_empty() || alone { own } else { format!("{owner}, {own}") }
     };
     let group = |home: RegionId| {
         let mut chain = std::iter::successors(Some(home), |&region| around(region));

@@ -9,9 +9,10 @@
 //! exclusive <= nested (exact)      <= nested (fast) <= naive
 //! ```
 //!
-//! since each scheme on the right allows a subset of the layouts of the one on its left. Nested and sequential schemes
-//! cannot be compared: merging branches into blocks wins where they are large, and loses where a block finds no room
-//! that its parts would find.
+//! since each scheme on the right allows a subset of the layouts of the one on its left. Nested and flat schemes cannot be
+//! compared. Nested layouts are sequential ones too, unless loops hold their state only while it is needed
+//! ([`Carries::Tight`](plimsoll_model::program::Carries)): what is alive at any point of an operator lies beside its
+//! block, and its regions are apart in time. Blocks help strategies that place badly without them, never an exact planner.
 
 mod compare;
 mod groups;

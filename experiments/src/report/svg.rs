@@ -199,7 +199,7 @@ impl Map<'_> {
 /// Hues of the first groups, far apart; the others follow by the golden angle.
 const GROUP_HUES: [f64; 6] = [205.0, 28.0, 150.0, 320.0, 52.0, 265.0];
 /// Width of a letter of the legend, points.
-const LEGEND_LETTER: f64 = 8.0;
+const LEGEND_LETTER: f64 = 7.6;
 
 fn group_colour(group: usize, at: usize) -> String {
     let later = || (group as f64 * GOLDEN_ANGLE).rem_euclid(360.0);
@@ -211,15 +211,17 @@ impl Groups<'_> {
     /// The groups that have buffers, as many as there is room for.
     fn legend(&self, output: &mut dyn Write, mut x: f64) -> io::Result<()> {
         if self.of.contains(&None) {
-            swatch(output, x, "hsl(0,0%,84%)", "outside of these")?;
-            x += 60.0 + LEGEND_LETTER * 16.0;
+            swatch(output, x, "hsl(0,0%,84%)", "around them")?;
+            x += 54.0 + LEGEND_LETTER * 11.0;
         }
         let present = (0..self.names.len()).filter(|group| self.of.contains(&Some(*group)));
         let present: Vec<usize> = present.collect();
         for (nth, &group) in present.iter().enumerate() {
             let name = &self.names[group];
-            let wide = 60.0 + LEGEND_LETTER * name.chars().count() as f64;
-            if x + wide > WIDTH - RIGHT - 90.0 {
+            let wide = 54.0 + LEGEND_LETTER * name.chars().count() as f64;
+            // Further ones need room to be counted.
+            let more = if nth + 1 < present.len() { 90.0 } else { 0.0 };
+            if x + wide - 20.0 + more > WIDTH - RIGHT {
                 return writeln!(output, "<text x=\"{x}\" y=\"70\">and {} more</text>", present.len() - nth);
             }
             swatch(output, x, &group_colour(group, 1), name)?;
@@ -405,10 +407,10 @@ mod tests {
             String::from_utf8(text).unwrap()
         };
         let some = draw(&[Some(0), None, Some(39)]);
-        assert!(some.contains("hsl(205,65%,64%)") && some.contains("outside of these"));
+        assert!(some.contains("hsl(205,65%,64%)") && some.contains("around them"));
         assert!(some.contains(">branch 39 &lt;of many&gt;<") && !some.contains("branch 1 "));
         let none = draw(&[Some(1), Some(2), Some(3)]);
-        assert!(!none.contains("outside of these") && none.contains("branch 3 "));
+        assert!(!none.contains("around them") && none.contains("branch 3 "));
     }
 
     #[test]

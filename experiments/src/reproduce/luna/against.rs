@@ -3,12 +3,11 @@
 use super::models::StandIn;
 use super::printed::STRATEGIES;
 use super::{Measured, measure};
-use crate::branches::{Comparison, Scheme};
+use crate::branches::{Broken, Comparison, Scheme};
 use crate::reproduce::{Context, ReproduceError, generated_from};
 use crate::run::Limits;
 use plimsoll_datasets::control_cases::CONTROL_CASES;
-use plimsoll_model::OperatorId;
-use plimsoll_model::graph::{Boundary, Control, Graph};
+use plimsoll_model::graph::Boundary;
 use std::time::Duration;
 
 /// A graph, and the family it is counted with.
@@ -77,7 +76,7 @@ const FAMILIES: &[(&str, &[Params], u64)] = &[
 ];
 
 /// Nodes per run on a generated graph: with them alone answers repeat; the time limit is a safeguard.
-const NODES: u64 = 20_000;
+const NODES: u64 = 500_000;
 const TIME: Duration = Duration::from_secs(2);
 
 /// Plans all of them: real models with branches, graphs made of two of them, cases from the field, generated graphs.
@@ -98,9 +97,7 @@ pub(super) fn sample(
     for case in CONTROL_CASES {
         let graph = (case.build)();
         let measured = measure(context, &graph, Boundary::Arena, context.limits)?;
-        // On record, regions of a loop are planned apart; here they are one frame, for one needs what another holds.
-        let merged = case.merged.filter(|_| !has_loops(&graph));
-        check(case.name, &measured.comparison, (case.optimum, merged))?;
+        check(case.name, &measured.comparison, (case.optimum, case.merged))?;
         samples.push(Sample { family: "field cases", params: &[], measured });
     }
     let time = context.limits.time.map_or(TIME, |time| time.min(TIME));
@@ -114,12 +111,22 @@ pub(super) fn sample(
             }
         }
     }
-    Ok(samples)
+    match samples.iter().find_map(|sample| Some((sample, contradiction(&sample.measured.comparison)?))) {
+        Some((sample, source)) => {
+            let graph = sample.measured.comparison.graph.clone();
+            Err(ReproduceError::Contradiction { graph, source })
+        }
+        None => Ok(samples),
+    }
 }
 
-fn has_loops(graph: &Graph) -> bool {
-    let ids = (0..graph.operators().len()).map(OperatorId::at);
-    ids.filter_map(|id| graph.flow(id).ok().flatten()).any(|flow| flow.control != Control::Branch)
+/// A layout by blocks is one of branches in turn too: what is alive at any point of an operator lies beside its block, and
+/// its regions are apart in time. (Not so where loops hold their state only while it is needed, which is not done here.)
+fn contradiction(comparison: &Comparison) -> Option<Broken> {
+    let (merged, bound) = (comparison.best(Scheme::Nested)?, comparison.bound(Scheme::Sequential));
+    let low = "sequential-branches".to_owned();
+    let high = format!("{} by {}", merged.scheme, merged.solver);
+    (merged.arena < bound).then_some(Broken { low, bound, high, arena: merged.arena })
 }
 
 type Known = Option<plimsoll_model::Bytes>;
@@ -297,6 +304,15 @@ mod tests {
         assert_eq!(duel((10, 9), (8, 5)), Duel::Wins);
         assert_eq!(duel((10, 10), (10, 10)), Duel::Same);
         assert_eq!(duel((10, 10), (10, 9)), Duel::Open);
+    }
+
+    #[test]
+    fn no_block_beats_branches_in_turn() {
+        let check = |turn, merged| {
+            contradiction(&sample([(90, 90), (80, 80), turn, merged, (5, 5)], 5).measured.comparison)
+        };
+        assert!(check((12, 10), (10, 10)).is_none());
+        assert_eq!(check((12, 11), (10, 10)).unwrap().bound, 11);
     }
 
     #[test]

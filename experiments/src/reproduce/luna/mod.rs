@@ -34,7 +34,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError>
     found.section("What stands in for the paper's models");
     let stand_ins = models::stand_ins(&mut found)?;
     found.line("the paper's models are not public");
-    found.line("inputs, outputs, states and weights lie outside of the arena, as in the paper; views share memory; operators run in the order of the file");
+    found.line("inputs, outputs, states and weights lie outside of the arena, as in the paper; views share memory; operators run in the order of the file; what a branch makes is copied to the result of its operator, and loops hold their state as long as they run");
     let measure = |one: &StandIn| measure(context, &one.graph, Boundary::Outside, context.limits);
     let measured = stand_ins.iter().map(measure).collect::<Result<Vec<_>, _>>()?;
     tables::before(&stand_ins, &measured, &mut found);

@@ -168,8 +168,11 @@ fn remarks(one: &Printed, found: &mut Reproduction) {
     {
         let whole = peaks.iter().all(|peak| peak % first == 0);
         let tail = if whole { ", and every peak is a multiple of it" } else { "" };
+        let after = one.after.unwrap_or(one.before);
+        let [large, small] =
+            [after.iter().max(), after.iter().min()].map(|peak| peak.map_or(0, |peak| peak / first));
         found.line(format!(
-            "{}: merging saves {first} bytes whatever the strategy{tail}: as much as one tensor, not a share of a branch",
+            "{}: merging saves {first} bytes whatever the strategy{tail}. If lifetimes of both branches overlap before, as the text on figure 6(a) says, this is what the smaller branch needs: the larger one takes {small} to {large} times as much",
             one.model
         ));
     }
