@@ -85,7 +85,7 @@ pub enum ReproduceError {
         /// Which.
         graph: String,
         /// Why.
-        source: plimsoll_model::graph::JoinError,
+        source: Box<plimsoll_model::graph::JoinError>,
     },
     /// A graph with branches could not be planned.
     #[error("{graph}: {source}")]
@@ -93,7 +93,7 @@ pub enum ReproduceError {
         /// Which.
         graph: String,
         /// Why.
-        source: crate::branches::BranchError,
+        source: Box<crate::branches::BranchError>,
     },
     /// A plan takes less than another one's bound allows.
     #[error("{graph}: {source}")]
@@ -101,7 +101,7 @@ pub enum ReproduceError {
         /// Which graph.
         graph: String,
         /// Which two.
-        source: crate::branches::Broken,
+        source: Box<crate::branches::Broken>,
     },
     /// A value on record that was not met.
     #[error("{graph}: {what} is {computed} bytes, on record are {recorded}")]

@@ -183,7 +183,9 @@ impl Graph {
         let mut into = GraphBuilder::new(name);
         let mut copier = Copier::new(self, "");
         let ahead = copier.all(&mut into, &ahead);
-        ahead.iter().for_each(|&id| into.tensor_mut(id).role = Role::Input);
+        for &id in &ahead {
+            into.tensor_mut(id).role = Role::Input;
+        }
         copier.operators(&mut into, &wanted, Self::BODY);
         let last = copier.all(&mut into, outputs);
         for &id in last.iter().filter(|id| !ahead.contains(id)) {

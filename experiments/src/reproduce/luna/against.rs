@@ -112,8 +112,8 @@ pub(super) fn sample(
         }
     }
     match samples.iter().find_map(|sample| Some((sample, contradiction(&sample.measured.comparison)?))) {
-        Some((sample, source)) => {
-            let graph = sample.measured.comparison.graph.clone();
+        Some((sample, broken)) => {
+            let (graph, source) = (sample.measured.comparison.graph.clone(), Box::new(broken));
             Err(ReproduceError::Contradiction { graph, source })
         }
         None => Ok(samples),

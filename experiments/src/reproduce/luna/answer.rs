@@ -6,10 +6,10 @@ use super::tables::{BEFORE, arena};
 use crate::branches::{Comparison, Scheme, write_lines};
 use crate::report::percent;
 use crate::report::table::{Align, Table};
-use crate::reproduce::{ReproduceError, Reproduction};
+use crate::reproduce::Reproduction;
 
 /// Adds the comparison and its answer.
-pub(super) fn answer(samples: &[Sample], found: &mut Reproduction) -> Result<(), ReproduceError> {
+pub(super) fn answer(samples: &[Sample], found: &mut Reproduction) {
     let mut families: Vec<&'static str> = Vec::new();
     for sample in samples {
         if !families.contains(&sample.family) {
@@ -28,7 +28,6 @@ pub(super) fn answer(samples: &[Sample], found: &mut Reproduction) -> Result<(),
     found.file("comparison.csv", "every graph by every scheme and solver: arena, bound, seconds", |file| {
         write_lines(&lines, file)
     });
-    Ok(())
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -210,9 +209,9 @@ fn words(samples: &[Sample], all: &Count, found: &mut Reproduction) {
     ));
     let total = (loss[0] + loss[1]).max(1);
     found.line(format!(
-        "when it loses: on {above} graphs it is above the optimum, and {} of the bytes lost there are held, {} lost in packing (graphs with any: {packing}). Blocks cost memory where branches read tensors that die in them, or make results that need no room while the branch runs: a block stands beside all of these from the beginning of the operator to its end",
-        format!("{} %", percent(100.0 * loss[0] as f64 / total as f64)),
-        format!("{} %", percent(100.0 * loss[1] as f64 / total as f64))
+        "when it loses: on {above} graphs it is above the optimum, and {} % of the bytes lost there are held, {} % lost in packing (graphs with any: {packing}). Blocks cost memory where branches read tensors that die in them, or make results that need no room while the branch runs: a block stands beside all of these from the beginning of the operator to its end",
+        percent(100.0 * loss[0] as f64 / total as f64),
+        percent(100.0 * loss[1] as f64 / total as f64)
     ));
     let known = |sample: &&Sample| sample.optimum().is_some();
     let tells = |sample: &&Sample| {

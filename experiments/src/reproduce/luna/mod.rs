@@ -41,7 +41,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError>
     tables::after(&stand_ins, &measured, &mut found);
     figures::draw(context, &stand_ins, &measured, &mut found)?;
     let sampled = against::sample(context, &stand_ins, measured)?;
-    answer::answer(&sampled, &mut found)?;
+    answer::answer(&sampled, &mut found);
     Ok(found)
 }
 
@@ -79,13 +79,14 @@ fn measure(
     let execution = ExecutionOptions { seed: context.setup.seed, ..ExecutionOptions::default() };
     let comparison = compare(&program, context.registry, &[exact], context.setup, limits, execution)
         .map_err(|source| branches(graph, source))?;
-    if let Some(source) = comparison.broken() {
-        return Err(ReproduceError::Contradiction { graph: graph.name().to_owned(), source });
+    if let Some(broken) = comparison.broken() {
+        let (graph, source) = (graph.name().to_owned(), Box::new(broken));
+        return Err(ReproduceError::Contradiction { graph, source });
     }
     let held = held(&program).map_err(|source| branches(graph, source.into()))?;
     Ok(Measured { comparison, held })
 }
 
 fn branches(graph: &Graph, source: crate::branches::BranchError) -> ReproduceError {
-    ReproduceError::Branches { graph: graph.name().to_owned(), source }
+    ReproduceError::Branches { graph: graph.name().to_owned(), source: Box::new(source) }
 }

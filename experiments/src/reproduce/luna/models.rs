@@ -94,16 +94,16 @@ fn generated_stand_ins() -> Result<Vec<StandIn>, ReproduceError> {
 
 /// Two networks as the branches of one `If`: whole, and behind the first layers of the first one.
 fn fusion(face: &Graph, body: &Graph, layers: usize) -> Result<Vec<StandIn>, ReproduceError> {
+    let refused =
+        |graph: &str, source| ReproduceError::Join { graph: graph.to_owned(), source: Box::new(source) };
     let join = |name, trunk, branches: [&Graph; 2], inputs| {
-        Choice { name, trunk, branches: &branches, inputs }
-            .build()
-            .map_err(|source| ReproduceError::Join { graph: name.to_owned(), source })
+        let choice = Choice { name, trunk, branches: &branches, inputs };
+        choice.build().map_err(|source| refused(name, source))
     };
     let (cut, other) = (behind(face, layers), behind(body, layers));
     let part = |graph: &Graph, name: &str, from: &[TensorId], to: &[TensorId]| {
-        graph
-            .part(format!("{name} of {}", graph.name()), from, to)
-            .map_err(|source| ReproduceError::Join { graph: graph.name().to_owned(), source: source.into() })
+        let part = graph.part(format!("{name} of {}", graph.name()), from, to);
+        part.map_err(|source| refused(graph.name(), source.into()))
     };
     let outputs = |graph: &Graph| graph.region(Graph::BODY).outputs.clone();
     let trunk = part(face, "head", &[], &cut)?;
