@@ -98,7 +98,7 @@ fn agreement(seeds: std::ops::Range<u64>) {
         for family in FAMILIES {
             let graph = GraphFamily::named(family).unwrap().generate(seed, &BTreeMap::new()).unwrap();
             let program = Program::new(&graph, in_file(&graph), options(seed)).unwrap();
-            if program.instance().len() > 20 {
+            if program.instance().len() > 14 {
                 continue;
             }
             count += 1;
