@@ -26,6 +26,23 @@ pub struct ImportOptions {
     pub assume_bytes: Option<u64>,
 }
 
+impl ImportOptions {
+    /// The first option that is not as by default, as typed.
+    fn first_given(&self) -> Option<String> {
+        let shape = |shape: &Vec<u64>| shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
+        let dims = self.dims.iter().map(|(name, value)| format!("--dim {name}={value}"));
+        let shapes = self
+            .input_shapes
+            .iter()
+            .map(|(name, extents)| format!("--input-shape {name}={}", shape(extents)));
+        let batch = self.batch.map(|batch| format!("--batch {batch}"));
+        let element = self.element.as_ref().map(|element| format!("--element {element}"));
+        let keep = self.keep_constants.then(|| "--keep-constants".to_owned());
+        let assume = self.assume_bytes.map(|bytes| format!("--assume-bytes {bytes}"));
+        dims.chain(shapes).chain(batch).chain(element).chain(keep).chain(assume).next()
+    }
+}
+
 /// A graph, and what had to be assumed to make it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
@@ -138,6 +155,10 @@ pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, Impor
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     match extension.as_str() {
         "json" => {
+            if let Some(option) = options.first_given() {
+                let (path, reason) = (path.to_path_buf(), "a graph is taken as it is".to_owned());
+                return Err(ImportError::Option { path, option, reason });
+            }
             let graph = plimsoll_model::graph::read_graph(path, bytes.as_slice())?;
             Ok(Import { graph, assumed: Vec::new() })
         }

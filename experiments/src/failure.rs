@@ -28,6 +28,14 @@ impl Failure {
         Self { code: BAD_INPUT, message: message.to_string() }
     }
 
+    /// The same, with the file in front that it is about, unless it begins with that.
+    #[must_use]
+    pub fn about(self, path: &std::path::Path) -> Self {
+        let path = path.display().to_string();
+        let told = self.message.contains(&path);
+        Self { message: if told { self.message } else { format!("{path}: {}", self.message) }, ..self }
+    }
+
     /// A defect.
     pub fn internal(message: impl fmt::Display) -> Self {
         Self { code: INTERNAL, message: message.to_string() }

@@ -46,6 +46,10 @@ pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     {
         return refuse("it is an input of this very run".to_owned());
     }
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        // A device or a pipe: written to as it is.
+        return Ok(());
+    }
     match tempfile::Builder::new().prefix(".plimsoll").tempfile_in(&folder) {
         Ok(_) => Ok(()),
         Err(error) => refuse(error.to_string()),

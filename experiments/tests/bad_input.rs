@@ -154,3 +154,26 @@ fn bad_benches_are_refused() {
     refuses(&["bench", "--out", "full"], &["full", "--force"]);
     refuses(&["bench", "--seeds", "0"], &["--seeds"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn links_and_pipes_stay_what_they_are() {
+    use std::process::{Command, Stdio};
+    let scratch = Scratch::new();
+    scratch.write("i.csv", "id,lower,upper,size\na,0,2,4\n");
+    scratch.write("real.csv", "old");
+    std::os::unix::fs::symlink(scratch.path("real.csv"), scratch.path("link.csv")).unwrap();
+    scratch.plimsoll(&["solve", "i.csv", "-o", "link.csv"]).exits(0);
+    assert!(std::fs::symlink_metadata(scratch.path("link.csv")).unwrap().is_symlink());
+    assert!(scratch.read("real.csv").contains("offset"));
+    let pipe = scratch.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().unwrap();
+    scratch.plimsoll(&["solve", "i.csv", "-o", "pipe"]).exits(0);
+    if std::fs::symlink_metadata(&pipe).unwrap().is_file() {
+        reader.kill().unwrap();
+        panic!("the pipe was replaced");
+    }
+    let read = reader.wait_with_output().unwrap();
+    assert!(String::from_utf8(read.stdout).unwrap().contains("offset"));
+}

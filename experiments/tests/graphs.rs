@@ -116,8 +116,23 @@ fn branches_are_planned_by_scheme() {
     assert_eq!(plan(&["--branches", "naive"])["arena"], 1 + 8 + 8 + 42 + 8 + 62 + 8);
     assert_eq!(plan(&["--boundary", "outside"])["arena"], 70);
     assert_eq!(plan(&["--handover", "alias"])["arena"], 70);
-    let joint = plan(&["--joint"]);
-    assert_eq!(joint["regions"][0]["arena"], 17 + 70);
+    let refused = scratch.plimsoll(&["plan", "b.json", "--joint"]).exits(2);
+    assert!(refused.stderr.contains("b.json: --joint"), "{}", refused.stderr);
+    plan(&[
+        "--orders",
+        "orders.csv",
+        "--branches",
+        "sequential-branches",
+        "--instance",
+        "s.csv",
+        "-o",
+        "l.csv",
+    ]);
+    assert!(scratch.read("orders.csv").contains("1:then,0,t1,F,"));
+    scratch.plimsoll(&["verify", "s.csv", "l.csv"]).exits(0);
+    scratch.plimsoll(&["plan", "b.json", "--runs", "0"]).exits(2);
+    let refused = scratch.plimsoll(&["plan", "b.json", "--batch", "2"]).exits(2);
+    assert!(refused.stderr.contains("b.json: --batch 2: a graph is taken as it is"), "{}", refused.stderr);
 }
 
 #[test]
@@ -139,10 +154,12 @@ fn schemes_are_compared() {
         "{}",
         refused.stderr
     );
-    scratch.write("odd.json", &BRANCHES.replace("\"If\"", "\"Odd\""));
+    scratch.write("odd.json", BRANCHES.replace("\"If\"", "\"Odd\""));
     let refused = scratch.plimsoll(&["plan", "odd.json"]).exits(2);
     assert!(
-        refused.stderr.contains("of kind 'Odd' owns regions, but nothing says how they run"),
+        refused.stderr.contains(
+            "odd.json: operator 0 'choose' (Odd) owns regions, but its kind 'Odd' does not say how they run"
+        ),
         "{}",
         refused.stderr
     );

@@ -61,6 +61,8 @@ pub struct Comparison {
     pub load: u64,
     /// One line per planner.
     pub lines: Vec<Line>,
+    /// Planners that found nothing within the limits.
+    pub missing: Vec<String>,
 }
 
 impl Comparison {
@@ -147,6 +149,9 @@ impl Comparison {
         let Self { graph, regions, buffers, load, .. } = self;
         let mut text = format!("{graph}: {regions} regions, {buffers} buffers, most bytes alive {load}\n\n");
         text.push_str(&self.table().text());
+        for planner in &self.missing {
+            let _ = writeln!(text, "{planner}");
+        }
         let chain: Vec<String> = self.chain().iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
         let _ = writeln!(text, "\nchain   {}", chain.join(" <= "));
         let naive = self.best(Scheme::Naive).map_or(0, |line| line.arena);
@@ -163,7 +168,7 @@ impl Comparison {
             ("branches", Align::Left),
             ("solver", Align::Left),
             ("arena", Align::Right),
-            ("over optimum", Align::Right),
+            ("over bound", Align::Right),
             ("at least", Align::Right),
             ("claim", Align::Left),
             ("runs", Align::Right),
@@ -264,12 +269,18 @@ pub fn compare(
     let fast = registry.offsets.iter().copied().filter(|entry| FAST.contains(&entry.name));
     let mut entries: Vec<&Entry<Offsets>> = fast.collect();
     entries.extend(solvers.iter().filter(|solver| !FAST.contains(&solver.name)));
-    let mut lines = Vec::new();
+    let (mut lines, mut missing) = (Vec::new(), Vec::new());
     for scheme in SCHEMES {
         let of_scheme: &[&Entry<Offsets>] =
             if scheme.scheme == Scheme::Naive { &entries[..1] } else { &entries };
         for &solver in of_scheme {
-            let plan = Planner { scheme, solver, setup, limits, execution }.plan(program)?;
+            let plan = match (Planner { scheme, solver, setup, limits, execution }).plan(program) {
+                Err(error @ BranchError::Nothing { .. }) => {
+                    missing.push(error.to_string());
+                    continue;
+                }
+                plan => plan?,
+            };
             lines.push(Line {
                 scheme: scheme.name,
                 solver: if scheme.scheme == Scheme::Naive { "-" } else { solver.name },
@@ -291,5 +302,6 @@ pub fn compare(
         buffers: program.buffers().len(),
         load: load.get(),
         lines,
+        missing,
     })
 }

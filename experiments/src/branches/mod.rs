@@ -92,6 +92,16 @@ pub const SCHEMES: &[SchemeEntry] = &[
 ];
 
 impl SchemeEntry {
+    /// The offset problem a scheme sees. One that plans by blocks sees many; this is then that of all it could do without.
+    pub fn instance<'p>(&self, program: &'p Program<'_>) -> std::borrow::Cow<'p, Instance> {
+        use std::borrow::Cow;
+        match self.scheme {
+            Scheme::Flat => Cow::Owned(program.flat()),
+            Scheme::Sequential => Cow::Owned(program.sequential()),
+            Scheme::Naive | Scheme::Nested | Scheme::Exclusive => Cow::Borrowed(program.instance()),
+        }
+    }
+
     /// The scheme of a name.
     pub fn named(name: &str) -> Option<&'static Self> {
         SCHEMES.iter().find(|entry| entry.name == name)
@@ -224,9 +234,9 @@ impl Planner<'_> {
     pub fn plan(&self, program: &Program<'_>) -> Result<ProgramPlan, BranchError> {
         let placed = match self.scheme.scheme {
             Scheme::Naive => end_to_end(program),
-            Scheme::Flat => self.place(&program.flat())?,
-            Scheme::Sequential => self.place(&program.sequential())?,
-            Scheme::Exclusive => self.place(program.instance())?,
+            Scheme::Flat | Scheme::Sequential | Scheme::Exclusive => {
+                self.place(&self.scheme.instance(program))?
+            }
             Scheme::Nested => self.nested(program)?,
         };
         let layout = Layout::from_raw(placed.offsets.iter().map(|offset| offset.get()));

@@ -215,7 +215,7 @@ pub struct PlanArgs {
     pub branches: String,
     /// Plan with every way there is for branches, by the three strategies of the
     /// paper and by --solver, each for at most 10 s unless limits are given; --output takes the rows
-    #[arg(long, conflicts_with_all = ["joint", "branches", "instance", "tensors", "plot"])]
+    #[arg(long, conflicts_with_all = ["joint", "branches", "instance", "orders", "tensors", "plot"])]
     pub compare: bool,
     #[command(flatten)]
     pub control: ControlArgs,
@@ -223,18 +223,22 @@ pub struct PlanArgs {
     pub liveness: LivenessArgs,
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Write the layout of the body, a CSV file that `verify` checks against that of --instance
+    /// Write the layout, of all regions, a CSV file that `verify` checks against that of --instance
     #[arg(long, short, value_name = "LAYOUT.csv")]
     pub output: Option<PathBuf>,
     /// Write the place of every tensor of every region, a CSV file: region, tensor, bytes, offset, lower, upper, shares
     #[arg(long, value_name = "FILE.csv")]
     pub tensors: Option<PathBuf>,
-    /// Draw the layout of the body with the names of its tensors, an SVG file
+    /// Draw the layout with the names of its tensors, an SVG file
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
-    /// Write the offset problem of the body, a CSV file for any planner
+    /// Write the offset problem, as --branches sees it, a CSV file for any planner; where it plans by blocks, that of all
+    /// it could do without
     #[arg(long, value_name = "FILE.csv")]
     pub instance: Option<PathBuf>,
+    /// Write the order of every region, a CSV file: region, step, operator, kind, bytes alive
+    #[arg(long, value_name = "FILE.csv")]
+    pub orders: Option<PathBuf>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,
@@ -250,8 +254,8 @@ pub struct ControlArgs {
     #[arg(long, value_name = "HOW", default_value = "resident")]
     pub carries: CarriesArg,
     /// Runs of the program that check a layout: all combinations of branches and trips, or so many of them and as many drawn
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    pub runs: usize,
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub runs: u64,
 }
 
 /// How what is handed over gets there.
@@ -294,7 +298,7 @@ impl ControlArgs {
     /// How a layout is checked by running the program.
     pub fn execution(self, seed: u64) -> ExecutionOptions {
         let swap = matches!(self.carries, CarriesArg::Double);
-        ExecutionOptions { runs: self.runs, seed, swap, ..ExecutionOptions::default() }
+        ExecutionOptions { runs: self.runs as usize, seed, swap, ..ExecutionOptions::default() }
     }
 }
 

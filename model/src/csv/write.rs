@@ -86,11 +86,20 @@ fn pair_text(instance: &Instance, partners: &[BufferId]) -> String {
     names.collect::<Vec<_>>().join(" ")
 }
 
-/// Writes a file as a whole or not at all: to a temporary file beside it, then renamed over it.
+/// Writes a file as a whole or not at all: to a temporary file beside it, then renamed over it. A link is followed; what is
+/// no regular file (a device, a pipe) is written to as it is.
 ///
 /// # Errors
 /// What `write` or the file system reports; the old file, if any, is then untouched.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        let mut buffered = io::BufWriter::new(std::fs::OpenOptions::new().write(true).open(path)?);
+        write(&mut buffered)?;
+        return buffered.flush();
+    }
+    // A link stays one: what it leads to is replaced.
+    let target = path.canonicalize();
+    let path = target.as_deref().unwrap_or(path);
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -2,7 +2,7 @@
 //!
 //! | control | runs | kinds that are known by name |
 //! |---|---|---|
-//! | [`Control::Branch`] | exactly one of its regions | `If`, `IF`, `Case`, `Switch`, `scf.if`, `stablehlo.case` |
+//! | [`Control::Branch`] | exactly one of its regions; an only one, or nothing | `If`, `IF`, `Case`, `Switch`, `scf.if`, `stablehlo.case` |
 //! | [`Control::Loop`] | its body any number of times, none included; of two regions the first is the condition, which runs before each trip and once more | `Loop`, `Scan`, `While`, `WHILE`, `scf.while`, `scf.for` |
 //! | [`Control::Call`] | all its regions once, one after the other | `Call`, `CALL`, `CALL_ONCE`, `scf.execute_region` |
 //!
@@ -23,7 +23,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Control {
-    /// Exactly one of them.
+    /// Exactly one of them; where there is only one, it or nothing.
     Branch,
     /// The only one any number of times; of two the second, and the first before each trip and once more.
     Loop,
@@ -84,7 +84,7 @@ pub struct Flow {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlowError {
     /// A kind that says nothing.
-    #[error("{operator} of kind '{kind}' owns regions, but nothing says how they run: give it a control")]
+    #[error("{operator} owns regions, but its kind '{kind}' does not say how they run: give it a control")]
     Unknown {
         /// Who.
         operator: String,
@@ -207,10 +207,11 @@ impl Positions<'_> {
     }
 
     fn count(&self, what: &str, region: usize, has: usize, wants: String) -> FlowError {
-        let region = &self.graph.region(self.operator.regions[region]).name;
+        let name = &self.graph.region(self.operator.regions[region]).name;
+        let name = if name.is_empty() { String::new() } else { format!(" ('{name}')") };
         FlowError::Count {
             operator: self.name.clone(),
-            what: format!("region '{region}' {what}"),
+            what: format!("its region {region}{name} {what}"),
             has,
             wants,
         }
@@ -284,7 +285,11 @@ impl Positions<'_> {
         let (ahead, first) = if own { (2, 1) } else { (0, 0) };
         let carried = state.len().saturating_sub(ahead);
         let wanted = results.len().saturating_sub(first);
-        if wanted < carried || state.len() < ahead || results.len() < first {
+        if state.len() < ahead {
+            let wants = "at least the number of the trip and the condition".to_owned();
+            return Err(self.count("is given", 0, state.len(), wants));
+        }
+        if wanted < carried || results.len() < first {
             let wants = format!("at least the {} it carries", carried + first);
             return Err(self.count("returns", last, results.len(), wants));
         }
@@ -387,10 +392,18 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_told() {
         let unknown = flow("Fancy", 1, 1, &[(0, 1)]).unwrap_err();
-        assert!(unknown.contains("of kind 'Fancy' owns regions, but nothing says how they run"), "{unknown}");
+        assert!(
+            unknown.contains("owns regions, but its kind 'Fancy' does not say how they run"),
+            "{unknown}"
+        );
         let count = flow("If", 1, 1, &[(0, 1), (0, 2)]).unwrap_err();
-        assert!(count.contains("region 'r' returns 2, not the 1 outputs of the operator"), "{count}");
+        assert!(count.contains("its region 1 ('r') returns 2, not the 1 outputs of the operator"), "{count}");
         assert!(flow("If", 1, 1, &[(2, 1)]).unwrap_err().contains("is given 2, not at most the 1 inputs"));
+        assert!(
+            flow("Loop", 2, 1, &[(1, 2)])
+                .unwrap_err()
+                .contains("is given 1, not at least the number of the trip")
+        );
         assert!(flow("Loop", 2, 1, &[(3, 1)]).unwrap_err().contains("returns 1, not at least the 2"));
         assert!(flow("WHILE", 1, 1, &[(1, 1), (1, 1), (1, 1)]).unwrap_err().contains("a loop owns 3"));
         assert!(

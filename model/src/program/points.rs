@@ -97,6 +97,8 @@ impl Points {
             ends.push(last);
         }
         let left = match control {
+            // An only branch need not run.
+            Control::Branch if ends.len() == 1 => vec![enter, last],
             Control::Branch => ends,
             Control::Call => vec![last],
             Control::Loop => {

@@ -6,7 +6,7 @@ use crate::output;
 use plimsoll::Registry;
 use plimsoll::graphs::{GraphRun, GraphRunError, OrderedRegion};
 use plimsoll::model::graph::Graph;
-use plimsoll::model::{Bytes, SolveError};
+use plimsoll::model::{Bytes, Claim, SolveError};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::report::{gap_percent, percent};
 use plimsoll::run::RunError;
@@ -33,7 +33,7 @@ struct Row {
 
 /// Runs every algorithm; those that decline the graph are left out.
 pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> Result<u8, Failure> {
-    let mut rows = Vec::new();
+    let (mut rows, mut proved) = (Vec::new(), None);
     for entry in &registry.orders {
         let run = GraphRun {
             liveness: args.liveness.options(),
@@ -43,6 +43,9 @@ pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> R
         };
         match run.order(graph) {
             Ok(regions) => {
+                if regions.iter().all(|one| one.outcome.claim == Claim::Optimal) {
+                    proved = regions.last().map(|body| body.peak.get());
+                }
                 if let Some(body) = regions.last() {
                     rows.push(row(args, graph, entry.name, entry.kind.to_string(), body));
                 }
@@ -51,13 +54,7 @@ pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> R
             Err(error) => return Err(error.into()),
         }
     }
-    // What regions inside operators take may differ from algorithm to algorithm: only without any are bounds comparable.
-    let bound = rows.iter().map(|row| row.lower_bound).max().unwrap_or(0);
-    if graph.regions().len() == 1 {
-        for row in &mut rows {
-            row.gap_percent = gap_percent(Bytes::new(row.peak), Bytes::new(bound));
-        }
-    }
+    settle(graph, &mut rows, proved);
     if let Some(path) = &args.output {
         output::write_file(path, |file| {
             let mut writer = csv::Writer::from_writer(file);
@@ -73,6 +70,23 @@ pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> R
         output::print(&text(graph, &rows))?;
     }
     Ok(ANSWERED)
+}
+
+/// Puts every row beside the best bound. What regions inside operators take differs from algorithm to algorithm, and with
+/// it the problem that a row's own bound is of: where there are some, only an optimum of all of them is a bound for all.
+fn settle(graph: &Graph, rows: &mut [Row], proved: Option<u64>) {
+    let bound = if graph.regions().len() == 1 {
+        rows.iter().map(|row| row.lower_bound).max().unwrap_or(0)
+    } else {
+        proved.unwrap_or(0)
+    };
+    for row in rows {
+        row.gap_percent = gap_percent(Bytes::new(row.peak), Bytes::new(bound));
+        if graph.regions().len() > 1 {
+            row.lower_bound = bound;
+            row.claim = if row.peak == bound { Claim::Optimal } else { Claim::Feasible }.as_str();
+        }
+    }
 }
 
 fn row(args: &OrderArgs, graph: &Graph, order: &'static str, kind: String, body: &OrderedRegion) -> Row {

@@ -51,7 +51,7 @@ fn store(args: &OrderArgs, graph: &Graph, regions: &[OrderedRegion]) -> Result<(
         output::write_file(path, |file| write_instance(&instance, file))?;
     }
     if let Some(path) = &args.output {
-        output::write_file(path, |file| write_orders(graph, regions, file))?;
+        output::write_file(path, |file| write_orders(graph, regions.iter().rev(), file))?;
     }
     if let Some(path) = &args.plot {
         let chart = profile_chart(graph.name(), &args.order, body);
@@ -60,11 +60,15 @@ fn store(args: &OrderArgs, graph: &Graph, regions: &[OrderedRegion]) -> Result<(
     Ok(())
 }
 
-/// One row per operator, regions in the order of the graph, the body first.
-fn write_orders(graph: &Graph, regions: &[OrderedRegion], file: &mut dyn io::Write) -> io::Result<()> {
+/// One row per operator, regions as they come.
+pub(super) fn write_orders<'a>(
+    graph: &Graph,
+    regions: impl IntoIterator<Item = &'a OrderedRegion>,
+    file: &mut dyn io::Write,
+) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     writer.write_record(["region", "step", "operator", "kind", "bytes_alive"])?;
-    for one in regions.iter().rev() {
+    for one in regions {
         let profile = one.order.profile(&one.storages.problem);
         for (step, (id, alive)) in one.order.operators().iter().zip(profile).enumerate() {
             let operator = graph.operator(one.storages.operators[id.index()]);

@@ -2,13 +2,13 @@
 
 mod compare;
 mod program;
-mod regions;
+mod straight;
 
 use super::choose;
 use crate::cli::PlanArgs;
 use crate::failure::Failure;
 use crate::output;
-use plimsoll::branches::{SCHEMES, SchemeEntry};
+use plimsoll::branches::{SCHEMES, Scheme, SchemeEntry};
 use plimsoll::graphs::{GraphRun, Placement};
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
         None => Placement::After(choose::named(&registry.offsets, &args.solver, "solver")?),
     };
     let scheme = scheme(&args.branches)?;
-    let outputs = [&args.instance, &args.output, &args.tensors, &args.plot];
+    let outputs = [&args.instance, &args.orders, &args.output, &args.tensors, &args.plot];
     output::check_targets(&outputs, &[&args.model.model])?;
     let import = args.model.read()?;
     let mut limits = args.effort.limits();
@@ -33,13 +33,19 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
         limits.time = Some(COMPARE_LIMIT);
     }
     let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
-    match placement {
+    let controlled = import.graph.regions().len() > 1;
+    let done = match placement {
+        Placement::Joint(_) if controlled => {
+            let message = "--joint: order and layout together are not solved where operators own regions";
+            Err(Failure::input(message))
+        }
         Placement::After(solver) if args.compare => compare::compare(args, &import, &run, &registry, solver),
-        Placement::After(solver) if import.graph.regions().len() > 1 => {
+        Placement::After(solver) if controlled || scheme.scheme == Scheme::Naive => {
             program::plan(args, import, &run, scheme, solver)
         }
-        _ => regions::plan(args, import, &run, placement),
-    }
+        _ => straight::plan(args, import, &run, placement),
+    };
+    done.map_err(|failure| failure.about(&args.model.model))
 }
 
 fn scheme(name: &str) -> Result<&'static SchemeEntry, Failure> {

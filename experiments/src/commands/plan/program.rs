@@ -1,6 +1,7 @@
 //! A graph with branches or loops, as one program.
 
 use crate::cli::PlanArgs;
+use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::branches::{
@@ -31,7 +32,7 @@ pub fn plan(
     let ordered = ordered_program(&import.graph, run, args.control.options(run.liveness))?;
     let (setup, limits, execution) = (run.setup, run.limits, args.control.execution(run.setup.seed));
     let found = Planner { scheme, solver, setup, limits, execution }.plan(&ordered.program)?;
-    store(args, &ordered.program, solver.name, &found)?;
+    store(args, &ordered, scheme, solver.name, &found)?;
     let report = Report::new(&ordered, run.order.name, scheme.name, solver.name, &found, import.assumed);
     if args.json {
         output::print_json(&report)?;
@@ -41,10 +42,21 @@ pub fn plan(
     Ok(ANSWERED)
 }
 
-fn store(args: &PlanArgs, program: &Program<'_>, solver: &str, found: &ProgramPlan) -> Result<(), Failure> {
+fn store(
+    args: &PlanArgs,
+    ordered: &OrderedProgram<'_>,
+    scheme: &SchemeEntry,
+    solver: &str,
+    found: &ProgramPlan,
+) -> Result<(), Failure> {
+    let program = &ordered.program;
     let instance = program.instance();
     if let Some(path) = &args.instance {
-        output::write_file(path, |file| write_instance(instance, file))?;
+        let seen = scheme.instance(program);
+        output::write_file(path, |file| write_instance(&seen, file))?;
+    }
+    if let Some(path) = &args.orders {
+        output::write_file(path, |file| write_orders(program.graph(), ordered.regions.iter().rev(), file))?;
     }
     if let Some(path) = &args.tensors {
         output::write_file(path, |file| write_places(program, found, file))?;
@@ -53,11 +65,12 @@ fn store(args: &PlanArgs, program: &Program<'_>, solver: &str, found: &ProgramPl
         output::write_file(path, |file| write_layout(instance, &found.layout, file))?;
     }
     if let Some(path) = &args.plot {
+        let algorithm = &format!("{} with {solver}", scheme.name);
         let pieces = Offsets::pieces(instance, &found.layout);
         let (problem, bound) = (ProblemKind::Offsets, found.bound);
         let (names, of) = program_groups(program);
         let groups = Some(svg::Groups { names: &names, of: &of });
-        let map = svg::Map { instance, problem, algorithm: solver, pieces: &pieces, bound, groups };
+        let map = svg::Map { instance, problem, algorithm, pieces: &pieces, bound, groups };
         output::write_file(path, |file| map.write(file))?;
     }
     Ok(())

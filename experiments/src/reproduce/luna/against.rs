@@ -292,7 +292,7 @@ mod tests {
         };
         let lines = names.into_iter().zip(arenas).map(line).collect();
         let graph = "g".to_owned();
-        let comparison = Comparison { graph, regions: 2, buffers: 3, load: 1, lines };
+        let comparison = Comparison { graph, regions: 2, buffers: 3, load: 1, lines, missing: Vec::new() };
         Sample { family: "f", params: &[], measured: Measured { comparison, held: Bytes::new(held) } }
     }
 

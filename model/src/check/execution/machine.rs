@@ -153,7 +153,10 @@ impl<'a> Machine<'a> {
             match self.prepared.owners[id.index()].as_ref().map(|owner| owner.flow.control) {
                 Some(Control::Loop) if choice == 1 => format!("{name}: 1 trip"),
                 Some(Control::Loop) => format!("{name}: {choice} trips"),
-                _ => format!("{name}: {}", graph.region(graph.operator(id).regions[choice]).name),
+                _ => match graph.operator(id).regions.get(choice) {
+                    Some(&region) => format!("{name}: {}", graph.region(region).name),
+                    None => format!("{name}: nothing"),
+                },
             }
         };
         let mut told: Vec<String> = self.decided[skip..].iter().map(show).collect();
@@ -238,8 +241,11 @@ impl<'a> Machine<'a> {
         match owner.flow.control {
             Control::Call => (0..count).for_each(|region| self.region(id, owner, region, exchanged)),
             Control::Branch => {
-                let region = self.decide(id, count);
-                self.region(id, owner, region, exchanged);
+                // An only branch need not run.
+                let region = self.decide(id, count.max(2));
+                if region < count {
+                    self.region(id, owner, region, exchanged);
+                }
             }
             Control::Loop => {
                 let cut = self.steps >= self.options.steps;

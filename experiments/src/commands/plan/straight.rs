@@ -1,6 +1,7 @@
-//! Region by region: one order and one layout each, a block for what an operator owns.
+//! A graph without regions inside operators: one order, one layout.
 
 use crate::cli::PlanArgs;
+use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::datasets::Import;
@@ -10,13 +11,12 @@ use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::Graph;
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::svg;
-use plimsoll::report::table::{Align, Table};
 use plimsoll::report::{gap_percent, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
 
-/// Plans every region and reports.
+/// Plans the body and reports.
 pub fn plan(
     args: &PlanArgs,
     import: Import,
@@ -30,7 +30,7 @@ pub fn plan(
         Placement::Joint(solver) => (format!("joint {}", solver.name), format!("joint {}", solver.name)),
     };
     store(args, graph, &solver, &regions)?;
-    let report = Report::new(graph, order, solver, &regions, import.assumed);
+    let report = Report::new(args, graph, order, solver, &regions, import.assumed);
     if args.json {
         output::print_json(&report)?;
     } else {
@@ -43,6 +43,9 @@ fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]
     let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
     if let Some(path) = &args.instance {
         output::write_file(path, |file| write_instance(&body.instance, file))?;
+    }
+    if let Some(path) = &args.orders {
+        output::write_file(path, |file| write_orders(graph, [&body.ordered], file))?;
     }
     if let Some(path) = &args.tensors {
         output::write_file(path, |file| write_places(graph, regions, file))?;
@@ -101,7 +104,8 @@ struct Report {
     graph: String,
     order: String,
     solver: String,
-    branches: &'static str,
+    /// What was asked for; without regions inside operators all of them allow the same.
+    branches: String,
     /// What is proved of the arena, over all layouts under the order.
     claim: &'static str,
     /// What is proved of the arena, over all orders and layouts.
@@ -171,6 +175,7 @@ impl RegionRow {
 
 impl Report {
     fn new(
+        args: &PlanArgs,
         graph: &Graph,
         order: String,
         solver: String,
@@ -183,7 +188,7 @@ impl Report {
             graph: graph.name().to_owned(),
             order,
             solver,
-            branches: "nested",
+            branches: args.branches.clone(),
             claim: body.claim,
             joint_claim: body.joint_claim,
             arena: body.arena,
@@ -238,33 +243,6 @@ impl Report {
         for (name, value) in rows {
             let _ = writeln!(text, "{name:<12} {value}");
         }
-        if self.regions.len() > 1 {
-            text.push('\n');
-            text.push_str(&self.table());
-        }
         text
-    }
-
-    fn table(&self) -> String {
-        let mut table = Table::new([
-            ("region", Align::Left),
-            ("operators", Align::Right),
-            ("naive", Align::Right),
-            ("as in file", Align::Right),
-            ("load", Align::Right),
-            ("arena", Align::Right),
-            ("claim", Align::Left),
-            ("bound over orders", Align::Right),
-            ("joint claim", Align::Left),
-        ]);
-        for row in &self.regions {
-            let numbers =
-                [row.operators as u64, row.naive, row.file_peak, row.load, row.arena, row.joint_bound];
-            let [operators, naive, file_peak, load, arena, bound] = numbers.map(|number| number.to_string());
-            let name = format!("{}:{}", row.region, row.name);
-            let (claim, joint) = (row.claim.to_owned(), row.joint_claim.to_owned());
-            table.row([name, operators, naive, file_peak, load, arena, claim, bound, joint]);
-        }
-        table.text()
     }
 }
