@@ -94,21 +94,67 @@ fn plan_places_what_order_ordered() {
 }
 
 #[test]
-fn regions_are_planned_inside_out() {
+fn branches_are_planned_by_scheme() {
     let scratch = Scratch::new();
     scratch.write("b.json", BRANCHES);
-    let words = ["plan", "b.json", "--json", "--tensors", "tensors.csv"];
-    let report = json(&scratch.plimsoll(&words).exits(0).stdout);
-    let arenas: Vec<u64> =
-        report["regions"].as_array().unwrap().iter().map(|row| row["arena"].as_u64().unwrap()).collect();
-    // The body holds c, x and y beside the larger branch.
-    assert_eq!(arenas, [17 + 70, 50, 70]);
+    let plan = |more: &[&str]| {
+        let words = [&["plan", "b.json", "--json", "--tensors", "tensors.csv"], more].concat();
+        json(&scratch.plimsoll(&words).exits(0).stdout)
+    };
+    // In the larger branch x beside r, then r beside s. c is dead by then, y not yet made.
+    let best = plan(&["--instance", "b.csv", "-o", "layout.csv", "--plot", "b.svg"]);
+    assert_eq!((&best["arena"], &best["claim"]), (&Value::from(70), &Value::from("optimal")));
+    assert_eq!((&best["runs"], &best["all_runs"]), (&Value::from(2), &Value::from(true)));
+    assert_eq!(best["regions"].as_array().unwrap().len(), 3);
     let tensors = scratch.read("tensors.csv");
     assert!(tensors.contains("1:then,p,42,"), "{tensors}");
-    assert!(tensors.contains("0:body,scratch of choose#0,70,"), "{tensors}");
-    let outside = ["plan", "b.json", "--json", "--boundary", "outside"];
-    let report = json(&scratch.plimsoll(&outside).exits(0).stdout);
-    assert_eq!(report["arena"], 70);
+    assert!(scratch.plimsoll(&["verify", "b.csv", "layout.csv"]).exits(0).stdout.contains("valid"));
+    // The body holds c, x and y beside the larger branch.
+    assert_eq!(plan(&["--branches", "nested"])["arena"], 17 + 70);
+    // x is held by both branches, y from the end of the first: r and s beside all of them.
+    assert_eq!(plan(&["--branches", "sequential-branches"])["arena"], 70 + 8);
+    assert_eq!(plan(&["--branches", "naive"])["arena"], 1 + 8 + 8 + 42 + 8 + 62 + 8);
+    assert_eq!(plan(&["--boundary", "outside"])["arena"], 70);
+    assert_eq!(plan(&["--handover", "alias"])["arena"], 70);
+    let joint = plan(&["--joint"]);
+    assert_eq!(joint["regions"][0]["arena"], 17 + 70);
+}
+
+#[test]
+fn schemes_are_compared() {
+    let scratch = Scratch::new();
+    scratch.write("b.json", BRANCHES);
+    let run = scratch.plimsoll(&["plan", "b.json", "--compare", "--output", "rows.csv"]).exits(0);
+    assert!(
+        run.stdout.contains("chain   optimum 70 <= nested-exact 87 <= nested 87 <= naive 137"),
+        "{}",
+        run.stdout
+    );
+    let rows = scratch.read("rows.csv");
+    assert!(rows.contains("branches,3,7,70,exclusive,exact,70,70,"), "{rows}");
+    assert_eq!(rows.lines().count(), 1 + 1 + 4 * 4);
+    let refused = scratch.plimsoll(&["plan", "b.json", "--branches", "magic"]).exits(2);
+    assert!(
+        refused.stderr.contains("unknown way to plan branches 'magic'; known are naive,"),
+        "{}",
+        refused.stderr
+    );
+    scratch.write("odd.json", &BRANCHES.replace("\"If\"", "\"Odd\""));
+    let refused = scratch.plimsoll(&["plan", "odd.json"]).exits(2);
+    assert!(
+        refused.stderr.contains("of kind 'Odd' owns regions, but nothing says how they run"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn small_cases_are_written_by_name() {
+    let scratch = Scratch::new();
+    scratch.plimsoll(&["generate", "cond-in-cond"]).exits(0);
+    let report = json(&scratch.plimsoll(&["plan", "cond-in-cond.json", "--json"]).exits(0).stdout);
+    assert_eq!(report["arena"], 32);
+    scratch.plimsoll(&["generate", "cond-in-cond", "--param", "x=1"]).exits(2);
 }
 
 #[test]

@@ -253,7 +253,7 @@ impl FromStr for Decide {
 /// Arguments of `generate`.
 #[derive(Args, Debug)]
 pub struct GenerateArgs {
-    /// The law, of instances or of graphs; `plimsoll list` names them all
+    /// The law, of instances or of graphs, or a single small graph; `plimsoll list` names them all
     #[arg(value_name = "FAMILY")]
     pub family: String,
     /// Number of buffers [default: 1000]; instances only

@@ -5,6 +5,7 @@ use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::branches::{SCHEMES, SchemeEntry};
 use plimsoll::datasets::FAMILIES;
+use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
 use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered};
 use plimsoll::report::table::{Align, Table};
@@ -43,6 +44,16 @@ struct Listing {
     graph_families: Vec<GeneratedGraph>,
     papers: Vec<Reproduced>,
     branches: Vec<Branches>,
+    control_cases: Vec<Case>,
+}
+
+#[derive(Debug, Serialize)]
+struct Case {
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    /// Bytes of the least arena.
+    optimum: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -118,7 +129,15 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     let branch =
         |entry: &SchemeEntry| Branches { name: entry.name, about: entry.about, source: entry.source };
     let branches = SCHEMES.iter().map(branch).collect();
-    let listing = Listing { algorithms, variants, suites, families, graph_families, papers, branches };
+    let case = |case: &ControlCase| Case {
+        name: case.name,
+        about: case.about,
+        source: case.source,
+        optimum: case.optimum.map(plimsoll::model::Bytes::get),
+    };
+    let control_cases = CONTROL_CASES.iter().map(case).collect();
+    let listing =
+        Listing { algorithms, variants, suites, families, graph_families, papers, branches, control_cases };
     if args.json {
         output::print_json(&listing)?;
     } else {
@@ -180,6 +199,18 @@ impl Listing {
             let params: Vec<String> =
                 family.params.iter().map(|param| format!("{}={}", param.name, param.default)).collect();
             table.row([family.name.to_owned(), family.about.to_owned(), params.join(" ")]);
+        }
+        text.push_str(&table.text());
+        text.push('\n');
+        let mut table = Table::new([
+            ("graph to generate", Align::Left),
+            ("what planners get wrong there", Align::Left),
+            ("optimum", Align::Right),
+            ("source", Align::Left),
+        ]);
+        for case in &self.control_cases {
+            let optimum = case.optimum.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string());
+            table.row([case.name.to_owned(), case.about.to_owned(), optimum, case.source.to_owned()]);
         }
         text.push_str(&table.text());
         text.push('\n');
