@@ -244,7 +244,7 @@ fn published_results_are_computed_again() {
 #[test]
 fn merging_branches_is_compared_with_the_optimum() {
     let scratch = Scratch::new();
-    let run = scratch.plimsoll(&["reproduce", "luna", "--out", "found", "--time-limit", "5"]).exits(0);
+    let run = scratch.plimsoll(&["reproduce", "luna", "--out", "found", "--time-limit", "0.1"]).exits(0);
     let printed = run.stdout;
     for part in [
         "the best gain is 5.88 % (FusionDetect)",
@@ -269,7 +269,10 @@ fn merging_branches_is_compared_with_the_optimum() {
         assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{figure}");
     }
     let record = scratch.read("found/README.md");
-    assert!(record.contains("- seed 0, 5 s per run") && record.contains("| `comparison.csv` |"), "{record}");
+    assert!(
+        record.contains("- seed 0, 0.1 s per run") && record.contains("| `comparison.csv` |"),
+        "{record}"
+    );
 }
 
 #[test]
