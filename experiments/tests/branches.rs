@@ -96,7 +96,15 @@ fn agreement(seeds: std::ops::Range<u64>) {
     let mut count = 0;
     for seed in seeds {
         for family in FAMILIES {
-            let graph = GraphFamily::named(family).unwrap().generate(seed, &BTreeMap::new()).unwrap();
+            let small: &[(&str, u64)] = match family {
+                "nested-if" => &[("depth", 1), ("operators", 3)],
+                "unbalanced-if" => &[("ifs", 1), ("operators", 3)],
+                "shared-if" => &[("shared", 5), ("operators", 2)],
+                "loops" => &[("loops", 1), ("carried", 1), ("operators", 2)],
+                _ => &[("operators", 5)],
+            };
+            let params = small.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+            let graph = GraphFamily::named(family).unwrap().generate(seed, &params).unwrap();
             let program = Program::new(&graph, in_file(&graph), options(seed)).unwrap();
             if program.instance().len() > 14 {
                 continue;
