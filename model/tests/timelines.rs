@@ -166,11 +166,11 @@ fn instructions_are_those_of_the_timeline() {
     let (p, t) = (problem(), valid());
     let stream = t.instructions();
     let mut csv = Vec::new();
-    write_instructions(&p, &stream, &mut csv).unwrap();
+    write_instructions([(&p, stream.clone())], &mut csv).unwrap();
     assert_eq!(
         String::from_utf8(csv).unwrap(),
-        "instruction,operator,name,channel,bytes,offset\nDMAStart,0,a,0,10,52\nDMAWait,0,a,,,\n\
-         DMAStart,2,c,0,20,20\nCompute,0,a,,,\nCompute,1,b,,,\nDMAWait,2,c,,,\nCompute,2,c,,,\n"
+        "segment,instruction,operator,name,channel,bytes,offset\np,DMAStart,0,a,0,10,52\np,DMAWait,0,a,,,\n\
+         p,DMAStart,2,c,0,20,20\np,Compute,0,a,,,\np,Compute,1,b,,,\np,DMAWait,2,c,,,\np,Compute,2,c,,,\n"
     );
     assert_eq!(replay(&p, &stream).unwrap(), t);
     let compute = |raw| Instruction::Compute { operator: OperatorId::new(raw) };

@@ -150,32 +150,34 @@ pub fn replay(problem: &TimelineProblem, stream: &[Instruction]) -> Result<Timel
     Ok(timeline)
 }
 
-/// Writes instructions as CSV: `instruction,operator,name,channel,bytes,offset`, empty where it does not apply.
+/// Writes instructions as CSV: `segment,instruction,operator,name,channel,bytes,offset`, empty where it does not apply.
+/// Operators are positions in their segment.
 ///
 /// # Errors
 /// What the writer reports.
 ///
 /// # Panics
 /// If they name operators the problem has not.
-pub fn write_instructions(
-    problem: &TimelineProblem,
-    stream: &[Instruction],
+pub fn write_instructions<'a>(
+    segments: impl IntoIterator<Item = (&'a TimelineProblem, Vec<Instruction>)>,
     output: &mut dyn Write,
 ) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(output);
-    writer.write_record(["instruction", "operator", "name", "channel", "bytes", "offset"])?;
-    for instruction in stream {
-        let (word, operator, rest) = match *instruction {
-            Instruction::DmaStart { operator, channel, bytes, offset, .. } => {
-                let rest = [channel.to_string(), bytes.to_string(), offset.to_string()];
-                ("DMAStart", operator, rest)
-            }
-            Instruction::DmaWait { operator } => ("DMAWait", operator, Default::default()),
-            Instruction::Compute { operator } => ("Compute", operator, Default::default()),
-        };
-        let name = &problem.operators()[operator.index()].name;
-        let [channel, bytes, offset] = rest;
-        writer.write_record([word, &operator.to_string(), name, &channel, &bytes, &offset])?;
+    writer.write_record(["segment", "instruction", "operator", "name", "channel", "bytes", "offset"])?;
+    for (problem, stream) in segments {
+        for instruction in stream {
+            let (word, operator, rest) = match instruction {
+                Instruction::DmaStart { operator, channel, bytes, offset, .. } => {
+                    let rest = [channel.to_string(), bytes.to_string(), offset.to_string()];
+                    ("DMAStart", operator, rest)
+                }
+                Instruction::DmaWait { operator } => ("DMAWait", operator, Default::default()),
+                Instruction::Compute { operator } => ("Compute", operator, Default::default()),
+            };
+            let (position, name) = (operator.to_string(), &problem.operators()[operator.index()].name);
+            let [channel, bytes, offset] = rest;
+            writer.write_record([problem.name(), word, &position, name, &channel, &bytes, &offset])?;
+        }
     }
     writer.flush()
 }
