@@ -31,7 +31,7 @@ pub fn registry() -> Registry {
         pools: plimsoll_heuristics::POOLS.iter().chain(plimsoll_solvers::POOLS).collect(),
         orders: plimsoll_heuristics::ORDERS.iter().chain(plimsoll_solvers::ORDERS).collect(),
         joint: plimsoll_solvers::JOINT.iter().collect(),
-        schedules: plimsoll_heuristics::SCHEDULES.iter().collect(),
+        schedules: plimsoll_heuristics::SCHEDULES.iter().chain(plimsoll_solvers::SCHEDULES).collect(),
         variants: plimsoll_solvers::VARIANTS.iter().collect(),
     }
 }

@@ -22,6 +22,7 @@ fn graph(branch: bool) -> String {
         (0..6).map(|at| format!(r#"{{ "name": "w{at}", "bytes": 10, "role": "weight" }}"#)).collect();
     let inner = r#"{ "name": "c", "bytes": 4 }, { "name": "p", "bytes": 4 }, { "name": "q", "bytes": 4 },
         { "name": "r", "bytes": 4 },"#;
+    let inner = if branch { inner } else { "" };
     format!(
         r#"{{ "format": "plimsoll-graph", "version": 1, "name": "net", "tensors": [
         {{ "name": "x", "bytes": 4, "role": "input" }}, {{ "name": "y", "bytes": 4, "role": "output" }},

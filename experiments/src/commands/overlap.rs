@@ -13,6 +13,7 @@ use plimsoll::overlap::{ProgramBounds, ScheduleError, Scheduled, bounds, program
 use plimsoll::report::percent;
 use plimsoll::report::table::{Align, Table};
 use plimsoll::report::timeline::Playback;
+use plimsoll::run::Limits;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -40,7 +41,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let limits = bounds(&program).map_err(Failure::input)?;
     let mut rows = Vec::with_capacity(entries.len());
     for entry in entries {
-        let result = schedule(&program, entry, args.setup(), args.effort.limits());
+        let result = schedule(&program, entry, args.setup(), limits_of_schedules(args));
         if let Err(error @ ScheduleError::Refused { .. }) = result {
             return Err(Failure::internal(format!("{}: {error}", entry.name)));
         }
@@ -55,6 +56,16 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     }
     Ok(code(&rows))
 }
+
+/// Limits of a schedule per segment: those given, else so many nodes that a search takes about a second.
+fn limits_of_schedules(args: &OverlapArgs) -> Limits {
+    let given = args.effort.limits();
+    let none = given.time.is_none() && given.nodes.is_none();
+    if none { Limits { nodes: Some(SEARCH_NODES), ..given } } else { given }
+}
+
+/// Nodes of a search per segment where no limit is given.
+const SEARCH_NODES: u64 = 20_000;
 
 type Row = (&'static str, Result<Scheduled, ScheduleError>);
 

@@ -1,15 +1,15 @@
 //! What no timeline can go below.
 //!
-//! Let c, l, w, A be the computing times, transfer times, weights and activations, m the channels, C the capacity; all
-//! bounds hold also where weights are fetched in parts, which only adds start-ups.
+//! Let c, l, w, A be the computing times, transfer times, weights and activations, m the channels, C the capacity.
 //! - **compute**: the sum of c.
-//! - **transfers**: operator k starts when everything up to it has been fetched, at the earliest after 1/m of the sum of l up to k, and the
-//!   operators from k on compute after that; the largest over k. The first k is "first transfer, then compute", the last is
+//! - **transfers**: operator k starts when everything up to it has been fetched, at the earliest after 1/m of the sum of l up to k and after
+//!   the largest of them, and the operators from k on compute after that; the largest over k. The first k is "first transfer, then compute", the last is
 //!   "all transfers, then the rest".
 //! - **memory**: let operator h end at E(h). What is fetched for later operators in a transfer that begins before E(h) lies on chip beside A(h)
 //!   and w(h), so at most C - A(h) - w(h) bytes of it. The rest of what operators h+1 to k need is fetched between
 //!   E(h) and the start of k: at least 1/m of its transfer time, with the choice that leaves the least (a fractional
-//!   knapsack: weights in ascending order, as start-up weighs most on the smallest). The longest path over all
+//!   knapsack: weights in ascending order, as start-up weighs most on the smallest; what exceeds the room alone is
+//!   left as a whole, and is left for at least its own time). The longest path over all
 //!   pairs h < k of at most [`WINDOW`] weights between them, with the two other bounds in it, is the bound.
 
 use super::problem::TimelineProblem;
@@ -77,10 +77,11 @@ pub fn compute_bound(problem: &TimelineProblem) -> TimeBound {
 /// Earliest start of every operator as far as channels say: everything up to it has been fetched.
 fn fetched(problem: &TimelineProblem) -> Vec<Time> {
     let channels = u64::from(problem.dma().channels);
-    let mut sum = 0u64;
+    let (mut sum, mut longest) = (0u64, 0u64);
     let earliest = |at| {
-        sum += problem.load(at).unwrap_or_default().get();
-        Time::new(sum.div_ceil(channels))
+        let load = problem.load(at).unwrap_or_default().get();
+        (sum, longest) = (sum + load, longest.max(load));
+        Time::new(sum.div_ceil(channels).max(longest))
     };
     (0..problem.len()).map(earliest).collect()
 }
@@ -116,18 +117,23 @@ impl Rest {
         Self { room: u128::from(free.saturating_sub(one.weights.get())), items: Vec::new() }
     }
 
-    /// Takes one more operator's weights, and gives the least transfer time that is left for all so far.
-    fn with(&mut self, weights: u64, load: Time) -> u64 {
+    /// Takes one more operator's weights, and gives the least time it takes to fetch what is left of all so far.
+    fn with(&mut self, weights: u64, load: Time, channels: u64) -> u64 {
         let at = self.items.partition_point(|&(other, _)| other < weights);
         self.items.insert(at, (weights, load.get()));
-        let (mut room, mut left) = (self.room, 0u64);
+        let (mut room, mut left, mut longest) = (self.room, 0u64, 0u64);
         for &(weights, load) in &self.items {
+            if u128::from(weights) > self.room {
+                // Not even alone.
+                (left, longest) = (left + load, longest.max(load));
+                continue;
+            }
             let taken = room.min(u128::from(weights));
             room -= taken;
             // Rounded down, so that it stays a bound.
             left += (u128::from(load) * (u128::from(weights) - taken) / u128::from(weights)) as u64;
         }
-        left
+        left.div_ceil(channels).max(longest)
     }
 }
 
@@ -148,8 +154,8 @@ pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
         let mut rest = Rest::after(problem, at);
         let next = (at + 1..count).filter_map(|next| Some((next, problem.load(next)?)));
         for (next, load) in next.take(WINDOW) {
-            let left = rest.with(problem.operators()[next].weights.get(), load);
-            let earliest = end + Time::new(left.div_ceil(channels));
+            let left = rest.with(problem.operators()[next].weights.get(), load, channels);
+            let earliest = end + Time::new(left);
             if left > 0 && earliest > start[next] {
                 start[next] = earliest;
                 behind[next] = Some(at);

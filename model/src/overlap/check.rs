@@ -2,8 +2,8 @@
 //!
 //! A timeline is *valid* where
 //! - operators compute in their order, one at a time, for as long as they take;
-//! - the transfers of an operator carry all of its weights, each takes start-up plus bytes over bandwidth, and all have ended
-//!   before it starts;
+//! - an operator with weights has one transfer, which carries all of them, takes start-up plus bytes over bandwidth, and has
+//!   ended before it starts;
 //! - a channel carries one transfer at a time;
 //! - a weight buffer, occupied from the start of its transfer to the end of its operator, shares no address with another one
 //!   meanwhile, nor with a slot it does not lie in, nor with the activations of an operator that computes in
@@ -113,6 +113,18 @@ pub enum TimelineViolation {
         given: u128,
         /// Bytes of its weights.
         expected: Bytes,
+    },
+    /// More than one transfer for one operator.
+    #[error("transfers {first} and {second} are both for operator {operator} ('{name}')")]
+    Twice {
+        /// Which.
+        operator: OperatorId,
+        /// Its name.
+        name: String,
+        /// One.
+        first: usize,
+        /// The other.
+        second: usize,
     },
     /// Two transfers on one channel at once.
     #[error("transfers {first} and {second} are on channel {channel} at once, at {time}")]
@@ -324,8 +336,14 @@ impl Check<'_> {
 
     fn carried(&mut self) {
         let mut carried = vec![0u128; self.problem.len()];
-        for one in &self.timeline.transfers {
+        let mut first = vec![None; self.problem.len()];
+        for (second, one) in self.timeline.transfers.iter().enumerate() {
             carried[one.operator.index()] += u128::from(one.bytes.get());
+            if let Some(first) = first[one.operator.index()].replace(second) {
+                let (operator, name) =
+                    (one.operator, self.problem.operators()[one.operator.index()].name.clone());
+                self.found.push(TimelineViolation::Twice { operator, name, first, second });
+            }
         }
         for (at, (one, given)) in self.problem.operators().iter().zip(carried).enumerate() {
             if given != u128::from(one.weights.get()) {

@@ -1,7 +1,7 @@
 //! A timeline as a list of instructions for a runtime, and back.
 //!
 //! The list is one stream, taken in order. `DMAStart` queues a transfer on its channel and goes on, `DMAWait` waits until the
-//! transfers of an operator have ended, `Compute` takes its time. A transfer starts when its channel is free and its
+//! transfer of an operator has ended, `Compute` takes its time. A transfer starts when its channel is free and its
 //! turn has come: [`replay`] runs the stream and gives a timeline that ends no later than the one it came from.
 
 use super::problem::TimelineProblem;

@@ -5,7 +5,7 @@
 //! bytes, on one [`Machine`]. A [`Timeline`] says when every transfer and every computation starts and ends, and where
 //! weights are put. Its value is the *makespan*, an exact [`Time`]. [`check_timeline`] finds everything wrong with one;
 //! [`time_bound`] says what no timeline can go below; [`instructions`](Timeline::instructions) are what a
-//! runtime needs of it.
+//! runtime needs of it. Weights are fetched in one transfer; to fetch them in parts, an operator is [`sliced`].
 //!
 //! ```text
 //! channel 0  |load a|load b   |  |load c|

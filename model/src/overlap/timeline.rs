@@ -20,7 +20,7 @@ pub struct Transfer {
     pub operator: OperatorId,
     /// On which channel.
     pub channel: u32,
-    /// How many bytes: all of them, or a part that other transfers complete.
+    /// How many bytes: all of them.
     pub bytes: Bytes,
     /// When.
     pub span: Span,
