@@ -43,6 +43,7 @@
 //! | [`mod@run`] | one algorithm, under limits, through the checker |
 //! | [`graphs`] | orders and plans of whole graphs, region by region |
 //! | [`branches`] | plans of graphs with branches and loops, scheme by scheme |
+//! | [`mod@overlap`] | schedules of whole graphs: weights fetched while operators compute |
 //! | [`external`] | anybody's binary, the same way |
 //! | [`reproduce`] | published results, computed again |
 //! | [`report`] | tables, rows, summaries, maps |
@@ -56,6 +57,7 @@ pub mod branches;
 pub mod external;
 pub mod graphs;
 pub mod machine;
+pub mod overlap;
 pub mod plan;
 mod registry;
 pub mod report;

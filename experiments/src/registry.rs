@@ -1,5 +1,6 @@
 //! Every algorithm of every problem: what the command, the benchmark and the tests read, and nothing else.
 
+use plimsoll_model::overlap::ScheduleEntry;
 use plimsoll_model::{Entry, Joint, Offsets, Orders, Pools, Scattered};
 
 /// All entries, heuristics first, each list in the order of its crate.
@@ -15,6 +16,8 @@ pub struct Registry {
     pub orders: Vec<&'static Entry<Orders>>,
     /// For order and offsets together.
     pub joint: Vec<&'static Entry<Joint>>,
+    /// For timelines: when weights are fetched.
+    pub schedules: Vec<&'static ScheduleEntry>,
     /// Exact solvers for the offset problem with one part switched off each, for ablation: found by their full name,
     /// never part of a default.
     pub variants: Vec<&'static Entry<Offsets>>,
@@ -28,6 +31,7 @@ pub fn registry() -> Registry {
         pools: plimsoll_heuristics::POOLS.iter().chain(plimsoll_solvers::POOLS).collect(),
         orders: plimsoll_heuristics::ORDERS.iter().chain(plimsoll_solvers::ORDERS).collect(),
         joint: plimsoll_solvers::JOINT.iter().collect(),
+        schedules: plimsoll_heuristics::SCHEDULES.iter().chain(plimsoll_solvers::SCHEDULES).collect(),
         variants: plimsoll_solvers::VARIANTS.iter().collect(),
     }
 }
@@ -59,6 +63,12 @@ mod tests {
         check(&registry.pools);
         check(&registry.orders);
         check(&registry.joint);
+        let mut schedules = BTreeSet::new();
+        for entry in &registry.schedules {
+            assert!(schedules.insert(entry.name) && entry.name != "all", "{}", entry.name);
+            let built = (entry.build)(plimsoll_model::overlap::ScheduleSetup::default());
+            assert_eq!(built.name(), entry.name);
+        }
         let mut variants = BTreeSet::new();
         for entry in registry.variants {
             assert!(variants.insert(entry.name), "{} twice", entry.name);

@@ -1,6 +1,6 @@
 //! Fast answers, no proof.
 //!
-//! [`OFFSETS`], [`SCATTERED`], [`POOLS`] and [`ORDERS`] list every heuristic by name, with its source. All of them report the
+//! [`OFFSETS`], [`SCATTERED`], [`POOLS`], [`ORDERS`] and [`SCHEDULES`] list every heuristic by name, with its source. All of them report the
 //! simplest bound, so an answer that meets it is proved optimal; none proves more.
 //!
 //! ```
@@ -27,6 +27,7 @@ mod naive;
 pub mod order;
 mod ordered;
 mod orders;
+pub mod overlap;
 mod patent;
 mod placement;
 mod pools;
@@ -44,6 +45,7 @@ pub use naive::Naive;
 pub use order::ORDERS;
 pub use ordered::Ordered;
 pub use orders::{Order, conflict_counts};
+pub use overlap::SCHEDULES;
 pub use patent::{PatentDescending, PatentScattered};
 pub use placement::{Abandoned, Arrangement, Fit, place};
 pub use pools::{Classes, PoolChoice, PoolGreedy, pool_bound};

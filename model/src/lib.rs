@@ -37,6 +37,7 @@ mod lifespan;
 mod load;
 pub mod order;
 mod outcome;
+pub mod overlap;
 mod pairs;
 pub mod program;
 mod solver;

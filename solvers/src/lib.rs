@@ -1,6 +1,6 @@
 //! Proven answers: bounds, our own search, ILP (`good_lp` + HiGHS), SMT (z3).
 //!
-//! [`OFFSETS`], [`POOLS`] and [`ORDERS`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
+//! [`OFFSETS`], [`POOLS`], [`ORDERS`] and [`SCHEDULES`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
 //! and exclusions; minimise, or decide at a capacity ([`plimsoll_model::Budget::with_target`]); stop on time or nodes.
 //! What they claim follows from value, bound and capacity alone ([`plimsoll_model::Outcome::conclude`]).
 //!
@@ -27,6 +27,7 @@ mod formulation;
 pub mod ilp;
 pub mod joint;
 pub mod order;
+pub mod overlap;
 mod registry;
 pub mod search;
 pub mod smt;
@@ -34,4 +35,5 @@ pub mod windows;
 
 pub use brute::BruteForce;
 pub use exact::Exact;
+pub use overlap::SCHEDULES;
 pub use registry::{JOINT, OFFSETS, ORDERS, POOLS, VARIANTS};

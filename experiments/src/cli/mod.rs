@@ -1,8 +1,10 @@
 //! Arguments: parsed here, resolved by the commands.
 
 mod graph;
+mod overlap;
 
 pub use graph::{EffortArgs, ImportArgs, OrderArgs, PlanArgs, once};
+pub use overlap::OverlapArgs;
 
 use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
@@ -47,6 +49,9 @@ enum Command {
     /// From a model to a memory plan: order, then offsets
     #[command(after_help = EXIT_CODES)]
     Plan(PlanArgs),
+    /// Fetch weights while operators compute: timelines, and how far from the limit they are
+    #[command(after_help = EXIT_CODES)]
+    Overlap(OverlapArgs),
     /// Compute published results again and put them beside what was printed
     #[command(after_help = EXIT_CODES)]
     Reproduce(ReproduceArgs),
@@ -333,6 +338,7 @@ pub fn main() -> u8 {
         Command::Import(args) => commands::import::main(&args),
         Command::Order(args) => commands::order::main(&args),
         Command::Plan(args) => commands::plan::main(&args),
+        Command::Overlap(args) => commands::overlap::main(&args),
         Command::Reproduce(args) => commands::reproduce::main(&args),
         Command::Generate(args) => commands::generate::main(&args),
         Command::List(args) => commands::list::main(&args),
@@ -352,7 +358,7 @@ fn usage(error: &clap::Error) -> u8 {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             output::complain(
-                "no command given; commands are solve, verify, bench, import, order, plan, reproduce, generate, list (see --help)",
+                "no command given; commands are solve, verify, bench, import, order, plan, overlap, reproduce, generate, list (see --help)",
             );
             BAD_INPUT
         }

@@ -7,6 +7,7 @@ use plimsoll::branches::{SCHEMES, SchemeEntry};
 use plimsoll::datasets::FAMILIES;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
+use plimsoll::model::overlap::ScheduleEntry;
 use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::reproduce::PAPERS;
@@ -100,6 +101,18 @@ impl Algorithm {
     }
 }
 
+impl Algorithm {
+    fn schedule(entry: &ScheduleEntry) -> Self {
+        Self {
+            problem: ScheduleEntry::PROBLEM,
+            name: entry.name,
+            kind: entry.kind.to_string(),
+            about: entry.about,
+            source: entry.source,
+        }
+    }
+}
+
 impl GeneratedGraph {
     fn of(family: &GraphFamily) -> Self {
         let param = |p: &GraphParam| Param { name: p.name, default: p.default, about: p.about };
@@ -115,6 +128,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     all.extend(algorithms(&registry.pools));
     all.extend(algorithms(&registry.orders));
     all.extend(algorithms(&registry.joint));
+    all.extend(registry.schedules.iter().map(|entry| Algorithm::schedule(entry)));
     let variants = registry.variants.iter().map(|entry| Algorithm::of(entry)).collect();
     let suites = SUITES.iter().map(|suite| Suite {
         name: suite.name,
@@ -151,7 +165,7 @@ impl Listing {
         let mut text = String::new();
         let of = |problem| self.algorithms.iter().filter(move |a| a.problem == problem);
         let mut groups: Vec<(&str, Vec<&Algorithm>)> =
-            [Offsets::NAME, Scattered::NAME, Pools::NAME, Orders::NAME, Joint::NAME]
+            [Offsets::NAME, Scattered::NAME, Pools::NAME, Orders::NAME, Joint::NAME, ScheduleEntry::PROBLEM]
                 .map(|name| (name, of(name).collect()))
                 .into();
         groups.push(("offsets, for ablation", self.variants.iter().collect()));

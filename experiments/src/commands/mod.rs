@@ -6,6 +6,7 @@ pub mod generate;
 pub mod import;
 pub mod list;
 pub mod order;
+pub mod overlap;
 pub mod plan;
 pub mod reproduce;
 pub mod solve;

@@ -8,6 +8,7 @@ pub mod rows;
 pub mod summary;
 pub mod svg;
 pub mod table;
+pub mod timeline;
 pub mod times;
 pub mod trace;
 

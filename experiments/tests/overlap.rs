@@ -1,0 +1,118 @@
+//! The command overlap: schedules, exit codes, files.
+
+mod common;
+
+use common::Scratch;
+use serde_json::Value;
+
+/// A machine where a byte takes a microsecond and a multiplication too: times are those of the graph's numbers.
+const MACHINE: &str = "name = \"unit\"\n[memory]\ncapacity = 1000\n[dma]\nbandwidth = 1e6\n\
+    [compute]\nmacs_per_second = 1e6\nbytes_per_second = 1e6\n";
+
+/// Three convolutions of 10 microseconds with 10 bytes of weights each; a branch of 20 or 50 between the last two.
+fn graph(branch: bool) -> String {
+    let choose = r#"{ "name": "choose", "kind": "If", "inputs": ["b"], "outputs": ["c"], "regions": [
+        { "name": "then", "outputs": ["p"], "operators": [
+            { "name": "t", "kind": "Conv", "inputs": ["b", "w3"], "outputs": ["p"], "cost": 10 } ] },
+        { "name": "else", "outputs": ["r"], "operators": [
+            { "name": "e1", "kind": "Conv", "inputs": ["b", "w4"], "outputs": ["q"], "cost": 20 },
+            { "name": "e2", "kind": "Conv", "inputs": ["q", "w5"], "outputs": ["r"], "cost": 10 } ] } ] },"#;
+    let (choose, last) = if branch { (choose, "c") } else { ("", "b") };
+    let weights: Vec<String> =
+        (0..6).map(|at| format!(r#"{{ "name": "w{at}", "bytes": 10, "role": "weight" }}"#)).collect();
+    let inner = r#"{ "name": "c", "bytes": 4 }, { "name": "p", "bytes": 4 }, { "name": "q", "bytes": 4 },
+        { "name": "r", "bytes": 4 },"#;
+    let inner = if branch { inner } else { "" };
+    format!(
+        r#"{{ "format": "plimsoll-graph", "version": 1, "name": "net", "tensors": [
+        {{ "name": "x", "bytes": 4, "role": "input" }}, {{ "name": "y", "bytes": 4, "role": "output" }},
+        {{ "name": "a", "bytes": 4 }}, {{ "name": "b", "bytes": 4 }}, {inner} {} ],
+        "body": {{ "inputs": ["x"], "outputs": ["y"], "operators": [
+        {{ "name": "one", "kind": "Conv", "inputs": ["x", "w0"], "outputs": ["a"], "cost": 10 }},
+        {{ "name": "two", "kind": "Conv", "inputs": ["a", "w1"], "outputs": ["b"], "cost": 10 }},
+        {choose}
+        {{ "name": "three", "kind": "Conv", "inputs": ["{last}", "w2"], "outputs": ["y"], "cost": 10 }} ] }} }}"#,
+        weights.join(", ")
+    )
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// Makespans in microseconds by schedule.
+fn makespan(report: &Value, schedule: &str) -> u64 {
+    let rows = report["schedules"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["schedule"] == schedule).unwrap();
+    row["makespan_ps"].as_u64().unwrap() / 1_000_000
+}
+
+#[test]
+fn a_straight_graph_is_overlapped() {
+    let scratch = Scratch::new();
+    scratch.write("unit.toml", MACHINE);
+    scratch.write("net.json", graph(false));
+    let words = ["overlap", "net.json", "--machine", "unit.toml", "--json", "--trace", "trace.json"];
+    let files = ["--gantt", "gantt.svg", "--instructions", "list.csv"];
+    let report = json(&scratch.plimsoll(&[&words[..], &files[..]].concat()).exits(0).stdout);
+    assert_eq!(makespan(&report, "synchronous"), 60);
+    assert_eq!(makespan(&report, "ping-pong"), 40);
+    assert_eq!(
+        (&report["lower_bound_ps"], &report["best"]),
+        (&Value::from(40_000_000), &Value::from("ping-pong"))
+    );
+    let ping_pong = &report["schedules"][1];
+    assert_eq!((&ping_pong["claim"], &ping_pong["peak"]), (&Value::from("optimal"), &Value::from(28)));
+    let trace = json(&scratch.read("trace.json"));
+    let events = trace["traceEvents"].as_array().unwrap();
+    let transfer = events.iter().find(|event| event["cat"] == "transfer" && event["name"] == "two").unwrap();
+    assert_eq!((&transfer["ts"], &transfer["dur"]), (&Value::from(10.0), &Value::from(10.0)));
+    assert!(events.iter().any(|event| event["ph"] == "C"));
+    assert!(scratch.read("gantt.svg").contains("two is fetched from 10.000 us for 10.000 us"));
+    assert!(scratch.read("list.csv").contains("body#0,DMAWait,1,two,,,\nbody#0,DMAStart,2,three,0,10,"));
+    let text =
+        scratch.plimsoll(&["overlap", "net.json", "--machine", "luna", "--schedule", "eager"]).exits(0);
+    assert!(text.stdout.contains("\neager "), "{}", text.stdout);
+}
+
+#[test]
+fn nothing_overlaps_across_the_border_of_a_branch() {
+    let scratch = Scratch::new();
+    scratch.write("unit.toml", MACHINE);
+    scratch.write("net.json", graph(true));
+    let report =
+        json(&scratch.plimsoll(&["overlap", "net.json", "--machine", "unit.toml", "--json"]).exits(0).stdout);
+    assert_eq!(report["segments"], 4);
+    // 10 + 10 + 10 before, 10 + 20 + 10 in the longer branch, 10 + 10 after.
+    assert_eq!(makespan(&report, "ping-pong"), 30 + 40 + 20);
+    assert_eq!(makespan(&report, "synchronous"), 40 + 50 + 20);
+    assert_eq!(report["lower_bound_ps"], 90_000_000);
+}
+
+#[test]
+fn exit_codes_say_what_does_not_fit() {
+    let scratch = Scratch::new();
+    scratch.write("unit.toml", MACHINE);
+    scratch.write("net.json", graph(false));
+    let run = |more: &[&str]| {
+        scratch.plimsoll(&[&["overlap", "net.json", "--machine", "unit.toml"], more].concat())
+    };
+    // 8 bytes of activations and two buffers of 10 want 28.
+    let tight = run(&["--capacity", "27"]).exits(0);
+    assert!(tight.stdout.contains("buffers of 10 and 10 bytes do not fit beside 8"), "{}", tight.stdout);
+    run(&["--capacity", "27", "--schedule", "ping-pong"]).exits(3);
+    let never = run(&["--capacity", "17"]).exits(1);
+    assert!(never.stdout.contains("infeasible") && never.stdout.contains("operator 'one' needs 8 bytes"));
+    // In slices of 5 bytes it fits again.
+    run(&["--capacity", "17", "--slice", "5"]).exits(0);
+    assert!(run(&["--schedule", "pingpong"]).exits(2).stderr.contains("did you mean 'ping-pong'"));
+    scratch.write("bad.toml", MACHINE.replace("1000", "0"));
+    let bad = scratch.plimsoll(&["overlap", "net.json", "--machine", "bad.toml"]).exits(2);
+    assert!(
+        bad.stderr.contains("bad.toml, line 3: capacity must be positive: `capacity = 0`"),
+        "{}",
+        bad.stderr
+    );
+    let listed = scratch.plimsoll(&["list"]).exits(0).stdout;
+    assert!(listed.contains("timelines") && listed.contains("ping-pong-weighted"));
+}

@@ -1,0 +1,151 @@
+//! Timelines without proof: when to fetch the weights of each operator, operators in their fixed order.
+//!
+//! | schedule | fetches | memory for weights |
+//! |---|---|---|
+//! | `synchronous` | when the operator before has computed | one buffer |
+//! | `ping-pong` | when the operator before starts (SOURCES S0, Alg. 3) | two buffers, even and odd |
+//! | `ping-pong-weighted` | when the operator with weights before starts | two buffers, in turn |
+//! | `eager` | as soon as its buffer is free | two buffers, in turn |
+//! | `k-buffers` | as soon as its buffer is free | k buffers, in turn |
+//! | `prefetch` | as early as a channel is free and it fits | whatever activations leave |
+//!
+//! All of them fetch in the order of the operators, each operator's weights in one transfer. O(n), `prefetch` O(n k) for k
+//! buffers on chip at a time.
+
+mod prefetch;
+mod turns;
+
+use plimsoll_model::overlap::{
+    ScheduleEntry, Slot, Span, Time, Timeline, TimelineOutcome, TimelineProblem, Transfer, time_bound,
+};
+use plimsoll_model::{Budget, Bytes, Kind, OperatorId, SolveError, Stats, Stop};
+
+pub use prefetch::Prefetch;
+pub use turns::{Fetch, Turns};
+
+/// Every schedule, the simplest first.
+pub const SCHEDULES: &[ScheduleEntry] = &[
+    ScheduleEntry {
+        name: "synchronous",
+        kind: Kind::Heuristic,
+        about: "fetches, then computes, one operator after the other",
+        source: "SOURCES S0, the reference of table 3",
+        build: |_| Box::new(Turns::SYNCHRONOUS),
+    },
+    ScheduleEntry {
+        name: "ping-pong",
+        kind: Kind::Heuristic,
+        about: "fetches for the next operator into the other of two buffers when an operator starts",
+        source: "SOURCES S0, Alg. 3",
+        build: |_| Box::new(Turns::PING_PONG),
+    },
+    ScheduleEntry {
+        name: "ping-pong-weighted",
+        kind: Kind::Heuristic,
+        about: "ping-pong among operators with weights only: others neither take a turn nor start a fetch",
+        source: "SOURCES S0, Alg. 3, numbered otherwise",
+        build: |_| Box::new(Turns::PING_PONG_WEIGHTED),
+    },
+    ScheduleEntry {
+        name: "eager",
+        kind: Kind::Heuristic,
+        about: "double buffering: fetches as soon as the buffer whose turn it is is free",
+        source: "textbook",
+        build: |_| Box::new(Turns::EAGER),
+    },
+    ScheduleEntry {
+        name: "k-buffers",
+        kind: Kind::Heuristic,
+        about: "the same with k buffers in turn (--buffers)",
+        source: "textbook",
+        build: |setup| Box::new(Turns::buffers(setup.buffers)),
+    },
+    ScheduleEntry {
+        name: "prefetch",
+        kind: Kind::Heuristic,
+        about: "fetches in order, each as early as a channel is free and memory fits it until its operator has run",
+        source: "own",
+        build: |_| Box::new(Prefetch),
+    },
+];
+
+/// Where and when one operator's weights go.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    channel: usize,
+    start: Time,
+    offset: Bytes,
+}
+
+/// A timeline that grows operator by operator.
+struct Growing<'a> {
+    problem: &'a TimelineProblem,
+    timeline: Timeline,
+    /// Per channel: when it is free.
+    free: Vec<Time>,
+}
+
+impl<'a> Growing<'a> {
+    fn new(problem: &'a TimelineProblem, slots: Vec<Slot>) -> Self {
+        let timeline = Timeline { slots, ..Timeline::default() };
+        Self { problem, timeline, free: vec![Time::ZERO; problem.dma().channels as usize] }
+    }
+
+    /// When the operators so far have computed.
+    fn end(&self) -> Time {
+        self.timeline.computations.last().map_or(Time::ZERO, |span| span.end)
+    }
+
+    /// The channel that is free first, and when.
+    fn channel(&self) -> (usize, Time) {
+        let first = self.free.iter().copied().enumerate().min_by_key(|&(_, free)| free);
+        first.expect("a problem has a channel")
+    }
+
+    /// Adds the next operator; `place` says where its weights go, if it has any.
+    fn add(&mut self, place: impl FnOnce(&Self) -> Place) {
+        let at = self.timeline.computations.len();
+        let mut start = self.end();
+        if let Some(load) = self.problem.load(at) {
+            let Place { channel, start: begin, offset } = place(self);
+            let span = Span { start: begin, end: begin + load };
+            self.free[channel] = span.end;
+            start = start.max(span.end);
+            let bytes = self.problem.operators()[at].weights;
+            let (operator, channel, size) = (OperatorId::at(at), channel as u32, self.problem.buffer(at));
+            self.timeline.transfers.push(Transfer { operator, channel, bytes, span, offset, size });
+        }
+        let end = start + self.problem.operators()[at].compute;
+        self.timeline.computations.push(Span { start, end });
+    }
+}
+
+/// Slots of these sizes from the top of the memory down, above all activations.
+fn slots(solver: &'static str, problem: &TimelineProblem, sizes: &[Bytes]) -> Result<Vec<Slot>, SolveError> {
+    let mut end = problem.capacity();
+    let mut slots = Vec::with_capacity(sizes.len());
+    for &size in sizes {
+        let room = problem.below(end, size).filter(|offset| *offset >= problem.activations());
+        let offset = room.ok_or_else(|| {
+            let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+            let (activations, capacity) = (problem.activations(), problem.capacity());
+            let reason = format!(
+                "buffers of {} bytes do not fit beside {activations} of activations in {capacity} ({})",
+                sizes.join(" and "),
+                problem.name()
+            );
+            SolveError::Unsupported { solver, reason }
+        })?;
+        slots.push(Slot { offset, size });
+        end = offset;
+    }
+    Ok(slots)
+}
+
+/// The outcome of a schedule, which knows no more than the bounds.
+fn conclude(problem: &TimelineProblem, timeline: Option<Timeline>, budget: &mut Budget) -> TimelineOutcome {
+    let nodes = timeline.as_ref().map_or(0, |timeline| timeline.computations.len() as u64);
+    budget.spend(nodes);
+    let stats = Stats { nodes, ..Stats::default() };
+    TimelineOutcome::conclude(problem, timeline, time_bound(problem), Stop::Completed, stats)
+}

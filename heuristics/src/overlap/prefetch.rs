@@ -1,0 +1,68 @@
+//! Fetching into any free memory.
+
+use super::{Growing, Place, conclude};
+use plimsoll_model::overlap::{Scheduler, Time, TimelineOutcome, TimelineProblem};
+use plimsoll_model::{Budget, Bytes, SolveError};
+
+/// Fetches in the order of the operators, each as early as a channel is free and there is room above all
+/// activations until its operator has computed; at the highest address that is free.
+///
+/// It finds a timeline wherever there is one: when the operator before has computed, no other buffer is held.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Prefetch;
+
+impl Scheduler for Prefetch {
+    fn name(&self) -> &'static str {
+        "prefetch"
+    }
+
+    fn solve(&self, problem: &TimelineProblem, budget: &mut Budget) -> Result<TimelineOutcome, SolveError> {
+        if problem.too_large().is_some() {
+            return Ok(conclude(problem, None, budget));
+        }
+        let mut growing = Growing::new(problem, Vec::new());
+        for at in 0..problem.len() {
+            growing.add(|growing| earliest(growing, at));
+        }
+        Ok(conclude(problem, Some(growing.timeline), budget))
+    }
+}
+
+/// The first place in time, then the highest in memory. Room only grows when an operator has computed.
+fn earliest(growing: &Growing<'_>, at: usize) -> Place {
+    let (channel, free) = growing.channel();
+    let computations = &growing.timeline.computations;
+    let after = computations.partition_point(|span| span.end <= free);
+    let ends = computations[after..].iter().map(|span| span.end);
+    for (skipped, start) in std::iter::once(free).chain(ends).enumerate() {
+        // Who computes at `start` or later, up to the operator itself.
+        let from = after + skipped;
+        let activations = growing.problem.operators()[from.min(at)..=at].iter().map(|one| one.activations);
+        let floor = activations.max().unwrap_or(Bytes::ZERO);
+        if let Some(offset) = highest(growing, at, start).filter(|offset| *offset >= floor) {
+            return Place { channel, start, offset };
+        }
+    }
+    unreachable!("an operator that fits alone fits when all before it have computed")
+}
+
+/// The highest free address for the weights of an operator from `start` on.
+fn highest(growing: &Growing<'_>, at: usize, start: Time) -> Option<Bytes> {
+    let (problem, timeline) = (growing.problem, &growing.timeline);
+    let occupied = timeline.transfers.iter().rev();
+    let occupied = occupied.take_while(|one| timeline.computations[one.operator.index()].end > start);
+    // First addresses above and of each, the highest first. They may overlap each other: with several channels, one may
+    // begin after another has ended, and both after `start`.
+    let mut taken: Vec<(u64, Bytes)> =
+        occupied.map(|one| (one.offset.get() + one.size.get(), one.offset)).collect();
+    taken.sort_unstable_by(|a, b| b.cmp(a));
+    let mut end = problem.capacity();
+    for (above, offset) in taken {
+        let candidate = problem.below(end, problem.buffer(at))?;
+        if candidate.get() >= above {
+            return Some(candidate);
+        }
+        end = end.min(offset);
+    }
+    problem.below(end, problem.buffer(at))
+}

@@ -1,0 +1,190 @@
+//! What no timeline can go below.
+//!
+//! Let c, l, w, A be the computing times, transfer times, weights and activations, m the channels, C the capacity.
+//! - **compute**: the sum of c.
+//! - **transfers**: operator k starts when everything up to it has been fetched, at the earliest after 1/m of the sum of l up to k and after
+//!   the largest of them, and the operators from k on compute after that; the largest over k. The first k is "first transfer, then compute", the last is
+//!   "all transfers, then the rest".
+//! - **memory**: let operator h end at E(h). What is fetched for later operators in a transfer that begins before E(h) lies on chip beside A(h)
+//!   and w(h), so at most C - A(h) - w(h) bytes of it. The rest of what operators h+1 to k need is fetched between
+//!   E(h) and the start of k: at least 1/m of its transfer time, with the choice that leaves the least (a fractional
+//!   knapsack: weights in ascending order, as start-up weighs most on the smallest; what exceeds the room alone is
+//!   left as a whole, and is left for at least its own time). The longest path over all
+//!   pairs h < k of at most [`WINDOW`] weights between them, with the two other bounds in it, is the bound.
+
+use super::problem::TimelineProblem;
+use super::time::Time;
+use crate::units::OperatorId;
+use serde::Serialize;
+use std::fmt;
+
+/// Weights looked at behind each operator by the memory bound.
+const WINDOW: usize = 48;
+
+/// Why nothing can be faster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeWitness {
+    /// All operators compute one after the other.
+    Compute,
+    /// All transfers up to this operator, then all computations from it on.
+    Transfers {
+        /// Position of the operator.
+        operator: OperatorId,
+    },
+    /// What does not fit beside these operators is fetched after them: ascending positions.
+    Memory {
+        /// Positions of the operators.
+        operators: Vec<OperatorId>,
+    },
+    /// A search that left nothing out.
+    Search {
+        /// Which.
+        solver: String,
+    },
+}
+
+impl fmt::Display for TimeWitness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Compute => f.write_str("all computations"),
+            Self::Transfers { operator } => {
+                write!(f, "all transfers up to operator {operator}, then all computations from it on")
+            }
+            Self::Memory { operators } => {
+                write!(f, "what does not fit beside {} operators is fetched after them", operators.len())
+            }
+            Self::Search { solver } => write!(f, "completed search by {solver}"),
+        }
+    }
+}
+
+/// A makespan no timeline can go below, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TimeBound {
+    /// The bound.
+    pub value: Time,
+    /// The reason.
+    pub witness: TimeWitness,
+}
+
+/// The sum of all computing times.
+pub fn compute_bound(problem: &TimelineProblem) -> TimeBound {
+    let value = problem.operators().iter().map(|one| one.compute).sum();
+    TimeBound { value, witness: TimeWitness::Compute }
+}
+
+/// Earliest start of every operator as far as channels say: everything up to it has been fetched.
+fn fetched(problem: &TimelineProblem) -> Vec<Time> {
+    let channels = u64::from(problem.dma().channels);
+    let (mut sum, mut longest) = (0u64, 0u64);
+    let earliest = |at| {
+        let load = problem.load(at).unwrap_or_default().get();
+        (sum, longest) = (sum + load, longest.max(load));
+        Time::new(sum.div_ceil(channels).max(longest))
+    };
+    (0..problem.len()).map(earliest).collect()
+}
+
+/// The best over k of all transfers up to operator k, then all computations from k on; none without weights. O(n).
+pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
+    let mut rest = Time::ZERO;
+    let mut best: Option<(Time, usize)> = None;
+    for (at, start) in fetched(problem).into_iter().enumerate().rev() {
+        rest = rest + problem.operators()[at].compute;
+        if problem.load(at).is_some() && best.is_none_or(|(value, _)| start + rest >= value) {
+            best = Some((start + rest, at));
+        }
+    }
+    best.map(|(value, at)| TimeBound {
+        value,
+        witness: TimeWitness::Transfers { operator: OperatorId::at(at) },
+    })
+}
+
+/// What is left to fetch after an operator for those behind it, as they are looked at one by one.
+struct Rest {
+    /// Bytes that may lie on chip beside the operator.
+    room: u128,
+    /// Weights and transfer times so far, weights ascending.
+    items: Vec<(u64, u64)>,
+}
+
+impl Rest {
+    fn after(problem: &TimelineProblem, at: usize) -> Self {
+        let one = &problem.operators()[at];
+        let free = problem.capacity().get().saturating_sub(one.activations.get());
+        Self { room: u128::from(free.saturating_sub(one.weights.get())), items: Vec::new() }
+    }
+
+    /// Takes one more operator's weights, and gives the least time it takes to fetch what is left of all so far.
+    fn with(&mut self, weights: u64, load: Time, channels: u64) -> u64 {
+        let at = self.items.partition_point(|&(other, _)| other < weights);
+        self.items.insert(at, (weights, load.get()));
+        let (mut room, mut left, mut longest) = (self.room, 0u64, 0u64);
+        for &(weights, load) in &self.items {
+            if u128::from(weights) > self.room {
+                // Not even alone.
+                (left, longest) = (left + load, longest.max(load));
+                continue;
+            }
+            let taken = room.min(u128::from(weights));
+            room -= taken;
+            // Rounded down, so that it stays a bound.
+            left += (u128::from(load) * (u128::from(weights) - taken) / u128::from(weights)) as u64;
+        }
+        left.div_ceil(channels).max(longest)
+    }
+}
+
+/// The longest path described [above](self). O(n WINDOW^2).
+pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
+    let channels = u64::from(problem.dma().channels);
+    let count = problem.len();
+    let mut start = fetched(problem);
+    // Per operator: behind which its start must wait, where that is what decides.
+    let mut behind: Vec<Option<usize>> = vec![None; count];
+    let mut end = Time::ZERO;
+    for at in 0..count {
+        if end >= start[at] {
+            start[at] = end;
+            behind[at] = at.checked_sub(1).filter(|_| end > Time::ZERO);
+        }
+        end = start[at] + problem.operators()[at].compute;
+        let mut rest = Rest::after(problem, at);
+        let next = (at + 1..count).filter_map(|next| Some((next, problem.load(next)?)));
+        for (next, load) in next.take(WINDOW) {
+            let left = rest.with(problem.operators()[next].weights.get(), load, channels);
+            let earliest = end + Time::new(left);
+            if left > 0 && earliest > start[next] {
+                start[next] = earliest;
+                behind[next] = Some(at);
+            }
+        }
+    }
+    let mut operators = Vec::new();
+    let mut at = count.checked_sub(1);
+    while let Some(here) = at {
+        at = behind[here];
+        operators.extend(at.filter(|&before| before + 1 < here || waits(problem, &start, before, here)));
+    }
+    operators.reverse();
+    let operators = operators.into_iter().map(OperatorId::at).collect();
+    TimeBound { value: end, witness: TimeWitness::Memory { operators } }
+}
+
+/// True where an operator starts later than the one before it ends.
+fn waits(problem: &TimelineProblem, start: &[Time], before: usize, here: usize) -> bool {
+    start[here] > start[before] + problem.operators()[before].compute
+}
+
+/// The highest of the bounds, with the simplest reason. O(n).
+pub fn time_bound(problem: &TimelineProblem) -> TimeBound {
+    let mut best = compute_bound(problem);
+    for bound in transfer_bound(problem).into_iter().chain([memory_bound(problem)]) {
+        if bound.value > best.value {
+            best = bound;
+        }
+    }
+    best
+}

@@ -1,0 +1,453 @@
+//! Everything that can be wrong with a timeline, found from the definitions. Shares nothing with the schedules.
+//!
+//! A timeline is *valid* where
+//! - operators compute in their order, one at a time, for as long as they take;
+//! - an operator with weights has one transfer, which carries all of them, takes start-up plus bytes over bandwidth, and has
+//!   ended before it starts;
+//! - a channel carries one transfer at a time;
+//! - a weight buffer, occupied from the start of its transfer to the end of its operator, shares no address with another one
+//!   meanwhile, nor with a slot it does not lie in, nor with the activations of an operator that computes in
+//!   that time, which take the lowest addresses; and it ends at or below the capacity.
+//!
+//! Between two computations nothing further needs to hold: a buffer that is occupied then is occupied while the next
+//! operator computes.
+
+use super::problem::TimelineProblem;
+use super::time::Time;
+use super::timeline::{Slot, Timeline, Transfer};
+use crate::units::{Bytes, OperatorId};
+
+/// One thing that is wrong with a timeline. Operators and transfers are named by position.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TimelineViolation {
+    /// Not one computation per operator.
+    #[error("{given} computations for {expected} operators")]
+    Count {
+        /// Computations given.
+        given: usize,
+        /// Operators there are.
+        expected: usize,
+    },
+    /// A transfer for nobody.
+    #[error("transfer {transfer} is for operator {operator}, of which there are only {operators}")]
+    NoSuchOperator {
+        /// Which transfer.
+        transfer: usize,
+        /// Whom it names.
+        operator: OperatorId,
+        /// How many there are.
+        operators: usize,
+    },
+    /// A transfer on no channel.
+    #[error("transfer {transfer} is on channel {channel}, of which there are only {channels}")]
+    NoSuchChannel {
+        /// Which transfer.
+        transfer: usize,
+        /// The channel named.
+        channel: u32,
+        /// How many there are.
+        channels: u32,
+    },
+    /// A computation of the wrong length.
+    #[error("operator {operator} ('{name}') computes from {start} to {end}, which is not {expected}")]
+    ComputeTime {
+        /// Which.
+        operator: OperatorId,
+        /// Its name.
+        name: String,
+        /// When it starts.
+        start: Time,
+        /// When it ends.
+        end: Time,
+        /// How long it takes.
+        expected: Time,
+    },
+    /// A transfer of the wrong length.
+    #[error("transfer {transfer} of {bytes} bytes takes from {start} to {end}, which is not {expected}")]
+    TransferTime {
+        /// Which.
+        transfer: usize,
+        /// What it carries.
+        bytes: Bytes,
+        /// When it starts.
+        start: Time,
+        /// When it ends.
+        end: Time,
+        /// How long it takes.
+        expected: Time,
+    },
+    /// An operator that starts before the one ahead of it has ended.
+    #[error("operator {after} starts at {start}, before operator {before} ends at {end}")]
+    Precedence {
+        /// Who comes first.
+        before: OperatorId,
+        /// When it ends.
+        end: Time,
+        /// Who comes next.
+        after: OperatorId,
+        /// When it starts.
+        start: Time,
+    },
+    /// Weights that are not there in time.
+    #[error("operator {operator} ('{name}') starts at {start}, before its transfer {transfer} ends at {end}")]
+    Late {
+        /// Which.
+        operator: OperatorId,
+        /// Its name.
+        name: String,
+        /// When it starts.
+        start: Time,
+        /// The transfer.
+        transfer: usize,
+        /// When that ends.
+        end: Time,
+    },
+    /// More or fewer bytes than there are.
+    #[error("transfers carry {given} bytes to operator {operator} ('{name}'), which has {expected}")]
+    Carried {
+        /// Which.
+        operator: OperatorId,
+        /// Its name.
+        name: String,
+        /// Bytes carried.
+        given: u128,
+        /// Bytes of its weights.
+        expected: Bytes,
+    },
+    /// More than one transfer for one operator.
+    #[error("transfers {first} and {second} are both for operator {operator} ('{name}')")]
+    Twice {
+        /// Which.
+        operator: OperatorId,
+        /// Its name.
+        name: String,
+        /// One.
+        first: usize,
+        /// The other.
+        second: usize,
+    },
+    /// Two transfers on one channel at once.
+    #[error("transfers {first} and {second} are on channel {channel} at once, at {time}")]
+    ChannelBusy {
+        /// One.
+        first: usize,
+        /// The other.
+        second: usize,
+        /// The channel.
+        channel: u32,
+        /// When both are.
+        time: Time,
+    },
+    /// A buffer too small, or of a size that leaves the address space.
+    #[error("transfer {transfer} carries {bytes} bytes into a buffer of {size} at {offset}")]
+    BufferSize {
+        /// Which.
+        transfer: usize,
+        /// What it carries.
+        bytes: Bytes,
+        /// The size of its buffer.
+        size: Bytes,
+        /// Where that begins.
+        offset: Bytes,
+    },
+    /// A buffer or slot that begins off the alignment.
+    #[error("{what} {position} begins at {offset}, no multiple of {alignment}")]
+    Misaligned {
+        /// `transfer` or `slot`.
+        what: &'static str,
+        /// Which.
+        position: usize,
+        /// Where it begins.
+        offset: Bytes,
+        /// What it should be a multiple of.
+        alignment: Bytes,
+    },
+    /// Two buffers in one place at one time.
+    #[error("the buffers of transfers {first} and {second} share addresses from {offset} at {time}")]
+    Overlap {
+        /// One.
+        first: usize,
+        /// The other.
+        second: usize,
+        /// First address shared.
+        offset: Bytes,
+        /// First moment shared.
+        time: Time,
+    },
+    /// Two slots, or a slot and a buffer that is not inside of it, share addresses.
+    #[error("slot {slot} shares addresses with {what} {position}")]
+    SlotOverlap {
+        /// Which slot.
+        slot: usize,
+        /// `slot` or `transfer`.
+        what: &'static str,
+        /// Which.
+        position: usize,
+    },
+    /// Weights where activations lie.
+    #[error(
+        "{what} {position} begins at {offset}, below the {activations} bytes of activations while operator {operator} computes"
+    )]
+    Activations {
+        /// `transfer` or `slot`.
+        what: &'static str,
+        /// Which.
+        position: usize,
+        /// Where it begins.
+        offset: Bytes,
+        /// Whose activations.
+        operator: OperatorId,
+        /// How many bytes they take.
+        activations: Bytes,
+    },
+    /// An operator whose activations alone exceed the capacity.
+    #[error(
+        "operator {operator} ('{name}') needs {activations} bytes of activations, above the capacity {capacity}"
+    )]
+    TooLarge {
+        /// Which.
+        operator: OperatorId,
+        /// Its name.
+        name: String,
+        /// Bytes it needs.
+        activations: Bytes,
+        /// Bytes there are.
+        capacity: Bytes,
+    },
+    /// A buffer or slot that ends above the capacity.
+    #[error("{what} {position} ends at {end}, above the capacity {capacity}")]
+    OverCapacity {
+        /// `transfer` or `slot`.
+        what: &'static str,
+        /// Which.
+        position: usize,
+        /// Where it ends.
+        end: u128,
+        /// Bytes there are.
+        capacity: Bytes,
+    },
+}
+
+/// Everything wrong with a timeline; empty where it is valid. O(n log n + pairs that overlap in time).
+pub fn check_timeline(problem: &TimelineProblem, timeline: &Timeline) -> Vec<TimelineViolation> {
+    if timeline.computations.len() != problem.len() {
+        return vec![TimelineViolation::Count {
+            given: timeline.computations.len(),
+            expected: problem.len(),
+        }];
+    }
+    let mut check = Check { problem, timeline, found: Vec::new() };
+    check.computations();
+    check.transfers();
+    if !check.found.iter().any(|one| matches!(one, TimelineViolation::NoSuchOperator { .. })) {
+        check.carried();
+        check.channels();
+        check.memory();
+    }
+    check.found
+}
+
+struct Check<'a> {
+    problem: &'a TimelineProblem,
+    timeline: &'a Timeline,
+    found: Vec<TimelineViolation>,
+}
+
+fn takes(start: Time, end: Time, expected: Time) -> bool {
+    start.checked_add(expected) == Some(end)
+}
+
+fn top(offset: Bytes, size: Bytes) -> u128 {
+    u128::from(offset.get()) + u128::from(size.get())
+}
+
+impl Check<'_> {
+    fn computations(&mut self) {
+        let spans = &self.timeline.computations;
+        for (at, (one, span)) in self.problem.operators().iter().zip(spans).enumerate() {
+            let operator = OperatorId::at(at);
+            if !takes(span.start, span.end, one.compute) {
+                let (name, start, end, expected) = (one.name.clone(), span.start, span.end, one.compute);
+                self.found.push(TimelineViolation::ComputeTime { operator, name, start, end, expected });
+            }
+            if at > 0 && span.start < spans[at - 1].end {
+                let (before, end) = (OperatorId::at(at - 1), spans[at - 1].end);
+                self.found.push(TimelineViolation::Precedence {
+                    before,
+                    end,
+                    after: operator,
+                    start: span.start,
+                });
+            }
+            if one.activations > self.problem.capacity() {
+                let (name, activations, capacity) =
+                    (one.name.clone(), one.activations, self.problem.capacity());
+                self.found.push(TimelineViolation::TooLarge { operator, name, activations, capacity });
+            }
+        }
+    }
+
+    /// What can be said of one transfer alone.
+    fn transfers(&mut self) {
+        let (dma, operators) = (self.problem.dma(), self.problem.len());
+        for (transfer, one) in self.timeline.transfers.iter().enumerate() {
+            let (start, end) = (one.span.start, one.span.end);
+            let expected = Time::at_rate(one.bytes.get(), dma.bandwidth)
+                .and_then(|bare| bare.checked_add(dma.startup))
+                .unwrap_or(Time::MAX);
+            if !takes(start, end, expected) {
+                let bytes = one.bytes;
+                self.found.push(TimelineViolation::TransferTime { transfer, bytes, start, end, expected });
+            }
+            if one.channel >= dma.channels {
+                let (channel, channels) = (one.channel, dma.channels);
+                self.found.push(TimelineViolation::NoSuchChannel { transfer, channel, channels });
+            }
+            if one.size < one.bytes || one.bytes == Bytes::ZERO {
+                let (bytes, size, offset) = (one.bytes, one.size, one.offset);
+                self.found.push(TimelineViolation::BufferSize { transfer, bytes, size, offset });
+            }
+            self.place("transfer", transfer, one.offset, one.size);
+            if one.operator.index() >= operators {
+                let operator = one.operator;
+                self.found.push(TimelineViolation::NoSuchOperator { transfer, operator, operators });
+                continue;
+            }
+            let computation = self.timeline.computations[one.operator.index()];
+            if computation.start < end {
+                let name = self.problem.operators()[one.operator.index()].name.clone();
+                let (operator, start) = (one.operator, computation.start);
+                self.found.push(TimelineViolation::Late { operator, name, start, transfer, end });
+            }
+        }
+    }
+
+    /// Alignment and capacity of a buffer or slot.
+    fn place(&mut self, what: &'static str, position: usize, offset: Bytes, size: Bytes) {
+        let (alignment, capacity) = (self.problem.alignment(), self.problem.capacity());
+        if !offset.get().is_multiple_of(alignment.get()) {
+            self.found.push(TimelineViolation::Misaligned { what, position, offset, alignment });
+        }
+        let end = top(offset, size);
+        if end > u128::from(capacity.get()) {
+            self.found.push(TimelineViolation::OverCapacity { what, position, end, capacity });
+        }
+    }
+
+    fn carried(&mut self) {
+        let mut carried = vec![0u128; self.problem.len()];
+        let mut first = vec![None; self.problem.len()];
+        for (second, one) in self.timeline.transfers.iter().enumerate() {
+            carried[one.operator.index()] += u128::from(one.bytes.get());
+            if let Some(first) = first[one.operator.index()].replace(second) {
+                let (operator, name) =
+                    (one.operator, self.problem.operators()[one.operator.index()].name.clone());
+                self.found.push(TimelineViolation::Twice { operator, name, first, second });
+            }
+        }
+        for (at, (one, given)) in self.problem.operators().iter().zip(carried).enumerate() {
+            if given != u128::from(one.weights.get()) {
+                let (operator, name, expected) = (OperatorId::at(at), one.name.clone(), one.weights);
+                self.found.push(TimelineViolation::Carried { operator, name, given, expected });
+            }
+        }
+    }
+
+    fn channels(&mut self) {
+        let span = |&at: &usize| self.timeline.transfers[at].span;
+        let mut order: Vec<usize> = (0..self.timeline.transfers.len()).collect();
+        order.sort_by_key(|at| (self.timeline.transfers[*at].channel, span(at).start));
+        for pair in order.windows(2) {
+            let [a, b] = [pair[0], pair[1]].map(|at| &self.timeline.transfers[at]);
+            if a.channel == b.channel && b.span.start < a.span.end {
+                let (first, second, channel) = (pair[0].min(pair[1]), pair[0].max(pair[1]), a.channel);
+                let time = b.span.start;
+                self.found.push(TimelineViolation::ChannelBusy { first, second, channel, time });
+            }
+        }
+    }
+
+    fn memory(&mut self) {
+        let end = |one: &Transfer| self.timeline.computations[one.operator.index()].end;
+        let transfers = &self.timeline.transfers;
+        let mut order: Vec<usize> = (0..transfers.len()).collect();
+        order.sort_by_key(|&at| transfers[at].span.start);
+        for (rank, &a) in order.iter().enumerate() {
+            let one = &transfers[a];
+            for &b in &order[rank + 1..] {
+                let other = &transfers[b];
+                if other.span.start >= end(one) {
+                    break;
+                }
+                let below = one.offset.max(other.offset);
+                let shared = top(one.offset, one.size).min(top(other.offset, other.size));
+                if u128::from(below.get()) < shared {
+                    let (first, second) = (a.min(b), a.max(b));
+                    let time = other.span.start;
+                    self.found.push(TimelineViolation::Overlap { first, second, offset: below, time });
+                }
+            }
+            self.above_activations(a);
+        }
+        self.slots();
+    }
+
+    /// Every operator that computes while a buffer is occupied has its activations below it.
+    fn above_activations(&mut self, position: usize) {
+        let one = &self.timeline.transfers[position];
+        let last = one.operator.index();
+        for at in (0..=last).rev() {
+            if at < last && self.timeline.computations[at].end <= one.span.start {
+                break;
+            }
+            let activations = self.problem.operators()[at].activations;
+            if one.offset < activations {
+                let (operator, offset) = (OperatorId::at(at), one.offset);
+                let what = "transfer";
+                self.found.push(TimelineViolation::Activations {
+                    what,
+                    position,
+                    offset,
+                    operator,
+                    activations,
+                });
+            }
+        }
+    }
+
+    fn slots(&mut self) {
+        let meet = |slot: &Slot, offset, size| {
+            u128::from(slot.offset.get()) < top(offset, size)
+                && u128::from(offset.get()) < top(slot.offset, slot.size)
+        };
+        for (at, slot) in self.timeline.slots.iter().enumerate() {
+            self.place("slot", at, slot.offset, slot.size);
+            for (position, other) in self.timeline.slots.iter().enumerate().skip(at + 1) {
+                if meet(slot, other.offset, other.size) {
+                    self.found.push(TimelineViolation::SlotOverlap { slot: at, what: "slot", position });
+                }
+            }
+            for (position, other) in self.timeline.transfers.iter().enumerate() {
+                let inside = slot.offset <= other.offset
+                    && top(other.offset, other.size) <= top(slot.offset, slot.size);
+                if !inside && meet(slot, other.offset, other.size) {
+                    self.found.push(TimelineViolation::SlotOverlap { slot: at, what: "transfer", position });
+                }
+            }
+            for (index, one) in self.problem.operators().iter().enumerate() {
+                if slot.size > Bytes::ZERO && slot.offset < one.activations {
+                    let (operator, offset, activations) =
+                        (OperatorId::at(index), slot.offset, one.activations);
+                    let (what, position) = ("slot", at);
+                    self.found.push(TimelineViolation::Activations {
+                        what,
+                        position,
+                        offset,
+                        operator,
+                        activations,
+                    });
+                }
+            }
+        }
+    }
+}

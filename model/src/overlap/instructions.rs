@@ -1,0 +1,183 @@
+//! A timeline as a list of instructions for a runtime, and back.
+//!
+//! The list is one stream, taken in order. `DMAStart` queues a transfer on its channel and goes on, `DMAWait` waits until the
+//! transfer of an operator has ended, `Compute` takes its time. A transfer starts when its channel is free and its
+//! turn has come: [`replay`] runs the stream and gives a timeline that ends no later than the one it came from.
+
+use super::problem::TimelineProblem;
+use super::time::Time;
+use super::timeline::{Span, Timeline, Transfer};
+use crate::units::{Bytes, OperatorId};
+use std::io::{self, Write};
+
+/// One instruction. Operators are positions in the problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instruction {
+    /// Fetch weights into a buffer.
+    DmaStart {
+        /// Whose.
+        operator: OperatorId,
+        /// On which channel.
+        channel: u32,
+        /// How many bytes.
+        bytes: Bytes,
+        /// Where the buffer begins.
+        offset: Bytes,
+        /// Its size.
+        size: Bytes,
+    },
+    /// Wait until the weights of an operator are there.
+    DmaWait {
+        /// Whose.
+        operator: OperatorId,
+    },
+    /// Run an operator.
+    Compute {
+        /// Which.
+        operator: OperatorId,
+    },
+}
+
+/// A stream that cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// An instruction that names what is not there.
+    #[error("instruction {at} names an operator or a channel that is not there")]
+    Unknown {
+        /// Which instruction.
+        at: usize,
+    },
+    /// Operators that do not run once each, in order.
+    #[error("instruction {at} runs operator {operator}, but operator {expected} is next")]
+    Order {
+        /// Which instruction.
+        at: usize,
+        /// Whom it runs.
+        operator: OperatorId,
+        /// Whose turn it is.
+        expected: usize,
+    },
+    /// Times beyond the range.
+    #[error("instruction {at} ends beyond the range of time")]
+    TooLong {
+        /// Which instruction.
+        at: usize,
+    },
+}
+
+impl Timeline {
+    /// The instructions, in the order a runtime takes them: every transfer is queued right before the first computation that starts
+    /// after it has, or earlier where it waited for its channel while an operator computed. The timeline must
+    /// be valid. O(n log n).
+    ///
+    /// # Panics
+    /// If the timeline is not one of its problem; check it first.
+    pub fn instructions(&self) -> Vec<Instruction> {
+        let mut transfers: Vec<&Transfer> = self.transfers.iter().collect();
+        transfers.sort_by_key(|transfer| (transfer.span.start, transfer.operator, transfer.channel));
+        let mut needs_wait = vec![false; self.computations.len()];
+        for transfer in &transfers {
+            needs_wait[transfer.operator.index()] = true;
+        }
+        let mut list = Vec::with_capacity(self.computations.len() + 2 * transfers.len());
+        let mut queue = transfers.into_iter().peekable();
+        let mut start = |list: &mut Vec<Instruction>, ready: &dyn Fn(&Transfer) -> bool| {
+            while let Some(one) = queue.next_if(|one| ready(one)) {
+                let (operator, channel, bytes) = (one.operator, one.channel, one.bytes);
+                list.push(Instruction::DmaStart {
+                    operator,
+                    channel,
+                    bytes,
+                    offset: one.offset,
+                    size: one.size,
+                });
+            }
+        };
+        for (at, span) in self.computations.iter().enumerate() {
+            let operator = OperatorId::at(at);
+            start(&mut list, &|one| one.span.start < span.start || one.operator <= operator);
+            if needs_wait[at] {
+                list.push(Instruction::DmaWait { operator });
+            }
+            start(&mut list, &|one| one.span.start < span.end);
+            list.push(Instruction::Compute { operator });
+        }
+        list
+    }
+}
+
+/// Runs a stream: the timeline it gives, which is still to be checked. O(n).
+///
+/// # Errors
+/// [`ReplayError`] where it cannot be run.
+pub fn replay(problem: &TimelineProblem, stream: &[Instruction]) -> Result<Timeline, ReplayError> {
+    let dma = problem.dma();
+    let mut free = vec![Time::ZERO; dma.channels as usize];
+    let mut arrived = vec![Time::ZERO; problem.len()];
+    let mut now = Time::ZERO;
+    let mut timeline = Timeline::default();
+    for (at, instruction) in stream.iter().enumerate() {
+        let too_long = || ReplayError::TooLong { at };
+        match *instruction {
+            Instruction::DmaStart { operator, channel, bytes, offset, size } => {
+                if operator.index() >= problem.len() || channel >= dma.channels {
+                    return Err(ReplayError::Unknown { at });
+                }
+                let start = now.max(free[channel as usize]);
+                let takes =
+                    Time::at_rate(bytes.get(), dma.bandwidth).and_then(|t| t.checked_add(dma.startup));
+                let end = takes.and_then(|takes| start.checked_add(takes)).ok_or_else(too_long)?;
+                free[channel as usize] = end;
+                arrived[operator.index()] = arrived[operator.index()].max(end);
+                let span = Span { start, end };
+                timeline.transfers.push(Transfer { operator, channel, bytes, span, offset, size });
+            }
+            Instruction::DmaWait { operator } => {
+                let end = arrived.get(operator.index()).ok_or(ReplayError::Unknown { at })?;
+                now = now.max(*end);
+            }
+            Instruction::Compute { operator } => {
+                let expected = timeline.computations.len();
+                if operator.index() != expected || expected >= problem.len() {
+                    return Err(ReplayError::Order { at, operator, expected });
+                }
+                let end = now.checked_add(problem.operators()[expected].compute).ok_or_else(too_long)?;
+                timeline.computations.push(Span { start: now, end });
+                now = end;
+            }
+        }
+    }
+    Ok(timeline)
+}
+
+/// Writes instructions as CSV: `segment,instruction,operator,name,channel,bytes,offset`, empty where it does not apply.
+/// Operators are positions in their segment.
+///
+/// # Errors
+/// What the writer reports.
+///
+/// # Panics
+/// If they name operators the problem has not.
+pub fn write_instructions<'a>(
+    segments: impl IntoIterator<Item = (&'a TimelineProblem, Vec<Instruction>)>,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(output);
+    writer.write_record(["segment", "instruction", "operator", "name", "channel", "bytes", "offset"])?;
+    for (problem, stream) in segments {
+        for instruction in stream {
+            let (word, operator, rest) = match instruction {
+                Instruction::DmaStart { operator, channel, bytes, offset, .. } => {
+                    let rest = [channel.to_string(), bytes.to_string(), offset.to_string()];
+                    ("DMAStart", operator, rest)
+                }
+                Instruction::DmaWait { operator } => ("DMAWait", operator, Default::default()),
+                Instruction::Compute { operator } => ("Compute", operator, Default::default()),
+            };
+            let (position, name) = (operator.to_string(), &problem.operators()[operator.index()].name);
+            let [channel, bytes, offset] = rest;
+            writer.write_record([problem.name(), word, &position, name, &channel, &bytes, &offset])?;
+        }
+    }
+    writer.flush()
+}

@@ -1,0 +1,423 @@
+//! The machine that a timeline is made for: memory on chip, DMA, compute rates. Read from TOML.
+//!
+//! ```toml
+//! name = "mine"
+//! about = "one line"              # optional
+//!
+//! [memory]
+//! capacity = 655_360              # bytes on chip, for activations and weight buffers together
+//! alignment = 64                  # bytes; weight buffers begin at multiples, sizes are rounded up; default 1
+//! slice = 65_536                  # bytes; an operator with more weights runs in slices; default: none does
+//! resident_weights = false        # whether weights may stay on chip from run to run; default false
+//!
+//! [dma]
+//! channels = 1                    # default 1; each carries one transfer at a time
+//! startup = 20e-6                 # seconds per transfer; default 0
+//! bandwidth = 50e6                # bytes per second of each channel
+//!
+//! [compute]
+//! macs_per_second = 2e9           # operators whose arithmetic (`cost`) is known
+//! bytes_per_second = 400e6        # the others: bytes of all tensors read and made
+//! overhead = 5e-6                 # seconds per operator; default 0
+//! times = "times.csv"             # measured times, columns operator,seconds; they go before everything else
+//!
+//! [compute.kinds.DEPTHWISE_CONV_2D]   # rates of one kind of operator
+//! macs_per_second = 500e6         # or bytes_per_second, or both
+//! ```
+//!
+//! Unknown members are refused. Every error names file, line and value. Seconds are kept as picoseconds, rates as whole
+//! numbers, so that times computed from them are exact integers.
+
+use super::time::Time;
+use crate::graph::{AliasKind, Graph, Operator};
+use crate::units::{Bytes, OperatorId};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// Machines that are always there, by name.
+pub const PRESETS: [(&str, &str); 3] = [
+    ("luna", include_str!("presets/luna.toml")),
+    ("ethos-u", include_str!("presets/ethos-u.toml")),
+    ("generic", include_str!("presets/generic.toml")),
+];
+
+/// How fast operators of one kind run. Where both rates are given, `bytes` serves operators of unknown arithmetic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rates {
+    /// Multiply-accumulates per second.
+    pub macs: Option<u64>,
+    /// Bytes read and written per second.
+    pub bytes: Option<u64>,
+}
+
+/// What a timeline is made for. Immutable once read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// What it is, in one line.
+    pub about: String,
+    /// Bytes on chip, for activations and weight buffers together.
+    pub capacity: Bytes,
+    /// Weight buffers begin at multiples of this and are rounded up to them, bytes.
+    pub alignment: Bytes,
+    /// Operators with more bytes of weights run in slices.
+    pub slice: Option<Bytes>,
+    /// Whether weights may stay on chip from run to run.
+    pub resident_weights: bool,
+    /// DMA channels, each with one transfer at a time.
+    pub channels: u32,
+    /// Time a transfer takes before its first byte.
+    pub startup: Time,
+    /// Bytes per second of each channel.
+    pub bandwidth: u64,
+    /// Multiply-accumulates per second, unless the kind has its own.
+    pub macs_per_second: u64,
+    /// Bytes per second of operators whose arithmetic is not known.
+    pub bytes_per_second: u64,
+    /// Time every operator takes besides.
+    pub overhead: Time,
+    /// Rates by kind of operator.
+    pub kinds: BTreeMap<String, Rates>,
+    /// Measured times by name of operator.
+    pub times: BTreeMap<String, Time>,
+}
+
+/// Why a machine cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// The file cannot be read.
+    #[error("{file}: cannot read: {source}")]
+    Io {
+        /// Which.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Something in it is wrong.
+    #[error("{file}, line {line}: {reason}: `{text}`")]
+    Line {
+        /// Which file.
+        file: String,
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+        /// What stands there.
+        text: String,
+    },
+    /// Neither a preset nor a file.
+    #[error("no machine '{name}': neither a file nor one of {known}")]
+    Unknown {
+        /// The name given.
+        name: String,
+        /// Presets there are.
+        known: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawMachine {
+    name: String,
+    #[serde(default)]
+    about: String,
+    memory: RawMemory,
+    dma: RawDma,
+    compute: RawCompute,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawMemory {
+    capacity: Spanned<u64>,
+    alignment: Option<Spanned<u64>>,
+    slice: Option<Spanned<u64>>,
+    #[serde(default)]
+    resident_weights: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDma {
+    channels: Option<Spanned<u32>>,
+    startup: Option<Spanned<f64>>,
+    bandwidth: Spanned<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCompute {
+    macs_per_second: Spanned<f64>,
+    bytes_per_second: Spanned<f64>,
+    overhead: Option<Spanned<f64>>,
+    times: Option<PathBuf>,
+    #[serde(default)]
+    kinds: BTreeMap<String, RawRates>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRates {
+    macs_per_second: Option<Spanned<f64>>,
+    bytes_per_second: Option<Spanned<f64>>,
+}
+
+/// Where things are in the text, for messages.
+struct Source<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+impl Source<'_> {
+    fn line(&self, at: usize, reason: impl Into<String>) -> MachineError {
+        let line = self.text.bytes().take(at).filter(|&byte| byte == b'\n').count();
+        let text = self.text.lines().nth(line).unwrap_or_default().trim().to_owned();
+        MachineError::Line { file: self.file.to_owned(), line: line + 1, reason: reason.into(), text }
+    }
+
+    fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, MachineError> {
+        match *value.get_ref() {
+            0 => Err(self.line(value.span().start, format!("{what} must be positive"))),
+            value => Ok(value),
+        }
+    }
+
+    fn rate(&self, value: &Spanned<f64>) -> Result<u64, MachineError> {
+        let rate = value.get_ref().round();
+        if (1.0..=1e18).contains(&rate) {
+            Ok(rate as u64)
+        } else {
+            Err(self.line(value.span().start, "a rate must be from 1 to 1e18 per second"))
+        }
+    }
+
+    fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, MachineError> {
+        let Some(value) = value else { return Ok(Time::ZERO) };
+        let time = Time::from_seconds(*value.get_ref()).filter(|_| *value.get_ref() <= 1e6);
+        time.ok_or_else(|| self.line(value.span().start, "seconds must be from 0 to 1e6"))
+    }
+}
+
+impl Machine {
+    /// The preset of a name, or else the machine described in the file of that name.
+    ///
+    /// # Errors
+    /// See [`MachineError`].
+    pub fn find(name: &str) -> Result<Self, MachineError> {
+        if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
+            return Self::parse(name, text);
+        }
+        let path = Path::new(name);
+        if !path.exists() && path.extension().is_none() {
+            let known = PRESETS.map(|(preset, _)| preset).join(", ");
+            return Err(MachineError::Unknown { name: name.to_owned(), known });
+        }
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| MachineError::Io { file: name.to_owned(), source })?;
+        Self::parse(name, &text)
+    }
+
+    /// The machine a text describes; `file` is what messages call it, and its folder is where `times` is looked for.
+    ///
+    /// # Errors
+    /// [`MachineError`] with the line of whatever is wrong.
+    pub fn parse(file: &str, text: &str) -> Result<Self, MachineError> {
+        let source = Source { file, text };
+        let raw: RawMachine = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            source.line(at, error.message())
+        })?;
+        let (memory, dma, compute) = (raw.memory, raw.dma, raw.compute);
+        let positive = |value: &Option<Spanned<u64>>, what| {
+            value.as_ref().map(|value| source.positive(value, what)).transpose()
+        };
+        let channels = match &dma.channels {
+            None => 1,
+            Some(count) if (1..=64).contains(count.get_ref()) => *count.get_ref(),
+            Some(count) => return Err(source.line(count.span().start, "channels must be from 1 to 64")),
+        };
+        let rate = |value: &Option<Spanned<f64>>| value.as_ref().map(|value| source.rate(value)).transpose();
+        let mut kinds = BTreeMap::new();
+        for (kind, rates) in &compute.kinds {
+            let (macs, bytes) = (rate(&rates.macs_per_second)?, rate(&rates.bytes_per_second)?);
+            kinds.insert(kind.clone(), Rates { macs, bytes });
+        }
+        let times = match &compute.times {
+            Some(times) => read_times(&Path::new(file).parent().unwrap_or(Path::new("")).join(times))?,
+            None => BTreeMap::new(),
+        };
+        Ok(Self {
+            name: raw.name,
+            about: raw.about,
+            capacity: Bytes::new(source.positive(&memory.capacity, "capacity")?),
+            alignment: Bytes::new(positive(&memory.alignment, "alignment")?.unwrap_or(1)),
+            slice: positive(&memory.slice, "slice")?.map(Bytes::new),
+            resident_weights: memory.resident_weights,
+            channels,
+            startup: source.seconds(dma.startup.as_ref())?,
+            bandwidth: source.rate(&dma.bandwidth)?,
+            macs_per_second: source.rate(&compute.macs_per_second)?,
+            bytes_per_second: source.rate(&compute.bytes_per_second)?,
+            overhead: source.seconds(compute.overhead.as_ref())?,
+            kinds,
+            times,
+        })
+    }
+
+    /// The time a transfer of so many bytes takes on one channel; none where it leaves the range of time.
+    pub fn transfer(&self, bytes: Bytes) -> Option<Time> {
+        Time::at_rate(bytes.get(), self.bandwidth)?.checked_add(self.startup)
+    }
+
+    /// The time an operator computes: as measured, else its arithmetic, or the bytes it touches, at the rate of its kind,
+    /// and the overhead. What only gives a tensor another shape, or runs regions, costs the overhead alone. None
+    /// where it leaves the range of time.
+    pub fn compute(&self, graph: &Graph, id: OperatorId) -> Option<Time> {
+        let operator = graph.operator(id);
+        if let Some(&time) = self.times.get(&operator.name) {
+            return Some(time);
+        }
+        let is_view =
+            |output| operator.aliases.iter().any(|a| a.output == output && a.kind == AliasKind::View);
+        let moves_nothing =
+            !operator.outputs.is_empty() && operator.outputs.iter().all(|&output| is_view(output));
+        if moves_nothing || !operator.regions.is_empty() {
+            return Some(self.overhead);
+        }
+        self.rated(graph, operator)?.checked_add(self.overhead)
+    }
+
+    fn rated(&self, graph: &Graph, operator: &Operator) -> Option<Time> {
+        let rates = self.kinds.get(&operator.kind).copied().unwrap_or_default();
+        let by_bytes_alone = rates.bytes.is_some() && rates.macs.is_none();
+        if let (Some(cost), false) = (operator.cost, by_bytes_alone) {
+            return Time::at_rate(cost, rates.macs.unwrap_or(self.macs_per_second));
+        }
+        let tensors = operator.inputs.iter().chain(&operator.outputs);
+        let bytes = tensors.map(|&tensor| u128::from(graph.tensor(tensor).bytes.get())).sum::<u128>();
+        Time::at_rate(u64::try_from(bytes).ok()?, rates.bytes.unwrap_or(self.bytes_per_second))
+    }
+}
+
+/// Reads measured times: a CSV file with the columns `operator` and `seconds`, one row per name.
+///
+/// # Errors
+/// [`MachineError`] with the line of whatever is wrong.
+pub fn read_times(path: &Path) -> Result<BTreeMap<String, Time>, MachineError> {
+    let file = path.display().to_string();
+    let text =
+        std::fs::read_to_string(path).map_err(|source| MachineError::Io { file: file.clone(), source })?;
+    let source = Source { file: &file, text: &text };
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let broken = |error: &csv::Error| {
+        let at = error.position().map_or(0, |position| position.byte() as usize);
+        source.line(at, "broken CSV")
+    };
+    let header = reader.headers().map_err(|error| broken(&error))?.clone();
+    if header.iter().ne(["operator", "seconds"]) {
+        return Err(source.line(0, "the header must be operator,seconds"));
+    }
+    let mut times = BTreeMap::new();
+    for row in reader.records() {
+        let row = row.map_err(|error| broken(&error))?;
+        let at = row.position().map_or(0, |position| position.byte() as usize);
+        let seconds = row[1].parse::<f64>().ok().filter(|seconds| *seconds <= 1e6);
+        let Some(time) = seconds.and_then(Time::from_seconds) else {
+            return Err(source.line(at, "seconds must be from 0 to 1e6"));
+        };
+        if times.insert(row[0].to_owned(), time).is_some() {
+            return Err(source.line(at, "this operator has a time already"));
+        }
+    }
+    Ok(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{GraphBuilder, Role, Tensor};
+
+    const PLAIN: &str = "name = \"m\"\n[memory]\ncapacity = 100\n[dma]\nstartup = 1e-6\nbandwidth = 2\n\
+        [compute]\nmacs_per_second = 10\nbytes_per_second = 4\n";
+
+    fn wrong(from: &str, to: &str) -> String {
+        Machine::parse("m.toml", &PLAIN.replace(from, to)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn presets_are_read_and_carry_their_names() {
+        for (name, _) in PRESETS {
+            let machine = Machine::find(name).unwrap();
+            assert_eq!(machine.name, name);
+            assert!(!machine.about.is_empty() && machine.channels >= 1);
+        }
+        assert_eq!(Machine::find("luna").unwrap().startup, Time::new(20_000_000));
+        let unknown = Machine::find("moon").unwrap_err().to_string();
+        assert_eq!(unknown, "no machine 'moon': neither a file nor one of luna, ethos-u, generic");
+        assert!(Machine::find("moon.toml").unwrap_err().to_string().starts_with("moon.toml: cannot read"));
+    }
+
+    #[test]
+    fn errors_name_file_line_and_value() {
+        assert_eq!(
+            wrong("bandwidth = 2", "bandwidth = 0"),
+            "m.toml, line 6: a rate must be from 1 to 1e18 per second: `bandwidth = 0`"
+        );
+        assert!(wrong("capacity = 100", "capacity = -1").starts_with("m.toml, line 3: "));
+        assert!(wrong("capacity = 100", "capacity = 0").contains("line 3: capacity must be positive"));
+        assert!(wrong("startup = 1e-6", "startup = nan").contains("line 5: seconds must be"));
+        assert!(wrong("startup", "start").contains("line 5: unknown field `start`"));
+        assert!(
+            wrong("[dma]", "[dma]\nchannels = 0").contains("channels must be from 1 to 64: `channels = 0`")
+        );
+        assert!(wrong("capacity = 100", "").contains("missing field `capacity`"));
+        assert!(wrong("[memory]", "[memory").starts_with("m.toml, line 2: "));
+    }
+
+    #[test]
+    fn times_follow_from_rates() {
+        let machine =
+            Machine::parse("m.toml", &format!("{PLAIN}[compute.kinds.Slow]\nmacs_per_second = 5\n")).unwrap();
+        assert_eq!(machine.transfer(Bytes::new(4)), Some(Time::new(2_000_001_000_000)));
+        let mut graph = GraphBuilder::new("g");
+        let x = graph.tensor(Tensor::new("x", 4, Role::Input));
+        let y = graph.tensor(Tensor::new("y", 8, Role::Output));
+        let body = graph.body();
+        for (name, kind, cost) in [("a", "Fast", Some(20)), ("b", "Slow", Some(20)), ("c", "Fast", None)] {
+            let mut operator = Operator::new(name, kind).reads([x]);
+            operator.cost = cost;
+            graph.operator(body, if name == "c" { operator.makes([y]) } else { operator });
+        }
+        graph.interface(body, [x], [y]);
+        let graph = graph.build().unwrap();
+        let seconds = |at| machine.compute(&graph, OperatorId::new(at)).unwrap().to_string();
+        assert_eq!([0, 1, 2].map(seconds), ["2.000 s", "4.000 s", "3.000 s"]);
+        let mut measured = machine;
+        measured.times.insert("b".to_owned(), Time::new(7));
+        assert_eq!(measured.compute(&graph, OperatorId::new(1)), Some(Time::new(7)));
+    }
+
+    #[test]
+    fn measured_times_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("times.csv");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read_times(&path).map_err(|error| error.to_string())
+        };
+        assert_eq!(read("operator,seconds\nconv,1e-3\n").unwrap()["conv"], Time::new(1_000_000_000));
+        assert!(
+            read("operator,seconds\na,1\na,2\n").unwrap_err().contains("line 3: this operator has a time")
+        );
+        assert!(
+            read("operator,seconds\na,x\n")
+                .unwrap_err()
+                .ends_with("line 2: seconds must be from 0 to 1e6: `a,x`")
+        );
+        assert!(read("name,seconds\n").unwrap_err().contains("line 1: the header must be"));
+        assert!(read("operator,seconds\na,1,2\n").unwrap_err().contains("line 2: broken CSV"));
+    }
+}

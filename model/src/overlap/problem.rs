@@ -1,0 +1,304 @@
+//! A straight run of operators with their times and bytes.
+
+use super::machine::Machine;
+use super::time::Time;
+use crate::units::{Bytes, OperatorId};
+
+/// One operator of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimedOperator {
+    /// Its name; need not be unique.
+    pub name: String,
+    /// How long it computes.
+    pub compute: Time,
+    /// Bytes of weights to be fetched before it runs; zero where it has none.
+    pub weights: Bytes,
+    /// Bytes of activations on chip while it runs: they lie at the lowest addresses.
+    pub activations: Bytes,
+}
+
+/// How weights are fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dma {
+    /// Channels, each with one transfer at a time.
+    pub channels: u32,
+    /// Time a transfer takes before its first byte.
+    pub startup: Time,
+    /// Bytes per second of each channel.
+    pub bandwidth: u64,
+}
+
+/// Why operators are no timeline problem.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TimelineError {
+    /// Times beyond the range.
+    #[error("times up to operator {operator} ('{name}') add up to more than 106 days")]
+    TooLong {
+        /// Which.
+        operator: OperatorId,
+        /// Its name.
+        name: String,
+    },
+    /// Sizes whose sum leaves 63 bits.
+    #[error("weights and activations up to operator {operator} ('{name}') leave 63 bits")]
+    TooLarge {
+        /// Which.
+        operator: OperatorId,
+        /// Its name.
+        name: String,
+    },
+    /// A number that must not be zero.
+    #[error("{0} must not be zero")]
+    Zero(&'static str),
+}
+
+/// Operators in a fixed order, DMA, and memory on chip. Validated once, immutable.
+///
+/// All times of a problem, computations and transfers, add up to at most [`Time::LONGEST`], all rounded weights and the
+/// largest activations to at most 2^63 - 1 bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimelineProblem {
+    name: String,
+    operators: Vec<TimedOperator>,
+    /// Per operator: time to fetch its weights in one transfer; none without weights.
+    loads: Vec<Option<Time>>,
+    /// Per operator: weights rounded up to the alignment.
+    buffers: Vec<Bytes>,
+    dma: Dma,
+    capacity: Bytes,
+    alignment: Bytes,
+    /// Largest rounded weights at even and at odd positions.
+    parity: [Bytes; 2],
+}
+
+impl TimelineProblem {
+    /// A problem from its parts. O(n).
+    ///
+    /// # Errors
+    /// See [`TimelineError`].
+    pub fn new(
+        name: impl Into<String>,
+        operators: Vec<TimedOperator>,
+        dma: Dma,
+        capacity: Bytes,
+        alignment: Bytes,
+    ) -> Result<Self, TimelineError> {
+        let zero = [
+            (dma.channels == 0, "the number of channels"),
+            (dma.bandwidth == 0, "the bandwidth"),
+            (alignment == Bytes::ZERO, "the alignment"),
+        ];
+        if let Some((_, what)) = zero.iter().find(|(is_zero, _)| *is_zero) {
+            return Err(TimelineError::Zero(what));
+        }
+        let mut loads = Vec::with_capacity(operators.len());
+        let mut buffers = Vec::with_capacity(operators.len());
+        let mut parity = [Bytes::ZERO; 2];
+        let (mut time, mut bytes, mut highest) = (Time::ZERO, 0u64, 0u64);
+        for (at, one) in operators.iter().enumerate() {
+            let who = || (OperatorId::at(at), one.name.clone());
+            let too_long = || {
+                let (operator, name) = who();
+                TimelineError::TooLong { operator, name }
+            };
+            let load = if one.weights == Bytes::ZERO {
+                None
+            } else {
+                let bare = Time::at_rate(one.weights.get(), dma.bandwidth);
+                Some(bare.and_then(|bare| bare.checked_add(dma.startup)).ok_or_else(too_long)?)
+            };
+            let sum = time.checked_add(one.compute).and_then(|sum| sum.checked_add(load.unwrap_or_default()));
+            time = sum.filter(|sum| *sum <= Time::LONGEST).ok_or_else(too_long)?;
+            highest = highest.max(one.activations.get());
+            let buffer = one.weights.align_up(alignment);
+            let sum = buffer.and_then(|buffer| bytes.checked_add(buffer.get()));
+            let fits = |sum: &u64| sum.checked_add(highest).is_some_and(|all| i64::try_from(all).is_ok());
+            let (Some(buffer), Some(sum)) = (buffer, sum.filter(fits)) else {
+                let (operator, name) = who();
+                return Err(TimelineError::TooLarge { operator, name });
+            };
+            bytes = sum;
+            parity[at % 2] = parity[at % 2].max(buffer);
+            loads.push(load);
+            buffers.push(buffer);
+        }
+        Ok(Self { name: name.into(), operators, loads, buffers, dma, capacity, alignment, parity })
+    }
+
+    /// A problem on a machine, without slicing.
+    ///
+    /// # Errors
+    /// See [`TimelineError`].
+    pub fn on(
+        machine: &Machine,
+        name: impl Into<String>,
+        operators: Vec<TimedOperator>,
+    ) -> Result<Self, TimelineError> {
+        let dma = Dma { channels: machine.channels, startup: machine.startup, bandwidth: machine.bandwidth };
+        Self::new(name, operators, dma, machine.capacity, machine.alignment)
+    }
+
+    /// With at least these sizes for the two buffers of ping-pong: they are shared by all segments of a program.
+    #[must_use]
+    pub fn with_parity(mut self, parity: [Bytes; 2]) -> Self {
+        self.parity = [0, 1].map(|at| self.parity[at].max(parity[at]));
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The operators, in the order they run.
+    pub fn operators(&self) -> &[TimedOperator] {
+        &self.operators
+    }
+
+    /// Number of operators.
+    pub fn len(&self) -> usize {
+        self.operators.len()
+    }
+
+    /// True without operators.
+    pub fn is_empty(&self) -> bool {
+        self.operators.is_empty()
+    }
+
+    /// How weights are fetched.
+    pub fn dma(&self) -> Dma {
+        self.dma
+    }
+
+    /// Bytes on chip.
+    pub fn capacity(&self) -> Bytes {
+        self.capacity
+    }
+
+    /// Buffers begin at multiples of this.
+    pub fn alignment(&self) -> Bytes {
+        self.alignment
+    }
+
+    /// Time to fetch the weights of the operator at a position in one transfer; none without weights.
+    pub fn load(&self, at: usize) -> Option<Time> {
+        self.loads[at]
+    }
+
+    /// Bytes of the buffer for the weights of the operator at a position: rounded up.
+    pub fn buffer(&self, at: usize) -> Bytes {
+        self.buffers[at]
+    }
+
+    /// Largest buffer at even and at odd positions.
+    pub fn parity(&self) -> [Bytes; 2] {
+        self.parity
+    }
+
+    /// Positions of operators with weights, ascending.
+    pub fn weighted(&self) -> Vec<usize> {
+        (0..self.len()).filter(|&at| self.loads[at].is_some()).collect()
+    }
+
+    /// Most bytes of activations on chip.
+    pub fn activations(&self) -> Bytes {
+        self.operators.iter().map(|one| one.activations).max().unwrap_or(Bytes::ZERO)
+    }
+
+    /// The highest address at which a buffer of `size` bytes ends at or below `end`; none where there is none.
+    pub fn below(&self, end: Bytes, size: Bytes) -> Option<Bytes> {
+        let top = end.get().checked_sub(size.get())?;
+        Some(Bytes::new(top - top % self.alignment.get()))
+    }
+
+    /// The first operator whose activations and weights do not fit on chip together: then there is no timeline.
+    pub fn too_large(&self) -> Option<usize> {
+        (0..self.len()).find(|&at| {
+            let free = self.below(self.capacity, self.buffers[at]);
+            free.is_none_or(|free| free < self.operators[at].activations)
+        })
+    }
+}
+
+/// The operators with those of more than `slice` bytes of weights cut into equal parts of at most that (the last may be
+/// smaller), named `conv[1/3]`; computing time is divided in proportion to bytes. O(n + parts).
+///
+/// # Panics
+/// If `slice` is zero.
+pub fn sliced(operators: Vec<TimedOperator>, slice: Bytes) -> Vec<TimedOperator> {
+    let mut all = Vec::with_capacity(operators.len());
+    for one in operators {
+        let parts = one.weights.get().div_ceil(slice.get());
+        if parts <= 1 {
+            all.push(one);
+            continue;
+        }
+        // Cumulated shares, so that parts add up exactly.
+        let share = |whole: u64, part: u64| (u128::from(whole) * u128::from(part) / u128::from(parts)) as u64;
+        let each = one.weights.get().div_ceil(parts);
+        for part in 0..parts {
+            let weights = each.min(one.weights.get() - each * part);
+            let compute = share(one.compute.get(), part + 1) - share(one.compute.get(), part);
+            all.push(TimedOperator {
+                name: format!("{}[{}/{parts}]", one.name, part + 1),
+                compute: Time::new(compute),
+                weights: Bytes::new(weights),
+                activations: one.activations,
+            });
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operator(compute: u64, weights: u64, activations: u64) -> TimedOperator {
+        let (weights, activations) = (Bytes::new(weights), Bytes::new(activations));
+        TimedOperator { name: "o".into(), compute: Time::new(compute), weights, activations }
+    }
+
+    const DMA: Dma = Dma { channels: 1, startup: Time::new(10), bandwidth: 1_000_000_000_000 };
+
+    #[test]
+    fn loads_and_buffers_are_derived() {
+        let operators = vec![operator(5, 100, 8), operator(5, 0, 8), operator(5, 33, 8)];
+        let p = TimelineProblem::new("p", operators, DMA, Bytes::new(120), Bytes::new(16)).unwrap();
+        assert_eq!([p.load(0), p.load(1), p.load(2)], [Some(Time::new(110)), None, Some(Time::new(43))]);
+        assert_eq!([0, 1, 2].map(|at| p.buffer(at).get()), [112, 0, 48]);
+        assert_eq!(p.parity().map(Bytes::get), [112, 0]);
+        assert_eq!(p.weighted(), [0, 2]);
+        // 112 aligned bytes leave the lowest 8 of 120 only at address 0.
+        assert_eq!(p.too_large(), Some(0));
+        assert_eq!(p.below(Bytes::new(120), Bytes::new(48)), Some(Bytes::new(64)));
+    }
+
+    #[test]
+    fn what_leaves_the_range_is_refused() {
+        let new = |one: TimedOperator, dma| {
+            TimelineProblem::new("p", vec![operator(0, 0, 0), one], dma, Bytes::new(1), Bytes::new(16))
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(new(operator(u64::MAX, 0, 0), DMA).contains("operator 1 ('o') add up to more than 106 days"));
+        assert!(new(operator(0, 1 << 40, 0), Dma { bandwidth: 1, ..DMA }).contains("106 days"));
+        assert!(new(operator(0, u64::MAX, 0), Dma { bandwidth: u64::MAX, ..DMA }).contains("leave 63 bits"));
+        assert!(new(operator(0, 1, 0), Dma { channels: 0, ..DMA }).contains("channels must not be zero"));
+    }
+
+    #[test]
+    fn slices_add_up() {
+        let all = sliced(vec![operator(10, 7, 3), operator(1, 2, 0)], Bytes::new(3));
+        let parts: Vec<_> = all.iter().map(|o| (o.compute.get(), o.weights.get(), o.name.as_str())).collect();
+        assert_eq!(parts, [(3, 3, "o[1/3]"), (3, 3, "o[2/3]"), (4, 1, "o[3/3]"), (1, 2, "o")]);
+        for bytes in 1..60 {
+            for slice in 1..20 {
+                let all = sliced(vec![operator(11, bytes, 0)], Bytes::new(slice));
+                assert_eq!(all.iter().map(|o| o.weights.get()).sum::<u64>(), bytes);
+                assert!(all.iter().all(|o| (1..=slice).contains(&o.weights.get())), "{bytes} by {slice}");
+                assert_eq!(all.iter().map(|o| o.compute.get()).sum::<u64>(), 11);
+            }
+        }
+    }
+}

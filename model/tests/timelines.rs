@@ -1,0 +1,247 @@
+//! The checker of timelines finds every planted violation; instructions run again; programs follow their graph.
+
+use plimsoll_model::graph::{Control, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
+use plimsoll_model::order::Order;
+use plimsoll_model::overlap::{
+    Dma, Instruction, Machine, OverlapOptions, OverlapProgram, Piece, RegionOrder, ReplayError, Slot, Span,
+    Time, TimedOperator, Timeline, TimelineProblem, TimelineViolation as Violation, Transfer, check_timeline,
+    replay, write_instructions,
+};
+use plimsoll_model::{Bytes, OperatorId, RegionId};
+
+fn span(start: u64, end: u64) -> Span {
+    Span { start: Time::new(start), end: Time::new(end) }
+}
+
+/// Three operators: 10 bytes, none, 20 bytes; one byte takes one picosecond, start-up one.
+fn problem() -> TimelineProblem {
+    let one = |name: &str, compute, weights, activations| TimedOperator {
+        name: name.into(),
+        compute: Time::new(compute),
+        weights: Bytes::new(weights),
+        activations: Bytes::new(activations),
+    };
+    let operators = vec![one("a", 5, 10, 8), one("b", 5, 0, 16), one("c", 5, 20, 4)];
+    let dma = Dma { channels: 2, startup: Time::new(1), bandwidth: 1_000_000_000_000 };
+    TimelineProblem::new("p", operators, dma, Bytes::new(64), Bytes::new(4)).unwrap()
+}
+
+fn transfer(operator: u32, channel: u32, bytes: u64, at: (u64, u64), offset: u64) -> Transfer {
+    let (operator, bytes, offset) = (OperatorId::new(operator), Bytes::new(bytes), Bytes::new(offset));
+    Transfer { operator, channel, bytes, span: span(at.0, at.1), offset, size: bytes }
+}
+
+/// a is fetched from 0 to 11 and runs to 16, b to 21; c is fetched from 11 to 32.
+fn valid() -> Timeline {
+    Timeline {
+        transfers: vec![transfer(0, 0, 10, (0, 11), 52), transfer(2, 0, 20, (11, 32), 20)],
+        computations: vec![span(11, 16), span(16, 21), span(32, 37)],
+        slots: vec![],
+    }
+}
+
+/// What is found after a change.
+fn found(change: impl FnOnce(&mut Timeline)) -> Vec<Violation> {
+    let mut timeline = valid();
+    change(&mut timeline);
+    check_timeline(&problem(), &timeline)
+}
+
+#[test]
+fn a_valid_timeline_passes_and_is_measured() {
+    assert_eq!(found(|_| ()), []);
+    let (p, t) = (problem(), valid());
+    assert_eq!(t.makespan(), Time::new(37));
+    let occupancy: Vec<_> = t.occupancy(&p).iter().map(|&(time, bytes)| (time.get(), bytes.get())).collect();
+    assert_eq!(occupancy, [(0, 18), (11, 38), (16, 36), (21, 24), (37, 0)]);
+    assert_eq!(t.peak(&p), Bytes::new(38));
+    // On another channel at the same time, and a slot around it.
+    let more = found(|t| {
+        t.transfers[1] = transfer(2, 1, 20, (0, 21), 20);
+        t.slots.push(Slot { offset: Bytes::new(20), size: Bytes::new(24) });
+    });
+    assert_eq!(more, []);
+}
+
+#[test]
+fn order_and_times_are_checked() {
+    assert!(matches!(
+        found(|t| t.computations.truncate(2))[..],
+        [Violation::Count { given: 2, expected: 3 }]
+    ));
+    assert!(matches!(found(|t| t.computations[2] = span(32, 36))[..], [Violation::ComputeTime { .. }]));
+    assert!(matches!(found(|t| t.computations[1] = span(15, 20))[..], [Violation::Precedence { .. }]));
+    assert!(matches!(found(|t| t.computations[2] = span(31, 36))[..], [Violation::Late { .. }]));
+    let longer = found(|t| t.transfers[0].span = span(0, 10));
+    assert!(matches!(longer[..], [Violation::TransferTime { expected, .. }] if expected == Time::new(11)));
+    assert_eq!(longer[0].to_string(), "transfer 0 of 10 bytes takes from 0 ps to 10 ps, which is not 11 ps");
+    let backwards = found(|t| t.computations[0] = Span { start: Time::MAX, end: Time::new(4) });
+    assert!(matches!(backwards[..], [Violation::ComputeTime { .. }, ..]));
+}
+
+#[test]
+fn transfers_and_channels_are_checked() {
+    assert!(matches!(
+        found(|t| t.transfers[1].channel = 2)[..],
+        [Violation::NoSuchChannel { channel: 2, .. }]
+    ));
+    let nobody = found(|t| t.transfers[1].operator = OperatorId::new(3));
+    assert!(matches!(nobody[..], [Violation::NoSuchOperator { transfer: 1, .. }]));
+    assert!(matches!(found(|t| t.transfers.truncate(1))[..], [Violation::Carried { given: 0, .. }]));
+    let part = found(|t| t.transfers[1] = transfer(2, 0, 12, (11, 24), 20));
+    assert!(matches!(part[..], [Violation::Carried { given: 12, .. }]));
+    let twice = found(|t| t.transfers.push(transfer(2, 1, 4, (11, 16), 40)));
+    assert!(matches!(
+        twice[..],
+        [Violation::Twice { first: 1, second: 2, .. }, Violation::Carried { given: 24, .. }]
+    ));
+    let busy = found(|t| t.transfers[1].span = span(10, 31));
+    assert!(matches!(busy[..], [Violation::ChannelBusy { first: 0, second: 1, channel: 0, .. }]));
+    assert_eq!(found(|t| (t.transfers[1].channel, t.transfers[1].span) = (1, span(10, 31))), []);
+}
+
+#[test]
+fn memory_is_checked() {
+    assert!(matches!(found(|t| t.transfers[1].size = Bytes::new(16))[..], [Violation::BufferSize { .. }]));
+    assert!(matches!(found(|t| t.transfers[1].offset = Bytes::new(22))[..], [Violation::Misaligned { .. }]));
+    assert!(matches!(
+        found(|t| t.transfers[0].offset = Bytes::new(56))[..],
+        [Violation::OverCapacity { end: 66, .. }]
+    ));
+    let overlap = found(|t| t.transfers[1].offset = Bytes::new(36));
+    assert!(matches!(overlap[..], [Violation::Overlap { offset, time, .. }]
+        if offset == Bytes::new(52) && time == Time::new(11)));
+    // c's buffer is occupied while b runs with 16 bytes of activations, not while a does.
+    let low = found(|t| t.transfers[1].offset = Bytes::new(8));
+    assert!(matches!(low[..], [Violation::Activations { operator, .. }] if operator == OperatorId::new(1)));
+    let later = found(|t| {
+        (t.transfers[1].offset, t.transfers[1].span) = (Bytes::new(8), span(21, 42));
+        t.computations[2] = span(42, 47);
+    });
+    assert_eq!(later, []);
+    let far = found(|t| {
+        (t.transfers[0].offset, t.transfers[0].size) = (Bytes::new(u64::MAX - 3), Bytes::new(u64::MAX));
+    });
+    assert!(matches!(far[..], [Violation::OverCapacity { .. }]));
+}
+
+#[test]
+fn slots_are_checked() {
+    let slot = |offset, size| Slot { offset: Bytes::new(offset), size: Bytes::new(size) };
+    assert!(matches!(
+        found(|t| t.slots.push(slot(44, 12)))[..],
+        [Violation::SlotOverlap { what: "transfer", .. }]
+    ));
+    let two = found(|t| t.slots.extend([slot(20, 20), slot(20, 24)]));
+    assert!(matches!(two[..], [Violation::SlotOverlap { what: "slot", .. }]));
+    assert!(matches!(
+        found(|t| t.slots.push(slot(12, 4)))[..],
+        [Violation::Activations { what: "slot", .. }]
+    ));
+    assert!(matches!(
+        found(|t| t.slots.push(slot(62, 1)))[..],
+        [Violation::Misaligned { .. }] | [Violation::Misaligned { .. }, ..]
+    ));
+    assert!(matches!(
+        found(|t| t.slots.push(slot(64, 4)))[..],
+        [Violation::OverCapacity { what: "slot", .. }]
+    ));
+}
+
+#[test]
+fn activations_above_the_capacity_are_told() {
+    let p = problem();
+    let small =
+        TimelineProblem::new("p", p.operators().to_vec(), p.dma(), Bytes::new(15), Bytes::new(1)).unwrap();
+    let found = check_timeline(&small, &valid());
+    assert!(found.iter().any(|one| matches!(one, Violation::TooLarge { .. })), "{found:?}");
+}
+
+#[test]
+fn instructions_are_those_of_the_timeline() {
+    let (p, t) = (problem(), valid());
+    let stream = t.instructions();
+    let mut csv = Vec::new();
+    write_instructions([(&p, stream.clone())], &mut csv).unwrap();
+    assert_eq!(
+        String::from_utf8(csv).unwrap(),
+        "segment,instruction,operator,name,channel,bytes,offset\np,DMAStart,0,a,0,10,52\np,DMAWait,0,a,,,\n\
+         p,DMAStart,2,c,0,20,20\np,Compute,0,a,,,\np,Compute,1,b,,,\np,DMAWait,2,c,,,\np,Compute,2,c,,,\n"
+    );
+    assert_eq!(replay(&p, &stream).unwrap(), t);
+    let compute = |raw| Instruction::Compute { operator: OperatorId::new(raw) };
+    assert!(matches!(replay(&p, &[compute(1)]), Err(ReplayError::Order { at: 0, expected: 0, .. })));
+    let wait = Instruction::DmaWait { operator: OperatorId::new(9) };
+    assert_eq!(replay(&p, &[wait]), Err(ReplayError::Unknown { at: 0 }));
+}
+
+/// a; if { t1; t2 } else { }; loop { b }; c.
+#[test]
+fn segments_follow_the_regions() {
+    let mut g = GraphBuilder::new("g");
+    let x = g.tensor(Tensor::new("x", 8, Role::Input));
+    let [a, y, z, p, q, s, o] = [("a", 16), ("y", 8), ("z", 8), ("p", 100), ("q", 8), ("s", 8), ("o", 8)]
+        .map(|(name, bytes)| {
+            g.tensor(Tensor::new(name, bytes, if name == "o" { Role::Output } else { Role::Activation }))
+        });
+    let w = g.tensor(Tensor::new("w", 40, Role::Weight));
+    let body = g.body();
+    g.operator(body, Operator::new("first", "F").reads([x, w]).makes([a]));
+    let choose = g.operator(body, Operator::new("choose", "If").reads([a]).makes([y]));
+    let then = g.region(choose, "then");
+    g.operator(then, Operator::new("t1", "F").reads([a, w]).makes([p]));
+    g.operator(then, Operator::new("t2", "F").reads([p]).makes([q]));
+    g.interface(then, [], [q]);
+    let other = g.region(choose, "else");
+    g.interface(other, [], [a]);
+    let mut repeat = Operator::new("repeat", "Again").reads([y]).makes([z]);
+    repeat.control = Some(Control::Loop);
+    let repeat = g.operator(body, repeat);
+    let given = g.tensor(Tensor::new("given", 8, Role::Activation));
+    let trip = g.region(repeat, "trip");
+    g.operator(trip, Operator::new("b", "F").reads([given, w]).makes([s]));
+    g.interface(trip, [given], [s]);
+    g.operator(body, Operator::new("last", "F").reads([z]).makes([o]));
+    g.interface(body, [x], [o]);
+    let g = g.build().unwrap();
+
+    let storages: Vec<_> = (0..g.regions().len())
+        .map(|at| {
+            let inner = |id: OperatorId| Bytes::new(if g.operator(id).name == "choose" { 108 } else { 0 });
+            g.storages(RegionId::at(at), &LivenessOptions::default(), inner).unwrap()
+        })
+        .collect();
+    let orders: Vec<Order> = storages.iter().map(|one| one.problem.as_in_file()).collect();
+    let regions: Vec<_> =
+        storages.iter().zip(&orders).map(|(storages, order)| RegionOrder { storages, order }).collect();
+    let machine = Machine::find("luna").unwrap();
+    let options = OverlapOptions { trips: 3, ..OverlapOptions::default() };
+    let program = OverlapProgram::new(&g, &regions, &machine, options).unwrap();
+    let names: Vec<Vec<&str>> = program
+        .segments()
+        .iter()
+        .map(|segment| segment.problem.operators().iter().map(|one| one.name.as_str()).collect())
+        .collect();
+    assert_eq!(names, [vec!["first"], vec!["t1", "t2"], vec!["b"], vec!["last"]]);
+    let [
+        Piece::Segment(0),
+        Piece::Branch(branches),
+        Piece::Loop { condition, body, trips: 3 },
+        Piece::Segment(3),
+    ] = &program.course()[..]
+    else {
+        panic!("{:?}", program.course());
+    };
+    assert_eq!((branches.len(), branches[1].len(), condition.len()), (2, 0, 0));
+    assert_eq!(body[..], [Piece::Segment(2)]);
+    // a (16) and y (8) are held around the branch, which holds p and q.
+    let t1 = &program.segments()[1].problem.operators()[0];
+    assert_eq!((t1.activations, t1.weights), (Bytes::new(24 + 100), Bytes::new(40)));
+    let time = |at: usize| Time::new([1, 20, 300, 4000][at]);
+    assert_eq!(program.longest(&time), Some(Time::new(1 + 20 + 900 + 4000)));
+    assert_eq!(program.path(&time, 100), [0, 1, 2, 2, 2, 3]);
+    assert_eq!(program.path(&time, 2), [0, 1]);
+    assert_eq!(program.longest(&|_| Time::MAX), None);
+    // All segments share the two buffers of ping-pong.
+    assert!(program.segments().iter().all(|one| one.problem.parity() == [Bytes::new(64), Bytes::ZERO]));
+}
