@@ -137,7 +137,7 @@ impl Rest {
     }
 }
 
-/// The longest path described of the head of this file. O(n WINDOW^2).
+/// The longest path described at the head of this file. O(n WINDOW^2).
 pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
     let channels = u64::from(problem.dma().channels);
     let count = problem.len();
