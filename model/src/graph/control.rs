@@ -2,7 +2,7 @@
 //!
 //! | control | runs | kinds that are known by name |
 //! |---|---|---|
-//! | [`Control::Branch`] | exactly one of its regions; an only one, or nothing | `If`, `IF`, `Case`, `Switch`, `scf.if`, `stablehlo.case` |
+//! | [`Control::Branch`] | exactly one of its regions; an only one or nothing, where it makes nothing | `If`, `IF`, `Case`, `Switch`, `scf.if`, `stablehlo.case` |
 //! | [`Control::Loop`] | its body any number of times, none included; of two regions the first is the condition, which runs before each trip and once more | `Loop`, `Scan`, `While`, `WHILE`, `scf.while`, `scf.for` |
 //! | [`Control::Call`] | all its regions once, one after the other | `Call`, `CALL`, `CALL_ONCE`, `scf.execute_region` |
 //!
@@ -23,7 +23,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Control {
-    /// Exactly one of them; where there is only one, it or nothing.
+    /// Exactly one of them; where there is only one and nothing is made of it, it or nothing.
     Branch,
     /// The only one any number of times; of two the second, and the first before each trip and once more.
     Loop,

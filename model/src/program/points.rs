@@ -97,8 +97,8 @@ impl Points {
             ends.push(last);
         }
         let left = match control {
-            // An only branch need not run.
-            Control::Branch if ends.len() == 1 => vec![enter, last],
+            // An only branch need not run, unless something is made of it.
+            Control::Branch if ends.len() == 1 && graph.operator(id).outputs.is_empty() => vec![enter, last],
             Control::Branch => ends,
             Control::Call => vec![last],
             Control::Loop => {

@@ -175,3 +175,26 @@ fn views_of_a_region_share_there() {
         ["c 4 0-4 6-8", "y 4 5-6 7-10", "a 4 3-6"]
     );
 }
+
+#[test]
+fn an_only_branch_may_be_passed_by() {
+    let mut g = GraphBuilder::new("only");
+    let c = g.tensor(Tensor::new("c", 1, Role::Input));
+    let [k, t] = [("k", 4), ("t", 4)].map(|(name, bytes)| activation(&mut g, name, bytes));
+    let z = g.tensor(Tensor::new("z", 2, Role::Output));
+    let body = g.body();
+    g.operator(body, Operator::new("k", "F").reads([c]).makes([k]));
+    let maybe = g.operator(body, Operator::new("maybe", "If").reads([c]));
+    g.operator(body, Operator::new("z", "F").reads([k]).makes([z]));
+    let then = g.region(maybe, "then");
+    g.operator(then, Operator::new("t", "Print").reads([k]).makes([t]));
+    g.interface(body, [c], [z]);
+    let graph = g.build().unwrap();
+    let program = program(&graph, ProgramOptions::default());
+    // 0 Begin, 1 k, 2 Enter, 3 Begin then, 4 t, 5 End, 6 Exit, 7 z, 8 End
+    assert_eq!(show(program.instance()), ["c 1 0-3", "k 4 1-8", "z 2 7-9", "t 4 4-5"]);
+    assert_eq!(program.points().predecessors(6), [2, 5]);
+    let layout = Layout::from_raw([0, 1, 5, 5]);
+    let report = crate::execution::check_execution(&program.placed(&layout), &Default::default()).unwrap();
+    assert_eq!((report.runs, report.complete, report.violations.len()), (2, true, 0));
+}

@@ -51,8 +51,8 @@ fn store(
 ) -> Result<(), Failure> {
     let program = &ordered.program;
     let instance = program.instance();
+    let seen = scheme.instance(program);
     if let Some(path) = &args.instance {
-        let seen = scheme.instance(program);
         output::write_file(path, |file| write_instance(&seen, file))?;
     }
     if let Some(path) = &args.orders {
@@ -62,7 +62,7 @@ fn store(
         output::write_file(path, |file| write_places(program, found, file))?;
     }
     if let Some(path) = &args.output {
-        output::write_file(path, |file| write_layout(instance, &found.layout, file))?;
+        output::write_file(path, |file| write_layout(&seen, &found.layout, file))?;
     }
     if let Some(path) = &args.plot {
         let algorithm = &format!("{} with {solver}", scheme.name);

@@ -241,8 +241,9 @@ impl<'a> Machine<'a> {
         match owner.flow.control {
             Control::Call => (0..count).for_each(|region| self.region(id, owner, region, exchanged)),
             Control::Branch => {
-                // An only branch need not run.
-                let region = self.decide(id, count.max(2));
+                // An only branch need not run, unless something is made of it.
+                let idle = count == 1 && self.prepared.graph.operator(id).outputs.is_empty();
+                let region = self.decide(id, count + usize::from(idle));
                 if region < count {
                     self.region(id, owner, region, exchanged);
                 }
