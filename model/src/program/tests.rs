@@ -195,6 +195,10 @@ fn an_only_branch_may_be_passed_by() {
     assert_eq!(show(program.instance()), ["c 1 0-3", "k 4 1-8", "z 2 7-9", "t 4 4-5"]);
     assert_eq!(program.points().predecessors(6), [2, 5]);
     let layout = Layout::from_raw([0, 1, 5, 5]);
-    let report = crate::execution::check_execution(&program.placed(&layout), &Default::default()).unwrap();
+    let report = crate::execution::check_execution(
+        &program.placed(&layout),
+        &crate::execution::ExecutionOptions::default(),
+    )
+    .unwrap();
     assert_eq!((report.runs, report.complete, report.violations.len()), (2, true, 0));
 }
