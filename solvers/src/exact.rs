@@ -3,7 +3,8 @@
 //! In this order, ending as soon as the best layout meets the bound, which is then proved without further ado:
 //! 1. *bounds*;
 //! 2. *orders*: one placement per order, each given up as soon as it reaches the best; where the sprint will not do, what
-//!    ends above the bound is moved to the front a few times; between small and large there is a first short *iterate*;
+//!    ends above the bound is moved to the front a few times; between small and large, and without a time limit, there is a first short
+//!    *iterate*;
 //! 3. *sprint*: some ten thousand nodes of [`Search`] aimed at the bound, which settles most instances of moderate size;
 //! 4. *eject*: an ejection search on the best layout, before the sprint where the instance is not small;
 //! 5. *iterate*: an iterated search over orders, which settles some that are left and gives the rest a good layout early;
@@ -73,7 +74,7 @@ const SPRINT_NODES: u64 = 60_000;
 const ITERATE: (u64, u64, f64) = (400_000, 100, 0.5);
 
 /// The same for its short turn before the ejection search, which seldom reaches the bound itself.
-const ITERATE_BRIEFLY: (u64, u64, f64) = (100_000, 100, 0.15);
+const ITERATE_BRIEFLY: (u64, u64, f64) = (100_000, 100, 1.0);
 
 /// What the phases share.
 struct Phases<'a> {
@@ -278,7 +279,8 @@ impl Solver<Offsets> for Exact {
         let n = instance.len();
         phases.phase("orders", if n < HUGE_BUFFERS { Phases::orders } else { Phases::valleys });
         if n > SMALL_BUFFERS {
-            if n <= SPRINT_BUFFERS {
+            // Ejection gets further from a plain placement, and with a limit comes first; without one it may take long.
+            if n <= SPRINT_BUFFERS && phases.budget.time_left().is_none() {
                 phases.phase("iterate briefly", |p| p.iterate(ITERATE_BRIEFLY)).transpose()?;
             }
             phases.phase("eject", Phases::eject);
