@@ -93,9 +93,8 @@ impl Comparison {
 
     /// The optimum over all layouts, where it is proved: bytes.
     pub fn optimum(&self) -> Option<u64> {
-        let bound = self.of(Scheme::Exclusive).map(|line| line.lower_bound).max()?;
         let best = self.lines.iter().map(|line| line.arena).min()?;
-        (bound == best).then_some(best)
+        (self.bound(Scheme::Exclusive) == best).then_some(best)
     }
 
     /// Where bounds and arenas contradict: a bound of a scheme holds for every scheme that allows less.
@@ -141,9 +140,7 @@ impl Comparison {
         let step = |(name, from, to)| Some((name, value(from)? - value(to)?));
         steps.into_iter().filter_map(step).collect()
     }
-}
 
-impl Comparison {
     /// A table of the planners, the chain, and what each idea saves.
     pub fn text(&self) -> String {
         let Self { graph, regions, buffers, load, .. } = self;
@@ -174,7 +171,7 @@ impl Comparison {
             ("runs", Align::Right),
             ("seconds", Align::Right),
         ]);
-        let least = self.of(Scheme::Exclusive).map(|line| line.lower_bound).max().unwrap_or(0);
+        let least = self.bound(Scheme::Exclusive);
         for line in &self.lines {
             let over = crate::report::gap_percent(line.arena.into(), least.into());
             let over =

@@ -220,7 +220,7 @@ pub struct Planner<'a> {
 
 /// Offsets of a whole instance, and what is proved.
 struct Placed {
-    offsets: Vec<Bytes>,
+    layout: Layout,
     bound: Bytes,
     witness: String,
     seconds: f64,
@@ -239,10 +239,9 @@ impl Planner<'_> {
             }
             Scheme::Nested => self.nested(program)?,
         };
-        let layout = Layout::from_raw(placed.offsets.iter().map(|offset| offset.get()));
+        let Placed { layout, bound, witness, seconds } = placed;
         let peak = layout.peak(program.instance());
         let report = self.check(program, &layout)?;
-        let Placed { bound, witness, seconds, .. } = placed;
         Ok(ProgramPlan {
             layout,
             peak,
@@ -273,16 +272,16 @@ impl Planner<'_> {
     fn place(&self, instance: &Instance) -> Result<Placed, BranchError> {
         let (scheme, algorithm) = (self.scheme.name, self.solver.name);
         if instance.is_empty() {
-            let (offsets, witness) = (Vec::new(), "nothing to place".to_owned());
-            return Ok(Placed { offsets, bound: Bytes::ZERO, witness, seconds: 0.0 });
+            let (layout, witness) = (Layout::new(Vec::new()), "nothing to place".to_owned());
+            return Ok(Placed { layout, bound: Bytes::ZERO, witness, seconds: 0.0 });
         }
         let attempt = run(self.solver, instance, self.setup, self.limits, &mut Silent);
         let outcome = attempt.result.map_err(|source| BranchError::Run { scheme, algorithm, source })?;
         let layout = outcome.solution.ok_or(BranchError::Nothing { scheme, algorithm })?;
         let floor = simple_bound(instance);
         let bound = if floor.value > outcome.lower_bound.value { floor } else { outcome.lower_bound };
-        let (offsets, witness) = (layout.offsets().to_vec(), bound.witness.to_string());
-        Ok(Placed { offsets, bound: bound.value, witness, seconds: attempt.seconds })
+        let witness = bound.witness.to_string();
+        Ok(Placed { layout, bound: bound.value, witness, seconds: attempt.seconds })
     }
 
     /// Every frame on its own, innermost first: an operator's block is the largest arena among its frames.
@@ -303,21 +302,20 @@ impl Planner<'_> {
                 let floor = simple_bound(&floor);
                 (placed.bound, placed.witness) = (floor.value, floor.witness.to_string());
             }
-            let layout = Layout::from_raw(placed.offsets.iter().map(|offset| offset.get()));
             if let Some(owner) = frame.owner {
                 let (block, least) = (&mut blocks[owner.index()], &mut least[owner.index()]);
-                *block = (*block).max(layout.peak(&instance));
+                *block = (*block).max(placed.layout.peak(&instance));
                 *least = (*least).max(placed.bound);
             }
             offsets[at] = vec![Bytes::ZERO; frame.buffers.len()];
-            for (&buffer, &offset) in which.iter().zip(&placed.offsets) {
+            for (&buffer, &offset) in which.iter().zip(placed.layout.offsets()) {
                 offsets[at][buffer] = offset;
             }
             body = Some(placed);
         }
         let layout = program.assemble(&frames, &offsets);
         let body = body.expect("the body is a frame");
-        Ok(Placed { offsets: layout.offsets().to_vec(), seconds, ..body })
+        Ok(Placed { layout, seconds, ..body })
     }
 }
 
@@ -338,5 +336,6 @@ fn end_to_end(program: &Program<'_>) -> Placed {
     };
     let offsets: Vec<Bytes> =
         program.instance().buffers().iter().map(|buffer| place(buffer.size())).collect();
-    Placed { offsets, bound: next, witness: "the sum of all sizes".to_owned(), seconds: 0.0 }
+    let layout = Layout::new(offsets);
+    Placed { layout, bound: next, witness: "the sum of all sizes".to_owned(), seconds: 0.0 }
 }

@@ -129,14 +129,22 @@ impl Context<'_> {
         label: &str,
         input: &P::Input,
     ) -> Result<Outcome<P::Solution>, ReproduceError> {
-        let entry = entries.iter().find(|entry| entry.name == name);
-        let entry = entry.ok_or(ReproduceError::Missing { name, problem: P::NAME })?;
+        let entry = named(entries, name)?;
         run(entry, input, self.setup, self.limits, &mut Silent).result.map_err(|source| ReproduceError::Run {
             name,
             input: label.to_owned(),
             source,
         })
     }
+}
+
+/// The algorithm of a name.
+fn named<P: Problem>(
+    entries: &[&'static Entry<P>],
+    name: &'static str,
+) -> Result<&'static Entry<P>, ReproduceError> {
+    let entry = entries.iter().copied().find(|entry| entry.name == name);
+    entry.ok_or(ReproduceError::Missing { name, problem: P::NAME })
 }
 
 /// A generated graph, seed 0.

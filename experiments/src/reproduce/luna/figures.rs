@@ -8,7 +8,7 @@ use crate::branches::{Planner, SCHEMES, Scheme, program_groups};
 use crate::plan::{Plan, ProblemKind};
 use crate::report::bars::{Bars, Panel};
 use crate::report::svg::{Groups, Map};
-use crate::reproduce::{Context, ReproduceError, Reproduction};
+use crate::reproduce::{Context, ReproduceError, Reproduction, named};
 use plimsoll_datasets::control_cases::ControlCase;
 use plimsoll_model::Offsets;
 use plimsoll_model::execution::ExecutionOptions;
@@ -74,9 +74,7 @@ fn map(
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
     let program = in_order(context, graph, boundary)?.program;
-    let missing = ReproduceError::Missing { name: solver, problem: "offsets" };
-    let solver =
-        context.registry.offsets.iter().copied().find(|entry| entry.name == solver).ok_or(missing)?;
+    let solver = named(&context.registry.offsets, solver)?;
     let scheme = SCHEMES.iter().find(|entry| entry.scheme == scheme).expect("every scheme is listed");
     let execution = ExecutionOptions { seed: context.setup.seed, ..ExecutionOptions::default() };
     let planner = Planner { scheme, solver, setup: context.setup, limits: context.limits, execution };

@@ -9,7 +9,7 @@ mod models;
 mod printed;
 mod tables;
 
-use super::{Context, ReproduceError, Reproduction};
+use super::{Context, ReproduceError, Reproduction, named};
 use crate::branches::{Comparison, OrderedProgram, compare, held, ordered_program};
 use crate::graphs::GraphRun;
 use crate::run::Limits;
@@ -58,9 +58,7 @@ fn in_order<'g>(
     boundary: Boundary,
 ) -> Result<OrderedProgram<'g>, ReproduceError> {
     let options = options(boundary);
-    let missing = ReproduceError::Missing { name: "as-in-file", problem: "orders" };
-    let order = context.registry.orders.iter().copied().find(|entry| entry.name == "as-in-file");
-    let order = order.ok_or(missing)?;
+    let order = named(&context.registry.orders, "as-in-file")?;
     let run = GraphRun { liveness: options.liveness, order, setup: context.setup, limits: context.limits };
     ordered_program(graph, &run, options).map_err(|source| branches(graph, source))
 }
@@ -73,9 +71,7 @@ fn measure(
     limits: Limits,
 ) -> Result<Measured, ReproduceError> {
     let program = in_order(context, graph, boundary)?.program;
-    let missing = ReproduceError::Missing { name: "exact", problem: "offsets" };
-    let exact =
-        context.registry.offsets.iter().copied().find(|entry| entry.name == "exact").ok_or(missing)?;
+    let exact = named(&context.registry.offsets, "exact")?;
     let execution = ExecutionOptions { seed: context.setup.seed, ..ExecutionOptions::default() };
     let comparison = compare(&program, context.registry, &[exact], context.setup, limits, execution)
         .map_err(|source| branches(graph, source))?;
