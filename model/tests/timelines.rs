@@ -225,7 +225,7 @@ fn segments_follow_the_regions() {
     assert_eq!(names, [vec!["first"], vec!["t1", "t2"], vec!["b"], vec!["last"]]);
     let [
         Piece::Segment(0),
-        Piece::Branch(branches),
+        Piece::Branch { courses: branches, .. },
         Piece::Loop { condition, body, trips: 3 },
         Piece::Segment(3),
     ] = &program.course()[..]

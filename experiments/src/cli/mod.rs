@@ -4,7 +4,7 @@ mod graph;
 mod overlap;
 
 pub use graph::{EffortArgs, ImportArgs, OrderArgs, PlanArgs, once};
-pub use overlap::OverlapArgs;
+pub use overlap::{ActivationsArg, OverlapArgs};
 
 use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};

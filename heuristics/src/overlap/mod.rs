@@ -13,6 +13,7 @@
 //! buffers on chip at a time.
 
 mod prefetch;
+mod residents;
 mod turns;
 
 use plimsoll_model::overlap::{
@@ -21,6 +22,7 @@ use plimsoll_model::overlap::{
 use plimsoll_model::{Budget, Bytes, Kind, OperatorId, SolveError, Stats, Stop};
 
 pub use prefetch::Prefetch;
+pub use residents::{Worth, fitting, resident_sets, residents};
 pub use turns::{Fetch, Turns};
 
 /// Every schedule, the simplest first.

@@ -1,141 +1,18 @@
-//! `plimsoll overlap`: fetches weights while operators compute, and says how far from the limit that is.
+//! What `overlap` prints of the schedules of one program.
 
-use crate::cli::OverlapArgs;
-use crate::commands::choose;
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
-use crate::output;
-use plimsoll::graphs::GraphRun;
-use plimsoll::model::overlap::{
-    Machine, OverlapProgram, ScheduleEntry, Time, TimelineProblem, read_times, write_instructions,
-};
-use plimsoll::model::{Bytes, graph::Graph};
-use plimsoll::overlap::{ProgramBounds, ScheduleError, Scheduled, bounds, program, schedule};
+use super::Row;
+use super::speculation::SpeculationReport;
+use plimsoll::model::graph::Graph;
+use plimsoll::model::overlap::{Machine, OverlapProgram, Time, TimelineProblem};
+use plimsoll::overlap::{ProgramBounds, ScheduleError, Scheduled};
 use plimsoll::report::percent;
 use plimsoll::report::table::{Align, Table};
-use plimsoll::report::timeline::Playback;
-use plimsoll::run::Limits;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Runs the command.
-pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
-    let registry = plimsoll::registry();
-    let order = choose::named(&registry.orders, &args.order, "order")?;
-    let entries = chosen(&registry.schedules, &args.schedule)?;
-    let outputs = [&args.trace, &args.gantt, &args.instructions];
-    output::check_targets(&outputs, &[&args.model.model])?;
-    if args.liveness.weights {
-        return Err(Failure::input("--weights: here weights are fetched, not held all the time"));
-    }
-    let machine = machine(args)?;
-    let import = args.model.read()?;
-    let graph = &import.graph;
-    let run = GraphRun {
-        liveness: args.liveness.options(),
-        order,
-        setup: args.effort.setup(),
-        limits: args.effort.limits(),
-    };
-    let regions = run.order(graph)?;
-    let program = program(graph, &regions, &machine, args.options()).map_err(Failure::input)?;
-    let limits = bounds(&program).map_err(Failure::input)?;
-    let mut rows = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let result = schedule(&program, entry, args.setup(), limits_of_schedules(args));
-        if let Err(error @ ScheduleError::Refused { .. }) = result {
-            return Err(Failure::internal(format!("{}: {error}", entry.name)));
-        }
-        rows.push((entry.name, result));
-    }
-    store(args, graph, &machine, &program, &rows)?;
-    let report = Report::new(graph, &machine, &program, limits, &rows, import.assumed);
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
-    Ok(code(&rows))
-}
-
-/// Limits of a schedule per segment: those given, else so many nodes that a search takes about a second.
-fn limits_of_schedules(args: &OverlapArgs) -> Limits {
-    let given = args.effort.limits();
-    let none = given.time.is_none() && given.nodes.is_none();
-    if none { Limits { nodes: Some(SEARCH_NODES), ..given } } else { given }
-}
-
-/// Nodes of a search per segment where no limit is given.
-const SEARCH_NODES: u64 = 20_000;
-
-type Row = (&'static str, Result<Scheduled, ScheduleError>);
-
-fn chosen(all: &[&'static ScheduleEntry], name: &str) -> Result<Vec<&'static ScheduleEntry>, Failure> {
-    if name == "all" {
-        return Ok(all.to_vec());
-    }
-    let known: Vec<&str> = all.iter().map(|entry| entry.name).chain(["all"]).collect();
-    let found = all.iter().find(|entry| entry.name == name);
-    found.map(|entry| vec![*entry]).ok_or_else(|| choose::unknown("schedule", name, &known))
-}
-
-fn machine(args: &OverlapArgs) -> Result<Machine, Failure> {
-    let mut machine = Machine::find(&args.machine).map_err(Failure::input)?;
-    if let Some(capacity) = args.capacity {
-        machine.capacity = Bytes::new(capacity);
-    }
-    if let Some(times) = &args.times {
-        machine.times = read_times(times).map_err(Failure::input)?;
-    }
-    if let Some(slice) = args.slice {
-        machine.slice = (slice > 0).then_some(Bytes::new(slice));
-    }
-    Ok(machine)
-}
-
-/// Answered where any schedule fits; else why the first does not.
-fn code(rows: &[Row]) -> u8 {
-    if rows.iter().any(|(_, result)| result.is_ok()) {
-        return ANSWERED;
-    }
-    match rows.first() {
-        Some((_, Err(ScheduleError::Infeasible { .. }))) => REFUTED,
-        _ => NOTHING_FOUND,
-    }
-}
-
-/// The fastest; of equals the first.
-fn fastest(rows: &[Row]) -> Option<(&'static str, &Scheduled)> {
-    let found = rows.iter().filter_map(|(name, result)| Some((*name, result.as_ref().ok()?)));
-    found.min_by_key(|(_, scheduled)| scheduled.makespan)
-}
-
-fn store(
-    args: &OverlapArgs,
-    graph: &Graph,
-    machine: &Machine,
-    program: &OverlapProgram,
-    rows: &[Row],
-) -> Result<(), Failure> {
-    let Some((name, scheduled)) = fastest(rows) else { return Ok(()) };
-    let (machine, graph) = (machine.name.as_str(), graph.name());
-    let playback = Playback { graph, machine, schedule: name, program, scheduled };
-    if let Some(path) = &args.trace {
-        output::write_file(path, |file| playback.write_trace(file))?;
-    }
-    if let Some(path) = &args.gantt {
-        output::write_file(path, |file| playback.write_gantt(file))?;
-    }
-    if let Some(path) = &args.instructions {
-        let segments = program.segments().iter().zip(&scheduled.timelines);
-        let lists = segments.map(|(segment, timeline)| (&segment.problem, timeline.instructions()));
-        output::write_file(path, |file| write_instructions(lists, file))?;
-    }
-    Ok(())
-}
-
 /// What is printed.
 #[derive(Debug, Serialize)]
-struct Report {
+pub(super) struct Report {
     graph: String,
     machine: String,
     capacity: u64,
@@ -146,6 +23,10 @@ struct Report {
     segments: usize,
     weights: u64,
     activations: u64,
+    /// Bytes of weights that stay on chip, rounded up, and blocks.
+    resident: u64,
+    resident_blocks: usize,
+    preload_ps: u64,
     lower_bound_ps: u64,
     lower_bound_seconds: f64,
     compute_bound_ps: u64,
@@ -153,6 +34,8 @@ struct Report {
     memory_bound_ps: u64,
     best: Option<&'static str>,
     schedules: Vec<ScheduleRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speculation: Option<SpeculationReport>,
     assumed: Vec<String>,
 }
 
@@ -202,7 +85,7 @@ impl ScheduleRow {
 }
 
 /// One time in percent of another; none of zero.
-fn share(part: Time, whole: Time) -> Option<f64> {
+pub(super) fn share(part: Time, whole: Time) -> Option<f64> {
     (whole > Time::ZERO).then(|| part.get() as f64 * 100.0 / whole.get() as f64)
 }
 
@@ -212,12 +95,13 @@ fn gain(reference: Time, time: Time) -> Option<f64> {
 }
 
 impl Report {
-    fn new(
+    pub(super) fn new(
         graph: &Graph,
         machine: &Machine,
         program: &OverlapProgram,
         limits: ProgramBounds,
         rows: &[Row],
+        speculation: Option<SpeculationReport>,
         assumed: Vec<String>,
     ) -> Self {
         let problems = || program.segments().iter().map(|segment| &segment.problem);
@@ -237,21 +121,25 @@ impl Report {
             segments: program.segments().len(),
             weights: weights.sum(),
             activations: problems().map(|problem| problem.activations().get()).max().unwrap_or(0),
+            resident: program.residency().bytes.get(),
+            resident_blocks: program.residency().blocks.len(),
+            preload_ps: program.residency().preload.get(),
             lower_bound_ps: bound.get(),
             lower_bound_seconds: bound.seconds(),
             compute_bound_ps: limits.compute.get(),
             transfer_bound_ps: limits.transfers.get(),
             memory_bound_ps: limits.memory.get(),
-            best: fastest(rows).map(|(name, _)| name),
+            best: super::fastest(rows).map(|(name, _)| name),
             schedules: rows
                 .iter()
                 .map(|(name, result)| ScheduleRow::new(name, result, bound, reference))
                 .collect(),
+            speculation,
             assumed,
         }
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for line in &self.assumed {
             let _ = writeln!(text, "assumed      {line}");
@@ -273,6 +161,14 @@ impl Report {
             "memory       {} bytes of activations at most, {} of weights to fetch",
             self.activations, self.weights
         );
+        if self.resident_blocks > 0 {
+            let (blocks, bytes) = (self.resident_blocks, self.resident);
+            let _ = write!(text, "resident     {blocks} blocks of weights, {bytes} bytes");
+            if self.preload_ps > 0 {
+                let _ = write!(text, ", fetched before in {}", time(self.preload_ps));
+            }
+            text.push('\n');
+        }
         let _ = writeln!(
             text,
             "lower bound  {} (compute {}, transfers {}, memory {})",
@@ -291,6 +187,9 @@ impl Report {
                 let who = if row.claim == "infeasible" { "infeasible" } else { row.schedule };
                 let _ = writeln!(text, "\n{who}: {reason}");
             }
+        }
+        if let Some(speculation) = &self.speculation {
+            text.push_str(&speculation.text());
         }
         text
     }
