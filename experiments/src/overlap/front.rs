@@ -124,6 +124,10 @@ pub fn front(
             }
         }
     }
+    if let Some(entry) = fast.iter().find(|entry| entry.name == "prefetch") {
+        let mut left = WORK;
+        while search.polish(candidates, entry, &mut left)? {}
+    }
     for entry in exact {
         search.improve(entry)?;
     }
@@ -229,8 +233,7 @@ impl Search<'_> {
         buffers: usize,
     ) -> Result<(), ScheduleError> {
         let Some(point) = self.made(one, set, capacity, entry, buffers)? else { return Ok(()) };
-        let used = point.program.residency().bytes.get() + point.scheduled.peak.get();
-        let tight = Bytes::new(used).align_up(self.machine.alignment).filter(|tight| *tight < capacity);
+        let tight = point.scheduled.peak.align_up(self.machine.alignment).filter(|tight| *tight < capacity);
         let makespan = point.makespan();
         if self.front.wants(point.memory, makespan) {
             self.front.insert(point);
@@ -270,6 +273,36 @@ impl Search<'_> {
         }
     }
 
+    /// On every point: one block more or less on chip, or one instead of another. True where that made a point better and
+    /// there is work left.
+    fn polish(
+        &mut self,
+        candidates: &[Candidate],
+        entry: &'static ScheduleEntry,
+        left: &mut u64,
+    ) -> Result<bool, ScheduleError> {
+        let mut better = false;
+        for point in self.front.points.clone() {
+            let Some(one) = candidates.iter().find(|one| one.order == point.order) else { continue };
+            let steps: usize = one.program.segments().iter().map(|segment| segment.problem.len()).sum();
+            let order = residents(&one.program, Worth::Transfers, self.machine.resident_weights);
+            for set in neighbours(&point.program.residency().blocks, &order) {
+                let price = steps as u64 + 1;
+                if *left < price {
+                    return Ok(false);
+                }
+                *left -= price;
+                let Some(found) = self.made(one, &set, point.memory, entry, 0)? else { continue };
+                if self.front.wants(found.memory, found.makespan()) {
+                    self.front.insert(found);
+                    better = true;
+                    break;
+                }
+            }
+        }
+        Ok(better)
+    }
+
     /// An exact schedule on every point.
     fn improve(&mut self, entry: &'static ScheduleEntry) -> Result<(), ScheduleError> {
         for point in self.front.points.clone() {
@@ -288,4 +321,15 @@ impl Search<'_> {
         }
         Ok(())
     }
+}
+
+/// Sets with one block more, one less, or one exchanged for another, those worth most first.
+fn neighbours(set: &[usize], order: &[usize]) -> Vec<Vec<usize>> {
+    let without = |gone: usize| set.iter().copied().filter(move |&at| at != gone);
+    let outside: Vec<usize> = order.iter().copied().filter(|at| !set.contains(at)).collect();
+    let more = outside.iter().map(|&new| set.iter().copied().chain([new]).collect());
+    let less = set.iter().map(|&gone| without(gone).collect());
+    let exchanged =
+        outside.iter().flat_map(|&new| set.iter().map(move |&gone| without(gone).chain([new]).collect()));
+    more.chain(exchanged).chain(less).collect()
 }

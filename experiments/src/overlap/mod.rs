@@ -69,7 +69,7 @@ pub struct Scheduled {
     pub makespan: Time,
     /// What no timelines of the segments can go below.
     pub lower_bound: Time,
-    /// Most bytes on chip.
+    /// Most bytes on chip, resident weights included.
     pub peak: Bytes,
     /// Positions of the segments along the longest run.
     pub path: Vec<usize>,
@@ -151,6 +151,7 @@ pub fn schedule(
     let time = |at: usize| timelines[at].makespan();
     let makespan = program.longest(&time).ok_or(ScheduleError::TooLong)?;
     let lower_bound = program.longest(&|at| bounds[at]).ok_or(ScheduleError::TooLong)?;
+    let peak = Bytes::new(peak.get() + program.residency().bytes.get());
     let path = program.path(&time, MOST_SEGMENTS);
     let computing = |&at: &usize| compute_bound(&program.segments()[at].problem).value;
     let computing = path.iter().map(computing).sum();

@@ -61,11 +61,15 @@ struct Scene {
     borders: Vec<Time>,
     channels: usize,
     capacity: Bytes,
+    /// Of these, what resident weights take.
+    resident: Bytes,
 }
 
 impl Playback<'_> {
     fn scene(&self) -> Scene {
         let segments = self.program.segments();
+        let residency = self.program.residency();
+        let resident = residency.bytes;
         let mut first = Vec::with_capacity(segments.len());
         let mut count = 0;
         for segment in segments {
@@ -77,7 +81,8 @@ impl Playback<'_> {
             occupancy: Vec::new(),
             borders: Vec::new(),
             channels: segments.iter().map(|one| one.problem.dma().channels as usize).max().unwrap_or(0),
-            capacity: segments.iter().map(|one| one.problem.capacity()).max().unwrap_or(Bytes::ZERO),
+            capacity: Bytes::new(residency.ceiling.get() + resident.get()),
+            resident,
         };
         let mut from = Time::ZERO;
         for &at in &self.scheduled.path {
@@ -102,7 +107,8 @@ impl Playback<'_> {
                 scene.boxes.push(Box { name, lane, start, end, bytes: one.bytes, colour });
             }
             let moments = timeline.occupancy(problem);
-            scene.occupancy.extend(moments.into_iter().map(|(time, bytes)| (from + time, bytes)));
+            let with = |bytes: Bytes| Bytes::new(bytes.get() + resident.get());
+            scene.occupancy.extend(moments.into_iter().map(|(time, bytes)| (from + time, with(bytes))));
             from = from + timeline.makespan();
         }
         scene
@@ -295,7 +301,23 @@ fn memory(
     }
     let _ = write!(path, " L{:.2} {floor} Z", x(end));
     writeln!(output, "<path d=\"{path}\" fill=\"#9ecae1\" stroke=\"#3182bd\" stroke-width=\"0.7\"/>")?;
-    let mut marks = vec![("on chip", peak, "#3182bd")];
+    if scene.resident > Bytes::ZERO {
+        let level = y(scene.resident.get());
+        writeln!(
+            output,
+            "<rect x=\"{LEFT}\" y=\"{level:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"#c7b8dc\"/>\
+             <text x=\"{}\" y=\"{:.2}\" fill=\"#555\">{} bytes of resident weights</text>",
+            x(end) - LEFT,
+            floor - level,
+            LEFT + 6.0,
+            floor - 6.0,
+            thousands(scene.resident.get()),
+        )?;
+    }
+    let mut marks = Vec::new();
+    if peak < scene.capacity.get() {
+        marks.push(("on chip", peak, "#3182bd"));
+    }
     if near {
         marks.push(("capacity", scene.capacity.get(), "#d55e00"));
     }

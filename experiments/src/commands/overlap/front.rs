@@ -160,7 +160,13 @@ fn write_points(points: &[PointRow], file: &mut dyn io::Write) -> io::Result<()>
 
 /// Steps of what was found, and of what nothing goes below.
 fn chart(report: &FrontReport, found: &Front) -> Chart {
-    let seconds = |time: Time| time.seconds();
+    // In the unit that leaves the slowest below a thousand.
+    let slowest = found.points.first().map_or(1.0, |first| first.makespan().seconds());
+    let units =
+        [(1.0, "makespan, seconds"), (1e3, "makespan, milliseconds"), (1e6, "makespan, microseconds")];
+    let (scale, label) =
+        units.into_iter().find(|(scale, _)| slowest * scale >= 1.0).unwrap_or((1e9, "makespan, nanoseconds"));
+    let seconds = |time: Time| time.seconds() * scale;
     let mut series = Vec::new();
     let line = |name: &str, colour, dashed, points| Series { name: name.to_owned(), colour, dashed, points };
     let points = found.points.iter().map(|point| (point.memory.get() as f64, seconds(point.makespan())));
@@ -168,7 +174,6 @@ fn chart(report: &FrontReport, found: &Front) -> Chart {
     let capacity = report.capacity as f64;
     points.extend(found.points.last().map(|last| (capacity, seconds(last.makespan()))));
     let (low, high) = (points.first().map_or(1.0, |first| first.0), capacity);
-    let slowest = points.first().map_or(1.0, |first| first.1);
     series.push(line("found", 0, false, points));
     // The bound for so much memory holds for all with less: it begins where the one before ends.
     let mut bound = Vec::new();
@@ -187,7 +192,7 @@ fn chart(report: &FrontReport, found: &Front) -> Chart {
             report.tried
         ),
         x: Axis { label: "bytes on chip", low, high: high.max(low * 1.01), logarithmic: high > 4.0 * low },
-        y: Axis { label: "makespan, seconds", low: 0.0, high: slowest * 1.06, logarithmic: false },
+        y: Axis { label, low: 0.0, high: slowest * scale * 1.06, logarithmic: false },
         series,
     }
 }
