@@ -111,6 +111,18 @@ fn schedules_differ_where_they_should() {
 }
 
 #[test]
+fn the_processor_copies_where_it_is_said_to() {
+    // Two picoseconds per byte: 3 * (10 + 2 * 4) against transfers of 5 + 4.
+    let p = roomy(5, &[(10, 4); 3]).with_copy(500_000_000_000).unwrap();
+    assert_eq!(makespans(&p), [54, 39, 39, 39, 39, 39]);
+    assert!(timeline("synchronous", &p).unwrap().transfers.iter().all(|one| one.channel.is_none()));
+    // Copies of 1 against transfers of 101: whoever fetches ahead loses, and the bound allows for copies.
+    let p = roomy(100, &[(2, 1); 5]).with_copy(1_000_000_000_000).unwrap();
+    assert_eq!(makespans(&p), [15, 507, 507, 507, 507, 507]);
+    assert!(time_bound(&p).value <= Time::new(15));
+}
+
+#[test]
 fn two_channels_fetch_at_once() {
     let list = [(1, 10, 0), (1, 10, 0), (1, 10, 0)];
     let p = problem_on(2, 0, 1000, 1, &list);
@@ -175,7 +187,11 @@ fn schedules_are_valid_and_no_better_than_the_bounds() {
     let mut draw = Draw(1);
     for round in 0..400 {
         let count = 1 + draw.below(30);
-        let p = drawn(&mut draw, count, 50);
+        let mut p = drawn(&mut draw, count, 50);
+        let copies = round % 3 == 0;
+        if copies {
+            p = p.with_copy((draw.below(40) + 1) * 100_000_000_000).unwrap();
+        }
         let bound = time_bound(&p).value;
         let mut found = Vec::new();
         for entry in SCHEDULES {
@@ -185,6 +201,9 @@ fn schedules_are_valid_and_no_better_than_the_bounds() {
             }
         }
         let of = |name| found.iter().find(|(other, _)| *other == name).map(|&(_, time)| time);
+        if copies {
+            continue;
+        }
         assert!(of("prefetch") <= of("synchronous").or(Some(Time::MAX)), "round {round}: {found:?}");
         for (better, worse) in [("ping-pong", "synchronous"), ("eager", "ping-pong-weighted")] {
             if let (Some(better), Some(worse)) = (of(better), of(worse)) {
