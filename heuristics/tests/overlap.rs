@@ -152,6 +152,24 @@ fn little_memory_holds_fetches_back() {
 }
 
 #[test]
+fn bounds_hold_where_rates_do_not_divide() {
+    // 3 bytes take a microsecond, 4 a third more, rounded up. 12 bytes fit beside the first operator: prefetch takes three
+    // of 4 bytes, and what is left takes 2 ps less than if it had taken four of 3 bytes.
+    let dma = Dma { channels: 1, startup: Time::ZERO, bandwidth: 3_000_000 };
+    let weights = [0, 4, 4, 4, 3, 3, 3, 3, 4];
+    let operators = weights.iter().map(|&weights| TimedOperator {
+        name: "o".into(),
+        compute: Time::new(if weights == 0 { 100_000_000 } else { 0 }),
+        weights: Bytes::new(weights),
+        activations: Bytes::ZERO,
+    });
+    let p = TimelineProblem::new("p", operators.collect(), dma, Bytes::new(12), Bytes::new(1)).unwrap();
+    assert_eq!(timeline("prefetch", &p).unwrap().makespan(), Time::new(100_000_000 + 5_333_334));
+    let bound = memory_bound(&p).value.get() - 100_000_000;
+    assert!((5_333_325..=5_333_334).contains(&bound), "{bound}");
+}
+
+#[test]
 fn buffers_of_ping_pong_are_sized_by_parity() {
     let p = problem_on(1, 0, 1000, 16, &[(1, 100, 50), (1, 10, 20), (1, 30, 0), (1, 17, 0)]);
     let t = timeline("ping-pong", &p).unwrap();

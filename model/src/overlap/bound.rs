@@ -91,6 +91,14 @@ fn quickest(problem: &TimelineProblem, at: usize) -> Option<Time> {
     Some(problem.copy(at).map_or(load, |copy| copy.min(load)))
 }
 
+/// The same before it is rounded up to whole picoseconds, rounded down.
+fn quickest_down(problem: &TimelineProblem, at: usize) -> Time {
+    let (dma, weights) = (problem.dma(), problem.operators()[at].weights.get());
+    let bare = Time::at_rate_down(weights, dma.bandwidth).unwrap_or_default();
+    let copy = problem.copy_rate().and_then(|rate| Time::at_rate_down(weights, rate));
+    (dma.startup + bare).min(copy.unwrap_or(Time::MAX))
+}
+
 /// Earliest start of every operator as far as channels and copies say: everything up to it has been fetched. O(n), with copies O(n^2).
 fn fetched(problem: &TimelineProblem) -> Vec<Time> {
     let channels = u64::from(problem.dma().channels);
@@ -155,7 +163,8 @@ pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
 struct Rest {
     /// Bytes that may lie on chip beside the operator.
     room: u128,
-    /// Weights and transfer times so far, weights ascending.
+    /// Weights and times to fetch them so far, weights ascending. Times are rounded down: rounded up, they would not grow
+    /// slower than weights, and what is left by another choice could take less.
     items: Vec<(u64, u64)>,
 }
 
@@ -167,7 +176,8 @@ impl Rest {
     }
 
     /// Takes one more operator's weights, and gives the least time it takes to fetch what is left of all so far.
-    fn with(&mut self, weights: u64, load: Time, channels: u64) -> u64 {
+    fn with(&mut self, problem: &TimelineProblem, next: usize, channels: u64) -> u64 {
+        let (weights, load) = (problem.operators()[next].weights.get(), quickest_down(problem, next));
         let at = self.items.partition_point(|&(other, _)| other < weights);
         self.items.insert(at, (weights, load.get()));
         let (mut room, mut left, mut longest) = (self.room, 0u64, 0u64);
@@ -201,9 +211,9 @@ pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
         }
         end = start[at] + problem.operators()[at].compute;
         let mut rest = Rest::after(problem, at);
-        let next = (at + 1..count).filter_map(|next| Some((next, quickest(problem, next)?)));
-        for (next, load) in next.take(WINDOW) {
-            let left = rest.with(problem.operators()[next].weights.get(), load, channels);
+        let next = (at + 1..count).filter(|&next| problem.load(next).is_some());
+        for next in next.take(WINDOW) {
+            let left = rest.with(problem, next, channels);
             let earliest = end + Time::new(left);
             if left > 0 && earliest > start[next] {
                 start[next] = earliest;
