@@ -44,6 +44,8 @@ struct Box {
     name: String,
     /// 0 is computing, 1 and above are channels.
     lane: usize,
+    /// Whether weights come, by a channel or a copy.
+    fetches: bool,
     start: Time,
     end: Time,
     /// Weights of the operator, or bytes carried.
@@ -93,6 +95,7 @@ impl Playback<'_> {
                 scene.boxes.push(Box {
                     name: one.name.clone(),
                     lane: 0,
+                    fetches: false,
                     start,
                     end,
                     bytes: one.weights,
@@ -103,8 +106,10 @@ impl Playback<'_> {
                 let index = one.operator.index();
                 let name = problem.operators()[index].name.clone();
                 let (start, end) = (from + one.span.start, from + one.span.end);
-                let (lane, colour) = (1 + one.channel as usize, first[at] + index);
-                scene.boxes.push(Box { name, lane, start, end, bytes: one.bytes, colour });
+                // A copy is the processor's work.
+                let lane = one.channel.map_or(0, |channel| 1 + channel as usize);
+                let colour = first[at] + index;
+                scene.boxes.push(Box { name, lane, fetches: true, start, end, bytes: one.bytes, colour });
             }
             let moments = timeline.occupancy(problem);
             let with = |bytes: Bytes| Bytes::new(bytes.get() + resident.get());
@@ -132,7 +137,7 @@ impl Playback<'_> {
             write!(output, ",\n{event}")?;
         }
         for one in &scene.boxes {
-            let category = if one.lane == 0 { "compute" } else { "transfer" };
+            let category = if one.fetches { "transfer" } else { "compute" };
             let event = json!({
                 "ph": "X", "pid": 1, "tid": one.lane, "name": one.name, "cat": category, "ts": micros(one.start),
                 "dur": micros(one.end.saturating_sub(one.start)), "args": {"weights": one.bytes},
@@ -252,7 +257,11 @@ fn boxes(output: &mut dyn Write, scene: &Scene, x: &dyn Fn(Time) -> f64) -> io::
     for one in scene.boxes.iter().filter(|one| one.end > one.start) {
         let hue = (one.colour as f64 * GOLDEN_ANGLE).rem_euclid(360.0);
         let (left, right, y) = (x(one.start), x(one.end), lane_top(one.lane));
-        let verb = if one.lane == 0 { "computes" } else { "is fetched" };
+        let verb = match (one.fetches, one.lane) {
+            (false, _) => "computes",
+            (true, 0) => "is copied",
+            (true, _) => "is fetched",
+        };
         writeln!(
             output,
             "<rect x=\"{left:.2}\" y=\"{y}\" width=\"{:.2}\" height=\"{LANE}\" fill=\"hsl({hue:.0},60%,66%)\">\
