@@ -111,6 +111,7 @@ fn quoted_targets_and_options_exist() {
         "--external",
         "--buffers",
         "--external-version",
+        "--external-elapsed",
         "--processes",
         "--reference",
         "--only",
