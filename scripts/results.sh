@@ -34,8 +34,14 @@ for word in "$@"; do
     esac
 done
 
+release="${CARGO_TARGET_DIR:-target}/release"
+# Where whole processes are compared, ours is built without HiGHS and z3: loading them takes longer than most of the
+# instances do.
+lean="$release/plimsoll-lean"
+cargo build --release --locked -p plimsoll --no-default-features
+cp "$release/plimsoll" "$lean"
 cargo build --release --locked --workspace
-binary="${CARGO_TARGET_DIR:-target}/release/plimsoll"
+binary="$release/plimsoll"
 prefix="${PLIMSOLL_RESULTS:-results}/$(date -u +%Y-%m-%d)-$(uname -m)"
 only=" $* "
 
@@ -78,6 +84,8 @@ with_minimalloc() { # further options
     if found MiniMalloc PLIMSOLL_MINIMALLOC; then
         peers+=(--external "minimalloc=$program --capacity={capacity} --input={input} --output={output}$1")
         peers+=(--external-version "minimalloc=echo $(commit_of "$PLIMSOLL_MINIMALLOC")")
+        # From after reading to before writing, to the millisecond.
+        peers+=(--external-elapsed 'minimalloc=Elapsed time ([0-9.]+)s')
     fi
 }
 
@@ -106,7 +114,11 @@ real_record() {
     fi
 }
 
-decide=(--processes --solvers exact --seeds 5 --reference exact)
+# Records of whole processes.
+process_record() {
+    local binary=$lean
+    real_record "$@" --processes --solvers exact --seeds 5 --reference exact
+}
 
 variants=$("$binary" list --json | grep -o '"name":"[a-z]*:[a-z-]*"' | cut -d'"' -f4 | paste -sd, -)
 
@@ -117,18 +129,18 @@ record ablation ablation --problems offsets --solvers "search,ilp,smt,$variants"
 if wanted head-to-head; then
     peers=()
     with_minimalloc ""
-    real_record head-to-head minimalloc --only '?' "${decide[@]}" --decide --repeat 3 --time-limit 20
+    process_record head-to-head minimalloc --only '?' --decide --repeat 3 --time-limit 20
 fi
 if wanted robust; then
     peers=()
     with_minimalloc ""
-    real_record robust minimalloc-reversed minimalloc-thinned packings \
-        --only '?-reversed,?-thinned-*,guillotine-*,perfect-*' "${decide[@]}" --decide --time-limit 10
+    process_record robust minimalloc-reversed minimalloc-thinned packings \
+        --only '?-reversed,?-thinned-*,guillotine-*,perfect-*' --decide --time-limit 10
 fi
 if wanted robust-tight; then
     peers=()
     with_minimalloc ""
-    real_record robust-tight minimalloc-thinned --only '?-thinned-*' "${decide[@]}" --decide=load --time-limit 10
+    process_record robust-tight minimalloc-thinned --only '?-thinned-*' --decide=load --time-limit 10
 fi
 if wanted anytime; then
     peers=()

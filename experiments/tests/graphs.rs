@@ -89,8 +89,10 @@ fn plan_places_what_order_ordered() {
     assert_eq!(report["naive"], 228);
     scratch.plimsoll(&["verify", "two.csv", "plan.csv"]).exits(0);
     assert!(scratch.read("two.svg").contains(">a1<"));
-    let joint = json(&scratch.plimsoll(&["plan", "two.json", "--joint=ilp", "--json"]).exits(0).stdout);
-    assert_eq!((&joint["arena"], &joint["joint_claim"]), (&Value::from(120), &Value::from("optimal")));
+    if plimsoll::left_out("ilp").is_none() {
+        let joint = json(&scratch.plimsoll(&["plan", "two.json", "--joint=ilp", "--json"]).exits(0).stdout);
+        assert_eq!((&joint["arena"], &joint["joint_claim"]), (&Value::from(120), &Value::from("optimal")));
+    }
 }
 
 #[test]

@@ -227,6 +227,10 @@ pub struct BenchArgs {
     /// A command whose first line of output is put on record as the version of an external; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external_version: Vec<String>,
+    /// Where an external prints how long it took, in seconds, from after reading the instance to its answer: a regular
+    /// expression with one group, whose last match in standard output, then error, counts; may be repeated
+    #[arg(long, value_name = "NAME=REGEX")]
+    pub external_elapsed: Vec<String>,
 }
 
 /// What capacity is decided.
