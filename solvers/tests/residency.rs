@@ -69,10 +69,11 @@ fn no_set_beats_the_bound_and_sets_fit() {
         let (capacity, channels) = (rng.random_range(60..160u64), rng.random_range(1..3u32));
         let align = if rng.random_bool(0.3) { 4 } else { 1 };
         let stays = rng.random_bool(0.7);
+        let copy = if rng.random_bool(0.2) { "[copy]\nbandwidth = 5e11\n" } else { "" };
         let text = format!(
             "name = \"m\"\n[memory]\ncapacity = {capacity}\nalignment = {align}\nresident_weights = {stays}\n\
              [dma]\nchannels = {channels}\nstartup = {}e-12\nbandwidth = 1e12\n\
-             [compute]\nmacs_per_second = 1e12\nbytes_per_second = 1e12\n",
+             {copy}[compute]\nmacs_per_second = 1e12\nbytes_per_second = 1e12\n",
             rng.random_range(0..20)
         );
         let machine = Machine::parse("m.toml", &text).unwrap();

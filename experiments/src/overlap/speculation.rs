@@ -198,11 +198,7 @@ fn again(
     capacity: Bytes,
     by: (&ScheduleEntry, ScheduleSetup, Limits),
 ) -> Result<Option<(Time, Timeline)>, ScheduleError> {
-    let name = problem.name();
-    let Ok(problem) = TimelineProblem::new(name, operators, problem.dma(), capacity, problem.alignment())
-    else {
-        return Ok(None);
-    };
+    let Ok(problem) = problem.with(operators, capacity) else { return Ok(None) };
     if problem.too_large().is_some() {
         return Ok(None);
     }

@@ -81,12 +81,12 @@ pub fn compute_bound(problem: &TimelineProblem) -> TimeBound {
 }
 
 /// How many fetch at once: channels, and the processor where it copies.
-fn fetchers(problem: &TimelineProblem) -> u64 {
+pub(super) fn fetchers(problem: &TimelineProblem) -> u64 {
     u64::from(problem.dma().channels) + u64::from(problem.copy_rate().is_some())
 }
 
 /// The least time in which the weights of an operator are fetched; none without weights.
-fn quickest(problem: &TimelineProblem, at: usize) -> Option<Time> {
+pub(super) fn quickest(problem: &TimelineProblem, at: usize) -> Option<Time> {
     let load = problem.load(at)?;
     Some(problem.copy(at).map_or(load, |copy| copy.min(load)))
 }

@@ -145,6 +145,18 @@ impl TimelineProblem {
         }
     }
 
+    /// Other operators on the same machine, with another capacity. O(n).
+    ///
+    /// # Errors
+    /// See [`TimelineError`].
+    pub fn with(&self, operators: Vec<TimedOperator>, capacity: Bytes) -> Result<Self, TimelineError> {
+        let problem = Self::new(self.name.clone(), operators, self.dma, capacity, self.alignment)?;
+        match self.copy {
+            Some(rate) => problem.with_copy(rate),
+            None => Ok(problem),
+        }
+    }
+
     /// With a processor that may copy weights itself, at so many bytes per second. O(n).
     ///
     /// # Errors

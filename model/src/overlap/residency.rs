@@ -7,8 +7,10 @@
 //! Whatever is resident leaves room for the activations of every operator, so that it takes at most `C - A` bytes, with C the
 //! capacity and A the largest activations. By that, no choice saves a segment more transfer time before any of its operators
 //! than the fractional knapsack of that size does, and no choice saves more of all transfers on a course than the
-//! knapsack over the whole course. [`residency_bound`] is the larger of what these two leave.
+//! knapsack over the whole course. [`residency_bound`] is the larger of what these two leave. Where the processor copies,
+//! it counts as one more channel, and the faster way of each transfer counts.
 
+use super::bound::{fetchers, quickest};
 use super::machine::Machine;
 use super::problem::{TimedOperator, TimelineProblem};
 use super::program::{OverlapError, OverlapProgram, OverlapSegment, WeightBlock};
@@ -93,7 +95,7 @@ impl OverlapProgram {
             };
             TimedOperator { weights, ..operator.clone() }
         });
-        TimelineProblem::new(old.name(), operators.collect(), old.dma(), ceiling, old.alignment())
+        old.with(operators.collect(), ceiling)
             .map_err(|source| OverlapError::Segment { segment: old.name().to_owned(), source })
     }
 
@@ -185,7 +187,7 @@ pub fn residency_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
     let each: Vec<Time> = segments.iter().map(|segment| segment_bound(segment, room)).collect();
     let by_segments = program.longest(&|at| each[at])?;
     // Any course will do; the one with most to fetch should be long.
-    let loads = |problem: &TimelineProblem| (0..problem.len()).filter_map(|at| problem.load(at)).sum();
+    let loads = |problem: &TimelineProblem| (0..problem.len()).filter_map(|at| quickest(problem, at)).sum();
     let sums: Vec<Time> = problems().map(loads).collect();
     let mut runs = vec![0u64; sums.len()];
     let mut all = Time::ZERO;
@@ -196,7 +198,7 @@ pub fn residency_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
     let mut items = Vec::with_capacity(program.blocks().len());
     for block in program.blocks() {
         let uses = block.uses.iter().map(|&(segment, _)| runs[segment]).sum::<u64>();
-        let load = block.uses.first().and_then(|&(segment, at)| segments[segment].problem.load(at));
+        let load = block.uses.first().and_then(|&(segment, at)| quickest(&segments[segment].problem, at));
         let fetches = uses.saturating_sub(u64::from(!stays));
         items.push((block.bytes.get(), load.unwrap_or_default().get().checked_mul(fetches)?));
     }
@@ -208,7 +210,7 @@ pub fn residency_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
     };
     let beside: Vec<u64> = program.blocks().iter().map(beside).collect();
     let saved = most_saved(&items, &beside, capacity, room);
-    let channels = problems().map(|problem| problem.dma().channels).max().unwrap_or(1);
+    let channels = problems().map(fetchers).max().unwrap_or(1);
     Some(by_segments.max(left(all, saved, channels)))
 }
 
@@ -238,7 +240,7 @@ fn most_saved(items: &[(u64, u64)], beside: &[u64], capacity: u64, room: u64) ->
 }
 
 /// What is left to fetch, on so many channels.
-fn left(all: Time, saved: u128, channels: u32) -> Time {
+fn left(all: Time, saved: u128, channels: u64) -> Time {
     let left = u128::from(all.get()).saturating_sub(saved).div_ceil(u128::from(channels.max(1)));
     Time::new(u64::try_from(left).unwrap_or(u64::MAX))
 }
@@ -251,7 +253,7 @@ const MOST_SEGMENTS: usize = 100_000;
 fn segment_bound(segment: &OverlapSegment, room: u64) -> Time {
     let problem = &segment.problem;
     let operators = problem.operators();
-    let load = |at| problem.load(at).unwrap_or_default();
+    let load = |at| quickest(problem, at).unwrap_or_default();
     let mut seen = HashSet::new();
     // A block that is used again takes no further room.
     let items: Vec<(u64, u64)> = (0..problem.len())
@@ -267,7 +269,7 @@ fn segment_bound(segment: &OverlapSegment, room: u64) -> Time {
         if problem.load(at).is_some() {
             fetched = fetched + load(at);
             knapsack.add(at);
-            best = best.max(left(fetched, knapsack.most(room), problem.dma().channels) + rest);
+            best = best.max(left(fetched, knapsack.most(room), fetchers(problem)) + rest);
         }
         rest = rest.saturating_sub(one.compute);
     }
