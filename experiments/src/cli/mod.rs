@@ -111,7 +111,7 @@ impl From<EndpointsArg> for Endpoints {
 pub struct SolveArgs {
     /// The instance, a CSV file
     pub instance: PathBuf,
-    /// The algorithm; `plimsoll list` names them all [default: exact, or the first exact one of the problem]
+    /// The algorithm; `plimsoll list` names them all [default: exact, or the first exact one of the problem, or its first]
     #[arg(long, value_name = "NAME")]
     pub solver: Option<String>,
     /// offsets, pools or scattered; by default the first of them that knows the solver

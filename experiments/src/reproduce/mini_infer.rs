@@ -142,6 +142,9 @@ fn savings(
     found.line(format!(
         "bytes, sizes rounded up to {ALIGNMENT}; activations only, in the order of the file: inputs, outputs and weights are persistent, views are not shared"
     ));
+    if let Some(reason) = left_out("pool-ilp") {
+        found.line(format!("no least sum of pools: {reason}"));
+    }
     found.line(format!("claimed: 50 to 80 % on common networks; so it is on {inside} of {}", graphs.len()));
     found.line(
         "the least sum of pools is the optimum of the same problem (a whole pool per tensor); the least arena is that of the offset problem, where tensors may lie side by side in what another left",
