@@ -74,6 +74,7 @@ fn the_script_of_records_knows_its_words() {
         "large",
         "orders",
         "branches",
+        "overlap",
     ] {
         assert!(
             text.contains(&format!("record {word}")) || text.contains(&format!("wanted {word};")),

@@ -60,8 +60,8 @@ pub struct OverlapArgs {
     /// Draw the front, an SVG file
     #[arg(long, value_name = "FILE.svg", requires = "front")]
     pub plot: Option<PathBuf>,
-    /// Write the front, a CSV file
-    #[arg(long, short, value_name = "FILE.csv", requires = "front")]
+    /// Write one row per schedule, or per point of the front, a CSV file
+    #[arg(long, short, value_name = "FILE.csv")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub liveness: LivenessArgs,

@@ -53,7 +53,7 @@ pub(super) fn main(
         output::write_file(path, |file| chart.write(file))?;
     }
     if let Some(path) = &args.output {
-        output::write_file(path, |file| write_points(&report.points, file))?;
+        output::write_file(path, |file| write_points(&report, file))?;
     }
     if args.json {
         output::print_json(&report)?;
@@ -150,10 +150,21 @@ impl FrontReport {
     }
 }
 
-fn write_points(points: &[PointRow], file: &mut dyn io::Write) -> io::Result<()> {
+/// One row per point.
+fn write_points(report: &FrontReport, file: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
-    for point in points {
-        writer.serialize(point).map_err(io::Error::other)?;
+    let names = "graph,machine,memory,makespan_ps,bound_ps,gap_percent,order,schedule,buffers,resident,resident_blocks,\
+                 preload_ps";
+    writer.write_record(names.split(','))?;
+    for one in &report.points {
+        let gap = one.gap_percent.map_or(String::new(), |gap| format!("{gap:.4}"));
+        let buffers = one.buffers.map_or(String::new(), |buffers| buffers.to_string());
+        let [memory, makespan, bound] = [one.memory, one.makespan_ps, one.bound_ps].map(|n| n.to_string());
+        let [resident, blocks, preload] =
+            [one.resident, one.resident_blocks as u64, one.preload_ps].map(|n| n.to_string());
+        let (graph, machine) = (report.graph.as_str(), report.machine.as_str());
+        let head = [graph, machine, &memory, &makespan, &bound, &gap, one.order, one.schedule];
+        writer.write_record(head.into_iter().chain([buffers.as_str(), &resident, &blocks, &preload]))?;
     }
     writer.flush()
 }

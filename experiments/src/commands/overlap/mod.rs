@@ -22,6 +22,7 @@ use plimsoll::overlap::{ScheduleError, Scheduled, bounds, placed_activations, pr
 use plimsoll::report::timeline::Playback;
 use plimsoll::run::Limits;
 use report::Report;
+use std::time::Instant;
 
 /// Runs the command.
 pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
@@ -46,11 +47,12 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let limits = bounds(&program).map_err(Failure::input)?;
     let mut rows = Vec::with_capacity(entries.len());
     for entry in &entries {
+        let start = Instant::now();
         let result = schedule(&program, entry, args.setup(), limits_of_schedules(args));
         if let Err(error @ ScheduleError::Refused { .. }) = result {
             return Err(Failure::internal(format!("{}: {error}", entry.name)));
         }
-        rows.push((entry.name, result));
+        rows.push(Row { name: entry.name, result, seconds: start.elapsed().as_secs_f64() });
     }
     let best = fastest(&rows);
     if let Some((name, scheduled)) = best {
@@ -58,6 +60,9 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     }
     let guessed = speculation::report(args, graph, &program, &entries, best)?;
     let report = Report::new(graph, &machine, &program, limits, &rows, guessed, import.assumed);
+    if let Some(path) = &args.output {
+        output::write_file(path, |file| report.write_rows(file))?;
+    }
     if args.json {
         output::print_json(&report)?;
     } else {
@@ -143,7 +148,12 @@ fn limits_of_schedules(args: &OverlapArgs) -> Limits {
 /// Nodes of a search per segment where no limit is given.
 const SEARCH_NODES: u64 = 20_000;
 
-type Row = (&'static str, Result<Scheduled, ScheduleError>);
+/// One schedule of the whole program.
+struct Row {
+    name: &'static str,
+    result: Result<Scheduled, ScheduleError>,
+    seconds: f64,
+}
 
 fn chosen(all: &[&'static ScheduleEntry], name: &str) -> Result<Vec<&'static ScheduleEntry>, Failure> {
     if name == "all" {
@@ -170,18 +180,18 @@ fn machine(args: &OverlapArgs) -> Result<Machine, Failure> {
 
 /// Answered where any schedule fits; else why the first does not.
 fn code(rows: &[Row]) -> u8 {
-    if rows.iter().any(|(_, result)| result.is_ok()) {
+    if rows.iter().any(|row| row.result.is_ok()) {
         return ANSWERED;
     }
     match rows.first() {
-        Some((_, Err(ScheduleError::Infeasible { .. }))) => REFUTED,
+        Some(Row { result: Err(ScheduleError::Infeasible { .. }), .. }) => REFUTED,
         _ => NOTHING_FOUND,
     }
 }
 
 /// The fastest; of equals the first.
 fn fastest(rows: &[Row]) -> Option<(&'static str, &Scheduled)> {
-    let found = rows.iter().filter_map(|(name, result)| Some((*name, result.as_ref().ok()?)));
+    let found = rows.iter().filter_map(|row| Some((row.name, row.result.as_ref().ok()?)));
     found.min_by_key(|(_, scheduled)| scheduled.makespan)
 }
 

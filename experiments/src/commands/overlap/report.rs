@@ -4,11 +4,12 @@ use super::Row;
 use super::speculation::SpeculationReport;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::{Machine, OverlapProgram, Time, TimelineProblem};
-use plimsoll::overlap::{ProgramBounds, ScheduleError, Scheduled};
+use plimsoll::overlap::{ProgramBounds, ScheduleError};
 use plimsoll::report::percent;
 use plimsoll::report::table::{Align, Table};
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::io;
 
 /// What is printed.
 #[derive(Debug, Serialize)]
@@ -52,22 +53,21 @@ struct ScheduleRow {
     /// Share of the makespan in which nothing computes, percent.
     waiting_percent: Option<f64>,
     peak: Option<u64>,
+    /// Wall-clock time of the schedule itself.
+    seconds: f64,
     /// Why there is no timeline.
     reason: Option<String>,
 }
 
 impl ScheduleRow {
-    fn new(
-        name: &'static str,
-        result: &Result<Scheduled, ScheduleError>,
-        bound: Time,
-        reference: Option<Time>,
-    ) -> Self {
-        match result {
+    fn new(row: &Row, bound: Time, reference: Option<Time>) -> Self {
+        let (name, seconds) = (row.name, row.seconds);
+        match &row.result {
             Err(error) => {
                 let claim =
                     if matches!(error, ScheduleError::Infeasible { .. }) { "infeasible" } else { "unknown" };
-                Self { schedule: name, claim, reason: Some(error.to_string()), ..Self::default() }
+                let reason = Some(error.to_string());
+                Self { schedule: name, claim, seconds, reason, ..Self::default() }
             }
             Ok(one) => Self {
                 schedule: name,
@@ -78,6 +78,7 @@ impl ScheduleRow {
                 gain_percent: reference.and_then(|reference| gain(reference, one.makespan)),
                 waiting_percent: share(one.makespan.saturating_sub(one.computing), one.makespan),
                 peak: Some(one.peak.get()),
+                seconds,
                 reason: None,
             },
         }
@@ -106,10 +107,10 @@ impl Report {
     ) -> Self {
         let problems = || program.segments().iter().map(|segment| &segment.problem);
         // A schedule may have proved more than the bounds that are always there.
-        let proved = rows.iter().filter_map(|(_, result)| Some(result.as_ref().ok()?.lower_bound));
+        let proved = rows.iter().filter_map(|row| Some(row.result.as_ref().ok()?.lower_bound));
         let bound = proved.max().unwrap_or(limits.compute.max(limits.transfers).max(limits.memory));
-        let reference = rows.iter().find(|(name, _)| *name == "synchronous");
-        let reference = reference.and_then(|(_, result)| Some(result.as_ref().ok()?.makespan));
+        let reference = rows.iter().find(|row| row.name == "synchronous");
+        let reference = reference.and_then(|row| Some(row.result.as_ref().ok()?.makespan));
         let weights = problems().flat_map(TimelineProblem::operators).map(|one| one.weights.get());
         Self {
             graph: graph.name().to_owned(),
@@ -130,10 +131,7 @@ impl Report {
             transfer_bound_ps: limits.transfers.get(),
             memory_bound_ps: limits.memory.get(),
             best: super::fastest(rows).map(|(name, _)| name),
-            schedules: rows
-                .iter()
-                .map(|(name, result)| ScheduleRow::new(name, result, bound, reference))
-                .collect(),
+            schedules: rows.iter().map(|row| ScheduleRow::new(row, bound, reference)).collect(),
             speculation,
             assumed,
         }
@@ -192,6 +190,30 @@ impl Report {
             text.push_str(&speculation.text());
         }
         text
+    }
+
+    /// One row per schedule, with what they share.
+    pub(super) fn write_rows(&self, file: &mut dyn io::Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(file);
+        let names = "graph,machine,capacity,steps,segments,weights,activations,resident,lower_bound_ps,schedule,claim,\
+                     makespan_ps,gap_percent,gain_percent,waiting_percent,peak,seconds,reason";
+        writer.write_record(names.split(','))?;
+        let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
+        let share = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.4}"));
+        for row in &self.schedules {
+            let shared =
+                [self.capacity, self.steps as u64, self.segments as u64, self.weights, self.activations];
+            let mut fields = vec![self.graph.clone(), self.machine.clone()];
+            fields.extend(
+                shared.into_iter().chain([self.resident, self.lower_bound_ps]).map(|n| n.to_string()),
+            );
+            fields.extend([row.schedule.to_owned(), row.claim.to_owned(), number(row.makespan_ps)]);
+            fields.extend([row.gap_percent, row.gain_percent, row.waiting_percent].map(share));
+            fields.extend([number(row.peak), format!("{:.6}", row.seconds)]);
+            fields.push(row.reason.clone().unwrap_or_default());
+            writer.write_record(fields)?;
+        }
+        writer.flush()
     }
 
     fn table(&self) -> String {
