@@ -75,6 +75,23 @@ fn a_straight_graph_is_overlapped() {
     assert!(text.stdout.contains("\neager "), "{}", text.stdout);
 }
 
+/// 10 bytes in a microsecond, without start-up: faster than fetching ahead in ten.
+#[test]
+fn the_processor_may_copy() {
+    let scratch = Scratch::new();
+    scratch.write("unit.toml", format!("{MACHINE}[copy]\nbandwidth = 1e7\n"));
+    scratch.write("net.json", graph(false));
+    let words = ["overlap", "net.json", "--machine", "unit.toml", "--json"];
+    let files = ["--gantt", "gantt.svg", "--trace", "trace.json", "--instructions", "list.csv"];
+    let report = json(&scratch.plimsoll(&[&words[..], &files[..]].concat()).exits(0).stdout);
+    assert_eq!(["synchronous", "ping-pong", "exact"].map(|name| makespan(&report, name)), [33, 40, 33]);
+    assert_eq!(report["best"], "synchronous");
+    assert!(report["lower_bound_ps"].as_u64().unwrap() <= 33_000_000);
+    assert!(scratch.read("gantt.svg").contains("two is copied from 11.000 us for 1.000 us"));
+    assert!(scratch.read("list.csv").contains("body#0,Copy,1,two,,10,"));
+    assert!(scratch.read("trace.json").contains("transfer"));
+}
+
 #[test]
 fn nothing_overlaps_across_the_border_of_a_branch() {
     let scratch = Scratch::new();

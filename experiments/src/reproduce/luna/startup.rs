@@ -14,13 +14,14 @@ use crate::report::chart::{Axis, Chart, Series};
 use crate::report::table::{Align, Table};
 use crate::reproduce::{ReproduceError, Reproduction};
 use plimsoll_model::overlap::{Machine, Time};
+use std::fmt::Write as _;
 
 /// Rates of copies tried, as fractions of the rate of DMA, and what they are called.
 const RATES: [(u64, u64, &str); 3] = [(1, 2, "half the rate"), (1, 1, "the rate"), (2, 1, "twice the rate")];
 /// Which of them is drawn.
 const DRAWN: usize = 1;
 /// Points of a line in the figure.
-const POINTS: i32 = 120;
+const POINTS: i32 = 240;
 /// The figure spans start-ups from the machine's over this to the machine's times this.
 const SPAN: f64 = 100.0;
 /// The middle of the figure where the machine has no start-up.
@@ -104,7 +105,7 @@ type All<'m, 'a> = [(&'m Timed<'a>, &'m Times, [Against; 3])];
 fn table(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) {
     let mut table = Table::new([
         ("graph", Align::Left),
-        ("steps", Align::Right),
+        ("steps of a run", Align::Right),
         ("transfers", Align::Right),
         ("computing ms", Align::Right),
         ("copied, same rate, ms", Align::Right),
@@ -116,16 +117,20 @@ fn table(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) {
         ("twice", Align::Right),
         ("equal operators, same", Align::Right),
     ]);
-    let from = |against: &Against| against.from.map_or_else(|| "never".to_owned(), |time| time.to_string());
+    let from = |against: &Against| match against.from {
+        None => "never".to_owned(),
+        Some(Time::ZERO) => "any".to_owned(),
+        Some(time) => time.to_string(),
+    };
     for (timed, times, against) in all {
         let same = &against[DRAWN];
         let copies = same.copied.saturating_sub(times.computing).get();
-        let steps = (times.steps as u64).max(1);
+        let steps = times.run.max(1);
         let each = copies / steps;
         let equal = uniform(steps, times.computing.get() / steps, each, each);
         let mut cells = vec![
             timed.graph().name().to_owned(),
-            times.steps.to_string(),
+            times.run.to_string(),
             times.transfers.to_string(),
             text(times.computing),
             text(same.copied),
@@ -161,9 +166,8 @@ fn table(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) {
     }
 }
 
-/// Gain over start-up, and its rows.
-fn figure(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) -> Result<(), ReproduceError> {
-    let middle = if machine.startup == Time::ZERO { MIDDLE } else { machine.startup };
+/// Gain over start-up: lines, and the same as rows.
+fn lines(all: &All<'_, '_>, middle: Time) -> Result<(Vec<Series>, String), ReproduceError> {
     let startups = (0..=POINTS).map(|nth| {
         let power = f64::from(nth) / f64::from(POINTS) * 2.0 - 1.0;
         Time::new((middle.get() as f64 * SPAN.powf(power)).round() as u64)
@@ -181,18 +185,20 @@ fn figure(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) -> Res
             let [slow, fast] = [timed.makespan(&machine, SYNCHRONOUS)?, timed.makespan(&machine, PING_PONG)?];
             let (Ok(slow), Ok(fast)) = (slow, fast) else { continue };
             points.push((startup.seconds() * 1e6, gain(copied, fast)));
-            rows.push_str(&format!(
-                "{name},{},{},{},{},{:.4},{:.4}\n",
-                startup.get(),
-                fast.get(),
-                slow.get(),
-                copied.get(),
-                gain(slow, fast),
-                gain(copied, fast)
-            ));
+            let [at, ends, synchronous, copies] = [startup, fast, slow, copied].map(Time::get);
+            let [over_dma, over_copies] = [slow, copied].map(|before| gain(before, fast));
+            let _ =
+                writeln!(rows, "{name},{at},{ends},{synchronous},{copies},{over_dma:.4},{over_copies:.4}");
         }
         series.push(Series { name: name.to_owned(), colour, dashed: false, points });
     }
+    Ok((series, rows))
+}
+
+/// Draws them.
+fn figure(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) -> Result<(), ReproduceError> {
+    let middle = if machine.startup == Time::ZERO { MIDDLE } else { machine.startup };
+    let (series, rows) = lines(all, middle)?;
     let chart = Chart {
         title: "Gain of ping-pong over copies by the processor, by start-up".to_owned(),
         caption: format!(

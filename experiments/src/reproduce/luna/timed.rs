@@ -39,9 +39,11 @@ pub(super) struct Times {
     pub operators: usize,
     /// Steps of all segments: operators and slices.
     pub steps: usize,
+    /// Those of the longest run without overlap.
+    pub run: u64,
     /// Segments.
     pub segments: usize,
-    /// Transfers on the longest run without overlap: how often a start-up is paid.
+    /// Transfers on that run: how often a start-up is paid.
     pub transfers: u64,
     /// Time that run computes.
     pub computing: Time,
@@ -113,11 +115,14 @@ impl<'a> Timed<'a> {
             let problems = || program.segments().iter().map(|segment| &segment.problem);
             match (self.by(&program, SYNCHRONOUS)?, self.by(&program, PING_PONG)?) {
                 (Ok(synchronous), Ok(overlapped)) => {
+                    let run = synchronous.path.iter().map(|&at| program.segments()[at].problem.len() as u64);
+                    let run = run.sum();
                     let transfers = synchronous.path.iter();
                     let transfers = transfers.map(|&at| synchronous.timelines[at].transfers.len() as u64);
                     return Ok(Ok(Times {
                         operators: self.graph().operators().len(),
                         steps: problems().map(TimelineProblem::len).sum(),
+                        run,
                         segments: program.segments().len(),
                         transfers: transfers.sum(),
                         computing: synchronous.computing,
@@ -275,22 +280,23 @@ pub(super) fn write(measured: &Measured<'_>, found: &mut Reproduction) {
     found.file("table-3.csv", "table 3: stand-ins on the machine, picoseconds", |file| {
         writeln!(
             file,
-            "model,graph,operators,steps,segments,transfers,computing_ps,fetching_ps,synchronous_ps,ping_pong_ps,gain_percent,gain_printed_percent"
+            "model,graph,operators,steps,segments,run_steps,transfers,computing_ps,fetching_ps,synchronous_ps,ping_pong_ps,gain_percent,gain_printed_percent"
         )?;
         for row in &ROWS {
             for (timed, times) in measured.iter().filter(|(timed, _)| timed.stand_in.serves(row.model)) {
                 let name = timed.graph().name();
                 let Ok(times) = times else {
-                    writeln!(file, "{},{name},{},,,,,,,,,{:.2}", row.model, timed.graph().operators().len(), row.gain as f64 / 100.0)?;
+                    writeln!(file, "{},{name},{},,,,,,,,,,{:.2}", row.model, timed.graph().operators().len(), row.gain as f64 / 100.0)?;
                     continue;
                 };
                 writeln!(
                     file,
-                    "{},{name},{},{},{},{},{},{},{},{},{:.4},{:.2}",
+                    "{},{name},{},{},{},{},{},{},{},{},{},{:.4},{:.2}",
                     row.model,
                     times.operators,
                     times.steps,
                     times.segments,
+                    times.run,
                     times.transfers,
                     times.computing.get(),
                     times.fetching().get(),

@@ -178,14 +178,18 @@ fn joined(rows: &[Row], found: &mut Reproduction) {
     let longer = one.synchronous.max(other.synchronous);
     let both = one.synchronous + other.synchronous;
     found.line(format!(
-        "{} joins cropped {} and {} under one branch; it takes {} ms, {} of both in turn, and {} ms {} than the longer one alone",
+        "{} joins cropped {} and {} under one branch; it takes {} ms, {} of both in turn, and {} ms {}",
         whole.model,
         one.model,
         other.model,
         millis(whole.synchronous),
         shown(100.0 * whole.synchronous as f64 / both.max(1) as f64),
         millis(whole.synchronous.abs_diff(longer)),
-        if whole.synchronous > longer { "more: what lies around the branch, or a run through both" } else { "less" }
+        if whole.synchronous > longer {
+            "more than the longer one alone: the paper does not say what runs besides one branch"
+        } else {
+            "less than the longer one alone"
+        }
     ));
 }
 
