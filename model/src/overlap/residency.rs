@@ -8,9 +8,10 @@
 //! capacity and A the largest activations. By that, no choice saves a segment more transfer time before any of its operators
 //! than the fractional knapsack of that size does, and no choice saves more of all transfers on a course than the
 //! knapsack over the whole course. [`residency_bound`] is the larger of what these two leave. Where the processor copies,
-//! it counts as one more channel, and the faster way of each transfer counts.
+//! it counts as one more channel, and the faster way of each transfer counts. Where weights do not stay from run to run, there is
+//! a third reason: fetching them before takes time too.
 
-use super::bound::{fetchers, quickest};
+use super::bound::{compute_bound, fetchers, quickest, time_bound};
 use super::machine::Machine;
 use super::problem::{TimedOperator, TimelineProblem};
 use super::program::{OverlapError, OverlapProgram, OverlapSegment, WeightBlock};
@@ -211,7 +212,28 @@ pub fn residency_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
     let beside: Vec<u64> = program.blocks().iter().map(beside).collect();
     let saved = most_saved(&items, &beside, capacity, room);
     let channels = problems().map(fetchers).max().unwrap_or(1);
-    Some(by_segments.max(left(all, saved, channels)))
+    let bound = by_segments.max(left(all, saved, channels));
+    if stays { Some(bound) } else { Some(bound.max(fetched_before(program)?)) }
+}
+
+/// What no longest run goes below where resident weights are fetched before it begins.
+///
+/// Blocks used once need not be among them: fetched alone at the start of their segment, they cost the same. So either none is
+/// resident, or one that is used several times is fetched before everything computes.
+fn fetched_before(program: &OverlapProgram) -> Option<Time> {
+    let segments = program.segments();
+    let none = program.longest(&|at| time_bound(&segments[at].problem).value)?;
+    let runs = program.runs();
+    let several = program.blocks().iter().filter(|block| {
+        block.uses.iter().fold(0u64, |sum, &(segment, _)| sum.saturating_add(runs[segment])) > 1
+    });
+    let load = |block: &WeightBlock| {
+        let &(segment, at) = block.uses.first()?;
+        segments[segment].problem.load(at)
+    };
+    let Some(least) = several.filter_map(load).min() else { return Some(none) };
+    let some = program.longest(&|at| compute_bound(&segments[at].problem).value)?.checked_add(least)?;
+    Some(none.min(some))
 }
 
 /// The most time that resident items (bytes, time saved) can save.
