@@ -4,8 +4,8 @@ use plimsoll_heuristics::SCHEDULES as HEURISTICS;
 use plimsoll_model::overlap::{
     Dma, ScheduleSetup, Scheduler, Time, TimedOperator, TimelineProblem, check_timeline, time_bound,
 };
-use plimsoll_model::{Budget, Bytes, Claim, Stop};
-use plimsoll_solvers::overlap::ExactTimeline;
+use plimsoll_model::{Budget, Bytes, Claim, SolveError, Stop};
+use plimsoll_solvers::overlap::{ExactTimeline, TimelineIlp};
 
 /// The same numbers on any machine.
 struct Draw(u64);
@@ -253,4 +253,38 @@ fn limits_end_the_search_and_too_little_memory_is_told() {
     let small = TimelineProblem::new("p", one, p.dma(), Bytes::new(1), Bytes::new(1)).unwrap();
     let found = ExactTimeline.solve(&small, &mut Budget::unlimited()).unwrap();
     assert_eq!((found.claim, found.timeline), (Claim::Infeasible, None));
+}
+
+#[test]
+fn the_integer_program_agrees() {
+    let mut draw = Draw(13);
+    let mut searched = 0;
+    for round in 0..120 {
+        let count = 2 + draw.below(4);
+        let kind = KINDS[round % KINDS.len()];
+        let p = drawn(&mut draw, count, Kind { most: kind.most * 2, room: kind.room * 2, ..kind });
+        let exact = ExactTimeline.solve(&p, &mut Budget::unlimited()).unwrap();
+        let found = TimelineIlp.solve(&p, &mut Budget::unlimited()).unwrap();
+        assert_eq!(check_timeline(&p, found.timeline.as_ref().unwrap()), []);
+        assert_eq!(
+            found.claim,
+            Claim::Optimal,
+            "round {round}: {:?} {:?} {p:?}",
+            found.makespan,
+            found.lower_bound
+        );
+        assert_eq!(found.makespan, exact.makespan, "round {round}: {p:?}");
+        searched += u32::from(found.lower_bound.value > time_bound(&p).value);
+    }
+    assert!(searched >= 5, "{searched} by HiGHS");
+    // Long times: the bound is one of coarser units, and never above the least makespan.
+    for round in 0..30 {
+        let p = drawn(&mut draw, 4, Kind { most: 1 << 40, channels: 2, step: 1, room: 1 << 40 });
+        let exact = ExactTimeline.solve(&p, &mut Budget::unlimited()).unwrap();
+        let found = TimelineIlp.solve(&p, &mut Budget::unlimited()).unwrap();
+        assert!(found.lower_bound.value <= exact.makespan.unwrap(), "round {round}: {p:?}");
+        assert!(found.makespan >= exact.makespan, "round {round}: {p:?}");
+    }
+    let p = drawn(&mut draw, 60, KINDS[0]);
+    assert!(matches!(TimelineIlp.solve(&p, &mut Budget::unlimited()), Err(SolveError::Unsupported { .. })));
 }

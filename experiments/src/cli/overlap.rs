@@ -38,6 +38,9 @@ pub struct OverlapArgs {
     /// Who orders the operators; `plimsoll list` names them all
     #[arg(long, value_name = "NAME", default_value = "as-in-file")]
     pub order: String,
+    /// Search all orders of the operators too: the least makespan over them, of a graph without regions
+    #[arg(long, conflicts_with_all = ["order", "schedule", "trace", "gantt", "instructions"])]
+    pub free_order: bool,
     #[command(flatten)]
     pub liveness: LivenessArgs,
     #[command(flatten)]

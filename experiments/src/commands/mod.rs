@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod choose;
+pub mod free_order;
 pub mod generate;
 pub mod import;
 pub mod list;

@@ -1,7 +1,7 @@
 //! `plimsoll overlap`: fetches weights while operators compute, and says how far from the limit that is.
 
 use crate::cli::OverlapArgs;
-use crate::commands::choose;
+use crate::commands::{choose, free_order};
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use plimsoll::graphs::GraphRun;
@@ -28,6 +28,9 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
         return Err(Failure::input("--weights: here weights are fetched, not held all the time"));
     }
     let machine = machine(args)?;
+    if args.free_order {
+        return free_order::main(args, &machine, limits_of_schedules(args));
+    }
     let import = args.model.read()?;
     let graph = &import.graph;
     let run = GraphRun {

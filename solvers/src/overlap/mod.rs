@@ -18,14 +18,18 @@
 //! Before the search, with two channels, [`pair`] says what is possible without regard to memory, and [`steer`]
 //! makes a timeline that comes near.
 
+mod ilp;
 mod memo;
 mod node;
+mod orders;
 mod pair;
 mod place;
 mod search;
 mod steer;
 
+pub use ilp::TimelineIlp;
 use node::{Case, Node};
+pub use orders::{FreeOrder, FreeOrderOutcome, exact_orders};
 use pair::{Pair, tails};
 use place::{Placed, placed};
 use plimsoll_heuristics::SCHEDULES as HEURISTICS;
@@ -41,13 +45,22 @@ use steer::steered;
 const NAME: &str = "exact";
 
 /// Schedules with proof.
-pub const SCHEDULES: &[ScheduleEntry] = &[ScheduleEntry {
-    name: NAME,
-    kind: Kind::Exact,
-    about: "searches all orders of transfers for the fixed order of operators; what is left when limits end it is a gap",
-    source: "own",
-    build: |_| Box::new(ExactTimeline),
-}];
+pub const SCHEDULES: &[ScheduleEntry] = &[
+    ScheduleEntry {
+        name: NAME,
+        kind: Kind::Exact,
+        about: "searches all orders of transfers for the fixed order of operators; what is left when limits end it is a gap",
+        source: "own",
+        build: |_| Box::new(ExactTimeline),
+    },
+    ScheduleEntry {
+        name: "ilp",
+        kind: Kind::Exact,
+        about: "integer program for times, channels and addresses, few transfers only",
+        source: "disjunctive formulation of scheduling with big-M; good_lp, HiGHS",
+        build: |_| Box::new(TimelineIlp),
+    },
+];
 
 /// The search described [above](self), from the best of all heuristics.
 ///
@@ -66,16 +79,7 @@ impl Scheduler for ExactTimeline {
         if problem.too_large().is_some() {
             return Ok(TimelineOutcome::conclude(problem, None, bound, Stop::Completed, stats));
         }
-        let mut best: Option<Timeline> = None;
-        for entry in HEURISTICS {
-            let found = (entry.build)(ScheduleSetup::default()).solve(problem, &mut Budget::unlimited());
-            let found = found.ok().and_then(|outcome| outcome.timeline);
-            if let Some(found) =
-                found.filter(|new| best.as_ref().is_none_or(|old| new.makespan() < old.makespan()))
-            {
-                best = Some(found);
-            }
-        }
+        let best = known_timeline(problem);
         let before = budget.nodes();
         let case = Case::new(problem);
         let mut known = Known { case: &case, best, bound };
@@ -87,6 +91,15 @@ impl Scheduler for ExactTimeline {
         stats.nodes = budget.nodes() - before;
         Ok(TimelineOutcome::conclude(problem, best, bound, stop.unwrap_or(Stop::Completed), stats))
     }
+}
+
+/// The best timeline of all heuristics.
+fn known_timeline(problem: &TimelineProblem) -> Option<Timeline> {
+    let found = HEURISTICS.iter().filter_map(|entry| {
+        let found = (entry.build)(ScheduleSetup::default()).solve(problem, &mut Budget::unlimited());
+        found.ok()?.timeline
+    });
+    found.min_by_key(Timeline::makespan)
 }
 
 /// The best timeline and the best bound.

@@ -13,6 +13,9 @@ pub(super) struct Case<'a> {
     pub size: Vec<i64>,
     /// Positions of operators with weights, ascending.
     pub weighted: Vec<usize>,
+    /// Bytes on chip, and per operator those below all buffers while it computes, rounded up.
+    pub capacity: i64,
+    pub floor: Vec<i64>,
     /// Per operator: bytes on chip beside activations and its own buffer.
     room: Vec<i64>,
     /// Per operator: what can be held beside it of what comes later.
@@ -81,13 +84,16 @@ impl<'a> Case<'a> {
         let size: Vec<i64> = (0..count).map(|at| problem.buffer(at).get() as i64).collect();
         let load: Vec<u64> = (0..count).map(|at| problem.load(at).unwrap_or_default().get()).collect();
         let operators = problem.operators();
-        let room =
-            (0..count).map(|at| capacity.saturating_sub(up(operators[at].activations.get())) - size[at]);
+        let floor: Vec<i64> = operators.iter().map(|one| up(one.activations.get())).collect();
+        let room = (0..count).map(|at| capacity.saturating_sub(floor[at]).saturating_sub(size[at]));
+        let room = room.collect();
         let weighted = problem.weighted();
         let mut case = Self {
             problem,
             compute: operators.iter().map(|one| one.compute.get()).collect(),
-            room: room.collect(),
+            capacity,
+            floor,
+            room,
             ahead: Vec::new(),
             channels: problem.dma().channels as usize,
             load,
