@@ -5,10 +5,12 @@ use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use plimsoll::graphs::GraphRun;
+use plimsoll::model::graph::{Graph, Storages};
+use plimsoll::model::order::check_order;
 use plimsoll::model::overlap::{
     Dma, Machine, Scheduler, Time, TimedOperator, TimelineOutcome, check_timeline,
 };
-use plimsoll::model::{Claim, graph::Graph, order::check_order};
+use plimsoll::model::{Bytes, Claim};
 use plimsoll::report::percent;
 use plimsoll::run::Limits;
 use plimsoll::solvers::overlap::{ExactTimeline, FreeOrder, FreeOrderOutcome, exact_orders};
@@ -31,7 +33,7 @@ pub fn main(args: &OverlapArgs, machine: &Machine, limits: Limits) -> Result<u8,
     let Some(region) = regions.pop() else { return Err(Failure::internal("a graph without a body")) };
     let input = FreeOrder {
         orders: &region.storages.problem,
-        operators: operators(graph, &region.storages.operators, machine)?,
+        operators: operators(graph, &region.storages, machine)?,
         dma: Dma { channels: machine.channels, startup: machine.startup, bandwidth: machine.bandwidth },
         capacity: machine.capacity,
         alignment: machine.alignment,
@@ -56,18 +58,14 @@ pub fn main(args: &OverlapArgs, machine: &Machine, limits: Limits) -> Result<u8,
 }
 
 /// Times and weights, by operators of the order problem.
-fn operators(
-    graph: &Graph,
-    ids: &[plimsoll::model::OperatorId],
-    machine: &Machine,
-) -> Result<Vec<TimedOperator>, Failure> {
-    let timed = ids.iter().map(|&id| {
-        let name = graph.operator(id).name.clone();
-        let compute = machine.compute(graph, id);
+fn operators(graph: &Graph, storages: &Storages, machine: &Machine) -> Result<Vec<TimedOperator>, Failure> {
+    let timed = storages.problem.ids().zip(&storages.operators).map(|(id, &operator)| {
+        let name = storages.problem.operator(id).to_owned();
+        let compute = machine.compute(graph, operator);
         let compute = compute
             .ok_or_else(|| Failure::input(format!("operator '{name}' computes longer than time can say")))?;
-        let weights = graph.weight_bytes(id);
-        Ok(TimedOperator { name, compute, weights, activations: plimsoll::model::Bytes::ZERO })
+        let weights = graph.weight_bytes(operator);
+        Ok(TimedOperator { name, compute, weights, activations: Bytes::ZERO })
     });
     timed.collect()
 }

@@ -135,7 +135,10 @@ impl Known<'_> {
         let tails = tails(case);
         if case.channels == 2 && self.best.is_some() {
             let pair = Pair::whole(case, &tails);
-            let least = pair.least(self.bound.value.get(), self.value(), budget);
+            let half = (budget.nodes_left().map(|nodes| nodes / 2), budget.time_left().map(|time| time / 2));
+            let mut part = budget.part(half.0, half.1);
+            let least = pair.least(self.bound.value.get(), self.value(), &mut part);
+            budget.spend(part.nodes());
             self.raise(least);
         }
         if !self.is_settled()

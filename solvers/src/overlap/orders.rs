@@ -193,7 +193,9 @@ impl<'a> Search<'a> {
             return loads.max(computes);
         }
         let mut ordered = vec![false; self.times.len()];
-        prefix.iter().for_each(|id| ordered[id.index()] = true);
+        for id in prefix {
+            ordered[id.index()] = true;
+        }
         let rest = self.johnson.iter().copied().filter(|&at| !ordered[at]);
         let (mut fetched, mut computed) = (0u64, 0u64);
         for at in prefix.iter().map(|id| id.index()).chain(rest) {
@@ -237,7 +239,9 @@ impl<'a> Search<'a> {
     fn filled(&self, prefix: &[OperatorId]) -> Order {
         let mut done = vec![false; self.times.len()];
         let mut order = prefix.to_vec();
-        prefix.iter().for_each(|id| done[id.index()] = true);
+        for id in prefix {
+            done[id.index()] = true;
+        }
         // Operators of an order problem need not come in an order: repeat until all are in.
         while order.len() < done.len() {
             let orders = self.input.orders;

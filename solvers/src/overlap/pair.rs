@@ -22,26 +22,27 @@ impl Set {
         work >= 0 && word.is_some_and(|word| word >> (work % 64) & 1 == 1)
     }
 
-    /// Sixty-four bits from a position on, which may lie outside.
-    fn bits(&self, from: i64) -> u64 {
-        let word = |at: i64| usize::try_from(at).ok().and_then(|at| self.words.get(at)).copied().unwrap_or(0);
-        let (at, shift) = (from.div_euclid(64), from.rem_euclid(64) as u32);
-        let low = word(at) >> shift;
-        if shift == 0 { low } else { low | word(at + 1) << (64 - shift) }
-    }
-
     /// Adds `other` moved down by `by`, of works from `lower` to `upper`.
     fn add(&mut self, other: &Self, by: i64, lower: i64, upper: i64) {
-        if lower > upper {
+        if lower > upper || self.words.is_empty() {
             return;
         }
-        let last = (self.words.len() as i64 - 1).min(upper / 64);
-        for at in lower / 64..=last {
-            let start = at * 64;
-            let below = (upper - start + 1).clamp(0, 64);
-            let above = (lower - start).clamp(0, 63);
-            let mask = (u64::MAX >> (64 - below)) & (u64::MAX << above);
-            self.words[at as usize] |= other.bits(start + by) & mask;
+        let (from, shift) = (by as usize / 64, by % 64);
+        let others = other.words.get(from..).unwrap_or_default();
+        let (first, last) = (lower as usize / 64, (upper as usize / 64).min(self.words.len() - 1));
+        for at in first..=last {
+            let word = |at: usize| others.get(at).copied().unwrap_or(0);
+            let mut bits = word(at) >> shift;
+            if shift > 0 {
+                bits |= word(at + 1) << (64 - shift);
+            }
+            if at == first {
+                bits &= u64::MAX << (lower % 64);
+            }
+            if at == upper as usize / 64 {
+                bits &= u64::MAX >> (63 - upper % 64);
+            }
+            self.words[at] |= bits;
         }
     }
 }
@@ -85,14 +86,14 @@ pub(super) fn grain(case: &Case<'_>) -> u64 {
 }
 
 /// Bits of all sets of a bound, which are made one after the other and several times.
-const BOUND_BITS: u64 = 1 << 29;
+const BOUND_BITS: u64 = 1 << 30;
 
 /// Bits of all sets that are kept, and of one set.
-const MOST_BITS: u64 = 1 << 30;
+const MOST_BITS: u64 = 1 << 29;
 const MOST_WIDTH: u64 = 1 << 22;
 
 /// Words of sets that cost as much as one node.
-const WORDS: u64 = 20_000;
+const WORDS: u64 = 50_000;
 
 impl<'a> Pair<'a> {
     /// From the start on, in units so coarse that a decision takes little time.
@@ -106,7 +107,7 @@ impl<'a> Pair<'a> {
         let sum: u64 = rest.iter().map(|&at| case.load[at]).sum();
         let grain = grain(case);
         let most = MOST_BITS / (rest.len() as u64 + 1);
-        let most = if sum / grain < most { most } else { most.min(MOST_WIDTH) };
+        let most = if sum / grain < most { most } else { most.min(MOST_WIDTH / 4) };
         Self::with(case, tails, rest, free, most)
     }
 
@@ -186,7 +187,7 @@ impl<'a> Pair<'a> {
         let loads: Vec<i64> = self.rest.iter().map(|&at| self.load(at)).collect();
         let limits =
             self.rest.iter().map(|&at| [0, 1].map(|channel| self.limit(makespan, at, channel))).collect();
-        sets[0].contains(0).then(|| Steps { unit: self.unit, sets, loads, limits })
+        sets[0].contains(0).then_some(Steps { unit: self.unit, sets, loads, limits })
     }
 }
 
