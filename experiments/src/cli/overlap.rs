@@ -63,6 +63,9 @@ pub struct OverlapArgs {
     /// Write one row per schedule, or per point of the front, a CSV file
     #[arg(long, short, value_name = "FILE.csv")]
     pub output: Option<PathBuf>,
+    /// Search all orders of the operators too: the least makespan over them, of a graph without regions
+    #[arg(long, conflicts_with_all = ["order", "schedule", "trace", "gantt", "instructions", "front", "resident", "speculate", "output"])]
+    pub free_order: bool,
     #[command(flatten)]
     pub liveness: LivenessArgs,
     #[command(flatten)]

@@ -9,8 +9,10 @@
 //!   and w(h), so at most C - A(h) - w(h) bytes of it. The rest of what operators h+1 to k need is fetched between
 //!   E(h) and the start of k: at least 1/m of its transfer time, with the choice that leaves the least (a fractional
 //!   knapsack: weights in ascending order, as start-up weighs most on the smallest; what exceeds the room alone is
-//!   left as a whole, and is left for at least its own time). The longest path over all
-//!   pairs h < k of at most [`WINDOW`] weights between them, with the two other bounds in it, is the bound.
+//!   left as a whole, and is left for at least its own time). For all k at once, what is held beside h takes off no more than
+//!   the best choice among everything behind h does. The longest path over all
+//!   pairs h < k, by the first reason where there are at most [`WINDOW`] weights between them and by the second anyway, with the two
+//!   other bounds in it, is the bound.
 //!
 //! Where the processor copies, weights come by either way, and the bounds allow for both. Let p be the times of copies.
 //! - **transfers**: operator k starts after the processor has computed what is before it and copied some of the weights up to k,
@@ -196,20 +198,110 @@ impl Rest {
     }
 }
 
-/// The longest path described at the head of this file. O(n WINDOW^2).
+/// Sums over ranks, by which prefixes are found: a Fenwick tree of (bytes, transfer time, count).
+struct Sums(Vec<[u64; 3]>);
+
+impl Sums {
+    fn add(&mut self, rank: usize, item: [u64; 3]) {
+        let mut at = rank + 1;
+        while at < self.0.len() {
+            for (sum, part) in self.0[at].iter_mut().zip(item) {
+                *sum += part;
+            }
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// The longest prefix whose sums are accepted, and its sums; acceptance must end once.
+    fn prefix(&self, accept: impl Fn(usize, [u64; 3]) -> bool) -> (usize, [u64; 3]) {
+        let (mut at, mut sums) = (0, [0; 3]);
+        let mut step = self.0.len().next_power_of_two();
+        while step > 0 {
+            if let Some(part) = self.0.get(at + step) {
+                let next = [0, 1, 2].map(|k| sums[k] + part[k]);
+                if accept(at + step, next) {
+                    (at, sums) = (at + step, next);
+                }
+            }
+            step /= 2;
+        }
+        (at, sums)
+    }
+}
+
+/// Per operator: the most transfer time of weights behind it that lie beside it together. O(n log n).
+///
+/// The smallest that fit, and a part of the next, as start-up weighs most on the smallest; and no more than as many
+/// of the largest as there are at most.
+fn saved(problem: &TimelineProblem) -> Vec<u64> {
+    let weight = |at: usize| problem.operators()[at].weights.get();
+    let mut ranked = problem.weighted();
+    ranked.sort_by_key(|&at| weight(at));
+    let mut ranks = vec![0; problem.len()];
+    for (rank, &at) in ranked.iter().enumerate() {
+        ranks[at] = rank;
+    }
+    let mut sums = Sums(vec![[0; 3]; ranked.len() + 1]);
+    let mut saved = vec![0; problem.len()];
+    for at in (0..problem.len()).rev() {
+        let one = &problem.operators()[at];
+        let free = problem.capacity().get().saturating_sub(one.activations.get());
+        let room = free.saturating_sub(one.weights.get());
+        let alone = ranked.partition_point(|&other| weight(other) <= room);
+        let (rank, [bytes, mut time, count]) = sums.prefix(|rank, sums| rank <= alone && sums[0] <= room);
+        if rank < alone {
+            // The next that fits alone is behind this operator too, or the prefix would be longer.
+            let next = ranked[rank];
+            let load = problem.load(next).unwrap_or_default().get();
+            let part = u128::from(load) * u128::from(room - bytes);
+            time += part.div_ceil(u128::from(weight(next))) as u64;
+        }
+        let (_, [_, all, most]) = sums.prefix(|rank, _| rank <= alone);
+        let (_, [_, small, _]) = sums.prefix(|rank, sums| rank <= alone && sums[2] <= most - count);
+        saved[at] = time.min(all - small);
+        if let Some(load) = problem.load(at) {
+            sums.add(ranks[at], [one.weights.get(), load.get(), 1]);
+        }
+    }
+    saved
+}
+
+/// The longest path described at the head of this file. O(n (log n + WINDOW^2)).
 pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
+    memory_bound_from(problem, fetched(problem))
+}
+
+/// The same from what operators cannot start before in any case.
+pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>) -> TimeBound {
     let channels = fetchers(problem);
     let count = problem.len();
-    let mut start = fetched(problem);
     // Per operator: behind which its start must wait, where that is what decides.
     let mut behind: Vec<Option<usize>> = vec![None; count];
     let mut end = Time::ZERO;
+    let saved = saved(problem);
+    // The operator with the largest end times channels, less the transfer time up to it and what it saves; and that number.
+    let mut latest: Option<(i128, usize)> = None;
+    let mut work = 0;
     for at in 0..count {
+        if problem.load(at).is_some() {
+            // Rounded down where savings are rounded up, as neither is quite proportional.
+            work += i128::from(quickest_down(problem, at).get());
+            if let Some((least, before)) = latest {
+                let time = (least + work).max(0) as u128;
+                let earliest = Time::new(time.div_ceil(u128::from(channels)) as u64);
+                if earliest > start[at] {
+                    start[at] = earliest;
+                    behind[at] = Some(before);
+                }
+            }
+        }
         if end >= start[at] {
             start[at] = end;
             behind[at] = at.checked_sub(1).filter(|_| end > Time::ZERO);
         }
         end = start[at] + problem.operators()[at].compute;
+        let least = i128::from(end.get()) * i128::from(channels) - work - i128::from(saved[at]);
+        latest = latest.filter(|latest| latest.0 >= least).or(Some((least, at)));
         let mut rest = Rest::after(problem, at);
         let next = (at + 1..count).filter(|&next| problem.load(next).is_some());
         for next in next.take(WINDOW) {

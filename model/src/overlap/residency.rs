@@ -11,7 +11,7 @@
 //! it counts as one more channel, and the faster way of each transfer counts. Where weights do not stay from run to run, there is
 //! a third reason: fetching them before takes time too.
 
-use super::bound::{compute_bound, fetchers, quickest, time_bound};
+use super::bound::{compute_bound, fetchers, memory_bound_from, quickest, time_bound};
 use super::machine::Machine;
 use super::problem::{TimedOperator, TimelineProblem};
 use super::program::{OverlapError, OverlapProgram, OverlapSegment, WeightBlock};
@@ -271,31 +271,28 @@ fn left(all: Time, saved: u128, channels: u64) -> Time {
 const MOST_SEGMENTS: usize = 100_000;
 
 /// What one segment takes at least where so many bytes of its weights stay on chip, whichever: before operator k starts, what
-/// is left of all up to it has been fetched, and from k on operators compute.
+/// is left of all up to it has been fetched; and what lies on chip beside an operator for those behind it, resident or not, fits
+/// beside it, as in [`memory_bound`](super::memory_bound). Weights used again count once.
 fn segment_bound(segment: &OverlapSegment, room: u64) -> Time {
-    let problem = &segment.problem;
-    let operators = problem.operators();
-    let load = |at| quickest(problem, at).unwrap_or_default();
     let mut seen = HashSet::new();
-    // A block that is used again takes no further room.
-    let items: Vec<(u64, u64)> = (0..problem.len())
-        .map(|at| {
-            let again = segment.blocks[at].is_some_and(|block| !seen.insert(block));
-            (if again { 0 } else { operators[at].weights.get() }, load(at).get())
-        })
-        .collect();
+    let operators = segment.problem.operators().iter().zip(&segment.blocks).map(|(one, block)| {
+        let again = block.is_some_and(|block| !seen.insert(block));
+        TimedOperator { weights: if again { Bytes::ZERO } else { one.weights }, ..one.clone() }
+    });
+    let problem = segment.problem.with(operators.collect(), segment.problem.capacity());
+    let problem = problem.expect("less to fetch takes no longer");
+    let load = |at| quickest(&problem, at).unwrap_or_default();
+    let items: Vec<(u64, u64)> =
+        (0..problem.len()).map(|at| (problem.operators()[at].weights.get(), load(at).get())).collect();
     let mut knapsack = Knapsack::new(&items);
-    let mut rest: Time = operators.iter().map(|one| one.compute).sum();
-    let (mut best, mut fetched) = (rest, Time::ZERO);
-    for (at, one) in operators.iter().enumerate() {
-        if problem.load(at).is_some() {
-            fetched = fetched + load(at);
-            knapsack.add(at);
-            best = best.max(left(fetched, knapsack.most(room), fetchers(problem)) + rest);
-        }
-        rest = rest.saturating_sub(one.compute);
-    }
-    best
+    let mut fetched = Time::ZERO;
+    let starts = (0..problem.len()).map(|at| {
+        fetched = fetched + load(at);
+        knapsack.add(at);
+        left(fetched, knapsack.most(room), fetchers(&problem))
+    });
+    let starts = starts.collect();
+    memory_bound_from(&problem, starts).value
 }
 
 #[cfg(test)]

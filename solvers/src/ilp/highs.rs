@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Beyond this many units `HiGHS`'s tolerances (1e-9 at best, times the number of variables) come too near one
 /// unit; its solutions are still checked exactly, but its bounds are not believed.
-pub(super) const SAFE_UNITS: i64 = 10_000_000;
+pub(crate) const SAFE_UNITS: i64 = 10_000_000;
 
 /// How far, in units, `HiGHS`'s bound may exceed the truth and still be believed after taking this off. Its
 /// relaxations are dual feasible to 1e-7 per variable at worst, and objectives are scaled so that this is far
@@ -24,7 +24,7 @@ const GAP: f64 = 0.8;
 
 /// How a model is scaled.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     /// The largest number of the problem, units.
     pub most: i64,
     /// What the objective is worth per unit.
@@ -33,7 +33,7 @@ pub(super) struct Scale {
 
 /// What one call may spend.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// Time from now, none for no limit.
     pub time: Option<Duration>,
     /// Branch-and-bound nodes, none for no limit.
@@ -60,7 +60,7 @@ impl Limits {
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum End {
+pub(crate) enum End {
     /// Solved to optimality.
     Optimal,
     /// No solution exists.
@@ -71,7 +71,7 @@ pub(super) enum End {
 
 /// What a call brought.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     pub end: End,
     /// Values of the variables, in order of creation.
     pub values: Option<Vec<f64>>,
@@ -84,7 +84,7 @@ pub(super) struct Answer {
 
 /// The least whole number that a bound in units proves: what is left after the tolerance, rounded up because
 /// objectives are whole. Nothing in models that reach beyond [`SAFE_UNITS`].
-pub(super) fn believed(bound: f64, most: i64) -> Option<i64> {
+pub(crate) fn believed(bound: f64, most: i64) -> Option<i64> {
     let value = (bound - TOLERANCE).ceil();
     (most <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)
 }
@@ -93,7 +93,7 @@ pub(super) fn believed(bound: f64, most: i64) -> Option<i64> {
 ///
 /// # Errors
 /// `HiGHS` refuses the model, or the thread panics.
-pub(super) fn solve(
+pub(crate) fn solve(
     name: &'static str,
     setup: Setup,
     limits: Limits,

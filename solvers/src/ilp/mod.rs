@@ -3,7 +3,7 @@
 //! [`Ilp`] places buffers at offsets; [`PoolIlp`] puts them into pools; [`OrderIlp`] puts operators in order, [`JointIlp`]
 //! does both at once.
 
-mod highs;
+pub(crate) mod highs;
 mod joint;
 mod model;
 mod offsets;

@@ -36,7 +36,7 @@ pub enum Verdict {
 }
 
 /// Recursion goes as deep as there are buffers: more stack is taken where it runs low.
-fn deepen<R>(step: impl FnOnce() -> R) -> R {
+pub(crate) fn deepen<R>(step: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(64 << 10, 4 << 20, step)
 }
 

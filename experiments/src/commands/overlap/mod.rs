@@ -1,5 +1,6 @@
 //! `plimsoll overlap`: fetches weights while operators compute, and says how far from the limit that is.
 
+mod free_order;
 mod front;
 mod report;
 mod speculation;
@@ -35,6 +36,9 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
         return Err(Failure::input("--weights: here weights are fetched, not held all the time"));
     }
     let machine = machine(args)?;
+    if args.free_order {
+        return free_order::main(args, &machine, limits_of_schedules(args));
+    }
     let import = args.model.read()?;
     let build = Programs { args, graph: &import.graph, machine: &machine, solver };
     if args.front {

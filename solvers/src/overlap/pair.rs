@@ -1,0 +1,211 @@
+//! Two channels without regard to memory: who fetches what.
+//!
+//! Where everything fits on chip at once, each channel may fetch in the order of the operators without idling: whoever exchanges two
+//! neighbours on a channel that are not, delays nobody. What is left to say is which channel fetches what. Let a and b be
+//! the work of the channels up to an operator, t the computing time from it on: some makespan M can be met if and only if one channel
+//! can take each operator's load so that its work stays within M - t. As a + b is known, the sets of
+//! all a from which the rest can be fetched in time are found from the last operator to the first, as bits. With loads and limits rounded down to units
+//! this leaves nothing out: what is impossible then is impossible.
+
+use super::node::Case;
+use plimsoll_model::Budget;
+
+/// The work of channel 0 up to an operator, in units, from which the rest can be fetched in time: bits.
+#[derive(Clone, Debug, Default)]
+struct Set {
+    words: Vec<u64>,
+}
+
+impl Set {
+    fn contains(&self, work: i64) -> bool {
+        let word = usize::try_from(work / 64).ok().and_then(|at| self.words.get(at));
+        work >= 0 && word.is_some_and(|word| word >> (work % 64) & 1 == 1)
+    }
+
+    /// Adds `other` moved down by `by`, of works from `lower` to `upper`.
+    fn add(&mut self, other: &Self, by: i64, lower: i64, upper: i64) {
+        if lower > upper || self.words.is_empty() {
+            return;
+        }
+        let (from, shift) = (by as usize / 64, by % 64);
+        let others = other.words.get(from..).unwrap_or_default();
+        let (first, last) = (lower as usize / 64, (upper as usize / 64).min(self.words.len() - 1));
+        for at in first..=last {
+            let word = |at: usize| others.get(at).copied().unwrap_or(0);
+            let mut bits = word(at) >> shift;
+            if shift > 0 {
+                bits |= word(at + 1) << (64 - shift);
+            }
+            if at == first {
+                bits &= u64::MAX << (lower % 64);
+            }
+            if at == upper as usize / 64 {
+                bits &= u64::MAX >> (63 - upper % 64);
+            }
+            self.words[at] |= bits;
+        }
+    }
+}
+
+/// The rest of a problem from an operator on, with two channels that are free from some time on.
+pub(super) struct Pair<'a> {
+    case: &'a Case<'a>,
+    /// Operators whose weights are left to fetch, ascending.
+    rest: &'a [usize],
+    /// Per operator: computing time from it on.
+    tails: &'a [u64],
+    free: [u64; 2],
+    /// Picoseconds.
+    pub unit: u64,
+    /// Bits of a set.
+    width: i64,
+}
+
+/// Computing time from each operator on.
+pub(super) fn tails(case: &Case<'_>) -> Vec<u64> {
+    let mut tails: Vec<u64> = case
+        .compute
+        .iter()
+        .rev()
+        .scan(0, |sum, time| {
+            *sum += time;
+            Some(*sum)
+        })
+        .collect();
+    tails.reverse();
+    tails
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The largest time that divides all loads.
+pub(super) fn grain(case: &Case<'_>) -> u64 {
+    case.load.iter().copied().fold(0, gcd).max(1)
+}
+
+/// Bits of all sets of a bound, which are made one after the other and several times.
+const BOUND_BITS: u64 = 1 << 30;
+
+/// Bits of all sets that are kept, and of one set.
+const MOST_BITS: u64 = 1 << 29;
+const MOST_WIDTH: u64 = 1 << 22;
+
+/// Words of sets that cost as much as one node.
+const WORDS: u64 = 50_000;
+
+impl<'a> Pair<'a> {
+    /// From the start on, in units so coarse that a decision takes little time.
+    pub fn whole(case: &'a Case<'a>, tails: &'a [u64]) -> Self {
+        let most = (BOUND_BITS / (case.weighted.len() as u64 + 1)).clamp(64, MOST_WIDTH);
+        Self::with(case, tails, &case.weighted, [0; 2], most)
+    }
+
+    /// For building: from a state on, in exact units where all sets have room together.
+    pub fn after(case: &'a Case<'a>, tails: &'a [u64], rest: &'a [usize], free: [u64; 2]) -> Self {
+        let sum: u64 = rest.iter().map(|&at| case.load[at]).sum();
+        let grain = grain(case);
+        let most = MOST_BITS / (rest.len() as u64 + 1);
+        let most = if sum / grain < most { most } else { most.min(MOST_WIDTH / 4) };
+        Self::with(case, tails, rest, free, most)
+    }
+
+    fn with(case: &'a Case<'a>, tails: &'a [u64], rest: &'a [usize], free: [u64; 2], most: u64) -> Self {
+        let sum: u64 = rest.iter().map(|&at| case.load[at]).sum();
+        let grain = grain(case);
+        let unit = grain * (sum / grain).div_ceil(most).max(1);
+        Self { case, rest, tails, free, unit, width: (sum / unit) as i64 + 1 }
+    }
+
+    /// True where units are exact.
+    pub fn is_exact(&self) -> bool {
+        self.unit == grain(self.case)
+    }
+
+    fn load(&self, at: usize) -> i64 {
+        (self.case.load[at] / self.unit) as i64
+    }
+
+    /// How much a channel may have fetched when an operator's weights are there, units; negative for nothing.
+    fn limit(&self, makespan: u64, at: usize, channel: usize) -> i64 {
+        let left = i128::from(makespan) - i128::from(self.tails[at]) - i128::from(self.free[channel]);
+        left.div_euclid(i128::from(self.unit)) as i64
+    }
+
+    /// The sets before each operator left, and after the last, within a makespan; the first alone if not `all`.
+    fn sets(&self, makespan: u64, all: bool) -> Vec<Set> {
+        let mut sum: i64 = self.rest.iter().map(|&at| self.load(at)).sum();
+        let words = (self.width as usize).div_ceil(64);
+        let mut sets = vec![Set { words: vec![u64::MAX; words] }];
+        for &at in self.rest.iter().rev() {
+            let next = sets.last().expect("there is a set after the last operator");
+            let load = self.load(at);
+            let before = sum - load;
+            let mut set = Set { words: vec![0; words] };
+            // Channel 0 takes it, and ends within its limit; or channel 1 does.
+            set.add(next, load, 0, before.min(self.limit(makespan, at, 0) - load));
+            set.add(next, 0, (sum - self.limit(makespan, at, 1)).max(0), before);
+            sum = before;
+            if all {
+                sets.push(set);
+            } else {
+                sets = vec![set];
+            }
+        }
+        sets.reverse();
+        sets
+    }
+
+    /// False where no timeline ends within this makespan, if sets are whole.
+    pub fn meets(&self, makespan: u64) -> bool {
+        self.sets(makespan, false)[0].contains(0)
+    }
+
+    /// A makespan from `lower` to `upper` below which none is met: the least that is, unless the budget ends before.
+    pub fn least(&self, mut lower: u64, mut upper: u64, budget: &mut Budget) -> u64 {
+        let mut middle = lower;
+        while lower < upper && budget.spend(self.price()).is_none() {
+            if self.meets(middle) {
+                upper = middle;
+            } else {
+                lower = middle + 1;
+            }
+            middle = lower + upper.saturating_sub(lower) / 2;
+        }
+        lower
+    }
+
+    /// What sets for one makespan cost, in nodes.
+    pub fn price(&self) -> u64 {
+        self.rest.len() as u64 * (self.width as u64).div_ceil(64) / WORDS + 1
+    }
+
+    /// The sets by which [`Steps`] goes; none where the makespan is not met.
+    pub fn steps(&self, makespan: u64) -> Option<Steps> {
+        let sets = self.sets(makespan, true);
+        let loads: Vec<i64> = self.rest.iter().map(|&at| self.load(at)).collect();
+        let limits =
+            self.rest.iter().map(|&at| [0, 1].map(|channel| self.limit(makespan, at, channel))).collect();
+        sets[0].contains(0).then_some(Steps { unit: self.unit, sets, loads, limits })
+    }
+}
+
+/// Which channel may fetch next so that the rest can still be fetched in time.
+pub(super) struct Steps {
+    /// Picoseconds.
+    pub unit: u64,
+    sets: Vec<Set>,
+    loads: Vec<i64>,
+    limits: Vec<[i64; 2]>,
+}
+
+impl Steps {
+    /// The work of channel 0 after the operator at this position of the rest, if the channel fetches for it; none where it must not.
+    pub fn after(&self, position: usize, works: [i64; 2], channel: usize) -> Option<[i64; 2]> {
+        let mut works = works;
+        works[channel] += self.loads[position];
+        let fits = works[channel] <= self.limits[position][channel];
+        (fits && self.sets[position + 1].contains(works[0])).then_some(works)
+    }
+}

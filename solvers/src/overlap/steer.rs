@@ -1,0 +1,93 @@
+//! Timelines in the order of the operators, channels chosen by what is still possible.
+//!
+//! Operators' weights are fetched in order, each on a channel as early as there is room, from the time on when the channel is free:
+//! several channels need not start in order. With two channels the choice goes by [`Pair`]: of the channels that leave the rest
+//! possible within a makespan, memory apart, the one free first; where memory holds a transfer back, what is possible is
+//! found anew. With more channels the one free first is taken.
+
+use super::node::{Case, Node};
+use super::pair::{Pair, Steps, tails};
+use plimsoll_model::Budget;
+
+/// Makespans tried where one is not met.
+const MOST_TRIES: usize = 24;
+
+/// How channels are chosen from some operator on.
+struct Way {
+    steps: Steps,
+    /// The place of that operator among those with weights.
+    from: usize,
+    /// What each channel has fetched since.
+    works: [i64; 2],
+}
+
+/// A timeline that ends at `target` or as little later as it knows how; none where the budget ends before.
+pub(super) fn steered(case: &Case<'_>, target: u64, budget: &mut Budget) -> Option<Node> {
+    let tails = tails(case);
+    let mut node = Node::root(case);
+    let mut makespan = target;
+    let mut way: Option<Way> = None;
+    for (place, &at) in case.weighted.iter().enumerate() {
+        if budget.spend(1).is_some() {
+            return None;
+        }
+        if let [first, second] = node.free[..] {
+            let pair = Pair::after(case, &tails, &case.weighted[place..], [first, second]);
+            let is_finer = |way: &Way| way.steps.unit > pair.unit && pair.is_exact();
+            if way.as_ref().is_none_or(is_finer) {
+                makespan = met(&pair, makespan, first.max(second) + tails[0], case, budget);
+                way = pair.steps(makespan).map(|steps| Way { steps, from: place, works: [0; 2] });
+            }
+        }
+        let mut channels: Vec<usize> = (0..case.channels).collect();
+        channels.sort_by_key(|&channel| node.free[channel]);
+        let mut channel = channels[0];
+        if let Some(way) = &mut way {
+            let after =
+                |&channel: &usize| Some((channel, way.steps.after(place - way.from, way.works, channel)?));
+            if let Some((chosen, works)) = channels.iter().find_map(after) {
+                (channel, way.works) = (chosen, works);
+            }
+        }
+        let start = node.earliest(case, at, node.free[channel])?;
+        if start > node.free[channel] {
+            way = None;
+        }
+        node = node.started_on(case, at, start, channel);
+    }
+    Some(node)
+}
+
+/// A makespan from `lower` on that is met, close to the least one.
+fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Budget) -> u64 {
+    let mut meets = |makespan: u64| {
+        budget.spend(pair.price());
+        pair.meets(makespan)
+    };
+    if meets(lower) {
+        return lower;
+    }
+    // Longer and longer steps up, then halves.
+    let latest = lower.max(busy + case.load.iter().sum::<u64>());
+    let (mut lower, mut upper, mut step) = (lower, lower, (lower / 1_000_000).max(1));
+    loop {
+        upper = (upper + step).min(latest);
+        if upper == latest || meets(upper) {
+            break;
+        }
+        lower = upper;
+        step *= 4;
+    }
+    for _ in 0..MOST_TRIES {
+        let middle = lower + (upper - lower) / 2;
+        if middle == lower {
+            break;
+        }
+        if meets(middle) {
+            upper = middle;
+        } else {
+            lower = middle;
+        }
+    }
+    upper
+}
