@@ -69,7 +69,8 @@ const SEARCH_NODES: u64 = 20_000;
 
 type Row = (&'static str, Result<Scheduled, ScheduleError>);
 
-fn chosen(all: &[&'static ScheduleEntry], name: &str) -> Result<Vec<&'static ScheduleEntry>, Failure> {
+/// The schedule of a name, or all.
+pub fn chosen(all: &[&'static ScheduleEntry], name: &str) -> Result<Vec<&'static ScheduleEntry>, Failure> {
     if name == "all" {
         return Ok(all.to_vec());
     }

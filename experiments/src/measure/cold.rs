@@ -1,6 +1,7 @@
 //! Weights outside: memory larger than any cache, and the link through which they are fetched.
 
 use std::hint::spin_loop;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// Bytes copied at a time: small enough that copies go through caches, as everything else does.
@@ -100,15 +101,20 @@ fn until(begin: Instant, passed: Duration) {
     }
 }
 
-/// Asks again and again: busily at first, then letting others run in between.
+/// Asks again and again: busily at first, then letting others run in between; on one core, at once.
 pub fn wait<T>(mut ask: impl FnMut() -> Option<T>) -> T {
+    static BUSY: LazyLock<u32> = LazyLock::new(|| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        if cores > 1 { 100_000 } else { 10 }
+    });
+    let busy = *BUSY;
     let mut asked = 0u32;
     loop {
         if let Some(answer) = ask() {
             return answer;
         }
         asked = asked.saturating_add(1);
-        if asked < 10_000 { spin_loop() } else { std::thread::yield_now() }
+        if asked < busy { spin_loop() } else { std::thread::yield_now() }
     }
 }
 

@@ -190,11 +190,13 @@ fn product<const M: usize>(
 fn multiply<const M: usize>(rows: &[[f32; M]], lines: &[u8], sums: &mut [[f32; LINE]; M]) {
     let mut own = *sums;
     for (bytes, row) in lines.as_chunks::<LINE_BYTES>().0.iter().zip(rows) {
-        let line: [f32; LINE] =
-            std::array::from_fn(|c| f32::from_le_bytes(std::array::from_fn(|byte| bytes[4 * c + byte])));
-        for r in 0..M {
-            for c in 0..LINE {
-                own[r][c] += row[r] * line[c];
+        let mut line = [0.0; LINE];
+        for (number, bytes) in line.iter_mut().zip(bytes.as_chunks::<4>().0) {
+            *number = f32::from_le_bytes(*bytes);
+        }
+        for (sums, factor) in own.iter_mut().zip(row) {
+            for (sum, number) in sums.iter_mut().zip(&line) {
+                *sum += factor * number;
             }
         }
     }

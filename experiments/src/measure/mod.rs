@@ -18,6 +18,7 @@ mod compare;
 mod execute;
 mod fit;
 mod kernel;
+mod report;
 mod work;
 
 pub use arena::{Arena, Lent, Taken};
@@ -31,4 +32,5 @@ pub use compare::{CompareError, Comparison, Measured, Sample, Settings, compare,
 pub use execute::{ExecuteError, Execution, Executor, Fetched, Stretch};
 pub use fit::{least_squares, median};
 pub use kernel::{Cpu, Work};
+pub use report::{Found, Question, Record};
 pub use work::{Executable, KINDS, WorkError};
