@@ -70,6 +70,7 @@ fn the_script_of_records_knows_its_words() {
         "large",
         "orders",
         "branches",
+        "reality",
     ] {
         assert!(
             text.contains(&format!("record {word}")) || text.contains(&format!("wanted {word};")),

@@ -122,7 +122,11 @@ pub struct RunArgs {
 /// Bytes per second.
 fn rate(text: &str) -> Result<f64, String> {
     let rate: f64 = text.parse().map_err(|_| "expected bytes per second, as in 1e9".to_owned())?;
-    if (1e3..=1e15).contains(&rate) { Ok(rate) } else { Err("expected 1e3 to 1e15 bytes per second".to_owned()) }
+    if (1e3..=1e15).contains(&rate) {
+        Ok(rate)
+    } else {
+        Err("expected 1e3 to 1e15 bytes per second".to_owned())
+    }
 }
 
 /// A start-up.

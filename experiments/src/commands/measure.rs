@@ -5,9 +5,10 @@ use crate::commands::{command_line, overlap};
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
 use crate::output;
 use plimsoll::datasets::{ImportOptions, import_file};
+use plimsoll::external::quote;
 use plimsoll::measure::{
-    Calibration, CalibrationSettings, Cold, CompareError, Found, Question, Record, Settings, calibrate, chain,
-    compare,
+    Calibration, CalibrationSettings, Cold, CompareError, Found, Question, Record, Settings, calibrate,
+    chain, compare,
 };
 use plimsoll::model::Bytes;
 use plimsoll::model::graph::Graph;
@@ -16,7 +17,7 @@ use plimsoll::run::Limits;
 use serde::Serialize;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Nodes of a search per graph.
 const SEARCH_NODES: u64 = 20_000;
@@ -93,7 +94,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
         most: args.time_limit,
     };
     let question = Question {
-        command: command_line(),
+        command: without_folders(command_line(), &args.models),
         machine: machine.clone(),
         cold: cold.size(),
         repeat: args.link.repeat,
@@ -142,6 +143,16 @@ fn graphs(args: &RunArgs) -> Result<Vec<Graph>, Failure> {
         return Err(Failure::input("nothing to run: name models, or ask for --chains N"));
     }
     Ok(all)
+}
+
+/// The command with models by their bare names, so that records hold no paths.
+fn without_folders(mut command: String, models: &[PathBuf]) -> String {
+    for path in models {
+        if let (Some(path), Some(name)) = (path.to_str(), path.file_name().and_then(|name| name.to_str())) {
+            command = command.replace(&quote(path), &quote(name));
+        }
+    }
+    command
 }
 
 /// A folder for a record: made, or empty.

@@ -2,8 +2,8 @@
 //!
 //! The chain has products of many sizes for each kind, passes, and operators that do nothing, in random order. Run
 //! `synchronous`, every transfer and every computation has the machine for itself: start-up and bandwidth, overhead and rates
-//! are fitted to the medians of their times. Run `eager`, transfers and computations run beside each other,
-//! and the same numbers are fitted once more to those that never were alone.
+//! are fitted to the medians of their times. Run `eager`, transfers and computations run beside each other: how much slower
+//! that makes them is told, and not part of the machine, whose rates know no contention.
 
 use super::cold::{Cold, Link};
 use super::execute::{ExecuteError, Execution, Executor, Stretch};
@@ -89,9 +89,9 @@ pub struct Calibration {
     pub machine: Machine,
     /// Alone.
     pub alone: Fit,
-    /// How many times as long a computation takes beside a transfer: median over computations.
+    /// How many times as long as alone a computation takes beside a transfer: median over computations.
     pub compute_slowdown: Option<f64>,
-    /// How many times as long a transfer takes beside a computation: median over transfers.
+    /// How many times as long as alone a transfer takes beside a computation: median over transfers.
     pub transfer_slowdown: Option<f64>,
     /// Everything measured.
     pub samples: Vec<Sample>,
@@ -135,7 +135,7 @@ fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
     all
 }
 
-/// Calibrates this machine. `told` is asked before every run, with how many there are.
+/// Calibrates this machine. `told` is called before every run, with how many there are.
 ///
 /// # Errors
 /// See [`CalibrateError`].
@@ -181,13 +181,7 @@ pub fn calibrate(
 }
 
 /// The samples of one run.
-fn take(
-    schedule: &'static str,
-    run: u32,
-    chain: &[Step],
-    execution: &Execution,
-    samples: &mut Vec<Sample>,
-) {
+fn take(schedule: &'static str, run: u32, chain: &[Step], execution: &Execution, samples: &mut Vec<Sample>) {
     let transfers: Vec<Stretch> = execution.transfers.iter().map(|one| one.span).collect();
     let synchronous = schedule == "synchronous";
     for (at, (one, span)) in chain.iter().zip(&execution.computations).enumerate() {
@@ -230,17 +224,23 @@ fn beside(own: Stretch, others: &[Stretch], synchronous: bool) -> Option<bool> {
     }
 }
 
-/// The medians over runs of every operator that was alone: what, amount, seconds.
-fn medians(samples: &[Sample]) -> Vec<(&'static str, u64, f64)> {
+/// The median over runs of one operator's computation or transfer.
+struct Usual {
+    what: &'static str,
+    amount: u64,
+    seconds: f64,
+}
+
+/// Medians of every operator alone, by whether it is a transfer, and position.
+fn medians(samples: &[Sample]) -> impl Iterator<Item = ((bool, usize), Usual)> {
     let mut groups: BTreeMap<(bool, usize), Vec<&Sample>> = BTreeMap::new();
     for one in samples.iter().filter(|one| one.schedule == "synchronous") {
         groups.entry((one.what == "transfer", one.operator)).or_default().push(one);
     }
-    let middle = |group: &Vec<&Sample>| {
-        let seconds = median(group.iter().map(|one| one.seconds))?;
-        Some((group[0].what, group[0].amount, seconds.max(1e-9)))
-    };
-    groups.values().filter_map(middle).collect()
+    groups.into_iter().filter_map(|(key, group)| {
+        let seconds = median(group.iter().map(|one| one.seconds))?.max(1e-9);
+        Some((key, Usual { what: group[0].what, amount: group[0].amount, seconds }))
+    })
 }
 
 /// Start-up, bandwidth, overhead and rates from samples of operators that had the machine for themselves.
@@ -248,11 +248,10 @@ fn medians(samples: &[Sample]) -> Vec<(&'static str, u64, f64)> {
 /// # Errors
 /// [`CalibrateError::Fit`] where samples are missing or determine nothing.
 pub fn fit(samples: &[Sample]) -> Result<Fit, CalibrateError> {
-    let all = medians(samples);
-    let (transfers, computations): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|(what, _, _)| *what == "transfer");
-    let rows: Vec<Vec<f64>> = transfers.iter().map(|one| vec![1.0, one.1 as f64]).collect();
-    let seconds: Vec<f64> = transfers.iter().map(|one| one.2).collect();
+    let (transfers, computations): (Vec<Usual>, Vec<Usual>) =
+        medians(samples).map(|(_, one)| one).partition(|one| one.what == "transfer");
+    let rows: Vec<Vec<f64>> = transfers.iter().map(|one| vec![1.0, one.amount as f64]).collect();
+    let seconds: Vec<f64> = transfers.iter().map(|one| one.seconds).collect();
     let found = least_squares(&rows, &seconds).filter(|found| found[1] > 0.0);
     let found = found.ok_or(CalibrateError::Fit("transfers"))?;
     let (startup, bandwidth) = (found[0], 1.0 / found[1]);
@@ -261,8 +260,8 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, CalibrateError> {
         let share = |one: &&str| if *one == kind { amount as f64 } else { 0.0 };
         [1.0].into_iter().chain(rated.iter().map(share)).collect::<Vec<f64>>()
     };
-    let rows: Vec<Vec<f64>> = computations.iter().map(|one| row(one.0, one.1)).collect();
-    let seconds: Vec<f64> = computations.iter().map(|one| one.2).collect();
+    let rows: Vec<Vec<f64>> = computations.iter().map(|one| row(one.what, one.amount)).collect();
+    let seconds: Vec<f64> = computations.iter().map(|one| one.seconds).collect();
     let found = least_squares(&rows, &seconds).ok_or(CalibrateError::Fit("computations"))?;
     let mut rates = BTreeMap::new();
     for (kind, seconds) in rated.iter().zip(&found[1..]) {
@@ -287,9 +286,8 @@ impl Fit {
     fn machine(&self, settings: Settings) -> Machine {
         let rate = |kind: &str| self.rates[kind].round().max(1.0) as u64;
         let time = |seconds| Time::from_seconds(seconds).unwrap_or_default();
-        let products = KINDS[..3].iter().map(|&kind| {
-            (kind.to_owned(), Rates { macs: Some(rate(kind)), bytes: None })
-        });
+        let products =
+            KINDS[..3].iter().map(|&kind| (kind.to_owned(), Rates { macs: Some(rate(kind)), bytes: None }));
         Machine {
             name: "this-machine".to_owned(),
             about: about(settings.link),
@@ -312,20 +310,22 @@ impl Fit {
 /// How weights are fetched, in words.
 pub fn about(link: Link) -> String {
     let startup = format!("start-up {:.1} us", link.startup.as_secs_f64() * 1e6);
-    let pace = link.bandwidth.map_or("as fast as memory allows".to_owned(), |rate| {
-        format!("at most {:.1} MB/s", rate / 1e6)
-    });
+    let pace = link
+        .bandwidth
+        .map_or("as fast as memory allows".to_owned(), |rate| format!("at most {:.1} MB/s", rate / 1e6));
     format!("measured: weights copied by a second thread, {pace}, {startup}")
 }
 
 fn conclude(settings: Settings, samples: Vec<Sample>) -> Result<Calibration, CalibrateError> {
     let alone = fit(&samples)?;
+    let usual: BTreeMap<(bool, usize), f64> =
+        medians(&samples).map(|(key, one)| (key, one.seconds)).collect();
     let slowdown = |transfer: bool| {
         let beside = samples.iter().filter(|one| {
             // Short ones say more about clocks than about sharing.
             one.beside == Some(true) && (one.what == "transfer") == transfer && one.seconds > 5e-6
         });
-        median(beside.map(|one| one.seconds / alone.predict(one.what, one.amount)))
+        median(beside.filter_map(|one| Some(one.seconds / usual.get(&(transfer, one.operator))?)))
     };
     let (compute_slowdown, transfer_slowdown) = (slowdown(false), slowdown(true));
     let machine = alone.machine(settings);
@@ -394,10 +394,8 @@ mod tests {
 
     #[test]
     fn what_runs_beside_is_told_by_cover() {
-        let stretch = |start, end| Stretch {
-            start: Duration::from_micros(start),
-            end: Duration::from_micros(end),
-        };
+        let stretch =
+            |start, end| Stretch { start: Duration::from_micros(start), end: Duration::from_micros(end) };
         let others = [stretch(0, 50), stretch(50, 100)];
         assert_eq!(beside(stretch(10, 90), &others, false), Some(true));
         assert_eq!(beside(stretch(10, 190), &others, false), None);

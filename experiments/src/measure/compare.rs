@@ -182,7 +182,7 @@ impl Case {
     }
 }
 
-/// Schedules a graph, runs every schedule, and compares. `told` is asked before every run.
+/// Schedules a graph, runs every schedule, and compares. `told` is called before every run.
 ///
 /// # Errors
 /// See [`CompareError`].

@@ -34,7 +34,9 @@ pub enum ExecuteError {
         expected: usize,
     },
     /// A transfer that does not carry the weights of its operator.
-    #[error("instruction {at} fetches {bytes} bytes into {size} for operator {operator}, which has {weights}")]
+    #[error(
+        "instruction {at} fetches {bytes} bytes into {size} for operator {operator}, which has {weights}"
+    )]
     Bytes {
         /// Which instruction.
         at: usize,
@@ -297,10 +299,7 @@ impl<'a> Run<'a> {
         let mut execution = self.execution;
         let spans = execution.transfers.iter_mut().flat_map(|one| [&mut one.span, &mut one.known]);
         for span in execution.computations.iter_mut().chain(spans) {
-            *span = Stretch {
-                start: span.start.saturating_sub(first),
-                end: span.end.saturating_sub(first),
-            };
+            *span = Stretch { start: span.start.saturating_sub(first), end: span.end.saturating_sub(first) };
         }
         execution.makespan = execution.computations.last().map_or(Duration::ZERO, |span| span.end);
         execution.digest = self.cpu.digest();
@@ -373,8 +372,7 @@ impl<'a> Run<'a> {
         };
         let lent = self.arena.lend(0, one.activations.get());
         let activations = lent.map_err(|taken| ExecuteError::Memory { at, operator, taken })?;
-        let bytes =
-            weights.as_ref().map_or(&[][..], |buffer| &buffer.bytes[..one.weights.get() as usize]);
+        let bytes = weights.as_ref().map_or(&[][..], |buffer| &buffer.bytes[..one.weights.get() as usize]);
         let start = self.begin.elapsed();
         self.cpu.run(self.executor.works[expected], bytes);
         let end = self.begin.elapsed();
@@ -427,10 +425,7 @@ mod tests {
         let cold = Cold::new(16 * 1024);
         for channels in [1, 2] {
             let (problem, works) = problem(channels);
-            for link in [
-                Link::default(),
-                Link { startup: Duration::from_micros(3), bandwidth: Some(1e9) },
-            ] {
+            for link in [Link::default(), Link { startup: Duration::from_micros(3), bandwidth: Some(1e9) }] {
                 let executor = Executor { problem: &problem, works: &works, cold: &cold, link };
                 let reference = executor.reference();
                 for entry in SCHEDULES {
@@ -469,18 +464,30 @@ mod tests {
         assert!(matches!(list[1], Instruction::DmaWait { .. }));
         // Computes before it waits, as where a wait is lost.
         assert_eq!(
-            refused(&|list| drop(list.remove(1))),
+            refused(&|list| {
+                list.remove(1);
+            }),
             "instruction 2 runs operator 0 without waiting for its weights"
         );
         assert_eq!(
-            refused(&|list| drop(list.remove(0))),
+            refused(&|list| {
+                list.remove(0);
+            }),
             "instruction 0 waits for operator 0, for which nothing is being fetched"
         );
         let first = list[0];
         assert!(refused(&|list| list.insert(1, first)).ends_with("the weights of operator 0 once more"));
-        assert!(refused(&|list| drop(list.pop())).contains("ends after 39 of 40 operators"));
-        assert!(refused(&|list| list.retain(|one| !matches!(one, Instruction::Compute { operator } if operator.index() == 1)))
-            .contains("runs operator 2, but operator 1 is next"));
+        assert!(
+            refused(&|list| {
+                list.pop();
+            })
+            .contains("ends after 39 of 40 operators")
+        );
+        assert!(
+            refused(&|list| list
+                .retain(|one| !matches!(one, Instruction::Compute { operator } if operator.index() == 1)))
+            .contains("runs operator 2, but operator 1 is next")
+        );
         // All buffers in one place: the second transfer meets the first.
         let clash = refused(&|list| {
             for one in list {
@@ -489,7 +496,10 @@ mod tests {
                 }
             }
         });
-        assert!(clash.contains("for operator 1: bytes 2048 to") && clash.ends_with("are not free"), "{clash}");
+        assert!(
+            clash.contains("for operator 1: bytes 2048 to") && clash.ends_with("are not free"),
+            "{clash}"
+        );
         // A buffer over activations: the operator that computes meanwhile cannot have them.
         let low = refused(&|list| {
             if let Instruction::DmaStart { offset, .. } = &mut list[0] {
@@ -502,7 +512,10 @@ mod tests {
                 *bytes = Bytes::new(1);
             }
         });
-        assert!(few.starts_with("instruction 0 fetches 1 bytes into 64 for operator 0, which has 64"), "{few}");
+        assert!(
+            few.starts_with("instruction 0 fetches 1 bytes into 64 for operator 0, which has 64"),
+            "{few}"
+        );
         let far = refused(&|list| {
             if let Instruction::DmaStart { channel, .. } = &mut list[0] {
                 *channel = 7;

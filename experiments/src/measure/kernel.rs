@@ -238,10 +238,7 @@ mod tests {
                 assert_eq!(sums, plain(&rows, &weights, blocks as usize), "{count} x {blocks}");
             }
             let mut rows = cpu.rows2.clone();
-            assert_eq!(
-                product(&mut rows, &bytes(&weights), 1, &cpu.state),
-                plain(&rows, &weights, 1)
-            );
+            assert_eq!(product(&mut rows, &bytes(&weights), 1, &cpu.state), plain(&rows, &weights, 1));
         }
     }
 

@@ -10,6 +10,10 @@ use plimsoll_model::overlap::{Machine, Time};
 use serde::Serialize;
 use std::fmt::Write as _;
 
+/// What is said where nothing can overlap.
+const ONE_CORE: &str =
+    "overlap itself: this process has one core, on which transfers and computations take turns";
+
 /// What a calibration found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Found {
@@ -64,7 +68,8 @@ impl Found {
         ] {
             match factor {
                 Some(factor) => {
-                    let _ = writeln!(text, "beside       {what} take {factor:.3} times as long beside {beside}");
+                    let _ =
+                        writeln!(text, "beside       {what} take {factor:.3} times as long beside {beside}");
                 }
                 None => {
                     let _ = writeln!(text, "beside       no {what} ran wholly beside {beside}");
@@ -132,7 +137,9 @@ pub struct Report<'a> {
 impl Record {
     /// Nothing yet.
     pub fn new(question: Question) -> Self {
-        let (graphs, samples, comparisons, left_out) = Default::default();
+        let (graphs, samples, comparisons) = Default::default();
+        let alone = Here::here().cores < 2;
+        let left_out = if alone { vec![ONE_CORE.to_owned()] } else { Vec::new() };
         Self { question, graphs, samples, comparisons, left_out }
     }
 

@@ -150,7 +150,8 @@ mod tests {
         .into_iter()
         .enumerate()
         {
-            let out = if at == 6 { y } else { build.tensor(Tensor::new(format!("t{at}"), 400, Role::Activation)) };
+            let out =
+                if at == 6 { y } else { build.tensor(Tensor::new(format!("t{at}"), 400, Role::Activation)) };
             let mut operator = Operator::new(format!("o{at}"), "Conv").reads([x]).makes([out]);
             operator.inputs.extend(weight);
             operator.cost = cost;
