@@ -83,6 +83,8 @@ fn bad_input_is_refused_in_one_line() {
     refused(&["calibrate", "--startup", "2"], &["at most one second"]);
     refused(&["calibrate", "-o", "a", "--samples", "a"], &["two outputs in one file"]);
     refused(&["calibrate", "--repeat", "0"], &["--repeat"]);
+    let huge = ["measure", "run", "--chains", "1", "--machine", "luna", "--room", "99999999999"];
+    scratch.plimsoll(&words(&huge, &QUICK)).refuses(&["bytes on chip are more than the 16 GiB", "--room"]);
     let nothing = words(&["measure", "run", "branches.json", "--machine", "luna"], &QUICK);
     let run = scratch.plimsoll(&nothing).exits(3);
     assert!(run.stdout.contains("nothing was measured"), "{}", run.stdout);

@@ -34,7 +34,7 @@ pub struct LinkArgs {
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = startup)]
     pub startup: Duration,
     /// Bytes of memory outside, from which weights are fetched: more than the caches hold
-    #[arg(long, value_name = "BYTES", default_value = "268435456", value_parser = clap::value_parser!(u64).range(64..=1 << 36))]
+    #[arg(long, value_name = "BYTES", default_value = "268435456", value_parser = clap::value_parser!(u64).range(64..=1 << 34))]
     pub cold: u64,
     /// Runs of every schedule that count; one more goes before
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -55,7 +55,7 @@ pub struct ChipArgs {
     #[arg(long, value_name = "BYTES", default_value = "1048576", value_parser = clap::value_parser!(u64).range(8192..=1 << 30))]
     pub slice: u64,
     /// Bytes on chip
-    #[arg(long, value_name = "BYTES", default_value = "67108864", value_parser = clap::value_parser!(u64).range(8192..=1 << 36))]
+    #[arg(long, value_name = "BYTES", default_value = "67108864", value_parser = clap::value_parser!(u64).range(8192..=1 << 34))]
     pub capacity: u64,
     /// Decides the order of the calibration's operators
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -5,6 +5,7 @@
 //! are fitted to the medians of their times. Run `eager`, transfers and computations run beside each other: how much slower
 //! that makes them is told, and not part of the machine, whose rates know no contention.
 
+use super::arena::Arena;
 use super::cold::{Cold, Link};
 use super::execute::{ExecuteError, Execution, Executor, Stretch};
 use super::fit::{least_squares, median};
@@ -163,11 +164,12 @@ pub fn calibrate(
         (turns.name(), timeline.expect("two slices fit").instructions())
     });
     let mut samples = Vec::new();
+    let mut arena = Arena::new(problem.capacity().get() as usize);
     for run in 0..=settings.repeat {
         for (at, (name, list)) in lists.iter().enumerate() {
             told(run * 2 + at as u32, settings.repeat * 2 + 2);
             std::hint::black_box(cold.sweep());
-            let execution = executor.run(list)?;
+            let execution = executor.run(list, &mut arena)?;
             if execution.digest != reference {
                 return Err(CalibrateError::Digest);
             }

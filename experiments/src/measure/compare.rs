@@ -1,5 +1,6 @@
 //! Predicted makespans beside measured ones.
 
+use super::arena::Arena;
 use super::cold::{Cold, Link};
 use super::execute::{ExecuteError, Executor};
 use super::fit::median;
@@ -16,6 +17,9 @@ use plimsoll_model::overlap::{
 use plimsoll_model::{Bytes, Setup};
 use serde::Serialize;
 use std::time::Duration;
+
+/// The largest memory on chip that is set aside.
+const MOST_CAPACITY: Bytes = Bytes::new(1 << 34);
 
 /// How schedules are measured.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +52,9 @@ pub enum CompareError {
     /// It is no program on this machine.
     #[error(transparent)]
     Program(#[from] OverlapError),
+    /// More memory on chip than this process should ask for.
+    #[error("{0} bytes on chip are more than the 16 GiB that are set aside here; see --room")]
+    Capacity(Bytes),
     /// It would take too long.
     #[error("graph '{graph}' would take {seconds:.0} s, more than the {most:.0} s allowed")]
     TooLong {
@@ -202,11 +209,12 @@ pub fn compare(
     let executor = Executor { problem: case.problem(), works: &case.works, cold, link: settings.link };
     let reference = executor.reference();
     let mut samples = Vec::new();
+    let mut arena = Arena::new(case.problem().capacity().get() as usize);
     for run in 0..=settings.repeat {
         for one in &case.planned {
             told(&format!("{name}: {}, run {run} of {}", one.name, settings.repeat));
             std::hint::black_box(cold.sweep());
-            let execution = executor.run(&one.list).map_err(|source| CompareError::Execute {
+            let execution = executor.run(&one.list, &mut arena).map_err(|source| CompareError::Execute {
                 graph: name.to_owned(),
                 schedule: one.name,
                 source,
@@ -255,6 +263,9 @@ fn plan(
         let activations = program.segments()[0].problem.activations();
         machine.capacity = Bytes::new(activations.get().saturating_add(room.get()));
         program = build(&machine)?;
+    }
+    if machine.capacity > MOST_CAPACITY {
+        return Err(CompareError::Capacity(machine.capacity));
     }
     let works = executable.in_order(&regions[0], machine.slice);
     let (mut planned, mut notes) = (Vec::new(), Vec::new());

@@ -203,14 +203,15 @@ impl Executor<'_> {
         Cold::places(self.problem.operators().iter().map(|one| one.weights.get()))
     }
 
-    /// Runs a list, and says when everything happened.
+    /// Runs a list in memory on chip of at least the problem's capacity, all of it free, and says when everything happened.
+    /// Memory that has been run in before is in place already; after an error it is not whole any more.
     ///
     /// # Errors
     /// [`ExecuteError`] with the first instruction that cannot be run.
     ///
     /// # Panics
     /// If there is not one work per operator.
-    pub fn run(&self, list: &[Instruction]) -> Result<Execution, ExecuteError> {
+    pub fn run(&self, list: &[Instruction], arena: &mut Arena) -> Result<Execution, ExecuteError> {
         assert_eq!(self.works.len(), self.problem.len(), "one work per operator");
         let channels = self.problem.dma().channels as usize;
         std::thread::scope(|scope| {
@@ -231,7 +232,7 @@ impl Executor<'_> {
             for _ in 0..channels {
                 started.recv().map_err(|_| ExecuteError::Broken { channel: 0 })?;
             }
-            Run::new(self, ends, begin).take(list)
+            Run::new(self, ends, arena, begin).take(list)
         })
     }
 }
@@ -259,7 +260,7 @@ struct Run<'a> {
     executor: &'a Executor<'a>,
     channels: Vec<Channel>,
     places: Vec<u64>,
-    arena: Arena,
+    arena: &'a mut Arena,
     cpu: Cpu,
     weights: Vec<Weights>,
     begin: Instant,
@@ -267,13 +268,13 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(executor: &'a Executor<'a>, channels: Vec<Channel>, begin: Instant) -> Self {
+    fn new(executor: &'a Executor<'a>, channels: Vec<Channel>, arena: &'a mut Arena, begin: Instant) -> Self {
         let problem = executor.problem;
         Self {
             executor,
             channels,
             places: executor.places(),
-            arena: Arena::new(problem.capacity().get() as usize),
+            arena,
             cpu: Cpu::new(),
             weights: (0..problem.len()).map(|_| Weights::Outside).collect(),
             begin,
@@ -423,6 +424,7 @@ mod tests {
     #[test]
     fn every_schedule_computes_what_a_run_without_transfers_computes() {
         let cold = Cold::new(16 * 1024);
+        let mut arena = Arena::new(4096);
         for channels in [1, 2] {
             let (problem, works) = problem(channels);
             for link in [Link::default(), Link { startup: Duration::from_micros(3), bandwidth: Some(1e9) }] {
@@ -430,7 +432,9 @@ mod tests {
                 let reference = executor.reference();
                 for entry in SCHEDULES {
                     let list = timeline(&problem, entry.name).instructions();
-                    let run = executor.run(&list).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+                    let run = executor
+                        .run(&list, &mut arena)
+                        .unwrap_or_else(|error| panic!("{}: {error}", entry.name));
                     assert_eq!(run.digest, reference, "{}", entry.name);
                     assert_eq!((run.computations.len(), run.transfers.len()), (40, 32));
                     follows(&problem, &run);
@@ -459,7 +463,7 @@ mod tests {
         let refused = |change: &dyn Fn(&mut Vec<Instruction>)| {
             let mut wrong = list.clone();
             change(&mut wrong);
-            executor.run(&wrong).unwrap_err().to_string()
+            executor.run(&wrong, &mut Arena::new(4096)).unwrap_err().to_string()
         };
         assert!(matches!(list[1], Instruction::DmaWait { .. }));
         // Computes before it waits, as where a wait is lost.

@@ -161,7 +161,7 @@ fn product<const M: usize>(
     for block in 0..BLOCKS {
         for column in 0..LINE {
             for row in 0..M {
-                rows[block * PANEL + column][row] = state[row][column];
+                rows[block * PANEL + column][row] = 0.25 + 0.5 * state[row][column];
             }
         }
     }
