@@ -140,6 +140,9 @@ fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
 ///
 /// # Errors
 /// See [`CalibrateError`].
+///
+/// # Panics
+/// Never: the memory on chip of the calibration holds two slices.
 pub fn calibrate(
     settings: Settings,
     cold: &Cold,

@@ -52,10 +52,12 @@ fn solve(rows: &[Vec<f64>], targets: &[f64], used: &[usize]) -> Option<Vec<f64>>
         if system[at][at].abs() < 1e-9 {
             return None;
         }
-        for below in at + 1..size {
-            let factor = system[below][at] / system[at][at];
-            for to in at..=size {
-                system[below][to] -= factor * system[at][to];
+        let (above, below) = system.split_at_mut(at + 1);
+        let pivot = &above[at];
+        for row in below {
+            let factor = row[at] / pivot[at];
+            for (value, by) in row.iter_mut().zip(pivot) {
+                *value -= factor * by;
             }
         }
     }
@@ -87,8 +89,8 @@ mod tests {
     fn known_coefficients_are_found() {
         let truth = [2e-6, 1e-10, 5e-11];
         let row = |at: usize| {
-            let amount = 1000.0 * (1 << (at % 12)) as f64;
-            if at % 2 == 0 { vec![1.0, amount, 0.0] } else { vec![1.0, 0.0, amount] }
+            let amount = 1000.0 * f64::from(1 << (at % 12));
+            if at.is_multiple_of(2) { vec![1.0, amount, 0.0] } else { vec![1.0, 0.0, amount] }
         };
         let rows: Vec<Vec<f64>> = (0..40).map(row).collect();
         let target = |(at, row): (usize, &Vec<f64>)| {

@@ -31,7 +31,7 @@ pub enum WorkError {
         /// Which.
         graph: String,
         /// Why.
-        source: GraphError,
+        source: Box<GraphError>,
     },
 }
 
@@ -71,7 +71,8 @@ impl Executable {
         }
         let region = &graph.regions()[0];
         build.interface(body, region.inputs.iter().copied(), region.outputs.iter().copied());
-        let graph = build.build().map_err(|source| WorkError::Graph { graph: name(), source })?;
+        let graph =
+            build.build().map_err(|source| WorkError::Graph { graph: name(), source: Box::new(source) })?;
         Ok(Self { graph, works })
     }
 
