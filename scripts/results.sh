@@ -16,6 +16,7 @@
 #   orders       every order algorithm on generated graphs and, where PLIMSOLL_CORPORA is set, on real models
 #   overlap      every real model on every machine that is built in: schedules and fronts
 #   branches     branches merged into blocks against the optimum: the paper's tables and figures, every scheme side by side
+#   reality      timelines executed on this machine beside what was predicted: needs two cores without other work, some minutes
 # With words, only those records: scripts/results.sh ablation robust
 #
 # Those from head-to-head to rules need PLIMSOLL_CORPORA. Peers are found through PLIMSOLL_MINIMALLOC (its binary), PLIMSOLL_IDEALLOC (the
@@ -24,7 +25,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders branches overlap"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders branches overlap reality"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -298,4 +299,49 @@ if wanted overlap; then
     else
         overlap_record "$prefix-overlap"
     fi
+fi
+
+# Chains, generated networks and, where there are, models, with weights as fast as memory allows and at the pace of slower ones.
+reality_record() {
+    local out=$1 scratch family pace
+    if [ -e "$out" ]; then
+        echo "$out is there already" >&2
+        exit 2
+    fi
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' RETURN
+    for family in lenet5 vgg16 resnet18 inception "randwire-ws --seed 1"; do
+        # shellcheck disable=SC2086 # words of one line are arguments
+        (cd "$scratch" && "$binary" generate $family >/dev/null)
+    done
+    local graphs=("$scratch"/*.json)
+    if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
+        graphs+=("$PLIMSOLL_CORPORA"/onnx/light_*.onnx "$PLIMSOLL_CORPORA"/tflite/*.tflite)
+    else
+        echo "reality goes without models: PLIMSOLL_CORPORA is not set" >&2
+    fi
+    mkdir -p "$out"
+    while read -r pace options; do
+        # shellcheck disable=SC2086 # words of one line are arguments
+        "$binary" measure run "${graphs[@]}" --chains 8 --room 4194304 --repeat 7 --time-limit 60 $options \
+            --out "$out/$pace" >/dev/null
+    done <<'PACES'
+memory --startup 10e-6
+1GBps --bandwidth 1e9 --startup 20e-6
+200MBps --bandwidth 200e6 --startup 20e-6
+PACES
+    {
+        echo "# Reality record"
+        echo
+        echo "Made by \`scripts/results.sh reality\`: \`plimsoll measure run\` on eight random chains, generated networks and, where"
+        echo "there are, the ONNX and TFLite models of the corpora. One folder per memory outside: \`memory\` copies as fast as this"
+        echo "machine does, the others at 1 GB/s and 200 MB/s. Each has its own calibration, \`summary.md\`, and all samples."
+        echo
+        for pace in "$out"/*/; do
+            echo "- \`$(basename "$pace")\`: $(grep -m1 '^\*\*Median' "$pace/summary.md")"
+        done
+    } >"$out/README.md"
+}
+if wanted reality; then
+    reality_record "$prefix-reality"
 fi

@@ -44,6 +44,7 @@
 //! | [`graphs`] | orders and plans of whole graphs, region by region |
 //! | [`branches`] | plans of graphs with branches and loops, scheme by scheme |
 //! | [`mod@overlap`] | schedules of whole graphs: weights fetched while operators compute |
+//! | [`measure`] | schedules run on this machine, against what was predicted |
 //! | [`external`] | anybody's binary, the same way |
 //! | [`reproduce`] | published results, computed again |
 //! | [`report`] | tables, rows, summaries, maps |
@@ -57,6 +58,7 @@ pub mod branches;
 pub mod external;
 pub mod graphs;
 pub mod machine;
+pub mod measure;
 pub mod overlap;
 pub mod plan;
 mod registry;

@@ -1,9 +1,11 @@
 //! Arguments: parsed here, resolved by the commands.
 
 mod graph;
+mod measure;
 mod overlap;
 
 pub use graph::{EffortArgs, ImportArgs, OrderArgs, PlanArgs, once};
+pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
 
 use crate::commands;
@@ -52,6 +54,9 @@ enum Command {
     /// Fetch weights while operators compute: timelines, and how far from the limit they are
     #[command(after_help = EXIT_CODES)]
     Overlap(OverlapArgs),
+    /// Run such timelines on this machine, and compare with what was predicted
+    #[command(after_help = EXIT_CODES)]
+    Measure(MeasureArgs),
     /// Compute published results again and put them beside what was printed
     #[command(after_help = EXIT_CODES)]
     Reproduce(ReproduceArgs),
@@ -343,6 +348,7 @@ pub fn main() -> u8 {
         Command::Order(args) => commands::order::main(&args),
         Command::Plan(args) => commands::plan::main(&args),
         Command::Overlap(args) => commands::overlap::main(&args),
+        Command::Measure(args) => commands::measure::main(&args),
         Command::Reproduce(args) => commands::reproduce::main(&args),
         Command::Generate(args) => commands::generate::main(&args),
         Command::List(args) => commands::list::main(&args),
@@ -362,7 +368,7 @@ fn usage(error: &clap::Error) -> u8 {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             output::complain(
-                "no command given; commands are solve, verify, bench, import, order, plan, overlap, reproduce, generate, list (see --help)",
+                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, reproduce, generate, list (see --help)",
             );
             BAD_INPUT
         }

@@ -5,6 +5,7 @@ pub mod choose;
 pub mod generate;
 pub mod import;
 pub mod list;
+pub mod measure;
 pub mod order;
 pub mod overlap;
 pub mod plan;

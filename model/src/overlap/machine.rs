@@ -36,6 +36,7 @@ use crate::graph::{AliasKind, Graph, Operator};
 use crate::units::{Bytes, OperatorId};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
@@ -280,6 +281,39 @@ impl Machine {
         })
     }
 
+    /// The file that describes it, without measured times. Read again, it is the same machine, but that times of more than
+    /// 9000 seconds may differ in their last digits.
+    pub fn toml(&self) -> String {
+        let mut text = format!("name = {}\n", quoted(&self.name));
+        if !self.about.is_empty() {
+            let _ = writeln!(text, "about = {}", quoted(&self.about));
+        }
+        let _ = write!(text, "\n[memory]\ncapacity = {}\nalignment = {}\n", self.capacity, self.alignment);
+        if let Some(slice) = self.slice {
+            let _ = writeln!(text, "slice = {slice}");
+        }
+        let (channels, startup, bandwidth) = (self.channels, self.startup.seconds(), self.bandwidth);
+        let copy = self.copy.map_or(String::new(), |rate| format!("\n[copy]\nbandwidth = {rate}.0\n"));
+        let _ = write!(
+            text,
+            "resident_weights = {}\n\n[dma]\nchannels = {channels}\nstartup = {startup:e}\nbandwidth = {bandwidth}.0\n{copy}\n\
+             [compute]\nmacs_per_second = {}.0\nbytes_per_second = {}.0\noverhead = {:e}\n",
+            self.resident_weights,
+            self.macs_per_second,
+            self.bytes_per_second,
+            self.overhead.seconds()
+        );
+        for (kind, rates) in &self.kinds {
+            let _ = writeln!(text, "\n[compute.kinds.{}]", quoted(kind));
+            for (what, rate) in [("macs_per_second", rates.macs), ("bytes_per_second", rates.bytes)] {
+                if let Some(rate) = rate {
+                    let _ = writeln!(text, "{what} = {rate}.0");
+                }
+            }
+        }
+        text
+    }
+
     /// The time a transfer of so many bytes takes on one channel; none where it leaves the range of time.
     pub fn transfer(&self, bytes: Bytes) -> Option<Time> {
         Time::at_rate(bytes.get(), self.bandwidth)?.checked_add(self.startup)
@@ -313,6 +347,22 @@ impl Machine {
         let bytes = tensors.map(|&tensor| u128::from(graph.tensor(tensor).bytes.get())).sum::<u128>();
         Time::at_rate(u64::try_from(bytes).ok()?, rates.bytes.unwrap_or(self.bytes_per_second))
     }
+}
+
+/// A basic string of TOML.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            control if control.is_control() => {
+                let _ = write!(quoted, "\\u{:04x}", control as u32);
+            }
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 /// Reads measured times: a CSV file with the columns `operator` and `seconds`, one row per name.
@@ -371,6 +421,21 @@ mod tests {
         let unknown = Machine::find("moon").unwrap_err().to_string();
         assert_eq!(unknown, "no machine 'moon': neither a file nor one of luna, ethos-u, generic");
         assert!(Machine::find("moon.toml").unwrap_err().to_string().starts_with("moon.toml: cannot read"));
+    }
+
+    #[test]
+    fn machines_are_written_as_they_are_read() {
+        for (name, _) in PRESETS {
+            let machine = Machine::find(name).unwrap();
+            assert_eq!(Machine::parse("m.toml", &machine.toml()).unwrap(), machine, "{}", machine.toml());
+        }
+        let mut odd = Machine::parse("m.toml", PLAIN).unwrap();
+        odd.name = "a \"b\" \\ c\n\u{7f}ü".to_owned();
+        odd.bandwidth = 123_456_789_012_345;
+        odd.startup = Time::new(123_456_789);
+        odd.copy = Some(77);
+        odd.kinds.insert("rows 4.a".to_owned(), Rates { macs: Some(7), bytes: Some(9) });
+        assert_eq!(Machine::parse("m.toml", &odd.toml()).unwrap(), odd, "{}", odd.toml());
     }
 
     #[test]

@@ -159,7 +159,8 @@ struct Row {
     seconds: f64,
 }
 
-fn chosen(all: &[&'static ScheduleEntry], name: &str) -> Result<Vec<&'static ScheduleEntry>, Failure> {
+/// The schedule of a name, or all.
+pub fn chosen(all: &[&'static ScheduleEntry], name: &str) -> Result<Vec<&'static ScheduleEntry>, Failure> {
     if name == "all" {
         return Ok(all.to_vec());
     }

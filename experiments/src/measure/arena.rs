@@ -1,0 +1,110 @@
+//! Memory on chip whose ranges are lent: who holds a range owns its bytes, and nobody else can have them.
+
+use bytes::BytesMut;
+use std::collections::BTreeMap;
+
+/// A range that is not free, or not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("bytes {start} to {end} of the memory on chip are not free")]
+pub struct Taken {
+    /// First address.
+    pub start: u64,
+    /// First address after.
+    pub end: u64,
+}
+
+/// One piece of memory, cut where ranges are lent and joined where they come back.
+#[derive(Debug)]
+pub struct Arena {
+    /// Free ranges by address; no two touch.
+    free: BTreeMap<u64, BytesMut>,
+}
+
+/// A range that is lent.
+#[derive(Debug)]
+pub struct Lent {
+    start: u64,
+    /// Its bytes.
+    pub bytes: BytesMut,
+}
+
+impl Arena {
+    /// So many bytes. The system hands out memory as it is touched.
+    pub fn new(size: usize) -> Self {
+        Self { free: BTreeMap::from([(0, BytesMut::zeroed(size))]) }
+    }
+
+    /// Lends `size` bytes from address `start` on. O(log n); a range of no bytes is always free.
+    ///
+    /// # Errors
+    /// [`Taken`] where part of it is lent or beyond the end.
+    pub fn lend(&mut self, start: u64, size: u64) -> Result<Lent, Taken> {
+        let taken = Taken { start, end: start.saturating_add(size) };
+        if size == 0 {
+            return Ok(Lent { start, bytes: BytesMut::new() });
+        }
+        let (&first, range) = self.free.range(..=start).next_back().ok_or(taken)?;
+        if taken.end > first + range.len() as u64 {
+            return Err(taken);
+        }
+        let mut range = self.free.remove(&first).ok_or(taken)?;
+        let mut bytes = range.split_off((start - first) as usize);
+        let after = bytes.split_off(size as usize);
+        if !range.is_empty() {
+            self.free.insert(first, range);
+        }
+        if !after.is_empty() {
+            self.free.insert(taken.end, after);
+        }
+        Ok(Lent { start, bytes })
+    }
+
+    /// Takes a range back and joins it with its neighbours. O(log n).
+    pub fn give_back(&mut self, lent: Lent) {
+        let Lent { mut start, mut bytes } = lent;
+        if bytes.is_empty() {
+            return;
+        }
+        let end = start + bytes.len() as u64;
+        if let Some(after) = self.free.remove(&end) {
+            bytes.unsplit(after);
+        }
+        let before = self.free.range(..start).next_back();
+        if let Some((&first, _)) = before.filter(|(first, range)| *first + range.len() as u64 == start)
+            && let Some(mut before) = self.free.remove(&first)
+        {
+            before.unsplit(bytes);
+            (start, bytes) = (first, before);
+        }
+        self.free.insert(start, bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_lent_once_and_joined_again() {
+        let mut arena = Arena::new(100);
+        let origin = arena.free[&0].as_ptr();
+        let a = arena.lend(10, 20).unwrap();
+        let b = arena.lend(30, 70).unwrap();
+        assert_eq!(arena.lend(0, 11).unwrap_err(), Taken { start: 0, end: 11 });
+        assert_eq!(
+            arena.lend(99, 1).unwrap_err().to_string(),
+            "bytes 99 to 100 of the memory on chip are not free"
+        );
+        let c = arena.lend(0, 10).unwrap();
+        assert!(arena.free.is_empty());
+        assert!(arena.lend(0, 0).is_ok());
+        for lent in [b, c, a] {
+            arena.give_back(lent);
+        }
+        // One range, in the place where it was: joining copies nothing.
+        assert_eq!(arena.free.len(), 1);
+        assert_eq!((arena.free[&0].len(), arena.free[&0].as_ptr()), (100, origin));
+        assert!(arena.lend(0, 101).is_err() && arena.lend(u64::MAX, 2).is_err());
+        assert!(arena.lend(0, 100).is_ok());
+    }
+}

@@ -1,0 +1,60 @@
+//! Random chains for measuring, by another law than the chain of the calibration.
+
+use plimsoll_model::graph::{Graph, GraphBuilder, GraphError, Operator, Role, Tensor};
+
+/// Operators of a chain.
+const OPERATORS: usize = 60;
+/// Weights of the laws, by what they do to the ratio of arithmetic to bytes: rows are at most 2 to this power.
+const POWERS: [u64; 4] = [1, 4, 7, 10];
+
+/// The `nth` of the chains, from 0: 60 products with 1 KiB to 2 MiB of weights and one to at most 2, 16, 128 or 1024 rows, in
+/// turn; every fifth operator is a pass over its tensors.
+///
+/// # Errors
+/// None are known; the builder may refuse what it does not like.
+pub fn chain(nth: u64) -> Result<Graph, GraphError> {
+    let power = POWERS[(nth % 4) as usize];
+    let mut random = (nth + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut draw = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let mut build = GraphBuilder::new(format!("chain-{nth}-rows-{}", 1 << power));
+    let body = build.body();
+    let input = build.tensor(Tensor::new("t0", 4096, Role::Input));
+    let mut last = input;
+    for at in 1..=OPERATORS {
+        let role = if at == OPERATORS { Role::Output } else { Role::Activation };
+        let bytes = 4096 << draw(7);
+        let next = build.tensor(Tensor::new(format!("t{at}"), bytes, role));
+        let pass = at % 5 == 0;
+        let mut operator = Operator::new(format!("o{at}"), if pass { "Relu" } else { "Gemm" });
+        operator.inputs.push(last);
+        if !pass {
+            // Evenly over the logarithm.
+            let least = 1024u64 << draw(11);
+            let weights = (least + draw(least)) / 4 * 4;
+            let rows = (1u64 << draw(power + 1)).saturating_add(draw(3));
+            operator.inputs.push(build.tensor(Tensor::new(format!("w{at}"), weights, Role::Weight)));
+            operator.cost = Some(rows * weights / 4);
+        }
+        build.operator(body, operator.makes([next]));
+        last = next;
+    }
+    build.interface(body, [input], [last]);
+    build.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_repeat_and_differ() {
+        let (one, two) = (chain(1).unwrap(), chain(2).unwrap());
+        assert_eq!(one.name(), "chain-1-rows-16");
+        assert_eq!((one.operators().len(), one.regions().len()), (OPERATORS, 1));
+        assert_eq!(one.operators(), chain(1).unwrap().operators());
+        assert_ne!(one.bytes(Role::Weight), two.bytes(Role::Weight));
+    }
+}

@@ -1,0 +1,150 @@
+//! Weights outside: memory larger than any cache, and the link through which they are fetched.
+
+use std::hint::spin_loop;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+/// Bytes copied at a time: small enough that copies go through caches, as everything else does.
+const PIECE: usize = 16 * 1024;
+
+/// Numbers between -1 and 1, in an order that repeats nowhere.
+#[derive(Debug)]
+pub struct Cold {
+    bytes: Vec<u8>,
+}
+
+impl Cold {
+    /// So many bytes, rounded down to whole lines of a cache, at least one. O(n).
+    pub fn new(size: usize) -> Self {
+        let numbers = (size / 64).max(1) * 16;
+        let mut bytes = Vec::with_capacity(numbers * 4);
+        for at in 0..numbers as u64 {
+            // The finaliser of splitmix64.
+            let mut hash = (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            let number = (hash >> 40) as f32 / (1u64 << 23) as f32 - 1.0;
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        Self { bytes }
+    }
+
+    /// How many bytes.
+    pub fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// Copies from an address on, which counts around the end.
+    fn copy(&self, from: u64, to: &mut [u8]) {
+        let mut done = 0;
+        while done < to.len() {
+            let at = ((from + done as u64) % self.size()) as usize;
+            let count = (to.len() - done).min(self.bytes.len() - at);
+            to[done..done + count].copy_from_slice(&self.bytes[at..at + count]);
+            done += count;
+        }
+    }
+
+    /// Where the weights of each operator begin, one after the other, at whole lines of a cache.
+    pub fn places(weights: impl IntoIterator<Item = u64>) -> Vec<u64> {
+        let place = |next: &mut u64, bytes: u64| {
+            let own = *next;
+            *next += bytes.next_multiple_of(64);
+            Some(own)
+        };
+        weights.into_iter().scan(0, place).collect()
+    }
+
+    /// Some bytes, at once.
+    pub fn read(&self, from: u64, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        self.copy(from, &mut bytes);
+        bytes
+    }
+
+    /// Reads everything, so that what was read before is in no cache any more.
+    pub fn sweep(&self) -> u64 {
+        let words = self.bytes.as_chunks::<8>().0.iter();
+        words.fold(0, |sum, word| sum ^ u64::from_le_bytes(*word))
+    }
+}
+
+/// How weights are fetched: copied by a thread, with a start-up and at a pace like those of a slower memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Link {
+    /// Time before the first byte.
+    pub startup: Duration,
+    /// Bytes per second at most; none for as fast as memory allows.
+    pub bandwidth: Option<f64>,
+}
+
+impl Link {
+    /// Fetches weights into a buffer.
+    pub fn fetch(self, cold: &Cold, from: u64, to: &mut [u8]) {
+        let begin = Instant::now();
+        until(begin, self.startup);
+        let mut done = 0u64;
+        for piece in to.chunks_mut(PIECE) {
+            cold.copy(from + done, piece);
+            done += piece.len() as u64;
+            if let Some(bandwidth) = self.bandwidth {
+                until(begin, self.startup + Duration::from_secs_f64(done as f64 / bandwidth));
+            }
+        }
+    }
+}
+
+/// Waits until so much time has passed; the system's timers are too coarse for that.
+fn until(begin: Instant, passed: Duration) {
+    if passed > Duration::ZERO {
+        wait(|| (begin.elapsed() >= passed).then_some(()));
+    }
+}
+
+/// Asks again and again: busily at first, then letting others run in between; on one core, at once.
+pub fn wait<T>(mut ask: impl FnMut() -> Option<T>) -> T {
+    static BUSY: LazyLock<u32> = LazyLock::new(|| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        if cores > 1 { 100_000 } else { 10 }
+    });
+    let busy = *BUSY;
+    let mut asked = 0u32;
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        asked = asked.saturating_add(1);
+        if asked < busy { spin_loop() } else { std::thread::yield_now() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_read_around_the_end() {
+        let cold = Cold::new(1 << 20);
+        assert_eq!(cold.size(), 1 << 20);
+        let all = cold.read(0, 1 << 20);
+        let around = cold.read((1 << 20) - 8, 24);
+        assert_eq!((&around[..8], &around[8..]), (&all[(1 << 20) - 8..], &all[..16]));
+        let numbers = all.chunks(4).map(|four| f32::from_le_bytes(four.try_into().unwrap()));
+        assert!(numbers.into_iter().all(|number| (-1.0..=1.0).contains(&number)));
+        assert_eq!(Cold::places([100, 0, 64, 1]), [0, 128, 128, 192]);
+        assert_eq!((Cold::new(0).size(), Cold::new(100).size()), (64, 64));
+    }
+
+    #[test]
+    fn every_pace_fetches_the_same() {
+        let cold = Cold::new(1 << 20);
+        let fetch = |link: Link| {
+            let mut buffer = vec![0; 100_000];
+            link.fetch(&cold, 1 << 19, &mut buffer);
+            buffer
+        };
+        let paced = Link { startup: Duration::from_micros(10), bandwidth: Some(1e9) };
+        assert_eq!(fetch(Link::default()), cold.read(1 << 19, 100_000));
+        assert_eq!(fetch(paced), fetch(Link::default()));
+    }
+}

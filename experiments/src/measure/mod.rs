@@ -1,0 +1,36 @@
+//! Schedules of weights and computations, run on this machine and held against what was predicted.
+//!
+//! Every operator of a straight graph becomes a product with as many multiply-accumulates and as many bytes of weights
+//! ([`Executable`]). The weights lie in memory larger than any cache ([`Cold`]); a second thread copies them into buffers, at
+//! full speed or at the pace of a slower memory ([`Link`]), while the first computes. Both follow
+//! the instruction list of a timeline ([`Executor`]) in a memory whose ranges are lent to one of them at a time ([`Arena`]), so
+//! that a wrong list is refused and no result depends on times; every run must give the digest of one without
+//! transfers.
+//!
+//! [`calibrate()`] measures start-up, bandwidth, overhead and rates, once, on a chain of its own, and writes an ordinary
+//! [`Machine`](plimsoll_model::overlap::Machine). [`compare()`] schedules other graphs with it, runs them, and says how far off the predictions are.
+
+mod arena;
+mod calibrate;
+mod chains;
+mod cold;
+mod compare;
+mod execute;
+mod fit;
+mod kernel;
+mod report;
+mod work;
+
+pub use arena::{Arena, Lent, Taken};
+pub use calibrate::{
+    CalibrateError, Calibration, Fit, Sample as CalibrationSample, Settings as CalibrationSettings, about,
+    calibrate, fit,
+};
+pub use chains::chain;
+pub use cold::{Cold, Link};
+pub use compare::{CompareError, Comparison, Measured, Sample, Settings, compare, median_error};
+pub use execute::{ExecuteError, Execution, Executor, Fetched, Stretch};
+pub use fit::{least_squares, median};
+pub use kernel::{Cpu, Work};
+pub use report::{Found, Question, Record};
+pub use work::{Executable, KINDS, WorkError};
