@@ -10,6 +10,8 @@
 //!   for the transfers up to it, and for its own, which cannot start before the last operator beside which it does not fit.
 //! - With one channel, where all that is left fits at once, it is fetched in the order of the operators: whoever exchanges two
 //!   neighbours that are not delays nobody.
+//! - Copies by the processor are not searched. Where the machine has them, `synchronous` may be the answer, and the completed
+//!   search proves nothing beyond the general bound.
 
 use plimsoll_heuristics::SCHEDULES as HEURISTICS;
 use plimsoll_model::overlap::{
@@ -60,7 +62,7 @@ impl Scheduler for ExactTimeline {
         let before = budget.nodes();
         let stop = search.descend(&Node::root(problem), budget);
         let counted = search.counted.min(search.limit());
-        if stop.is_none() && counted > bound.value.get() {
+        if stop.is_none() && problem.copy_rate().is_none() && counted > bound.value.get() {
             let witness = TimeWitness::Search { solver: NAME.to_owned() };
             bound = TimeBound { value: Time::new(counted), witness };
         }
@@ -295,7 +297,7 @@ fn placed(problem: &TimelineProblem, node: &Node) -> Option<Timeline> {
         let end = start + problem.load(at)?.get();
         timeline.transfers.push(Transfer {
             operator: OperatorId::at(at),
-            channel: channel as u32,
+            channel: Some(channel as u32),
             bytes: problem.operators()[at].weights,
             span: Span { start: Time::new(start), end: Time::new(end) },
             offset,

@@ -110,6 +110,83 @@ fn exact_equals_the_least_makespan() {
     assert!(optimal >= 1450 && searched >= 10, "{optimal} optimal, {searched} by search");
 }
 
+/// The least makespan where every operator's weights come by DMA or by a copy, with whole numbers as starting times, by
+/// trying all; memory is counted.
+fn least_with_copies(problem: &TimelineProblem, horizon: u64) -> u64 {
+    /// Operator, whether copied, start, end.
+    type Fetch = (usize, bool, u64, u64);
+    fn computed(problem: &TimelineProblem, fetches: &[Fetch]) -> Vec<(u64, u64)> {
+        let mut end = 0;
+        let operators = problem.operators().iter().enumerate().map(|(at, one)| {
+            let fetched = fetches.iter().find(|fetch| fetch.0 == at).map_or(0, |fetch| fetch.3);
+            let mut start = fetched.max(end);
+            let compute = one.compute.get();
+            while let Some(copy) = fetches.iter().find(|f| f.1 && f.2 < start + compute && start < f.3) {
+                start = copy.3;
+            }
+            end = start + compute;
+            (start, end)
+        });
+        operators.collect()
+    }
+    fn fits(problem: &TimelineProblem, fetches: &[Fetch], spans: &[(u64, u64)]) -> bool {
+        let moments = fetches.iter().map(|fetch| fetch.2).chain(spans.iter().map(|span| span.0));
+        moments.collect::<Vec<_>>().into_iter().all(|now| {
+            let held = fetches.iter().filter(|fetch| fetch.2 <= now && now < spans[fetch.0].1);
+            let held: u64 = held.map(|fetch| problem.buffer(fetch.0).get()).sum();
+            let active = spans.iter().position(|&(start, end)| start <= now && now < end);
+            let on =
+                |copied| fetches.iter().filter(move |f| f.1 == copied && f.2 <= now && now < f.3).count();
+            held + active.map_or(0, |at| problem.operators()[at].activations.get())
+                <= problem.capacity().get()
+                && on(false) <= problem.dma().channels as usize
+                && on(true) + usize::from(active.is_some()) <= 1
+        })
+    }
+    fn all(p: &TimelineProblem, left: &[usize], fetches: &mut Vec<Fetch>, best: &mut u64, horizon: u64) {
+        let Some((&next, rest)) = left.split_first() else {
+            let spans = computed(p, fetches);
+            let end = spans.last().map_or(0, |span| span.1);
+            if end < *best && fits(p, fetches, &spans) {
+                *best = end;
+            }
+            return;
+        };
+        for start in 0..horizon {
+            for (copied, takes) in [(false, p.load(next)), (true, p.copy(next))] {
+                fetches.push((next, copied, start, start + takes.unwrap().get()));
+                all(p, rest, fetches, best, horizon);
+                fetches.pop();
+            }
+        }
+    }
+    let mut best = u64::MAX;
+    all(problem, &problem.weighted(), &mut Vec::new(), &mut best, horizon);
+    best
+}
+
+#[test]
+fn bounds_allow_for_copies() {
+    let mut draw = Draw(5);
+    let (mut met, mut mixed) = (0, 0);
+    for round in 0..700 {
+        let count = 1 + draw.below(3);
+        let rate = [500_000_000_000, 1_000_000_000_000, 2_000_000_000_000][draw.below(3) as usize];
+        let p = drawn(&mut draw, count, 4).with_copy(rate).unwrap();
+        let found = ExactTimeline.solve(&p, &mut Budget::unlimited()).unwrap();
+        let makespan = found.makespan.unwrap().get();
+        assert_eq!(check_timeline(&p, found.timeline.as_ref().unwrap()), []);
+        // One more, so that what is found lies within.
+        let least = least_with_copies(&p, makespan + 1);
+        let bound = time_bound(&p).value.get();
+        assert!(bound <= least && least <= makespan, "round {round}: {bound}, {least}, {makespan} of {p:?}");
+        assert!(found.lower_bound.value.get() <= least, "round {round}: {p:?}");
+        met += u32::from(bound == least);
+        mixed += u32::from(least < makespan);
+    }
+    assert!(met >= 100 && mixed >= 5, "{met} met, {mixed} mixed");
+}
+
 #[test]
 fn exact_is_no_worse_than_any_schedule() {
     let mut draw = Draw(3);

@@ -36,7 +36,7 @@ pub struct LinkArgs {
     /// Bytes of memory outside, from which weights are fetched: more than the caches hold
     #[arg(long, value_name = "BYTES", default_value = "268435456", value_parser = clap::value_parser!(u64).range(64..=1 << 34))]
     pub cold: u64,
-    /// Runs of every schedule that count; one more goes before
+    /// Runs of every schedule that count, at least 9 of those of a calibration; one more goes before
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 }

@@ -22,6 +22,9 @@ use std::path::{Path, PathBuf};
 /// Nodes of a search per graph.
 const SEARCH_NODES: u64 = 20_000;
 
+/// Runs of a calibration at least: it takes little time, and everything rests on it.
+const LEAST_RUNS: u32 = 9;
+
 /// Runs the command.
 pub fn main(args: &MeasureArgs) -> Result<u8, Failure> {
     match &args.what {
@@ -52,7 +55,7 @@ fn only_calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
 fn calibrated(link: LinkArgs, chip: ChipArgs, cold: &Cold) -> Result<Calibration, Failure> {
     let settings = CalibrationSettings {
         link: link.link(),
-        repeat: link.repeat,
+        repeat: link.repeat.max(LEAST_RUNS),
         seed: chip.seed,
         slice: Bytes::new(chip.slice),
         capacity: Bytes::new(chip.capacity),

@@ -303,6 +303,7 @@ impl Fit {
             channels: 1,
             startup: time(self.startup),
             bandwidth: self.bandwidth.round().max(1.0) as u64,
+            copy: None,
             macs_per_second: rate(KINDS[2]),
             bytes_per_second: rate(KINDS[3]),
             overhead: time(self.overhead),

@@ -11,6 +11,12 @@
 //!   knapsack: weights in ascending order, as start-up weighs most on the smallest; what exceeds the room alone is
 //!   left as a whole, and is left for at least its own time). The longest path over all
 //!   pairs h < k of at most [`WINDOW`] weights between them, with the two other bounds in it, is the bound.
+//!
+//! Where the processor copies, weights come by either way, and the bounds allow for both. Let p be the times of copies.
+//! - **transfers**: operator k starts after the processor has computed what is before it and copied some of the weights up to k,
+//!   and after 1/m of the transfer times of the others; the split that ends first, weights cut into fractions, is the one that
+//!   copies where l / p is largest.
+//! - **memory**: what is left is fetched in at least min(l, p) each, by m + 1 in place of m.
 
 use super::problem::TimelineProblem;
 use super::time::Time;
@@ -74,14 +80,65 @@ pub fn compute_bound(problem: &TimelineProblem) -> TimeBound {
     TimeBound { value, witness: TimeWitness::Compute }
 }
 
-/// Earliest start of every operator as far as channels say: everything up to it has been fetched.
+/// How many fetch at once: channels, and the processor where it copies.
+pub(super) fn fetchers(problem: &TimelineProblem) -> u64 {
+    u64::from(problem.dma().channels) + u64::from(problem.copy_rate().is_some())
+}
+
+/// The least time in which the weights of an operator are fetched; none without weights.
+pub(super) fn quickest(problem: &TimelineProblem, at: usize) -> Option<Time> {
+    let load = problem.load(at)?;
+    Some(problem.copy(at).map_or(load, |copy| copy.min(load)))
+}
+
+/// The same before it is rounded up to whole picoseconds, rounded down.
+fn quickest_down(problem: &TimelineProblem, at: usize) -> Time {
+    let (dma, weights) = (problem.dma(), problem.operators()[at].weights.get());
+    let bare = Time::at_rate_down(weights, dma.bandwidth).unwrap_or_default();
+    let copy = problem.copy_rate().and_then(|rate| Time::at_rate_down(weights, rate));
+    (dma.startup + bare).min(copy.unwrap_or(Time::MAX))
+}
+
+/// Earliest start of every operator as far as channels and copies say: everything up to it has been fetched. O(n), with copies O(n^2).
 fn fetched(problem: &TimelineProblem) -> Vec<Time> {
     let channels = u64::from(problem.dma().channels);
+    if problem.copy_rate().is_some() {
+        return fetched_or_copied(problem);
+    }
     let (mut sum, mut longest) = (0u64, 0u64);
     let earliest = |at| {
         let load = problem.load(at).unwrap_or_default().get();
         (sum, longest) = (sum + load, longest.max(load));
         Time::new(sum.div_ceil(channels).max(longest))
+    };
+    (0..problem.len()).map(earliest).collect()
+}
+
+/// The same where weights may be copied: the fractional split described at the head of this file.
+fn fetched_or_copied(problem: &TimelineProblem) -> Vec<Time> {
+    let channels = u128::from(problem.dma().channels);
+    let times = |at: usize| Some((problem.load(at)?.get(), problem.copy(at)?.get()));
+    let mut order: Vec<(usize, u64, u64)> =
+        (0..problem.len()).filter_map(|at| times(at).map(|(load, copy)| (at, load, copy))).collect();
+    let ratio = |a: u64, b: u64| u128::from(a) * u128::from(b);
+    order.sort_by(|a, b| ratio(b.1, a.2).cmp(&ratio(a.1, b.2)));
+    let (mut loads, mut computed, mut longest) = (0u128, 0u128, 0u64);
+    let earliest = |last: usize| {
+        loads += u128::from(problem.load(last).unwrap_or_default().get());
+        longest = longest.max(quickest(problem, last).unwrap_or_default().get());
+        let (mut processor, mut left) = (computed, loads);
+        for &(_, load, copy) in order.iter().filter(|(at, ..)| *at <= last) {
+            let (load, copy) = (u128::from(load), u128::from(copy));
+            if (processor + copy) * channels > left.saturating_sub(load) {
+                // As much of this one as makes both end together; rounded down, so that it stays a bound.
+                let missing = left.saturating_sub(processor * channels);
+                processor += copy * missing / (copy * channels + load).max(1);
+                break;
+            }
+            (processor, left) = (processor + copy, left - load);
+        }
+        computed += u128::from(problem.operators()[last].compute.get());
+        Time::new(u64::try_from(processor).unwrap_or(u64::MAX).max(longest))
     };
     (0..problem.len()).map(earliest).collect()
 }
@@ -106,7 +163,8 @@ pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
 struct Rest {
     /// Bytes that may lie on chip beside the operator.
     room: u128,
-    /// Weights and transfer times so far, weights ascending.
+    /// Weights and times to fetch them so far, weights ascending. Times are rounded down: rounded up, they would not grow
+    /// slower than weights, and what is left by another choice could take less.
     items: Vec<(u64, u64)>,
 }
 
@@ -118,7 +176,8 @@ impl Rest {
     }
 
     /// Takes one more operator's weights, and gives the least time it takes to fetch what is left of all so far.
-    fn with(&mut self, weights: u64, load: Time, channels: u64) -> u64 {
+    fn with(&mut self, problem: &TimelineProblem, next: usize, channels: u64) -> u64 {
+        let (weights, load) = (problem.operators()[next].weights.get(), quickest_down(problem, next));
         let at = self.items.partition_point(|&(other, _)| other < weights);
         self.items.insert(at, (weights, load.get()));
         let (mut room, mut left, mut longest) = (self.room, 0u64, 0u64);
@@ -139,7 +198,7 @@ impl Rest {
 
 /// The longest path described at the head of this file. O(n WINDOW^2).
 pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
-    let channels = u64::from(problem.dma().channels);
+    let channels = fetchers(problem);
     let count = problem.len();
     let mut start = fetched(problem);
     // Per operator: behind which its start must wait, where that is what decides.
@@ -152,9 +211,9 @@ pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
         }
         end = start[at] + problem.operators()[at].compute;
         let mut rest = Rest::after(problem, at);
-        let next = (at + 1..count).filter_map(|next| Some((next, problem.load(next)?)));
-        for (next, load) in next.take(WINDOW) {
-            let left = rest.with(problem.operators()[next].weights.get(), load, channels);
+        let next = (at + 1..count).filter(|&next| problem.load(next).is_some());
+        for next in next.take(WINDOW) {
+            let left = rest.with(problem, next, channels);
             let earliest = end + Time::new(left);
             if left > 0 && earliest > start[next] {
                 start[next] = earliest;

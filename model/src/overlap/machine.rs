@@ -15,6 +15,9 @@
 //! startup = 20e-6                 # seconds per transfer; default 0
 //! bandwidth = 50e6                # bytes per second of each channel
 //!
+//! [copy]                          # optional: the processor itself may copy weights, computing nothing meanwhile
+//! bandwidth = 50e6                # bytes per second; no start-up
+//!
 //! [compute]
 //! macs_per_second = 2e9           # operators whose arithmetic (`cost`) is known
 //! bytes_per_second = 400e6        # the others: bytes of all tensors read and made
@@ -74,6 +77,8 @@ pub struct Machine {
     pub startup: Time,
     /// Bytes per second of each channel.
     pub bandwidth: u64,
+    /// Bytes per second at which the processor itself copies weights; none where it does not.
+    pub copy: Option<u64>,
     /// Multiply-accumulates per second, unless the kind has its own.
     pub macs_per_second: u64,
     /// Bytes per second of operators whose arithmetic is not known.
@@ -127,6 +132,7 @@ struct RawMachine {
     about: String,
     memory: RawMemory,
     dma: RawDma,
+    copy: Option<RawCopy>,
     compute: RawCompute,
 }
 
@@ -145,6 +151,12 @@ struct RawMemory {
 struct RawDma {
     channels: Option<Spanned<u32>>,
     startup: Option<Spanned<f64>>,
+    bandwidth: Spanned<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCopy {
     bandwidth: Spanned<f64>,
 }
 
@@ -260,6 +272,7 @@ impl Machine {
             channels,
             startup: source.seconds(dma.startup.as_ref())?,
             bandwidth: source.rate(&dma.bandwidth)?,
+            copy: raw.copy.as_ref().map(|copy| source.rate(&copy.bandwidth)).transpose()?,
             macs_per_second: source.rate(&compute.macs_per_second)?,
             bytes_per_second: source.rate(&compute.bytes_per_second)?,
             overhead: source.seconds(compute.overhead.as_ref())?,
@@ -280,10 +293,11 @@ impl Machine {
             let _ = writeln!(text, "slice = {slice}");
         }
         let (channels, startup, bandwidth) = (self.channels, self.startup.seconds(), self.bandwidth);
+        let copy = self.copy.map_or(String::new(), |rate| format!("[copy]\nbandwidth = {rate}.0\n\n"));
         let _ = write!(
             text,
             "resident_weights = {}\n\n[dma]\nchannels = {channels}\nstartup = {startup:e}\nbandwidth = {bandwidth}.0\n\n\
-             [compute]\nmacs_per_second = {}.0\nbytes_per_second = {}.0\noverhead = {:e}\n",
+             {copy}[compute]\nmacs_per_second = {}.0\nbytes_per_second = {}.0\noverhead = {:e}\n",
             self.resident_weights,
             self.macs_per_second,
             self.bytes_per_second,
@@ -418,6 +432,7 @@ mod tests {
         let mut odd = Machine::parse("m.toml", PLAIN).unwrap();
         odd.name = "a \"b\" \\ c\n\u{7f}ü".to_owned();
         odd.bandwidth = 123_456_789_012_345;
+        odd.copy = Some(77);
         odd.startup = Time::new(123_456_789);
         odd.kinds.insert("rows 4.a".to_owned(), Rates { macs: Some(7), bytes: Some(9) });
         assert_eq!(Machine::parse("m.toml", &odd.toml()).unwrap(), odd, "{}", odd.toml());
@@ -436,6 +451,7 @@ mod tests {
         assert!(
             wrong("[dma]", "[dma]\nchannels = 0").contains("channels must be from 1 to 64: `channels = 0`")
         );
+        assert!(wrong("[compute]", "[copy]\nbandwidth = 0\n[compute]").contains("line 8: a rate must be"));
         assert!(wrong("capacity = 100", "").contains("missing field `capacity`"));
         assert!(wrong("[memory]", "[memory").starts_with("m.toml, line 2: "));
     }
