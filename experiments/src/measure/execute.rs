@@ -1,7 +1,7 @@
 //! Runs instruction lists on this machine: one thread computes, one per channel fetches.
 //!
 //! The computing thread takes [`Instruction`]s in order. `DMAStart` lends the buffer's range of the memory on chip to the
-//! thread of its channel, `DMAWait` waits until that thread hands it back filled, `Compute` multiplies with
+//! thread of its channel, `DMAWait` waits until that thread hands it back filled, `Copy` fills it at once, `Compute` multiplies with
 //! what lies in it, holding the addresses of its activations, which no weights may occupy. Ranges are owned by
 //! one thread at a time, so that a list in which transfers and computations get in each other's way is refused,
 //! whatever the times.
@@ -17,12 +17,6 @@ use std::time::{Duration, Instant};
 /// Why a list cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExecuteError {
-    /// Weights copied by the thread that computes.
-    #[error("instruction {at} is a copy by the processor; only transfers are executed")]
-    Copy {
-        /// Which instruction.
-        at: usize,
-    },
     /// An instruction that names what is not there.
     #[error("instruction {at} names an operator or a channel that is not there")]
     Unknown {
@@ -295,7 +289,9 @@ impl<'a> Run<'a> {
                 Instruction::DmaStart { operator, channel, bytes, offset, size } => {
                     self.start(at, operator, channel as usize, bytes, (offset, size))?;
                 }
-                Instruction::Copy { .. } => return Err(ExecuteError::Copy { at }),
+                Instruction::Copy { operator, bytes, offset, size } => {
+                    self.copy(at, operator, bytes, (offset, size))?;
+                }
                 Instruction::DmaWait { operator } => self.wait(at, operator)?,
                 Instruction::Compute { operator } => self.compute(at, operator)?,
             }
@@ -322,10 +318,46 @@ impl<'a> Run<'a> {
         bytes: Bytes,
         (offset, size): (Bytes, Bytes),
     ) -> Result<(), ExecuteError> {
-        let unknown = ExecuteError::Unknown { at };
-        let known = self.executor.problem.operators().get(operator.index()).zip(self.channels.get(channel));
-        let Some((one, end)) = known else { return Err(unknown) };
-        let weights = one.weights;
+        if channel >= self.channels.len() {
+            return Err(ExecuteError::Unknown { at });
+        }
+        let buffer = self.buffer(at, operator, bytes, (offset, size))?;
+        let from = self.places[operator.index()];
+        let job = Job { operator, asked: self.begin.elapsed(), from, bytes: bytes.get() as usize, buffer };
+        self.channels[channel].jobs.send(job).map_err(|_| ExecuteError::Broken { channel })?;
+        self.weights[operator.index()] = Weights::Coming(channel);
+        Ok(())
+    }
+
+    /// Fetches without a channel: this thread copies, computing nothing meanwhile.
+    fn copy(
+        &mut self,
+        at: usize,
+        operator: OperatorId,
+        bytes: Bytes,
+        place: (Bytes, Bytes),
+    ) -> Result<(), ExecuteError> {
+        let mut buffer = self.buffer(at, operator, bytes, place)?;
+        let link = Link { startup: Duration::ZERO, ..self.executor.link };
+        let from = self.places[operator.index()];
+        let start = self.begin.elapsed();
+        link.fetch(self.executor.cold, from, &mut buffer.bytes[..bytes.get() as usize]);
+        let span = Stretch { start, end: self.begin.elapsed() };
+        self.execution.transfers.push(Fetched { operator, span, known: span });
+        self.weights[operator.index()] = Weights::Here(buffer);
+        Ok(())
+    }
+
+    /// A buffer for the weights of an operator, which are still outside.
+    fn buffer(
+        &mut self,
+        at: usize,
+        operator: OperatorId,
+        bytes: Bytes,
+        (offset, size): (Bytes, Bytes),
+    ) -> Result<Lent, ExecuteError> {
+        let one = self.executor.problem.operators().get(operator.index());
+        let weights = one.ok_or(ExecuteError::Unknown { at })?.weights;
         if bytes != weights || size < bytes {
             return Err(ExecuteError::Bytes { at, operator, bytes, size, weights });
         }
@@ -333,12 +365,7 @@ impl<'a> Run<'a> {
             return Err(ExecuteError::Twice { at, operator });
         }
         let lent = self.arena.lend(offset.get(), size.get());
-        let buffer = lent.map_err(|taken| ExecuteError::Memory { at, operator, taken })?;
-        let from = self.places[operator.index()];
-        let job = Job { operator, asked: self.begin.elapsed(), from, bytes: bytes.get() as usize, buffer };
-        end.jobs.send(job).map_err(|_| ExecuteError::Broken { channel })?;
-        self.weights[operator.index()] = Weights::Coming(channel);
-        Ok(())
+        lent.map_err(|taken| ExecuteError::Memory { at, operator, taken })
     }
 
     /// Receives what the channel hands back until it is what is waited for.
@@ -448,6 +475,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn copies_need_no_second_thread() {
+        let (cold, (problem, works)) = (Cold::new(16 * 1024), problem(1));
+        let problem = problem.with_copy(1_000_000_000_000).unwrap();
+        let list = timeline(&problem, "synchronous").instructions();
+        assert!(list.iter().any(|one| matches!(one, Instruction::Copy { .. })));
+        let executor = Executor { problem: &problem, works: &works, cold: &cold, link: Link::default() };
+        let run = executor.run(&list, &mut Arena::new(4096)).unwrap();
+        assert_eq!(run.digest, executor.reference());
+        follows(&problem, &run);
     }
 
     /// Operators one after the other, each after its weights.

@@ -15,8 +15,9 @@ use plimsoll_model::{Bytes, Kind};
 /// Capacities looked at, and how many where steps are many.
 const LEVELS: u64 = 14;
 const FEWEST_LEVELS: u64 = 3;
-/// Steps scheduled in all, roughly.
-const WORK: u64 = 4_000_000;
+/// Steps scheduled in all, roughly; and of points that are there already, with sets that differ a little.
+const WORK: u64 = 1_200_000;
+const POLISH: u64 = 400_000;
 /// Shares of the memory that nothing else needs, in eighths, that resident weights may take.
 const SHARES: [u64; 4] = [2, 4, 6, 8];
 /// Sets of resident weights per capacity, roughly.
@@ -125,7 +126,7 @@ pub fn front(
         }
     }
     if let Some(entry) = fast.iter().find(|entry| entry.name == "prefetch") {
-        let mut left = WORK;
+        let mut left = POLISH;
         while search.polish(candidates, entry, &mut left)? {}
     }
     for entry in exact {

@@ -13,6 +13,7 @@ use plimsoll::report::chart::{Axis, Chart, Series};
 use plimsoll::report::percent;
 use plimsoll::report::table::{Align, Table};
 use serde::Serialize;
+use std::fmt::Write as _;
 use std::io;
 
 /// Orders tried where none is named.
@@ -117,14 +118,17 @@ impl FrontReport {
     }
 
     fn text(&self) -> String {
-        let mut text: String = self.assumed.iter().map(|line| format!("assumed      {line}\n")).collect();
-        text.push_str(&format!("graph        {}\n", self.graph));
-        text.push_str(&format!("machine      {}: {} bytes on chip\n", self.machine, self.capacity));
+        let mut text = String::new();
+        for line in &self.assumed {
+            let _ = writeln!(text, "assumed      {line}");
+        }
+        let _ = writeln!(text, "graph        {}", self.graph);
+        let _ = writeln!(text, "machine      {}: {} bytes on chip", self.machine, self.capacity);
         if let Some(best) = self.points.last() {
             let (time, who) = (Time::new(best.makespan_ps), best.schedule);
-            text.push_str(&format!("best         {time} by {who} in {} bytes\n", best.memory));
+            let _ = writeln!(text, "best         {time} by {who} in {} bytes", best.memory);
         }
-        text.push_str(&format!("tried        {} schedules of the whole graph\n\n", self.tried));
+        let _ = writeln!(text, "tried        {} schedules of the whole graph\n", self.tried);
         let mut table = Table::new([
             ("on chip", Align::Right),
             ("makespan", Align::Right),

@@ -18,7 +18,7 @@ use plimsoll::model::overlap::{
     write_instructions,
 };
 use plimsoll::model::program::ProgramOptions;
-use plimsoll::model::{Budget, Bytes, Entry, Offsets, Orders};
+use plimsoll::model::{Budget, Bytes, Entry, Kind, Offsets, Orders};
 use plimsoll::overlap::{ScheduleError, Scheduled, bounds, placed_activations, program, schedule};
 use plimsoll::report::timeline::Playback;
 use plimsoll::run::Limits;
@@ -55,6 +55,11 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
         let result = schedule(&program, entry, args.setup(), limits_of_schedules(args));
         if let Err(error @ ScheduleError::Refused { .. }) = result {
             return Err(Failure::internal(format!("{}: {error}", entry.name)));
+        }
+        // Among all, who declines by size is not worth a line.
+        let declines = entry.kind == Kind::Exact && matches!(result, Err(ScheduleError::Unfit(_)));
+        if declines && args.schedule == "all" {
+            continue;
         }
         rows.push(Row { name: entry.name, result, seconds: start.elapsed().as_secs_f64() });
     }
