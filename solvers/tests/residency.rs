@@ -56,6 +56,7 @@ fn least(program: &OverlapProgram, machine: &Machine, set: &[usize]) -> Option<T
         if outcome.claim == Claim::Infeasible {
             return None;
         }
+        assert!(machine.copy.is_some() || outcome.claim == Claim::Optimal, "{:?}", segment.problem);
         times.push(outcome.makespan?);
     }
     program.longest(&|at| times[at])

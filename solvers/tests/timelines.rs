@@ -27,10 +27,12 @@ struct Kind {
     step: u64,
     /// Bytes above what one operator needs, at most.
     room: u64,
+    /// Buffers begin at multiples of this.
+    align: u64,
 }
 
 fn drawn(draw: &mut Draw, count: u64, kind: Kind) -> TimelineProblem {
-    let Kind { most, channels, step, room } = kind;
+    let Kind { most, channels, step, room, align } = kind;
     let operators: Vec<TimedOperator> = (0..count)
         .map(|at| TimedOperator {
             name: format!("o{at}"),
@@ -39,11 +41,12 @@ fn drawn(draw: &mut Draw, count: u64, kind: Kind) -> TimelineProblem {
             activations: Bytes::new(draw.below(most)),
         })
         .collect();
-    let needed = operators.iter().map(|one| one.weights.get() + one.activations.get()).max().unwrap_or(0);
+    let up = |bytes: Bytes| bytes.get().next_multiple_of(align);
+    let needed = operators.iter().map(|one| up(one.weights) + up(one.activations)).max().unwrap_or(0);
     let channels = draw.below(channels) as u32 + 1;
     let dma = Dma { channels, startup: Time::new(draw.below(4)), bandwidth: 1_000_000_000_000 };
     let capacity = Bytes::new(needed + draw.below(room + 1));
-    TimelineProblem::new("p", operators, dma, capacity, Bytes::new(1)).unwrap()
+    TimelineProblem::new("p", operators, dma, capacity, Bytes::new(align)).unwrap()
 }
 
 /// When operators compute if transfers start then: as early as they can.
@@ -64,7 +67,9 @@ fn finds_addresses(problem: &TimelineProblem, buffers: &[(usize, usize)], placed
     let Some(&(first, at)) = buffers.get(placed.len()) else { return true };
     let size = problem.buffer(at).get();
     let floor = problem.operators()[first..=at].iter().map(|one| one.activations.get()).max().unwrap();
-    (floor..=problem.capacity().get() - size).any(|offset| {
+    let align = problem.alignment().get();
+    let floor = floor.next_multiple_of(align);
+    (floor..=problem.capacity().get() - size).step_by(align as usize).any(|offset| {
         let free = buffers.iter().zip(placed.iter()).all(|(&(from, other), &below)| {
             let meet = from <= at && first <= other;
             !meet || below + problem.buffer(other).get() <= offset || offset + size <= below
@@ -166,13 +171,15 @@ fn counted(problem: &TimelineProblem, starts: &mut Vec<(usize, u64)>, best: &mut
     }
 }
 
-const KINDS: [Kind; 6] = [
-    Kind { most: 5, channels: 2, step: 1, room: 12 },
-    Kind { most: 5, channels: 3, step: 1, room: 3 },
-    Kind { most: 4, channels: 2, step: 2, room: 6 },
-    Kind { most: 6, channels: 1, step: 3, room: 4 },
-    Kind { most: 6, channels: 3, step: 2, room: 30 },
-    Kind { most: 5, channels: 1, step: 1, room: 6 },
+const KINDS: [Kind; 8] = [
+    Kind { most: 5, channels: 2, step: 1, room: 12, align: 1 },
+    Kind { most: 5, channels: 3, step: 1, room: 3, align: 1 },
+    Kind { most: 4, channels: 2, step: 2, room: 6, align: 1 },
+    Kind { most: 6, channels: 1, step: 3, room: 4, align: 1 },
+    Kind { most: 6, channels: 3, step: 2, room: 30, align: 1 },
+    Kind { most: 5, channels: 1, step: 1, room: 6, align: 1 },
+    Kind { most: 5, channels: 1, step: 1, room: 8, align: 4 },
+    Kind { most: 5, channels: 2, step: 1, room: 9, align: 3 },
 ];
 
 #[test]
@@ -280,7 +287,7 @@ fn bounds_allow_for_copies() {
     for round in 0..1500 {
         let count = 1 + draw.below(3);
         let rate = [500_000_000_000, 1_000_000_000_000, 2_000_000_000_000][draw.below(3) as usize];
-        let kind = Kind { most: 4, channels: 2, step: 1, room: 7 };
+        let kind = Kind { most: 4, channels: 2, step: 1, room: 7, align: 1 };
         let p = drawn(&mut draw, count, kind).with_copy(rate).unwrap();
         // Trying all looks at spans, which operators without time do not have.
         if p.operators().iter().any(|one| one.compute == Time::ZERO) {
@@ -306,7 +313,7 @@ fn exact_is_no_worse_than_any_schedule() {
     let mut better = 0;
     for round in 0..60 {
         let count = 1 + draw.below(12);
-        let p = drawn(&mut draw, count, Kind { most: 40, channels: 3, step: 1, room: 120 });
+        let p = drawn(&mut draw, count, Kind { most: 40, channels: 3, step: 1, room: 120, align: 1 });
         let found = ExactTimeline.solve(&p, &mut Budget::unlimited().with_node_limit(20_000)).unwrap();
         let makespan = found.makespan.unwrap();
         assert_eq!(check_timeline(&p, found.timeline.as_ref().unwrap()), [], "round {round}");
@@ -328,7 +335,7 @@ fn exact_is_no_worse_than_any_schedule() {
 #[test]
 fn limits_end_the_search_and_too_little_memory_is_told() {
     let mut draw = Draw(11);
-    let p = drawn(&mut draw, 40, Kind { most: 60, channels: 2, step: 1, room: 180 });
+    let p = drawn(&mut draw, 40, Kind { most: 60, channels: 2, step: 1, room: 180, align: 1 });
     let found = ExactTimeline.solve(&p, &mut Budget::unlimited().with_node_limit(3)).unwrap();
     assert!(found.makespan.is_some() && found.lower_bound.value >= time_bound(&p).value);
     let one = p.operators().to_vec();
@@ -361,7 +368,7 @@ fn the_integer_program_agrees() {
     assert!(searched >= 5, "{searched} by HiGHS");
     // Long times: the bound is one of coarser units, and never above the least makespan.
     for round in 0..30 {
-        let p = drawn(&mut draw, 4, Kind { most: 1 << 40, channels: 2, step: 1, room: 1 << 40 });
+        let p = drawn(&mut draw, 4, Kind { most: 1 << 40, channels: 2, step: 1, room: 1 << 40, align: 1 });
         let exact = ExactTimeline.solve(&p, &mut Budget::unlimited()).unwrap();
         let found = TimelineIlp.solve(&p, &mut Budget::unlimited()).unwrap();
         assert!(found.lower_bound.value <= exact.makespan.unwrap(), "round {round}: {p:?}");
@@ -378,7 +385,7 @@ fn long_times_are_searched_exactly() {
     let mut searched = 0;
     for round in 0..30 {
         let count = 4 + draw.below(3);
-        let kind = Kind { most: 1 << 30, channels: 2, step: 1, room: 1 << 20 };
+        let kind = Kind { most: 1 << 30, channels: 2, step: 1, room: 1 << 20, align: 1 };
         // Roomy on even rounds, so that all orders find addresses.
         let p =
             drawn(&mut draw, count, Kind { room: if round % 2 == 0 { 1 << 31 } else { kind.room }, ..kind });

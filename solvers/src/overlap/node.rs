@@ -1,6 +1,6 @@
 //! What is known when some transfers have started: times, room, and how early everything else can be.
 
-use plimsoll_model::overlap::TimelineProblem;
+use plimsoll_model::overlap::{Time, TimelineProblem};
 
 /// A problem in plain numbers, once for all nodes.
 pub(super) struct Case<'a> {
@@ -13,8 +13,10 @@ pub(super) struct Case<'a> {
     pub size: Vec<i64>,
     /// Positions of operators with weights, ascending.
     pub weighted: Vec<usize>,
-    /// Bytes on chip, and per operator those below all buffers while it computes, rounded up.
+    /// Bytes on chip, rounded down, and per operator those below all buffers while it computes, rounded up.
+    #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "only the integer program asks"))]
     pub capacity: i64,
+    #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "only the integer program asks"))]
     pub floor: Vec<i64>,
     /// Per operator: bytes on chip beside activations and its own buffer.
     room: Vec<i64>,
@@ -23,51 +25,66 @@ pub(super) struct Case<'a> {
     pub channels: usize,
 }
 
-/// Buffers of the operators behind one, ascending, with sums: how much fetching a number of bytes can take off.
+/// Buffers of the operators behind one: how much fetching a number of bytes can take off.
 #[derive(Clone, Debug, Default)]
 struct Ahead {
-    /// Ends with a sentinel: sizes, sums of sizes and of transfer times before each.
-    sums: Vec<(i64, i64, u64)>,
+    /// The most transfer time per byte first: size and transfer time of each, and sums of both before it.
+    dense: Vec<(i64, u64, i64, u64)>,
+    /// Sizes ascending, and sums before each of sizes and of the transfer times of buffers that are full; ends with a sentinel.
+    sizes: Vec<(i64, i64, u64)>,
 }
 
 /// Above this many operators with weights, what is held ahead is not looked at in nodes: tables take their square.
 const MOST_AHEAD: usize = 1500;
 
+/// A buffer that may be held: its size, the time to fetch what is in it, and the time to fetch as much as it has room for.
+#[derive(Clone, Copy)]
+struct Item {
+    size: i64,
+    load: u64,
+    full: u64,
+}
+
 impl Ahead {
-    /// Of these sizes and transfer times, ascending.
-    fn of(items: &[(i64, u64)]) -> Self {
+    /// Of these, by transfer time per byte descending, and by size ascending.
+    fn of(dense: &[Item], sizes: &[Item]) -> Self {
         let (mut bytes, mut time) = (0, 0);
-        let mut sums = Vec::with_capacity(items.len() + 1);
-        for &(size, load) in items {
-            sums.push((size, bytes, time));
-            (bytes, time) = (bytes + size, time + load);
+        let dense = dense.iter().map(|one| {
+            let entry = (one.size, one.load, bytes, time);
+            (bytes, time) = (bytes + one.size, time + one.load);
+            entry
+        });
+        let dense = dense.collect();
+        let (mut bytes, mut time) = (0, 0);
+        let mut all = Vec::with_capacity(sizes.len() + 1);
+        for one in sizes {
+            all.push((one.size, bytes, time));
+            (bytes, time) = (bytes + one.size, time + one.full);
         }
-        sums.push((i64::MAX, bytes, time));
-        Self { sums }
+        all.push((i64::MAX, bytes, time));
+        Self { dense, sizes: all }
     }
 
     /// At most this much transfer time is that of buffers which take no more than `room` bytes together.
     ///
-    /// The start-up weighs most on the smallest, so the smallest first, the last in part, is no less than any choice; and no
-    /// choice has more buffers than the smallest that fit, so that many of the largest are no less either.
+    /// Those with most of it per byte, the last in part, are no less than any choice; and no choice has more buffers than the
+    /// smallest that fit, so that many of the largest, as if they were full, are no less either.
     fn saved(&self, room: i64) -> u64 {
-        let Some(&(_, _, all)) = self.sums.last() else { return 0 };
         if room <= 0 {
             return 0;
         }
-        // So many fit whole.
-        let fit = self.sums.partition_point(|&(_, before, _)| before <= room) - 1;
-        let (size, bytes, time) = self.sums[fit];
-        if fit + 1 == self.sums.len() {
-            return all;
-        }
-        let alone = self.sums.partition_point(|&(size, _, _)| size <= room);
-        let largest = self.sums[alone].2 - self.sums[alone - fit.min(alone)].2;
-        if size > room {
-            return time.min(largest);
-        }
-        let next = self.sums[fit + 1].2 - time;
-        let part = (u128::from(next) * (room - bytes) as u128).div_ceil(size as u128) as u64;
+        let fit = self.sizes.partition_point(|&(_, before, _)| before <= room) - 1;
+        let alone = self.sizes.partition_point(|&(size, _, _)| size <= room);
+        let largest = self.sizes[alone].2 - self.sizes[alone - fit.min(alone)].2;
+        let whole = self.dense.partition_point(|&(size, _, before, _)| before + size <= room);
+        let Some(&(_, _, bytes, time)) = self.dense.get(whole) else {
+            return self.dense.last().map_or(0, |&(_, load, _, before)| before + load);
+        };
+        // The first behind that fits alone, in part.
+        let next = self.dense[whole..].iter().find(|one| one.0 <= room);
+        let part = next.map_or(0, |&(size, load, ..)| {
+            (u128::from(load) * (room - bytes) as u128).div_ceil(size as u128) as u64
+        });
         (time + part).min(largest)
     }
 }
@@ -76,11 +93,12 @@ impl<'a> Case<'a> {
     pub fn new(problem: &'a TimelineProblem) -> Self {
         let count = problem.len();
         let alignment = problem.alignment().get();
-        // Offsets are multiples of the alignment, so that what lies below a buffer counts as rounded up. All sizes of a problem
-        // add up to less than 2^63: a larger capacity is none.
+        // Offsets and sizes of buffers are multiples of the alignment, so that what lies below a buffer counts as rounded up, and
+        // the capacity as rounded down. All sizes of a problem add up to less than 2^63: a larger capacity is none.
         let up = |bytes: u64| i64::try_from(bytes.checked_next_multiple_of(alignment).unwrap_or(u64::MAX));
         let up = |bytes: u64| up(bytes).unwrap_or(i64::MAX);
-        let capacity = up(problem.capacity().get());
+        let capacity = problem.capacity().get();
+        let capacity = i64::try_from(capacity - capacity % alignment).unwrap_or(i64::MAX);
         let size: Vec<i64> = (0..count).map(|at| problem.buffer(at).get() as i64).collect();
         let load: Vec<u64> = (0..count).map(|at| problem.load(at).unwrap_or_default().get()).collect();
         let operators = problem.operators();
@@ -101,18 +119,29 @@ impl<'a> Case<'a> {
             weighted,
         };
         if case.weighted.len() <= MOST_AHEAD {
-            let mut items: Vec<(i64, u64)> = Vec::new();
-            for at in (0..count).rev() {
-                case.ahead.push(Ahead::of(&items));
-                if case.load[at] > 0 {
-                    let item = (case.size[at], case.load[at]);
-                    let place = items.partition_point(|other| *other < item);
-                    items.insert(place, item);
-                }
-            }
-            case.ahead.reverse();
+            case.look_ahead();
         }
         case
+    }
+
+    /// Fills in what can be held beside each operator. O(n^2).
+    fn look_ahead(&mut self) {
+        let dma = self.problem.dma();
+        let (mut dense, mut sizes): (Vec<Item>, Vec<Item>) = (Vec::new(), Vec::new());
+        for at in (0..self.len()).rev() {
+            self.ahead.push(Ahead::of(&dense, &sizes));
+            if self.load[at] > 0 {
+                let (size, load) = (self.size[at], self.load[at]);
+                let full =
+                    Time::at_rate(size as u64, dma.bandwidth).and_then(|time| time.checked_add(dma.startup));
+                let item = Item { size, load, full: full.map_or(u64::MAX, Time::get).max(load) };
+                let product = |time: u64, size: i64| u128::from(time) * size as u128;
+                let denser = |other: &Item| product(other.load, size) >= product(load, other.size);
+                dense.insert(dense.partition_point(denser), item);
+                sizes.insert(sizes.partition_point(|other| other.size < size), item);
+            }
+        }
+        self.ahead.reverse();
     }
 
     pub fn len(&self) -> usize {
