@@ -288,3 +288,28 @@ fn the_integer_program_agrees() {
     let p = drawn(&mut draw, 60, KINDS[0]);
     assert!(matches!(TimelineIlp.solve(&p, &mut Budget::unlimited()), Err(SolveError::Unsupported { .. })));
 }
+
+/// Two channels with so many units of time that their sums are looked at in coarser ones.
+#[test]
+fn long_times_are_searched_exactly() {
+    let mut draw = Draw(17);
+    let mut searched = 0;
+    for round in 0..30 {
+        let count = 4 + draw.below(3);
+        let kind = Kind { most: 1 << 30, channels: 2, step: 1, room: 1 << 20 };
+        // Roomy on even rounds, so that all orders find addresses.
+        let p =
+            drawn(&mut draw, count, Kind { room: if round % 2 == 0 { 1 << 31 } else { kind.room }, ..kind });
+        let found = ExactTimeline.solve(&p, &mut Budget::unlimited()).unwrap();
+        assert_eq!(check_timeline(&p, found.timeline.as_ref().unwrap()), []);
+        assert_eq!(found.claim, Claim::Optimal, "round {round}: {p:?}");
+        let (mut least, makespan) = (u64::MAX, found.makespan.unwrap().get());
+        counted(&p, &mut Vec::new(), &mut least);
+        assert!(least <= makespan, "round {round}: {makespan} below {least} of {p:?}");
+        let holds = p.capacity().get()
+            >= p.activations().get() + p.weighted().iter().map(|&at| p.buffer(at).get()).sum::<u64>();
+        assert!(!holds || least == makespan, "round {round}: {makespan} above {least} of {p:?}");
+        searched += u32::from(makespan > time_bound(&p).value.get());
+    }
+    assert!(searched >= 3, "{searched} by search");
+}

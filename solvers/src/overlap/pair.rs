@@ -89,7 +89,7 @@ pub(super) fn grain(case: &Case<'_>) -> u64 {
 const BOUND_BITS: u64 = 1 << 30;
 
 /// Bits of all sets that are kept, and of one set.
-const MOST_BITS: u64 = 1 << 29;
+const MOST_BITS: u64 = 1 << 30;
 const MOST_WIDTH: u64 = 1 << 22;
 
 /// Words of sets that cost as much as one node.
@@ -107,7 +107,7 @@ impl<'a> Pair<'a> {
         let sum: u64 = rest.iter().map(|&at| case.load[at]).sum();
         let grain = grain(case);
         let most = MOST_BITS / (rest.len() as u64 + 1);
-        let most = if sum / grain < most { most } else { most.min(MOST_WIDTH / 4) };
+        let most = if sum / grain < most { most } else { most.min(MOST_WIDTH) };
         Self::with(case, tails, rest, free, most)
     }
 
