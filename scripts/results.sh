@@ -14,6 +14,7 @@
 #   wide         the same with more alive at a time, nine to twelve: about an hour and a half
 #   large        a million buffers of each family
 #   orders       every order algorithm on generated graphs and, where PLIMSOLL_CORPORA is set, on real models
+#   overlap      every real model on every machine that is built in: schedules and fronts
 #   branches     branches merged into blocks against the optimum: the paper's tables and figures, every scheme side by side
 # With words, only those records: scripts/results.sh ablation robust
 #
@@ -23,7 +24,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders branches"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders branches overlap"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -34,8 +35,14 @@ for word in "$@"; do
     esac
 done
 
+release="${CARGO_TARGET_DIR:-target}/release"
+# Where whole processes are compared, ours is built without HiGHS and z3: loading them takes longer than most of the
+# instances do.
+lean="$release/plimsoll-lean"
+cargo build --release --locked -p plimsoll --no-default-features
+cp "$release/plimsoll" "$lean"
 cargo build --release --locked --workspace
-binary="${CARGO_TARGET_DIR:-target}/release/plimsoll"
+binary="$release/plimsoll"
 prefix="${PLIMSOLL_RESULTS:-results}/$(date -u +%Y-%m-%d)-$(uname -m)"
 only=" $* "
 
@@ -78,6 +85,8 @@ with_minimalloc() { # further options
     if found MiniMalloc PLIMSOLL_MINIMALLOC; then
         peers+=(--external "minimalloc=$program --capacity={capacity} --input={input} --output={output}$1")
         peers+=(--external-version "minimalloc=echo $(commit_of "$PLIMSOLL_MINIMALLOC")")
+        # From after reading to before writing, to the millisecond.
+        peers+=(--external-elapsed 'minimalloc=Elapsed time ([0-9.]+)s')
     fi
 }
 
@@ -106,7 +115,11 @@ real_record() {
     fi
 }
 
-decide=(--processes --solvers exact --seeds 5 --reference exact)
+# Records of whole processes.
+process_record() {
+    local binary=$lean
+    real_record "$@" --processes --solvers exact --seeds 5 --reference exact
+}
 
 variants=$("$binary" list --json | grep -o '"name":"[a-z]*:[a-z-]*"' | cut -d'"' -f4 | paste -sd, -)
 
@@ -117,18 +130,18 @@ record ablation ablation --problems offsets --solvers "search,ilp,smt,$variants"
 if wanted head-to-head; then
     peers=()
     with_minimalloc ""
-    real_record head-to-head minimalloc --only '?' "${decide[@]}" --decide --repeat 3 --time-limit 20
+    process_record head-to-head minimalloc --only '?' --decide --repeat 3 --time-limit 20
 fi
 if wanted robust; then
     peers=()
     with_minimalloc ""
-    real_record robust minimalloc-reversed minimalloc-thinned packings \
-        --only '?-reversed,?-thinned-*,guillotine-*,perfect-*' "${decide[@]}" --decide --time-limit 10
+    process_record robust minimalloc-reversed minimalloc-thinned packings \
+        --only '?-reversed,?-thinned-*,guillotine-*,perfect-*' --decide --time-limit 10
 fi
 if wanted robust-tight; then
     peers=()
     with_minimalloc ""
-    real_record robust-tight minimalloc-thinned --only '?-thinned-*' "${decide[@]}" --decide=load --time-limit 10
+    process_record robust-tight minimalloc-thinned --only '?-thinned-*' --decide=load --time-limit 10
 fi
 if wanted anytime; then
     peers=()
@@ -162,6 +175,15 @@ if wanted wide; then
 fi
 record large large --only '*-1000000' --problems offsets --solvers exact --time-limit 28
 
+# Rows of several runs as one table: the header of the first only.
+append_rows() { # from, to
+    if [ -e "$2" ]; then
+        tail -n +2 "$1" >>"$2"
+    else
+        cp "$1" "$2"
+    fi
+}
+
 # One graph after the other, each by every order algorithm: rows.csv as they come, summary.md with one line per graph.
 orders_record() {
     local out=$1 scratch family graph
@@ -187,11 +209,7 @@ orders_record() {
             */silero*) options=(--input-shape input=1x576 --input-shape state=2x1x128) ;;
         esac
         "$binary" order "$graph" "${options[@]+"${options[@]}"}" --compare --time-limit 10 --output "$scratch/rows.csv" >/dev/null
-        if [ -e "$out/rows.csv" ]; then
-            tail -n +2 "$scratch/rows.csv" >>"$out/rows.csv"
-        else
-            cp "$scratch/rows.csv" "$out/rows.csv"
-        fi
+        append_rows "$scratch/rows.csv" "$out/rows.csv"
     done
     awk -f scripts/orders.awk "$out/rows.csv" >"$out/summary.md"
     {
@@ -222,4 +240,62 @@ if wanted branches; then
         exit 2
     fi
     "$binary" reproduce S0 --out "$prefix-branches" >/dev/null
+fi
+
+# Every model on every machine: rows.csv with all schedules, front.csv with memory against makespan.
+overlap_record() {
+    local out=$1 scratch model machine options
+    if [ -e "$out" ]; then
+        echo "$out is there already" >&2
+        exit 2
+    fi
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' RETURN
+    mkdir -p "$out"
+    for machine in luna ethos-u generic; do
+        for model in "$PLIMSOLL_CORPORA"/onnx/*.onnx "$PLIMSOLL_CORPORA"/tflite/*.tflite; do
+            options=(--machine "$machine" --boundary outside)
+            case "$model" in
+                *.onnx) options+=(--batch 1) ;;
+            esac
+            case "$model" in
+                */silero*) options+=(--input-shape input=1x576 --input-shape state=2x1x128) ;;
+            esac
+            # Exit code 1 says that nothing fits, which is a row too.
+            "$binary" overlap "$model" "${options[@]}" --output "$scratch/rows.csv" >/dev/null || [ $? -eq 1 ]
+            append_rows "$scratch/rows.csv" "$out/rows.csv"
+            rm -f "$scratch/front.csv"
+            "$binary" overlap "$model" "${options[@]}" --front --output "$scratch/front.csv" >/dev/null || [ $? -eq 1 ]
+            if [ -e "$scratch/front.csv" ]; then
+                append_rows "$scratch/front.csv" "$out/front.csv"
+            fi
+        done
+    done
+    awk -f scripts/overlap.awk "$out/rows.csv" >"$out/summary.md"
+    {
+        echo "# Overlap record"
+        echo
+        echo "Made by \`scripts/results.sh overlap\`: \`plimsoll overlap MODEL --machine MACHINE --boundary outside\`, and the same with"
+        echo "\`--front\`, on the ONNX (batch 1) and TFLite models of the corpora and all machines that are built in. One thread."
+        echo
+        echo "- commit $(git rev-parse HEAD)$(test -z "$(git status --porcelain --untracked-files=no)" || echo ', with changes')"
+        echo "- $(rustc --version)"
+        echo "- $(awk -F': ' '/model name/ {print $2; exit}' /proc/cpuinfo 2>/dev/null || uname -m), $(nproc) threads"
+        echo
+        echo "| file | holds |"
+        echo "|---|---|"
+        echo "| \`rows.csv\` | one row per model, machine and schedule: makespan, bound, gap, claim, seconds |"
+        echo "| \`summary.md\` | one line per model and machine, from the rows |"
+        echo "| \`front.csv\` | memory on chip against makespan: every point worth having, with its bound |"
+        echo
+        echo "Times are of the modelled machines, picoseconds; \`seconds\` are those of the schedule on this one. Every timeline"
+        echo "passed the checker."
+    } >"$out/README.md"
+}
+if wanted overlap; then
+    if [ -z "${PLIMSOLL_CORPORA:-}" ]; then
+        echo "overlap is left out: PLIMSOLL_CORPORA is not set" >&2
+    else
+        overlap_record "$prefix-overlap"
+    fi
 fi

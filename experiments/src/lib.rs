@@ -65,4 +65,4 @@ pub mod reproduce;
 pub mod run;
 pub mod suite;
 
-pub use registry::{Registry, registry};
+pub use registry::{LeftOut, Registry, left_out, registry};

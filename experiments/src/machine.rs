@@ -1,5 +1,6 @@
 //! Where and by what something was measured.
 
+use plimsoll_solvers::LIBRARIES;
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -48,9 +49,28 @@ impl Machine {
             _ => "",
         };
         format!(
-            "- plimsoll {}, commit {}{dirty}, {} build\n- {}\n- {}, {} threads\n",
-            self.version, self.commit, self.profile, self.rustc, self.cpu, self.cores
+            "- plimsoll {}, commit {}{dirty}, {} build {}\n- {}\n- {}, {} threads\n",
+            self.version,
+            self.commit,
+            self.profile,
+            features(),
+            self.rustc,
+            self.cpu,
+            self.cores
         )
+    }
+}
+
+/// What the build has and has not, in words.
+fn features() -> String {
+    let named = |is_present: bool| -> Vec<&str> {
+        let its = LIBRARIES.iter().filter(|library| library.is_present == is_present);
+        its.map(|library| library.feature).collect()
+    };
+    match (named(true).join(" and "), named(false).join(" and ")) {
+        (there, none) if none.is_empty() => format!("with {there}"),
+        (none, missing) if none.is_empty() => format!("without {missing}"),
+        (there, missing) => format!("with {there}, without {missing}"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use plimsoll_model::overlap::ScheduleEntry;
 use plimsoll_model::{Entry, Joint, Offsets, Orders, Pools, Scattered};
+use plimsoll_solvers::LIBRARIES;
 
 /// All entries, heuristics first, each list in the order of its crate.
 #[derive(Clone, Debug, Default)]
@@ -32,8 +33,31 @@ pub fn registry() -> Registry {
         orders: plimsoll_heuristics::ORDERS.iter().chain(plimsoll_solvers::ORDERS).collect(),
         joint: plimsoll_solvers::JOINT.iter().collect(),
         schedules: plimsoll_heuristics::SCHEDULES.iter().chain(plimsoll_solvers::SCHEDULES).collect(),
-        variants: plimsoll_solvers::VARIANTS.iter().collect(),
+        variants: plimsoll_solvers::variants().collect(),
     }
+}
+
+/// A solver that this build is without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this build is without the solver '{solver}': it needs {library}, which the feature '{feature}' brings in"
+)]
+pub struct LeftOut {
+    /// The solver.
+    pub solver: &'static str,
+    /// What it needs.
+    pub library: &'static str,
+    /// The feature of the build.
+    pub feature: &'static str,
+}
+
+/// Why there is no solver of this name, or variant of one, in this build, where another build has it.
+pub fn left_out(name: &str) -> Option<LeftOut> {
+    let plain = name.split_once(':').map_or(name, |(solver, _)| solver);
+    LIBRARIES.iter().filter(|library| !library.is_present).find_map(|library| {
+        let solver = library.solvers.iter().find(|&&solver| solver == plain)?;
+        Some(LeftOut { solver, library: library.name, feature: library.feature })
+    })
 }
 
 #[cfg(test)]
@@ -75,5 +99,20 @@ mod tests {
             let built = (entry.build)(plimsoll_model::Setup::default());
             assert!(entry.name.starts_with(&format!("{}:", built.name())), "{}", entry.name);
         }
+    }
+    #[test]
+    fn a_solver_is_there_or_left_out() {
+        let registry = registry();
+        let offsets = registry.offsets.iter().chain(&registry.variants).map(|entry| entry.name);
+        let there: BTreeSet<&str> = offsets.chain(registry.pools.iter().map(|entry| entry.name)).collect();
+        for library in LIBRARIES {
+            for solver in library.solvers {
+                assert_eq!(there.contains(solver), library.is_present, "{solver}");
+                assert_eq!(left_out(solver).is_some(), !library.is_present, "{solver}");
+            }
+            let plain = format!("{}:plain", library.feature);
+            assert_eq!(there.contains(plain.as_str()), left_out(&plain).is_none(), "{plain}");
+        }
+        assert_eq!(left_out("exact"), None);
     }
 }

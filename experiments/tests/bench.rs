@@ -30,7 +30,7 @@ fn a_record_holds_rows_pages_and_maps() {
     assert!(instances.len() >= 12 && rows.len() == 2 * instances.len());
     for row in &rows {
         assert_eq!((row["status"].as_str(), row["verdict"].as_str()), ("done", "valid"));
-        assert_eq!((row["schema_version"].as_str(), row["sha256"].len()), ("2", 64));
+        assert_eq!((row["schema_version"].as_str(), row["sha256"].len()), ("3", 64));
         assert_eq!((row["whole_process"].as_str(), row["run"].as_str()), ("false", "1"));
         let number = |column: &str| row[column].parse::<u64>().unwrap();
         assert!(number("lower_bound") <= number("best_bound") && number("best_bound") <= number("peak"));
@@ -148,7 +148,8 @@ fn own_algorithms_run_as_processes_and_are_compared() {
     let seeds: Vec<&str> = rows.iter().map(|row| row["seed"].as_str()).take(2).collect();
     assert_eq!(seeds, ["0", "1"]);
     assert!(scratch.read("rec/charts/profile.svg").contains("Performance profile"));
-    assert!(scratch.read("rec/summary.md").contains("## offsets: ratios to exact"));
+    let summary = scratch.read("rec/summary.md");
+    assert!(summary.contains("## offsets: ratios to exact") && summary.contains("naive own ms"));
     // Minimising, a capacity in the file name binds nobody.
     let words = ["bench", "less.7.csv", "--processes", "--solvers", "naive", "--out", "free"];
     scratch.plimsoll(&words).exits(0);
@@ -316,4 +317,53 @@ fn the_command_can_be_its_own_peer() {
     let words = ["bench", "tiny.8.csv", "--solvers", "sequential", "--external", &external, "--out", "rec"];
     scratch.plimsoll(&words).exits(0);
     assert_eq!(row(&rows(&scratch, "rec"), "tiny", "self")["claim"], "optimal");
+}
+
+#[cfg(unix)]
+#[test]
+fn own_times_are_compared_beside_whole_processes() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.8.csv", TINY);
+    let peer = "#!/bin/sh\nprintf 'id,offset\\na,0\\nb,4\\nc,4\\n' > \"$3\"\n\
+        case $1 in\nlong) echo 'Elapsed time 2.500s' >&2 ;;\nshort) echo 'Elapsed time 0.000s' ;;\n\
+        odd) echo 'Elapsed time ages' ;;\nesac\n";
+    scratch.write("peer.sh", peer);
+    let kinds = ["long", "short", "odd", "mute"];
+    let externals = kinds.map(|kind| format!("{kind}=sh peer.sh {kind} {{input}} {{output}}"));
+    let patterns = kinds.map(|kind| format!("{kind}=Elapsed time ([^s]+)"));
+    let mut words = vec!["bench", "tiny.8.csv", "--decide", "--processes", "--solvers", "exact"];
+    words.extend(["--reference", "exact", "--out", "rec"]);
+    words.extend(externals.iter().flat_map(|external| ["--external", external]));
+    words.extend(patterns.iter().flat_map(|pattern| ["--external-elapsed", pattern]));
+    let run = scratch.plimsoll(&words).exits(0);
+    assert!(run.stdout.contains("long own ms"), "{}", run.stdout);
+    let rows = rows(&scratch, "rec");
+    let own = |algorithm: &str| {
+        let row = row(&rows, "tiny", algorithm);
+        assert_eq!((row["status"].as_str(), row["whole_process"].as_str()), ("done", "true"), "{algorithm}");
+        (row["own_seconds"].clone(), row["own_resolution"].clone(), row["error"].clone())
+    };
+    let exact: f64 = own("exact").0.parse().unwrap();
+    assert!(exact > 0.0 && exact < row(&rows, "tiny", "exact")["seconds"].parse().unwrap());
+    assert_eq!((own("long").0.as_str(), own("long").1.as_str()), ("2.5", "0.001"));
+    assert_eq!((own("short").0.as_str(), own("short").1.as_str()), ("0.0", "0.001"));
+    let (odd, mute) = (own("odd"), own("mute"));
+    assert_eq!((odd.0 + &odd.1, mute.0 + &mute.1), (String::new(), String::new()));
+    assert!(odd.2.contains("no own time: 'age' is no number of seconds"), "{}", odd.2);
+    assert!(mute.2.contains("no own time: nothing printed fits 'Elapsed time ([^s]+)'"), "{}", mute.2);
+    let summary = scratch.read("rec/summary.md");
+    assert!(
+        summary.contains("## offsets: ratios to exact")
+            && summary.contains("## offsets: ratios of own times")
+    );
+    assert!(summary.contains(" 2500 |") && summary.contains("| <1.00 | <"), "{summary}");
+    // Who has no time of its own has no column.
+    assert!(!summary.contains("mute own ms") && !summary.contains("odd own ms"));
+    let refused = |pattern: &str, why: &str| {
+        let words = ["bench", "tiny.8.csv", "--external", &externals[0], "--external-elapsed", pattern];
+        scratch.plimsoll(&words).refuses(&[&format!("external elapsed '{pattern}'"), why]);
+    };
+    refused("other=(a)", "no external is called 'other'");
+    refused("long=(a", "unclosed group");
+    refused("long=a", "0 groups instead of one");
 }

@@ -124,7 +124,8 @@ fn agreement(seeds: std::ops::Range<u64>) {
                 outcome.value
             };
             let expected = value("exact");
-            for name in ["search", "ilp", "smt"] {
+            let there = |name: &&str| plimsoll::left_out(name).is_none();
+            for name in ["search", "ilp", "smt"].into_iter().filter(there) {
                 assert_eq!(value(name), expected, "{family} {seed} {name}");
             }
         }

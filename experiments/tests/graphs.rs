@@ -89,8 +89,10 @@ fn plan_places_what_order_ordered() {
     assert_eq!(report["naive"], 228);
     scratch.plimsoll(&["verify", "two.csv", "plan.csv"]).exits(0);
     assert!(scratch.read("two.svg").contains(">a1<"));
-    let joint = json(&scratch.plimsoll(&["plan", "two.json", "--joint=ilp", "--json"]).exits(0).stdout);
-    assert_eq!((&joint["arena"], &joint["joint_claim"]), (&Value::from(120), &Value::from("optimal")));
+    if plimsoll::left_out("ilp").is_none() {
+        let joint = json(&scratch.plimsoll(&["plan", "two.json", "--joint=ilp", "--json"]).exits(0).stdout);
+        assert_eq!((&joint["arena"], &joint["joint_claim"]), (&Value::from(120), &Value::from("optimal")));
+    }
 }
 
 #[test]
@@ -252,19 +254,35 @@ fn merging_branches_is_compared_with_the_optimum() {
         "PLIMSOLL_CORPORA is not set: generated graphs stand in",
         "Table 2 again: branches merged into blocks",
         "fusion-trunk-handed",
+        "the synchronous time of BodyDetect is the ping-pong time of FaceAlign",
+        "Table 3 again: ping-pong on a machine like the paper's",
+        "When ping-pong loses: start-up",
         "The answer",
     ] {
         assert!(printed.contains(part), "{part} is missing: {printed}");
     }
+    assert_eq!(scratch.read("found/table-3-splits.csv").lines().count(), 6);
+    assert!(scratch.read("found/table-3.csv").contains("\nFaceAlign,lenet5-0,"));
+    assert!(scratch.read("found/table-3-startup.csv").contains("\nlenet5-0,20000000,"));
     let rows = scratch.read("found/comparison.csv");
     for graph in
         ["two-branches-in-a-row,", "unbalanced-if-ratio-16-", "loops-loops-2-", "control-mix-operators-40-"]
     {
         assert!(rows.contains(graph), "{graph}");
     }
-    for figure in
-        ["1b", "1c", "1d", "2", "5", "5-printed", "6a-conflict", "6a-in-turn", "6b-merged", "6c-optimum"]
-    {
+    for figure in [
+        "1b",
+        "1c",
+        "1d",
+        "2",
+        "5",
+        "5-printed",
+        "6a-conflict",
+        "6a-in-turn",
+        "6b-merged",
+        "6c-optimum",
+        "startup",
+    ] {
         let svg = scratch.read(&format!("found/figure-{figure}.svg"));
         assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{figure}");
     }

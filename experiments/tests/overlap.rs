@@ -75,6 +75,23 @@ fn a_straight_graph_is_overlapped() {
     assert!(text.stdout.contains("\neager "), "{}", text.stdout);
 }
 
+/// 10 bytes in a microsecond, without start-up: faster than fetching ahead in ten.
+#[test]
+fn the_processor_may_copy() {
+    let scratch = Scratch::new();
+    scratch.write("unit.toml", format!("{MACHINE}[copy]\nbandwidth = 1e7\n"));
+    scratch.write("net.json", graph(false));
+    let words = ["overlap", "net.json", "--machine", "unit.toml", "--json"];
+    let files = ["--gantt", "gantt.svg", "--trace", "trace.json", "--instructions", "list.csv"];
+    let report = json(&scratch.plimsoll(&[&words[..], &files[..]].concat()).exits(0).stdout);
+    assert_eq!(["synchronous", "ping-pong", "exact"].map(|name| makespan(&report, name)), [33, 40, 33]);
+    assert_eq!(report["best"], "synchronous");
+    assert!(report["lower_bound_ps"].as_u64().unwrap() <= 33_000_000);
+    assert!(scratch.read("gantt.svg").contains("two is copied from 11.000 us for 1.000 us"));
+    assert!(scratch.read("list.csv").contains("body#0,Copy,1,two,,10,"));
+    assert!(scratch.read("trace.json").contains("transfer"));
+}
+
 #[test]
 fn nothing_overlaps_across_the_border_of_a_branch() {
     let scratch = Scratch::new();
@@ -115,4 +132,122 @@ fn exit_codes_say_what_does_not_fit() {
     );
     let listed = scratch.plimsoll(&["list"]).exits(0).stdout;
     assert!(listed.contains("timelines") && listed.contains("ping-pong-weighted"));
+}
+
+#[test]
+fn the_front_goes_from_the_least_memory_to_the_least_time() {
+    let scratch = Scratch::new();
+    scratch.write("unit.toml", MACHINE.replace("[dma]", "resident_weights = true\n[dma]"));
+    scratch.write("net.json", graph(false));
+    let run = |more: &[&str]| {
+        let words = ["overlap", "net.json", "--machine", "unit.toml", "--front"];
+        scratch.plimsoll(&[&words[..], more].concat())
+    };
+    let files = ["--json", "--plot", "front.svg", "--output", "front.csv", "--gantt", "best.svg"];
+    let report = json(&run(&files).exits(0).stdout);
+    let points = report["points"].as_array().unwrap();
+    let pairs: Vec<(u64, u64)> = points
+        .iter()
+        .map(|point| (point["memory"].as_u64().unwrap(), point["makespan_ps"].as_u64().unwrap() / 1_000_000))
+        .collect();
+    // 8 bytes of activations and 10 of weights: one after the other. Nothing waits.
+    assert_eq!((pairs.first(), pairs.last()), (Some(&(18, 60)), Some(&(38, 30))));
+    assert!(pairs.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1), "{pairs:?}");
+    assert!(points.iter().all(|point| point["bound_ps"].as_u64() <= point["makespan_ps"].as_u64()));
+    let last = points.last().unwrap();
+    // The first stays, and two buffers for the others; all three would take as much.
+    assert_eq!((&last["resident"], &last["gap_percent"]), (&Value::from(10), &Value::from(0.0)));
+    assert_eq!(scratch.read("front.csv").lines().count(), points.len() + 1);
+    assert!(scratch.read("best.svg").starts_with("<svg"));
+    assert!(scratch.read("front.svg").contains("memory on chip against makespan"));
+    // The best that fits.
+    let text = run(&["--capacity", "37"]).exits(0).stdout;
+    assert!(text.contains("best         40.000 us") && !text.contains("30.000 us"), "{text}");
+    assert!(run(&["--capacity", "17"]).exits(1).stdout.contains("operator 'one' needs 8 bytes"));
+    run(&["--order", "as-in-file,nobody"]).exits(2);
+    run(&["--resident", "3"]).exits(2);
+}
+
+#[test]
+fn weights_stay_on_chip() {
+    let scratch = Scratch::new();
+    scratch.write("stays.toml", MACHINE.replace("[dma]", "resident_weights = true\n[dma]"));
+    scratch.write("goes.toml", MACHINE);
+    scratch.write("net.json", graph(false));
+    let run = |machine: &str, bytes: &str| {
+        scratch.plimsoll(&["overlap", "net.json", "--machine", machine, "--resident", bytes, "--json"])
+    };
+    let report = json(&run("stays.toml", "25").exits(0).stdout);
+    assert_eq!((&report["resident"], &report["resident_blocks"]), (&Value::from(20), &Value::from(2)));
+    assert_eq!((makespan(&report, "synchronous"), makespan(&report, "prefetch")), (40, 30));
+    // What is used once a run and fetched before it saves nothing.
+    let report = json(&run("goes.toml", "25").exits(0).stdout);
+    assert_eq!((&report["resident_blocks"], makespan(&report, "prefetch")), (&Value::from(0), 40));
+    assert!(run("stays.toml", "1001").exits(2).stderr.contains("the machine has 1000 bytes on chip"));
+}
+
+#[test]
+fn weights_are_fetched_before_the_branch_is_known() {
+    let scratch = Scratch::new();
+    scratch.write("unit.toml", MACHINE);
+    scratch.write("net.json", graph(true));
+    let run = |more: &[&str]| {
+        let words = ["overlap", "net.json", "--machine", "unit.toml", "--json"];
+        scratch.plimsoll(&[&words[..], more].concat())
+    };
+    let guessed = |more: &[&str]| json(&run(more).exits(0).stdout)["speculation"].clone();
+    // While `two` computes, the channel is free: 10 microseconds of either region, the longer or the likelier one.
+    let best = guessed(&["--speculate", "best", "--chance", "else=0.6"]);
+    assert_eq!(
+        (&best["longest_ps"], &best["longest_before_ps"]),
+        (&Value::from(80_000_000), &Value::from(90_000_000))
+    );
+    let micros = |value: &Value| (value.as_f64().unwrap() * 1e9).round() / 1e3;
+    let expected =
+        |report: &Value| [&report["expected_before_seconds"], &report["expected_seconds"]].map(micros);
+    assert_eq!(
+        expected(&best),
+        [30.0 + 0.4 * 20.0 + 0.6 * 40.0 + 20.0, 30.0 + 0.4 * 20.0 + 0.6 * 30.0 + 20.0]
+    );
+    assert_eq!(
+        (&best["guesses"][0]["fetched"], &best["guesses"][0]["cost_ps"]),
+        (&Value::from("e1"), &Value::from(0))
+    );
+    let likely = guessed(&["--speculate", "likely", "--chance", "then=0.9"]);
+    assert_eq!(
+        (&likely["guesses"][0]["fetched"], &likely["longest_ps"]),
+        (&Value::from("t"), &Value::from(90_000_000))
+    );
+    assert_eq!(
+        guessed(&["--speculate", "cheap", "--chance", "1=1", "--chance", "2=0"])["guesses"][0]["wasted"],
+        0.0
+    );
+    for (chance, why) in [
+        ("then=2", "a chance is from 0 to 1"),
+        ("then", "not REGION=P"),
+        ("neither=0.5", "no such region"),
+        ("net=0.5", "not one of a branch"),
+    ] {
+        let stderr = run(&["--speculate", "best", "--chance", chance]).exits(2).stderr;
+        assert!(stderr.contains(why) || chance.starts_with("net"), "{chance}: {stderr}");
+    }
+    let sum = run(&["--speculate", "best", "--chance", "then=0.7", "--chance", "else=0.7"]).exits(2).stderr;
+    assert!(sum.contains("of 'choose' add up to 1.4, not 1"), "{sum}");
+}
+
+#[test]
+fn activations_lie_where_a_layout_has_them() {
+    let scratch = Scratch::new();
+    scratch.write("unit.toml", MACHINE);
+    for branch in [false, true] {
+        scratch.write("net.json", graph(branch));
+        let report = |what: &str| {
+            let words = ["overlap", "net.json", "--machine", "unit.toml", "--json", "--activations", what];
+            json(&scratch.plimsoll(&words).exits(0).stdout)
+        };
+        let of = |what: &str| report(what)["activations"].as_u64().unwrap();
+        // Around a branch, bytes alive are those of blocks, which a layout of the whole graph does without.
+        assert!(branch || of("alive") <= of("placed"), "{} {}", of("alive"), of("placed"));
+        assert_eq!(makespan(&report("placed"), "exact"), makespan(&report("alive"), "exact"));
+    }
 }

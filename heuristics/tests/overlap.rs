@@ -111,6 +111,18 @@ fn schedules_differ_where_they_should() {
 }
 
 #[test]
+fn the_processor_copies_where_it_is_said_to() {
+    // Two picoseconds per byte: 3 * (10 + 2 * 4) against transfers of 5 + 4.
+    let p = roomy(5, &[(10, 4); 3]).with_copy(500_000_000_000).unwrap();
+    assert_eq!(makespans(&p), [54, 39, 39, 39, 39, 39]);
+    assert!(timeline("synchronous", &p).unwrap().transfers.iter().all(|one| one.channel.is_none()));
+    // Copies of 1 against transfers of 101: whoever fetches ahead loses, and the bound allows for copies.
+    let p = roomy(100, &[(2, 1); 5]).with_copy(1_000_000_000_000).unwrap();
+    assert_eq!(makespans(&p), [15, 507, 507, 507, 507, 507]);
+    assert!(time_bound(&p).value <= Time::new(15));
+}
+
+#[test]
 fn two_channels_fetch_at_once() {
     let list = [(1, 10, 0), (1, 10, 0), (1, 10, 0)];
     let p = problem_on(2, 0, 1000, 1, &list);
@@ -137,6 +149,24 @@ fn little_memory_holds_fetches_back() {
     for entry in SCHEDULES {
         assert_eq!(outcome(entry.name, &p).unwrap().claim, Claim::Infeasible, "{}", entry.name);
     }
+}
+
+#[test]
+fn bounds_hold_where_rates_do_not_divide() {
+    // 3 bytes take a microsecond, 4 a third more, rounded up. 12 bytes fit beside the first operator: prefetch takes three
+    // of 4 bytes, and what is left takes 2 ps less than if it had taken four of 3 bytes.
+    let dma = Dma { channels: 1, startup: Time::ZERO, bandwidth: 3_000_000 };
+    let weights = [0, 4, 4, 4, 3, 3, 3, 3, 4];
+    let operators = weights.iter().map(|&weights| TimedOperator {
+        name: "o".into(),
+        compute: Time::new(if weights == 0 { 100_000_000 } else { 0 }),
+        weights: Bytes::new(weights),
+        activations: Bytes::ZERO,
+    });
+    let p = TimelineProblem::new("p", operators.collect(), dma, Bytes::new(12), Bytes::new(1)).unwrap();
+    assert_eq!(timeline("prefetch", &p).unwrap().makespan(), Time::new(100_000_000 + 5_333_334));
+    let bound = memory_bound(&p).value.get() - 100_000_000;
+    assert!((5_333_325..=5_333_334).contains(&bound), "{bound}");
 }
 
 #[test]
@@ -175,7 +205,11 @@ fn schedules_are_valid_and_no_better_than_the_bounds() {
     let mut draw = Draw(1);
     for round in 0..400 {
         let count = 1 + draw.below(30);
-        let p = drawn(&mut draw, count, 50);
+        let mut p = drawn(&mut draw, count, 50);
+        let copies = round % 3 == 0;
+        if copies {
+            p = p.with_copy((draw.below(40) + 1) * 100_000_000_000).unwrap();
+        }
         let bound = time_bound(&p).value;
         let mut found = Vec::new();
         for entry in SCHEDULES {
@@ -185,6 +219,9 @@ fn schedules_are_valid_and_no_better_than_the_bounds() {
             }
         }
         let of = |name| found.iter().find(|(other, _)| *other == name).map(|&(_, time)| time);
+        if copies {
+            continue;
+        }
         assert!(of("prefetch") <= of("synchronous").or(Some(Time::MAX)), "round {round}: {found:?}");
         for (better, worse) in [("ping-pong", "synchronous"), ("eager", "ping-pong-weighted")] {
             if let (Some(better), Some(worse)) = (of(better), of(worse)) {

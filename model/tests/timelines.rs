@@ -28,7 +28,7 @@ fn problem() -> TimelineProblem {
 
 fn transfer(operator: u32, channel: u32, bytes: u64, at: (u64, u64), offset: u64) -> Transfer {
     let (operator, bytes, offset) = (OperatorId::new(operator), Bytes::new(bytes), Bytes::new(offset));
-    Transfer { operator, channel, bytes, span: span(at.0, at.1), offset, size: bytes }
+    Transfer { operator, channel: Some(channel), bytes, span: span(at.0, at.1), offset, size: bytes }
 }
 
 /// a is fetched from 0 to 11 and runs to 16, b to 21; c is fetched from 11 to 32.
@@ -82,7 +82,7 @@ fn order_and_times_are_checked() {
 #[test]
 fn transfers_and_channels_are_checked() {
     assert!(matches!(
-        found(|t| t.transfers[1].channel = 2)[..],
+        found(|t| t.transfers[1].channel = Some(2))[..],
         [Violation::NoSuchChannel { channel: 2, .. }]
     ));
     let nobody = found(|t| t.transfers[1].operator = OperatorId::new(3));
@@ -97,7 +97,82 @@ fn transfers_and_channels_are_checked() {
     ));
     let busy = found(|t| t.transfers[1].span = span(10, 31));
     assert!(matches!(busy[..], [Violation::ChannelBusy { first: 0, second: 1, channel: 0, .. }]));
-    assert_eq!(found(|t| (t.transfers[1].channel, t.transfers[1].span) = (1, span(10, 31))), []);
+    assert_eq!(found(|t| (t.transfers[1].channel, t.transfers[1].span) = (Some(1), span(10, 31))), []);
+}
+
+/// The processor copies two bytes per picosecond: a from 0 to 5, runs to 10; c from 15 to 25, after b.
+fn copied() -> (TimelineProblem, Timeline) {
+    let p = problem().with_copy(2_000_000_000_000).unwrap();
+    let mut timeline = Timeline {
+        transfers: vec![transfer(0, 0, 10, (0, 5), 52), transfer(2, 0, 20, (15, 25), 44)],
+        computations: vec![span(5, 10), span(10, 15), span(25, 30)],
+        slots: vec![],
+    };
+    for one in &mut timeline.transfers {
+        one.channel = None;
+    }
+    (p, timeline)
+}
+
+#[test]
+fn copies_take_the_processor() {
+    let (p, valid) = copied();
+    assert_eq!(check_timeline(&p, &valid), []);
+    let found = |change: &dyn Fn(&mut Timeline)| {
+        let mut timeline = valid.clone();
+        change(&mut timeline);
+        check_timeline(&p, &timeline)
+    };
+    // The buffers of a and c lie in one place, but not at one time.
+    let early = found(&|t| (t.transfers[1].span, t.transfers[1].offset) = (span(12, 22), Bytes::new(24)));
+    assert!(
+        matches!(early[..], [Violation::ProcessorBusy { transfer: 1, what: "computes operator", position: 1, time }]
+        if time == Time::new(12)),
+        "{early:?}"
+    );
+    let twice = found(&|t| {
+        t.transfers[1] = Transfer { span: span(3, 13), offset: Bytes::new(24), ..t.transfers[1] };
+        t.computations = vec![span(13, 18), span(18, 23), span(23, 28)];
+    });
+    assert!(matches!(
+        twice[..],
+        [Violation::ProcessorBusy { transfer: 0, what: "copies transfer", position: 1, .. }]
+    ));
+    let long = found(&|t| t.transfers[0].span = span(0, 4));
+    assert!(matches!(long[..], [Violation::TransferTime { expected, .. }] if expected == Time::new(5)));
+    // By DMA it takes 21, and the processor may compute meanwhile.
+    let fetched = found(&|t| {
+        t.transfers[1] =
+            Transfer { channel: Some(1), span: span(5, 26), offset: Bytes::new(24), ..t.transfers[1] };
+        t.computations[2] = span(26, 31);
+    });
+    assert_eq!(fetched, []);
+    let refused = check_timeline(&problem(), &valid);
+    assert!(matches!(refused[..], [Violation::NoCopy { transfer: 0 }, Violation::NoCopy { transfer: 1 }]));
+}
+
+#[test]
+fn copies_are_replayed() {
+    let (p, valid) = copied();
+    let stream = valid.instructions();
+    assert_eq!(replay(&p, &stream).unwrap(), valid);
+    assert_eq!(replay(&problem(), &stream), Err(ReplayError::Unknown { at: 0 }));
+    let mut text = Vec::new();
+    write_instructions([(&p, stream)], &mut text).unwrap();
+    assert_eq!(
+        String::from_utf8(text).unwrap(),
+        "segment,instruction,operator,name,channel,bytes,offset\np,Copy,0,a,,10,52\np,Compute,0,a,,,\n\
+         p,Compute,1,b,,,\np,Copy,2,c,,20,44\np,Compute,2,c,,,\n"
+    );
+    // A transfer that starts while the processor copies is queued before the copy, and starts then.
+    let mut mixed = valid;
+    mixed.transfers[1] =
+        Transfer { channel: Some(0), span: span(3, 24), offset: Bytes::new(24), ..mixed.transfers[1] };
+    mixed.computations[2] = span(24, 29);
+    assert_eq!(check_timeline(&p, &mixed), []);
+    let again = replay(&p, &mixed.instructions()).unwrap();
+    assert_eq!(check_timeline(&p, &again), []);
+    assert_eq!(again.transfers[0].span, span(0, 21));
 }
 
 #[test]
@@ -225,7 +300,7 @@ fn segments_follow_the_regions() {
     assert_eq!(names, [vec!["first"], vec!["t1", "t2"], vec!["b"], vec!["last"]]);
     let [
         Piece::Segment(0),
-        Piece::Branch(branches),
+        Piece::Branch { courses: branches, .. },
         Piece::Loop { condition, body, trips: 3 },
         Piece::Segment(3),
     ] = &program.course()[..]

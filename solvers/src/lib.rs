@@ -1,5 +1,8 @@
 //! Proven answers: bounds, our own search, ILP (`good_lp` + HiGHS), SMT (z3).
 //!
+//! The features `ilp` and `smt`, both on by default, bring in HiGHS and z3, which take long to build and to load; all
+//! else, the default solvers among it, needs neither. [`LIBRARIES`] says what is there.
+//!
 //! [`OFFSETS`], [`POOLS`], [`ORDERS`] and [`SCHEDULES`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
 //! and exclusions; minimise, or decide at a capacity ([`plimsoll_model::Budget::with_target`]); stop on time or nodes.
 //! What they claim follows from value, bound and capacity alone ([`plimsoll_model::Outcome::conclude`]).
@@ -23,17 +26,22 @@ pub mod bounds;
 mod brute;
 pub mod clique;
 mod exact;
+#[cfg(any(feature = "ilp", feature = "smt"))]
+// Some of what the two share serves only one of them.
+#[cfg_attr(not(all(feature = "ilp", feature = "smt")), allow(dead_code, unused_imports))]
 mod formulation;
+#[cfg(feature = "ilp")]
 pub mod ilp;
 pub mod joint;
 pub mod order;
 pub mod overlap;
 mod registry;
 pub mod search;
+#[cfg(feature = "smt")]
 pub mod smt;
 pub mod windows;
 
 pub use brute::BruteForce;
 pub use exact::Exact;
 pub use overlap::SCHEDULES;
-pub use registry::{JOINT, OFFSETS, ORDERS, POOLS, VARIANTS};
+pub use registry::{JOINT, LIBRARIES, Library, OFFSETS, ORDERS, POOLS, variants};

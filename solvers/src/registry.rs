@@ -1,14 +1,36 @@
 //! Every exact solver by name.
 
-use crate::ilp::{Formulation, Ilp, JointIlp, OrderIlp, PoolIlp};
 use crate::joint::JointExact;
 use crate::order::{Method, OrderBrute, OrderSolver};
 use crate::search::learn::LearnRules;
 use crate::search::{Search, SearchParams};
-use crate::smt::{Encoding, Smt, Theory};
 use crate::windows::WindowRules;
 use crate::{BruteForce, Exact};
 use plimsoll_model::{Entry, Joint, Kind, Offsets, Orders, Pools, Setup, Solver};
+
+/// A library of others that some solvers stand on. Where the feature is off, they are not in the lists below.
+#[derive(Clone, Copy, Debug)]
+pub struct Library {
+    /// The feature of the build that brings it in.
+    pub feature: &'static str,
+    /// Its own name.
+    pub name: &'static str,
+    /// The solvers that need it, of any problem, without their variants.
+    pub solvers: &'static [&'static str],
+    /// Whether this build has it.
+    pub is_present: bool,
+}
+
+/// Every library there could be.
+pub const LIBRARIES: &[Library] = &[
+    Library {
+        feature: "ilp",
+        name: "HiGHS",
+        solvers: &["ilp", "pool-ilp"],
+        is_present: cfg!(feature = "ilp"),
+    },
+    Library { feature: "smt", name: "z3", solvers: &["smt"], is_present: cfg!(feature = "smt") },
+];
 
 /// Every exact solver for the offset problem, the default first.
 pub const OFFSETS: &[Entry<Offsets>] = &[
@@ -26,19 +48,21 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         source: "this project; Moffitt 2023, MiniMalloc",
         build: |setup| Box::new(Search::new(setup)),
     },
+    #[cfg(feature = "ilp")]
     Entry {
         name: "ilp",
         kind: Kind::Exact,
         about: "integer program with ordering binaries, tight big-M and stacking cuts, solved by HiGHS",
         source: "disjunctive formulation of dynamic storage allocation; good_lp, HiGHS",
-        build: |setup| Box::new(Ilp::new(setup)),
+        build: |setup| Box::new(crate::ilp::Ilp::new(setup)),
     },
+    #[cfg(feature = "smt")]
     Entry {
         name: "smt",
         kind: Kind::Exact,
         about: "disjunctions over integer offsets, closed in on the peak by z3",
         source: "satisfiability modulo difference logic; z3 (de Moura and Bjorner 2008)",
-        build: |setup| Box::new(Smt::new(setup)),
+        build: |setup| Box::new(crate::smt::Smt::new(setup)),
     },
     Entry {
         name: "brute-force",
@@ -50,13 +74,16 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
 ];
 
 /// Every exact solver for the shared-object problem.
-pub const POOLS: &[Entry<Pools>] = &[Entry {
-    name: "pool-ilp",
-    kind: Kind::Exact,
-    about: "integer program: every pool is led by its largest buffer, one member alive per pool and clique",
-    source: "asymmetric representatives for colouring (Campelo, Campos, Correa 2008); good_lp, HiGHS",
-    build: |setup| Box::new(PoolIlp::new(setup)),
-}];
+pub const POOLS: &[Entry<Pools>] = &[
+    #[cfg(feature = "ilp")]
+    Entry {
+        name: "pool-ilp",
+        kind: Kind::Exact,
+        about: "integer program: every pool is led by its largest buffer, one member alive per pool and clique",
+        source: "asymmetric representatives for colouring (Campelo, Campos, Correa 2008); good_lp, HiGHS",
+        build: |setup| Box::new(crate::ilp::PoolIlp::new(setup)),
+    },
+];
 
 /// Every exact solver for order and offsets together.
 pub const JOINT: &[Entry<Joint>] = &[
@@ -67,12 +94,13 @@ pub const JOINT: &[Entry<Joint>] = &[
         source: "this project",
         build: |setup| Box::new(JointExact::new(setup)),
     },
+    #[cfg(feature = "ilp")]
     Entry {
         name: "ilp",
         kind: Kind::Exact,
         about: "one integer program for steps and offsets, small graphs only",
         source: "after MODeL (Steiner et al. 2022); good_lp, HiGHS",
-        build: |setup| Box::new(JointIlp::new(setup)),
+        build: |setup| Box::new(crate::ilp::JointIlp::new(setup)),
     },
 ];
 
@@ -99,12 +127,13 @@ pub const ORDERS: &[Entry<Orders>] = &[
         source: "this project; Liu 1987 for hills and valleys",
         build: |setup| Box::new(OrderSolver::new(setup, Method::Search)),
     },
+    #[cfg(feature = "ilp")]
     Entry {
         name: "ilp",
         kind: Kind::Exact,
         about: "integer program with one operator per step and cumulative variables, solved by HiGHS",
         source: "Steiner et al. 2022 (OLLA), 2023 (MODeL); good_lp, HiGHS",
-        build: |setup| Box::new(OrderIlp::new(setup)),
+        build: |setup| Box::new(crate::ilp::OrderIlp::new(setup)),
     },
     Entry {
         name: "brute-force",
@@ -116,7 +145,16 @@ pub const ORDERS: &[Entry<Orders>] = &[
 ];
 
 /// The exact solvers with one part switched off each, for ablation: `NAME:no-PART`. Not for everyday use.
-pub const VARIANTS: &[Entry<Offsets>] = &[
+pub fn variants() -> impl Iterator<Item = &'static Entry<Offsets>> {
+    let all = SEARCHES.iter();
+    #[cfg(feature = "ilp")]
+    let all = all.chain(crate::ilp::VARIANTS);
+    #[cfg(feature = "smt")]
+    let all = all.chain(crate::smt::VARIANTS);
+    all
+}
+
+const SEARCHES: &[Entry<Offsets>] = &[
     valley("search:no-restarts", "one run, no restarts", |s| {
         Box::new(search(s, |p| p.rules.restarts = false))
     }),
@@ -167,43 +205,6 @@ pub const VARIANTS: &[Entry<Offsets>] = &[
     valley("search:no-learnt-symmetry", "learning sees twins and mirror images apart", |s| {
         Box::new(search(s, |p| p.learn = Some(LearnRules { symmetry: false, ..LearnRules::default() })))
     }),
-    program("ilp:no-bridges", "no bridges between cliques", |s| Box::new(ilp(s, |f| f.bridges = 0))),
-    program("ilp:no-stacking", "no stacking cuts", |s| Box::new(ilp(s, |f| f.stacking = false))),
-    program("ilp:no-positions", "positions are not narrowed", |s| Box::new(ilp(s, |f| f.positions = false))),
-    program("ilp:no-absorb", "dominated buffers are kept", |s| Box::new(ilp(s, |f| f.absorb = false))),
-    program("ilp:no-symmetry", "twins and mirror images are kept", |s| {
-        Box::new(ilp(s, |f| f.symmetry = false))
-    }),
-    program("ilp:no-decide", "minimises at once instead of aiming at the bound", |s| {
-        Box::new(ilp(s, |f| f.decide = false))
-    }),
-    program("ilp:plain", "big-M alone", |s| {
-        Box::new(ilp(s, |f| {
-            *f = Formulation {
-                absorb: false,
-                positions: false,
-                stacking: false,
-                bridges: 0,
-                symmetry: false,
-                decide: false,
-                ..*f
-            };
-        }))
-    }),
-    theory("smt:no-bridges", "no bridges between cliques", |s| Box::new(smt(s, |e| e.bridges = 0))),
-    theory("smt:no-positions", "positions are not narrowed", |s| Box::new(smt(s, |e| e.positions = false))),
-    theory("smt:no-absorb", "dominated buffers are kept", |s| Box::new(smt(s, |e| e.absorb = false))),
-    theory("smt:no-symmetry", "twins and mirror images are kept", |s| {
-        Box::new(smt(s, |e| e.symmetry = false))
-    }),
-    theory("smt:linear", "linear integer arithmetic instead of differences", |s| {
-        Box::new(smt(s, |e| e.theory = Theory::Linear))
-    }),
-    theory("smt:plain", "disjunctions alone", |s| {
-        Box::new(smt(s, |e| {
-            *e = Encoding { absorb: false, positions: false, symmetry: false, bridges: 0, ..*e };
-        }))
-    }),
 ];
 
 type Build = fn(Setup) -> Box<dyn Solver<Offsets>>;
@@ -212,28 +213,8 @@ const fn valley(name: &'static str, about: &'static str, build: Build) -> Entry<
     Entry { name, kind: Kind::Exact, about, source: "ablation of search", build }
 }
 
-const fn program(name: &'static str, about: &'static str, build: Build) -> Entry<Offsets> {
-    Entry { name, kind: Kind::Exact, about, source: "ablation of ilp", build }
-}
-
-const fn theory(name: &'static str, about: &'static str, build: Build) -> Entry<Offsets> {
-    Entry { name, kind: Kind::Exact, about, source: "ablation of smt", build }
-}
-
 fn search(setup: Setup, change: fn(&mut SearchParams)) -> Search {
     let mut params = SearchParams::default();
     change(&mut params);
     Search::new(setup).with_params(params)
-}
-
-fn ilp(setup: Setup, change: fn(&mut Formulation)) -> Ilp {
-    let mut formulation = Formulation::default();
-    change(&mut formulation);
-    Ilp::new(setup).with_formulation(formulation)
-}
-
-fn smt(setup: Setup, change: fn(&mut Encoding)) -> Smt {
-    let mut encoding = Encoding::default();
-    change(&mut encoding);
-    Smt::new(setup).with_encoding(encoding)
 }

@@ -4,7 +4,7 @@ mod graph;
 mod overlap;
 
 pub use graph::{EffortArgs, ImportArgs, OrderArgs, PlanArgs, once};
-pub use overlap::OverlapArgs;
+pub use overlap::{ActivationsArg, OverlapArgs};
 
 use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
@@ -111,7 +111,7 @@ impl From<EndpointsArg> for Endpoints {
 pub struct SolveArgs {
     /// The instance, a CSV file
     pub instance: PathBuf,
-    /// The algorithm; `plimsoll list` names them all [default: exact, or the first exact one of the problem]
+    /// The algorithm; `plimsoll list` names them all [default: exact, or the first exact one of the problem, or its first]
     #[arg(long, value_name = "NAME")]
     pub solver: Option<String>,
     /// offsets, pools or scattered; by default the first of them that knows the solver
@@ -227,6 +227,10 @@ pub struct BenchArgs {
     /// A command whose first line of output is put on record as the version of an external; may be repeated
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external_version: Vec<String>,
+    /// Where an external prints how long it took, in seconds, from after reading the instance to its answer: a regular
+    /// expression with one group, whose last match in standard output, then error, counts; may be repeated
+    #[arg(long, value_name = "NAME=REGEX")]
+    pub external_elapsed: Vec<String>,
 }
 
 /// What capacity is decided.

@@ -3,7 +3,8 @@
 use super::bytes;
 use super::graph::{EffortArgs, LivenessArgs, ModelArgs};
 use clap::{Args, ValueEnum};
-use plimsoll::model::overlap::{OverlapOptions, ScheduleSetup};
+use plimsoll::model::overlap::ScheduleSetup;
+use plimsoll::overlap::Guess;
 use std::path::PathBuf;
 
 /// Arguments of `overlap`.
@@ -35,12 +36,36 @@ pub struct OverlapArgs {
     /// What activations take on chip
     #[arg(long, value_name = "WHAT", default_value = "alive")]
     pub activations: ActivationsArg,
-    /// Who orders the operators; `plimsoll list` names them all
-    #[arg(long, value_name = "NAME", default_value = "as-in-file")]
-    pub order: String,
-    /// Search all orders of the operators too: the least makespan over them, of a graph without regions
-    #[arg(long, conflicts_with_all = ["order", "schedule", "trace", "gantt", "instructions"])]
+    /// Who lays activations out for --activations placed
+    #[arg(long, value_name = "NAME", default_value = "exact")]
+    pub solver: String,
+    /// Who orders the operators; `plimsoll list` names them all [default: as-in-file; with --front, where several may be
+    /// given: as-in-file,greedy,exact]
+    #[arg(long, value_name = "NAME")]
+    pub order: Option<String>,
+    /// Search all orders of the operators too: the least makespan over them, of a small graph without regions
+    #[arg(long, conflicts_with_all = ["order", "schedule", "trace", "gantt", "instructions", "resident", "speculate", "front", "output"])]
     pub free_order: bool,
+    /// Weights that stay on chip, at most so many bytes: those that save most per byte. Where the machine does not
+    /// let them stay from run to run, they are fetched before it begins
+    #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with = "front")]
+    pub resident: Option<u64>,
+    /// Fetch the first weights of one region of a branch before it is known which runs, with the fastest schedule
+    #[arg(long, value_name = "WHICH", conflicts_with = "front")]
+    pub speculate: Option<GuessArg>,
+    /// How likely a region is, by its name or number; the others of its branch share the rest alike
+    #[arg(long, value_name = "REGION=P", requires = "speculate")]
+    pub chance: Vec<String>,
+    /// Look for all that is worth having: memory on chip against makespan, over orders, schedules, buffers and resident
+    /// weights; pictures and instructions are those of the fastest
+    #[arg(long)]
+    pub front: bool,
+    /// Draw the front, an SVG file
+    #[arg(long, value_name = "FILE.svg", requires = "front")]
+    pub plot: Option<PathBuf>,
+    /// Write one row per schedule, or per point of the front, a CSV file
+    #[arg(long, short, value_name = "FILE.csv")]
+    pub output: Option<PathBuf>,
     #[command(flatten)]
     pub liveness: LivenessArgs,
     #[command(flatten)]
@@ -66,16 +91,34 @@ pub enum ActivationsArg {
     Alive,
     /// Their peak over the region, all the time
     Peak,
+    /// Up to the highest address in use at each step, in a layout of the whole graph by --solver
+    Placed,
 }
 
 impl OverlapArgs {
-    /// What the program assumes.
-    pub fn options(&self) -> OverlapOptions {
-        OverlapOptions { trips: self.trips, peak: self.activations == ActivationsArg::Peak }
-    }
-
     /// What schedules are given.
     pub fn setup(&self) -> ScheduleSetup {
         ScheduleSetup { buffers: self.buffers as usize }
+    }
+}
+
+/// For which region weights are fetched ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GuessArg {
+    /// The likelier
+    Likely,
+    /// The one of which the fewest bytes are fetched in vain, on average
+    Cheap,
+    /// Whichever, or none, gains most on average
+    Best,
+}
+
+impl From<GuessArg> for Guess {
+    fn from(guess: GuessArg) -> Self {
+        match guess {
+            GuessArg::Likely => Self::Likely,
+            GuessArg::Cheap => Self::Cheap,
+            GuessArg::Best => Self::Best,
+        }
     }
 }

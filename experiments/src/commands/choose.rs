@@ -1,9 +1,9 @@
 //! Finds algorithms by the names users type.
 
 use crate::failure::Failure;
-use plimsoll::Registry;
 use plimsoll::model::{Entry, Kind, Offsets, Pools, Problem, Scattered};
 use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::{Registry, left_out};
 
 /// One entry of one problem.
 pub enum Choice {
@@ -88,8 +88,11 @@ pub fn names(registry: &Registry, problems: &[ProblemKind]) -> Vec<&'static str>
     names
 }
 
-/// The error for a name nobody carries, with the nearest that somebody does.
+/// The error for a name nobody carries, with the nearest that somebody does, or the reason why nobody does.
 pub fn unknown(what: &str, name: &str, known: &[&str]) -> Failure {
+    if let Some(reason) = left_out(name) {
+        return Failure::input(reason);
+    }
     let nearest = known.iter().min_by_key(|candidate| distance(name, candidate));
     let hint = match nearest {
         Some(near) if distance(name, near) <= 2 + name.len() / 4 => format!("; did you mean '{near}'?"),

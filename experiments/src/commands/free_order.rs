@@ -1,6 +1,6 @@
 //! `plimsoll overlap --free-order`: the least makespan over all orders of the operators, beside that of the file's order.
 
-use crate::cli::OverlapArgs;
+use crate::cli::{ActivationsArg, OverlapArgs};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
@@ -21,6 +21,9 @@ use std::fmt::Write as _;
 pub fn main(args: &OverlapArgs, machine: &Machine, limits: Limits) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let order = choose::named(&registry.orders, "as-in-file", "order")?;
+    if args.activations == ActivationsArg::Placed {
+        return Err(Failure::input("--free-order: a layout has one order; give --activations alive or peak"));
+    }
     let import = args.model.read()?;
     let graph = &import.graph;
     if graph.regions().len() > 1 {
@@ -38,7 +41,8 @@ pub fn main(args: &OverlapArgs, machine: &Machine, limits: Limits) -> Result<u8,
         capacity: machine.capacity,
         alignment: machine.alignment,
         slice: machine.slice,
-        peak: args.options().peak,
+        copy: machine.copy,
+        peak: args.activations == ActivationsArg::Peak,
     };
     let problem = input.timeline(&region.order).map_err(Failure::input)?;
     let fixed = ExactTimeline.solve(&problem, &mut limits.budget()).map_err(Failure::internal)?;

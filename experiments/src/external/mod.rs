@@ -15,12 +15,15 @@
 //!
 //! The peer leads a process group of its own. At the deadline, and when it ends, the whole group is killed, so
 //! nothing it started lives on. Seconds are those of the whole process. Nothing it says counts as proof: its layout
-//! goes through the checker, and what it prints of claims and bounds ([`Said`]) is kept as its word only.
+//! goes through the checker, and what it prints of claims and bounds ([`Said`]) is kept as its word only. So is the time
+//! it says it took ([`ElapsedPattern`]).
 
+mod elapsed;
 mod process;
 mod said;
 mod words;
 
+pub use elapsed::{Elapsed, ElapsedError, ElapsedPattern};
 pub use said::Said;
 pub use words::quote;
 
@@ -43,11 +46,12 @@ const VERSION_LIMIT: Duration = Duration::from_secs(20);
 const VERSION_LENGTH: usize = 160;
 
 /// A peer: a name and its command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct External {
     name: String,
     words: Vec<String>,
     version: Option<String>,
+    elapsed: Option<ElapsedPattern>,
 }
 
 /// What a peer is asked.
@@ -74,6 +78,8 @@ pub struct ExternalAttempt {
     pub said: Vec<Said>,
     /// Wall-clock seconds from start to end or deadline, of the whole process.
     pub seconds: f64,
+    /// How long it says it took; `None` where nobody knows where it says so, or the deadline ended it.
+    pub elapsed: Option<Result<Elapsed, ElapsedError>>,
     /// True where the deadline ended it.
     pub timed_out: bool,
     /// Why it ended: exit code or signal, and the end of its standard error; `None` for a clean, silent end.
@@ -118,7 +124,7 @@ impl External {
 
     /// A peer from words that need no splitting.
     pub fn new(name: &str, words: Vec<String>) -> Self {
-        Self { name: name.to_owned(), words, version: None }
+        Self { name: name.to_owned(), words, version: None, elapsed: None }
     }
 
     /// Its name in tables.
@@ -161,12 +167,29 @@ impl External {
         Ok(())
     }
 
+    /// Reads `NAME=REGEX`: where the peer of that name prints how long it took, seconds.
+    ///
+    /// # Errors
+    /// [`ElapsedError::Pattern`]: no such peer, two patterns for one, no pattern, not one group.
+    pub fn tell_elapsed(peers: &mut [Self], text: &str) -> Result<(), ElapsedError> {
+        let wrong = |why: String| ElapsedError::Pattern { text: text.to_owned(), why };
+        let (name, pattern) = text.split_once('=').ok_or_else(|| wrong("expected NAME=REGEX".to_owned()))?;
+        let peer = peers.iter_mut().find(|peer| peer.name == name);
+        let peer = peer.ok_or_else(|| wrong(format!("no external is called '{name}'")))?;
+        if peer.elapsed.is_some() {
+            return Err(wrong(format!("'{name}' has a pattern already")));
+        }
+        peer.elapsed = Some(ElapsedPattern::parse(pattern, text)?);
+        Ok(())
+    }
+
     /// Runs it; ends at the time limit, with whatever it has left by then.
     pub fn run(&self, task: &Task<'_>) -> ExternalAttempt {
         self.try_run(task).unwrap_or_else(|error| ExternalAttempt {
             layout: Err(format!("cannot run '{}': {error}", self.words[0])),
             said: Vec::new(),
             seconds: 0.0,
+            elapsed: None,
             timed_out: false,
             remark: None,
             peak_memory: None,
@@ -194,7 +217,9 @@ impl External {
         };
         let Ended { seconds, timed_out, peak_memory, .. } = ended;
         let said = said::read(&prints)?;
-        Ok(ExternalAttempt { layout, said, seconds, timed_out, remark, peak_memory })
+        let pattern = self.elapsed.as_ref().filter(|_| !timed_out);
+        let elapsed = pattern.map(|pattern| pattern.find_in(&prints, &errors)).transpose()?;
+        Ok(ExternalAttempt { layout, said, seconds, elapsed, timed_out, remark, peak_memory })
     }
 
     /// The command with its placeholders filled in.
@@ -354,5 +379,36 @@ mod tests {
             assert!(error.contains(why), "{error}");
         }
         assert_eq!(peers[0].version(), Some("1.2 of may"));
+    }
+    #[cfg(unix)]
+    #[test]
+    fn own_times_are_read_from_either_stream() {
+        let run = |script: &str, limit: u64| {
+            let line = format!("p=sh -c {} x {{input}} {{output}}", quote(script));
+            let mut peers = vec![External::parse(&line).unwrap()];
+            External::tell_elapsed(&mut peers, "p=took ([0-9.]+)s").unwrap();
+            ask(&peers[0], 9, Some(Duration::from_millis(limit))).elapsed
+        };
+        assert!(matches!(run("echo took 0.25s", 20_000), Some(Ok(elapsed)) if elapsed.seconds > 0.24));
+        assert!(matches!(run("echo took 1s; echo took 2s >&2", 20_000), Some(Ok(e)) if e.seconds > 1.9));
+        assert!(matches!(run("echo none", 20_000), Some(Err(ElapsedError::NoMatch { .. }))));
+        assert_eq!(run("echo took 0.01s; sleep 5", 200), None);
+    }
+
+    #[test]
+    fn own_times_need_a_peer_and_a_pattern() {
+        let mut peers = vec![External::parse("p=cmd {input} {output}").unwrap()];
+        for (bad, why) in [
+            ("p", "expected NAME=REGEX"),
+            ("q=(a)", "no external is called 'q'"),
+            ("p=", "has 0 groups"),
+            ("p=(", "unclosed group"),
+        ] {
+            let error = External::tell_elapsed(&mut peers, bad).unwrap_err().to_string();
+            assert!(error.contains(why) && error.contains(&format!("'{bad}'")), "{error}");
+        }
+        External::tell_elapsed(&mut peers, "p=x=([0-9]+)").unwrap();
+        let twice = External::tell_elapsed(&mut peers, "p=(b)").unwrap_err().to_string();
+        assert!(twice.contains("has a pattern already"), "{twice}");
     }
 }

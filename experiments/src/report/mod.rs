@@ -4,6 +4,7 @@ pub mod bars;
 pub mod chart;
 pub mod memory;
 pub mod profile;
+pub mod ratios;
 pub mod rows;
 pub mod summary;
 pub mod svg;

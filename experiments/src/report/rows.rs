@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Version of the columns.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// One attempted run. Fields are columns, in this order; what does not apply is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -77,6 +77,11 @@ pub struct Row {
     pub seconds: Option<f64>,
     /// True where `seconds` are those of a process of its own, from its start to its end.
     pub whole_process: bool,
+    /// Wall-clock seconds from after reading the instance to the answer, by the algorithm's own clock: of our own as
+    /// measured in their process, of an external as it says, where it was asked how.
+    pub own_seconds: Option<f64>,
+    /// One unit of the last digit that an external printed of them, seconds.
+    pub own_resolution: Option<f64>,
     /// Seconds per phase, `name=seconds` separated by blanks.
     pub phases: String,
     /// Counters of the algorithm, `name=number` separated by blanks.
@@ -148,6 +153,7 @@ impl Row {
     pub fn attempted<P: Plan>(mut self, attempt: &Attempt<P::Solution>) -> Self {
         P::NAME.clone_into(&mut self.problem);
         self.seconds = Some(attempt.seconds);
+        self.own_seconds = Some(attempt.seconds);
         self.peak_memory_bytes = attempt.peak_memory;
         self.timestamp = timestamp();
         match &attempt.result {

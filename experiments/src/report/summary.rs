@@ -2,11 +2,19 @@
 
 use crate::machine::Machine;
 use crate::plan::ProblemKind;
-use crate::report::percent;
 use crate::report::rows::Row;
 use crate::report::table::{Align, Table};
-use crate::report::times::{self, Times};
+use crate::report::times::{self, Clock, Times};
+use crate::report::{percent, ratios};
 use std::fmt::Write as _;
+
+/// How to read ratios of own times.
+const OWN_TIMES: &str = "\
+Own times run from after reading the instance to the answer, as each program measures itself: start-up, reading,
+checking and writing are left out. They are the word of who prints them. A time is as good as its digits: a ratio is made
+from half a unit of the last digit less, marked `>` where that is more than 1 % of the time; where all digits are zero
+the ratio is at most what one unit gives, marked `<`, and no part of a mean. Runs that did not solve count as the limit.
+A solved run without a time of its own leaves the cell empty.";
 
 /// Longest remark in a table, letters.
 const REMARK: usize = 70;
@@ -197,13 +205,17 @@ impl Question<'_> {
             table.markdown()
         );
         if let Some(reference) = reference
-            && let Some(table) = times::ratios(&times, reference)
+            && let Some(table) = ratios::ratios(&times, reference, Clock::Bench)
         {
             let _ = write!(
                 text,
                 "\n## {problem}: ratios to {reference}\n\nAbove 1, {reference} is faster.\n\n{}",
                 table.markdown()
             );
+        }
+        if let Some(table) = reference.and_then(|reference| ratios::own_ratios(rows, problem, reference)) {
+            let _ =
+                write!(text, "\n## {problem}: ratios of own times\n\n{OWN_TIMES}\n\n{}", table.markdown());
         }
         text
     }
@@ -219,8 +231,10 @@ impl Question<'_> {
              | `charts/profile.svg` | where times are compared: share of instances solved within a factor of the fastest |\n\
              | `trace.csv`, `charts/gap*.svg` | with `--trace`: when layouts and bounds improved; of other processes by their own word |\n\n\
              Sizes are bytes, times are wall-clock seconds: of whole processes where the column `whole_process` says so\n\
-             (externals always), of the algorithm alone otherwise. Every solution passed the checker; the best bound of an\n\
-             instance is the highest that any run proved, the gap is measured against it. `peak_memory_bytes` is the\n\
+             (externals always), of the algorithm alone otherwise; `own_seconds` are those that a program measures itself,\n\
+             from after reading the instance to its answer, with `own_resolution` where it printed them. Every solution\n\
+             passed the checker; the best bound of an instance is the highest that any run proved, the gap is measured\n\
+             against it. `peak_memory_bytes` is the\n\
              process's high-water mark, reset before each run, so it includes what was resident before.\n",
             self.facts()
         )

@@ -44,6 +44,8 @@ struct Box {
     name: String,
     /// 0 is computing, 1 and above are channels.
     lane: usize,
+    /// Whether weights come, by a channel or a copy.
+    fetches: bool,
     start: Time,
     end: Time,
     /// Weights of the operator, or bytes carried.
@@ -61,11 +63,15 @@ struct Scene {
     borders: Vec<Time>,
     channels: usize,
     capacity: Bytes,
+    /// Of these, what resident weights take.
+    resident: Bytes,
 }
 
 impl Playback<'_> {
     fn scene(&self) -> Scene {
         let segments = self.program.segments();
+        let residency = self.program.residency();
+        let resident = residency.bytes;
         let mut first = Vec::with_capacity(segments.len());
         let mut count = 0;
         for segment in segments {
@@ -77,7 +83,8 @@ impl Playback<'_> {
             occupancy: Vec::new(),
             borders: Vec::new(),
             channels: segments.iter().map(|one| one.problem.dma().channels as usize).max().unwrap_or(0),
-            capacity: segments.iter().map(|one| one.problem.capacity()).max().unwrap_or(Bytes::ZERO),
+            capacity: Bytes::new(residency.ceiling.get() + resident.get()),
+            resident,
         };
         let mut from = Time::ZERO;
         for &at in &self.scheduled.path {
@@ -88,6 +95,7 @@ impl Playback<'_> {
                 scene.boxes.push(Box {
                     name: one.name.clone(),
                     lane: 0,
+                    fetches: false,
                     start,
                     end,
                     bytes: one.weights,
@@ -98,11 +106,14 @@ impl Playback<'_> {
                 let index = one.operator.index();
                 let name = problem.operators()[index].name.clone();
                 let (start, end) = (from + one.span.start, from + one.span.end);
-                let (lane, colour) = (1 + one.channel as usize, first[at] + index);
-                scene.boxes.push(Box { name, lane, start, end, bytes: one.bytes, colour });
+                // A copy is the processor's work.
+                let lane = one.channel.map_or(0, |channel| 1 + channel as usize);
+                let colour = first[at] + index;
+                scene.boxes.push(Box { name, lane, fetches: true, start, end, bytes: one.bytes, colour });
             }
             let moments = timeline.occupancy(problem);
-            scene.occupancy.extend(moments.into_iter().map(|(time, bytes)| (from + time, bytes)));
+            let with = |bytes: Bytes| Bytes::new(bytes.get() + resident.get());
+            scene.occupancy.extend(moments.into_iter().map(|(time, bytes)| (from + time, with(bytes))));
             from = from + timeline.makespan();
         }
         scene
@@ -126,7 +137,7 @@ impl Playback<'_> {
             write!(output, ",\n{event}")?;
         }
         for one in &scene.boxes {
-            let category = if one.lane == 0 { "compute" } else { "transfer" };
+            let category = if one.fetches { "transfer" } else { "compute" };
             let event = json!({
                 "ph": "X", "pid": 1, "tid": one.lane, "name": one.name, "cat": category, "ts": micros(one.start),
                 "dur": micros(one.end.saturating_sub(one.start)), "args": {"weights": one.bytes},
@@ -246,7 +257,11 @@ fn boxes(output: &mut dyn Write, scene: &Scene, x: &dyn Fn(Time) -> f64) -> io::
     for one in scene.boxes.iter().filter(|one| one.end > one.start) {
         let hue = (one.colour as f64 * GOLDEN_ANGLE).rem_euclid(360.0);
         let (left, right, y) = (x(one.start), x(one.end), lane_top(one.lane));
-        let verb = if one.lane == 0 { "computes" } else { "is fetched" };
+        let verb = match (one.fetches, one.lane) {
+            (false, _) => "computes",
+            (true, 0) => "is copied",
+            (true, _) => "is fetched",
+        };
         writeln!(
             output,
             "<rect x=\"{left:.2}\" y=\"{y}\" width=\"{:.2}\" height=\"{LANE}\" fill=\"hsl({hue:.0},60%,66%)\">\
@@ -295,7 +310,23 @@ fn memory(
     }
     let _ = write!(path, " L{:.2} {floor} Z", x(end));
     writeln!(output, "<path d=\"{path}\" fill=\"#9ecae1\" stroke=\"#3182bd\" stroke-width=\"0.7\"/>")?;
-    let mut marks = vec![("on chip", peak, "#3182bd")];
+    if scene.resident > Bytes::ZERO {
+        let level = y(scene.resident.get());
+        writeln!(
+            output,
+            "<rect x=\"{LEFT}\" y=\"{level:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"#c7b8dc\"/>\
+             <text x=\"{}\" y=\"{:.2}\" fill=\"#555\">{} bytes of resident weights</text>",
+            x(end) - LEFT,
+            floor - level,
+            LEFT + 6.0,
+            floor - 6.0,
+            thousands(scene.resident.get()),
+        )?;
+    }
+    let mut marks = Vec::new();
+    if peak < scene.capacity.get() {
+        marks.push(("on chip", peak, "#3182bd"));
+    }
     if near {
         marks.push(("capacity", scene.capacity.get(), "#d55e00"));
     }

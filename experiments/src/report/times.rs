@@ -10,7 +10,8 @@
 //! - The *shifted geometric mean* with shift s is `exp(mean(ln(t + s))) - s` over all instances; the shift keeps
 //!   instances of a few milliseconds from deciding everything (Achterberg 2007, Constraint Integer Programming).
 //! - *PAR-2* is the mean over all instances with censored times counted twice.
-//! - A *ratio* divides the time of an algorithm by that of the reference; above 1 the reference is faster.
+//!
+//! Times are those of whole processes or runs, or those that algorithms measure themselves ([`Clock`]).
 //!
 //! O(rows * (algorithms + instances)).
 
@@ -28,6 +29,26 @@ pub fn solved(row: &Row) -> bool {
         && (settles(&row.claim) || settles(&row.claimed) || row.decide && row.claim == "feasible")
 }
 
+/// Whose clock times are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The benchmark's: of whole processes where they are processes.
+    Bench,
+    /// The algorithm's own: from after reading the instance to its answer.
+    Own,
+}
+
+impl Clock {
+    /// Seconds of a run; `None` where this clock shows none although the run solved.
+    fn seconds(self, row: &Row) -> Option<f64> {
+        match self {
+            Self::Bench => Some(row.seconds.unwrap_or(0.0)),
+            Self::Own if solved(row) => row.own_seconds,
+            Self::Own => Some(0.0),
+        }
+    }
+}
+
 /// Median seconds of one algorithm on one instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Time {
@@ -35,6 +56,8 @@ pub struct Time {
     pub seconds: f64,
     /// True where the median run did not solve.
     pub censored: bool,
+    /// One unit of the last digit of a time that was printed, seconds; 0 where it was measured.
+    pub resolution: f64,
     /// Runs that solved.
     pub solved: usize,
     /// Runs.
@@ -55,6 +78,11 @@ pub struct Times<'a> {
 impl<'a> Times<'a> {
     /// Gathers the rows of one problem.
     pub fn of(rows: &'a [Row], problem: ProblemKind) -> Self {
+        Self::by(Clock::Bench, rows, problem)
+    }
+
+    /// The same by another clock. An instance on which a run solved but has no time by that clock has no median.
+    pub fn by(clock: Clock, rows: &'a [Row], problem: ProblemKind) -> Self {
         let own = || rows.iter().filter(|row| row.problem == problem.as_str());
         let mut times = Self::default();
         for row in own() {
@@ -66,14 +94,21 @@ impl<'a> Times<'a> {
                 let its = own().filter(|row| {
                     row.algorithm == *algorithm && (row.suite.as_str(), row.instance.as_str()) == *instance
                 });
-                median(its)
+                median(its, clock)
             };
             times.cells.push(times.instances.iter().map(time).collect());
         }
         times
     }
 
-    fn position(&self, algorithm: &str) -> Option<usize> {
+    /// Leaves out the other algorithms.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        let mut kept = self.algorithms.iter().map(|name| keep(name)).collect::<Vec<_>>().into_iter();
+        self.cells.retain(|_| kept.next() == Some(true));
+        self.algorithms.retain(|name| keep(name));
+    }
+
+    pub(crate) fn position(&self, algorithm: &str) -> Option<usize> {
         self.algorithms.iter().position(|&name| name == algorithm)
     }
 
@@ -86,22 +121,25 @@ impl<'a> Times<'a> {
     }
 }
 
-fn remember<T: PartialEq>(list: &mut Vec<T>, item: T) {
+pub(crate) fn remember<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);
     }
 }
 
 /// The median of some runs; of an even number the mean of the middle two, censored where either did not solve.
-fn median<'a>(runs: impl Iterator<Item = &'a Row>) -> Option<Time> {
+fn median<'a>(runs: impl Iterator<Item = &'a Row>, clock: Clock) -> Option<Time> {
     let mut limit: Option<f64> = None;
     let mut seconds: Vec<f64> = Vec::new();
-    let (mut count, mut longest) = (0, 0.0f64);
+    let (mut count, mut longest, mut resolution) = (0, 0.0f64, 0.0f64);
     for row in runs {
         count += 1;
         limit = limit.or(row.time_limit);
-        let own = row.seconds.unwrap_or(0.0);
+        let own = clock.seconds(row)?;
         longest = longest.max(own);
+        if clock == Clock::Own {
+            resolution = resolution.max(row.own_resolution.unwrap_or(0.0));
+        }
         seconds.push(if solved(row) { own } else { f64::INFINITY });
     }
     if count == 0 {
@@ -112,7 +150,7 @@ fn median<'a>(runs: impl Iterator<Item = &'a Row>) -> Option<Time> {
     let middle = f64::midpoint(seconds[(count - 1) / 2], seconds[count / 2]);
     let censored = middle.is_infinite();
     let seconds = if censored { limit.unwrap_or(longest) } else { middle };
-    Some(Time { seconds, censored, solved, runs: count })
+    Some(Time { seconds, censored, resolution, solved, runs: count })
 }
 
 /// Shifted geometric mean of seconds; `None` of none.
@@ -163,94 +201,6 @@ pub(crate) fn figure(number: f64) -> String {
     }
 }
 
-fn shown(time: Option<Time>) -> String {
-    time.map_or_else(String::new, |time| {
-        format!("{}{}", if time.censored { ">" } else { "" }, figure(time.seconds))
-    })
-}
-
-/// A ratio to the reference, and whether it is only a lower bound.
-type Ratio = (f64, bool);
-/// One ratio for many.
-type Summarise = fn(&[Ratio]) -> Option<Ratio>;
-
-/// The ratio of a time to the reference's; `None` where the reference has none to divide by.
-fn ratio(time: Option<Time>, reference: Option<Time>) -> Option<Ratio> {
-    let (time, reference) = (time?, reference?);
-    (!reference.censored && reference.seconds > 0.0)
-        .then(|| (time.seconds / reference.seconds, time.censored))
-}
-
-fn shown_ratio(ratio: Option<Ratio>) -> String {
-    ratio.map_or_else(String::new, |(ratio, censored)| {
-        format!("{}{}", if censored { ">" } else { "" }, figure(ratio))
-    })
-}
-
-/// Instance by instance: the time of the reference, and per other algorithm its time and its ratio to that. Below the
-/// instances, for each suite, geometric mean and least ratio; where a censored time took part they are lower bounds.
-/// `None` where the reference is unknown or alone.
-pub fn ratios(times: &Times<'_>, reference: &str) -> Option<Table> {
-    let at = times.position(reference)?;
-    let others: Vec<usize> = (0..times.algorithms.len()).filter(|&other| other != at).collect();
-    if others.is_empty() {
-        return None;
-    }
-    let mut names = vec!["suite".to_owned(), "instance".to_owned(), format!("{reference} s")];
-    for &other in &others {
-        let name = times.algorithms[other];
-        names.extend([format!("{name} s"), format!("{name} / {reference}")]);
-    }
-    let align = |column: usize| if column < 2 { Align::Left } else { Align::Right };
-    let mut table = Table::new(names.iter().enumerate().map(|(column, name)| (name.as_str(), align(column))));
-    let ratio_on =
-        |other: usize, instance: usize| ratio(times.cells[other][instance], times.cells[at][instance]);
-    for (nth, &(suite, instance)) in times.instances.iter().enumerate() {
-        let mut cells = vec![suite.to_owned(), instance.to_owned(), shown(times.cells[at][nth])];
-        for &other in &others {
-            cells.extend([shown(times.cells[other][nth]), shown_ratio(ratio_on(other, nth))]);
-        }
-        table.row(cells);
-    }
-    let mut suites: Vec<&str> = Vec::new();
-    for &(suite, _) in &times.instances {
-        remember(&mut suites, suite);
-    }
-    for suite in suites {
-        let of_suite = |other: usize| -> Vec<Ratio> {
-            let its = (0..times.instances.len()).filter(|&nth| times.instances[nth].0 == suite);
-            its.filter_map(|nth| ratio_on(other, nth)).collect()
-        };
-        // Where the reference did not solve there is no ratio, and the reader is told.
-        let total = times.instances.iter().filter(|instance| instance.0 == suite).count();
-        let count = others.iter().map(|&other| of_suite(other).len()).max().unwrap_or(0);
-        let mean = if count == total {
-            "geometric mean".to_owned()
-        } else {
-            format!("geometric mean of {count} of {total}")
-        };
-        let kinds: [(String, Summarise); 2] = [(mean, geometric_mean), ("least".to_owned(), least)];
-        for (kind, summarise) in kinds {
-            let mut cells = vec![suite.to_owned(), kind, String::new()];
-            for &other in &others {
-                cells.extend([String::new(), shown_ratio(summarise(&of_suite(other)))]);
-            }
-            table.row(cells);
-        }
-    }
-    Some(table)
-}
-
-fn geometric_mean(ratios: &[Ratio]) -> Option<Ratio> {
-    let sum: f64 = ratios.iter().map(|(ratio, _)| ratio.ln()).sum();
-    let censored = ratios.iter().any(|&(_, censored)| censored);
-    (!ratios.is_empty()).then(|| ((sum / ratios.len() as f64).exp(), censored))
-}
-
-fn least(ratios: &[Ratio]) -> Option<Ratio> {
-    ratios.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0))
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -271,7 +221,7 @@ pub(crate) mod tests {
     }
 
     /// `fast` solves both in 0.1 s; `slow` needs 4 s for one and fails the other.
-    fn rows() -> Vec<Row> {
+    pub(crate) fn rows() -> Vec<Row> {
         let mut rows = Vec::new();
         for instance in ["a", "b"] {
             rows.extend([0.3, 0.1, 0.05].map(|s| row(instance, "fast", s, "feasible")));
@@ -286,8 +236,14 @@ pub(crate) mod tests {
         let rows = rows();
         let times = Times::of(&rows, ProblemKind::Offsets);
         assert_eq!(times.algorithms, ["fast", "slow"]);
-        assert_eq!(times.cells[0][0], Some(Time { seconds: 0.1, censored: false, solved: 3, runs: 3 }));
-        assert_eq!(times.cells[1][1], Some(Time { seconds: 10.0, censored: true, solved: 0, runs: 1 }));
+        assert_eq!(
+            times.cells[0][0],
+            Some(Time { seconds: 0.1, censored: false, resolution: 0.0, solved: 3, runs: 3 })
+        );
+        assert_eq!(
+            times.cells[1][1],
+            Some(Time { seconds: 10.0, censored: true, resolution: 0.0, solved: 0, runs: 1 })
+        );
         let half = [row("a", "x", 1.0, "optimal"), row("a", "x", 2.0, "unknown")];
         assert!(Times::of(&half, ProblemKind::Offsets).cells[0][0].unwrap().censored);
         let even = [row("a", "x", 1.0, "optimal"), row("a", "x", 2.0, "feasible")];
@@ -322,21 +278,22 @@ pub(crate) mod tests {
         assert_eq!(lines[2], ["fast", "2", "2", "6", "6", "0.1000", "0.1000", "2"]);
         assert_eq!(lines[3], ["slow", "2", "1", "2", "1", "6.32", "12.00", "0"]);
     }
-
     #[test]
-    fn ratios_are_lower_bounds_where_a_time_is_censored() {
-        let rows = rows();
-        let times = Times::of(&rows, ProblemKind::Offsets);
-        let text = ratios(&times, "fast").unwrap().text();
-        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert_eq!(lines[2], ["s", "a", "0.1000", "4.00", "40.00"]);
-        assert_eq!(lines[3], ["s", "b", "0.1000", ">10.00", ">100.0"]);
-        assert_eq!(lines[4], ["s", "geometric", "mean", ">63.25"]);
-        assert_eq!(lines[5], ["s", "least", "40.00"]);
-        // A reference that did not solve gives no ratio.
-        let text = ratios(&times, "slow").unwrap().text();
-        assert!(text.lines().nth(3).unwrap().trim_end().ends_with("0.1000"), "{text}");
-        assert!(text.contains("geometric mean of 1 of 2"));
-        assert!(ratios(&times, "nobody").is_none());
+    fn own_clocks_may_be_silent() {
+        let own = |seconds, resolution| Row {
+            own_seconds: seconds,
+            own_resolution: resolution,
+            ..row("a", "x", 1.0, "optimal")
+        };
+        let time = |rows: &[Row]| Times::by(Clock::Own, rows, ProblemKind::Offsets).cells[0][0];
+        let found = time(&[own(Some(0.25), Some(0.001)), own(Some(0.75), None)]).unwrap();
+        assert_eq!(
+            (found.seconds.to_bits(), found.resolution.to_bits()),
+            (0.5f64.to_bits(), 0.001f64.to_bits())
+        );
+        assert_eq!(time(&[own(Some(0.25), None), own(None, None)]), None);
+        // Who did not solve has no time of its own, but the limit.
+        let found = time(&[row("a", "x", 10.0, "unknown")]).unwrap();
+        assert!(found.censored && found.seconds > 9.9);
     }
 }

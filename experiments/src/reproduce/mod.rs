@@ -103,6 +103,17 @@ pub enum ReproduceError {
         /// Which two.
         source: Box<crate::branches::Broken>,
     },
+    /// A graph is no program of transfers and computations.
+    #[error("{graph}: {source}")]
+    Overlap {
+        /// Which.
+        graph: String,
+        /// Why.
+        source: Box<plimsoll_model::overlap::OverlapError>,
+    },
+    /// A machine cannot be read.
+    #[error(transparent)]
+    Machine(#[from] plimsoll_model::overlap::MachineError),
     /// A value on record that was not met.
     #[error("{graph}: {what} is {computed} bytes, on record are {recorded}")]
     Record {
@@ -189,7 +200,7 @@ pub const PAPERS: &[Paper] = &[
     Paper {
         name: "luna",
         source: "S0",
-        about: "branches merged into blocks: tables 1 and 2, figures, and how far merging is from the optimum",
+        about: "branches merged into blocks: tables 1 and 2, figures, distance from the optimum; ping-pong: table 3, and when it loses",
         run: luna::run,
     },
     Paper {

@@ -2,7 +2,7 @@
 //!
 //! | schedule | fetches | memory for weights |
 //! |---|---|---|
-//! | `synchronous` | when the operator before has computed | one buffer |
+//! | `synchronous` | when the operator before has computed; the processor copies where the machine says at what rate | one buffer |
 //! | `ping-pong` | when the operator before starts (SOURCES S0, Alg. 3) | two buffers, even and odd |
 //! | `ping-pong-weighted` | when the operator with weights before starts | two buffers, in turn |
 //! | `eager` | as soon as its buffer is free | two buffers, in turn |
@@ -13,6 +13,7 @@
 //! buffers on chip at a time.
 
 mod prefetch;
+mod residents;
 mod turns;
 
 use plimsoll_model::overlap::{
@@ -21,6 +22,7 @@ use plimsoll_model::overlap::{
 use plimsoll_model::{Budget, Bytes, Kind, OperatorId, SolveError, Stats, Stop};
 
 pub use prefetch::Prefetch;
+pub use residents::{Worth, fitting, resident_sets, residents};
 pub use turns::{Fetch, Turns};
 
 /// Every schedule, the simplest first.
@@ -28,7 +30,7 @@ pub const SCHEDULES: &[ScheduleEntry] = &[
     ScheduleEntry {
         name: "synchronous",
         kind: Kind::Heuristic,
-        about: "fetches, then computes, one operator after the other",
+        about: "fetches (by the processor, where it copies), then computes, one operator after the other",
         source: "SOURCES S0, the reference of table 3",
         build: |_| Box::new(Turns::SYNCHRONOUS),
     },
@@ -72,7 +74,8 @@ pub const SCHEDULES: &[ScheduleEntry] = &[
 /// Where and when one operator's weights go.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    channel: usize,
+    /// None where the processor copies.
+    channel: Option<usize>,
     start: Time,
     offset: Bytes,
 }
@@ -108,11 +111,15 @@ impl<'a> Growing<'a> {
         let mut start = self.end();
         if let Some(load) = self.problem.load(at) {
             let Place { channel, start: begin, offset } = place(self);
-            let span = Span { start: begin, end: begin + load };
-            self.free[channel] = span.end;
+            let takes = if channel.is_some() { Some(load) } else { self.problem.copy(at) };
+            let span = Span { start: begin, end: begin + takes.expect("copies only where there is a rate") };
+            if let Some(channel) = channel {
+                self.free[channel] = span.end;
+            }
             start = start.max(span.end);
             let bytes = self.problem.operators()[at].weights;
-            let (operator, channel, size) = (OperatorId::at(at), channel as u32, self.problem.buffer(at));
+            let (operator, channel, size) =
+                (OperatorId::at(at), channel.map(|channel| channel as u32), self.problem.buffer(at));
             self.timeline.transfers.push(Transfer { operator, channel, bytes, span, offset, size });
         }
         let end = start + self.problem.operators()[at].compute;

@@ -40,7 +40,7 @@ fn earliest(growing: &Growing<'_>, at: usize) -> Place {
         let activations = growing.problem.operators()[from.min(at)..=at].iter().map(|one| one.activations);
         let floor = activations.max().unwrap_or(Bytes::ZERO);
         if let Some(offset) = highest(growing, at, start).filter(|offset| *offset >= floor) {
-            return Place { channel, start, offset };
+            return Place { channel: Some(channel), start, offset };
         }
     }
     unreachable!("an operator that fits alone fits when all before it have computed")

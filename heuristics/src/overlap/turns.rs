@@ -7,7 +7,7 @@ use plimsoll_model::{Budget, Bytes, SolveError};
 /// When weights are fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fetch {
-    /// When the operator before has computed.
+    /// When the operator before has computed; by the processor, where it copies.
     AfterPrevious,
     /// When the operator before starts, whether or not it has weights; every operator takes a turn.
     WithPrevious,
@@ -88,6 +88,8 @@ impl Scheduler for Turns {
                 let buffer = if self.fetch == Fetch::WithPrevious { at % 2 } else { turn % self.buffers };
                 let (channel, free) = growing.channel();
                 let start = self.start(growing, at, turn, free);
+                let copies = self.fetch == Fetch::AfterPrevious && problem.copy_rate().is_some();
+                let channel = Some(channel).filter(|_| !copies);
                 Place { channel, start, offset: growing.timeline.slots[buffer].offset }
             });
             turn += usize::from(problem.load(at).is_some());

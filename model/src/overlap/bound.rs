@@ -13,6 +13,12 @@
 //!   the best choice among everything behind h does. The longest path over all
 //!   pairs h < k, by the first reason where there are at most [`WINDOW`] weights between them and by the second anyway, with the two
 //!   other bounds in it, is the bound.
+//!
+//! Where the processor copies, weights come by either way, and the bounds allow for both. Let p be the times of copies.
+//! - **transfers**: operator k starts after the processor has computed what is before it and copied some of the weights up to k,
+//!   and after 1/m of the transfer times of the others; the split that ends first, weights cut into fractions, is the one that
+//!   copies where l / p is largest.
+//! - **memory**: what is left is fetched in at least min(l, p) each, by m + 1 in place of m.
 
 use super::problem::TimelineProblem;
 use super::time::Time;
@@ -76,14 +82,65 @@ pub fn compute_bound(problem: &TimelineProblem) -> TimeBound {
     TimeBound { value, witness: TimeWitness::Compute }
 }
 
-/// Earliest start of every operator as far as channels say: everything up to it has been fetched.
+/// How many fetch at once: channels, and the processor where it copies.
+pub(super) fn fetchers(problem: &TimelineProblem) -> u64 {
+    u64::from(problem.dma().channels) + u64::from(problem.copy_rate().is_some())
+}
+
+/// The least time in which the weights of an operator are fetched; none without weights.
+pub(super) fn quickest(problem: &TimelineProblem, at: usize) -> Option<Time> {
+    let load = problem.load(at)?;
+    Some(problem.copy(at).map_or(load, |copy| copy.min(load)))
+}
+
+/// The same before it is rounded up to whole picoseconds, rounded down.
+fn quickest_down(problem: &TimelineProblem, at: usize) -> Time {
+    let (dma, weights) = (problem.dma(), problem.operators()[at].weights.get());
+    let bare = Time::at_rate_down(weights, dma.bandwidth).unwrap_or_default();
+    let copy = problem.copy_rate().and_then(|rate| Time::at_rate_down(weights, rate));
+    (dma.startup + bare).min(copy.unwrap_or(Time::MAX))
+}
+
+/// Earliest start of every operator as far as channels and copies say: everything up to it has been fetched. O(n), with copies O(n^2).
 fn fetched(problem: &TimelineProblem) -> Vec<Time> {
     let channels = u64::from(problem.dma().channels);
+    if problem.copy_rate().is_some() {
+        return fetched_or_copied(problem);
+    }
     let (mut sum, mut longest) = (0u64, 0u64);
     let earliest = |at| {
         let load = problem.load(at).unwrap_or_default().get();
         (sum, longest) = (sum + load, longest.max(load));
         Time::new(sum.div_ceil(channels).max(longest))
+    };
+    (0..problem.len()).map(earliest).collect()
+}
+
+/// The same where weights may be copied: the fractional split described at the head of this file.
+fn fetched_or_copied(problem: &TimelineProblem) -> Vec<Time> {
+    let channels = u128::from(problem.dma().channels);
+    let times = |at: usize| Some((problem.load(at)?.get(), problem.copy(at)?.get()));
+    let mut order: Vec<(usize, u64, u64)> =
+        (0..problem.len()).filter_map(|at| times(at).map(|(load, copy)| (at, load, copy))).collect();
+    let ratio = |a: u64, b: u64| u128::from(a) * u128::from(b);
+    order.sort_by(|a, b| ratio(b.1, a.2).cmp(&ratio(a.1, b.2)));
+    let (mut loads, mut computed, mut longest) = (0u128, 0u128, 0u64);
+    let earliest = |last: usize| {
+        loads += u128::from(problem.load(last).unwrap_or_default().get());
+        longest = longest.max(quickest(problem, last).unwrap_or_default().get());
+        let (mut processor, mut left) = (computed, loads);
+        for &(_, load, copy) in order.iter().filter(|(at, ..)| *at <= last) {
+            let (load, copy) = (u128::from(load), u128::from(copy));
+            if (processor + copy) * channels > left.saturating_sub(load) {
+                // As much of this one as makes both end together; rounded down, so that it stays a bound.
+                let missing = left.saturating_sub(processor * channels);
+                processor += copy * missing / (copy * channels + load).max(1);
+                break;
+            }
+            (processor, left) = (processor + copy, left - load);
+        }
+        computed += u128::from(problem.operators()[last].compute.get());
+        Time::new(u64::try_from(processor).unwrap_or(u64::MAX).max(longest))
     };
     (0..problem.len()).map(earliest).collect()
 }
@@ -108,7 +165,8 @@ pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
 struct Rest {
     /// Bytes that may lie on chip beside the operator.
     room: u128,
-    /// Weights and transfer times so far, weights ascending.
+    /// Weights and times to fetch them so far, weights ascending. Times are rounded down: rounded up, they would not grow
+    /// slower than weights, and what is left by another choice could take less.
     items: Vec<(u64, u64)>,
 }
 
@@ -120,7 +178,8 @@ impl Rest {
     }
 
     /// Takes one more operator's weights, and gives the least time it takes to fetch what is left of all so far.
-    fn with(&mut self, weights: u64, load: Time, channels: u64) -> u64 {
+    fn with(&mut self, problem: &TimelineProblem, next: usize, channels: u64) -> u64 {
+        let (weights, load) = (problem.operators()[next].weights.get(), quickest_down(problem, next));
         let at = self.items.partition_point(|&(other, _)| other < weights);
         self.items.insert(at, (weights, load.get()));
         let (mut room, mut left, mut longest) = (self.room, 0u64, 0u64);
@@ -139,7 +198,7 @@ impl Rest {
     }
 }
 
-/// Sums over ranks, by which prefixes are found: a Fenwick tree of (bytes, transfer time, count).
+/// Sums over ranks, by which prefixes are found: a Fenwick tree of (bytes, time to fetch, count).
 struct Sums(Vec<[u64; 3]>);
 
 impl Sums {
@@ -153,7 +212,7 @@ impl Sums {
         }
     }
 
-    /// The longest prefix whose sums are accepted, and its sums; acceptance must end once.
+    /// The longest prefix that is accepted, and its sums; no longer one may be accepted than one that is not.
     fn prefix(&self, accept: impl Fn(usize, [u64; 3]) -> bool) -> (usize, [u64; 3]) {
         let (mut at, mut sums) = (0, [0; 3]);
         let mut step = self.0.len().next_power_of_two();
@@ -170,10 +229,10 @@ impl Sums {
     }
 }
 
-/// Per operator: the most transfer time of weights behind it that lie beside it together. O(n log n).
+/// Per operator: no less than the time, as [`quickest_down`] has it, that fetching what lies beside it for operators behind it takes. O(n log n).
 ///
 /// The smallest that fit, and a part of the next, as start-up weighs most on the smallest; and no more than as many
-/// of the largest as there are at most.
+/// of the largest as there are at most. Where times are rounded, a picosecond for each goes on top of the first.
 fn saved(problem: &TimelineProblem) -> Vec<u64> {
     let weight = |at: usize| problem.operators()[at].weights.get();
     let mut ranked = problem.weighted();
@@ -182,6 +241,7 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
     for (rank, &at) in ranked.iter().enumerate() {
         ranks[at] = rank;
     }
+    let rounded = ranked.iter().any(|&at| quickest(problem, at) != Some(quickest_down(problem, at)));
     let mut sums = Sums(vec![[0; 3]; ranked.len() + 1]);
     let mut saved = vec![0; problem.len()];
     for at in (0..problem.len()).rev() {
@@ -193,15 +253,17 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
         if rank < alone {
             // The next that fits alone is behind this operator too, or the prefix would be longer.
             let next = ranked[rank];
-            let load = problem.load(next).unwrap_or_default().get();
-            let part = u128::from(load) * u128::from(room - bytes);
-            time += part.div_ceil(u128::from(weight(next))) as u64;
+            let whole = u128::from(quickest_down(problem, next).get()) + u128::from(rounded);
+            time += (whole * u128::from(room - bytes)).div_ceil(u128::from(weight(next))) as u64;
+        }
+        if rounded {
+            time = time.saturating_add(count + 1);
         }
         let (_, [_, all, most]) = sums.prefix(|rank, _| rank <= alone);
         let (_, [_, small, _]) = sums.prefix(|rank, sums| rank <= alone && sums[2] <= most - count);
         saved[at] = time.min(all - small);
-        if let Some(load) = problem.load(at) {
-            sums.add(ranks[at], [one.weights.get(), load.get(), 1]);
+        if problem.load(at).is_some() {
+            sums.add(ranks[at], [one.weights.get(), quickest_down(problem, at).get(), 1]);
         }
     }
     saved
@@ -209,19 +271,19 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
 
 /// The longest path described at the head of this file. O(n (log n + WINDOW^2)).
 pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
-    let channels = u64::from(problem.dma().channels);
+    let channels = fetchers(problem);
     let count = problem.len();
     let mut start = fetched(problem);
     // Per operator: behind which its start must wait, where that is what decides.
     let mut behind: Vec<Option<usize>> = vec![None; count];
     let mut end = Time::ZERO;
     let saved = saved(problem);
-    // The operator with the largest end times channels, less the transfer time up to it and what it saves; and that number.
+    // The operator with the largest end times channels, less the fetching time up to it and what it saves; and that number.
     let mut latest: Option<(i128, usize)> = None;
     let mut work = 0;
     for at in 0..count {
-        if let Some(load) = problem.load(at) {
-            work += i128::from(load.get());
+        if problem.load(at).is_some() {
+            work += i128::from(quickest_down(problem, at).get());
             if let Some((least, before)) = latest {
                 let time = (least + work).max(0) as u128;
                 let earliest = Time::new(time.div_ceil(u128::from(channels)) as u64);
@@ -239,9 +301,9 @@ pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
         let least = i128::from(end.get()) * i128::from(channels) - work - i128::from(saved[at]);
         latest = latest.filter(|latest| latest.0 >= least).or(Some((least, at)));
         let mut rest = Rest::after(problem, at);
-        let next = (at + 1..count).filter_map(|next| Some((next, problem.load(next)?)));
-        for (next, load) in next.take(WINDOW) {
-            let left = rest.with(problem.operators()[next].weights.get(), load, channels);
+        let next = (at + 1..count).filter(|&next| problem.load(next).is_some());
+        for next in next.take(WINDOW) {
+            let left = rest.with(problem, next, channels);
             let earliest = end + Time::new(left);
             if left > 0 && earliest > start[next] {
                 start[next] = earliest;

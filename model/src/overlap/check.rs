@@ -5,6 +5,8 @@
 //! - an operator with weights has one transfer, which carries all of them, takes start-up plus bytes over bandwidth, and has
 //!   ended before it starts;
 //! - a channel carries one transfer at a time;
+//! - a transfer on no channel is a copy by the processor, where the machine has one that copies: it takes bytes over the rate of
+//!   copies, and the processor neither computes nor copies anything else meanwhile;
 //! - a weight buffer, occupied from the start of its transfer to the end of its operator, shares no address with another one
 //!   meanwhile, nor with a slot it does not lie in, nor with the activations of an operator that computes in
 //!   that time, which take the lowest addresses; and it ends at or below the capacity.
@@ -47,6 +49,24 @@ pub enum TimelineViolation {
         channel: u32,
         /// How many there are.
         channels: u32,
+    },
+    /// A copy by a processor that does not copy.
+    #[error("transfer {transfer} is on no channel, and the processor does not copy")]
+    NoCopy {
+        /// Which transfer.
+        transfer: usize,
+    },
+    /// The processor copies, and computes or copies something else at once.
+    #[error("the processor copies transfer {transfer} and {what} {position} at once, at {time}")]
+    ProcessorBusy {
+        /// Which transfer.
+        transfer: usize,
+        /// `computes operator` or `copies transfer`.
+        what: &'static str,
+        /// Which.
+        position: usize,
+        /// When it does both.
+        time: Time,
     },
     /// A computation of the wrong length.
     #[error("operator {operator} ('{name}') computes from {start} to {end}, which is not {expected}")]
@@ -242,6 +262,7 @@ pub fn check_timeline(problem: &TimelineProblem, timeline: &Timeline) -> Vec<Tim
     if !check.found.iter().any(|one| matches!(one, TimelineViolation::NoSuchOperator { .. })) {
         check.carried();
         check.channels();
+        check.processor();
         check.memory();
     }
     check.found
@@ -292,15 +313,22 @@ impl Check<'_> {
         let (dma, operators) = (self.problem.dma(), self.problem.len());
         for (transfer, one) in self.timeline.transfers.iter().enumerate() {
             let (start, end) = (one.span.start, one.span.end);
-            let expected = Time::at_rate(one.bytes.get(), dma.bandwidth)
-                .and_then(|bare| bare.checked_add(dma.startup))
-                .unwrap_or(Time::MAX);
+            let expected = match (one.channel, self.problem.copy_rate()) {
+                (Some(_), _) => Time::at_rate(one.bytes.get(), dma.bandwidth)
+                    .and_then(|bare| bare.checked_add(dma.startup)),
+                (None, Some(rate)) => Time::at_rate(one.bytes.get(), rate),
+                (None, None) => {
+                    self.found.push(TimelineViolation::NoCopy { transfer });
+                    Some(end.saturating_sub(start))
+                }
+            };
+            let expected = expected.unwrap_or(Time::MAX);
             if !takes(start, end, expected) {
                 let bytes = one.bytes;
                 self.found.push(TimelineViolation::TransferTime { transfer, bytes, start, end, expected });
             }
-            if one.channel >= dma.channels {
-                let (channel, channels) = (one.channel, dma.channels);
+            if let Some(channel) = one.channel.filter(|&channel| channel >= dma.channels) {
+                let channels = dma.channels;
                 self.found.push(TimelineViolation::NoSuchChannel { transfer, channel, channels });
             }
             if one.size < one.bytes || one.bytes == Bytes::ZERO {
@@ -356,14 +384,35 @@ impl Check<'_> {
     fn channels(&mut self) {
         let span = |&at: &usize| self.timeline.transfers[at].span;
         let mut order: Vec<usize> = (0..self.timeline.transfers.len()).collect();
+        order.retain(|&at| self.timeline.transfers[at].channel.is_some());
         order.sort_by_key(|at| (self.timeline.transfers[*at].channel, span(at).start));
         for pair in order.windows(2) {
             let [a, b] = [pair[0], pair[1]].map(|at| &self.timeline.transfers[at]);
-            if a.channel == b.channel && b.span.start < a.span.end {
-                let (first, second, channel) = (pair[0].min(pair[1]), pair[0].max(pair[1]), a.channel);
+            if let Some(channel) = a.channel.filter(|_| a.channel == b.channel && b.span.start < a.span.end) {
+                let (first, second) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
                 let time = b.span.start;
                 self.found.push(TimelineViolation::ChannelBusy { first, second, channel, time });
             }
+        }
+    }
+
+    /// The processor does one thing at a time; that computations do not overlap each other is told by their order.
+    fn processor(&mut self) {
+        let copies = self.timeline.transfers.iter().enumerate();
+        let copies = copies.filter(|(_, one)| one.channel.is_none()).map(|(at, one)| (one.span, at, true));
+        let computations = self.timeline.computations.iter().enumerate().map(|(at, span)| (*span, at, false));
+        let mut doing: Vec<_> =
+            copies.chain(computations).filter(|(span, ..)| span.start < span.end).collect();
+        doing.sort_by_key(|(span, ..)| span.start);
+        for pair in doing.windows(2) {
+            let [(first, a, a_copies), (second, b, b_copies)] = [pair[0], pair[1]];
+            if second.start >= first.end || !(a_copies || b_copies) {
+                continue;
+            }
+            let what = if a_copies && b_copies { "copies transfer" } else { "computes operator" };
+            let (transfer, position) = if a_copies { (a, b) } else { (b, a) };
+            let time = second.start;
+            self.found.push(TimelineViolation::ProcessorBusy { transfer, what, position, time });
         }
     }
 

@@ -1,7 +1,7 @@
 //! A timeline as a list of instructions for a runtime, and back.
 //!
 //! The list is one stream, taken in order. `DMAStart` queues a transfer on its channel and goes on, `DMAWait` waits until the
-//! transfer of an operator has ended, `Compute` takes its time. A transfer starts when its channel is free and its
+//! transfer of an operator has ended, `Compute` and `Copy` take their time. A transfer starts when its channel is free and its
 //! turn has come: [`replay`] runs the stream and gives a timeline that ends no later than the one it came from.
 
 use super::problem::TimelineProblem;
@@ -26,6 +26,17 @@ pub enum Instruction {
         /// Its size.
         size: Bytes,
     },
+    /// Copy weights into a buffer, by the processor.
+    Copy {
+        /// Whose.
+        operator: OperatorId,
+        /// How many bytes.
+        bytes: Bytes,
+        /// Where the buffer begins.
+        offset: Bytes,
+        /// Its size.
+        size: Bytes,
+    },
     /// Wait until the weights of an operator are there.
     DmaWait {
         /// Whose.
@@ -42,7 +53,9 @@ pub enum Instruction {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// An instruction that names what is not there.
-    #[error("instruction {at} names an operator or a channel that is not there")]
+    #[error(
+        "instruction {at} names an operator or a channel that is not there, or copies on a machine that does not"
+    )]
     Unknown {
         /// Which instruction.
         at: usize,
@@ -74,22 +87,23 @@ impl Timeline {
     /// If the timeline is not one of its problem; check it first.
     pub fn instructions(&self) -> Vec<Instruction> {
         let mut transfers: Vec<&Transfer> = self.transfers.iter().collect();
-        transfers.sort_by_key(|transfer| (transfer.span.start, transfer.operator, transfer.channel));
+        // What starts during a copy is queued before it, as before a computation.
+        transfers.sort_by_key(|one| {
+            let turn = if one.channel.is_some() { one.span.start } else { one.span.end };
+            (turn, one.channel.is_some(), one.operator, one.channel)
+        });
         let mut needs_wait = vec![false; self.computations.len()];
-        for transfer in &transfers {
+        for transfer in transfers.iter().filter(|transfer| transfer.channel.is_some()) {
             needs_wait[transfer.operator.index()] = true;
         }
         let mut list = Vec::with_capacity(self.computations.len() + 2 * transfers.len());
         let mut queue = transfers.into_iter().peekable();
         let mut start = |list: &mut Vec<Instruction>, ready: &dyn Fn(&Transfer) -> bool| {
             while let Some(one) = queue.next_if(|one| ready(one)) {
-                let (operator, channel, bytes) = (one.operator, one.channel, one.bytes);
-                list.push(Instruction::DmaStart {
-                    operator,
-                    channel,
-                    bytes,
-                    offset: one.offset,
-                    size: one.size,
+                let Transfer { operator, channel, bytes, offset, size, .. } = *one;
+                list.push(match channel {
+                    Some(channel) => Instruction::DmaStart { operator, channel, bytes, offset, size },
+                    None => Instruction::Copy { operator, bytes, offset, size },
                 });
             }
         };
@@ -129,8 +143,16 @@ pub fn replay(problem: &TimelineProblem, stream: &[Instruction]) -> Result<Timel
                 let end = takes.and_then(|takes| start.checked_add(takes)).ok_or_else(too_long)?;
                 free[channel as usize] = end;
                 arrived[operator.index()] = arrived[operator.index()].max(end);
-                let span = Span { start, end };
+                let (span, channel) = (Span { start, end }, Some(channel));
                 timeline.transfers.push(Transfer { operator, channel, bytes, span, offset, size });
+            }
+            Instruction::Copy { operator, bytes, offset, size } => {
+                let rate = problem.copy_rate().filter(|_| operator.index() < problem.len());
+                let rate = rate.ok_or(ReplayError::Unknown { at })?;
+                let end = Time::at_rate(bytes.get(), rate).and_then(|takes| now.checked_add(takes));
+                let span = Span { start: now, end: end.ok_or_else(too_long)? };
+                now = span.end;
+                timeline.transfers.push(Transfer { operator, channel: None, bytes, span, offset, size });
             }
             Instruction::DmaWait { operator } => {
                 let end = arrived.get(operator.index()).ok_or(ReplayError::Unknown { at })?;
@@ -170,6 +192,9 @@ pub fn write_instructions<'a>(
                 Instruction::DmaStart { operator, channel, bytes, offset, .. } => {
                     let rest = [channel.to_string(), bytes.to_string(), offset.to_string()];
                     ("DMAStart", operator, rest)
+                }
+                Instruction::Copy { operator, bytes, offset, .. } => {
+                    ("Copy", operator, [String::new(), bytes.to_string(), offset.to_string()])
                 }
                 Instruction::DmaWait { operator } => ("DMAWait", operator, Default::default()),
                 Instruction::Compute { operator } => ("Compute", operator, Default::default()),

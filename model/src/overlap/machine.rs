@@ -15,6 +15,9 @@
 //! startup = 20e-6                 # seconds per transfer; default 0
 //! bandwidth = 50e6                # bytes per second of each channel
 //!
+//! [copy]                          # optional: the processor itself may copy weights, computing nothing meanwhile
+//! bandwidth = 50e6                # bytes per second; no start-up
+//!
 //! [compute]
 //! macs_per_second = 2e9           # operators whose arithmetic (`cost`) is known
 //! bytes_per_second = 400e6        # the others: bytes of all tensors read and made
@@ -73,6 +76,8 @@ pub struct Machine {
     pub startup: Time,
     /// Bytes per second of each channel.
     pub bandwidth: u64,
+    /// Bytes per second at which the processor itself copies weights; none where it does not.
+    pub copy: Option<u64>,
     /// Multiply-accumulates per second, unless the kind has its own.
     pub macs_per_second: u64,
     /// Bytes per second of operators whose arithmetic is not known.
@@ -126,6 +131,7 @@ struct RawMachine {
     about: String,
     memory: RawMemory,
     dma: RawDma,
+    copy: Option<RawCopy>,
     compute: RawCompute,
 }
 
@@ -144,6 +150,12 @@ struct RawMemory {
 struct RawDma {
     channels: Option<Spanned<u32>>,
     startup: Option<Spanned<f64>>,
+    bandwidth: Spanned<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCopy {
     bandwidth: Spanned<f64>,
 }
 
@@ -259,6 +271,7 @@ impl Machine {
             channels,
             startup: source.seconds(dma.startup.as_ref())?,
             bandwidth: source.rate(&dma.bandwidth)?,
+            copy: raw.copy.as_ref().map(|copy| source.rate(&copy.bandwidth)).transpose()?,
             macs_per_second: source.rate(&compute.macs_per_second)?,
             bytes_per_second: source.rate(&compute.bytes_per_second)?,
             overhead: source.seconds(compute.overhead.as_ref())?,
@@ -373,6 +386,7 @@ mod tests {
         assert!(
             wrong("[dma]", "[dma]\nchannels = 0").contains("channels must be from 1 to 64: `channels = 0`")
         );
+        assert!(wrong("[compute]", "[copy]\nbandwidth = 0\n[compute]").contains("line 8: a rate must be"));
         assert!(wrong("capacity = 100", "").contains("missing field `capacity`"));
         assert!(wrong("[memory]", "[memory").starts_with("m.toml, line 2: "));
     }

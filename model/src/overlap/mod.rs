@@ -24,6 +24,7 @@ mod instructions;
 mod machine;
 mod problem;
 mod program;
+mod residency;
 mod time;
 mod timeline;
 
@@ -32,7 +33,11 @@ pub use check::{TimelineViolation, check_timeline};
 pub use instructions::{Instruction, ReplayError, replay, write_instructions};
 pub use machine::{Machine, MachineError, PRESETS, Rates, read_times};
 pub use problem::{Dma, TimedOperator, TimelineError, TimelineProblem, sliced};
-pub use program::{Course, OverlapError, OverlapOptions, OverlapProgram, OverlapSegment, Piece, RegionOrder};
+pub use program::{
+    Activations, Course, OverlapError, OverlapOptions, OverlapProgram, OverlapSegment, Piece, RegionOrder,
+    WeightBlock,
+};
+pub use residency::{Residency, residency_bound};
 pub use time::Time;
 pub use timeline::{Slot, Span, Timeline, Transfer};
 

@@ -54,7 +54,7 @@ pub enum TimelineError {
 
 /// Operators in a fixed order, DMA, and memory on chip. Validated once, immutable.
 ///
-/// All times of a problem, computations and transfers, add up to at most [`Time::LONGEST`], all rounded weights and the
+/// All times of a problem, computations, transfers and copies, add up to at most [`Time::LONGEST`], all rounded weights and the
 /// largest activations to at most 2^63 - 1 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineProblem {
@@ -62,6 +62,8 @@ pub struct TimelineProblem {
     operators: Vec<TimedOperator>,
     /// Per operator: time to fetch its weights in one transfer; none without weights.
     loads: Vec<Option<Time>>,
+    /// Bytes per second at which the processor copies weights, where it does.
+    copy: Option<u64>,
     /// Per operator: weights rounded up to the alignment.
     buffers: Vec<Bytes>,
     dma: Dma,
@@ -122,7 +124,8 @@ impl TimelineProblem {
             loads.push(load);
             buffers.push(buffer);
         }
-        Ok(Self { name: name.into(), operators, loads, buffers, dma, capacity, alignment, parity })
+        let name = name.into();
+        Ok(Self { name, operators, loads, copy: None, buffers, dma, capacity, alignment, parity })
     }
 
     /// A problem on a machine, without slicing.
@@ -135,7 +138,47 @@ impl TimelineProblem {
         operators: Vec<TimedOperator>,
     ) -> Result<Self, TimelineError> {
         let dma = Dma { channels: machine.channels, startup: machine.startup, bandwidth: machine.bandwidth };
-        Self::new(name, operators, dma, machine.capacity, machine.alignment)
+        let problem = Self::new(name, operators, dma, machine.capacity, machine.alignment)?;
+        match machine.copy {
+            Some(rate) => problem.with_copy(rate),
+            None => Ok(problem),
+        }
+    }
+
+    /// Other operators on the same machine, with another capacity. O(n).
+    ///
+    /// # Errors
+    /// See [`TimelineError`].
+    pub fn with(&self, operators: Vec<TimedOperator>, capacity: Bytes) -> Result<Self, TimelineError> {
+        let problem = Self::new(self.name.clone(), operators, self.dma, capacity, self.alignment)?;
+        match self.copy {
+            Some(rate) => problem.with_copy(rate),
+            None => Ok(problem),
+        }
+    }
+
+    /// With a processor that may copy weights itself, at so many bytes per second. O(n).
+    ///
+    /// # Errors
+    /// See [`TimelineError`].
+    pub fn with_copy(mut self, rate: u64) -> Result<Self, TimelineError> {
+        if rate == 0 {
+            return Err(TimelineError::Zero("the rate of copies"));
+        }
+        self.copy = Some(rate);
+        let mut sum = Some(Time::ZERO);
+        for (at, one) in self.operators.iter().enumerate() {
+            let more = [
+                Some(one.compute),
+                self.loads[at].or(Some(Time::ZERO)),
+                Time::at_rate(one.weights.get(), rate),
+            ];
+            sum = more.into_iter().fold(sum, |sum, more| sum?.checked_add(more?));
+            if sum.is_none_or(|sum| sum > Time::LONGEST) {
+                return Err(TimelineError::TooLong { operator: OperatorId::at(at), name: one.name.clone() });
+            }
+        }
+        Ok(self)
     }
 
     /// With at least these sizes for the two buffers of ping-pong: they are shared by all segments of a program.
@@ -183,6 +226,18 @@ impl TimelineProblem {
     /// Time to fetch the weights of the operator at a position in one transfer; none without weights.
     pub fn load(&self, at: usize) -> Option<Time> {
         self.loads[at]
+    }
+
+    /// Bytes per second at which the processor copies weights; none where it does not.
+    pub fn copy_rate(&self) -> Option<u64> {
+        self.copy
+    }
+
+    /// Time in which the processor copies the weights of the operator at a position; none without weights, or where it
+    /// does not copy.
+    pub fn copy(&self, at: usize) -> Option<Time> {
+        self.loads[at]?;
+        Time::at_rate(self.operators[at].weights.get(), self.copy?)
     }
 
     /// Bytes of the buffer for the weights of the operator at a position: rounded up.
@@ -285,6 +340,19 @@ mod tests {
         assert!(new(operator(0, 1 << 40, 0), Dma { bandwidth: 1, ..DMA }).contains("106 days"));
         assert!(new(operator(0, u64::MAX, 0), Dma { bandwidth: u64::MAX, ..DMA }).contains("leave 63 bits"));
         assert!(new(operator(0, 1, 0), Dma { channels: 0, ..DMA }).contains("channels must not be zero"));
+    }
+
+    #[test]
+    fn the_processor_copies_at_its_rate() {
+        let operators = vec![operator(5, 100, 8), operator(5, 0, 8)];
+        let p = TimelineProblem::new("p", operators, DMA, Bytes::new(120), Bytes::new(16)).unwrap();
+        assert_eq!(p.copy(0), None);
+        let copying = p.clone().with_copy(500_000_000_000).unwrap();
+        assert_eq!([copying.copy(0), copying.copy(1)], [Some(Time::new(200)), None]);
+        assert_eq!(p.clone().with_copy(0), Err(TimelineError::Zero("the rate of copies")));
+        let long = vec![operator(0, 1 << 30, 0)];
+        let p = TimelineProblem::new("p", long, DMA, Bytes::new(1), Bytes::new(1)).unwrap();
+        assert!(p.with_copy(1).unwrap_err().to_string().contains("106 days"));
     }
 
     #[test]

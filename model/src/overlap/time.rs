@@ -43,6 +43,12 @@ impl Time {
         u64::try_from(picoseconds / u128::from(rate)).ok().map(Self)
     }
 
+    /// The same rounded down.
+    pub(super) fn at_rate_down(amount: u64, rate: u64) -> Option<Self> {
+        let picoseconds = (u128::from(amount) * u128::from(SECOND)).checked_div(u128::from(rate))?;
+        u64::try_from(picoseconds).ok().map(Self)
+    }
+
     /// Seconds, for people.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / SECOND as f64
@@ -108,6 +114,8 @@ mod tests {
         assert_eq!(Time::at_rate(u64::MAX, 1), None);
         assert_eq!(Time::at_rate(1, 0), None);
         assert_eq!(Time::at_rate(0, 7), Some(Time::ZERO));
+        assert_eq!(Time::at_rate_down(3, 2_000_000_000_000), Some(Time(1)));
+        assert_eq!(Time::at_rate_down(1, 0), None);
     }
 
     #[test]

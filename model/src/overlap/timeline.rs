@@ -18,8 +18,8 @@ pub struct Span {
 pub struct Transfer {
     /// Whose weights, by position in the problem.
     pub operator: OperatorId,
-    /// On which channel.
-    pub channel: u32,
+    /// On which channel; none where the processor copies, which computes nothing meanwhile.
+    pub channel: Option<u32>,
     /// How many bytes: all of them.
     pub bytes: Bytes,
     /// When.

@@ -10,8 +10,10 @@ mod offsets;
 mod orders;
 mod pools;
 mod steps;
+mod variants;
 
 pub use joint::JointIlp;
 pub use offsets::{Formulation, Ilp};
 pub use orders::OrderIlp;
 pub use pools::{PoolFormulation, PoolIlp};
+pub(crate) use variants::VARIANTS;

@@ -127,7 +127,7 @@ impl<'a> Run<'a> {
     }
 
     fn is_optimal(&self) -> bool {
-        self.value() == Some(self.bound.value)
+        self.value() == Some(self.bound())
     }
 
     fn is_good(&self, budget: &Budget) -> bool {

@@ -227,7 +227,7 @@ impl Scheduler for TimelineIlp {
                 best = Some(timeline);
             }
             let reached = best.as_ref().map_or(u64::MAX, |best| best.makespan().get());
-            if let Some(units) = believed(answer.bound, most) {
+            if let Some(units) = believed(answer.bound, most).filter(|_| problem.copy_rate().is_none()) {
                 // A bound above a checked timeline would be HiGHS's error; it is not taken over.
                 let proved = (units.max(0) as u64).saturating_mul(form.unit).min(reached);
                 if proved > bound.value.get() {

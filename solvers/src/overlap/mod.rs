@@ -15,9 +15,13 @@
 //!   operator after the other is given to a channel: whoever exchanges two neighbours that are not delays nobody; and a transfer at the end of one
 //!   channel may as well go to one that is free earlier.
 //!
+//! Copies by the processor are not searched. Where the machine has them, `synchronous` may be the answer, and nothing is proved
+//! beyond the general bound.
+//!
 //! Before the search, with two channels, [`pair`] says what is possible without regard to memory, and [`steer`]
 //! makes a timeline that comes near.
 
+#[cfg(feature = "ilp")]
 mod ilp;
 mod memo;
 mod node;
@@ -27,6 +31,7 @@ mod place;
 mod search;
 mod steer;
 
+#[cfg(feature = "ilp")]
 pub use ilp::TimelineIlp;
 use node::{Case, Node};
 pub use orders::{FreeOrder, FreeOrderOutcome, exact_orders};
@@ -53,6 +58,7 @@ pub const SCHEDULES: &[ScheduleEntry] = &[
         source: "own",
         build: |_| Box::new(ExactTimeline),
     },
+    #[cfg(feature = "ilp")]
     ScheduleEntry {
         name: "ilp",
         kind: Kind::Exact,
@@ -118,8 +124,9 @@ impl Known<'_> {
         self.value() <= self.bound.value.get()
     }
 
+    /// Copies by the processor may be faster than all that is searched here.
     fn raise(&mut self, value: u64) {
-        if value > self.bound.value.get() {
+        if self.case.problem.copy_rate().is_none() && value > self.bound.value.get() {
             let witness = TimeWitness::Search { solver: NAME.to_owned() };
             self.bound = TimeBound { value: Time::new(value), witness };
         }

@@ -1,8 +1,9 @@
 //! What is known when some transfers have started: times, room, and how early everything else can be.
 
-use plimsoll_model::overlap::TimelineProblem;
+use plimsoll_model::overlap::{Time, TimelineProblem};
 
 /// A problem in plain numbers, once for all nodes.
+#[cfg_attr(not(feature = "ilp"), allow(dead_code))]
 pub(super) struct Case<'a> {
     pub problem: &'a TimelineProblem,
     /// Per operator: picoseconds to compute.
@@ -34,13 +35,13 @@ struct Ahead {
 const MOST_AHEAD: usize = 1500;
 
 impl Ahead {
-    /// Of these sizes and transfer times, ascending.
+    /// Of these sizes and the times to fetch as much, ascending.
     fn of(items: &[(i64, u64)]) -> Self {
-        let (mut bytes, mut time) = (0, 0);
+        let (mut bytes, mut time) = (0i64, 0u64);
         let mut sums = Vec::with_capacity(items.len() + 1);
         for &(size, load) in items {
             sums.push((size, bytes, time));
-            (bytes, time) = (bytes + size, time + load);
+            (bytes, time) = (bytes + size, time.saturating_add(load));
         }
         sums.push((i64::MAX, bytes, time));
         Self { sums }
@@ -52,8 +53,8 @@ impl Ahead {
     /// choice has more buffers than the smallest that fit, so that many of the largest are no less either.
     fn saved(&self, room: i64) -> u64 {
         let Some(&(_, _, all)) = self.sums.last() else { return 0 };
-        if room <= 0 {
-            return 0;
+        if room <= 0 || all == u64::MAX {
+            return if room <= 0 { 0 } else { all };
         }
         // So many fit whole.
         let fit = self.sums.partition_point(|&(_, before, _)| before <= room) - 1;
@@ -101,11 +102,12 @@ impl<'a> Case<'a> {
             weighted,
         };
         if case.weighted.len() <= MOST_AHEAD {
+            let wholes = case.wholes();
             let mut items: Vec<(i64, u64)> = Vec::new();
             for at in (0..count).rev() {
                 case.ahead.push(Ahead::of(&items));
                 if case.load[at] > 0 {
-                    let item = (case.size[at], case.load[at]);
+                    let item = (case.size[at], wholes[at]);
                     let place = items.partition_point(|other| *other < item);
                     items.insert(place, item);
                 }
@@ -113,6 +115,19 @@ impl<'a> Case<'a> {
             case.ahead.reverse();
         }
         case
+    }
+
+    /// Per operator: the time to fetch as many bytes as its buffer has, where any of these is rounded with a picosecond more. It is
+    /// no less than its load, grows with the buffer, and grows slower than that.
+    fn wholes(&self) -> Vec<u64> {
+        let dma = self.problem.dma();
+        let picoseconds = |size: i64| size as u128 * 1_000_000_000_000;
+        let rounded = self.size.iter().any(|&size| picoseconds(size) % u128::from(dma.bandwidth) != 0);
+        let whole = |&size: &i64| {
+            let bare = Time::at_rate(size as u64, dma.bandwidth).unwrap_or(Time::MAX);
+            bare.get().saturating_add(dma.startup.get()).saturating_add(u64::from(rounded))
+        };
+        self.size.iter().map(whole).collect()
     }
 
     pub fn len(&self) -> usize {

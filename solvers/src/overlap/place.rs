@@ -78,7 +78,7 @@ fn timeline(case: &Case<'_>, node: &Node, offsets: &[Bytes]) -> Timeline {
     for (&(at, start, channel), &offset) in node.starts.iter().zip(offsets) {
         timeline.transfers.push(Transfer {
             operator: OperatorId::at(at),
-            channel: channel as u32,
+            channel: Some(channel as u32),
             bytes: problem.operators()[at].weights,
             span: Span { start: Time::new(start), end: Time::new(start + case.load[at]) },
             offset,

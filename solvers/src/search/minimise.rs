@@ -91,6 +91,9 @@ impl Prover<'_> {
         nodes: u64,
         budget: &mut Budget,
     ) -> Proof {
+        if self.learner.as_ref().is_some_and(|learner| !learner.applies()) {
+            self.learner = None;
+        }
         // A wide instance is left to branching until that has had a fair try.
         let late = nodes >= FIRST_ROUND * WIDE_PATIENCE;
         if let Some(learner) = &mut self.learner {

@@ -2,7 +2,7 @@
 
 use super::Decide;
 use super::canonical::{self, Canonical};
-use super::learn::{LearnRules, Learner, Problem as Orders};
+use super::learn::{LearnRules, Learner};
 use super::minimise::{Progress, Prover, minimise};
 use super::valley::{self, Reduced, Rules};
 use crate::bounds::{conflicts, quick_bound};
@@ -12,6 +12,7 @@ use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver,
     Stats, Stop,
 };
+use std::cell::OnceCell;
 
 /// Its name in the registry and in witnesses.
 pub(super) const NAME: &str = "search";
@@ -86,9 +87,8 @@ impl Search {
                 seeds().map(|seed| Box::new(engine(units, seed)) as _).collect()
             };
             let windows = |rules| Windows::new(&reduced, rules, self.setup.seed);
-            let orders = self.params.learn.and_then(|_| Orders::of(&reduced));
-            let learner = self.params.learn.zip(orders.as_ref());
-            let learner = learner.map(|(rules, orders)| Learner::new(orders, &reduced, rules));
+            let orders = OnceCell::new();
+            let learner = self.params.learn.map(|rules| Learner::new(&orders, &reduced, rules));
             let prover = Prover { reduced: &reduced, windows: self.params.windows.map(windows), learner };
             minimise(instance, reduced.grain, (&factory, Some(prover)), progress, budget, observer)
         } else {

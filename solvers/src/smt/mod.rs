@@ -3,5 +3,7 @@
 mod encode;
 mod offsets;
 mod run;
+mod variants;
 
 pub use offsets::{Encoding, Smt, Theory};
+pub(crate) use variants::VARIANTS;

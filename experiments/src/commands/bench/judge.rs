@@ -55,6 +55,15 @@ pub fn judge(
         row.lower_bound = said.lower_bound;
         row.bound_witness = said.witness.unwrap_or_default();
     }
+    match attempt.elapsed {
+        Some(Ok(elapsed)) => {
+            row.own_seconds = Some(elapsed.seconds);
+            row.own_resolution = Some(elapsed.resolution);
+        }
+        Some(Err(why)) => errors.push(why.to_string()),
+        None if whose == Whose::Own => row.own_seconds = said.seconds,
+        None => {}
+    }
     // Our own exit codes say what the row says already.
     let spoken = whose == Whose::Own && row.status == "done" && !attempt.timed_out;
     errors.extend(attempt.remark.filter(|_| !spoken));

@@ -11,9 +11,10 @@ use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::plan::ProblemKind;
 use plimsoll::report::profile::profile;
+use plimsoll::report::ratios;
 use plimsoll::report::rows::Row;
 use plimsoll::report::summary::{self, Peer, Question};
-use plimsoll::report::times::{self, Times};
+use plimsoll::report::times::{self, Clock, Times};
 use plimsoll::report::trace::TraceRow;
 use plimsoll::suite::{CORPORA, Case, Origin, SUITES, Suite, cases, corpora, fits_any};
 use runs::Bench;
@@ -82,8 +83,10 @@ fn report(bench: &Bench, record: &Record, notes: &[String], store: Option<&Store
         }
         if comparison.is_asked {
             let times = Times::of(rows, problem);
-            let ratios = comparison.reference.and_then(|reference| times::ratios(&times, reference));
-            for table in [ratios, times::table(&times, comparison.shift)].into_iter().flatten() {
+            let reference = comparison.reference;
+            let ratios = reference.and_then(|reference| ratios::ratios(&times, reference, Clock::Bench));
+            let own = reference.and_then(|reference| ratios::own_ratios(rows, problem, reference));
+            for table in [own, ratios, times::table(&times, comparison.shift)].into_iter().flatten() {
                 let _ = write!(text, "\n{problem}, times\n\n{}", table.text());
             }
         }

@@ -405,7 +405,7 @@ fn problems(args: &BenchArgs) -> Result<Vec<ProblemKind>, Failure> {
     }
 }
 
-/// The peers with their versions; `known` names are taken.
+/// The peers with their versions and patterns; `known` names are taken.
 fn externals(args: &BenchArgs, known: &[&str]) -> Result<Vec<External>, Failure> {
     let peers = args.external.iter().map(|text| External::parse(text));
     let mut peers: Vec<External> = peers.collect::<Result<_, _>>().map_err(Failure::input)?;
@@ -416,6 +416,9 @@ fn externals(args: &BenchArgs, known: &[&str]) -> Result<Vec<External>, Failure>
     }
     for text in &args.external_version {
         External::ask_version(&mut peers, text).map_err(Failure::input)?;
+    }
+    for text in &args.external_elapsed {
+        External::tell_elapsed(&mut peers, text).map_err(Failure::input)?;
     }
     Ok(peers)
 }

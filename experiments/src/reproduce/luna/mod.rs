@@ -1,13 +1,15 @@
-//! Memory of control-flow graphs: reuse by three strategies, branches merged into blocks (SOURCES S0).
-//!
-//! Its table 3 and the overlap of transfers with computation are no part of this.
+//! Memory of control-flow graphs: reuse by three strategies, branches merged into blocks, transfers overlapped with
+//! computation (SOURCES S0).
 
 mod against;
 mod answer;
 mod figures;
 mod models;
 mod printed;
+mod startup;
 mod tables;
+mod timed;
+mod times;
 
 use super::{Context, ReproduceError, Reproduction, named};
 use crate::branches::{Comparison, OrderedProgram, compare, held, ordered_program};
@@ -17,6 +19,7 @@ use models::StandIn;
 use plimsoll_model::Bytes;
 use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
+use plimsoll_model::overlap::Machine;
 use plimsoll_model::program::ProgramOptions;
 
 /// A graph planned by every scheme.
@@ -31,6 +34,8 @@ struct Measured {
 pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::default();
     printed::arithmetic(&mut found);
+    times::arithmetic(&times::ROWS, &mut found);
+    times::splits(&times::ROWS, &mut found);
     found.section("What stands in for the paper's models");
     let stand_ins = models::stand_ins(&mut found)?;
     found.line("the paper's models are not public");
@@ -39,10 +44,27 @@ pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError>
     let measured = stand_ins.iter().map(measure).collect::<Result<Vec<_>, _>>()?;
     tables::before(&stand_ins, &measured, &mut found);
     tables::after(&stand_ins, &measured, &mut found);
+    overlap(context, &stand_ins, &Machine::find(MACHINE)?, &mut found)?;
     figures::draw(context, &stand_ins, &measured, &mut found)?;
     let sampled = against::sample(context, &stand_ins, measured)?;
     answer::answer(&sampled, &mut found);
     Ok(found)
+}
+
+/// The machine of table 3.
+const MACHINE: &str = "luna";
+
+/// Table 3: ping-pong on a machine, and start-ups.
+fn overlap(
+    context: &Context<'_>,
+    stand_ins: &[StandIn],
+    machine: &Machine,
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
+    let measured = timed::measure(context, stand_ins, machine)?;
+    timed::table(&measured, machine, found);
+    timed::write(&measured, found);
+    startup::startup(&measured, machine, found)
 }
 
 fn options(boundary: Boundary) -> ProgramOptions {

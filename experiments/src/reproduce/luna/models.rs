@@ -17,6 +17,16 @@ pub(super) struct StandIn {
     pub differs: &'static str,
 }
 
+/// The part of the joined model that has a row of its own in table 3, and what stands in for it.
+const BODY: (&str, &str) = ("BodyDetect", "vww_96_int8");
+
+impl StandIn {
+    /// True where it is in the place of that model of the paper.
+    pub fn serves(&self, model: &str) -> bool {
+        self.paper == model || (model, self.graph.name()) == BODY
+    }
+}
+
 /// A file below the corpora: folder, stem, extension; in whose place; how it differs.
 type File = (&'static str, &'static str, &'static str, &'static str);
 

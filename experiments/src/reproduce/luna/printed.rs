@@ -130,7 +130,6 @@ pub(super) fn arithmetic(found: &mut Reproduction) {
         if same { "merging gains nothing, as the text says" } else { "merging changes something" },
         wake_up.naive as f64 / wake_up.before[0] as f64
     ));
-    found.line("table 3 (times) is no part of this");
 }
 
 /// What is odd about the numbers of one model.

@@ -1,14 +1,22 @@
 //! Schedules of whole graphs: every segment on its own, checked, and put together along the course.
 
+mod front;
+mod placed;
+mod speculation;
+
 use plimsoll_model::graph::Graph;
 use plimsoll_model::overlap::{
-    Machine, OverlapError, OverlapOptions, OverlapProgram, RegionOrder, ScheduleEntry, ScheduleSetup, Time,
-    Timeline, check_timeline, compute_bound, memory_bound, transfer_bound,
+    Machine, OverlapError, OverlapOptions, OverlapProgram, RegionOrder, ScheduleEntry, ScheduleSetup,
+    Scheduler, Time, Timeline, TimelineProblem, check_timeline, compute_bound, memory_bound, transfer_bound,
 };
 use plimsoll_model::{Bytes, Claim, SolveError};
 
 use crate::graphs::OrderedRegion;
 use crate::run::Limits;
+
+pub use front::{Candidate, Front, FrontPoint, front};
+pub use placed::placed_activations;
+pub use speculation::{Guess, Speculated, Speculation, speculate};
 
 /// Segments of a path that are laid out one by one for pictures and sums.
 pub const MOST_SEGMENTS: usize = 100_000;
@@ -61,7 +69,7 @@ pub struct Scheduled {
     pub makespan: Time,
     /// What no timelines of the segments can go below.
     pub lower_bound: Time,
-    /// Most bytes on chip.
+    /// Most bytes on chip, resident weights included.
     pub peak: Bytes,
     /// Positions of the segments along the longest run.
     pub path: Vec<usize>,
@@ -95,7 +103,7 @@ pub fn program(
     graph: &Graph,
     regions: &[OrderedRegion],
     machine: &Machine,
-    options: OverlapOptions,
+    options: OverlapOptions<'_>,
 ) -> Result<OverlapProgram, OverlapError> {
     let orders: Vec<RegionOrder<'_>> =
         regions.iter().rev().map(|one| RegionOrder { storages: &one.storages, order: &one.order }).collect();
@@ -130,40 +138,58 @@ pub fn schedule(
     setup: ScheduleSetup,
     limits: Limits,
 ) -> Result<Scheduled, ScheduleError> {
+    fits(program)?;
     let scheduler = (entry.build)(setup);
     let (mut timelines, mut bounds) = (Vec::new(), Vec::new());
     let mut peak = Bytes::ZERO;
     for segment in program.segments() {
-        let problem = &segment.problem;
-        if let Some(at) = problem.too_large() {
-            let one = &problem.operators()[at];
-            return Err(ScheduleError::Infeasible {
-                operator: one.name.clone(),
-                activations: one.activations,
-                weights: problem.buffer(at),
-                capacity: problem.capacity(),
-            });
-        }
-        let outcome = scheduler.solve(problem, &mut limits.budget()).map_err(ScheduleError::Unfit)?;
-        let timeline = outcome.timeline.ok_or(ScheduleError::Nothing)?;
-        let refused = |reason: String| ScheduleError::Refused { segment: problem.name().to_owned(), reason };
-        if let Some(first) = check_timeline(problem, &timeline).first() {
-            return Err(refused(first.to_string()));
-        }
-        if outcome.makespan != Some(timeline.makespan()) || outcome.lower_bound.value > timeline.makespan() {
-            return Err(refused(
-                "its makespan is not that of the timeline, or below its own bound".to_owned(),
-            ));
-        }
-        peak = peak.max(timeline.peak(problem));
-        bounds.push(outcome.lower_bound.value);
+        let (timeline, bound) = solved(&segment.problem, scheduler.as_ref(), limits)?;
+        peak = peak.max(timeline.peak(&segment.problem));
+        bounds.push(bound);
         timelines.push(timeline);
     }
     let time = |at: usize| timelines[at].makespan();
     let makespan = program.longest(&time).ok_or(ScheduleError::TooLong)?;
     let lower_bound = program.longest(&|at| bounds[at]).ok_or(ScheduleError::TooLong)?;
+    let peak = Bytes::new(peak.get() + program.residency().bytes.get());
     let path = program.path(&time, MOST_SEGMENTS);
     let computing = |&at: &usize| compute_bound(&program.segments()[at].problem).value;
     let computing = path.iter().map(computing).sum();
     Ok(Scheduled { timelines, bounds, makespan, lower_bound, peak, path, computing })
+}
+
+/// Finds the first operator that no schedule can run.
+///
+/// # Errors
+/// [`ScheduleError::Infeasible`] with it.
+pub fn fits(program: &OverlapProgram) -> Result<(), ScheduleError> {
+    let mut problems = program.segments().iter().map(|segment| &segment.problem);
+    let Some((problem, at)) = problems.find_map(|problem| Some((problem, problem.too_large()?))) else {
+        return Ok(());
+    };
+    let one = &problem.operators()[at];
+    Err(ScheduleError::Infeasible {
+        operator: one.name.clone(),
+        activations: one.activations,
+        weights: problem.buffer(at),
+        capacity: problem.capacity(),
+    })
+}
+
+/// A checked timeline of one segment that fits, and the lower bound with it.
+fn solved(
+    problem: &TimelineProblem,
+    scheduler: &dyn Scheduler,
+    limits: Limits,
+) -> Result<(Timeline, Time), ScheduleError> {
+    let outcome = scheduler.solve(problem, &mut limits.budget()).map_err(ScheduleError::Unfit)?;
+    let timeline = outcome.timeline.ok_or(ScheduleError::Nothing)?;
+    let refused = |reason: String| ScheduleError::Refused { segment: problem.name().to_owned(), reason };
+    if let Some(first) = check_timeline(problem, &timeline).first() {
+        return Err(refused(first.to_string()));
+    }
+    if outcome.makespan != Some(timeline.makespan()) || outcome.lower_bound.value > timeline.makespan() {
+        return Err(refused("its makespan is not that of the timeline, or below its own bound".to_owned()));
+    }
+    Ok((timeline, outcome.lower_bound.value))
 }

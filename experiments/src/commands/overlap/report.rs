@@ -1,144 +1,19 @@
-//! `plimsoll overlap`: fetches weights while operators compute, and says how far from the limit that is.
+//! What `overlap` prints of the schedules of one program.
 
-use crate::cli::OverlapArgs;
-use crate::commands::{choose, free_order};
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
-use crate::output;
-use plimsoll::graphs::GraphRun;
-use plimsoll::model::overlap::{
-    Machine, OverlapProgram, ScheduleEntry, Time, TimelineProblem, read_times, write_instructions,
-};
-use plimsoll::model::{Bytes, graph::Graph};
-use plimsoll::overlap::{ProgramBounds, ScheduleError, Scheduled, bounds, program, schedule};
+use super::Row;
+use super::speculation::SpeculationReport;
+use plimsoll::model::graph::Graph;
+use plimsoll::model::overlap::{Machine, OverlapProgram, Time, TimelineProblem};
+use plimsoll::overlap::{ProgramBounds, ScheduleError};
 use plimsoll::report::percent;
 use plimsoll::report::table::{Align, Table};
-use plimsoll::report::timeline::Playback;
-use plimsoll::run::Limits;
 use serde::Serialize;
 use std::fmt::Write as _;
-
-/// Runs the command.
-pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
-    let registry = plimsoll::registry();
-    let order = choose::named(&registry.orders, &args.order, "order")?;
-    let entries = chosen(&registry.schedules, &args.schedule)?;
-    let outputs = [&args.trace, &args.gantt, &args.instructions];
-    output::check_targets(&outputs, &[&args.model.model])?;
-    if args.liveness.weights {
-        return Err(Failure::input("--weights: here weights are fetched, not held all the time"));
-    }
-    let machine = machine(args)?;
-    if args.free_order {
-        return free_order::main(args, &machine, limits_of_schedules(args));
-    }
-    let import = args.model.read()?;
-    let graph = &import.graph;
-    let run = GraphRun {
-        liveness: args.liveness.options(),
-        order,
-        setup: args.effort.setup(),
-        limits: args.effort.limits(),
-    };
-    let regions = run.order(graph)?;
-    let program = program(graph, &regions, &machine, args.options()).map_err(Failure::input)?;
-    let limits = bounds(&program).map_err(Failure::input)?;
-    let mut rows = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let result = schedule(&program, entry, args.setup(), limits_of_schedules(args));
-        if let Err(error @ ScheduleError::Refused { .. }) = result {
-            return Err(Failure::internal(format!("{}: {error}", entry.name)));
-        }
-        rows.push((entry.name, result));
-    }
-    store(args, graph, &machine, &program, &rows)?;
-    let report = Report::new(graph, &machine, &program, limits, &rows, import.assumed);
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
-    Ok(code(&rows))
-}
-
-/// Limits of a schedule per segment: those given, else so many nodes that a search takes about a second.
-fn limits_of_schedules(args: &OverlapArgs) -> Limits {
-    let given = args.effort.limits();
-    let none = given.time.is_none() && given.nodes.is_none();
-    if none { Limits { nodes: Some(SEARCH_NODES), ..given } } else { given }
-}
-
-/// Nodes of a search per segment where no limit is given.
-const SEARCH_NODES: u64 = 20_000;
-
-type Row = (&'static str, Result<Scheduled, ScheduleError>);
-
-fn chosen(all: &[&'static ScheduleEntry], name: &str) -> Result<Vec<&'static ScheduleEntry>, Failure> {
-    if name == "all" {
-        return Ok(all.to_vec());
-    }
-    let known: Vec<&str> = all.iter().map(|entry| entry.name).chain(["all"]).collect();
-    let found = all.iter().find(|entry| entry.name == name);
-    found.map(|entry| vec![*entry]).ok_or_else(|| choose::unknown("schedule", name, &known))
-}
-
-fn machine(args: &OverlapArgs) -> Result<Machine, Failure> {
-    let mut machine = Machine::find(&args.machine).map_err(Failure::input)?;
-    if let Some(capacity) = args.capacity {
-        machine.capacity = Bytes::new(capacity);
-    }
-    if let Some(times) = &args.times {
-        machine.times = read_times(times).map_err(Failure::input)?;
-    }
-    if let Some(slice) = args.slice {
-        machine.slice = (slice > 0).then_some(Bytes::new(slice));
-    }
-    Ok(machine)
-}
-
-/// Answered where any schedule fits; else why the first does not.
-fn code(rows: &[Row]) -> u8 {
-    if rows.iter().any(|(_, result)| result.is_ok()) {
-        return ANSWERED;
-    }
-    match rows.first() {
-        Some((_, Err(ScheduleError::Infeasible { .. }))) => REFUTED,
-        _ => NOTHING_FOUND,
-    }
-}
-
-/// The fastest; of equals the first.
-fn fastest(rows: &[Row]) -> Option<(&'static str, &Scheduled)> {
-    let found = rows.iter().filter_map(|(name, result)| Some((*name, result.as_ref().ok()?)));
-    found.min_by_key(|(_, scheduled)| scheduled.makespan)
-}
-
-fn store(
-    args: &OverlapArgs,
-    graph: &Graph,
-    machine: &Machine,
-    program: &OverlapProgram,
-    rows: &[Row],
-) -> Result<(), Failure> {
-    let Some((name, scheduled)) = fastest(rows) else { return Ok(()) };
-    let (machine, graph) = (machine.name.as_str(), graph.name());
-    let playback = Playback { graph, machine, schedule: name, program, scheduled };
-    if let Some(path) = &args.trace {
-        output::write_file(path, |file| playback.write_trace(file))?;
-    }
-    if let Some(path) = &args.gantt {
-        output::write_file(path, |file| playback.write_gantt(file))?;
-    }
-    if let Some(path) = &args.instructions {
-        let segments = program.segments().iter().zip(&scheduled.timelines);
-        let lists = segments.map(|(segment, timeline)| (&segment.problem, timeline.instructions()));
-        output::write_file(path, |file| write_instructions(lists, file))?;
-    }
-    Ok(())
-}
+use std::io;
 
 /// What is printed.
 #[derive(Debug, Serialize)]
-struct Report {
+pub(super) struct Report {
     graph: String,
     machine: String,
     capacity: u64,
@@ -149,6 +24,10 @@ struct Report {
     segments: usize,
     weights: u64,
     activations: u64,
+    /// Bytes of weights that stay on chip, rounded up, and blocks.
+    resident: u64,
+    resident_blocks: usize,
+    preload_ps: u64,
     lower_bound_ps: u64,
     lower_bound_seconds: f64,
     compute_bound_ps: u64,
@@ -156,6 +35,8 @@ struct Report {
     memory_bound_ps: u64,
     best: Option<&'static str>,
     schedules: Vec<ScheduleRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speculation: Option<SpeculationReport>,
     assumed: Vec<String>,
 }
 
@@ -172,22 +53,21 @@ struct ScheduleRow {
     /// Share of the makespan in which nothing computes, percent.
     waiting_percent: Option<f64>,
     peak: Option<u64>,
+    /// Wall-clock time of the schedule itself.
+    seconds: f64,
     /// Why there is no timeline.
     reason: Option<String>,
 }
 
 impl ScheduleRow {
-    fn new(
-        name: &'static str,
-        result: &Result<Scheduled, ScheduleError>,
-        bound: Time,
-        reference: Option<Time>,
-    ) -> Self {
-        match result {
+    fn new(row: &Row, bound: Time, reference: Option<Time>) -> Self {
+        let (name, seconds) = (row.name, row.seconds);
+        match &row.result {
             Err(error) => {
                 let claim =
                     if matches!(error, ScheduleError::Infeasible { .. }) { "infeasible" } else { "unknown" };
-                Self { schedule: name, claim, reason: Some(error.to_string()), ..Self::default() }
+                let reason = Some(error.to_string());
+                Self { schedule: name, claim, seconds, reason, ..Self::default() }
             }
             Ok(one) => Self {
                 schedule: name,
@@ -198,6 +78,7 @@ impl ScheduleRow {
                 gain_percent: reference.and_then(|reference| gain(reference, one.makespan)),
                 waiting_percent: share(one.makespan.saturating_sub(one.computing), one.makespan),
                 peak: Some(one.peak.get()),
+                seconds,
                 reason: None,
             },
         }
@@ -205,7 +86,7 @@ impl ScheduleRow {
 }
 
 /// One time in percent of another; none of zero.
-fn share(part: Time, whole: Time) -> Option<f64> {
+pub(super) fn share(part: Time, whole: Time) -> Option<f64> {
     (whole > Time::ZERO).then(|| part.get() as f64 * 100.0 / whole.get() as f64)
 }
 
@@ -215,20 +96,21 @@ fn gain(reference: Time, time: Time) -> Option<f64> {
 }
 
 impl Report {
-    fn new(
+    pub(super) fn new(
         graph: &Graph,
         machine: &Machine,
         program: &OverlapProgram,
         limits: ProgramBounds,
         rows: &[Row],
+        speculation: Option<SpeculationReport>,
         assumed: Vec<String>,
     ) -> Self {
         let problems = || program.segments().iter().map(|segment| &segment.problem);
         // A schedule may have proved more than the bounds that are always there.
-        let proved = rows.iter().filter_map(|(_, result)| Some(result.as_ref().ok()?.lower_bound));
+        let proved = rows.iter().filter_map(|row| Some(row.result.as_ref().ok()?.lower_bound));
         let bound = proved.max().unwrap_or(limits.compute.max(limits.transfers).max(limits.memory));
-        let reference = rows.iter().find(|(name, _)| *name == "synchronous");
-        let reference = reference.and_then(|(_, result)| Some(result.as_ref().ok()?.makespan));
+        let reference = rows.iter().find(|row| row.name == "synchronous");
+        let reference = reference.and_then(|row| Some(row.result.as_ref().ok()?.makespan));
         let weights = problems().flat_map(TimelineProblem::operators).map(|one| one.weights.get());
         Self {
             graph: graph.name().to_owned(),
@@ -240,21 +122,22 @@ impl Report {
             segments: program.segments().len(),
             weights: weights.sum(),
             activations: problems().map(|problem| problem.activations().get()).max().unwrap_or(0),
+            resident: program.residency().bytes.get(),
+            resident_blocks: program.residency().blocks.len(),
+            preload_ps: program.residency().preload.get(),
             lower_bound_ps: bound.get(),
             lower_bound_seconds: bound.seconds(),
             compute_bound_ps: limits.compute.get(),
             transfer_bound_ps: limits.transfers.get(),
             memory_bound_ps: limits.memory.get(),
-            best: fastest(rows).map(|(name, _)| name),
-            schedules: rows
-                .iter()
-                .map(|(name, result)| ScheduleRow::new(name, result, bound, reference))
-                .collect(),
+            best: super::fastest(rows).map(|(name, _)| name),
+            schedules: rows.iter().map(|row| ScheduleRow::new(row, bound, reference)).collect(),
+            speculation,
             assumed,
         }
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for line in &self.assumed {
             let _ = writeln!(text, "assumed      {line}");
@@ -276,6 +159,14 @@ impl Report {
             "memory       {} bytes of activations at most, {} of weights to fetch",
             self.activations, self.weights
         );
+        if self.resident_blocks > 0 {
+            let (blocks, bytes) = (self.resident_blocks, self.resident);
+            let _ = write!(text, "resident     {blocks} blocks of weights, {bytes} bytes");
+            if self.preload_ps > 0 {
+                let _ = write!(text, ", fetched before in {}", time(self.preload_ps));
+            }
+            text.push('\n');
+        }
         let _ = writeln!(
             text,
             "lower bound  {} (compute {}, transfers {}, memory {})",
@@ -295,7 +186,34 @@ impl Report {
                 let _ = writeln!(text, "\n{who}: {reason}");
             }
         }
+        if let Some(speculation) = &self.speculation {
+            text.push_str(&speculation.text());
+        }
         text
+    }
+
+    /// One row per schedule, with what they share.
+    pub(super) fn write_rows(&self, file: &mut dyn io::Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(file);
+        let names = "graph,machine,capacity,steps,segments,weights,activations,resident,lower_bound_ps,schedule,claim,\
+                     makespan_ps,gap_percent,gain_percent,waiting_percent,peak,seconds,reason";
+        writer.write_record(names.split(','))?;
+        let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
+        let share = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.4}"));
+        for row in &self.schedules {
+            let shared =
+                [self.capacity, self.steps as u64, self.segments as u64, self.weights, self.activations];
+            let mut fields = vec![self.graph.clone(), self.machine.clone()];
+            fields.extend(
+                shared.into_iter().chain([self.resident, self.lower_bound_ps]).map(|n| n.to_string()),
+            );
+            fields.extend([row.schedule.to_owned(), row.claim.to_owned(), number(row.makespan_ps)]);
+            fields.extend([row.gap_percent, row.gain_percent, row.waiting_percent].map(share));
+            fields.extend([number(row.peak), format!("{:.6}", row.seconds)]);
+            fields.push(row.reason.clone().unwrap_or_default());
+            writer.write_record(fields)?;
+        }
+        writer.flush()
     }
 
     fn table(&self) -> String {

@@ -1,0 +1,209 @@
+//! `overlap --front`: memory on chip against makespan.
+
+use super::report::share;
+use super::{Programs, limits_of_schedules, store};
+use crate::commands::choose;
+use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::output;
+use plimsoll::Registry;
+
+use plimsoll::model::overlap::{ScheduleEntry, Time};
+use plimsoll::overlap::{Candidate, Front, FrontPoint, ScheduleError, front};
+use plimsoll::report::chart::{Axis, Chart, Series};
+use plimsoll::report::percent;
+use plimsoll::report::table::{Align, Table};
+use serde::Serialize;
+use std::io;
+
+/// Orders tried where none is named.
+const ORDERS: &str = "as-in-file,greedy,exact";
+
+/// Looks for the front and prints it.
+pub(super) fn main(
+    build: &Programs<'_>,
+    registry: &Registry,
+    entries: &[&'static ScheduleEntry],
+    assumed: Vec<String>,
+) -> Result<u8, Failure> {
+    let (args, graph, machine) = (build.args, build.graph, build.machine);
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for name in args.order.as_deref().unwrap_or(ORDERS).split(',') {
+        let order = choose::named(&registry.orders, name.trim(), "order")?;
+        let program = build.program(order)?;
+        // The same order found twice is looked at once.
+        if !candidates.iter().any(|other| other.program == program) {
+            candidates.push(Candidate { order: order.name, program });
+        }
+    }
+    let found = match front(machine, &candidates, entries, limits_of_schedules(args)) {
+        Ok(found) => found,
+        Err(error @ ScheduleError::Infeasible { .. }) => {
+            output::print(&format!("infeasible: {error}\n"))?;
+            return Ok(REFUTED);
+        }
+        Err(error @ ScheduleError::Refused { .. }) => return Err(Failure::internal(error.to_string())),
+        Err(error) => return Err(Failure::input(error)),
+    };
+    if let Some(best) = found.fastest() {
+        store(args, graph, machine, &best.program, (best.schedule, &best.scheduled))?;
+    }
+    let report = FrontReport::new(graph.name(), &machine.name, machine.capacity.get(), &found, assumed);
+    if let Some(path) = &args.plot {
+        let chart = chart(&report, &found);
+        output::write_file(path, |file| chart.write(file))?;
+    }
+    if let Some(path) = &args.output {
+        output::write_file(path, |file| write_points(&report, file))?;
+    }
+    if args.json {
+        output::print_json(&report)?;
+    } else {
+        output::print(&report.text())?;
+    }
+    Ok(ANSWERED)
+}
+
+/// What is printed.
+#[derive(Debug, Serialize)]
+struct FrontReport {
+    graph: String,
+    machine: String,
+    capacity: u64,
+    /// Schedules of the whole program that were made.
+    tried: usize,
+    points: Vec<PointRow>,
+    assumed: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct PointRow {
+    memory: u64,
+    makespan_ps: u64,
+    makespan_seconds: f64,
+    bound_ps: u64,
+    gap_percent: Option<f64>,
+    order: &'static str,
+    schedule: &'static str,
+    buffers: Option<usize>,
+    resident: u64,
+    resident_blocks: usize,
+    preload_ps: u64,
+}
+
+impl PointRow {
+    fn new(point: &FrontPoint) -> Self {
+        let (makespan, residency) = (point.makespan(), point.program.residency());
+        Self {
+            memory: point.memory.get(),
+            makespan_ps: makespan.get(),
+            makespan_seconds: makespan.seconds(),
+            bound_ps: point.bound.get(),
+            gap_percent: share(makespan.saturating_sub(point.bound), point.bound),
+            order: point.order,
+            schedule: point.schedule,
+            buffers: point.buffers,
+            resident: residency.bytes.get(),
+            resident_blocks: residency.blocks.len(),
+            preload_ps: residency.preload.get(),
+        }
+    }
+}
+
+impl FrontReport {
+    fn new(graph: &str, machine: &str, capacity: u64, found: &Front, assumed: Vec<String>) -> Self {
+        let points = found.points.iter().map(PointRow::new).collect();
+        let (graph, machine, tried) = (graph.to_owned(), machine.to_owned(), found.tried);
+        Self { graph, machine, capacity, tried, points, assumed }
+    }
+
+    fn text(&self) -> String {
+        let mut text: String = self.assumed.iter().map(|line| format!("assumed      {line}\n")).collect();
+        text.push_str(&format!("graph        {}\n", self.graph));
+        text.push_str(&format!("machine      {}: {} bytes on chip\n", self.machine, self.capacity));
+        if let Some(best) = self.points.last() {
+            let (time, who) = (Time::new(best.makespan_ps), best.schedule);
+            text.push_str(&format!("best         {time} by {who} in {} bytes\n", best.memory));
+        }
+        text.push_str(&format!("tried        {} schedules of the whole graph\n\n", self.tried));
+        let mut table = Table::new([
+            ("on chip", Align::Right),
+            ("makespan", Align::Right),
+            ("gap %", Align::Right),
+            ("schedule", Align::Left),
+            ("buffers", Align::Right),
+            ("resident", Align::Right),
+            ("order", Align::Left),
+        ]);
+        for row in &self.points {
+            table.row([
+                row.memory.to_string(),
+                Time::new(row.makespan_ps).to_string(),
+                row.gap_percent.map_or("-".to_owned(), percent),
+                row.schedule.to_owned(),
+                row.buffers.map_or("-".to_owned(), |buffers| buffers.to_string()),
+                row.resident.to_string(),
+                row.order.to_owned(),
+            ]);
+        }
+        text.push_str(&table.text());
+        text
+    }
+}
+
+/// One row per point.
+fn write_points(report: &FrontReport, file: &mut dyn io::Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(file);
+    let names = "graph,machine,memory,makespan_ps,bound_ps,gap_percent,order,schedule,buffers,resident,resident_blocks,\
+                 preload_ps";
+    writer.write_record(names.split(','))?;
+    for one in &report.points {
+        let gap = one.gap_percent.map_or(String::new(), |gap| format!("{gap:.4}"));
+        let buffers = one.buffers.map_or(String::new(), |buffers| buffers.to_string());
+        let [memory, makespan, bound] = [one.memory, one.makespan_ps, one.bound_ps].map(|n| n.to_string());
+        let [resident, blocks, preload] =
+            [one.resident, one.resident_blocks as u64, one.preload_ps].map(|n| n.to_string());
+        let (graph, machine) = (report.graph.as_str(), report.machine.as_str());
+        let head = [graph, machine, &memory, &makespan, &bound, &gap, one.order, one.schedule];
+        writer.write_record(head.into_iter().chain([buffers.as_str(), &resident, &blocks, &preload]))?;
+    }
+    writer.flush()
+}
+
+/// Steps of what was found, and of what nothing goes below.
+fn chart(report: &FrontReport, found: &Front) -> Chart {
+    // In the unit that leaves the slowest below a thousand.
+    let slowest = found.points.first().map_or(1.0, |first| first.makespan().seconds());
+    let units =
+        [(1.0, "makespan, seconds"), (1e3, "makespan, milliseconds"), (1e6, "makespan, microseconds")];
+    let (scale, label) =
+        units.into_iter().find(|(scale, _)| slowest * scale >= 1.0).unwrap_or((1e9, "makespan, nanoseconds"));
+    let seconds = |time: Time| time.seconds() * scale;
+    let mut series = Vec::new();
+    let line = |name: &str, colour, dashed, points| Series { name: name.to_owned(), colour, dashed, points };
+    let points = found.points.iter().map(|point| (point.memory.get() as f64, seconds(point.makespan())));
+    let mut points: Vec<(f64, f64)> = points.collect();
+    let capacity = report.capacity as f64;
+    points.extend(found.points.last().map(|last| (capacity, seconds(last.makespan()))));
+    let (low, high) = (points.first().map_or(1.0, |first| first.0), capacity);
+    series.push(line("found", 0, false, points));
+    // The bound for so much memory holds for all with less: it begins where the one before ends.
+    let mut bound = Vec::new();
+    let mut from = low;
+    for &(memory, time) in found.bounds.iter().filter(|(_, time)| *time < Time::MAX) {
+        bound.push((from, seconds(time)));
+        from = memory.get() as f64;
+    }
+    bound.extend(found.bounds.last().map(|&(_, time)| (capacity, seconds(time))));
+    series.push(line("bound", 7, true, bound));
+    Chart {
+        title: format!("{} on {}", report.graph, report.machine),
+        caption: format!(
+            "memory on chip against makespan: {} points of {} tried",
+            report.points.len(),
+            report.tried
+        ),
+        x: Axis { label: "bytes on chip", low, high: high.max(low * 1.01), logarithmic: high > 4.0 * low },
+        y: Axis { label, low: 0.0, high: slowest * scale * 1.06, logarithmic: false },
+        series,
+    }
+}

@@ -1,0 +1,172 @@
+//! How long a peer says it took: from after reading the instance to its answer, by its own clock.
+//!
+//! `NAME=REGEX` says where among what the peer prints the seconds stand: in the one group of the pattern. The last
+//! match counts, on standard output first, then on standard error.
+
+use regex::Regex;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// How much of each stream is searched, bytes from its end.
+const TAIL: u64 = 64 << 10;
+/// Most letters of what was found that a message repeats.
+const SHOWN: usize = 40;
+
+/// Where a peer prints its seconds.
+#[derive(Clone, Debug)]
+pub struct ElapsedPattern(Regex);
+
+/// What a peer says it took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Elapsed {
+    /// Seconds as printed.
+    pub seconds: f64,
+    /// One unit of the last digit printed, seconds: `0.004` has a resolution of 0.001.
+    pub resolution: f64,
+}
+
+/// Why nothing is known of how long a peer took by its own clock.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ElapsedError {
+    /// The pattern is none, or has no group or several.
+    #[error("external elapsed '{text}': {why}")]
+    Pattern {
+        /// As given.
+        text: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// Nothing that was printed fits.
+    #[error("no own time: nothing printed fits '{pattern}'")]
+    NoMatch {
+        /// What was looked for.
+        pattern: String,
+    },
+    /// What fits is no number of seconds.
+    #[error("no own time: '{found}' is no number of seconds")]
+    NotSeconds {
+        /// What the group holds.
+        found: String,
+    },
+}
+
+impl ElapsedPattern {
+    /// Reads the pattern.
+    ///
+    /// # Errors
+    /// [`ElapsedError::Pattern`], with `text` as what was given.
+    pub fn parse(pattern: &str, text: &str) -> Result<Self, ElapsedError> {
+        let wrong = |why: String| ElapsedError::Pattern { text: text.to_owned(), why };
+        // Its message draws the pattern over several lines; the last says what is wrong.
+        let regex = Regex::new(pattern).map_err(|error| {
+            let error = error.to_string();
+            wrong(error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned())
+        })?;
+        match regex.captures_len() - 1 {
+            1 => Ok(Self(regex)),
+            groups => Err(wrong(format!("the pattern has {groups} groups instead of one, for the seconds"))),
+        }
+    }
+
+    /// Finds the seconds in text. O(letters).
+    ///
+    /// # Errors
+    /// [`ElapsedError::NoMatch`], [`ElapsedError::NotSeconds`].
+    pub fn find(&self, text: &str) -> Result<Elapsed, ElapsedError> {
+        let last = self.0.captures_iter(text).last();
+        let no_match = || ElapsedError::NoMatch { pattern: self.0.as_str().to_owned() };
+        let found = last.and_then(|captures| captures.get(1)).ok_or_else(no_match)?.as_str();
+        read(found).ok_or_else(|| ElapsedError::NotSeconds { found: found.chars().take(SHOWN).collect() })
+    }
+
+    /// Finds the seconds among what a process has printed to two files.
+    pub(super) fn find_in(&self, output: &Path, errors: &Path) -> io::Result<Result<Elapsed, ElapsedError>> {
+        Ok(self.find(&format!("{}\n{}", tail(output)?, tail(errors)?)))
+    }
+}
+
+fn tail(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Digits with at most one point, and an exponent, as seconds.
+fn read(text: &str) -> Option<Elapsed> {
+    let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let plain = |c: char| c.is_ascii_digit() || c == '.';
+    if !digits.chars().all(plain) || digits.is_empty() {
+        return None;
+    }
+    let decimals = digits.split_once('.').map_or(0, |(_, behind)| behind.len());
+    let seconds = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite())?;
+    let power = exponent.parse::<i32>().ok()?.checked_sub(i32::try_from(decimals).ok()?)?;
+    Some(Elapsed { seconds, resolution: 10f64.powi(power) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> Result<ElapsedPattern, String> {
+        ElapsedPattern::parse(text, text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_last_match_counts() {
+        let pattern = pattern(r"Elapsed time ([0-9.]+)s").unwrap();
+        let text = "I0000 main.cc:163] Elapsed time 0.002s\nElapsed time 4.364s\nother 9.000s";
+        let found = pattern.find(text).unwrap();
+        assert_eq!(found.seconds.to_bits(), 4.364f64.to_bits());
+        assert!((found.resolution - 0.001).abs() < 1e-15);
+    }
+
+    #[test]
+    fn resolution_is_that_of_the_digits() {
+        for (text, seconds, resolution) in
+            [("0.000", 0.0, 1e-3), ("12", 12.0, 1.0), ("1.50e-3", 1.5e-3, 1e-5), (".5", 0.5, 0.1)]
+        {
+            let found = read(text).unwrap();
+            assert!((found.seconds - seconds).abs() < 1e-12, "{text}");
+            assert!((found.resolution / resolution - 1.0).abs() < 1e-9, "{text}");
+        }
+        for bad in ["", ".", "-1", "1.2.3", "inf", "nan", "1e", "1e999", "1e99999999999", "4 s"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_no_number_is_said() {
+        let pattern = pattern("took (.*) s$").unwrap();
+        let none = pattern.find("nothing").unwrap_err();
+        assert_eq!(none.to_string(), "no own time: nothing printed fits 'took (.*) s$'");
+        let odd = pattern.find("took ages s").unwrap_err();
+        assert_eq!(odd, ElapsedError::NotSeconds { found: "ages".to_owned() });
+    }
+
+    #[test]
+    fn patterns_have_one_group() {
+        assert!(pattern("plain").unwrap_err().contains("has 0 groups instead of one"));
+        assert!(pattern("(a)(b)").unwrap_err().contains("has 2 groups instead of one"));
+        let error = pattern("(a").unwrap_err();
+        assert!(error.contains("unclosed group") && error.lines().count() == 1, "{error}");
+    }
+
+    #[test]
+    fn only_the_tails_are_searched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let filler = "x".repeat(TAIL as usize);
+        std::fs::write(path("out"), format!("t=1s {filler}")).unwrap();
+        std::fs::write(path("err"), "").unwrap();
+        let pattern = pattern("t=([0-9]+)s").unwrap();
+        assert!(pattern.find_in(&path("out"), &path("err")).unwrap().is_err());
+        std::fs::write(path("err"), "t=2s t=3s").unwrap();
+        let found = pattern.find_in(&path("out"), &path("err")).unwrap().unwrap();
+        assert_eq!(found.seconds.to_bits(), 3f64.to_bits());
+    }
+}

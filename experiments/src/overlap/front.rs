@@ -1,0 +1,335 @@
+//! Memory on chip against makespan: what can be had for how much, over orders, schedules, buffers and resident weights.
+//!
+//! For capacities from the least that any operator needs up to that of the machine, and for several shares of what is
+//! left for resident weights, every schedule is tried on every order; what is as small and as fast as no other stays.
+//! Every point is a capacity with timelines made for it, so that it can be had again by asking for that capacity.
+
+use super::{ScheduleError, Scheduled, schedule};
+use crate::run::Limits;
+use plimsoll_heuristics::overlap::{Worth, resident_sets, residents};
+use plimsoll_model::overlap::{
+    Machine, OverlapError, OverlapProgram, ScheduleEntry, ScheduleSetup, Time, residency_bound,
+};
+use plimsoll_model::{Bytes, Kind};
+
+/// Capacities looked at, and how many where steps are many.
+const LEVELS: u64 = 14;
+const FEWEST_LEVELS: u64 = 3;
+/// Steps scheduled in all, roughly.
+const WORK: u64 = 4_000_000;
+/// Shares of the memory that nothing else needs, in eighths, that resident weights may take.
+const SHARES: [u64; 4] = [2, 4, 6, 8];
+/// Sets of resident weights per capacity, roughly.
+const SETS: u64 = 20;
+/// Buffers that `k-buffers` is given.
+const BUFFERS: std::ops::RangeInclusive<usize> = 3..=8;
+
+/// A program under one order, nothing resident.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Who ordered.
+    pub order: &'static str,
+    /// The program on the machine.
+    pub program: OverlapProgram,
+}
+
+/// Something that can be had.
+#[derive(Clone, Debug)]
+pub struct FrontPoint {
+    /// Bytes on chip that the timelines were made for, resident weights included.
+    pub memory: Bytes,
+    /// Who ordered.
+    pub order: &'static str,
+    /// Which schedule.
+    pub schedule: &'static str,
+    /// Buffers, of `k-buffers`.
+    pub buffers: Option<usize>,
+    /// The program: its residency and capacity.
+    pub program: OverlapProgram,
+    /// Timelines that have passed the checker.
+    pub scheduled: Scheduled,
+    /// Nothing is faster with so much memory in any of the orders, whatever is resident.
+    pub bound: Time,
+}
+
+impl FrontPoint {
+    /// Its makespan.
+    pub fn makespan(&self) -> Time {
+        self.scheduled.makespan
+    }
+}
+
+/// What can be had, by ascending memory and descending makespan.
+#[derive(Clone, Debug, Default)]
+pub struct Front {
+    /// The points.
+    pub points: Vec<FrontPoint>,
+    /// Capacities looked at, ascending, and what nothing in them goes below.
+    pub bounds: Vec<(Bytes, Time)>,
+    /// Schedules of the whole program that were made.
+    pub tried: usize,
+}
+
+impl Front {
+    /// The fastest, with the least memory of those.
+    pub fn fastest(&self) -> Option<&FrontPoint> {
+        self.points.last()
+    }
+
+    /// True where nothing so small is as fast.
+    fn wants(&self, memory: Bytes, makespan: Time) -> bool {
+        let before = self.points.partition_point(|point| point.memory <= memory);
+        before.checked_sub(1).is_none_or(|at| self.points[at].makespan() > makespan)
+    }
+
+    fn insert(&mut self, point: FrontPoint) {
+        if !self.wants(point.memory, point.makespan()) {
+            return;
+        }
+        self.points.retain(|other| other.memory < point.memory || other.makespan() < point.makespan());
+        let at = self.points.partition_point(|other| other.memory < point.memory);
+        self.points.insert(at, point);
+    }
+}
+
+/// Looks for the front; `exact` schedules are tried on what the others leave, within the limits for each segment.
+///
+/// # Errors
+/// [`ScheduleError::Infeasible`] where some operator does not fit on chip whatever is done, and what the checker refuses.
+pub fn front(
+    machine: &Machine,
+    candidates: &[Candidate],
+    entries: &[&'static ScheduleEntry],
+    limits: Limits,
+) -> Result<Front, ScheduleError> {
+    let mut search = Search { machine, limits, front: Front::default() };
+    let needs: Vec<Bytes> = candidates.iter().map(|one| needed(&one.program)).collect();
+    let least = needs.iter().copied().min().unwrap_or(Bytes::ZERO);
+    if least > machine.capacity {
+        return Err(candidates.first().map_or(ScheduleError::Nothing, |one| {
+            super::fits(&one.program).err().unwrap_or(ScheduleError::Nothing)
+        }));
+    }
+    let (exact, fast): (Vec<_>, Vec<_>) =
+        entries.iter().copied().partition(|entry| entry.kind == Kind::Exact);
+    let steps: usize =
+        candidates.iter().flat_map(|one| one.program.segments()).map(|one| one.problem.len()).sum();
+    let per_level = (steps as u64).max(1) * (fast.len() + BUFFERS.count()) as u64 * SETS;
+    let levels = (WORK / per_level).clamp(FEWEST_LEVELS, LEVELS);
+    let capacities = levels_between(least, machine.capacity, levels, machine.alignment);
+    for &capacity in &capacities {
+        for (one, &need) in candidates.iter().zip(&needs) {
+            if need <= capacity {
+                search.level(one, capacity, &fast)?;
+            }
+        }
+    }
+    if let Some(entry) = fast.iter().find(|entry| entry.name == "prefetch") {
+        let mut left = WORK;
+        while search.polish(candidates, entry, &mut left)? {}
+    }
+    for entry in exact {
+        search.improve(entry)?;
+    }
+    let Search { mut front, .. } = search;
+    let bound = |capacity: Bytes| bound_within(machine, candidates, &needs, capacity);
+    for point in &mut front.points {
+        point.bound = bound(point.memory);
+    }
+    front.bounds = capacities.iter().map(|&capacity| (capacity, bound(capacity))).collect();
+    front.bounds.extend(front.points.iter().map(|point| (point.memory, point.bound)));
+    front.bounds.sort_unstable();
+    front.bounds.dedup();
+    Ok(front)
+}
+
+/// Least capacity with which every operator runs.
+fn needed(program: &OverlapProgram) -> Bytes {
+    let problems = program.segments().iter().map(|segment| &segment.problem);
+    let needs = problems.flat_map(|problem| {
+        (0..problem.len()).map(|at| {
+            // Buffers begin at multiples of the alignment above the activations.
+            let activations = problem.operators()[at].activations;
+            let floor = if problem.load(at).is_some() {
+                activations.align_up(problem.alignment())
+            } else {
+                Some(activations)
+            };
+            Bytes::new(floor.unwrap_or(activations).get().saturating_add(problem.buffer(at).get()))
+        })
+    });
+    needs.max().unwrap_or(Bytes::ZERO)
+}
+
+/// So many capacities from the least to the largest, at equal ratios, multiples of the alignment but for the ends.
+fn levels_between(least: Bytes, most: Bytes, levels: u64, alignment: Bytes) -> Vec<Bytes> {
+    let ratio = most.get() as f64 / least.get().max(1) as f64;
+    let mut all: Vec<Bytes> = (1..levels.saturating_sub(1))
+        .map(|level| {
+            let bytes = least.get().max(1) as f64 * ratio.powf(level as f64 / (levels - 1) as f64);
+            Bytes::new((bytes as u64).next_multiple_of(alignment.get()))
+        })
+        .filter(|bytes| (least..=most).contains(bytes))
+        .chain([least, most])
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// What nothing in any of the orders goes below with so much memory; [`Time::MAX`] where no order fits.
+fn bound_within(machine: &Machine, candidates: &[Candidate], needs: &[Bytes], capacity: Bytes) -> Time {
+    let small = Machine { capacity, ..machine.clone() };
+    let bound = |one: &Candidate| {
+        let program = one.program.with_resident(&small, &[]).ok()?;
+        residency_bound(&program, machine.resident_weights)
+    };
+    let fitting = candidates.iter().zip(needs).filter(|&(_, &need)| need <= capacity);
+    fitting.filter_map(|(one, _)| bound(one)).min().unwrap_or(Time::MAX)
+}
+
+struct Search<'a> {
+    machine: &'a Machine,
+    limits: Limits,
+    front: Front,
+}
+
+impl Search<'_> {
+    /// Everything with one capacity in one order.
+    fn level(
+        &mut self,
+        one: &Candidate,
+        capacity: Bytes,
+        entries: &[&'static ScheduleEntry],
+    ) -> Result<(), ScheduleError> {
+        let (stays, alignment) = (self.machine.resident_weights, self.machine.alignment);
+        let mut sets: Vec<Vec<usize>> = Vec::new();
+        for worth in Worth::ALL {
+            let order = residents(&one.program, worth, stays);
+            for set in resident_sets(&one.program, &order, capacity, alignment, &SHARES) {
+                if !sets.contains(&set) {
+                    sets.push(set);
+                }
+            }
+        }
+        for set in sets {
+            for entry in entries {
+                let buffers = if entry.name == "k-buffers" { BUFFERS } else { 0..=0 };
+                for buffers in buffers {
+                    self.attempt(one, &set, capacity, entry, buffers)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One schedule; where it leaves memory free, once more without that.
+    fn attempt(
+        &mut self,
+        one: &Candidate,
+        set: &[usize],
+        capacity: Bytes,
+        entry: &'static ScheduleEntry,
+        buffers: usize,
+    ) -> Result<(), ScheduleError> {
+        let Some(point) = self.made(one, set, capacity, entry, buffers)? else { return Ok(()) };
+        let tight = point.scheduled.peak.align_up(self.machine.alignment).filter(|tight| *tight < capacity);
+        let makespan = point.makespan();
+        if self.front.wants(point.memory, makespan) {
+            self.front.insert(point);
+        }
+        if let Some(tight) = tight.filter(|tight| self.front.wants(*tight, makespan))
+            && let Some(point) = self.made(one, set, tight, entry, buffers)?
+        {
+            self.front.insert(point);
+        }
+        Ok(())
+    }
+
+    /// The timelines of one schedule; none where it does not fit.
+    fn made(
+        &mut self,
+        one: &Candidate,
+        set: &[usize],
+        memory: Bytes,
+        entry: &'static ScheduleEntry,
+        buffers: usize,
+    ) -> Result<Option<FrontPoint>, ScheduleError> {
+        let small = Machine { capacity: memory, ..self.machine.clone() };
+        let program = match one.program.with_resident(&small, set) {
+            Ok(program) => program,
+            Err(OverlapError::Resident { .. }) => return Ok(None),
+            Err(_) => return Err(ScheduleError::TooLong),
+        };
+        self.front.tried += 1;
+        match schedule(&program, entry, ScheduleSetup { buffers }, self.limits) {
+            Ok(scheduled) => {
+                let buffers = (entry.name == "k-buffers").then_some(buffers);
+                let (order, schedule, bound) = (one.order, entry.name, Time::ZERO);
+                Ok(Some(FrontPoint { memory, order, schedule, buffers, program, scheduled, bound }))
+            }
+            Err(error @ (ScheduleError::Refused { .. } | ScheduleError::TooLong)) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// On every point: one block more or less on chip, or one instead of another. True where that made a point better and
+    /// there is work left.
+    fn polish(
+        &mut self,
+        candidates: &[Candidate],
+        entry: &'static ScheduleEntry,
+        left: &mut u64,
+    ) -> Result<bool, ScheduleError> {
+        let mut better = false;
+        for point in self.front.points.clone() {
+            let Some(one) = candidates.iter().find(|one| one.order == point.order) else { continue };
+            let steps: usize = one.program.segments().iter().map(|segment| segment.problem.len()).sum();
+            let order = residents(&one.program, Worth::Transfers, self.machine.resident_weights);
+            for set in neighbours(&point.program.residency().blocks, &order) {
+                let price = steps as u64 + 1;
+                if *left < price {
+                    return Ok(false);
+                }
+                *left -= price;
+                let Some(found) = self.made(one, &set, point.memory, entry, 0)? else { continue };
+                if self.front.wants(found.memory, found.makespan()) {
+                    self.front.insert(found);
+                    better = true;
+                    break;
+                }
+            }
+        }
+        Ok(better)
+    }
+
+    /// An exact schedule on every point.
+    fn improve(&mut self, entry: &'static ScheduleEntry) -> Result<(), ScheduleError> {
+        for point in self.front.points.clone() {
+            if point.scheduled.makespan == point.scheduled.lower_bound {
+                continue;
+            }
+            self.front.tried += 1;
+            match schedule(&point.program, entry, ScheduleSetup::default(), self.limits) {
+                Ok(scheduled) if scheduled.makespan < point.makespan() => {
+                    let (schedule, buffers) = (entry.name, None);
+                    self.front.insert(FrontPoint { schedule, buffers, scheduled, ..point });
+                }
+                Err(error @ ScheduleError::Refused { .. }) => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sets with one block more, one less, or one exchanged for another, those worth most first.
+fn neighbours(set: &[usize], order: &[usize]) -> Vec<Vec<usize>> {
+    let without = |gone: usize| set.iter().copied().filter(move |&at| at != gone);
+    let outside: Vec<usize> = order.iter().copied().filter(|at| !set.contains(at)).collect();
+    let more = outside.iter().map(|&new| set.iter().copied().chain([new]).collect());
+    let less = set.iter().map(|&gone| without(gone).collect());
+    let exchanged =
+        outside.iter().flat_map(|&new| set.iter().map(move |&gone| without(gone).chain([new]).collect()));
+    more.chain(exchanged).chain(less).collect()
+}

@@ -1,0 +1,327 @@
+//! Weights that stay on chip: they are not fetched where they are used, and take room all the time.
+//!
+//! Resident blocks lie at the highest addresses, for all segments. Where the machine lets weights stay from run to run, they
+//! are simply there; else all of them are fetched before the program begins, which is part of its time.
+//!
+//! # A bound over all choices
+//! Whatever is resident leaves room for the activations of every operator, so that it takes at most `C - A` bytes, with C the
+//! capacity and A the largest activations. By that, no choice saves a segment more transfer time before any of its operators
+//! than the fractional knapsack of that size does, and no choice saves more of all transfers on a course than the
+//! knapsack over the whole course. [`residency_bound`] is the larger of what these two leave. Where the processor copies,
+//! it counts as one more channel, and the faster way of each transfer counts. Where weights do not stay from run to run, there is
+//! a third reason: fetching them before takes time too.
+
+use super::bound::{compute_bound, fetchers, quickest, time_bound};
+use super::machine::Machine;
+use super::problem::{TimedOperator, TimelineProblem};
+use super::program::{OverlapError, OverlapProgram, OverlapSegment, WeightBlock};
+use super::time::Time;
+use super::timeline::Slot;
+use crate::units::Bytes;
+use std::collections::HashSet;
+
+/// Which blocks stay on chip, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Residency {
+    /// Positions of the blocks, ascending.
+    pub blocks: Vec<usize>,
+    /// Where each lies.
+    pub slots: Vec<Slot>,
+    /// First address above everything else: all slots lie from there on.
+    pub ceiling: Bytes,
+    /// Bytes from there to the end of the memory.
+    pub bytes: Bytes,
+    /// Time to fetch them before the program begins; zero where they stay from run to run.
+    pub preload: Time,
+}
+
+impl Residency {
+    /// Nothing stays.
+    pub fn none(capacity: Bytes) -> Self {
+        let (blocks, slots) = (Vec::new(), Vec::new());
+        Self { blocks, slots, ceiling: capacity, bytes: Bytes::ZERO, preload: Time::ZERO }
+    }
+}
+
+impl OverlapProgram {
+    /// The same program with some blocks on chip all the time, instead of those that are. O(size).
+    ///
+    /// # Errors
+    /// [`OverlapError::Resident`] where they do not fit on chip; segments may still have no room for their operators.
+    ///
+    /// # Panics
+    /// If there is no such block, or the machine is not that of the program.
+    pub fn with_resident(&self, machine: &Machine, chosen: &[usize]) -> Result<Self, OverlapError> {
+        let mut blocks = chosen.to_vec();
+        blocks.sort_unstable();
+        blocks.dedup();
+        let align = u128::from(machine.alignment.get());
+        let sizes = blocks.iter().map(|&at| u128::from(self.blocks[at].bytes.get()).next_multiple_of(align));
+        let too_much = || {
+            let sizes = blocks.iter().map(|&at| u128::from(self.blocks[at].bytes.get()));
+            OverlapError::Resident { bytes: sizes.sum(), capacity: machine.capacity }
+        };
+        let mut end = machine.capacity.get();
+        let mut slots = Vec::with_capacity(blocks.len());
+        for size in sizes {
+            let size = u64::try_from(size).map_err(|_| too_much())?;
+            let top = end.checked_sub(size).ok_or_else(too_much)?;
+            end = top - top % machine.alignment.get();
+            slots.push(Slot { offset: Bytes::new(end), size: Bytes::new(size) });
+        }
+        let ceiling = if blocks.is_empty() { machine.capacity } else { Bytes::new(end) };
+        let preload = if machine.resident_weights { Time::ZERO } else { self.preload(machine, &blocks)? };
+        let bytes = Bytes::new(machine.capacity.get() - ceiling.get());
+        let mut program = self.clone();
+        for segment in &mut program.segments {
+            segment.problem = self.fetching(segment, &blocks, ceiling)?;
+        }
+        program.residency = Residency { blocks, slots, ceiling, bytes, preload };
+        program.share_parity();
+        Ok(program)
+    }
+
+    /// A segment without the transfers of some blocks, below some address.
+    fn fetching(
+        &self,
+        segment: &OverlapSegment,
+        resident: &[usize],
+        ceiling: Bytes,
+    ) -> Result<TimelineProblem, OverlapError> {
+        let old = &segment.problem;
+        let operators = old.operators().iter().zip(&segment.blocks).map(|(operator, block)| {
+            let weights = match *block {
+                Some(block) if resident.binary_search(&block).is_err() => self.blocks[block].bytes,
+                _ => Bytes::ZERO,
+            };
+            TimedOperator { weights, ..operator.clone() }
+        });
+        old.with(operators.collect(), ceiling)
+            .map_err(|source| OverlapError::Segment { segment: old.name().to_owned(), source })
+    }
+
+    /// The time to fetch blocks with nothing beside: the longest first, each on the channel that is free first.
+    fn preload(&self, machine: &Machine, blocks: &[usize]) -> Result<Time, OverlapError> {
+        let too_long = |at: usize| OverlapError::TooLong { operator: self.blocks[at].name.clone() };
+        let mut free = vec![Time::ZERO; machine.channels as usize];
+        let mut order = blocks.to_vec();
+        order.sort_by_key(|&at| std::cmp::Reverse(self.blocks[at].bytes));
+        for at in order {
+            let load = machine.transfer(self.blocks[at].bytes).ok_or_else(|| too_long(at))?;
+            if let Some(first) = free.iter_mut().min() {
+                *first = first.checked_add(load).ok_or_else(|| too_long(at))?;
+            }
+        }
+        Ok(free.into_iter().max().unwrap_or(Time::ZERO))
+    }
+}
+
+/// The most transfer time, in picoseconds, that so many bytes can save: a fractional knapsack that is filled item by item.
+/// Sums over items, the most time per byte first, are kept in a Fenwick tree: O(log n) for each item and question.
+struct Knapsack {
+    /// Per item: its rank, from 1.
+    ranks: Vec<usize>,
+    /// Bytes and time of the item of each rank, from 0.
+    items: Vec<(u64, u64)>,
+    /// Bytes and time summed, by rank, from 1.
+    tree: Vec<(u128, u128)>,
+}
+
+impl Knapsack {
+    /// An empty one for items of so many bytes that save so much time.
+    fn new(items: &[(u64, u64)]) -> Self {
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        let product = |a: usize, b: usize| u128::from(items[a].1) * u128::from(items[b].0);
+        // Those without bytes cost nothing, whatever they save.
+        order.sort_by(|&a, &b| {
+            let free = |at: usize| items[at].0 == 0;
+            free(b).cmp(&free(a)).then_with(|| product(b, a).cmp(&product(a, b)))
+        });
+        let mut ranks = vec![0; items.len()];
+        for (rank, &at) in order.iter().enumerate() {
+            ranks[at] = rank + 1;
+        }
+        let items: Vec<_> = order.iter().map(|&at| items[at]).collect();
+        let tree = vec![(0, 0); items.len() + 1];
+        Self { ranks, items, tree }
+    }
+
+    fn add(&mut self, item: usize) {
+        let mut at = self.ranks[item];
+        let (bytes, saved) = self.items[at - 1];
+        while at < self.tree.len() {
+            self.tree[at].0 += u128::from(bytes);
+            self.tree[at].1 += u128::from(saved);
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// Rounded up, so that what it leaves is a bound.
+    fn most(&self, room: u64) -> u128 {
+        let (mut at, mut left, mut saved) = (0usize, u128::from(room), 0u128);
+        let mut step = self.tree.len().next_power_of_two() / 2;
+        while step > 0 {
+            if let Some(&(bytes, time)) = self.tree.get(at + step)
+                && bytes <= left
+            {
+                (at, left, saved) = (at + step, left - bytes, saved + time);
+            }
+            step /= 2;
+        }
+        // The next item is there, or it would have been counted; it has more than the bytes that are left.
+        let part = self
+            .items
+            .get(at)
+            .map_or(0, |&(bytes, time)| (u128::from(time) * left).div_ceil(u128::from(bytes)));
+        saved + part
+    }
+}
+
+/// A time that no longest run of a program goes below, whichever weights are resident; `program` is the one where none are.
+/// `stays` says that they are there from run to run. None on overflow. O(n log n).
+pub fn residency_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
+    let segments = program.segments();
+    let problems = || segments.iter().map(|segment| &segment.problem);
+    let activations = problems().map(|problem| problem.activations().get()).max().unwrap_or(0);
+    let capacity = problems().map(|problem| problem.capacity().get()).max().unwrap_or(0);
+    let room = capacity.saturating_sub(activations);
+    let each: Vec<Time> = segments.iter().map(|segment| segment_bound(segment, room)).collect();
+    let by_segments = program.longest(&|at| each[at])?;
+    // Any course will do; the one with most to fetch should be long.
+    let loads = |problem: &TimelineProblem| (0..problem.len()).filter_map(|at| quickest(problem, at)).sum();
+    let sums: Vec<Time> = problems().map(loads).collect();
+    let mut runs = vec![0u64; sums.len()];
+    let mut all = Time::ZERO;
+    for at in program.path(&|at| sums[at], MOST_SEGMENTS) {
+        runs[at] += 1;
+        all = all.checked_add(sums[at])?;
+    }
+    let mut items = Vec::with_capacity(program.blocks().len());
+    for block in program.blocks() {
+        let uses = block.uses.iter().map(|&(segment, _)| runs[segment]).sum::<u64>();
+        let load = block.uses.first().and_then(|&(segment, at)| quickest(&segments[segment].problem, at));
+        let fetches = uses.saturating_sub(u64::from(!stays));
+        items.push((block.bytes.get(), load.unwrap_or_default().get().checked_mul(fetches)?));
+    }
+    let beside = |block: &WeightBlock| {
+        let uses = block.uses.iter();
+        let activations =
+            uses.map(|&(segment, at)| segments[segment].problem.operators()[at].activations.get());
+        activations.max().unwrap_or(0)
+    };
+    let beside: Vec<u64> = program.blocks().iter().map(beside).collect();
+    let saved = most_saved(&items, &beside, capacity, room);
+    let channels = problems().map(fetchers).max().unwrap_or(1);
+    let bound = by_segments.max(left(all, saved, channels));
+    if stays { Some(bound) } else { Some(bound.max(fetched_before(program)?)) }
+}
+
+/// What no longest run goes below where resident weights are fetched before it begins.
+///
+/// Blocks used once need not be among them: fetched alone at the start of their segment, they cost the same. So either none is
+/// resident, or one that is used several times is fetched before everything computes.
+fn fetched_before(program: &OverlapProgram) -> Option<Time> {
+    let segments = program.segments();
+    let none = program.longest(&|at| time_bound(&segments[at].problem).value)?;
+    let runs = program.runs();
+    let several = program.blocks().iter().filter(|block| {
+        block.uses.iter().fold(0u64, |sum, &(segment, _)| sum.saturating_add(runs[segment])) > 1
+    });
+    let load = |block: &WeightBlock| {
+        let &(segment, at) = block.uses.first()?;
+        segments[segment].problem.load(at)
+    };
+    let Some(least) = several.filter_map(load).min() else { return Some(none) };
+    let some = program.longest(&|at| compute_bound(&segments[at].problem).value)?.checked_add(least)?;
+    Some(none.min(some))
+}
+
+/// The most time that resident items (bytes, time saved) can save.
+///
+/// Either all of them stay, or let m be the largest that does not. While it is on chip, so are all that stay, beside the
+/// activations of its operator: at most `capacity - beside(m) - bytes(m)` bytes. All larger ones stay; of the smaller ones a
+/// fractional knapsack. The most over all m. O(n log n).
+fn most_saved(items: &[(u64, u64)], beside: &[u64], capacity: u64, room: u64) -> u128 {
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_key(|&at| items[at].0);
+    // Those larger than the one looked at.
+    let mut larger = items.iter().map(|&(bytes, _)| u128::from(bytes)).sum::<u128>();
+    let mut larger_saved = items.iter().map(|&(_, saved)| u128::from(saved)).sum::<u128>();
+    let mut most = if larger <= u128::from(room) { larger_saved } else { 0 };
+    let mut smaller = Knapsack::new(items);
+    for at in order {
+        let (bytes, saved) = items[at];
+        (larger, larger_saved) = (larger - u128::from(bytes), larger_saved - u128::from(saved));
+        let own = capacity.saturating_sub(beside[at]).saturating_sub(bytes).min(room);
+        if let Some(rest) = u128::from(own).checked_sub(larger) {
+            most = most.max(larger_saved + smaller.most(rest as u64));
+        }
+        smaller.add(at);
+    }
+    most
+}
+
+/// What is left to fetch, on so many channels.
+fn left(all: Time, saved: u128, channels: u64) -> Time {
+    let left = u128::from(all.get()).saturating_sub(saved).div_ceil(u128::from(channels.max(1)));
+    Time::new(u64::try_from(left).unwrap_or(u64::MAX))
+}
+
+/// Segments of a course that are looked at for the knapsack over all of it.
+const MOST_SEGMENTS: usize = 100_000;
+
+/// What one segment takes at least where so many bytes of its weights stay on chip, whichever: before operator k starts, what
+/// is left of all up to it has been fetched, and from k on operators compute.
+fn segment_bound(segment: &OverlapSegment, room: u64) -> Time {
+    let problem = &segment.problem;
+    let operators = problem.operators();
+    let load = |at| quickest(problem, at).unwrap_or_default();
+    let mut seen = HashSet::new();
+    // A block that is used again takes no further room.
+    let items: Vec<(u64, u64)> = (0..problem.len())
+        .map(|at| {
+            let again = segment.blocks[at].is_some_and(|block| !seen.insert(block));
+            (if again { 0 } else { operators[at].weights.get() }, load(at).get())
+        })
+        .collect();
+    let mut knapsack = Knapsack::new(&items);
+    let mut rest: Time = operators.iter().map(|one| one.compute).sum();
+    let (mut best, mut fetched) = (rest, Time::ZERO);
+    for (at, one) in operators.iter().enumerate() {
+        if problem.load(at).is_some() {
+            fetched = fetched + load(at);
+            knapsack.add(at);
+            best = best.max(left(fetched, knapsack.most(room), fetchers(problem)) + rest);
+        }
+        rest = rest.saturating_sub(one.compute);
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_knapsack_takes_the_most_time_per_byte_first() {
+        let mut knapsack = Knapsack::new(&[(10, 20), (5, 50), (0, 3), (4, 4)]);
+        assert_eq!(knapsack.most(100), 0);
+        (0..4).for_each(|item| knapsack.add(item));
+        assert_eq!([0, 5, 10, 15, 19, 100].map(|room| knapsack.most(room)), [3, 53, 63, 73, 77, 77]);
+        assert_eq!((knapsack.most(2), knapsack.most(6)), (23, 55));
+        assert_eq!(Knapsack::new(&[]).most(5), 0);
+        assert_eq!(Knapsack::new(&[(0, 0), (3, 0), (0, 0), (1, 7), (0, 4)]).most(0), 0);
+    }
+
+    #[test]
+    fn what_does_not_stay_needs_room_of_its_own() {
+        let (items, beside) = ([(10, 100), (10, 100), (4, 30)], [2, 2, 2]);
+        assert_eq!(most_saved(&items, &beside, 26, 24), 230);
+        // Both of 10 leave no room for that of 4 to come and go; one of 10 leaves 3 bytes beside the other.
+        assert_eq!(most_saved(&items, &beside, 25, 23), 100 + 23);
+        assert_eq!(most_saved(&items, &beside, 22, 20), 100);
+        // Four bytes of one of 10 beside the other.
+        assert_eq!(most_saved(&items, &beside, 16, 14), 40);
+        assert_eq!(most_saved(&[], &[], 5, 5), 0);
+    }
+}

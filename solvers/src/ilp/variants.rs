@@ -1,0 +1,42 @@
+//! The solver `ilp` with one part switched off each, for ablation.
+
+use super::{Formulation, Ilp};
+use plimsoll_model::{Entry, Kind, Offsets, Setup, Solver};
+
+pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
+    program("ilp:no-bridges", "no bridges between cliques", |s| Box::new(ilp(s, |f| f.bridges = 0))),
+    program("ilp:no-stacking", "no stacking cuts", |s| Box::new(ilp(s, |f| f.stacking = false))),
+    program("ilp:no-positions", "positions are not narrowed", |s| Box::new(ilp(s, |f| f.positions = false))),
+    program("ilp:no-absorb", "dominated buffers are kept", |s| Box::new(ilp(s, |f| f.absorb = false))),
+    program("ilp:no-symmetry", "twins and mirror images are kept", |s| {
+        Box::new(ilp(s, |f| f.symmetry = false))
+    }),
+    program("ilp:no-decide", "minimises at once instead of aiming at the bound", |s| {
+        Box::new(ilp(s, |f| f.decide = false))
+    }),
+    program("ilp:plain", "big-M alone", |s| {
+        Box::new(ilp(s, |f| {
+            *f = Formulation {
+                absorb: false,
+                positions: false,
+                stacking: false,
+                bridges: 0,
+                symmetry: false,
+                decide: false,
+                ..*f
+            };
+        }))
+    }),
+];
+
+type Build = fn(Setup) -> Box<dyn Solver<Offsets>>;
+
+const fn program(name: &'static str, about: &'static str, build: Build) -> Entry<Offsets> {
+    Entry { name, kind: Kind::Exact, about, source: "ablation of ilp", build }
+}
+
+fn ilp(setup: Setup, change: fn(&mut Formulation)) -> Ilp {
+    let mut formulation = Formulation::default();
+    change(&mut formulation);
+    Ilp::new(setup).with_formulation(formulation)
+}

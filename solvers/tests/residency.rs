@@ -1,0 +1,99 @@
+//! Resident weights against trying every set of them.
+
+use plimsoll_heuristics::overlap::{Worth, resident_sets, residents};
+use plimsoll_model::graph::{GraphBuilder, Operator, Role, Tensor};
+use plimsoll_model::order::Order;
+use plimsoll_model::overlap::{
+    Machine, OverlapOptions, OverlapProgram, RegionOrder, ScheduleSetup, Scheduler, Time, residency_bound,
+};
+use plimsoll_model::{Budget, Bytes, Claim, graph::LivenessOptions, graph::Storages};
+use plimsoll_solvers::SCHEDULES;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+fn exact() -> Box<dyn Scheduler> {
+    let entry = SCHEDULES.iter().find(|entry| entry.name == "exact").unwrap();
+    (entry.build)(ScheduleSetup::default())
+}
+
+/// A chain whose operators read one of `count` weights each, or none.
+fn chain(rng: &mut StdRng, machine: &Machine) -> OverlapProgram {
+    let mut builder = GraphBuilder::new("chain");
+    let body = builder.body();
+    let weights: Vec<_> = (0..5)
+        .map(|at| builder.tensor(Tensor::new(format!("w{at}"), rng.random_range(1..40u64), Role::Weight)))
+        .collect();
+    let mut last = builder.tensor(Tensor::new("x", rng.random_range(1..10u64), Role::Input));
+    let input = last;
+    let length = rng.random_range(2..6);
+    for at in 0..length {
+        let role = if at + 1 == length { Role::Output } else { Role::Activation };
+        let next = builder.tensor(Tensor::new(format!("t{at}"), rng.random_range(1..10u64), role));
+        let mut operator = Operator::new(format!("o{at}"), "F").reads([last]).makes([next]);
+        if rng.random_bool(0.8) {
+            operator = operator.reads([weights[rng.random_range(0..weights.len())]]);
+        }
+        operator.cost = Some(rng.random_range(0..40));
+        builder.operator(body, operator);
+        last = next;
+    }
+    builder.interface(body, [input], [last]);
+    let graph = builder.build().unwrap();
+    let storages: Storages = graph
+        .storages(plimsoll_model::RegionId::new(0), &LivenessOptions::default(), |_| Bytes::ZERO)
+        .unwrap();
+    let order: Order = storages.problem.as_in_file();
+    let regions = [RegionOrder { storages: &storages, order: &order }];
+    OverlapProgram::new(&graph, &regions, machine, OverlapOptions::default()).unwrap()
+}
+
+/// The least makespan with these blocks on chip; none where something does not fit.
+fn least(program: &OverlapProgram, machine: &Machine, set: &[usize]) -> Option<Time> {
+    let program = program.with_resident(machine, set).ok()?;
+    let mut times = Vec::new();
+    for segment in program.segments() {
+        let outcome = exact().solve(&segment.problem, &mut Budget::unlimited()).unwrap();
+        if outcome.claim == Claim::Infeasible {
+            return None;
+        }
+        times.push(outcome.makespan?);
+    }
+    program.longest(&|at| times[at])
+}
+
+#[test]
+fn no_set_beats_the_bound_and_sets_fit() {
+    let mut rng = StdRng::seed_from_u64(5);
+    let (mut met, mut cases) = (0, 0);
+    for case in 0..400 {
+        let (capacity, channels) = (rng.random_range(60..160u64), rng.random_range(1..3u32));
+        let align = if rng.random_bool(0.3) { 4 } else { 1 };
+        let stays = rng.random_bool(0.7);
+        let copy = if rng.random_bool(0.2) { "[copy]\nbandwidth = 5e11\n" } else { "" };
+        let text = format!(
+            "name = \"m\"\n[memory]\ncapacity = {capacity}\nalignment = {align}\nresident_weights = {stays}\n\
+             [dma]\nchannels = {channels}\nstartup = {}e-12\nbandwidth = 1e12\n\
+             {copy}[compute]\nmacs_per_second = 1e12\nbytes_per_second = 1e12\n",
+            rng.random_range(0..20)
+        );
+        let machine = Machine::parse("m.toml", &text).unwrap();
+        let program = chain(&mut rng, &machine);
+        let blocks = program.blocks().len();
+        let sets = (0..1usize << blocks)
+            .map(|mask| (0..blocks).filter(|at| mask >> at & 1 == 1).collect::<Vec<usize>>());
+        let Some(best) = sets.filter_map(|set| least(&program, &machine, &set)).min() else { continue };
+        let bound = residency_bound(&program, stays).unwrap();
+        assert!(bound <= best, "case {case}: bound {bound:?} above {best:?}");
+        (met, cases) = (met + usize::from(bound == best), cases + 1);
+        for worth in Worth::ALL {
+            let order = residents(&program, worth, stays);
+            for set in resident_sets(&program, &order, machine.capacity, machine.alignment, &[4, 8]) {
+                let with = program.with_resident(&machine, &set).unwrap();
+                let used: u64 = set.iter().map(|&at| program.blocks()[at].bytes.get()).sum();
+                assert!(used <= with.residency().bytes.get());
+                assert!(least(&program, &machine, &set).is_none_or(|time| time >= best));
+            }
+        }
+    }
+    assert!(cases > 300 && met * 2 > cases, "{met} of {cases}");
+}
