@@ -53,6 +53,7 @@ fn free<'a>(draw: &mut Draw, orders: &'a OrderProblem) -> FreeOrder<'a> {
         orders,
         operators,
         dma: Dma { channels, startup: Time::new(draw.below(3)), bandwidth: 1_000_000_000_000 },
+        copy: None,
         capacity: Bytes::new(12 + draw.below(40)),
         alignment: Bytes::new(1),
         slice: (draw.below(4) == 0).then_some(Bytes::new(5)),

@@ -59,7 +59,7 @@ impl Ahead {
         let mut all = Vec::with_capacity(sizes.len() + 1);
         for one in sizes {
             all.push((one.size, bytes, time));
-            (bytes, time) = (bytes + one.size, time + one.full);
+            (bytes, time) = (bytes + one.size, time.saturating_add(one.full));
         }
         all.push((i64::MAX, bytes, time));
         Self { dense, sizes: all }

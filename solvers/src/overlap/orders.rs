@@ -32,6 +32,8 @@ pub struct FreeOrder<'a> {
     pub operators: Vec<TimedOperator>,
     /// How weights are fetched.
     pub dma: Dma,
+    /// Bytes per second at which the processor copies weights, where it does.
+    pub copy: Option<u64>,
     /// Bytes on chip.
     pub capacity: Bytes,
     /// Weight buffers begin at multiples of this.
@@ -64,7 +66,12 @@ impl FreeOrder<'_> {
         if let Some(slice) = self.slice {
             operators = sliced(operators, slice);
         }
-        TimelineProblem::new(self.orders.name(), operators, self.dma, self.capacity, self.alignment)
+        let problem =
+            TimelineProblem::new(self.orders.name(), operators, self.dma, self.capacity, self.alignment)?;
+        match self.copy {
+            Some(rate) => problem.with_copy(rate),
+            None => Ok(problem),
+        }
     }
 }
 
@@ -185,12 +192,12 @@ impl<'a> Search<'a> {
     fn shop(&self, prefix: &[OperatorId]) -> u64 {
         let is_sliced =
             |at: usize| self.input.slice.is_some_and(|slice| self.input.operators[at].weights > slice);
-        if (0..self.times.len()).any(is_sliced) {
-            // Parts of operators overlap their own weights: only sums are left.
+        if self.input.copy.is_some() || (0..self.times.len()).any(is_sliced) {
+            // Parts of operators overlap their own weights, and the processor copies as well as it computes: only sums are left.
             let (loads, computes) = self.times.iter().fold((0u64, 0u64), |(a, b), &(load, compute)| {
                 (a.saturating_add(load), b.saturating_add(compute))
             });
-            return loads.max(computes);
+            return if self.input.copy.is_some() { computes } else { loads.max(computes) };
         }
         let mut ordered = vec![false; self.times.len()];
         for id in prefix {

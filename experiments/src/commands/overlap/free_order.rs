@@ -20,9 +20,6 @@ use std::fmt::Write as _;
 
 /// Runs the command.
 pub fn main(args: &OverlapArgs, machine: &Machine, limits: Limits) -> Result<u8, Failure> {
-    if machine.copy.is_some() {
-        return Err(Failure::input("--free-order: copies by the processor ([copy]) are not searched"));
-    }
     if args.activations == ActivationsArg::Placed {
         return Err(Failure::input("--free-order: a layout needs an order; activations are alive or peak"));
     }
@@ -42,6 +39,7 @@ pub fn main(args: &OverlapArgs, machine: &Machine, limits: Limits) -> Result<u8,
         orders: &region.storages.problem,
         operators: operators(graph, &region.storages, machine)?,
         dma: Dma { channels: machine.channels, startup: machine.startup, bandwidth: machine.bandwidth },
+        copy: machine.copy,
         capacity: machine.capacity,
         alignment: machine.alignment,
         slice: machine.slice,
