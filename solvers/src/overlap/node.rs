@@ -55,7 +55,7 @@ impl Ahead {
             entry
         });
         let dense = dense.collect();
-        let (mut bytes, mut time) = (0, 0);
+        let (mut bytes, mut time) = (0, 0u64);
         let mut all = Vec::with_capacity(sizes.len() + 1);
         for one in sizes {
             all.push((one.size, bytes, time));
