@@ -151,11 +151,13 @@ fn prefetched(program: &OverlapProgram) -> Option<Time> {
 fn limits_of_schedules(args: &OverlapArgs) -> Limits {
     let given = args.effort.limits();
     let none = given.time.is_none() && given.nodes.is_none();
-    if none { Limits { nodes: Some(SEARCH_NODES), ..given } } else { given }
+    let nodes = if args.front { FRONT_NODES } else { SEARCH_NODES };
+    if none { Limits { nodes: Some(nodes), ..given } } else { given }
 }
 
-/// Nodes of a search per segment where no limit is given.
+/// Nodes of a search per segment where no limit is given; and of each where there are many.
 const SEARCH_NODES: u64 = 20_000;
+const FRONT_NODES: u64 = 1_000;
 
 /// One schedule of the whole program.
 struct Row {
