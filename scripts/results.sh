@@ -176,6 +176,13 @@ if wanted wide; then
 fi
 record large large --only '*-1000000' --problems offsets --solvers exact --time-limit 28
 
+# The code and the machine of a record.
+made_with() {
+    echo "- commit $(git rev-parse HEAD)$(test -z "$(git status --porcelain --untracked-files=no)" || echo ', with changes')"
+    echo "- $(rustc --version)"
+    echo "- $(awk -F': ' '/model name/ {print $2; exit}' /proc/cpuinfo 2>/dev/null || uname -m), $(nproc) threads"
+}
+
 # Rows of several runs as one table: the header of the first only.
 append_rows() { # from, to
     if [ -e "$2" ]; then
@@ -219,9 +226,7 @@ orders_record() {
         echo "Made by \`scripts/results.sh orders\`: \`plimsoll order GRAPH --compare --time-limit 10\` on the graphs that"
         echo "\`scripts/graphs.txt\` generates and, where there are, on the ONNX and TFLite models of the corpora. One thread."
         echo
-        echo "- commit $(git rev-parse HEAD)$(test -z "$(git status --porcelain --untracked-files=no)" || echo ', with changes')"
-        echo "- $(rustc --version)"
-        echo "- $(awk -F': ' '/model name/ {print $2; exit}' /proc/cpuinfo 2>/dev/null || uname -m), $(nproc) threads"
+        made_with
         echo
         echo "| file | holds |"
         echo "|---|---|"
@@ -279,9 +284,7 @@ overlap_record() {
         echo "Made by \`scripts/results.sh overlap\`: \`plimsoll overlap MODEL --machine MACHINE --boundary outside\`, and the same with"
         echo "\`--front\`, on the ONNX (batch 1) and TFLite models of the corpora and all machines that are built in. One thread."
         echo
-        echo "- commit $(git rev-parse HEAD)$(test -z "$(git status --porcelain --untracked-files=no)" || echo ', with changes')"
-        echo "- $(rustc --version)"
-        echo "- $(awk -F': ' '/model name/ {print $2; exit}' /proc/cpuinfo 2>/dev/null || uname -m), $(nproc) threads"
+        made_with
         echo
         echo "| file | holds |"
         echo "|---|---|"

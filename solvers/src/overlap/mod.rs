@@ -5,10 +5,10 @@
 //! first: a transfer starts when a channel is free and, for every operator that still computes before its own, activations,
 //! weights and all buffers held by then fit the capacity. Memory is *counted* there, not placed, which can only be
 //! faster; an order whose buffers find no addresses leaves its makespan as a bound. Where such a bound is
-//! all that is missing, a second search tries every start that addresses may call for ([`search::PlacedSearch`]).
+//! all that is missing, a second search tries every start that addresses may call for (`PlacedSearch`).
 //!
-//! - A node is left where the operators not yet timed cannot end before the best timeline ([`node::Node::bound`]).
-//! - A node is left where another one with the same transfers started was no later in anything ([`memo`]).
+//! - A node is left where the operators not yet timed cannot end before the best timeline (`Node::bound`).
+//! - A node is left where another one with the same transfers started was no later in anything (`memo.rs`).
 //! - Of operators with equal weights, the first is fetched first: exchange the transfers of two that are not. Nobody waits longer, as the later
 //!   operator waits for the earlier one; and as many bytes are held at any time.
 //! - Where all that is left fits at once, each channel fetches in the order of the operators without idling, so that one
@@ -18,7 +18,7 @@
 //! - Copies by the processor are not searched. Where the machine has them, `synchronous` may be the answer, and the completed
 //!   search proves nothing beyond the general bound.
 //!
-//! Before the search, with two channels, [`pair`] says what is possible without regard to memory, and [`steer`]
+//! Before the search, with two channels, `pair.rs` says what is possible without regard to memory, and `steer.rs`
 //! makes a timeline that comes near.
 
 #[cfg(feature = "ilp")]
