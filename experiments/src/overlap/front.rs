@@ -136,6 +136,10 @@ pub fn front(
     let bound = |capacity: Bytes| bound_within(machine, candidates, &needs, capacity);
     for point in &mut front.points {
         point.bound = bound(point.memory);
+        if point.bound > point.makespan() {
+            let (segment, reason) = (point.order.to_owned(), "it ends before the bound".to_owned());
+            return Err(ScheduleError::Refused { segment, reason });
+        }
     }
     front.bounds = capacities.iter().map(|&capacity| (capacity, bound(capacity))).collect();
     front.bounds.extend(front.points.iter().map(|point| (point.memory, point.bound)));
