@@ -83,7 +83,7 @@ fn no_set_beats_the_bound_and_sets_fit() {
         let sets = (0..1usize << blocks)
             .map(|mask| (0..blocks).filter(|at| mask >> at & 1 == 1).collect::<Vec<usize>>());
         let Some(best) = sets.filter_map(|set| least(&program, &machine, &set)).min() else { continue };
-        let bound = residency_bound(&program, stays).unwrap();
+        let bound = residency_bound(&program, &machine).unwrap();
         assert!(bound <= best, "case {case}: bound {bound:?} above {best:?}");
         (met, cases) = (met + usize::from(bound == best), cases + 1);
         for worth in Worth::ALL {

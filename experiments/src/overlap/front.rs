@@ -187,7 +187,7 @@ fn bound_within(machine: &Machine, candidates: &[Candidate], needs: &[Bytes], ca
     let small = Machine { capacity, ..machine.clone() };
     let bound = |one: &Candidate| {
         let program = one.program.with_resident(&small, &[]).ok()?;
-        residency_bound(&program, machine.resident_weights)
+        residency_bound(&program, &small)
     };
     let fitting = candidates.iter().zip(needs).filter(|&(_, &need)| need <= capacity);
     fitting.filter_map(|(one, _)| bound(one)).min().unwrap_or(Time::MAX)

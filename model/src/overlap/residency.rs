@@ -9,7 +9,7 @@
 //! than the fractional knapsack of that size does, and no choice saves more of all transfers on a course than the
 //! knapsack over the whole course. [`residency_bound`] is the larger of what these two leave. Where the processor copies,
 //! it counts as one more channel, and the faster way of each transfer counts. Where weights do not stay from run to run, there is
-//! a third reason: fetching them before takes time too.
+//! a third reason: fetching them before takes time too. Of few blocks, every set is bounded on its own.
 
 use super::bound::{compute_bound, fetchers, memory_bound_from, quickest, time_bound};
 use super::machine::Machine;
@@ -177,9 +177,30 @@ impl Knapsack {
     }
 }
 
-/// A time that no longest run of a program goes below, whichever weights are resident; `program` is the one where none are.
-/// `stays` says that they are there from run to run. None on overflow. O(n log n).
-pub fn residency_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
+/// A time that no longest run of a program goes below, whichever weights are resident; `program` is the one where none are, on
+/// the machine. None on overflow. O(n log n), and for at most ten blocks the bounds of all sets of them.
+pub fn residency_bound(program: &OverlapProgram, machine: &Machine) -> Option<Time> {
+    let bound = relaxed_bound(program, machine.resident_weights)?;
+    if program.blocks().len() > FEW_BLOCKS {
+        return Some(bound);
+    }
+    let sets = (0..1usize << program.blocks().len())
+        .map(|mask| (0..program.blocks().len()).filter(|at| mask >> at & 1 == 1).collect::<Vec<usize>>());
+    let of_set = |set: Vec<usize>| {
+        let with = program.with_resident(machine, &set).ok()?;
+        let fits = with.segments().iter().all(|segment| segment.problem.too_large().is_none());
+        let times: Vec<Time> =
+            with.segments().iter().map(|segment| time_bound(&segment.problem).value).collect();
+        fits.then(|| with.longest(&|at| times[at]))?
+    };
+    Some(sets.filter_map(of_set).min().map_or(bound, |least| least.max(bound)))
+}
+
+/// Up to so many blocks, all sets are looked at.
+const FEW_BLOCKS: usize = 10;
+
+/// The reasons that need no sets; `stays` says that resident weights are there from run to run.
+fn relaxed_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
     let segments = program.segments();
     let problems = || segments.iter().map(|segment| &segment.problem);
     let activations = problems().map(|problem| problem.activations().get()).max().unwrap_or(0);
