@@ -128,9 +128,7 @@ impl Report {
                 let _ = writeln!(text, "{what:<12} {} {element} {shape}, {} bytes", one.name, one.bytes);
             }
         }
-        for line in &self.assumed {
-            let _ = writeln!(text, "assumed      {line}");
-        }
+        text.push_str(&plimsoll::report::assumptions(&self.assumed));
         let mut table = Table::new([
             ("kind", Align::Left),
             ("operators", Align::Right),

@@ -11,6 +11,7 @@ use plimsoll_model::overlap::{
     Machine, OverlapError, OverlapProgram, ScheduleEntry, ScheduleSetup, Time, residency_bound,
 };
 use plimsoll_model::{Bytes, Kind};
+use std::collections::BTreeMap;
 
 /// Capacities looked at, and how many where steps are many.
 const LEVELS: u64 = 14;
@@ -104,12 +105,10 @@ pub fn front(
     limits: Limits,
 ) -> Result<Front, ScheduleError> {
     let mut search = Search { machine, limits, front: Front::default() };
-    let needs: Vec<Bytes> = candidates.iter().map(|one| needed(&one.program)).collect();
-    let least = needs.iter().copied().min().unwrap_or(Bytes::ZERO);
+    let ranked: Vec<Ranked<'_>> = candidates.iter().map(|one| Ranked::new(one, machine)).collect();
+    let least = ranked.iter().map(|one| one.need).min().unwrap_or(Bytes::ZERO);
     if least > machine.capacity {
-        return Err(candidates.first().map_or(ScheduleError::Nothing, |one| {
-            super::fits(&one.program).err().unwrap_or(ScheduleError::Nothing)
-        }));
+        candidates.iter().try_for_each(|one| super::fits(&one.program))?;
     }
     let (exact, fast): (Vec<_>, Vec<_>) =
         entries.iter().copied().partition(|entry| entry.kind == Kind::Exact);
@@ -119,33 +118,47 @@ pub fn front(
     let levels = (WORK / per_level).clamp(FEWEST_LEVELS, LEVELS);
     let capacities = levels_between(least, machine.capacity, levels, machine.alignment);
     for &capacity in &capacities {
-        for (one, &need) in candidates.iter().zip(&needs) {
-            if need <= capacity {
-                search.level(one, capacity, &fast)?;
-            }
+        for one in ranked.iter().filter(|one| one.need <= capacity) {
+            search.level(one, capacity, &fast)?;
         }
     }
     if let Some(entry) = fast.iter().find(|entry| entry.name == "prefetch") {
         let mut left = POLISH;
-        while search.polish(candidates, entry, &mut left)? {}
+        while search.polish(&ranked, entry, &mut left)? {}
     }
     for entry in exact {
         search.improve(entry)?;
     }
     let Search { mut front, .. } = search;
-    let bound = |capacity: Bytes| bound_within(machine, candidates, &needs, capacity);
+    let memories = capacities.into_iter().chain(front.points.iter().map(|point| point.memory));
+    let bounds: BTreeMap<Bytes, Time> =
+        memories.map(|memory| (memory, bound_within(machine, &ranked, memory))).collect();
     for point in &mut front.points {
-        point.bound = bound(point.memory);
+        point.bound = bounds[&point.memory];
         if point.bound > point.makespan() {
             let (segment, reason) = (point.order.to_owned(), "it ends before the bound".to_owned());
             return Err(ScheduleError::Refused { segment, reason });
         }
     }
-    front.bounds = capacities.iter().map(|&capacity| (capacity, bound(capacity))).collect();
-    front.bounds.extend(front.points.iter().map(|point| (point.memory, point.bound)));
-    front.bounds.sort_unstable();
-    front.bounds.dedup();
+    front.bounds = bounds.into_iter().collect();
     Ok(front)
+}
+
+/// A candidate, and what does not depend on the capacity.
+struct Ranked<'a> {
+    candidate: &'a Candidate,
+    /// Least capacity with which every operator runs.
+    need: Bytes,
+    /// Blocks by [`Worth::ALL`].
+    orders: [Vec<usize>; 2],
+}
+
+impl<'a> Ranked<'a> {
+    fn new(candidate: &'a Candidate, machine: &Machine) -> Self {
+        let program = &candidate.program;
+        let orders = Worth::ALL.map(|worth| residents(program, worth, machine.resident_weights));
+        Self { candidate, need: needed(program), orders }
+    }
 }
 
 /// Least capacity with which every operator runs.
@@ -183,14 +196,14 @@ fn levels_between(least: Bytes, most: Bytes, levels: u64, alignment: Bytes) -> V
 }
 
 /// What nothing in any of the orders goes below with so much memory; [`Time::MAX`] where no order fits.
-fn bound_within(machine: &Machine, candidates: &[Candidate], needs: &[Bytes], capacity: Bytes) -> Time {
+fn bound_within(machine: &Machine, ranked: &[Ranked<'_>], capacity: Bytes) -> Time {
     let small = Machine { capacity, ..machine.clone() };
     let bound = |one: &Candidate| {
         let program = one.program.with_resident(&small, &[]).ok()?;
         residency_bound(&program, &small)
     };
-    let fitting = candidates.iter().zip(needs).filter(|&(_, &need)| need <= capacity);
-    fitting.filter_map(|(one, _)| bound(one)).min().unwrap_or(Time::MAX)
+    let fitting = ranked.iter().filter(|one| one.need <= capacity);
+    fitting.filter_map(|one| bound(one.candidate)).min().unwrap_or(Time::MAX)
 }
 
 struct Search<'a> {
@@ -203,15 +216,14 @@ impl Search<'_> {
     /// Everything with one capacity in one order.
     fn level(
         &mut self,
-        one: &Candidate,
+        ranked: &Ranked<'_>,
         capacity: Bytes,
         entries: &[&'static ScheduleEntry],
     ) -> Result<(), ScheduleError> {
-        let (stays, alignment) = (self.machine.resident_weights, self.machine.alignment);
+        let one = ranked.candidate;
         let mut sets: Vec<Vec<usize>> = Vec::new();
-        for worth in Worth::ALL {
-            let order = residents(&one.program, worth, stays);
-            for set in resident_sets(&one.program, &order, capacity, alignment, &SHARES) {
+        for order in &ranked.orders {
+            for set in resident_sets(&one.program, order, capacity, self.machine.alignment, &SHARES) {
                 if !sets.contains(&set) {
                     sets.push(set);
                 }
@@ -282,16 +294,16 @@ impl Search<'_> {
     /// there is work left.
     fn polish(
         &mut self,
-        candidates: &[Candidate],
+        ranked: &[Ranked<'_>],
         entry: &'static ScheduleEntry,
         left: &mut u64,
     ) -> Result<bool, ScheduleError> {
         let mut better = false;
         for point in self.front.points.clone() {
-            let Some(one) = candidates.iter().find(|one| one.order == point.order) else { continue };
+            let Some(of) = ranked.iter().find(|of| of.candidate.order == point.order) else { continue };
+            let one = of.candidate;
             let steps: usize = one.program.segments().iter().map(|segment| segment.problem.len()).sum();
-            let order = residents(&one.program, Worth::Transfers, self.machine.resident_weights);
-            for set in neighbours(&point.program.residency().blocks, &order) {
+            for set in neighbours(&point.program.residency().blocks, &of.orders[0]) {
                 let price = steps as u64 + 1;
                 if *left < price {
                     return Ok(false);

@@ -9,7 +9,7 @@ use plimsoll_model::overlap::{
     Machine, OverlapError, OverlapOptions, OverlapProgram, RegionOrder, ScheduleEntry, ScheduleSetup,
     Scheduler, Time, Timeline, TimelineProblem, check_timeline, compute_bound, memory_bound, transfer_bound,
 };
-use plimsoll_model::{Bytes, Claim, SolveError};
+use plimsoll_model::{Bytes, SolveError};
 
 use crate::graphs::OrderedRegion;
 use crate::run::Limits;
@@ -75,13 +75,6 @@ pub struct Scheduled {
     pub path: Vec<usize>,
     /// Time of that run in which an operator computes; where it has more than [`MOST_SEGMENTS`] segments, of the first.
     pub computing: Time,
-}
-
-impl Scheduled {
-    /// What is proved.
-    pub fn claim(&self) -> Claim {
-        if self.makespan == self.lower_bound { Claim::Optimal } else { Claim::Feasible }
-    }
 }
 
 /// Lower bounds of a program, by reason: of its longest run.

@@ -14,6 +14,7 @@ pub mod times;
 pub mod trace;
 
 use plimsoll_model::Bytes;
+use std::fmt::Write as _;
 
 /// How far a value lies above a bound, in percent of the bound; `None` above a bound of zero.
 pub fn gap_percent(value: Bytes, bound: Bytes) -> Option<f64> {
@@ -22,6 +23,15 @@ pub fn gap_percent(value: Bytes, bound: Bytes) -> Option<f64> {
         (_, 0) => None,
         (value, bound) => Some((value as f64 - bound as f64) * 100.0 / bound as f64),
     }
+}
+
+/// What an import assumed, a line for each, as all reports on graphs begin.
+pub fn assumptions(lines: &[String]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let _ = writeln!(text, "assumed      {line}");
+    }
+    text
 }
 
 /// A percentage with two digits; one that is not zero never looks like zero.

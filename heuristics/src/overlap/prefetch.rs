@@ -51,18 +51,7 @@ fn highest(growing: &Growing<'_>, at: usize, start: Time) -> Option<Bytes> {
     let (problem, timeline) = (growing.problem, &growing.timeline);
     let occupied = timeline.transfers.iter().rev();
     let occupied = occupied.take_while(|one| timeline.computations[one.operator.index()].end > start);
-    // First addresses above and of each, the highest first. They may overlap each other: with several channels, one may
-    // begin after another has ended, and both after `start`.
-    let mut taken: Vec<(u64, Bytes)> =
-        occupied.map(|one| (one.offset.get() + one.size.get(), one.offset)).collect();
-    taken.sort_unstable_by(|a, b| b.cmp(a));
-    let mut end = problem.capacity();
-    for (above, offset) in taken {
-        let candidate = problem.below(end, problem.buffer(at))?;
-        if candidate.get() >= above {
-            return Some(candidate);
-        }
-        end = end.min(offset);
-    }
-    problem.below(end, problem.buffer(at))
+    // They may overlap each other: with several channels, one may begin after another has ended, and both after `start`.
+    let taken = occupied.map(|one| (one.offset.get() + one.size.get(), one.offset));
+    problem.highest_free(problem.buffer(at), taken.collect())
 }

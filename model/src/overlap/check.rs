@@ -449,18 +449,16 @@ impl Check<'_> {
             if at < last && self.timeline.computations[at].end <= one.span.start {
                 break;
             }
-            let activations = self.problem.operators()[at].activations;
-            if one.offset < activations {
-                let (operator, offset) = (OperatorId::at(at), one.offset);
-                let what = "transfer";
-                self.found.push(TimelineViolation::Activations {
-                    what,
-                    position,
-                    offset,
-                    operator,
-                    activations,
-                });
-            }
+            self.beside(("transfer", position), one.offset, at);
+        }
+    }
+
+    /// Something that begins below the activations of an operator beside it.
+    fn beside(&mut self, (what, position): (&'static str, usize), offset: Bytes, at: usize) {
+        let (operator, activations) = (OperatorId::at(at), self.problem.operators()[at].activations);
+        if offset < activations {
+            let found = TimelineViolation::Activations { what, position, offset, operator, activations };
+            self.found.push(found);
         }
     }
 
@@ -483,19 +481,8 @@ impl Check<'_> {
                     self.found.push(TimelineViolation::SlotOverlap { slot: at, what: "transfer", position });
                 }
             }
-            for (index, one) in self.problem.operators().iter().enumerate() {
-                if slot.size > Bytes::ZERO && slot.offset < one.activations {
-                    let (operator, offset, activations) =
-                        (OperatorId::at(index), slot.offset, one.activations);
-                    let (what, position) = ("slot", at);
-                    self.found.push(TimelineViolation::Activations {
-                        what,
-                        position,
-                        offset,
-                        operator,
-                        activations,
-                    });
-                }
+            if slot.size > Bytes::ZERO {
+                (0..self.problem.len()).for_each(|operator| self.beside(("slot", at), slot.offset, operator));
             }
         }
     }

@@ -266,6 +266,21 @@ impl TimelineProblem {
         Some(Bytes::new(top - top % self.alignment.get()))
     }
 
+    /// The highest address at which a buffer of `size` bytes shares none with ranges that are taken, each given by the first
+    /// address above it and its own first; they may overlap each other. None where there is none. O(n log n).
+    pub fn highest_free(&self, size: Bytes, mut taken: Vec<(u64, Bytes)>) -> Option<Bytes> {
+        taken.sort_unstable_by(|a, b| b.cmp(a));
+        let mut end = self.capacity;
+        for (above, offset) in taken {
+            let candidate = self.below(end, size)?;
+            if candidate.get() >= above {
+                return Some(candidate);
+            }
+            end = end.min(offset);
+        }
+        self.below(end, size)
+    }
+
     /// The first operator whose activations and weights do not fit on chip together: then there is no timeline.
     pub fn too_large(&self) -> Option<usize> {
         (0..self.len()).find(|&at| {

@@ -149,7 +149,7 @@ impl Known<'_> {
             self.raise(least);
         }
         if !self.is_settled()
-            && let Some(node) = steered(case, self.bound.value.get(), budget)
+            && let Some(node) = steered(case, &tails, self.bound.value.get(), budget)
             && node.last() < self.value()
             && let Placed::At(timeline) = placed(case, &node, budget)
         {

@@ -8,7 +8,7 @@
 //! this leaves nothing out: what is impossible then is impossible.
 
 use super::node::Case;
-use plimsoll_model::Budget;
+use plimsoll_model::{Budget, gcd};
 
 /// The work of channel 0 up to an operator, in units, from which the rest can be fetched in time: bits.
 #[derive(Clone, Debug, Default)]
@@ -74,10 +74,6 @@ pub(super) fn tails(case: &Case<'_>) -> Vec<u64> {
         .collect();
     tails.reverse();
     tails
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The largest time that divides all loads.

@@ -131,22 +131,10 @@ fn greedy(problem: &TimelineProblem, order: &[Held]) -> Option<Vec<Bytes>> {
     let mut offsets = vec![Bytes::ZERO; order.len()];
     for (rank, one) in order.iter().enumerate() {
         let before = order[..rank].iter().filter(|other| other.start < one.end && one.start < other.end);
-        let mut taken: Vec<(u64, Bytes)> = before
-            .map(|other| (offsets[other.position].get() + other.size.get(), offsets[other.position]))
-            .collect();
-        taken.sort_unstable_by(|a, b| b.cmp(a));
-        let mut end = problem.capacity();
-        let mut offset = None;
-        for (above, below) in taken {
-            let candidate = problem.below(end, one.size)?;
-            if candidate.get() >= above {
-                offset = Some(candidate);
-                break;
-            }
-            end = end.min(below);
-        }
-        let offset = offset.or_else(|| problem.below(end, one.size)).filter(|offset| *offset >= one.floor)?;
-        offsets[one.position] = offset;
+        let taken =
+            before.map(|other| (offsets[other.position].get() + other.size.get(), offsets[other.position]));
+        let offset = problem.highest_free(one.size, taken.collect());
+        offsets[one.position] = offset.filter(|offset| *offset >= one.floor)?;
     }
     Some(offsets)
 }

@@ -6,7 +6,7 @@
 //! found anew. With more channels the one free first is taken.
 
 use super::node::{Case, Node};
-use super::pair::{Pair, Steps, tails};
+use super::pair::{Pair, Steps};
 use plimsoll_model::Budget;
 
 /// Makespans tried where one is not met.
@@ -21,9 +21,9 @@ struct Way {
     works: [i64; 2],
 }
 
-/// A timeline that ends at `target` or as little later as it knows how; none where the budget ends before.
-pub(super) fn steered(case: &Case<'_>, target: u64, budget: &mut Budget) -> Option<Node> {
-    let tails = tails(case);
+/// A timeline that ends at `target` or as little later as it knows how; none where the budget ends before. `tails` is the
+/// computing time from each operator on.
+pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut Budget) -> Option<Node> {
     let mut node = Node::root(case);
     let mut makespan = target;
     let mut way: Option<Way> = None;
@@ -32,7 +32,7 @@ pub(super) fn steered(case: &Case<'_>, target: u64, budget: &mut Budget) -> Opti
             return None;
         }
         if let [first, second] = node.free[..] {
-            let pair = Pair::after(case, &tails, &case.weighted[place..], [first, second]);
+            let pair = Pair::after(case, tails, &case.weighted[place..], [first, second]);
             let is_finer = |way: &Way| way.steps.unit > pair.unit && pair.is_exact();
             if way.as_ref().is_none_or(is_finer) {
                 makespan = met(&pair, makespan, first.max(second) + tails[0], case, budget);

@@ -11,7 +11,7 @@ use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::Graph;
 use plimsoll::report::memory::profile_chart;
 use plimsoll::report::table::{Align, Table};
-use plimsoll::report::{gap_percent, percent};
+use plimsoll::report::{assumptions, gap_percent, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
@@ -159,10 +159,7 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let mut text = String::new();
-        for line in &self.assumed {
-            let _ = writeln!(text, "assumed      {line}");
-        }
+        let mut text = assumptions(&self.assumed);
         let _ = writeln!(text, "graph        {}: {} operators", self.graph, self.operators);
         let _ = writeln!(text, "order        {}", self.order);
         let body = &self.regions[0];

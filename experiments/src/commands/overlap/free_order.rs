@@ -12,7 +12,7 @@ use plimsoll::model::overlap::{
     Dma, Machine, Scheduler, Time, TimedOperator, TimelineOutcome, check_timeline,
 };
 use plimsoll::model::{Bytes, Claim};
-use plimsoll::report::percent;
+use plimsoll::report::{assumptions, percent};
 use plimsoll::run::Limits;
 use plimsoll::solvers::overlap::{ExactTimeline, FreeOrder, FreeOrderOutcome, exact_orders};
 use serde::Serialize;
@@ -146,10 +146,7 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let mut text = String::new();
-        for line in &self.assumed {
-            let _ = writeln!(text, "assumed      {line}");
-        }
+        let mut text = assumptions(&self.assumed);
         let time = |time: Option<u64>| time.map_or("-".to_owned(), |time| Time::new(time).to_string());
         let _ = writeln!(text, "graph        {}: {} operators", self.graph, self.operators);
         let _ = writeln!(text, "machine      {}", self.machine);

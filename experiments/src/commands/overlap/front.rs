@@ -10,8 +10,8 @@ use plimsoll::Registry;
 use plimsoll::model::overlap::{ScheduleEntry, Time};
 use plimsoll::overlap::{Candidate, Front, FrontPoint, ScheduleError, front};
 use plimsoll::report::chart::{Axis, Chart, Series};
-use plimsoll::report::percent;
 use plimsoll::report::table::{Align, Table};
+use plimsoll::report::{assumptions, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
@@ -118,10 +118,7 @@ impl FrontReport {
     }
 
     fn text(&self) -> String {
-        let mut text = String::new();
-        for line in &self.assumed {
-            let _ = writeln!(text, "assumed      {line}");
-        }
+        let mut text = assumptions(&self.assumed);
         let _ = writeln!(text, "graph        {}", self.graph);
         let _ = writeln!(text, "machine      {}: {} bytes on chip", self.machine, self.capacity);
         if let Some(best) = self.points.last() {

@@ -5,8 +5,8 @@ use super::speculation::SpeculationReport;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::{Machine, OverlapProgram, Time, TimelineProblem};
 use plimsoll::overlap::{ProgramBounds, ScheduleError};
-use plimsoll::report::percent;
 use plimsoll::report::table::{Align, Table};
+use plimsoll::report::{assumptions, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
@@ -138,10 +138,7 @@ impl Report {
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text = String::new();
-        for line in &self.assumed {
-            let _ = writeln!(text, "assumed      {line}");
-        }
+        let mut text = assumptions(&self.assumed);
         let time = |picoseconds| Time::new(picoseconds).to_string();
         let (steps, segments) = (self.steps, self.segments);
         let _ = writeln!(

@@ -16,7 +16,7 @@ use plimsoll::model::{Entry, Offsets, load};
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::svg;
 use plimsoll::report::table::{Align, Table};
-use plimsoll::report::{gap_percent, percent};
+use plimsoll::report::{assumptions, gap_percent, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
@@ -187,10 +187,7 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let mut text = String::new();
-        for line in &self.assumed {
-            let _ = writeln!(text, "assumed      {line}");
-        }
+        let mut text = assumptions(&self.assumed);
         let operators: usize = self.regions.iter().map(|row| row.operators).sum();
         let gap = gap_percent(self.arena.into(), self.lower_bound.into());
         let gap = gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)));

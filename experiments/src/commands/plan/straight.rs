@@ -11,7 +11,7 @@ use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::Graph;
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::svg;
-use plimsoll::report::{gap_percent, percent};
+use plimsoll::report::{assumptions, gap_percent, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
@@ -205,10 +205,7 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let mut text = String::new();
-        for line in &self.assumed {
-            let _ = writeln!(text, "assumed      {line}");
-        }
+        let mut text = assumptions(&self.assumed);
         let body = &self.regions[0];
         let gap = |value: u64, bound: u64| {
             let gap = gap_percent(value.into(), bound.into());
