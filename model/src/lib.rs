@@ -41,6 +41,7 @@ pub mod overlap;
 mod pairs;
 pub mod program;
 mod solver;
+pub mod tiers;
 mod topological;
 mod units;
 
@@ -62,4 +63,4 @@ pub use solver::{
     Entry, Kind, Observer, Offsets, Orders, Pools, Problem, Scattered, Setup, Silent, SolveError, Solver,
 };
 pub use topological::topological;
-pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, gcd};
+pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, gcd};

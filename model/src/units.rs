@@ -93,6 +93,10 @@ index!(
     /// A region of a graph, by its position there; the first is the body.
     RegionId
 );
+index!(
+    /// A tier of a machine, by its position there.
+    TierId
+);
 
 impl Bytes {
     /// No bytes.

@@ -21,7 +21,7 @@
 mod bound;
 mod check;
 mod instructions;
-mod machine;
+pub(crate) mod machine;
 mod problem;
 mod program;
 mod residency;
