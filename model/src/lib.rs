@@ -28,6 +28,7 @@ mod certificate;
 mod check;
 mod conflict;
 pub mod csv;
+pub mod fusion;
 pub mod graph;
 mod instance;
 mod instance_error;
@@ -63,4 +64,4 @@ pub use solver::{
     Entry, Kind, Observer, Offsets, Orders, Pools, Problem, Scattered, Setup, Silent, SolveError, Solver,
 };
 pub use topological::topological;
-pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, gcd};
+pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd};

@@ -94,6 +94,10 @@ index!(
     RegionId
 );
 index!(
+    /// A processing unit, by its position in a list of units.
+    UnitId
+);
+index!(
     /// A tier of a machine, by its position there.
     TierId
 );
