@@ -40,11 +40,12 @@ impl Fused {
         };
         let mut order: Vec<usize> = (0..problem.tensors().len()).collect();
         order.sort_by_key(|&at| (problem.tensors()[at].lower, at));
-        for &at in order.iter().filter(|&&at| run.is_inside(at)) {
+        let (inside, between): (Vec<usize>, Vec<usize>) = order.iter().partition(|&&at| run.is_inside(at));
+        for at in inside {
             run.inside(at);
         }
         let made = run.made_by_group();
-        for &at in order.iter().filter(|&&at| !run.is_inside(at)) {
+        for at in between {
             run.between(at, &made);
         }
         for at in order {

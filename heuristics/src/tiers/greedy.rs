@@ -72,7 +72,9 @@ pub fn filled<'a>(problem: &'a TierProblem, order: &[usize]) -> Fill<'a> {
 pub fn greedy(problem: &TierProblem) -> Option<TierPlan> {
     filled(problem, &by_saving(problem)).plan().or_else(|| {
         let mut order: Vec<usize> = (0..problem.tensors().len()).collect();
-        order.sort_by_key(|&at| (problem.options(at).len(), std::cmp::Reverse(problem.tensors()[at].bytes), at));
+        order.sort_by_key(|&at| {
+            (problem.options(at).len(), std::cmp::Reverse(problem.tensors()[at].bytes), at)
+        });
         filled(problem, &order).plan()
     })
 }

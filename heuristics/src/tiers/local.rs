@@ -39,7 +39,13 @@ impl LocalSearch {
     }
 
     /// Improves a plan by so many moves at most. The same for the same seed and number of moves.
-    pub fn improve(self, problem: &TierProblem, plan: &TierPlan, moves: u64, budget: &mut Budget) -> TierPlan {
+    pub fn improve(
+        self,
+        problem: &TierProblem,
+        plan: &TierPlan,
+        moves: u64,
+        budget: &mut Budget,
+    ) -> TierPlan {
         let Some(mut search) = Search::new(problem, plan, self.setup.seed) else { return plan.clone() };
         let mut best = (plan.time(problem), plan.clone());
         for _ in 0..moves {
@@ -80,8 +86,7 @@ impl<'a> Search<'a> {
                 None => return None,
             }
         }
-        let options: Vec<Vec<TierId>> =
-            (0..problem.tensors().len()).map(|at| problem.options(at)).collect();
+        let options: Vec<Vec<TierId>> = (0..problem.tensors().len()).map(|at| problem.options(at)).collect();
         let movable = (0..options.len()).filter(|&at| options[at].len() > 1).collect();
         let mut rank = vec![0; options.len()];
         for (place, at) in by_saving(problem).into_iter().enumerate() {
@@ -99,10 +104,8 @@ impl<'a> Search<'a> {
         }
         let group = self.group(first);
         let before = self.fill.time();
-        let places: Vec<(usize, TierId, Bytes)> = group
-            .iter()
-            .filter_map(|&at| Some((at, self.fill.tier(at)?, self.fill.offset(at))))
-            .collect();
+        let places: Vec<(usize, TierId, Bytes)> =
+            group.iter().filter_map(|&at| Some((at, self.fill.tier(at)?, self.fill.offset(at)))).collect();
         for &at in &group {
             self.fill.take(at);
         }

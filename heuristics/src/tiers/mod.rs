@@ -13,9 +13,7 @@ mod fused;
 mod greedy;
 mod local;
 
-use plimsoll_model::tiers::{
-    PlacerEntry, TierKind, TierOutcome, TierPlan, TierProblem, cheapest_bound,
-};
+use plimsoll_model::tiers::{PlacerEntry, TierKind, TierOutcome, TierPlan, TierProblem, cheapest_bound};
 use plimsoll_model::{Budget, Kind, Stats, Stop};
 
 pub use fill::Fill;

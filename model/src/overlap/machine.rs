@@ -337,10 +337,7 @@ impl Machine {
 }
 
 /// The text of the preset of a name, or else of the file of that name.
-pub(crate) fn described<'a>(
-    name: &str,
-    presets: &[(&str, &'a str)],
-) -> Result<Cow<'a, str>, MachineError> {
+pub(crate) fn described<'a>(name: &str, presets: &[(&str, &'a str)]) -> Result<Cow<'a, str>, MachineError> {
     if let Some((_, text)) = presets.iter().find(|(preset, _)| *preset == name) {
         return Ok(Cow::Borrowed(text));
     }

@@ -90,9 +90,8 @@ impl TierRegion<'_> {
         for (at, storage) in orders.storages().iter().enumerate() {
             let constant = |&tensor: &_| matches!(self.graph.tensor(tensor).role, Role::Weight | Role::State);
             let outside = self.storages.tensors[at].iter().any(|tensor| self.is_interface(*tensor));
-            let off_chip = options.boundary_off_chip
-                && outside
-                && !self.storages.tensors[at].iter().any(constant);
+            let off_chip =
+                options.boundary_off_chip && outside && !self.storages.tensors[at].iter().any(constant);
             let (lower, upper) = self.lifespan(storage, &when);
             let mut units = BTreeSet::new();
             accesses[at].iter().for_each(|access| self.reaching(ids[access.step], &mut units));
@@ -233,7 +232,7 @@ impl TierRegion<'_> {
     }
 
     fn is_branch(&self, id: OperatorId) -> bool {
-        self.graph.flow(id).is_ok_and(|flow| flow.control == Control::Branch)
+        self.graph.flow(id).is_ok_and(|flow| flow.is_some_and(|flow| flow.control == Control::Branch))
     }
 
     /// Costs of accesses of these sizes by these units, per tier.
@@ -249,14 +248,13 @@ impl TierRegion<'_> {
         let traffic = traffic.ok_or_else(too_large)?;
         let mut uses = Vec::new();
         for tier in &self.machine.tiers {
-            let allowed = units.iter().all(|&unit| tier.is_reached_by(unit))
-                && !(off_chip && tier.kind.is_on_chip());
+            let allowed =
+                units.iter().all(|&unit| tier.is_reached_by(unit)) && !(off_chip && tier.kind.is_on_chip());
             if !allowed {
                 uses.push(None);
                 continue;
             }
-            let time =
-                moved.iter().try_fold(Time::ZERO, |sum, &bytes| sum.checked_add(tier.access(bytes)?));
+            let time = moved.iter().try_fold(Time::ZERO, |sum, &bytes| sum.checked_add(tier.access(bytes)?));
             let time = time.ok_or_else(|| TierError::TooLong { tensor: name.to_owned() })?;
             uses.push(Some(TierUse { time, traffic }));
         }
@@ -305,8 +303,7 @@ impl TierRegion<'_> {
             inner.push(sum);
         }
         if self.is_branch(id) {
-            let all =
-                |one: &TierTimes| one.compute.get().saturating_add(one.weights.time.get());
+            let all = |one: &TierTimes| one.compute.get().saturating_add(one.weights.time.get());
             inner = inner.into_iter().max_by_key(all).into_iter().collect();
         }
         inner.into_iter().try_fold(times, added)
