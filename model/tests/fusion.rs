@@ -1,6 +1,8 @@
 //! Units and fusions: what is refused, and what they say.
 
-use plimsoll_model::fusion::{Fusion, Units, relations};
+use plimsoll_model::fusion::{
+    Fused, Fusion, FusionProblem, PATTERN_PRESETS, Patterns, UnitRule, Units, check_fusion, relations,
+};
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{OperatorId, UnitId};
 
@@ -79,4 +81,91 @@ fn units_are_read_with_lines() {
     assert_eq!(fault(twice), "u.toml, line 5: names of units must be there and differ: `name = \"a\"`");
     assert_eq!(fault(""), "no processing unit is given");
     assert!(Units::find("nothing").unwrap_err().to_string().contains("one, nvdla, dla-gpu-cpu"));
+}
+
+fn problem(graph: &Graph, patterns: &str, rule: UnitRule) -> (Patterns, FusionProblem) {
+    let patterns = Patterns::parse("p", patterns).unwrap();
+    let units = Units::find("dla-gpu-cpu").unwrap().assign(graph, Graph::BODY).unwrap();
+    let problem = FusionProblem::new(graph, Graph::BODY, &patterns, &units, rule).unwrap();
+    (patterns, problem)
+}
+
+fn places(problem: &FusionProblem) -> Vec<Vec<usize>> {
+    problem.matches().iter().map(|one| one.places.clone()).collect()
+}
+
+#[test]
+fn what_is_read_outside_ends_a_match() {
+    let chain = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[0, 1]), ("Add", &[2]), ("Add", &[2])]);
+    // The convolution is read by the product too, the product by two.
+    let (_, found) =
+        problem(&chain, "a = conv act\nb = conv sigmoid mul^1\nc = conv sigmoid mul add\n", UnitRule::Any);
+    assert_eq!(places(&found), [[0, 1, 2]]);
+    assert_eq!((found.matches()[0].optimised, found.relations()), (3, 5));
+    // Without the skip, `^1` does not match.
+    let plain = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[1])]);
+    assert!(places(&problem(&plain, "b = conv sigmoid mul^1", UnitRule::Any).1).is_empty());
+    assert_eq!(places(&problem(&plain, "b = conv sigmoid mul", UnitRule::Any).1), [[0, 1, 2]]);
+    // On two units there is no ordinary fusion.
+    assert!(places(&problem(&plain, "b = conv sigmoid mul", UnitRule::Same).1).is_empty());
+}
+
+#[test]
+fn what_a_region_wants_at_its_end_is_stored() {
+    let mut g = GraphBuilder::new("g");
+    let x = g.tensor(Tensor::new("x", 4, Role::Input));
+    let y = g.tensor(Tensor::new("y", 4, Role::Output));
+    let z = g.tensor(Tensor::new("z", 4, Role::Output));
+    g.operator(Graph::BODY, Operator::new("", "Conv").reads([x]).makes([y]));
+    g.operator(Graph::BODY, Operator::new("", "Relu").reads([y]).makes([z]));
+    g.interface(Graph::BODY, [x], [y, z]);
+    let graph = g.build().unwrap();
+    assert!(places(&problem(&graph, "a = conv act", UnitRule::Any).1).is_empty());
+}
+
+#[test]
+fn the_checker_sees_what_is_wrong() {
+    let graph = graph(&[("Conv", &[]), ("Relu", &[0]), ("Conv", &[1]), ("Sigmoid", &[2])]);
+    let (patterns, found) = problem(&graph, "a = conv act\n", UnitRule::Any);
+    let units = Units::find("dla-gpu-cpu").unwrap();
+    let fused = found.fused(&graph, &[0, 1]).unwrap();
+    let check = |rule, fused: &Fused| -> Vec<String> {
+        check_fusion(&graph, &patterns, &units, rule, fused).iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(check(UnitRule::Any, &fused), [""; 0]);
+    assert_eq!(
+        check(UnitRule::Same, &fused),
+        ["operator 3 'o3' (Sigmoid) runs on another unit than the first of its group"]
+    );
+    let mut wrong = fused.clone();
+    wrong.chosen[0].operators.swap(0, 1);
+    wrong.chosen[1].optimised = 7;
+    let said = check(UnitRule::Any, &wrong);
+    let has = |part: &str| assert!(said.iter().any(|one| one.contains(part)), "{part}: {said:?}");
+    has("operator 1 'o1' (Relu) cannot be step 1 of pattern 'a'");
+    has("operator 0 'o0' (Conv) does not read what operator 1 'o1' (Relu) makes");
+    has("is wanted outside of it");
+    has("optimises 1 relations, not 7");
+    wrong.chosen.pop();
+    assert!(check(UnitRule::Any, &wrong)[0].contains("is not the match given for it"));
+}
+
+#[test]
+fn patterns_are_read_with_lines() {
+    let text = "# none\nclass gate = Sigmoid|act\ng = conv gate|Softmax Mul^1^2\n";
+    let patterns = Patterns::parse("p", text).unwrap();
+    let steps = &patterns.list()[0].steps;
+    assert!(["Relu", "Sigmoid", "Softmax"].iter().all(|kind| steps[1].kinds.has(kind)));
+    assert!(!steps[1].kinds.has("Conv") && steps[2].also == [0, 1]);
+    let fault = |text: &str| Patterns::parse("p", text).unwrap_err().to_string();
+    assert_eq!(fault("a = conv\n"), "p, line 1: a pattern has from 2 to 16 steps, not 1: `a = conv`");
+    assert_eq!(fault("\na conv\n"), "p, line 2: a pattern is a name, `=` and kinds: `a conv`");
+    assert!(fault("a = A B\na = B C").contains("line 2: there is a pattern 'a' already"));
+    assert!(fault("a = A B^2").contains("'^2' names no step before this one"));
+    assert!(fault("a = A |B").contains("'|B' lacks a kind"));
+    assert!(fault("a b = A B").contains("a name of one word"));
+    for (name, _) in PATTERN_PRESETS {
+        assert!(Patterns::find(name).unwrap().list().len() > 2, "{name}");
+    }
+    assert!(Patterns::find("none").unwrap_err().to_string().contains("default, s3, s3-joined"));
 }

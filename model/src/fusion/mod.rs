@@ -5,6 +5,9 @@
 //! reads what the first makes (S3, eq. 2); one between members of a group is *optimised*: what passes there need not leave the
 //! unit. The [`Coverage`] is the share of optimised relations (S3, eq. 3).
 //!
+//! Which operators may form a group is what [`Patterns`] say; a [`FusionProblem`] lists all matches of patterns in a region, a [`Fuser`]
+//! chooses among them, [`check_fusion`] checks what comes of it and [`fusion_bound`] says what no choice can exceed.
+//!
 //! ```
 //! use plimsoll_model::fusion::Fusion;
 //! use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
@@ -25,10 +28,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bound;
+mod check;
 mod groups;
 mod kinds;
+mod patterns;
+mod problem;
+mod solver;
 mod units;
 
+pub use bound::{
+    FusionBound, FusionBoundError, FusionWitness, PRICE_UNIT, confirm_fusion_bound, fusion_bound,
+    fusion_prices, priced,
+};
+pub use check::{FusionViolation, check_fusion};
 pub use groups::{Coverage, Fusion, FusionError, relations};
 pub use kinds::{Class, KindSet, class};
+pub use patterns::{MAX_STEPS, PATTERN_PRESETS, Pattern, PatternError, Patterns, Step};
+pub use problem::{Fused, FusionProblem, MAX_MATCHES, Match, TooManyMatches, UnitRule};
+pub use solver::{Fuser, FuserEntry, FusionOutcome};
 pub use units::{UNIT_PRESETS, Unit, Units, UnitsError};
