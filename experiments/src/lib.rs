@@ -44,6 +44,7 @@
 //! | [`graphs`] | orders and plans of whole graphs, region by region |
 //! | [`branches`] | plans of graphs with branches and loops, scheme by scheme |
 //! | [`mod@overlap`] | schedules of whole graphs: weights fetched while operators compute |
+//! | [`mod@tiers`] | tensors of whole graphs in several memories |
 //! | [`measure`] | schedules run on this machine, against what was predicted |
 //! | [`external`] | anybody's binary, the same way |
 //! | [`reproduce`] | published results, computed again |
@@ -66,5 +67,6 @@ pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod suite;
+pub mod tiers;
 
 pub use registry::{LeftOut, Registry, left_out, registry};

@@ -3,10 +3,12 @@
 mod graph;
 mod measure;
 mod overlap;
+mod tiers;
 
-pub use graph::{EffortArgs, ImportArgs, OrderArgs, PlanArgs, once};
+pub use graph::{BoundaryArg, EffortArgs, ImportArgs, OrderArgs, PlanArgs, once};
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
+pub use tiers::{FusionArg, TiersArgs};
 
 use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
@@ -54,6 +56,9 @@ enum Command {
     /// Fetch weights while operators compute: timelines, and how far from the limit they are
     #[command(after_help = EXIT_CODES)]
     Overlap(OverlapArgs),
+    /// Which tensor lives in which of several memories: least transfer time, and how far from it
+    #[command(after_help = EXIT_CODES)]
+    Tiers(TiersArgs),
     /// Run such timelines on this machine, and compare with what was predicted
     #[command(after_help = EXIT_CODES)]
     Measure(MeasureArgs),
@@ -348,6 +353,7 @@ pub fn main() -> u8 {
         Command::Order(args) => commands::order::main(&args),
         Command::Plan(args) => commands::plan::main(&args),
         Command::Overlap(args) => commands::overlap::main(&args),
+        Command::Tiers(args) => commands::tiers::main(&args),
         Command::Measure(args) => commands::measure::main(&args),
         Command::Reproduce(args) => commands::reproduce::main(&args),
         Command::Generate(args) => commands::generate::main(&args),
