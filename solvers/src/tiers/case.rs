@@ -115,6 +115,28 @@ impl<'a> Case<'a> {
         dropped
     }
 
+    /// Tight steps of a tier that say all: those just before something there ends that something there began after the last such step.
+    /// Whatever is there at another step is there at one of them.
+    pub fn telling(&self, tier: TierId) -> Vec<usize> {
+        let duration = self.problem.duration();
+        let (mut begins, mut ends) = (vec![false; duration], vec![false; duration + 1]);
+        for (at, options) in self.options.iter().enumerate() {
+            if options.iter().any(|choice| choice.tier == tier && !choice.free) {
+                let one = &self.problem.tensors()[at];
+                begins[one.lower] = true;
+                ends[one.upper] = true;
+            }
+        }
+        let mut begun = false;
+        let last = |&step: &usize| {
+            begun |= begins[step];
+            let last = begun && ends[step + 1];
+            begun &= !last;
+            last
+        };
+        (0..duration).filter(last).filter(|&step| self.tight[tier.index()][step]).collect()
+    }
+
     /// The least sum of costs that is at least this.
     pub fn next_sum(&self, at_least: u64) -> u64 {
         match at_least.checked_sub(self.base) {

@@ -103,35 +103,21 @@ impl<'a> Formulation<'a> {
         program
     }
 
-    /// Capacities at tight steps just before something ends that something began after the last such step: whatever is alive at another is
-    /// alive at one of them.
+    /// Capacities at the steps that say all.
     fn room(&self, tier: TierId, chosen: &[Vec<Variable>], program: &mut HighsProblem) {
         let problem = self.case.problem;
-        let duration = problem.duration();
         let mut here = Vec::new();
-        let (mut begins, mut ends) = (vec![false; duration], vec![false; duration + 1]);
         for (at, options) in self.case.options.iter().enumerate() {
             let choice = options.iter().position(|choice| choice.tier == tier && !choice.free);
             if let Some(which) = choice {
                 let one = &problem.tensors()[at];
-                begins[one.lower] = true;
-                ends[one.upper] = true;
                 here.push((one.lower, one.upper, options[which].size, chosen[at][which]));
             }
         }
         let capacity = problem.space(tier).capacity.get();
         let unit = problem.space(tier).alignment.get();
         let unit = unit * (capacity / unit).div_ceil(MOST_ROOM).max(1);
-        let mut begun = false;
-        for step in 0..duration {
-            begun |= begins[step];
-            if !(begun && ends[step + 1]) {
-                continue;
-            }
-            begun = false;
-            if !self.case.tight[tier.index()][step] {
-                continue;
-            }
+        for step in self.case.telling(tier) {
             let alive = here.iter().filter(|(lower, upper, ..)| (*lower..*upper).contains(&step));
             let load: Expression = alive.map(|&(_, _, size, one)| (size / unit) as f64 * one).sum();
             program.add_constraint(load.leq((capacity / unit) as f64));

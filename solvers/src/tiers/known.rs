@@ -42,11 +42,26 @@ impl<'a> Known<'a> {
         Self { problem, solver, best, bound, cuts: Vec::new(), sound: true, exhausted: false }
     }
 
-    /// Improves the plan by local search, a part of the moves it would take alone.
+    /// Improves the plan by local search, a part of the moves it would take alone; where addresses are wanted, first without them.
     pub fn improve(&mut self, budget: &mut Budget) {
-        if let Some(plan) = &self.best {
-            let count = (moves(self.problem) / 4).min(budget.nodes_left().unwrap_or(u64::MAX) / 4);
-            self.best = Some(LocalSearch::new(Setup::default()).improve(self.problem, plan, count, budget));
+        let problem = self.problem;
+        if problem.addresses() == Addresses::Placed {
+            let counted = problem.clone().with_addresses(Addresses::Counted);
+            let start = plans(&counted).into_iter().min_by_key(|plan| plan.time(&counted));
+            if let Some(plan) = start {
+                let plan = improved(&counted, &plan, budget);
+                match addressed(problem, &plan.tiers, budget) {
+                    Addressed::Plan(plan) => self.offer(plan),
+                    Addressed::Cut(..) => {
+                        repaired(problem, &plan.tiers).into_iter().for_each(|plan| self.offer(plan))
+                    }
+                }
+            }
+        }
+        if let Some(plan) = &self.best
+            && !self.is_settled()
+        {
+            self.best = Some(improved(problem, plan, budget));
         }
     }
 
@@ -113,11 +128,22 @@ impl<'a> Known<'a> {
     }
 }
 
+/// A plan after some moves.
+fn improved(problem: &TierProblem, plan: &TierPlan, budget: &mut Budget) -> TierPlan {
+    let count = (moves(problem) / 4).min(budget.nodes_left().unwrap_or(u64::MAX) / 4);
+    LocalSearch::new(Setup::default()).improve(problem, plan, count, budget)
+}
+
 /// A plan near to a choice of tiers that finds no addresses: what fits stays, the rest goes wherever it does.
 fn repaired(problem: &TierProblem, tiers: &[TierId]) -> Option<TierPlan> {
     let mut largest: Vec<usize> = (0..tiers.len()).collect();
     largest.sort_by_key(|&at| (std::cmp::Reverse(problem.size(at, tiers[at])), at));
-    let orders = [by_saving(problem), largest];
+    let mut longest: Vec<usize> = (0..tiers.len()).collect();
+    longest.sort_by_key(|&at| {
+        let one = &problem.tensors()[at];
+        (std::cmp::Reverse((one.upper - one.lower, problem.size(at, tiers[at]))), at)
+    });
+    let orders = [by_saving(problem), largest, longest];
     let plan = |order: &Vec<usize>| {
         let mut fill = Fill::new(problem);
         let left: Vec<usize> = order.iter().copied().filter(|&at| !fill.put(at, tiers[at])).collect();

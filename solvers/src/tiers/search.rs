@@ -33,7 +33,7 @@ pub(super) struct Found {
     pub dropped: Option<u64>,
 }
 
-/// A tensor that is still alive in a tier that is not free.
+/// Bytes of tensors that are alive in a tier that is not free, and end together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
     tier: u8,
@@ -228,8 +228,10 @@ impl<'a> Search<'a> {
             state.held.iter().copied().filter(|one| one.upper as usize > step).collect();
         if !choice.free && tensor.upper > step {
             let own = Held { tier, upper: tensor.upper as u32, size: choice.size };
-            let at = held.binary_search(&own).unwrap_or_else(|at| at);
-            held.insert(at, own);
+            match held.binary_search_by_key(&(tier, own.upper), |one| (one.tier, one.upper)) {
+                Ok(at) => held[at].size += own.size,
+                Err(at) => held.insert(at, own),
+            }
         }
         let cost = state.cost + choice.cost;
         // What follows from here follows from where it came from.

@@ -17,8 +17,8 @@ use plimsoll::tiers::{Fusing, PlaceError, Placed, TierCaseError, TierSetting, pl
 use report::{Comparison, Report};
 use std::time::Duration;
 
-/// Nodes of an exact placement where no limit is given: some seconds.
-const NODES: u64 = 5_000_000;
+/// Nodes of an exact placement where no limit is given, and the same times tensors: some seconds.
+const NODES: (u64, u64) = (5_000_000, 5_000_000_000);
 
 /// Time of every placement with --compare where no limit is given.
 const COMPARED: Duration = Duration::from_secs(10);
@@ -90,7 +90,8 @@ fn named(all: &[&'static PlacerEntry], name: &str) -> Result<&'static PlacerEntr
 fn single(args: &TiersArgs, entry: &PlacerEntry, about: &report::About<'_>) -> Result<u8, Failure> {
     let given = args.effort.limits();
     let bare = given.time.is_none() && given.nodes.is_none() && entry.kind == Kind::Exact;
-    let limits = if bare { Limits { nodes: Some(NODES), ..given } } else { given };
+    let nodes = NODES.0.min(NODES.1 / about.case.problem.tensors().len().max(1) as u64);
+    let limits = if bare { Limits { nodes: Some(nodes), ..given } } else { given };
     let placed = place(&about.case.problem, entry, args.effort.setup(), limits).map_err(refused)?;
     let report = Report::new(about, entry.name, &placed);
     if let (Some(path), Some(plan)) = (&args.output, &placed.outcome.plan) {

@@ -1,5 +1,6 @@
 //! What `tiers` prints.
 
+use plimsoll::model::Claim;
 use plimsoll::model::fusion::UnitRule;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::Time;
@@ -239,9 +240,18 @@ impl Row {
             inference_seconds: inference.map(seconds),
             nodes: outcome.stats.nodes,
             seconds: placed.seconds,
-            reason: None,
+            reason: if time.is_none() { why_not(problem, outcome.claim) } else { None },
         }
     }
+}
+
+/// Why there is no plan.
+fn why_not(problem: &TierProblem, claim: Claim) -> Option<String> {
+    if let Some(at) = problem.too_large() {
+        let tensor = &problem.tensors()[at];
+        return Some(format!("tensor '{}' of {} bytes fits no tier it may live in", tensor.name, tensor.bytes));
+    }
+    (claim == Claim::Infeasible).then(|| "no choice of tiers holds all tensors at every step".to_owned())
 }
 
 impl Report {
@@ -273,7 +283,8 @@ impl Report {
         let time = |time: u64| Time::new(time).to_string();
         let _ = writeln!(text, "lower bound  {} ({})", time(row.lower_bound_ps), row.bound_reason);
         let Some(transfer) = row.transfer_ps else {
-            let _ = writeln!(text, "placement    {}: {}", row.placement, row.claim);
+            let why = row.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+            let _ = writeln!(text, "placement    {}: {}{why}", row.placement, row.claim);
             return text;
         };
         let gap = row.gap_percent.filter(|gap| *gap > 0.0);
