@@ -1,7 +1,8 @@
 //! Units and fusions: what is refused, and what they say.
 
 use plimsoll_model::fusion::{
-    Fused, Fusion, FusionProblem, PATTERN_PRESETS, Patterns, UnitRule, Units, check_fusion, relations,
+    Fused, Fusion, FusionProblem, PATTERN_PRESETS, Patterns, UnitRule, Units, check_fusion, contracted,
+    relations, siblings,
 };
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{OperatorId, UnitId};
@@ -168,4 +169,25 @@ fn patterns_are_read_with_lines() {
         assert!(Patterns::find(name).unwrap().list().len() > 2, "{name}");
     }
     assert!(Patterns::find("none").unwrap_err().to_string().contains("default, s3, s3-joined"));
+}
+
+#[test]
+fn groups_become_operators() {
+    let graph = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[0, 1]), ("Add", &[2])]);
+    let fused = fusion(&graph, &[&[0, 1, 2], &[3]]).unwrap();
+    let whole = contracted(&graph, std::slice::from_ref(&fused)).unwrap();
+    let kinds: Vec<&str> = whole.operators().iter().map(|operator| operator.kind.as_str()).collect();
+    assert_eq!(kinds, ["Conv+Sigmoid+Mul", "Add"]);
+    assert_eq!(whole.operators()[0].name, "o0+o1+o2");
+    // Of five tensors, what the first two make is gone.
+    assert_eq!(whole.tensors().len(), 3);
+    assert_eq!(relations(&whole, Graph::BODY).len(), 1);
+    let none = Fusion::none(&graph, Graph::BODY);
+    assert_eq!(contracted(&graph, &[none]).unwrap(), graph);
+}
+
+#[test]
+fn siblings_read_the_same() {
+    let graph = graph(&[("Conv", &[]), ("Conv", &[0]), ("Conv", &[0]), ("Relu", &[0]), ("Conv", &[1])]);
+    assert_eq!(siblings(&graph, Graph::BODY), [ids(&[1, 2])]);
 }

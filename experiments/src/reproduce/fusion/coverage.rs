@@ -172,6 +172,11 @@ pub(super) fn yolo(context: &Context<'_>, found: &mut Reproduction) -> Result<()
         all - merged.1
     ));
     found.line(format!(
+        "{} / {all} is {:.2} %, which the text cuts to 69.6 %",
+        merged.1,
+        merged.1 as f64 * 100.0 / all.max(1) as f64
+    ));
+    found.line(format!(
         "as printed, 120 to 74 would be 46 fewer, {}, and 118 to 57 would be 61 fewer, {}",
         share(120 - 74, 120),
         share(118 - 57, 118)
@@ -273,7 +278,7 @@ pub(super) fn subgraphs(context: &Context<'_>, found: &mut Reproduction) -> Resu
         found.line(format!(
             "{network}: {several} fused operators here; printed are {after} of {before}{}",
             if several > *before {
-                ", fewer than the published network has even before: another count, or another network"
+                ": even the count before is smaller, so it is another count, or another network"
             } else {
                 ""
             }
