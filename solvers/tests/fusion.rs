@@ -9,6 +9,7 @@ use plimsoll_model::{Budget, Claim, Setup, Stop};
 use plimsoll_solvers::{ExactFusion, FUSERS, FusionBrute};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
+use std::fmt::Write as _;
 
 const KINDS: [&str; 4] = ["A", "B", "C", "D"];
 
@@ -19,7 +20,7 @@ fn random_graph(rng: &mut Xoshiro256PlusPlus, operators: usize) -> Graph {
     let mut wanted = Vec::new();
     for at in 0..operators {
         let mut reads = Vec::new();
-        for nth in 0..1 + usize::from(rng.random_bool(0.2)) {
+        for nth in 0..=usize::from(rng.random_bool(0.2)) {
             let back = if nth == 0 { 1 } else { rng.random_range(1..=3).min(made.len()) };
             reads.push(made[made.len() - back]);
         }
@@ -38,7 +39,7 @@ fn random_graph(rng: &mut Xoshiro256PlusPlus, operators: usize) -> Graph {
 fn random_patterns(rng: &mut Xoshiro256PlusPlus) -> Patterns {
     let mut text = String::new();
     for at in 0..rng.random_range(2..8) {
-        text += &format!("p{at} =");
+        let _ = write!(text, "p{at} =");
         for _ in 0..rng.random_range(2..5) {
             text += if rng.random_bool(0.2) {
                 " *"

@@ -45,7 +45,9 @@ pub fn contracted(graph: &Graph, fusions: &[Fusion]) -> Result<Graph, GraphError
                 (handover.from, handover.to) = (map(handover.from), map(handover.to));
             }
             let id = builder.operator(own, operator);
-            members.iter().for_each(|member| operators[member.index()] = Some(id));
+            for member in members {
+                operators[member.index()] = Some(id);
+            }
         }
         let through = |list: &[TensorId]| list.iter().map(|&id| map(id)).collect::<Vec<_>>();
         builder.interface(own, through(&region.inputs), through(&region.outputs));
@@ -60,7 +62,9 @@ fn interior(graph: &Graph, fusions: &[Fusion]) -> HashSet<TensorId> {
     let mut group = vec![(0, 0); graph.operators().len()];
     for (region, fusion) in fusions.iter().enumerate() {
         for (at, members) in fusion.groups().iter().enumerate() {
-            members.iter().for_each(|id| group[id.index()] = (region, at));
+            for id in members {
+                group[id.index()] = (region, at);
+            }
         }
     }
     for (at, operator) in graph.operators().iter().enumerate() {

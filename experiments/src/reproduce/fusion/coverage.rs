@@ -91,7 +91,7 @@ fn table() -> Table {
     ])
 }
 
-fn row(table: &mut Table, what: &str, printed: &str, computed: impl ToString, how: &str) {
+fn row(table: &mut Table, what: &str, printed: &str, computed: impl std::fmt::Display, how: &str) {
     table.row([what.to_owned(), printed.to_owned(), computed.to_string(), how.to_owned()]);
 }
 
