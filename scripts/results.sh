@@ -325,7 +325,7 @@ fusion_record() {
         echo "fusion goes without models: PLIMSOLL_CORPORA is not set" >&2
     fi
     mkdir -p "$out"
-    for patterns in default s3-joined; do
+    for patterns in default s3-joined chains; do
         for graph in "${graphs[@]}"; do
             options=(--patterns "$patterns" --units dla-gpu-cpu --time-limit 10)
             case "$graph" in
@@ -341,7 +341,7 @@ fusion_record() {
         echo "# Fusion record"
         echo
         echo "Made by \`scripts/results.sh fusion\`: \`plimsoll fuse GRAPH --units dla-gpu-cpu --compare --time-limit 10\` with the patterns"
-        echo "\`default\` and \`s3-joined\`, on generated networks and, where there are, the ONNX and TFLite models of the corpora. One thread."
+        echo "\`default\`, \`s3-joined\` and \`chains\`, on generated networks and, where there are, the ONNX and TFLite models of the corpora. One thread."
         echo
         made_with
         echo

@@ -45,7 +45,7 @@ fn greedy_and_exact_are_compared() {
     scratch.plimsoll(&words).exits(0);
     let rows = scratch.read("rows.csv");
     assert!(rows.starts_with("graph,patterns,units,rule,method,kind,operators,relations,"), "{rows}");
-    for start in ["branched,p.txt,one,ordinary,greedy,", "branched,p.txt,one,cross-unit,exact,"] {
+    for start in ["branched,p.txt,graph,ordinary,greedy,", "branched,p.txt,graph,cross-unit,exact,"] {
         assert!(rows.lines().any(|line| line.starts_with(start)), "{rows}");
     }
     let again = scratch.plimsoll(&["fuse", "g.json", "--method", "greedy", "--json"]).exits(0);

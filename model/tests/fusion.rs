@@ -75,6 +75,29 @@ fn the_first_unit_that_runs_a_kind_gets_it() {
 }
 
 #[test]
+fn units_of_a_graph_are_those_it_names() {
+    let names = |graph: &Graph| -> Vec<String> {
+        Units::of_graph(graph).list().iter().map(|unit| unit.name.clone()).collect()
+    };
+    let mapped = |units: [Option<&str>; 3]| {
+        let mut g = GraphBuilder::new("g");
+        for unit in units {
+            g.operator(
+                Graph::BODY,
+                Operator { unit: unit.map(ToOwned::to_owned), ..Operator::new("", "Nop") },
+            );
+        }
+        let graph = g.build().unwrap();
+        assert!(Units::of_graph(&graph).assign(&graph, Graph::BODY).is_ok());
+        names(&graph)
+    };
+    assert_eq!(mapped([Some("gpu"), Some("dla"), Some("gpu")]), ["gpu", "dla"]);
+    assert_eq!(mapped([Some("gpu"), None, None]), ["gpu", "cpu"]);
+    assert_eq!(mapped([None, Some("cpu"), Some("dla")]), ["cpu", "dla"]);
+    assert_eq!(names(&GraphBuilder::new("empty").build().unwrap()), ["cpu"]);
+}
+
+#[test]
 fn units_are_read_with_lines() {
     let fault = |text: &str| Units::parse("u.toml", text).unwrap_err().to_string();
     assert!(fault("[[unit]]\nname = \"a\"\n").starts_with("u.toml, line 1: missing field `kinds`"));
@@ -168,7 +191,7 @@ fn patterns_are_read_with_lines() {
     for (name, _) in PATTERN_PRESETS {
         assert!(Patterns::find(name).unwrap().list().len() > 2, "{name}");
     }
-    assert!(Patterns::find("none").unwrap_err().to_string().contains("default, s3, s3-joined"));
+    assert!(Patterns::find("none").unwrap_err().to_string().contains("default, s3, s3-joined, chains"));
 }
 
 #[test]

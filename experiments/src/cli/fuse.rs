@@ -9,11 +9,11 @@ use std::path::PathBuf;
 pub struct FuseArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// What may run as one: a file of patterns, or `default`, `s3`, `s3-joined`
+    /// What may run as one: a file of patterns, or `default`, `s3`, `s3-joined`, `chains`
     #[arg(long, value_name = "FILE|NAME", default_value = "default")]
     pub patterns: String,
-    /// Which unit runs which kinds: a TOML file, or `one`, `nvdla`, `dla-gpu-cpu`
-    #[arg(long, value_name = "FILE.toml|NAME", default_value = "one")]
+    /// Which unit runs which kinds: a TOML file, `one`, `nvdla`, `dla-gpu-cpu`, or `graph`: the units that the graph names
+    #[arg(long, value_name = "FILE.toml|NAME", default_value = "graph")]
     pub units: String,
     /// Groups may span several units
     #[arg(long)]

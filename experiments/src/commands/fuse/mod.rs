@@ -13,15 +13,20 @@ use plimsoll::model::fusion::{FuserEntry, Fusion, Patterns, UnitRule, Units, con
 use plimsoll::model::graph::write_graph;
 use report::Report;
 
+/// The word for the units that a graph names.
+const GRAPH: &str = "graph";
+
 /// Runs the command.
 pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     output::check_targets(&[&args.output, &args.graph], &[&args.model.model])?;
     let patterns = Patterns::find(&args.patterns).map_err(Failure::input)?;
-    let units = Units::find(&args.units).map_err(Failure::input)?;
+    let own = args.units == GRAPH;
+    let units = if own { None } else { Some(Units::find(&args.units).map_err(Failure::input)?) };
     let entry = named(&registry.fusers, &args.method)?;
     let import = args.model.read()?;
     let graph = &import.graph;
+    let units = units.unwrap_or_else(|| Units::of_graph(graph));
     let rule = if args.cross_unit { UnitRule::Any } else { UnitRule::Same };
     let (setup, limits) = (args.effort.setup(), args.effort.limits());
     let run = FuseRun { patterns: &patterns, units: &units, rule, entry, setup, limits };

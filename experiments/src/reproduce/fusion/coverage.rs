@@ -287,6 +287,42 @@ pub(super) fn subgraphs(context: &Context<'_>, found: &mut Reproduction) -> Resu
     Ok(())
 }
 
+/// The longest match first, against the most there can be.
+pub(super) fn greedy(context: &Context<'_>, found: &mut Reproduction) -> Result<(), ReproduceError> {
+    let mut table = Table::new([
+        ("network", Align::Left),
+        ("patterns", Align::Left),
+        ("rule", Align::Left),
+        ("relations", Align::Right),
+        ("greedy", Align::Right),
+        ("exact", Align::Right),
+        ("bound", Align::Right),
+        ("claim", Align::Left),
+        ("greedy loses", Align::Right),
+    ]);
+    let networks: [(&str, &[(&str, u64)]); 3] =
+        [("vgg16", &[("classifier", 0)]), ("yolov5s", &[]), ("yolox-nano", &[])];
+    for (family, params) in networks {
+        let graph = generated(family, params)?;
+        for patterns in ["s3", "s3-joined", "chains"] {
+            for rule in [UnitRule::Same, UnitRule::Any] {
+                let setting = Setting { patterns, rule, ..IDEAL };
+                let [first, most] = ["greedy", "exact"].map(|method| count(context, &graph, setting, method));
+                let (first, most) = (first?.totals, most?.totals);
+                let (got, best) = (first.coverage.optimised, most.coverage.optimised);
+                let numbers = [most.coverage.relations, got, best, most.bound].map(|n| n.to_string());
+                let words = [family, patterns, rule.as_str()].map(ToOwned::to_owned);
+                let last = [most.claim().to_string(), share(best.saturating_sub(got), best)];
+                table.row(words.into_iter().chain(numbers).chain(last));
+            }
+        }
+    }
+    found.section("Greedy against the most there can be");
+    found.table(table);
+    found.line("units dla-gpu-cpu; chains: any two to four operators in a row, which overlap where patterns that begin at a convolution do not");
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
