@@ -76,6 +76,7 @@ fn the_script_of_records_knows_its_words() {
         "branches",
         "overlap",
         "tiers",
+        "fusion",
         "reality",
     ] {
         assert!(

@@ -25,7 +25,9 @@ impl LongestMatch {
         // Matches are listed in just that order.
         for (at, one) in problem.matches().iter().enumerate() {
             if one.places.iter().all(|&place| !taken[place]) {
-                one.places.iter().for_each(|&place| taken[place] = true);
+                for &place in &one.places {
+                    taken[place] = true;
+                }
                 chosen.push(at);
             }
         }

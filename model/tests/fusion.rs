@@ -1,7 +1,8 @@
 //! Units and fusions: what is refused, and what they say.
 
 use plimsoll_model::fusion::{
-    Fused, Fusion, FusionProblem, PATTERN_PRESETS, Patterns, UnitRule, Units, check_fusion, relations,
+    Fused, Fusion, FusionProblem, PATTERN_PRESETS, Patterns, UnitRule, Units, check_fusion, contracted,
+    relations, siblings,
 };
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{OperatorId, UnitId};
@@ -71,6 +72,29 @@ fn the_first_unit_that_runs_a_kind_gets_it() {
     let error = alone.assign(&graph, Graph::BODY).unwrap_err().to_string();
     assert_eq!(error, "no processing unit runs operator 1 'o1' (Sigmoid); there are dla");
     assert!(Units::find("one").unwrap().assign(&graph, Graph::BODY).is_ok());
+}
+
+#[test]
+fn units_of_a_graph_are_those_it_names() {
+    let names = |graph: &Graph| -> Vec<String> {
+        Units::of_graph(graph).list().iter().map(|unit| unit.name.clone()).collect()
+    };
+    let mapped = |units: [Option<&str>; 3]| {
+        let mut g = GraphBuilder::new("g");
+        for unit in units {
+            g.operator(
+                Graph::BODY,
+                Operator { unit: unit.map(ToOwned::to_owned), ..Operator::new("", "Nop") },
+            );
+        }
+        let graph = g.build().unwrap();
+        assert!(Units::of_graph(&graph).assign(&graph, Graph::BODY).is_ok());
+        names(&graph)
+    };
+    assert_eq!(mapped([Some("gpu"), Some("dla"), Some("gpu")]), ["gpu", "dla"]);
+    assert_eq!(mapped([Some("gpu"), None, None]), ["gpu", "cpu"]);
+    assert_eq!(mapped([None, Some("cpu"), Some("dla")]), ["cpu", "dla"]);
+    assert_eq!(names(&GraphBuilder::new("empty").build().unwrap()), ["cpu"]);
 }
 
 #[test]
@@ -167,5 +191,26 @@ fn patterns_are_read_with_lines() {
     for (name, _) in PATTERN_PRESETS {
         assert!(Patterns::find(name).unwrap().list().len() > 2, "{name}");
     }
-    assert!(Patterns::find("none").unwrap_err().to_string().contains("default, s3, s3-joined"));
+    assert!(Patterns::find("none").unwrap_err().to_string().contains("default, s3, s3-joined, chains"));
+}
+
+#[test]
+fn groups_become_operators() {
+    let graph = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[0, 1]), ("Add", &[2])]);
+    let fused = fusion(&graph, &[&[0, 1, 2], &[3]]).unwrap();
+    let whole = contracted(&graph, std::slice::from_ref(&fused)).unwrap();
+    let kinds: Vec<&str> = whole.operators().iter().map(|operator| operator.kind.as_str()).collect();
+    assert_eq!(kinds, ["Conv+Sigmoid+Mul", "Add"]);
+    assert_eq!(whole.operators()[0].name, "o0+o1+o2");
+    // Of five tensors, what the first two make is gone.
+    assert_eq!(whole.tensors().len(), 3);
+    assert_eq!(relations(&whole, Graph::BODY).len(), 1);
+    let none = Fusion::none(&graph, Graph::BODY);
+    assert_eq!(contracted(&graph, &[none]).unwrap(), graph);
+}
+
+#[test]
+fn siblings_read_the_same() {
+    let graph = graph(&[("Conv", &[]), ("Conv", &[0]), ("Conv", &[0]), ("Relu", &[0]), ("Conv", &[1])]);
+    assert_eq!(siblings(&graph, Graph::BODY), [ids(&[1, 2])]);
 }

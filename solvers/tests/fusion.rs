@@ -2,13 +2,15 @@
 
 use plimsoll_model::fusion::{
     Fuser, FusionBound, FusionOutcome, FusionProblem, FusionWitness, Patterns, UnitRule, Units, check_fusion,
-    confirm_fusion_bound, fusion_bound,
+    confirm_fusion_bound, contracted, fusion_bound, relations,
 };
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{Budget, Claim, Setup, Stop};
 use plimsoll_solvers::{ExactFusion, FUSERS, FusionBrute};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 const KINDS: [&str; 4] = ["A", "B", "C", "D"];
 
@@ -19,7 +21,7 @@ fn random_graph(rng: &mut Xoshiro256PlusPlus, operators: usize) -> Graph {
     let mut wanted = Vec::new();
     for at in 0..operators {
         let mut reads = Vec::new();
-        for nth in 0..1 + usize::from(rng.random_bool(0.2)) {
+        for nth in 0..=usize::from(rng.random_bool(0.2)) {
             let back = if nth == 0 { 1 } else { rng.random_range(1..=3).min(made.len()) };
             reads.push(made[made.len() - back]);
         }
@@ -38,7 +40,7 @@ fn random_graph(rng: &mut Xoshiro256PlusPlus, operators: usize) -> Graph {
 fn random_patterns(rng: &mut Xoshiro256PlusPlus) -> Patterns {
     let mut text = String::new();
     for at in 0..rng.random_range(2..8) {
-        text += &format!("p{at} =");
+        let _ = write!(text, "p{at} =");
         for _ in 0..rng.random_range(2..5) {
             text += if rng.random_bool(0.2) {
                 " *"
@@ -87,6 +89,13 @@ fn all_agree_with_brute_force() {
             assert_eq!(check_fusion(&graph, &patterns, &units, rule, &fused), [], "{round} {}", entry.name);
             assert_eq!(fused.fusion.coverage(&graph).optimised, outcome.optimised, "{round} {}", entry.name);
             assert!(outcome.upper_bound.value >= brute.optimised, "{round} {}", entry.name);
+            let whole = contracted(&graph, std::slice::from_ref(&fused.fusion)).unwrap();
+            assert_eq!(whole.operators().len(), fused.fusion.groups().len());
+            let home = fused.fusion.group_of();
+            let pairs = relations(&graph, Graph::BODY);
+            let between: BTreeSet<(usize, usize)> =
+                pairs.iter().map(|(a, b)| (home[a], home[b])).filter(|(a, b)| a != b).collect();
+            assert_eq!(relations(&whole, Graph::BODY).len(), between.len(), "{round} {}", entry.name);
             if entry.name == "greedy" {
                 better += usize::from(brute.optimised > outcome.optimised);
             } else {

@@ -1,10 +1,12 @@
 //! Arguments: parsed here, resolved by the commands.
 
+mod fuse;
 mod graph;
 mod measure;
 mod overlap;
 mod tiers;
 
+pub use fuse::FuseArgs;
 pub use graph::{BoundaryArg, EffortArgs, ImportArgs, OrderArgs, PlanArgs, once};
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
@@ -62,6 +64,9 @@ enum Command {
     /// Run such timelines on this machine, and compare with what was predicted
     #[command(after_help = EXIT_CODES)]
     Measure(MeasureArgs),
+    /// Run operators as one: which, how much that covers, and how far from the most it is
+    #[command(after_help = EXIT_CODES)]
+    Fuse(FuseArgs),
     /// Compute published results again and put them beside what was printed
     #[command(after_help = EXIT_CODES)]
     Reproduce(ReproduceArgs),
@@ -354,6 +359,7 @@ pub fn main() -> u8 {
         Command::Plan(args) => commands::plan::main(&args),
         Command::Overlap(args) => commands::overlap::main(&args),
         Command::Tiers(args) => commands::tiers::main(&args),
+        Command::Fuse(args) => commands::fuse::main(&args),
         Command::Measure(args) => commands::measure::main(&args),
         Command::Reproduce(args) => commands::reproduce::main(&args),
         Command::Generate(args) => commands::generate::main(&args),
@@ -374,7 +380,7 @@ fn usage(error: &clap::Error) -> u8 {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             output::complain(
-                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, reproduce, generate, list (see --help)",
+                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, fuse, reproduce, generate, list (see --help)",
             );
             BAD_INPUT
         }

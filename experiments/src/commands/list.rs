@@ -7,6 +7,7 @@ use plimsoll::branches::{SCHEMES, SchemeEntry};
 use plimsoll::datasets::FAMILIES;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
+use plimsoll::model::fusion::FuserEntry;
 use plimsoll::model::overlap::ScheduleEntry;
 use plimsoll::model::tiers::PlacerEntry;
 use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered};
@@ -124,6 +125,18 @@ impl Algorithm {
     }
 }
 
+impl Algorithm {
+    fn fuser(entry: &FuserEntry) -> Self {
+        Self {
+            problem: FuserEntry::PROBLEM,
+            name: entry.name,
+            kind: entry.kind.to_string(),
+            about: entry.about,
+            source: entry.source,
+        }
+    }
+}
+
 impl GeneratedGraph {
     fn of(family: &GraphFamily) -> Self {
         let param = |p: &GraphParam| Param { name: p.name, default: p.default, about: p.about };
@@ -141,6 +154,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     all.extend(algorithms(&registry.joint));
     all.extend(registry.schedules.iter().map(|entry| Algorithm::schedule(entry)));
     all.extend(registry.placers.iter().map(|entry| Algorithm::placer(entry)));
+    all.extend(registry.fusers.iter().map(|entry| Algorithm::fuser(entry)));
     let variants = registry.variants.iter().map(|entry| Algorithm::of(entry)).collect();
     let suites = SUITES.iter().map(|suite| Suite {
         name: suite.name,
@@ -184,6 +198,7 @@ impl Listing {
             Joint::NAME,
             ScheduleEntry::PROBLEM,
             PlacerEntry::PROBLEM,
+            FuserEntry::PROBLEM,
         ]
         .map(|name| (name, of(name).collect()))
         .into();

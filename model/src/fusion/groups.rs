@@ -1,9 +1,9 @@
 //! Partitions of a region's operators into groups, and what they cover.
 
-use crate::graph::Graph;
+use crate::graph::{Graph, Role};
 use crate::topological::topological;
-use crate::units::{OperatorId, RegionId};
-use std::collections::{BTreeSet, HashMap};
+use crate::units::{OperatorId, RegionId, TensorId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 /// Why groups are no fusion.
@@ -59,6 +59,24 @@ pub fn relations(graph: &Graph, region: RegionId) -> Vec<(OperatorId, OperatorId
         );
     }
     pairs.into_iter().collect()
+}
+
+/// Sets of operators of a region that are of one kind and read the same results, weights aside: what horizontal fusion would merge. No one
+/// of a set waits for another. Ascending; O(size log size).
+pub fn siblings(graph: &Graph, region: RegionId) -> Vec<Vec<OperatorId>> {
+    let mut sets: BTreeMap<(&str, Vec<TensorId>), Vec<OperatorId>> = BTreeMap::new();
+    for &id in &graph.region(region).operators {
+        let operator = graph.operator(id);
+        let inputs = operator.inputs.iter().copied();
+        let read: Vec<TensorId> =
+            inputs.filter(|&tensor| graph.tensor(tensor).role != Role::Weight).collect();
+        if !read.is_empty() && operator.regions.is_empty() {
+            sets.entry((&operator.kind, read)).or_default().push(id);
+        }
+    }
+    let mut sets: Vec<Vec<OperatorId>> = sets.into_values().filter(|set| set.len() > 1).collect();
+    sets.sort();
+    sets
 }
 
 /// Operators of one region in groups, each of which runs as one. Every operator is in one group, every group is connected, and the

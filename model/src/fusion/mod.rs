@@ -30,6 +30,7 @@
 
 mod bound;
 mod check;
+mod contract;
 mod groups;
 mod kinds;
 mod patterns;
@@ -42,7 +43,8 @@ pub use bound::{
     fusion_prices, priced,
 };
 pub use check::{FusionViolation, check_fusion};
-pub use groups::{Coverage, Fusion, FusionError, relations};
+pub use contract::contracted;
+pub use groups::{Coverage, Fusion, FusionError, relations, siblings};
 pub use kinds::{Class, KindSet, class};
 pub use patterns::{MAX_STEPS, PATTERN_PRESETS, Pattern, PatternError, Patterns, Step};
 pub use problem::{Fused, FusionProblem, MAX_MATCHES, Match, TooManyMatches, UnitRule};

@@ -18,10 +18,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Patterns that are always there, by name.
-pub const PATTERN_PRESETS: [(&str, &str); 3] = [
+pub const PATTERN_PRESETS: [(&str, &str); 4] = [
     ("default", include_str!("presets/default.patterns")),
     ("s3", include_str!("presets/s3.patterns")),
     ("s3-joined", include_str!("presets/s3-joined.patterns")),
+    ("chains", include_str!("presets/chains.patterns")),
 ];
 
 /// A pattern may have so many steps.

@@ -184,13 +184,6 @@ impl FusionProblem {
     pub fn components(&self) -> Vec<Vec<usize>> {
         let mut owner: Vec<Option<usize>> = vec![None; self.operators.len()];
         let mut parent: Vec<usize> = (0..self.matches.len()).collect();
-        fn root(parent: &mut [usize], mut at: usize) -> usize {
-            while parent[at] != at {
-                parent[at] = parent[parent[at]];
-                at = parent[at];
-            }
-            at
-        }
         for (at, one) in self.matches.iter().enumerate() {
             for &place in &one.places {
                 let first = *owner[place].get_or_insert(at);
@@ -204,6 +197,15 @@ impl FusionProblem {
         }
         sets.into_values().collect()
     }
+}
+
+/// The representative of a set, the way to it halved.
+fn root(parent: &mut [usize], mut at: usize) -> usize {
+    while parent[at] != at {
+        parent[at] = parent[parent[at]];
+        at = parent[at];
+    }
+    at
 }
 
 /// A fusion and the matches it is made of.
@@ -242,7 +244,9 @@ impl<'a> Finder<'a> {
         for (from, to) in pairs {
             readers[place[from]].push(place[to]);
         }
-        readers.iter_mut().for_each(|list| list.sort_unstable());
+        for list in &mut readers {
+            list.sort_unstable();
+        }
         let mut wanted = vec![false; operators.len()];
         for makers in graph.region(region).outputs.iter().map(|&tensor| graph.producer(tensor)) {
             if let Some(&at) = makers.and_then(|maker| place.get(&maker)) {

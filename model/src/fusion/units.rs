@@ -14,6 +14,7 @@ use super::kinds::KindSet;
 use crate::graph::Graph;
 use crate::units::{OperatorId, RegionId, UnitId};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::path::Path;
 use toml::Spanned;
 
@@ -128,6 +129,28 @@ impl Units {
     /// One unit that runs everything.
     pub fn one(name: impl Into<String>) -> Self {
         Self(vec![Unit { name: name.into(), kinds: KindSet::All }])
+    }
+
+    /// The units a graph names, in the order in which it does, for the operators it maps to them; one called `cpu` runs the others, where there
+    /// are any, or no operators at all.
+    pub fn of_graph(graph: &Graph) -> Self {
+        let mut units: Vec<Unit> = Vec::new();
+        let mut rest = graph.operators().is_empty();
+        for operator in graph.operators() {
+            match &operator.unit {
+                None => rest = true,
+                Some(name) if units.iter().any(|unit| unit.name == *name) => {}
+                Some(name) => {
+                    units.push(Unit { name: name.clone(), kinds: KindSet::Listed(BTreeSet::new()) });
+                }
+            }
+        }
+        match units.iter_mut().find(|unit| unit.name == "cpu") {
+            _ if !rest => {}
+            Some(unit) => unit.kinds = KindSet::All,
+            None => units.push(Unit { name: "cpu".to_owned(), kinds: KindSet::All }),
+        }
+        Self(units)
     }
 
     /// The preset of a name, or else the units listed in the file of that name.

@@ -240,6 +240,9 @@ impl TierProblem {
     }
 
     /// Bytes that a tensor takes in a tier.
+    ///
+    /// # Panics
+    /// If either is of another problem.
     pub fn size(&self, tensor: usize, tier: TierId) -> Bytes {
         let rounded = self.tensors[tensor].bytes.align_up(self.space(tier).alignment);
         rounded.expect("rounded sizes are bounded when a problem is made")

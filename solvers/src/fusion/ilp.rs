@@ -30,7 +30,9 @@ fn build(problem: &FusionProblem) -> HighsProblem {
     let mut objective = Expression::default();
     for (one, &variable) in problem.matches().iter().zip(&chosen) {
         objective -= one.optimised as f64 * variable;
-        one.places.iter().for_each(|&place| of_place[place].push(variable));
+        for &place in &one.places {
+            of_place[place].push(variable);
+        }
     }
     let mut program = variables.minimise(objective).using(highs);
     for list in of_place.into_iter().filter(|list| list.len() > 1) {

@@ -42,7 +42,7 @@ pub const FUSERS: &[FuserEntry] = &[
     FuserEntry {
         name: "brute-force",
         kind: Kind::Exact,
-        about: "every choice of at most twenty matches, as the judge of the others",
+        about: "every choice of at most sixteen matches, as the judge of the others",
         source: "this project",
         build: |_| Box::new(FusionBrute),
     },
@@ -203,7 +203,7 @@ impl Component<'_> {
 pub struct FusionBrute;
 
 /// Beyond this many matches it declines.
-const MOST_MATCHES: usize = 20;
+const MOST_MATCHES: usize = 16;
 
 impl Fuser for FusionBrute {
     fn name(&self) -> &'static str {

@@ -249,7 +249,10 @@ impl Row {
 fn why_not(problem: &TierProblem, claim: Claim) -> Option<String> {
     if let Some(at) = problem.too_large() {
         let tensor = &problem.tensors()[at];
-        return Some(format!("tensor '{}' of {} bytes fits no tier it may live in", tensor.name, tensor.bytes));
+        return Some(format!(
+            "tensor '{}' of {} bytes fits no tier it may live in",
+            tensor.name, tensor.bytes
+        ));
     }
     (claim == Claim::Infeasible).then(|| "no choice of tiers holds all tensors at every step".to_owned())
 }
