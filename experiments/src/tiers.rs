@@ -33,6 +33,9 @@ pub enum TierCaseError {
     /// Sizes or times out of range.
     #[error(transparent)]
     Problem(#[from] TierError),
+    /// Never: a graph has a body.
+    #[error("a graph without a body")]
+    NoBody,
     /// Computations longer than time can say.
     #[error("operators compute longer than time can say")]
     TooLong,
@@ -82,14 +85,16 @@ pub struct TierCase {
 pub fn tier_case(graph: &Graph, setting: &TierSetting<'_>) -> Result<TierCase, TierCaseError> {
     let units = setting.machine.assign(graph)?;
     let mut regions = setting.run.order(graph)?;
-    let body = regions.pop().expect("a graph has a body");
+    let Some(body) = regions.pop() else { return Err(TierCaseError::NoBody) };
     let fusion = match setting.fusing {
         None => Fusion::none(graph, Graph::BODY),
         Some(fusing) => fused(graph, &units, fusing, setting.run.limits)?,
     };
     let mut groups = vec![usize::MAX; graph.operators().len()];
     for (group, members) in fusion.groups().iter().enumerate() {
-        members.iter().for_each(|id| groups[id.index()] = group);
+        for id in members {
+            groups[id.index()] = group;
+        }
     }
     let order = if setting.fusing.is_some() { in_groups(&body, &fusion)? } else { body.order.clone() };
     let options = TierOptions {

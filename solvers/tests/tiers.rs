@@ -88,7 +88,7 @@ fn named(name: &str) -> &'static PlacerEntry {
 #[test]
 fn all_agree_with_all_choices() {
     let (mut tight, mut infeasible) = (0, 0);
-    for seed in 0..400 {
+    for seed in 0..160 {
         let roomy = seed % 4 != 0;
         let problem = random(seed, 3 + seed as usize % 5, 6, 2 + seed as usize % 3, roomy);
         for addresses in [Addresses::Counted, Addresses::Placed] {
@@ -112,7 +112,7 @@ fn all_agree_with_all_choices() {
             tight += usize::from(judge.lower_bound.witness.to_string().contains("search"));
         }
     }
-    assert!(tight > 100 && infeasible > 10, "{tight} {infeasible}");
+    assert!(tight > 40 && infeasible > 4, "{tight} {infeasible}");
 }
 
 #[test]

@@ -4,7 +4,6 @@ use super::fill::Fill;
 use super::{conclude, off_chip};
 use plimsoll_model::tiers::{Placer, TierOutcome, TierPlan, TierProblem};
 use plimsoll_model::{Budget, SolveError};
-use std::cmp::Ordering;
 
 /// Everything off chip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,7 +36,9 @@ fn saving(problem: &TierProblem, at: usize) -> (u128, u128) {
     let gain = options.last().map_or(0, time) - options.first().map_or(0, time);
     let one = &problem.tensors()[at];
     let size = options.first().map_or(1, |&tier| problem.size(at, tier).get().max(1));
-    (u128::from(gain), u128::from(size).saturating_mul((one.upper - one.lower) as u128))
+    // At most 64 bits each, so that products are exact.
+    let area = u128::from(size) * (one.upper - one.lower) as u128;
+    (u128::from(gain), area.min(u128::from(u64::MAX)))
 }
 
 /// Tensors that save most per byte and step first; of equals the first.
@@ -46,15 +47,7 @@ pub fn by_saving(problem: &TierProblem) -> Vec<usize> {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_by(|&a, &b| {
         let ((gain_a, area_a), (gain_b, area_b)) = (keys[a], keys[b]);
-        // Exact where it can be: products of 64 and 128 bits.
-        match (gain_a.checked_mul(area_b), gain_b.checked_mul(area_a)) {
-            (Some(left), Some(right)) => right.cmp(&left).then(a.cmp(&b)),
-            _ => {
-                let ratio = |gain: u128, area: u128| gain as f64 / area as f64;
-                let order = ratio(gain_b, area_b).partial_cmp(&ratio(gain_a, area_a));
-                order.unwrap_or(Ordering::Equal).then(a.cmp(&b))
-            }
-        }
+        (gain_b * area_a).cmp(&(gain_a * area_b)).then(a.cmp(&b))
     });
     order
 }

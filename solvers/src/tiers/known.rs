@@ -50,11 +50,12 @@ impl<'a> Known<'a> {
             let start = plans(&counted).into_iter().min_by_key(|plan| plan.time(&counted));
             if let Some(plan) = start {
                 let plan = improved(&counted, &plan, budget);
-                match addressed(problem, &plan.tiers, budget) {
-                    Addressed::Plan(plan) => self.offer(plan),
-                    Addressed::Cut(..) => {
-                        repaired(problem, &plan.tiers).into_iter().for_each(|plan| self.offer(plan))
-                    }
+                let found = match addressed(problem, &plan.tiers, budget) {
+                    Addressed::Plan(plan) => Some(plan),
+                    Addressed::Cut(..) => repaired(problem, &plan.tiers),
+                };
+                if let Some(plan) = found {
+                    self.offer(plan);
                 }
             }
         }

@@ -163,14 +163,14 @@ impl<'a> Search<'a> {
             State { held: Vec::new(), cuts: Vec::new(), cost: 0, bound: self.bound(0, 0, &[]), node: 0 };
         let mut layer = vec![root];
         let mut dropped: Option<u64> = None;
-        for place in 0..self.case.order.len() {
+        for (place, turns) in turns.iter().enumerate() {
             let mut next = Vec::new();
             for state in &layer {
                 for (which, choice) in self.case.options[self.case.order[place]].iter().enumerate() {
                     if budget.tick().is_some() {
                         return None;
                     }
-                    if let Some(mut child) = self.child(place, state, *choice, &turns[place])
+                    if let Some(mut child) = self.child(place, state, *choice, turns)
                         && self.least(child.bound) < below
                     {
                         // Which choice, until it has a node.

@@ -54,7 +54,7 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     };
     let case = tier_case(graph, &setting).map_err(|error| match error {
         TierCaseError::Order(error) => error.into(),
-        error @ TierCaseError::Fusion(_) => Failure::internal(error),
+        error @ (TierCaseError::Fusion(_) | TierCaseError::NoBody) => Failure::internal(error),
         error => Failure::input(error),
     })?;
     let about =
