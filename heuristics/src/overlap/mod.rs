@@ -17,7 +17,8 @@ mod residents;
 mod turns;
 
 use plimsoll_model::overlap::{
-    ScheduleEntry, Slot, Span, Time, Timeline, TimelineOutcome, TimelineProblem, Transfer, time_bound,
+    ScheduleEntry, Scheduler, Slot, Span, Time, Timeline, TimelineOutcome, TimelineProblem, Transfer,
+    time_bound,
 };
 use plimsoll_model::{Budget, Bytes, Kind, OperatorId, SolveError, Stats, Stop};
 
@@ -105,6 +106,12 @@ impl<'a> Growing<'a> {
         first.expect("a problem has a channel")
     }
 
+    /// The timeline. An operator is a node of the budget.
+    fn finish(self, budget: &mut Budget) -> Timeline {
+        budget.spend(self.timeline.computations.len() as u64);
+        self.timeline
+    }
+
     /// Adds the next operator; `place` says where its weights go, if it has any.
     fn add(&mut self, place: impl FnOnce(&Self) -> Place) {
         let at = self.timeline.computations.len();
@@ -150,9 +157,13 @@ fn slots(solver: &'static str, problem: &TimelineProblem, sizes: &[Bytes]) -> Re
 }
 
 /// The outcome of a schedule, which knows no more than the bounds.
-fn conclude(problem: &TimelineProblem, timeline: Option<Timeline>, budget: &mut Budget) -> TimelineOutcome {
-    let nodes = timeline.as_ref().map_or(0, |timeline| timeline.computations.len() as u64);
-    budget.spend(nodes);
-    let stats = Stats { nodes, ..Stats::default() };
-    TimelineOutcome::conclude(problem, timeline, time_bound(problem), Stop::Completed, stats)
+fn conclude(
+    schedule: &dyn Scheduler,
+    problem: &TimelineProblem,
+    budget: &mut Budget,
+) -> Result<TimelineOutcome, SolveError> {
+    let before = budget.nodes();
+    let timeline = schedule.timeline(problem, budget)?;
+    let stats = Stats { nodes: budget.nodes() - before, ..Stats::default() };
+    Ok(TimelineOutcome::conclude(problem, timeline, time_bound(problem), Stop::Completed, stats))
 }

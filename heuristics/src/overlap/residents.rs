@@ -111,8 +111,8 @@ const SIZES: usize = 6;
 /// Per segment and operator: how long it waits for its weights under `prefetch`; nothing where that finds no timeline.
 fn waiting(program: &OverlapProgram) -> Vec<Vec<Time>> {
     let of = |segment: &plimsoll_model::overlap::OverlapSegment| {
-        let outcome = Prefetch.solve(&segment.problem, &mut Budget::unlimited());
-        let Some(timeline) = outcome.ok().and_then(|outcome| outcome.timeline) else { return Vec::new() };
+        let found = Prefetch.timeline(&segment.problem, &mut Budget::unlimited());
+        let Some(timeline) = found.ok().flatten() else { return Vec::new() };
         let mut end = Time::ZERO;
         let mut waits = Vec::with_capacity(timeline.computations.len());
         for span in &timeline.computations {

@@ -9,7 +9,8 @@
 //!   copies, and the processor neither computes nor copies anything else meanwhile;
 //! - a weight buffer, occupied from the start of its transfer to the end of its operator, shares no address with another one
 //!   meanwhile, nor with a slot it does not lie in, nor with the activations of an operator that computes in
-//!   that time, which take the lowest addresses; and it ends at or below the capacity.
+//!   that time, which take the lowest addresses; it begins at a multiple of the alignment, takes a multiple of it, and ends at or
+//!   below the capacity.
 //!
 //! Between two computations nothing further needs to hold: a buffer that is occupied then is occupied while the next
 //! operator computes.
@@ -179,6 +180,18 @@ pub enum TimelineViolation {
         position: usize,
         /// Where it begins.
         offset: Bytes,
+        /// What it should be a multiple of.
+        alignment: Bytes,
+    },
+    /// A buffer or slot of a size that nothing could be placed right behind.
+    #[error("{what} {position} takes {size} bytes, no multiple of {alignment}")]
+    Ragged {
+        /// `transfer` or `slot`.
+        what: &'static str,
+        /// Which.
+        position: usize,
+        /// Its size.
+        size: Bytes,
         /// What it should be a multiple of.
         alignment: Bytes,
     },
@@ -355,6 +368,9 @@ impl Check<'_> {
         let (alignment, capacity) = (self.problem.alignment(), self.problem.capacity());
         if !offset.get().is_multiple_of(alignment.get()) {
             self.found.push(TimelineViolation::Misaligned { what, position, offset, alignment });
+        }
+        if !size.get().is_multiple_of(alignment.get()) {
+            self.found.push(TimelineViolation::Ragged { what, position, size, alignment });
         }
         let end = top(offset, size);
         if end > u128::from(capacity.get()) {
