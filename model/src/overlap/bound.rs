@@ -329,7 +329,7 @@ fn waits(problem: &TimelineProblem, start: &[Time], before: usize, here: usize) 
     start[here] > start[before] + problem.operators()[before].compute
 }
 
-/// The highest of the bounds, with the simplest reason. O(n).
+/// The highest of the bounds, with the simplest reason. As [`memory_bound`], which takes longest.
 pub fn time_bound(problem: &TimelineProblem) -> TimeBound {
     let mut best = compute_bound(problem);
     for bound in transfer_bound(problem).into_iter().chain([memory_bound(problem)]) {
