@@ -13,6 +13,7 @@
 
 use super::bound::{compute_bound, fetchers, memory_bound_from, quickest, time_bound};
 use super::machine::Machine;
+use super::prefix_sums::PrefixSums;
 use super::problem::{TimedOperator, TimelineProblem};
 use super::program::{OverlapError, OverlapProgram, OverlapSegment, WeightBlock};
 use super::time::Time;
@@ -115,14 +116,14 @@ impl OverlapProgram {
 }
 
 /// The most transfer time, in picoseconds, that so many bytes can save: a fractional knapsack that is filled item by item.
-/// Sums over items, the most time per byte first, are kept in a Fenwick tree: O(log n) for each item and question.
+/// Sums over items, the most time per byte first: O(log n) for each item and question.
 struct Knapsack {
-    /// Per item: its rank, from 1.
+    /// Per item: its rank.
     ranks: Vec<usize>,
-    /// Bytes and time of the item of each rank, from 0.
+    /// Bytes and time of the item of each rank.
     items: Vec<(u64, u64)>,
-    /// Bytes and time summed, by rank, from 1.
-    tree: Vec<(u128, u128)>,
+    /// Bytes and time of those that are in it.
+    sums: PrefixSums<2>,
 }
 
 impl Knapsack {
@@ -137,35 +138,24 @@ impl Knapsack {
         });
         let mut ranks = vec![0; items.len()];
         for (rank, &at) in order.iter().enumerate() {
-            ranks[at] = rank + 1;
+            ranks[at] = rank;
         }
         let items: Vec<_> = order.iter().map(|&at| items[at]).collect();
-        let tree = vec![(0, 0); items.len() + 1];
-        Self { ranks, items, tree }
+        let sums = PrefixSums::new(items.len());
+        Self { ranks, items, sums }
     }
 
     fn add(&mut self, item: usize) {
-        let mut at = self.ranks[item];
-        let (bytes, saved) = self.items[at - 1];
-        while at < self.tree.len() {
-            self.tree[at].0 += u128::from(bytes);
-            self.tree[at].1 += u128::from(saved);
-            at += at & at.wrapping_neg();
-        }
+        let rank = self.ranks[item];
+        let (bytes, saved) = self.items[rank];
+        self.sums.add(rank, [bytes, saved]);
     }
 
     /// Rounded up, so that what it leaves is a bound.
     fn most(&self, room: u64) -> u128 {
-        let (mut at, mut left, mut saved) = (0usize, u128::from(room), 0u128);
-        let mut step = self.tree.len().next_power_of_two() / 2;
-        while step > 0 {
-            if let Some(&(bytes, time)) = self.tree.get(at + step)
-                && bytes <= left
-            {
-                (at, left, saved) = (at + step, left - bytes, saved + time);
-            }
-            step /= 2;
-        }
+        let room = u128::from(room);
+        let (at, [bytes, saved]) = self.sums.prefix(|_, [bytes, _]| bytes <= room);
+        let left = room - bytes;
         // The next item is there, or it would have been counted; it has more than the bytes that are left.
         let part = self
             .items
