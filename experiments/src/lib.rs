@@ -68,6 +68,7 @@ mod registry;
 pub mod report;
 pub mod reproduce;
 pub mod run;
+pub mod spill;
 pub mod suite;
 pub mod tiers;
 

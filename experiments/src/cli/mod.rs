@@ -4,12 +4,14 @@ mod fuse;
 mod graph;
 mod measure;
 mod overlap;
+mod spill;
 mod tiers;
 
 pub use fuse::FuseArgs;
-pub use graph::{BoundaryArg, EffortArgs, ImportArgs, OrderArgs, PlanArgs, once};
+pub use graph::{BoundaryArg, EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once};
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
+pub use spill::SpillArgs;
 pub use tiers::{FusionArg, TiersArgs};
 
 use crate::commands;
@@ -67,6 +69,10 @@ enum Command {
     /// Run operators as one: which, how much that covers, and how far from the most it is
     #[command(after_help = EXIT_CODES)]
     Fuse(FuseArgs),
+    /// Choose what goes to the slower tier where memory does not suffice, and say what is missing
+    #[command(after_help = EXIT_CODES, mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
+        .help("An instance (.csv), a graph (.json) or a model (.onnx, .tflite)")))]
+    Spill(SpillArgs),
     /// Compute published results again and put them beside what was printed
     #[command(after_help = EXIT_CODES)]
     Reproduce(ReproduceArgs),
@@ -361,6 +367,7 @@ pub fn main() -> u8 {
         Command::Tiers(args) => commands::tiers::main(&args),
         Command::Fuse(args) => commands::fuse::main(&args),
         Command::Measure(args) => commands::measure::main(&args),
+        Command::Spill(args) => commands::spill::main(&args),
         Command::Reproduce(args) => commands::reproduce::main(&args),
         Command::Generate(args) => commands::generate::main(&args),
         Command::List(args) => commands::list::main(&args),
@@ -380,7 +387,7 @@ fn usage(error: &clap::Error) -> u8 {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             output::complain(
-                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, fuse, reproduce, generate, list (see --help)",
+                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, tiers, fuse, spill, reproduce, generate, list (see --help)",
             );
             BAD_INPUT
         }

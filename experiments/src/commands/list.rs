@@ -10,7 +10,7 @@ use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
 use plimsoll::model::fusion::FuserEntry;
 use plimsoll::model::overlap::ScheduleEntry;
 use plimsoll::model::tiers::PlacerEntry;
-use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered};
+use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered, Spilling};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::reproduce::PAPERS;
 use plimsoll::suite::{SUITES, corpora};
@@ -152,6 +152,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     all.extend(algorithms(&registry.pools));
     all.extend(algorithms(&registry.orders));
     all.extend(algorithms(&registry.joint));
+    all.extend(algorithms(&registry.spilling));
     all.extend(registry.schedules.iter().map(|entry| Algorithm::schedule(entry)));
     all.extend(registry.placers.iter().map(|entry| Algorithm::placer(entry)));
     all.extend(registry.fusers.iter().map(|entry| Algorithm::fuser(entry)));
@@ -196,6 +197,7 @@ impl Listing {
             Pools::NAME,
             Orders::NAME,
             Joint::NAME,
+            Spilling::NAME,
             ScheduleEntry::PROBLEM,
             PlacerEntry::PROBLEM,
             FuserEntry::PROBLEM,
