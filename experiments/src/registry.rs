@@ -2,7 +2,7 @@
 
 use plimsoll_model::fusion::FuserEntry;
 use plimsoll_model::overlap::ScheduleEntry;
-use plimsoll_model::{Entry, Joint, Offsets, Orders, Pools, Scattered};
+use plimsoll_model::{Entry, Joint, Offsets, Orders, Pools, Scattered, Spilling};
 use plimsoll_solvers::LIBRARIES;
 
 /// All entries, heuristics first, each list in the order of its crate.
@@ -18,6 +18,8 @@ pub struct Registry {
     pub orders: Vec<&'static Entry<Orders>>,
     /// For order and offsets together.
     pub joint: Vec<&'static Entry<Joint>>,
+    /// For what is spilled where memory does not suffice.
+    pub spilling: Vec<&'static Entry<Spilling>>,
     /// For timelines: when weights are fetched.
     pub schedules: Vec<&'static ScheduleEntry>,
     /// For fusions: which operators run as one.
@@ -35,6 +37,7 @@ pub fn registry() -> Registry {
         pools: plimsoll_heuristics::POOLS.iter().chain(plimsoll_solvers::POOLS).collect(),
         orders: plimsoll_heuristics::ORDERS.iter().chain(plimsoll_solvers::ORDERS).collect(),
         joint: plimsoll_solvers::JOINT.iter().collect(),
+        spilling: plimsoll_heuristics::SPILLING.iter().chain(plimsoll_solvers::SPILLING).collect(),
         schedules: plimsoll_heuristics::SCHEDULES.iter().chain(plimsoll_solvers::SCHEDULES).collect(),
         fusers: plimsoll_heuristics::FUSERS.iter().chain(plimsoll_solvers::FUSERS).collect(),
         variants: plimsoll_solvers::variants().collect(),
@@ -91,6 +94,7 @@ mod tests {
         check(&registry.pools);
         check(&registry.orders);
         check(&registry.joint);
+        check(&registry.spilling);
         let mut schedules = BTreeSet::new();
         for entry in &registry.schedules {
             assert!(schedules.insert(entry.name) && entry.name != "all", "{}", entry.name);

@@ -9,7 +9,7 @@ use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
 use plimsoll::model::fusion::FuserEntry;
 use plimsoll::model::overlap::ScheduleEntry;
-use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered};
+use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered, Spilling};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::reproduce::PAPERS;
 use plimsoll::suite::{SUITES, corpora};
@@ -141,6 +141,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     all.extend(algorithms(&registry.pools));
     all.extend(algorithms(&registry.orders));
     all.extend(algorithms(&registry.joint));
+    all.extend(algorithms(&registry.spilling));
     all.extend(registry.schedules.iter().map(|entry| Algorithm::schedule(entry)));
     all.extend(registry.fusers.iter().map(|entry| Algorithm::fuser(entry)));
     let variants = registry.variants.iter().map(|entry| Algorithm::of(entry)).collect();
@@ -184,6 +185,7 @@ impl Listing {
             Pools::NAME,
             Orders::NAME,
             Joint::NAME,
+            Spilling::NAME,
             ScheduleEntry::PROBLEM,
             FuserEntry::PROBLEM,
         ]

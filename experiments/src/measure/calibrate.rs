@@ -162,9 +162,8 @@ pub fn calibrate(
     let executor = Executor { problem: &problem, works: &works, cold, link: settings.link };
     let reference = executor.reference();
     let lists = [Turns::SYNCHRONOUS, Turns::EAGER].map(|turns| {
-        let outcome = turns.solve(&problem, &mut Budget::unlimited());
-        let timeline = outcome.ok().and_then(|outcome| outcome.timeline);
-        (turns.name(), timeline.expect("two slices fit").instructions())
+        let timeline = turns.timeline(&problem, &mut Budget::unlimited());
+        (turns.name(), timeline.ok().flatten().expect("two slices fit").instructions())
     });
     let mut samples = Vec::new();
     let mut arena = Arena::new(problem.capacity().get() as usize);

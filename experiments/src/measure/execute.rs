@@ -450,7 +450,7 @@ mod tests {
     fn timeline(problem: &TimelineProblem, name: &str) -> Timeline {
         let entry = SCHEDULES.iter().find(|entry| entry.name == name).unwrap();
         let scheduler = (entry.build)(ScheduleSetup::default());
-        let timeline = scheduler.solve(problem, &mut Budget::unlimited()).unwrap().timeline.unwrap();
+        let timeline = scheduler.timeline(problem, &mut Budget::unlimited()).unwrap().unwrap();
         assert!(check_timeline(problem, &timeline).is_empty());
         timeline
     }

@@ -4,7 +4,7 @@
 //! left for resident weights, every schedule is tried on every order; what is as small and as fast as no other stays.
 //! Every point is a capacity with timelines made for it, so that it can be had again by asking for that capacity.
 
-use super::{ScheduleError, Scheduled, schedule};
+use super::{Draft, ScheduleError, Scheduled, draft, schedule};
 use crate::run::Limits;
 use plimsoll_heuristics::overlap::{Worth, resident_sets, residents};
 use plimsoll_model::overlap::{
@@ -77,20 +77,73 @@ impl Front {
     pub fn fastest(&self) -> Option<&FrontPoint> {
         self.points.last()
     }
+}
 
-    /// True where nothing so small is as fast.
-    fn wants(&self, memory: Bytes, makespan: Time) -> bool {
-        let before = self.points.partition_point(|point| point.memory <= memory);
-        before.checked_sub(1).is_none_or(|at| self.points[at].makespan() > makespan)
+/// What a point is before it is known to stay.
+#[derive(Clone, Debug)]
+struct Try {
+    memory: Bytes,
+    order: &'static str,
+    schedule: &'static str,
+    buffers: Option<usize>,
+    program: OverlapProgram,
+    made: Made,
+}
+
+/// Timelines, with bounds once somebody has asked for them: they take longer than a schedule.
+#[derive(Clone, Debug)]
+enum Made {
+    Draft(Draft),
+    Bounded(Scheduled),
+}
+
+impl Try {
+    fn makespan(&self) -> Time {
+        match &self.made {
+            Made::Draft(draft) => draft.makespan,
+            Made::Bounded(scheduled) => scheduled.makespan,
+        }
     }
 
-    fn insert(&mut self, point: FrontPoint) {
-        if !self.wants(point.memory, point.makespan()) {
+    /// With the bounds that hold for every schedule, where it has none.
+    fn bounded(self) -> Result<Self, ScheduleError> {
+        let Made::Draft(draft) = self.made else { return Ok(self) };
+        let made = Made::Bounded(draft.measured(&self.program)?);
+        Ok(Self { made, ..self })
+    }
+
+    fn point(self, bound: Time) -> Result<FrontPoint, ScheduleError> {
+        let Self { memory, order, schedule, buffers, program, made } = self;
+        let scheduled = match made {
+            Made::Draft(draft) => draft.measured(&program)?,
+            Made::Bounded(scheduled) => scheduled,
+        };
+        if bound > scheduled.makespan {
+            let (segment, reason) = (order.to_owned(), "it ends before the bound".to_owned());
+            return Err(ScheduleError::Refused { segment, reason });
+        }
+        Ok(FrontPoint { memory, order, schedule, buffers, program, scheduled, bound })
+    }
+}
+
+/// Tries that nothing so small and so fast beats, by ascending memory.
+#[derive(Debug, Default)]
+struct Kept(Vec<Try>);
+
+impl Kept {
+    /// True where nothing so small is as fast.
+    fn wants(&self, memory: Bytes, makespan: Time) -> bool {
+        let before = self.0.partition_point(|one| one.memory <= memory);
+        before.checked_sub(1).is_none_or(|at| self.0[at].makespan() > makespan)
+    }
+
+    fn insert(&mut self, one: Try) {
+        if !self.wants(one.memory, one.makespan()) {
             return;
         }
-        self.points.retain(|other| other.memory < point.memory || other.makespan() < point.makespan());
-        let at = self.points.partition_point(|other| other.memory < point.memory);
-        self.points.insert(at, point);
+        self.0.retain(|other| other.memory < one.memory || other.makespan() < one.makespan());
+        let at = self.0.partition_point(|other| other.memory < one.memory);
+        self.0.insert(at, one);
     }
 }
 
@@ -104,7 +157,7 @@ pub fn front(
     entries: &[&'static ScheduleEntry],
     limits: Limits,
 ) -> Result<Front, ScheduleError> {
-    let mut search = Search { machine, limits, front: Front::default() };
+    let mut search = Search { machine, limits, kept: Kept::default(), tried: 0 };
     let ranked: Vec<Ranked<'_>> = candidates.iter().map(|one| Ranked::new(one, machine)).collect();
     let least = ranked.iter().map(|one| one.need).min().unwrap_or(Bytes::ZERO);
     if least > machine.capacity {
@@ -129,19 +182,18 @@ pub fn front(
     for entry in exact {
         search.improve(entry)?;
     }
-    let Search { mut front, .. } = search;
-    let memories = capacities.into_iter().chain(front.points.iter().map(|point| point.memory));
+    let Search { kept: Kept(kept), tried, .. } = search;
+    let memories = capacities.into_iter().chain(kept.iter().map(|one| one.memory));
     let bounds: BTreeMap<Bytes, Time> =
         memories.map(|memory| (memory, bound_within(machine, &ranked, memory))).collect();
-    for point in &mut front.points {
-        point.bound = bounds[&point.memory];
-        if point.bound > point.makespan() {
-            let (segment, reason) = (point.order.to_owned(), "it ends before the bound".to_owned());
-            return Err(ScheduleError::Refused { segment, reason });
-        }
-    }
-    front.bounds = bounds.into_iter().collect();
-    Ok(front)
+    let points: Result<Vec<FrontPoint>, ScheduleError> = kept
+        .into_iter()
+        .map(|one| {
+            let bound = bounds[&one.memory];
+            one.point(bound)
+        })
+        .collect();
+    Ok(Front { points: points?, bounds: bounds.into_iter().collect(), tried })
 }
 
 /// A candidate, and what does not depend on the capacity.
@@ -209,7 +261,8 @@ fn bound_within(machine: &Machine, ranked: &[Ranked<'_>], capacity: Bytes) -> Ti
 struct Search<'a> {
     machine: &'a Machine,
     limits: Limits,
-    front: Front,
+    kept: Kept,
+    tried: usize,
 }
 
 impl Search<'_> {
@@ -249,21 +302,19 @@ impl Search<'_> {
         entry: &'static ScheduleEntry,
         buffers: usize,
     ) -> Result<(), ScheduleError> {
-        let Some(point) = self.made(one, set, capacity, entry, buffers)? else { return Ok(()) };
-        let tight = point.scheduled.peak.align_up(self.machine.alignment).filter(|tight| *tight < capacity);
-        let makespan = point.makespan();
-        if self.front.wants(point.memory, makespan) {
-            self.front.insert(point);
-        }
-        if let Some(tight) = tight.filter(|tight| self.front.wants(*tight, makespan))
-            && let Some(point) = self.made(one, set, tight, entry, buffers)?
+        let Some((found, peak)) = self.made(one, set, capacity, entry, buffers)? else { return Ok(()) };
+        let tight = peak.align_up(self.machine.alignment).filter(|tight| *tight < capacity);
+        let makespan = found.makespan();
+        self.kept.insert(found);
+        if let Some(tight) = tight.filter(|tight| self.kept.wants(*tight, makespan))
+            && let Some((found, _)) = self.made(one, set, tight, entry, buffers)?
         {
-            self.front.insert(point);
+            self.kept.insert(found);
         }
         Ok(())
     }
 
-    /// The timelines of one schedule; none where it does not fit.
+    /// The timelines of one schedule and their peak; none where it does not fit.
     fn made(
         &mut self,
         one: &Candidate,
@@ -271,19 +322,20 @@ impl Search<'_> {
         memory: Bytes,
         entry: &'static ScheduleEntry,
         buffers: usize,
-    ) -> Result<Option<FrontPoint>, ScheduleError> {
+    ) -> Result<Option<(Try, Bytes)>, ScheduleError> {
         let small = Machine { capacity: memory, ..self.machine.clone() };
         let program = match one.program.with_resident(&small, set) {
             Ok(program) => program,
             Err(OverlapError::Resident { .. }) => return Ok(None),
             Err(_) => return Err(ScheduleError::TooLong),
         };
-        self.front.tried += 1;
-        match schedule(&program, entry, ScheduleSetup { buffers }, self.limits) {
-            Ok(scheduled) => {
+        self.tried += 1;
+        match draft(&program, entry, ScheduleSetup { buffers }, self.limits) {
+            Ok(draft) => {
                 let buffers = (entry.name == "k-buffers").then_some(buffers);
-                let (order, schedule, bound) = (one.order, entry.name, Time::ZERO);
-                Ok(Some(FrontPoint { memory, order, schedule, buffers, program, scheduled, bound }))
+                let (order, schedule, peak) = (one.order, entry.name, draft.peak);
+                let made = Made::Draft(draft);
+                Ok(Some((Try { memory, order, schedule, buffers, program, made }, peak)))
             }
             Err(error @ (ScheduleError::Refused { .. } | ScheduleError::TooLong)) => Err(error),
             Err(_) => Ok(None),
@@ -299,7 +351,7 @@ impl Search<'_> {
         left: &mut u64,
     ) -> Result<bool, ScheduleError> {
         let mut better = false;
-        for point in self.front.points.clone() {
+        for point in self.kept.0.clone() {
             let Some(of) = ranked.iter().find(|of| of.candidate.order == point.order) else { continue };
             let one = of.candidate;
             let steps: usize = one.program.segments().iter().map(|segment| segment.problem.len()).sum();
@@ -309,9 +361,9 @@ impl Search<'_> {
                     return Ok(false);
                 }
                 *left -= price;
-                let Some(found) = self.made(one, &set, point.memory, entry, 0)? else { continue };
-                if self.front.wants(found.memory, found.makespan()) {
-                    self.front.insert(found);
+                let Some((found, _)) = self.made(one, &set, point.memory, entry, 0)? else { continue };
+                if self.kept.wants(found.memory, found.makespan()) {
+                    self.kept.insert(found);
                     better = true;
                     break;
                 }
@@ -322,15 +374,18 @@ impl Search<'_> {
 
     /// An exact schedule on every point.
     fn improve(&mut self, entry: &'static ScheduleEntry) -> Result<(), ScheduleError> {
-        for point in self.front.points.clone() {
-            if point.scheduled.makespan == point.scheduled.lower_bound {
+        let kept = std::mem::take(&mut self.kept.0).into_iter();
+        self.kept.0 = kept.map(Try::bounded).collect::<Result<_, _>>()?;
+        for point in self.kept.0.clone() {
+            let makespan = point.makespan();
+            if matches!(&point.made, Made::Bounded(of) if of.lower_bound == makespan) {
                 continue;
             }
-            self.front.tried += 1;
+            self.tried += 1;
             match schedule(&point.program, entry, ScheduleSetup::default(), self.limits) {
-                Ok(scheduled) if scheduled.makespan < point.makespan() => {
-                    let (schedule, buffers) = (entry.name, None);
-                    self.front.insert(FrontPoint { schedule, buffers, scheduled, ..point });
+                Ok(scheduled) if scheduled.makespan < makespan => {
+                    let (schedule, buffers, made) = (entry.name, None, Made::Bounded(scheduled));
+                    self.kept.insert(Try { schedule, buffers, made, ..point });
                 }
                 Err(error @ ScheduleError::Refused { .. }) => return Err(error),
                 _ => {}

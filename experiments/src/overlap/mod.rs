@@ -7,7 +7,8 @@ mod speculation;
 use plimsoll_model::graph::Graph;
 use plimsoll_model::overlap::{
     Machine, OverlapError, OverlapOptions, OverlapProgram, RegionOrder, ScheduleEntry, ScheduleSetup,
-    Scheduler, Time, Timeline, TimelineProblem, check_timeline, compute_bound, memory_bound, transfer_bound,
+    Scheduler, Time, Timeline, TimelineProblem, check_timeline, compute_bound, memory_bound, time_bound,
+    transfer_bound,
 };
 use plimsoll_model::{Bytes, SolveError};
 
@@ -77,6 +78,60 @@ pub struct Scheduled {
     pub computing: Time,
 }
 
+/// A program by one schedule, before anybody has asked for bounds. All timelines have passed the checker.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// Per segment.
+    pub timelines: Vec<Timeline>,
+    /// End of the longest run of the program.
+    pub makespan: Time,
+    /// Most bytes on chip, resident weights included.
+    pub peak: Bytes,
+}
+
+impl Draft {
+    /// `make` makes the timeline of one segment.
+    fn new(
+        program: &OverlapProgram,
+        mut make: impl FnMut(&TimelineProblem) -> Result<Timeline, ScheduleError>,
+    ) -> Result<Self, ScheduleError> {
+        fits(program)?;
+        let (mut timelines, mut peak) = (Vec::new(), Bytes::ZERO);
+        for segment in program.segments() {
+            let timeline = checked(&segment.problem, make(&segment.problem)?)?;
+            peak = peak.max(timeline.peak(&segment.problem));
+            timelines.push(timeline);
+        }
+        let makespan = program.longest(&|at| timelines[at].makespan()).ok_or(ScheduleError::TooLong)?;
+        let peak = Bytes::new(peak.get() + program.residency().bytes.get());
+        Ok(Self { timelines, makespan, peak })
+    }
+
+    /// With a lower bound of every segment.
+    fn bounded(self, program: &OverlapProgram, bounds: Vec<Time>) -> Result<Scheduled, ScheduleError> {
+        let Self { timelines, makespan, peak } = self;
+        let below = |(timeline, bound): (&Timeline, &Time)| *bound <= timeline.makespan();
+        if let Some(at) = timelines.iter().zip(&bounds).position(|pair| !below(pair)) {
+            return Err(refused(&program.segments()[at].problem, "it ends before its own bound".to_owned()));
+        }
+        let lower_bound = program.longest(&|at| bounds[at]).ok_or(ScheduleError::TooLong)?;
+        let path = program.path(&|at| timelines[at].makespan(), MOST_SEGMENTS);
+        let computing = |&at: &usize| compute_bound(&program.segments()[at].problem).value;
+        let computing = path.iter().map(computing).sum();
+        Ok(Scheduled { timelines, bounds, makespan, lower_bound, peak, path, computing })
+    }
+
+    /// With the bounds that hold for every schedule.
+    fn measured(self, program: &OverlapProgram) -> Result<Scheduled, ScheduleError> {
+        let bounds = program.segments().iter().map(|segment| time_bound(&segment.problem).value).collect();
+        self.bounded(program, bounds)
+    }
+}
+
+fn refused(problem: &TimelineProblem, reason: String) -> ScheduleError {
+    ScheduleError::Refused { segment: problem.name().to_owned(), reason }
+}
+
 /// Lower bounds of a program, by reason: of its longest run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramBounds {
@@ -131,24 +186,50 @@ pub fn schedule(
     setup: ScheduleSetup,
     limits: Limits,
 ) -> Result<Scheduled, ScheduleError> {
-    fits(program)?;
     let scheduler = (entry.build)(setup);
-    let (mut timelines, mut bounds) = (Vec::new(), Vec::new());
-    let mut peak = Bytes::ZERO;
-    for segment in program.segments() {
-        let (timeline, bound) = solved(&segment.problem, scheduler.as_ref(), limits)?;
-        peak = peak.max(timeline.peak(&segment.problem));
-        bounds.push(bound);
-        timelines.push(timeline);
+    let mut bounds = Vec::new();
+    let draft = Draft::new(program, |problem| {
+        let outcome = scheduler.solve(problem, &mut limits.budget()).map_err(ScheduleError::Unfit)?;
+        let timeline = outcome.timeline.ok_or(ScheduleError::Nothing)?;
+        if outcome.makespan != Some(timeline.makespan()) {
+            return Err(refused(problem, "its makespan is not that of the timeline".to_owned()));
+        }
+        bounds.push(outcome.lower_bound.value);
+        Ok(timeline)
+    })?;
+    draft.bounded(program, bounds)
+}
+
+/// The same without bounds.
+///
+/// # Errors
+/// See [`ScheduleError`].
+pub fn draft(
+    program: &OverlapProgram,
+    entry: &ScheduleEntry,
+    setup: ScheduleSetup,
+    limits: Limits,
+) -> Result<Draft, ScheduleError> {
+    let scheduler = (entry.build)(setup);
+    Draft::new(program, |problem| made(problem, scheduler.as_ref(), limits))
+}
+
+/// A timeline of one segment, not checked yet.
+fn made(
+    problem: &TimelineProblem,
+    scheduler: &dyn Scheduler,
+    limits: Limits,
+) -> Result<Timeline, ScheduleError> {
+    let found = scheduler.timeline(problem, &mut limits.budget()).map_err(ScheduleError::Unfit)?;
+    found.ok_or(ScheduleError::Nothing)
+}
+
+/// The timeline, where it is valid.
+fn checked(problem: &TimelineProblem, timeline: Timeline) -> Result<Timeline, ScheduleError> {
+    match check_timeline(problem, &timeline).first() {
+        Some(first) => Err(refused(problem, first.to_string())),
+        None => Ok(timeline),
     }
-    let time = |at: usize| timelines[at].makespan();
-    let makespan = program.longest(&time).ok_or(ScheduleError::TooLong)?;
-    let lower_bound = program.longest(&|at| bounds[at]).ok_or(ScheduleError::TooLong)?;
-    let peak = Bytes::new(peak.get() + program.residency().bytes.get());
-    let path = program.path(&time, MOST_SEGMENTS);
-    let computing = |&at: &usize| compute_bound(&program.segments()[at].problem).value;
-    let computing = path.iter().map(computing).sum();
-    Ok(Scheduled { timelines, bounds, makespan, lower_bound, peak, path, computing })
 }
 
 /// Finds the first operator that no schedule can run.
@@ -167,22 +248,4 @@ pub fn fits(program: &OverlapProgram) -> Result<(), ScheduleError> {
         weights: problem.buffer(at),
         capacity: problem.capacity(),
     })
-}
-
-/// A checked timeline of one segment that fits, and the lower bound with it.
-fn solved(
-    problem: &TimelineProblem,
-    scheduler: &dyn Scheduler,
-    limits: Limits,
-) -> Result<(Timeline, Time), ScheduleError> {
-    let outcome = scheduler.solve(problem, &mut limits.budget()).map_err(ScheduleError::Unfit)?;
-    let timeline = outcome.timeline.ok_or(ScheduleError::Nothing)?;
-    let refused = |reason: String| ScheduleError::Refused { segment: problem.name().to_owned(), reason };
-    if let Some(first) = check_timeline(problem, &timeline).first() {
-        return Err(refused(first.to_string()));
-    }
-    if outcome.makespan != Some(timeline.makespan()) || outcome.lower_bound.value > timeline.makespan() {
-        return Err(refused("its makespan is not that of the timeline, or below its own bound".to_owned()));
-    }
-    Ok((timeline, outcome.lower_bound.value))
 }

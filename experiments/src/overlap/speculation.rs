@@ -5,7 +5,7 @@
 //! other, they are dropped, and what was paid is the wait and the room. If it is the one guessed, its operator
 //! has its weights, and their buffer is held until the region's first segment ends.
 
-use super::{ScheduleError, solved};
+use super::{ScheduleError, checked, made};
 use crate::run::Limits;
 use plimsoll_model::overlap::{
     Course, OverlapProgram, Piece, ScheduleEntry, ScheduleSetup, Time, TimedOperator, Timeline,
@@ -203,8 +203,9 @@ fn again(
         return Ok(None);
     }
     let (entry, setup, limits) = by;
-    match solved(&problem, (entry.build)(setup).as_ref(), limits) {
-        Ok((timeline, _)) => Ok(Some((timeline.makespan(), timeline))),
+    let made = made(&problem, (entry.build)(setup).as_ref(), limits);
+    match made.and_then(|timeline| checked(&problem, timeline)) {
+        Ok(timeline) => Ok(Some((timeline.makespan(), timeline))),
         Err(error @ ScheduleError::Refused { .. }) => Err(error),
         Err(_) => Ok(None),
     }

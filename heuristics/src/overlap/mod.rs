@@ -17,7 +17,8 @@ mod residents;
 mod turns;
 
 use plimsoll_model::overlap::{
-    ScheduleEntry, Slot, Span, Time, Timeline, TimelineOutcome, TimelineProblem, Transfer, time_bound,
+    ScheduleEntry, Scheduler, Slot, Span, Time, Timeline, TimelineOutcome, TimelineProblem, Transfer,
+    time_bound,
 };
 use plimsoll_model::{Budget, Bytes, Kind, OperatorId, SolveError, Stats, Stop};
 
@@ -91,7 +92,9 @@ struct Growing<'a> {
 impl<'a> Growing<'a> {
     fn new(problem: &'a TimelineProblem, slots: Vec<Slot>) -> Self {
         let timeline = Timeline { slots, ..Timeline::default() };
-        Self { problem, timeline, free: vec![Time::ZERO; problem.dma().channels as usize] }
+        // More channels than operators are of no use.
+        let channels = (problem.dma().channels as usize).min(problem.len().max(1));
+        Self { problem, timeline, free: vec![Time::ZERO; channels] }
     }
 
     /// When the operators so far have computed.
@@ -103,6 +106,12 @@ impl<'a> Growing<'a> {
     fn channel(&self) -> (usize, Time) {
         let first = self.free.iter().copied().enumerate().min_by_key(|&(_, free)| free);
         first.expect("a problem has a channel")
+    }
+
+    /// The timeline. An operator is a node of the budget.
+    fn finish(self, budget: &mut Budget) -> Timeline {
+        budget.spend(self.timeline.computations.len() as u64);
+        self.timeline
     }
 
     /// Adds the next operator; `place` says where its weights go, if it has any.
@@ -150,9 +159,13 @@ fn slots(solver: &'static str, problem: &TimelineProblem, sizes: &[Bytes]) -> Re
 }
 
 /// The outcome of a schedule, which knows no more than the bounds.
-fn conclude(problem: &TimelineProblem, timeline: Option<Timeline>, budget: &mut Budget) -> TimelineOutcome {
-    let nodes = timeline.as_ref().map_or(0, |timeline| timeline.computations.len() as u64);
-    budget.spend(nodes);
-    let stats = Stats { nodes, ..Stats::default() };
-    TimelineOutcome::conclude(problem, timeline, time_bound(problem), Stop::Completed, stats)
+fn conclude(
+    schedule: &dyn Scheduler,
+    problem: &TimelineProblem,
+    budget: &mut Budget,
+) -> Result<TimelineOutcome, SolveError> {
+    let before = budget.nodes();
+    let timeline = schedule.timeline(problem, budget)?;
+    let stats = Stats { nodes: budget.nodes() - before, ..Stats::default() };
+    Ok(TimelineOutcome::conclude(problem, timeline, time_bound(problem), Stop::Completed, stats))
 }

@@ -1,7 +1,7 @@
 //! Fetching into any free memory.
 
 use super::{Growing, Place, conclude};
-use plimsoll_model::overlap::{Scheduler, Time, TimelineOutcome, TimelineProblem};
+use plimsoll_model::overlap::{Scheduler, Time, Timeline, TimelineOutcome, TimelineProblem};
 use plimsoll_model::{Budget, Bytes, SolveError};
 
 /// Fetches in the order of the operators, each as early as a channel is free and there is room above all
@@ -17,14 +17,22 @@ impl Scheduler for Prefetch {
     }
 
     fn solve(&self, problem: &TimelineProblem, budget: &mut Budget) -> Result<TimelineOutcome, SolveError> {
+        conclude(self, problem, budget)
+    }
+
+    fn timeline(
+        &self,
+        problem: &TimelineProblem,
+        budget: &mut Budget,
+    ) -> Result<Option<Timeline>, SolveError> {
         if problem.too_large().is_some() {
-            return Ok(conclude(problem, None, budget));
+            return Ok(None);
         }
         let mut growing = Growing::new(problem, Vec::new());
         for at in 0..problem.len() {
             growing.add(|growing| earliest(growing, at));
         }
-        Ok(conclude(problem, Some(growing.timeline), budget))
+        Ok(Some(growing.finish(budget)))
     }
 }
 

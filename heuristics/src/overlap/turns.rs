@@ -1,7 +1,7 @@
 //! Schedules with a fixed number of buffers that operators take in turn.
 
 use super::{Growing, Place, conclude, slots};
-use plimsoll_model::overlap::{Scheduler, Time, TimelineOutcome, TimelineProblem};
+use plimsoll_model::overlap::{Scheduler, Time, Timeline, TimelineOutcome, TimelineProblem};
 use plimsoll_model::{Budget, Bytes, SolveError};
 
 /// When weights are fetched.
@@ -78,8 +78,16 @@ impl Scheduler for Turns {
     }
 
     fn solve(&self, problem: &TimelineProblem, budget: &mut Budget) -> Result<TimelineOutcome, SolveError> {
+        conclude(self, problem, budget)
+    }
+
+    fn timeline(
+        &self,
+        problem: &TimelineProblem,
+        budget: &mut Budget,
+    ) -> Result<Option<Timeline>, SolveError> {
         if problem.too_large().is_some() {
-            return Ok(conclude(problem, None, budget));
+            return Ok(None);
         }
         let mut growing = Growing::new(problem, slots(self.name, problem, &self.sizes(problem))?);
         let mut turn = 0;
@@ -94,6 +102,6 @@ impl Scheduler for Turns {
             });
             turn += usize::from(problem.load(at).is_some());
         }
-        Ok(conclude(problem, Some(growing.timeline), budget))
+        Ok(Some(growing.finish(budget)))
     }
 }

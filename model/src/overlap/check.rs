@@ -9,7 +9,8 @@
 //!   copies, and the processor neither computes nor copies anything else meanwhile;
 //! - a weight buffer, occupied from the start of its transfer to the end of its operator, shares no address with another one
 //!   meanwhile, nor with a slot it does not lie in, nor with the activations of an operator that computes in
-//!   that time, which take the lowest addresses; and it ends at or below the capacity.
+//!   that time, which take the lowest addresses; it begins at a multiple of the alignment, takes a multiple of it, and ends at or
+//!   below the capacity.
 //!
 //! Between two computations nothing further needs to hold: a buffer that is occupied then is occupied while the next
 //! operator computes.
@@ -40,7 +41,7 @@ pub enum TimelineViolation {
         /// How many there are.
         operators: usize,
     },
-    /// A transfer on no channel.
+    /// A transfer on a channel that is not there.
     #[error("transfer {transfer} is on channel {channel}, of which there are only {channels}")]
     NoSuchChannel {
         /// Which transfer.
@@ -182,6 +183,18 @@ pub enum TimelineViolation {
         /// What it should be a multiple of.
         alignment: Bytes,
     },
+    /// A buffer or slot of a size that nothing could be placed right behind.
+    #[error("{what} {position} takes {size} bytes, no multiple of {alignment}")]
+    Ragged {
+        /// `transfer` or `slot`.
+        what: &'static str,
+        /// Which.
+        position: usize,
+        /// Its size.
+        size: Bytes,
+        /// What it should be a multiple of.
+        alignment: Bytes,
+    },
     /// Two buffers in one place at one time.
     #[error("the buffers of transfers {first} and {second} share addresses from {offset} at {time}")]
     Overlap {
@@ -248,7 +261,8 @@ pub enum TimelineViolation {
     },
 }
 
-/// Everything wrong with a timeline; empty where it is valid. O(n log n + pairs that overlap in time).
+/// What is wrong with a timeline; empty where it is valid. Of those that are on a channel at once, or keep the processor busy at
+/// once, neighbours in time are told. O(n log n + pairs that overlap in time).
 pub fn check_timeline(problem: &TimelineProblem, timeline: &Timeline) -> Vec<TimelineViolation> {
     if timeline.computations.len() != problem.len() {
         return vec![TimelineViolation::Count {
@@ -356,6 +370,9 @@ impl Check<'_> {
         if !offset.get().is_multiple_of(alignment.get()) {
             self.found.push(TimelineViolation::Misaligned { what, position, offset, alignment });
         }
+        if !size.get().is_multiple_of(alignment.get()) {
+            self.found.push(TimelineViolation::Ragged { what, position, size, alignment });
+        }
         let end = top(offset, size);
         if end > u128::from(capacity.get()) {
             self.found.push(TimelineViolation::OverCapacity { what, position, end, capacity });
@@ -401,9 +418,9 @@ impl Check<'_> {
         let copies = self.timeline.transfers.iter().enumerate();
         let copies = copies.filter(|(_, one)| one.channel.is_none()).map(|(at, one)| (one.span, at, true));
         let computations = self.timeline.computations.iter().enumerate().map(|(at, span)| (*span, at, false));
-        let mut doing: Vec<_> =
-            copies.chain(computations).filter(|(span, ..)| span.start < span.end).collect();
-        doing.sort_by_key(|(span, ..)| span.start);
+        // What computes for no time may do so when a copy begins or ends, not meanwhile.
+        let mut doing: Vec<_> = copies.chain(computations).collect();
+        doing.sort_by_key(|(span, ..)| (span.start, span.end));
         for pair in doing.windows(2) {
             let [(first, a, a_copies), (second, b, b_copies)] = [pair[0], pair[1]];
             if second.start >= first.end || !(a_copies || b_copies) {

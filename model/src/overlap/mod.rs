@@ -22,6 +22,7 @@ mod bound;
 mod check;
 mod instructions;
 mod machine;
+mod prefix_sums;
 mod problem;
 mod program;
 mod residency;
@@ -94,6 +95,18 @@ pub trait Scheduler: Send + Sync {
     /// # Errors
     /// [`SolveError::Unsupported`] where the buffers it wants do not fit; never for limits or infeasibility.
     fn solve(&self, problem: &TimelineProblem, budget: &mut Budget) -> Result<TimelineOutcome, SolveError>;
+
+    /// The timeline alone: for whoever tries many and asks for bounds afterwards. Heuristics find no bound for it.
+    ///
+    /// # Errors
+    /// As [`solve`](Scheduler::solve).
+    fn timeline(
+        &self,
+        problem: &TimelineProblem,
+        budget: &mut Budget,
+    ) -> Result<Option<Timeline>, SolveError> {
+        Ok(self.solve(problem, budget)?.timeline)
+    }
 }
 
 /// What a scheduler can be given from outside.

@@ -102,8 +102,7 @@ impl Scheduler for ExactTimeline {
 /// The best timeline of all heuristics.
 fn known_timeline(problem: &TimelineProblem) -> Option<Timeline> {
     let found = HEURISTICS.iter().filter_map(|entry| {
-        let found = (entry.build)(ScheduleSetup::default()).solve(problem, &mut Budget::unlimited());
-        found.ok()?.timeline
+        (entry.build)(ScheduleSetup::default()).timeline(problem, &mut Budget::unlimited()).ok()?
     });
     found.min_by_key(Timeline::makespan)
 }

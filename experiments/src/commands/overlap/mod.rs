@@ -141,8 +141,9 @@ impl Programs<'_> {
 
 /// What `prefetch` takes for the longest run; none where it does not fit.
 fn prefetched(program: &OverlapProgram) -> Option<Time> {
-    let solve = |problem| Prefetch.solve(problem, &mut Budget::unlimited()).ok()?.makespan;
-    let times: Option<Vec<Time>> = program.segments().iter().map(|segment| solve(&segment.problem)).collect();
+    let fetched = |problem| Some(Prefetch.timeline(problem, &mut Budget::unlimited()).ok()??.makespan());
+    let times: Option<Vec<Time>> =
+        program.segments().iter().map(|segment| fetched(&segment.problem)).collect();
     let times = times?;
     program.longest(&|at| times[at])
 }
