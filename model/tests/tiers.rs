@@ -87,6 +87,11 @@ fn problem(addresses: Addresses) -> TierProblem {
     with_region(&graph(), LivenessOptions::default(), |region| region.problem(options(addresses)).unwrap())
 }
 
+/// Whole seconds.
+fn whole(time: Time) -> u64 {
+    time.get() / 1_000_000_000_000
+}
+
 /// Seconds per tier; none where a tensor may not live.
 fn seconds(tensor: &TierTensor) -> Vec<Option<u64>> {
     let seconds = |cost: &TierUse| cost.time.get() / 1_000_000_000_000;
@@ -132,13 +137,13 @@ fn inputs_and_outputs_may_stay_off_chip_and_weights_come_in() {
 fn the_rest_of_a_run_is_added_up() {
     with_region(&graph(), LivenessOptions::default(), |region| {
         let times = region.times(options(Addresses::Counted), false).unwrap();
-        let whole = |time: Time| time.get() / 1_000_000_000;
+        let millis = |time: Time| time.get() / 1_000_000_000;
         // 7 and 2 on a, nothing for the view, 11 bytes at 8 per second on b.
-        assert_eq!(whole(times.compute), 9_000 + 1_375);
-        assert_eq!(whole(times.overhead), 10_000);
-        assert_eq!((whole(times.weights.time), times.weights.traffic), (14_000, Bytes::new(12)));
+        assert_eq!(millis(times.compute), 9_000 + 1_375);
+        assert_eq!(millis(times.overhead), 10_000);
+        assert_eq!((millis(times.weights.time), times.weights.traffic), (14_000, Bytes::new(12)));
         let fused = TierOptions { groups: Some(&[3, 3, 1, 2]), ..options(Addresses::Counted) };
-        assert_eq!(whole(region.times(fused, true).unwrap().overhead), 5_000);
+        assert_eq!(millis(region.times(fused, true).unwrap().overhead), 5_000);
         assert_eq!(region.times(fused, true).unwrap().weights, TierUse::default());
     });
 }
@@ -156,7 +161,7 @@ fn the_checker_finds_what_is_wrong() {
     let good = plan([1, 0, 1, 1, 1], [0, 0, 4, 8, 8]);
     assert_eq!(faults(&good), Vec::<String>::new());
     assert_eq!(check_reach(&problem, &good), None);
-    assert_eq!(good.time(&problem).seconds(), 8.0 + 5.0 + 6.0 + 4.0 + 4.0);
+    assert_eq!(whole(good.time(&problem)), 8 + 5 + 6 + 4 + 4);
     assert_eq!(on_and_off_chip(&problem, &good.traffic(&problem)), (8 + 10 + 6 + 4 + 4, 0));
     assert_eq!(good.peaks(&problem), [8, 12, 0].map(Bytes::new));
     let same = faults(&plan([1, 0, 1, 1, 1], [0, 0, 0, 8, 8]));
@@ -183,12 +188,12 @@ fn the_checker_finds_what_is_wrong() {
 fn prices_prove_bounds() {
     let problem = problem(Addresses::Counted);
     let cheapest = cheapest_bound(&problem);
-    assert_eq!(cheapest.value.seconds(), 8.0 + 5.0 + 6.0 + 4.0 + 2.0);
+    assert_eq!(whole(cheapest.value), 8 + 5 + 6 + 4 + 2);
     // p and the scratch do not both fit the buffer at step 1: at half a second a byte there, the scratch may as well go to ram.
     let half = 1u64 << 15;
     let price = TierPrice { tier: TierId::new(0), step: 1, price: half * 1_000_000_000_000 };
     let shown = price_bound(&problem, &[price]).unwrap();
-    assert_eq!(shown.seconds(), 8.0 + 9.0 + 6.0 + 4.0 + 4.0 - 4.0);
+    assert_eq!(whole(shown), 8 + 9 + 6 + 4 + 4 - 4);
     let bound = |seconds: f64, witness| TierBound { value: Time::from_seconds(seconds).unwrap(), witness };
     let witness = TierWitness::Prices(vec![price]);
     assert_eq!(confirm_tier_bound(&problem, &bound(27.0, witness.clone())), Ok(()));

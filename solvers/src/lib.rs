@@ -30,7 +30,7 @@ mod exact;
 // Some of what the two share serves only one of them.
 #[cfg_attr(not(all(feature = "ilp", feature = "smt")), allow(dead_code, unused_imports))]
 mod formulation;
-mod fusion;
+pub mod fusion;
 #[cfg(feature = "ilp")]
 pub mod ilp;
 pub mod joint;

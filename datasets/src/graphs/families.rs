@@ -200,8 +200,15 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     },
     GraphFamily {
         name: "yolov5s",
-        about: "YOLOv5s, release 6.0, up to the last convolutions (Jocher et al. 2021)",
-        params: &[param("size", 640, SIZE), CLASSES, NORM, SPLIT, INT8],
+        about: "YOLOv5s up to the last convolutions (Jocher et al. 2021)",
+        params: &[
+            param("size", 640, SIZE),
+            CLASSES,
+            param("release", 6, "release 6.0 or 5.0"),
+            NORM,
+            SPLIT,
+            INT8,
+        ],
         make: |params, _| yolo::yolov5s(params),
     },
     GraphFamily {

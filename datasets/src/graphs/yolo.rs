@@ -123,6 +123,27 @@ impl Yolo {
         self.add(Node::new(name, "Resize").reads(&[x]), &[1, channels, 2 * height, 2 * width], 1)
     }
 
+    /// Every second pixel, four times, on top of each other.
+    fn focus(&mut self, name: &str, x: TensorId) -> TensorId {
+        let [_, channels, height, width] = self.shape(x);
+        let parts = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(row, column)| {
+            let node = Node::new(format!("{name}.slice{row}{column}"), "Slice").reads(&[x]);
+            self.add(node, &[1, channels, height / 2, width / 2], 1)
+        });
+        self.concat(&format!("{name}.concat"), &parts)
+    }
+
+    /// A layer of half the channels, poolings of it or of each other (by position, and how wide), all concatenated, and a layer.
+    fn pyramid(&mut self, name: &str, x: TensorId, pools: &[(usize, u64)]) -> TensorId {
+        let channels = self.shape(x)[1];
+        let mut maps = vec![self.layer(&format!("{name}.cv1"), x, layer(channels / 2, 1, 1))];
+        for (at, &(from, kernel)) in pools.iter().enumerate() {
+            maps.push(self.pool(&format!("{name}.m.{at}"), maps[from], kernel));
+        }
+        let joined = self.concat(&format!("{name}.concat"), &maps);
+        self.layer(&format!("{name}.cv2"), joined, layer(channels, 1, 1))
+    }
+
     /// Two branches of half the channels, one through `blocks` bottlenecks, concatenated, and a layer: C3 of `YOLOv5`,
     /// the CSP layer of YOLOX.
     fn c3(&mut self, name: &str, x: TensorId, c3: C3) -> TensorId {
@@ -159,24 +180,33 @@ const fn c3(channels: u64, blocks: u64, residual: bool) -> C3 {
     C3 { channels, blocks, residual, separable: false }
 }
 
-/// `YOLOv5s` as of release 6.0 (Jocher et al. 2021, models/yolov5s.yaml): 7.2 million parameters with 80 classes.
+/// `YOLOv5s` (Jocher et al., models/yolov5s.yaml) of release 6.0 or 5.0: 7.2 or 7.3 million parameters with 80 classes. Release 6.0 begins with a wide
+/// convolution and pools in a row; 5.0 takes every second pixel first and pools side by side.
 pub(super) fn yolov5s(params: &Params) -> Result<Graph, GenerateError> {
+    let is_sixth = params.at_least("release", 5)? == 6;
+    params.at_most("release", 6)?;
     let (mut y, images) = Yolo::new(params)?;
-    let mut x = y.layer("model.0", images, layer(32, 6, 2));
+    let mut x = if is_sixth {
+        y.layer("model.0", images, layer(32, 6, 2))
+    } else {
+        let pixels = y.focus("model.0", images);
+        y.layer("model.0", pixels, layer(32, 3, 1))
+    };
     let mut kept = Vec::new();
-    for (at, channels, blocks) in [(1, 64, 1), (3, 128, 2), (5, 256, 3), (7, 512, 1)] {
+    let blocks = if is_sixth { [1, 2, 3] } else { [1, 3, 3] };
+    for ((at, channels), blocks) in [(1, 64), (3, 128), (5, 256)].into_iter().zip(blocks) {
         x = y.layer(&format!("model.{at}"), x, layer(channels, 3, 2));
         x = y.c3(&format!("model.{}", at + 1), x, c3(channels, blocks, true));
         kept.push(x);
     }
-    // Spatial pyramid: three poolings one after the other.
-    let first = y.layer("model.9.cv1", x, layer(256, 1, 1));
-    let mut pooled = vec![first];
-    for at in 0..3 {
-        pooled.push(y.pool(&format!("model.9.m.{at}"), pooled[at], 5));
+    x = y.layer("model.7", x, layer(512, 3, 2));
+    if is_sixth {
+        x = y.c3("model.8", x, c3(512, 1, true));
+        x = y.pyramid("model.9", x, &[(0, 5), (1, 5), (2, 5)]);
+    } else {
+        x = y.pyramid("model.8", x, &[(0, 5), (0, 9), (0, 13)]);
+        x = y.c3("model.9", x, c3(512, 1, false));
     }
-    x = y.concat("model.9.concat", &pooled);
-    x = y.layer("model.9.cv2", x, layer(512, 1, 1));
     // Up,
     let mut across = Vec::new();
     for (at, channels, other) in [(10, 256, kept[2]), (14, 128, kept[1])] {
@@ -207,13 +237,7 @@ pub(super) fn yolov5s(params: &Params) -> Result<Graph, GenerateError> {
 pub(super) fn yolox_nano(params: &Params) -> Result<Graph, GenerateError> {
     let (mut y, images) = Yolo::new(params)?;
     let csp = |channels, blocks, residual| C3 { separable: true, ..c3(channels, blocks, residual) };
-    // Every second pixel, four times, on top of each other.
-    let [_, channels, height, width] = y.shape(images);
-    let parts = [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(row, column)| {
-        let node = Node::new(format!("stem.slice{row}{column}"), "Slice").reads(&[images]);
-        y.add(node, &[1, channels, height / 2, width / 2], 1)
-    });
-    let mut x = y.concat("stem.concat", &parts);
+    let mut x = y.focus("stem", images);
     x = y.layer("stem.conv", x, layer(16, 3, 1));
     let mut kept = Vec::new();
     for (at, channels, blocks) in [(2, 32, 1), (3, 64, 3), (4, 128, 3)] {
@@ -222,10 +246,7 @@ pub(super) fn yolox_nano(params: &Params) -> Result<Graph, GenerateError> {
         kept.push(x);
     }
     x = y.separable("dark5.down", x, 256, 2);
-    x = y.layer("dark5.spp.cv1", x, layer(128, 1, 1));
-    let pooled = [5, 9, 13].map(|kernel| y.pool(&format!("dark5.spp.pool{kernel}"), x, kernel));
-    x = y.concat("dark5.spp.concat", &[&[x][..], &pooled].concat());
-    x = y.layer("dark5.spp.cv2", x, layer(256, 1, 1));
+    x = y.pyramid("dark5.spp", x, &[(0, 5), (0, 9), (0, 13)]);
     x = y.c3("dark5.csp", x, csp(256, 1, false));
     let mut across = Vec::new();
     for (name, next, channels, other) in [("lateral0", "p4", 128, kept[2]), ("reduce1", "p3", 64, kept[1])] {
@@ -301,6 +322,8 @@ mod tests {
         assert_eq!(outputs(&graph), [[255, 80, 80], [255, 40, 40], [255, 20, 20]]);
         let counts = ["Conv", "Sigmoid", "Mul", "Add", "Concat", "MaxPool", "Resize"];
         assert_eq!(counts.map(|kind| count(&graph, kind)), [60, 57, 57, 7, 13, 3, 2]);
+        let former = make("yolov5s", &[("norm", 1), ("release", 5)]);
+        assert_eq!((parameters(&former), count(&former, "Mul")), (7_276_605, 59));
         let whole = make("yolov5s", &[("split", 0), ("int8", 1)]);
         assert_eq!((count(&whole, "SiLU"), whole.bytes(Role::Weight).get()), (57, 7_225_885));
     }

@@ -66,13 +66,13 @@ enum Command {
     /// Run such timelines on this machine, and compare with what was predicted
     #[command(after_help = EXIT_CODES)]
     Measure(MeasureArgs),
-    /// Run operators as one: which, how much that covers, and how far from the most it is
-    #[command(after_help = EXIT_CODES)]
-    Fuse(FuseArgs),
     /// Choose what goes to the slower tier where memory does not suffice, and say what is missing
     #[command(after_help = EXIT_CODES, mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
         .help("An instance (.csv), a graph (.json) or a model (.onnx, .tflite)")))]
     Spill(SpillArgs),
+    /// Run operators as one: which, how much that covers, and how far from the most it is
+    #[command(after_help = EXIT_CODES)]
+    Fuse(FuseArgs),
     /// Compute published results again and put them beside what was printed
     #[command(after_help = EXIT_CODES)]
     Reproduce(ReproduceArgs),
@@ -387,7 +387,7 @@ fn usage(error: &clap::Error) -> u8 {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             output::complain(
-                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, tiers, fuse, spill, reproduce, generate, list (see --help)",
+                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, spill, fuse, tiers, reproduce, generate, list (see --help)",
             );
             BAD_INPUT
         }

@@ -37,7 +37,7 @@ pub struct TiersArgs {
     pub liveness: LivenessArgs,
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Write the plan, a CSV file: tensor, bytes, lower, upper, tier, offset, transfer_ps, traffic; with --compare, one row
+    /// Write the plan, a CSV file: tensor, bytes, lower, upper, tier, offset, `transfer_ps`, traffic; with --compare, one row
     /// per placement
     #[arg(long, short, value_name = "FILE.csv")]
     pub output: Option<PathBuf>,

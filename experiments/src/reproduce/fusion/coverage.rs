@@ -193,6 +193,11 @@ pub(super) fn yolo(context: &Context<'_>, found: &mut Reproduction) -> Result<()
         joined.totals.coverage.relations,
         joined.totals.operators
     ));
+    let former = count(context, &generated("yolov5s", &[("release", 5)])?, IDEAL, "exact")?;
+    found.line(format!(
+        "this is the network as of release 6.0; that of 5.0 has {} groups of the kind",
+        of(&former, "conv-sigmoid-mul")
+    ));
     let greedy = count(context, &graph, JOINED, "greedy")?;
     found.line(format!(
         "greedy, longest match first, optimises {} relations; the most possible are {} ({})",
