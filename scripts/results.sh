@@ -15,6 +15,7 @@
 #   large        a million buffers of each family
 #   orders       every order algorithm on generated graphs and, where PLIMSOLL_CORPORA is set, on real models
 #   overlap      every real model on every machine that is built in: schedules and fronts
+#   tiers        tensors in tiers of memory: S3's placement, local search, exact, on every real model and every built-in machine
 #   branches     branches merged into blocks against the optimum: the paper's tables and figures, every scheme side by side
 #   fusion       groups of operators, greedy and proved, within units and across them: generated networks and real models
 #   reality      timelines executed on this machine beside what was predicted: needs two cores without other work, some minutes
@@ -26,7 +27,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders branches overlap fusion reality"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders branches overlap tiers fusion reality"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -303,6 +304,62 @@ if wanted overlap; then
     else
         overlap_record "$prefix-overlap"
     fi
+fi
+
+# Every model on every machine with tiers: rows.csv with all placements. The networks of S3 are generated.
+tiers_record() {
+    local out=$1 scratch model machine options network
+    if [ -e "$out" ]; then
+        echo "$out is there already" >&2
+        exit 2
+    fi
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' RETURN
+    for network in yolov5s yolox-nano; do
+        "$binary" generate "$network" --param int8=1 --out "$scratch/$network.json" >/dev/null
+    done
+    local graphs=("$scratch"/*.json)
+    if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
+        graphs+=("$PLIMSOLL_CORPORA"/onnx/*.onnx "$PLIMSOLL_CORPORA"/tflite/*.tflite)
+    else
+        echo "tiers goes without models: PLIMSOLL_CORPORA is not set" >&2
+    fi
+    mkdir -p "$out"
+    for machine in s3-platform two-tier generic; do
+        for model in "${graphs[@]}"; do
+            options=(--machine "$machine" --time-limit 30)
+            case "$model" in
+                *.onnx) options+=(--batch 1) ;;
+            esac
+            case "$model" in
+                */silero*) options+=(--input-shape input=1x576 --input-shape state=2x1x128) ;;
+            esac
+            # Exit code 1 says that nothing fits, which is a row too.
+            "$binary" tiers "$model" "${options[@]}" --compare --output "$scratch/rows.csv" >/dev/null || [ $? -eq 1 ]
+            append_rows "$scratch/rows.csv" "$out/rows.csv"
+        done
+    done
+    awk -f scripts/tiers.awk "$out/rows.csv" >"$out/summary.md"
+    {
+        echo "# Tiers record"
+        echo
+        echo "Made by \`scripts/results.sh tiers\`: \`plimsoll tiers MODEL --machine MACHINE --compare --time-limit 30\` on the two networks of"
+        echo "SOURCES S3, generated with elements of 8 bits, and, where there are, on the ONNX (batch 1) and TFLite models of the corpora, on all"
+        echo "machines that are built in. Operators fused across units, tensors with addresses. One thread."
+        echo
+        made_with
+        echo
+        echo "| file | holds |"
+        echo "|---|---|"
+        echo "| \`rows.csv\` | one row per model, machine and placement: transfer time, bounds, gap, claim, traffic, seconds |"
+        echo "| \`summary.md\` | one line per model and machine, from the rows |"
+        echo
+        echo "Times are of the modelled machines, picoseconds; \`seconds\` are those of the placement on this one. Gaps are against the best bound"
+        echo "that any placement proved. Every plan passed the checker, and every bound that is not a search was recomputed."
+    } >"$out/README.md"
+}
+if wanted tiers; then
+    tiers_record "$prefix-tiers"
 fi
 
 # Generated networks and, where there are, models, every method within units and across them: rows.csv, summary.md.

@@ -44,6 +44,7 @@
 //! | [`graphs`] | orders and plans of whole graphs, region by region |
 //! | [`branches`] | plans of graphs with branches and loops, scheme by scheme |
 //! | [`mod@overlap`] | schedules of whole graphs: weights fetched while operators compute |
+//! | [`mod@tiers`] | tensors of whole graphs in several memories |
 //! | [`mod@fusion`] | fusions of whole graphs, region by region |
 //! | [`measure`] | schedules run on this machine, against what was predicted |
 //! | [`external`] | anybody's binary, the same way |
@@ -69,5 +70,6 @@ pub mod reproduce;
 pub mod run;
 pub mod spill;
 pub mod suite;
+pub mod tiers;
 
 pub use registry::{LeftOut, Registry, left_out, registry};

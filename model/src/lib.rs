@@ -43,6 +43,7 @@ mod pairs;
 pub mod program;
 mod solver;
 mod spill;
+pub mod tiers;
 mod topological;
 mod units;
 
@@ -65,4 +66,4 @@ pub use solver::{
 };
 pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost};
 pub use topological::topological;
-pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, UnitId, gcd};
+pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd};

@@ -5,12 +5,14 @@ mod graph;
 mod measure;
 mod overlap;
 mod spill;
+mod tiers;
 
 pub use fuse::FuseArgs;
-pub use graph::{EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once};
+pub use graph::{BoundaryArg, EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once};
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
 pub use spill::SpillArgs;
+pub use tiers::{FusionArg, TiersArgs};
 
 use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
@@ -58,6 +60,9 @@ enum Command {
     /// Fetch weights while operators compute: timelines, and how far from the limit they are
     #[command(after_help = EXIT_CODES)]
     Overlap(OverlapArgs),
+    /// Which tensor lives in which of several memories: least transfer time, and how far from it
+    #[command(after_help = EXIT_CODES)]
+    Tiers(TiersArgs),
     /// Run such timelines on this machine, and compare with what was predicted
     #[command(after_help = EXIT_CODES)]
     Measure(MeasureArgs),
@@ -359,6 +364,7 @@ pub fn main() -> u8 {
         Command::Order(args) => commands::order::main(&args),
         Command::Plan(args) => commands::plan::main(&args),
         Command::Overlap(args) => commands::overlap::main(&args),
+        Command::Tiers(args) => commands::tiers::main(&args),
         Command::Fuse(args) => commands::fuse::main(&args),
         Command::Measure(args) => commands::measure::main(&args),
         Command::Spill(args) => commands::spill::main(&args),
@@ -381,7 +387,7 @@ fn usage(error: &clap::Error) -> u8 {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             output::complain(
-                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, spill, fuse, reproduce, generate, list (see --help)",
+                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, spill, fuse, tiers, reproduce, generate, list (see --help)",
             );
             BAD_INPUT
         }

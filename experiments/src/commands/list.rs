@@ -9,6 +9,7 @@ use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
 use plimsoll::model::fusion::FuserEntry;
 use plimsoll::model::overlap::ScheduleEntry;
+use plimsoll::model::tiers::PlacerEntry;
 use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered, Spilling};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::reproduce::PAPERS;
@@ -112,6 +113,16 @@ impl Algorithm {
             source: entry.source,
         }
     }
+
+    fn placer(entry: &PlacerEntry) -> Self {
+        Self {
+            problem: PlacerEntry::PROBLEM,
+            name: entry.name,
+            kind: entry.kind.to_string(),
+            about: entry.about,
+            source: entry.source,
+        }
+    }
 }
 
 impl Algorithm {
@@ -143,6 +154,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     all.extend(algorithms(&registry.joint));
     all.extend(algorithms(&registry.spilling));
     all.extend(registry.schedules.iter().map(|entry| Algorithm::schedule(entry)));
+    all.extend(registry.placers.iter().map(|entry| Algorithm::placer(entry)));
     all.extend(registry.fusers.iter().map(|entry| Algorithm::fuser(entry)));
     let variants = registry.variants.iter().map(|entry| Algorithm::of(entry)).collect();
     let suites = SUITES.iter().map(|suite| Suite {
@@ -187,6 +199,7 @@ impl Listing {
             Joint::NAME,
             Spilling::NAME,
             ScheduleEntry::PROBLEM,
+            PlacerEntry::PROBLEM,
             FuserEntry::PROBLEM,
         ]
         .map(|name| (name, of(name).collect()))

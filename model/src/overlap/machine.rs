@@ -35,6 +35,7 @@ use super::time::Time;
 use crate::graph::{AliasKind, Graph, Operator};
 use crate::units::{Bytes, OperatorId};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -179,26 +180,26 @@ struct RawRates {
 }
 
 /// Where things are in the text, for messages.
-struct Source<'a> {
-    file: &'a str,
-    text: &'a str,
+pub(crate) struct Source<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
 }
 
 impl Source<'_> {
-    fn line(&self, at: usize, reason: impl Into<String>) -> MachineError {
+    pub fn line(&self, at: usize, reason: impl Into<String>) -> MachineError {
         let line = self.text.bytes().take(at).filter(|&byte| byte == b'\n').count();
         let text = self.text.lines().nth(line).unwrap_or_default().trim().to_owned();
         MachineError::Line { file: self.file.to_owned(), line: line + 1, reason: reason.into(), text }
     }
 
-    fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, MachineError> {
+    pub fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, MachineError> {
         match *value.get_ref() {
             0 => Err(self.line(value.span().start, format!("{what} must be positive"))),
             value => Ok(value),
         }
     }
 
-    fn rate(&self, value: &Spanned<f64>) -> Result<u64, MachineError> {
+    pub fn rate(&self, value: &Spanned<f64>) -> Result<u64, MachineError> {
         let rate = value.get_ref().round();
         if (1.0..=1e18).contains(&rate) {
             Ok(rate as u64)
@@ -207,7 +208,7 @@ impl Source<'_> {
         }
     }
 
-    fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, MachineError> {
+    pub fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, MachineError> {
         let Some(value) = value else { return Ok(Time::ZERO) };
         let time = Time::from_seconds(*value.get_ref()).filter(|_| *value.get_ref() <= 1e6);
         time.ok_or_else(|| self.line(value.span().start, "seconds must be from 0 to 1e6"))
@@ -220,17 +221,7 @@ impl Machine {
     /// # Errors
     /// See [`MachineError`].
     pub fn find(name: &str) -> Result<Self, MachineError> {
-        if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
-            return Self::parse(name, text);
-        }
-        let path = Path::new(name);
-        if !path.exists() && path.extension().is_none() {
-            let known = PRESETS.map(|(preset, _)| preset).join(", ");
-            return Err(MachineError::Unknown { name: name.to_owned(), known });
-        }
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| MachineError::Io { file: name.to_owned(), source })?;
-        Self::parse(name, &text)
+        Self::parse(name, &described(name, &PRESETS)?)
     }
 
     /// The machine a text describes; `file` is what messages call it, and its folder is where `times` is looked for.
@@ -327,11 +318,7 @@ impl Machine {
         if let Some(&time) = self.times.get(&operator.name) {
             return Some(time);
         }
-        let is_view =
-            |output| operator.aliases.iter().any(|a| a.output == output && a.kind == AliasKind::View);
-        let moves_nothing =
-            !operator.outputs.is_empty() && operator.outputs.iter().all(|&output| is_view(output));
-        if moves_nothing || !operator.regions.is_empty() {
+        if moves_nothing(operator) || !operator.regions.is_empty() {
             return Some(self.overhead);
         }
         self.rated(graph, operator)?.checked_add(self.overhead)
@@ -347,6 +334,26 @@ impl Machine {
         let bytes = tensors.map(|&tensor| u128::from(graph.tensor(tensor).bytes.get())).sum::<u128>();
         Time::at_rate(u64::try_from(bytes).ok()?, rates.bytes.unwrap_or(self.bytes_per_second))
     }
+}
+
+/// The text of the preset of a name, or else of the file of that name.
+pub(crate) fn described<'a>(name: &str, presets: &[(&str, &'a str)]) -> Result<Cow<'a, str>, MachineError> {
+    if let Some((_, text)) = presets.iter().find(|(preset, _)| *preset == name) {
+        return Ok(Cow::Borrowed(text));
+    }
+    let path = Path::new(name);
+    if !path.exists() && path.extension().is_none() {
+        let known: Vec<&str> = presets.iter().map(|(preset, _)| *preset).collect();
+        return Err(MachineError::Unknown { name: name.to_owned(), known: known.join(", ") });
+    }
+    let text = std::fs::read_to_string(path);
+    text.map(Cow::Owned).map_err(|source| MachineError::Io { file: name.to_owned(), source })
+}
+
+/// True where an operator only gives a tensor another shape.
+pub(crate) fn moves_nothing(operator: &Operator) -> bool {
+    let is_view = |output| operator.aliases.iter().any(|a| a.output == output && a.kind == AliasKind::View);
+    !operator.outputs.is_empty() && operator.outputs.iter().all(|&output| is_view(output))
 }
 
 /// A basic string of TOML.
