@@ -4,7 +4,7 @@ mod graph;
 mod measure;
 mod overlap;
 
-pub use graph::{EffortArgs, ImportArgs, OrderArgs, PlanArgs, once};
+pub use graph::{ConflictsArg, EffortArgs, ImportArgs, OrderArgs, PlanArgs, once};
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
 

@@ -1,7 +1,8 @@
 //! Whether a placement survives concurrency: found from precedences alone, by walking along them.
 //!
-//! Independent of [`structure`](crate::structure): no matrices, no instance, no separations.
+//! Independent of [`structure`](crate::structure): no transitive closure, no instance, no separations.
 
+use crate::bits::BitMatrix;
 use crate::layout::Piece;
 use crate::order::OrderProblem;
 use crate::units::{Bytes, OperatorId};
@@ -60,13 +61,12 @@ pub fn races(problem: &OrderProblem, added: &[(OperatorId, OperatorId)], pieces:
     added.iter().for_each(|&(a, b)| after[a.index()].push(b));
     let held = memories(problem);
     assert_eq!(held.len(), pieces.len(), "addresses of every memory");
-    let reached = held.iter().map(|one| reached_by(one, &after)).collect();
-    let known = Known { problem, held, after, reached };
+    let known = Known::of(problem, held, after);
     let mut found = Vec::new();
     for a in 0..known.held.len() {
         for b in a + 1..known.held.len() {
             let shared = shared(&pieces[a], &pieces[b]);
-            if shared > 0 && !known.before(a, b) && !known.before(b, a) {
+            if shared > 0 && !known.before.get(a, b) && !known.before.get(b, a) {
                 found.push(known.race(a, b, shared));
             }
         }
@@ -121,26 +121,37 @@ struct Known<'a> {
     held: Vec<Held>,
     /// Per operator: who directly waits for it.
     after: Vec<Vec<OperatorId>>,
-    /// Per memory and operator: how many users of the one must have ended before the other starts.
-    reached: Vec<Vec<u32>>,
+    /// Whether all users of one memory have ended before another begins.
+    before: BitMatrix,
+    /// Whether a user of one memory has ended before another begins.
+    behind: BitMatrix,
 }
 
-impl Known<'_> {
-    /// True where all users of `a` have ended before `b` begins.
-    fn before(&self, a: usize, b: usize) -> bool {
-        let (one, other) = (&self.held[a], &self.held[b]);
-        let late = |user: &OperatorId| self.reached[a][user.index()] as usize == one.users.len();
-        !one.to_end && other.first.is_some() && other.users.iter().all(late)
+impl<'a> Known<'a> {
+    fn of(problem: &'a OrderProblem, held: Vec<Held>, after: Vec<Vec<OperatorId>>) -> Self {
+        let mut before = BitMatrix::new(held.len(), held.len());
+        let mut behind = before.clone();
+        for (a, one) in held.iter().enumerate() {
+            let reached = reached_by(one, &after);
+            let late = |user: &OperatorId| reached[user.index()] as usize == one.users.len();
+            for (b, other) in held.iter().enumerate() {
+                let Some(first) = other.first else { continue };
+                if !one.to_end && other.users.iter().all(late) {
+                    before.set(a, b);
+                }
+                if one.first.is_none() || reached[first.index()] > 0 {
+                    behind.set(a, b);
+                }
+            }
+        }
+        Self { problem, held, after, before, behind }
     }
 
     /// A race in words: who of the two is overwritten, and by whom.
     fn race(&self, a: usize, b: usize, shared: u64) -> Race {
         // Whoever begins behind a user of the other is the intruder; else the second is.
-        let behind = |a: usize, b: usize| {
-            let first = self.held[b].first;
-            first.is_some_and(|first| self.held[a].first.is_none() || self.reached[a][first.index()] > 0)
-        };
-        let (victim, intruder) = if behind(b, a) && !behind(a, b) { (b, a) } else { (a, b) };
+        let turned = self.behind.get(b, a) && !self.behind.get(a, b);
+        let (victim, intruder) = if turned { (b, a) } else { (a, b) };
         let (one, other) = (&self.held[victim], &self.held[intruder]);
         let reader =
             other.first.and_then(|writer| one.users.iter().copied().find(|&user| !self.waits(writer, user)));

@@ -66,7 +66,9 @@ impl FromStr for Relation {
         if let Some(number) = text.strip_prefix("streams=") {
             return match number.parse() {
                 Ok(streams) if streams > 0 => Ok(Self::Streams(streams)),
-                _ => Err(format!("streams=K needs a number of at least 1, not '{number}'")),
+                _ => Err(format!(
+                    "streams=K needs a number of at least 1, not '{number}'; known are schedule, streams=K, reachable, mutex"
+                )),
             };
         }
         match text {
