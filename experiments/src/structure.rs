@@ -190,7 +190,7 @@ pub struct Judges<'a> {
     pub scattered: &'a Entry<Scattered>,
 }
 
-/// One relation of a comparison. Bytes, of the body of the graph.
+/// One relation of a comparison: bytes, of the body of the graph; pairs that are overlooked, exposed or collide, of all regions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// The graph.
@@ -273,8 +273,11 @@ fn row(
     let patent_scattered = run.place(graph, related()?, judges.patent_scattered)?;
     let scattered = run.place(graph, related()?, judges.scattered)?;
     let one = &exact.related;
-    let safety = one.safety(&exact.pieces);
-    let witness = safety.in_order.first().or(safety.concurrent.first()).map(ToString::to_string);
+    // What lies inside an operator can go wrong too; the body is named first.
+    let all = || std::iter::once(&exact).chain(regions.iter().rev());
+    let safeties: Vec<Safety> = all().map(|one| one.related.safety(&one.pieces)).collect();
+    let witness = safeties.iter().find_map(|safety| safety.in_order.first());
+    let witness = witness.or_else(|| safeties.iter().find_map(|safety| safety.concurrent.first()));
     // A layout in one piece is one in pieces, and bounds for pieces hold for one piece.
     let bound = exact.outcome.lower_bound.value.max(scattered.outcome.lower_bound.value);
     let pieces = scattered.arena().min(exact.arena());
@@ -288,8 +291,8 @@ fn row(
         buffers: one.instance.len(),
         conflicts: relation.to_string(),
         pairs: one.pairs,
-        overlooked: one.overlooked,
-        exposed: one.exposed,
+        overlooked: all().map(|one| one.related.overlooked).sum(),
+        exposed: all().map(|one| one.related.exposed).sum(),
         load: one.order.peak(&one.storages.problem).get(),
         clique: clique_bound(&one.instance).value.get(),
         patent: patent.arena().get(),
@@ -301,9 +304,9 @@ fn row(
         scattered_bound: scattered.outcome.lower_bound.value.get(),
         scattered_claim: claim(pieces, scattered.outcome.lower_bound.value),
         ratio: if base == exact.arena().get() { 1.0 } else { exact.arena().get() as f64 / base as f64 },
-        collide_in_order: safety.in_order.len(),
-        collide: safety.concurrent.len(),
+        collide_in_order: safeties.iter().map(|safety| safety.in_order.len()).sum(),
+        collide: safeties.iter().map(|safety| safety.concurrent.len()).sum(),
         seconds: exact.seconds + patent.seconds + patent_scattered.seconds + scattered.seconds,
-        witness,
+        witness: witness.map(ToString::to_string),
     })
 }

@@ -79,7 +79,7 @@ pub const SCATTERED: &[Entry<Scattered>] = &[Entry {
     kind: Kind::Exact,
     about: "least flow through the order of time where there is one, else stable sets by column generation",
     source: "this project; Dilworth 1950, Gilmore and Gomory 1961, Farley 1990",
-    build: |_| Box::new(ScatteredExact),
+    build: |setup| Box::new(ScatteredExact::new(setup)),
 }];
 
 /// Every exact solver for the shared-object problem.

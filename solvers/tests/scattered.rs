@@ -38,7 +38,7 @@ fn brute(instance: &Instance) -> u64 {
 }
 
 fn solve(instance: &Instance) -> Outcome<ScatteredLayout> {
-    let outcome = ScatteredExact.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
+    let outcome = ScatteredExact::default().solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
     let layout = outcome.solution.as_ref().expect("without a capacity there is a layout");
     assert_eq!(Scattered::check(instance, layout), [], "{}", instance.name());
     assert_eq!(Scattered::value(instance, layout), outcome.value.unwrap());
@@ -129,11 +129,12 @@ fn every_feature_is_answered() {
         // Capacities around what was found.
         let value = outcome.value.unwrap();
         let fits = instance.clone().with_capacity(Some(value));
-        let found = ScatteredExact.solve(&fits, &mut Budget::unlimited(), &mut Silent).unwrap();
+        let found = ScatteredExact::default().solve(&fits, &mut Budget::unlimited(), &mut Silent).unwrap();
         assert_eq!(found.claim, outcome.claim);
         if outcome.claim == Claim::Optimal && value > Bytes::new(1) {
             let tight = instance.with_capacity(Some(Bytes::new(value.get() - 1)));
-            let found = ScatteredExact.solve(&tight, &mut Budget::unlimited(), &mut Silent).unwrap();
+            let found =
+                ScatteredExact::default().solve(&tight, &mut Budget::unlimited(), &mut Silent).unwrap();
             assert_eq!(found.claim, Claim::Infeasible, "seed {seed}");
         }
     }
@@ -149,13 +150,13 @@ fn the_patent_s_table_takes_43_in_pieces() {
 #[test]
 fn nothing_and_the_largest_are_answered() {
     let empty = InstanceBuilder::new("empty").build().unwrap();
-    let outcome = ScatteredExact.solve(&empty, &mut Budget::unlimited(), &mut Silent).unwrap();
+    let outcome = ScatteredExact::default().solve(&empty, &mut Budget::unlimited(), &mut Silent).unwrap();
     assert_eq!((outcome.claim, outcome.value), (Claim::Optimal, Some(Bytes::ZERO)));
     let buffers = (0..5).map(|at| (at.to_string(), Bytes::new(1 << 60)));
     let huge = Instance::from_conflicts("huge", buffers, (0..5).map(|at| (at, (at + 1) % 5))).unwrap();
     let outcome = solve(&huge);
     assert_eq!((outcome.claim, outcome.value), (Claim::Optimal, Some(Bytes::new(5 << 59))));
     let none = Budget::unlimited().with_node_limit(0);
-    let hurried = ScatteredExact.solve(&huge, &mut none.clone(), &mut Silent).unwrap();
+    let hurried = ScatteredExact::default().solve(&huge, &mut none.clone(), &mut Silent).unwrap();
     assert!(hurried.lower_bound.value <= Bytes::new(5 << 59));
 }

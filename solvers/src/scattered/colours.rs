@@ -9,7 +9,7 @@
 //! Multiplicities are rounded down and what is missing is coloured by itself: a few units more than the bound at worst, none
 //! where they are whole. A unit is a byte where nothing is aligned.
 
-use super::stable::heaviest;
+use super::stable::{Effort, heaviest};
 use plimsoll_model::{BitMatrix, Budget, ones};
 
 /// Most buffers for which a basis is kept: its inverse takes 8 n^2 bytes.
@@ -21,8 +21,9 @@ const ONE: u64 = 1 << 32;
 /// A set costs more than one only beyond this, relative to one.
 const TOLERANCE: f64 = 1e-9;
 
-/// Nodes of one pricing.
-const PRICING_NODES: u64 = 2_000;
+/// Nodes of one pricing, unless a set comes sooner that costs clearly more than one.
+const PRICING_NODES: u64 = 1_000;
+const CLEARLY_MORE: u64 = ONE + ONE / 16;
 
 /// Pivots between two looks at what the multiplicities are worth.
 const LOOK: u64 = 200;
@@ -129,22 +130,23 @@ pub(crate) fn colour(compatible: &BitMatrix, demands: &[u64], bound: u64, budget
 /// Solves the linear program, raising the bound on the way and looking now and then what whole multiplicities give.
 fn relax(compatible: &BitMatrix, demands: &[u64], basis: &mut Basis, found: &mut Found, budget: &mut Budget) {
     let mut pivots = 0;
-    while budget.tick().is_none() {
+    while budget.tick().or_else(|| budget.check()).is_none() {
         let prices: Vec<u64> =
             basis.prices().iter().map(|price| (price.clamp(0.0, 2.0) * ONE as f64) as u64).collect();
-        let priced = heaviest(compatible, &prices, &mut PRICING_NODES.clone());
+        let effort = Effort { nodes: PRICING_NODES, enough: CLEARLY_MORE, budget: &mut *budget };
+        let priced = heaviest(compatible, &prices, effort);
         found.bound = found.bound.max(farley(demands, &prices, priced.upper));
         let dear = priced.weight as f64 > ONE as f64 * (1.0 + TOLERANCE);
         let met = |found: &Found| found.colouring.as_ref().is_some_and(|best| best.total() <= found.bound);
         if pivots % LOOK == 0 {
-            offer(found, rounded(compatible, demands, basis));
+            offer(found, rounded(compatible, demands, basis, budget));
         }
         if !dear || met(found) || !basis.enter(priced.members) {
             break;
         }
         pivots += 1;
     }
-    offer(found, rounded(compatible, demands, basis));
+    offer(found, rounded(compatible, demands, basis, budget));
 }
 
 /// Takes whole multiplicities, or one unit of the set used most, and solves the program again for what is left, until nothing is.
@@ -196,12 +198,12 @@ fn farley(demands: &[u64], prices: &[u64], dearest: u64) -> u64 {
 }
 
 /// Whole multiplicities from those of the basis; what is missing is coloured by heaviest sets.
-fn rounded(compatible: &BitMatrix, demands: &[u64], basis: &Basis) -> Colouring {
+fn rounded(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut Budget) -> Colouring {
     let mut left = demands.to_vec();
     let mut classes = Vec::new();
     whole(compatible, &mut left, &mut classes, basis, false);
     while left.iter().any(|&units| units > 0) {
-        let set = heaviest(compatible, &left, &mut 50).members;
+        let set = heaviest(compatible, &left, Effort::nodes(20, budget)).members;
         let units = set.iter().map(|&vertex| left[vertex]).min().unwrap_or(0);
         take(compatible, &mut left, &mut classes, set, units);
     }

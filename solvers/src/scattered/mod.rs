@@ -5,8 +5,10 @@
 //! 2. *sweep*, where conflicts are those of intervals: addresses are handed out step by step, and the load is the answer;
 //! 3. *flow*, where compatible buffers follow each other in a partial order: the conflict graph is perfect, and one flow gives a clique and
 //!    a layout of the same size, in polynomial time;
-//! 4. *greedy*: the placement of S2; all there is where offsets are fixed or nothing else applies;
-//! 5. *colours*, for everything else: stable sets by column generation, with a bound from prices, rounded to units.
+//! 4. *greedy*: the placement of S2;
+//! 5. *offsets*: what an iterated search finds in one piece within a part of the budget; with greedy all there is where offsets are
+//!    fixed, or nothing else applies;
+//! 6. *colours*, for everything else: stable sets by column generation, with a bound from prices, rounded to units.
 //!
 //! Where buffers are aligned, a unit is the largest alignment, sizes are rounded up to units, and the answer is optimal only
 //! where that meets the bound. Optimal is claimed where value and bound meet, and nowhere else.
@@ -17,17 +19,30 @@ mod stable;
 
 use crate::bounds::quick_bound;
 use colours::{COLOUR_BUFFERS, Colouring, colour};
-use plimsoll_heuristics::PatentScattered;
+use plimsoll_heuristics::{IteratedSearch, PatentScattered};
 use plimsoll_model::{
-    Budget, Bytes, Instance, LowerBound, Observer, Outcome, Piece, Scattered, ScatteredLayout, Silent,
+    Budget, Bytes, Instance, LowerBound, Observer, Outcome, Piece, Scattered, ScatteredLayout, Setup, Silent,
     SolveError, Solver, Stats, Stop, Witness, gcd,
 };
 use poset::{POSET_BUFFERS, Poset, by_time, compatible, merged};
 use std::collections::BTreeMap;
 
-/// Sweep, flow, greedy, colours.
+/// Sweep, flow, greedy, offsets, colours.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ScatteredExact;
+pub struct ScatteredExact {
+    setup: Setup,
+}
+
+impl ScatteredExact {
+    /// With a seed for layouts in one piece.
+    pub fn new(setup: Setup) -> Self {
+        Self { setup }
+    }
+}
+
+/// Nodes for layouts in one piece, and the part of the time left.
+const OFFSETS_NODES: u64 = 600_000;
+const OFFSETS_TIME: f64 = 0.3;
 
 const NAME: &str = "exact";
 
@@ -36,6 +51,7 @@ type Ranges = Vec<Vec<(u64, u64)>>;
 
 /// What the phases share.
 struct Phases<'a> {
+    setup: Setup,
     instance: &'a Instance,
     budget: &'a mut Budget,
     observer: &'a mut dyn Observer<Scattered>,
@@ -151,6 +167,22 @@ impl Phases<'_> {
         Ok(())
     }
 
+    /// A layout in one piece is one in pieces too. Bounds of a search for those are none here.
+    fn offsets(&mut self) -> Result<(), SolveError> {
+        let nodes = self.budget.nodes_left().map_or(OFFSETS_NODES, |left| OFFSETS_NODES.min(left / 4));
+        let time = self.budget.time_left().map(|left| left.mul_f64(OFFSETS_TIME));
+        let mut part = self.budget.part(Some(nodes), time).with_target(self.bound.value);
+        let search = IteratedSearch::new(self.setup.seed);
+        let outcome = search.solve(self.instance, &mut part, &mut Silent)?;
+        self.budget.spend(part.nodes());
+        if let Some(layout) = outcome.solution {
+            let places = self.instance.buffers().iter().zip(layout.offsets());
+            let pieces = places.map(|(buffer, &start)| vec![Piece { start, length: buffer.size() }]);
+            self.offer(ScatteredLayout::new(pieces.collect()));
+        }
+        Ok(())
+    }
+
     fn colours(&mut self) {
         let order = by_time(self.instance);
         let compatible = compatible(self.instance, &order);
@@ -225,7 +257,17 @@ impl Solver<Scattered> for ScatteredExact {
         let bytes = unit.unwrap_or(1);
         let units = instance.buffers().iter().map(|b| b.size().get().div_ceil(bytes)).collect();
         let (bound, stats) = (LowerBound::trivial(), Stats::default());
-        let mut phases = Phases { instance, budget, observer, bound, best: None, stats, unit: bytes, units };
+        let mut phases = Phases {
+            setup: self.setup,
+            instance,
+            budget,
+            observer,
+            bound,
+            best: None,
+            stats,
+            unit: bytes,
+            units,
+        };
         phases.raise(quick_bound(instance));
         // What is rounded up to units must fit too.
         let fits =
@@ -243,6 +285,7 @@ impl Solver<Scattered> for ScatteredExact {
         }
         if !solved || unit != Some(1) {
             phases.phase("greedy", Phases::greedy).transpose()?;
+            phases.phase("offsets", Phases::offsets).transpose()?;
         }
         if cuttable && !solved && instance.len() <= COLOUR_BUFFERS {
             phases.phase("colours", Phases::colours);

@@ -4,7 +4,7 @@
 //! heaviest such path, by dynamic programming, bounds all stable sets among the candidates, and is one itself wherever
 //! compatibility is transitive. Else it holds a conflicting pair, one of which is branched on: with it, without it.
 
-use plimsoll_model::{BitMatrix, ones};
+use plimsoll_model::{BitMatrix, Budget, ones};
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,24 +25,47 @@ struct Node {
     upper: u64,
 }
 
-/// The heaviest stable set within `nodes`, which counts down; vertices of weight zero stay out. O(pairs) per node.
-pub(crate) fn heaviest(compatible: &BitMatrix, weights: &[u64], nodes: &mut u64) -> Stable {
+/// What a search may spend. The first node is always taken.
+pub(crate) struct Effort<'a> {
+    /// Nodes.
+    pub nodes: u64,
+    /// A set heavier than this is heavy enough.
+    pub enough: u64,
+    /// Time, of which no nodes are taken.
+    pub budget: &'a mut Budget,
+}
+
+impl<'a> Effort<'a> {
+    /// So many nodes, for the heaviest of all.
+    pub fn nodes(nodes: u64, budget: &'a mut Budget) -> Self {
+        Self { nodes, enough: u64::MAX, budget }
+    }
+
+    /// Whether it is spent.
+    fn is_over(&mut self, seen: u64, weight: u64) -> bool {
+        seen > 0 && (seen >= self.nodes || weight > self.enough || self.budget.check().is_some())
+    }
+}
+
+/// The heaviest stable set found within limits; vertices of weight zero stay out. O(pairs) per node.
+pub(crate) fn heaviest(compatible: &BitMatrix, weights: &[u64], mut effort: Effort<'_>) -> Stable {
     let mut all = vec![0u64; weights.len().div_ceil(64)];
     for at in (0..weights.len()).filter(|&at| weights[at] > 0) {
         all[at / 64] |= 1 << (at % 64);
     }
     let mut best = Stable { members: Vec::new(), weight: 0, upper: 0 };
     let mut todo = vec![Node { chosen: Vec::new(), weight: 0, candidates: all, upper: u64::MAX }];
+    let mut seen = 0;
     let mut paths = Paths { best: vec![0; weights.len()], next: vec![None; weights.len()] };
     while let Some(mut node) = todo.pop() {
         if node.upper <= best.weight {
             continue;
         }
-        if *nodes == 0 {
+        if effort.is_over(seen, best.weight) {
             best.upper = best.upper.max(node.upper);
             continue;
         }
-        *nodes -= 1;
+        seen += 1;
         let path = paths.heaviest(compatible, weights, &node.candidates);
         let upper = node.weight + path.iter().map(|&at| weights[at]).sum::<u64>();
         if upper <= best.weight {
@@ -152,10 +175,10 @@ mod tests {
             };
             let weight = |set: u32| (0..n).filter(|at| set >> at & 1 == 1).map(|at| weights[at]).sum::<u64>();
             let best = (0..1u32 << n).filter(stable).map(weight).max().unwrap();
-            let found = heaviest(&compatible, &weights, &mut 10_000);
+            let found = heaviest(&compatible, &weights, Effort::nodes(10_000, &mut Budget::unlimited()));
             assert_eq!((found.weight, found.upper), (best, best), "round {round}");
             assert!(stable(&found.members.iter().fold(0, |set, at| set | 1 << at)));
-            let hurried = heaviest(&compatible, &weights, &mut 1);
+            let hurried = heaviest(&compatible, &weights, Effort::nodes(1, &mut Budget::unlimited()));
             assert!(hurried.weight <= best && hurried.upper >= best, "round {round}");
         }
     }
@@ -167,7 +190,7 @@ mod tests {
         for a in 0..n {
             (0..n).filter(|&b| a != b).for_each(|b| compatible.set(a, b));
         }
-        let found = heaviest(&compatible, &vec![1; n], &mut 1);
+        let found = heaviest(&compatible, &vec![1; n], Effort::nodes(1, &mut Budget::unlimited()));
         assert_eq!((found.weight, found.upper), (200, 200));
     }
 }

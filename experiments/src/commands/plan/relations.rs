@@ -63,8 +63,8 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
         ("in pieces", Align::Right),
         ("claim", Align::Left),
         ("ratio", Align::Right),
-        ("collide in order", Align::Right),
-        ("at any time", Align::Right),
+        ("collide", Align::Right),
+        ("any time", Align::Right),
     ]);
     for row in rows {
         let gap = plimsoll::report::gap_percent(row.exact.into(), row.exact_bound.into());
