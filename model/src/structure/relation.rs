@@ -38,12 +38,15 @@ pub enum Relation {
 impl Relation {
     /// One line on each: its word, and when two may share.
     pub const ABOUT: [(&'static str, &'static str); 4] = [
-        ("schedule", "two may share where the steps they are held at are disjoint in the order"),
+        ("schedule", "where the steps they are held at are disjoint in the order"),
         ("streams=K", "where all users of one end before the other begins, operators running in K streams"),
-        ("reachable", "where they do so in every execution of the graph, however concurrent"),
+        (
+            "reachable",
+            "where they do in every execution of the graph, operators running as soon or as late as they may",
+        ),
         (
             "mutex",
-            "where no edge joins their operators, no parallel branches hold them, and none is an earlier output; unsafe with skips",
+            "where neither an edge nor parallel branches join their operators, and none is an earlier output (S2): unsafe with skips",
         ),
     ];
 }

@@ -40,8 +40,9 @@ impl ScatteredExact {
     }
 }
 
-/// Nodes for layouts in one piece, and the part of the time left.
+/// Nodes for layouts in one piece, at most and per pair, and the part of the time left.
 const OFFSETS_NODES: u64 = 600_000;
+const PAIR_NODES: u64 = 300;
 const OFFSETS_TIME: f64 = 0.3;
 
 const NAME: &str = "exact";
@@ -169,7 +170,9 @@ impl Phases<'_> {
 
     /// A layout in one piece is one in pieces too. Bounds of a search for those are none here.
     fn offsets(&mut self) -> Result<(), SolveError> {
-        let nodes = self.budget.nodes_left().map_or(OFFSETS_NODES, |left| OFFSETS_NODES.min(left / 4));
+        let few = (self.instance.len() as u64).pow(2).saturating_mul(PAIR_NODES);
+        let wanted = OFFSETS_NODES.min(few);
+        let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
         let time = self.budget.time_left().map(|left| left.mul_f64(OFFSETS_TIME));
         let mut part = self.budget.part(Some(nodes), time).with_target(self.bound.value);
         let search = IteratedSearch::new(self.setup.seed);
