@@ -42,7 +42,7 @@ pub enum GraphRunError {
         /// How many pairs.
         count: usize,
         /// The first of them.
-        first: Race,
+        first: Box<Race>,
     },
     /// An algorithm failed, or its answer was refused.
     #[error("region '{region}', {algorithm}: {source}")]

@@ -147,7 +147,7 @@ impl GraphRun<'_> {
         };
         let pieces = P::pieces(&related.instance, solution);
         let broken = related.broken(&pieces);
-        if let Some(first) = broken.first().cloned() {
+        if let Some(first) = broken.first().cloned().map(Box::new) {
             let (region, algorithm, count) = (name(), entry.name, broken.len());
             return Err(GraphRunError::Races { region, algorithm, count, first });
         }

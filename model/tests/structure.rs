@@ -83,9 +83,13 @@ fn held_together(
     let n = problem.len();
     let mut before = vec![0u32; n];
     for id in problem.ids() {
-        problem.predecessors(id).iter().for_each(|b| before[id.index()] |= 1 << b.index());
+        for b in problem.predecessors(id) {
+            before[id.index()] |= 1 << b.index();
+        }
     }
-    added.iter().for_each(|(a, b)| before[b.index()] |= 1 << a.index());
+    for (a, b) in added {
+        before[b.index()] |= 1 << a.index();
+    }
     let mut found = BTreeSet::new();
     let mut todo = vec![(0u32, vec![0usize; n], 0)];
     while let Some((done, levels, level)) = todo.pop() {
@@ -126,7 +130,9 @@ fn order(problem: &OrderProblem, seed: u64) -> Order {
         let ready: Vec<OperatorId> =
             problem.ids().filter(|id| waiting[id.index()] == 0 && !order.contains(id)).collect();
         let id = ready[draw.below(ready.len() as u64) as usize];
-        problem.successors(id).iter().for_each(|next| waiting[next.index()] -= 1);
+        for next in problem.successors(id) {
+            waiting[next.index()] -= 1;
+        }
         order.push(id);
     }
     Order::new(order)

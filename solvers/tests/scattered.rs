@@ -8,6 +8,23 @@ use plimsoll_model::{
 use plimsoll_solvers::ScatteredExact;
 use std::collections::HashMap;
 
+/// The fewest stable sets that serve what is left.
+fn least(left: Vec<u64>, stable: &[u32], known: &mut HashMap<Vec<u64>, u64>) -> u64 {
+    let Some(first) = left.iter().position(|&units| units > 0) else { return 0 };
+    if let Some(&found) = known.get(&left) {
+        return found;
+    }
+    let sets = stable.iter().filter(|set| *set >> first & 1 == 1);
+    let best = sets.map(|set| {
+        let served = left.iter().enumerate();
+        let served = served.map(|(at, &units)| units.saturating_sub(u64::from(set >> at & 1)));
+        1 + least(served.collect(), stable, known)
+    });
+    let best = best.min().expect("everybody alone is stable");
+    known.insert(left, best);
+    best
+}
+
 /// The fewest addresses: one stable set after the other, the first buffer that is left always served.
 fn brute(instance: &Instance) -> u64 {
     let n = instance.len();
@@ -18,21 +35,6 @@ fn brute(instance: &Instance) -> u64 {
             (0..n).all(|a| !inside(a) || (0..a).all(|b| !inside(b) || !conflict(a, b)))
         })
         .collect();
-    fn least(left: Vec<u64>, stable: &[u32], known: &mut HashMap<Vec<u64>, u64>) -> u64 {
-        let Some(first) = left.iter().position(|&units| units > 0) else { return 0 };
-        if let Some(&found) = known.get(&left) {
-            return found;
-        }
-        let sets = stable.iter().filter(|set| *set >> first & 1 == 1);
-        let best = sets.map(|set| {
-            let served = left.iter().enumerate();
-            let served = served.map(|(at, &units)| units.saturating_sub(u64::from(set >> at & 1)));
-            1 + least(served.collect(), stable, known)
-        });
-        let best = best.min().expect("everybody alone is stable");
-        known.insert(left, best);
-        best
-    }
     let sizes = instance.buffers().iter().map(|b| b.size().get()).collect();
     least(sizes, &stable, &mut HashMap::new())
 }

@@ -58,7 +58,9 @@ struct Held {
 /// If `pieces` are not one list per memory, or `added` names unknown operators.
 pub fn races(problem: &OrderProblem, added: &[(OperatorId, OperatorId)], pieces: &[Vec<Piece>]) -> Vec<Race> {
     let mut after: Vec<Vec<OperatorId>> = problem.ids().map(|id| problem.successors(id).to_vec()).collect();
-    added.iter().for_each(|&(a, b)| after[a.index()].push(b));
+    for &(a, b) in added {
+        after[a.index()].push(b);
+    }
     let held = memories(problem);
     assert_eq!(held.len(), pieces.len(), "addresses of every memory");
     let known = Known::of(problem, held, after);

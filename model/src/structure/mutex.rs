@@ -33,7 +33,9 @@ impl Nodes {
         let backwards = structure.order.operators().iter().rev().map(|id| id.index()).chain(n..count);
         for at in backwards {
             let after: Vec<usize> = edge.ones(at).collect();
-            after.into_iter().for_each(|after| reach.join(at, after));
+            for after in after {
+                reach.join(at, after);
+            }
         }
         let mut has_predecessor = vec![false; count];
         (0..count).flat_map(|at| edge.ones(at)).for_each(|after| has_predecessor[after] = true);
@@ -41,7 +43,9 @@ impl Nodes {
         for at in (0..count).filter(|&at| !has_predecessor[at]) {
             let root = if at < n { at + 1 } else { 0 };
             roots.set(at, root);
-            reach.ones(at).for_each(|after| roots.set(after, root));
+            for after in reach.ones(at) {
+                roots.set(after, root);
+            }
         }
         Self { reach, roots }
     }

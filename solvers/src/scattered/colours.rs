@@ -56,7 +56,9 @@ impl Basis {
     fn alone(demands: &[u64]) -> Self {
         let n = demands.len();
         let mut inverse = vec![0.0; n * n];
-        (0..n).for_each(|at| inverse[at * n + at] = 1.0);
+        for at in 0..n {
+            inverse[at * n + at] = 1.0;
+        }
         let used = demands.iter().map(|&demand| demand as f64).collect();
         Self { n, sets: (0..n).map(|at| vec![at]).collect(), inverse, used }
     }
@@ -96,9 +98,10 @@ impl Basis {
                 row.iter_mut().zip(&pivot).for_each(|(value, pivot)| *value -= column[at] * pivot);
             }
         }
-        for at in 0..n {
-            self.used[at] = if at == leaving { step } else { self.used[at] - step * column[at] };
+        for (used, value) in self.used.iter_mut().zip(&column) {
+            *used -= step * value;
         }
+        self.used[leaving] = step;
         self.sets[leaving] = set;
         true
     }
@@ -159,7 +162,9 @@ fn dive(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut Bud
         let mut part = BitMatrix::new(open.len(), open.len());
         for (a, &one) in open.iter().enumerate() {
             let with = open.iter().enumerate().filter(|&(_, &other)| compatible.get(one, other));
-            with.for_each(|(b, _)| part.set(a, b));
+            for (b, _) in with {
+                part.set(a, b);
+            }
         }
         let mut units: Vec<u64> = open.iter().map(|&at| left[at]).collect();
         let mut basis = Basis::alone(&units);
@@ -254,6 +259,8 @@ fn take(
             set.push(other);
         }
     }
-    set.iter().for_each(|&vertex| left[vertex] = left[vertex].saturating_sub(units));
+    for &vertex in &set {
+        left[vertex] = left[vertex].saturating_sub(units);
+    }
     classes.push((set, units));
 }

@@ -128,7 +128,9 @@ impl Phases<'_> {
         let (mut free, mut top) = (BTreeMap::<u64, u64>::new(), 0);
         for (_, begins, at) in events {
             if !begins {
-                ranges[at].iter().for_each(|&(start, end)| give_back(&mut free, start, end));
+                for &(start, end) in &ranges[at] {
+                    give_back(&mut free, start, end);
+                }
                 continue;
             }
             let mut missing = self.units[at];
@@ -275,7 +277,7 @@ impl Solver<Scattered> for ScatteredExact {
         // What is rounded up to units must fit too.
         let fits =
             phases.units.iter().try_fold(0u64, |sum, units| sum.checked_add(units.checked_mul(bytes)?));
-        let cuttable = unit.is_some() && fits.is_some_and(|sum| sum <= i64::MAX as u64);
+        let cuttable = unit.is_some() && fits.is_some_and(|sum| i64::try_from(sum).is_ok());
         if instance.is_empty() {
             phases.offer(ScatteredLayout::new(Vec::new()));
         }

@@ -43,9 +43,15 @@ pub(crate) fn compatible(instance: &Instance, order: &[usize]) -> BitMatrix {
     let mut open = vec![true; n];
     for (at, &buffer) in order.iter().enumerate() {
         let rivals = graph.of_buffer(plimsoll_model::BufferId::at(buffer));
-        rivals.iter().for_each(|id| open[position[id.index()]] = false);
-        (0..n).filter(|&other| open[other] && other != at).for_each(|other| compatible.set(at, other));
-        rivals.iter().for_each(|id| open[position[id.index()]] = true);
+        for id in rivals {
+            open[position[id.index()]] = false;
+        }
+        for other in (0..n).filter(|&other| open[other] && other != at) {
+            compatible.set(at, other);
+        }
+        for id in rivals {
+            open[position[id.index()]] = true;
+        }
     }
     compatible
 }
@@ -100,13 +106,11 @@ impl Poset {
         let takes: Vec<u32> = (0..n).map(|_| network.place()).collect();
         let given: Vec<u32> = (0..n).map(|at| network.arc(source, gives[at], weights[at])).collect();
         let taken: Vec<u32> = (0..n).map(|at| network.arc(takes[at], sink, weights[at])).collect();
-        for at in 0..n {
-            network.arc(takes[at], gives[at], INFINITE);
-        }
         let mut passes = Vec::new();
-        for at in 0..n {
+        for (at, &gives) in gives.iter().enumerate() {
+            network.arc(takes[at], gives, INFINITE);
             for next in self.covers(at) {
-                passes.push((at, next, network.arc(gives[at], takes[next], INFINITE)));
+                passes.push((at, next, network.arc(gives, takes[next], INFINITE)));
             }
         }
         let saved = network.most(source, sink);
