@@ -16,6 +16,7 @@
 #   orders       every order algorithm on generated graphs and, where PLIMSOLL_CORPORA is set, on real models
 #   overlap      every real model on every machine that is built in: schedules and fronts
 #   tiers        tensors in tiers of memory: S3's placement, local search, exact, on every real model and every built-in machine
+#   structure    conflicts from the structure of every graph: what safety under concurrency costs, and where a patent's rules go wrong
 #   branches     branches merged into blocks against the optimum: the paper's tables and figures, every scheme side by side
 #   fusion       groups of operators, greedy and proved, within units and across them: generated networks and real models
 #   reality      timelines executed on this machine beside what was predicted: needs two cores without other work, some minutes
@@ -27,7 +28,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders branches overlap tiers fusion reality"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders structure branches overlap tiers fusion reality"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -241,6 +242,55 @@ orders_record() {
 }
 if wanted orders; then
     orders_record "$prefix-orders"
+fi
+
+# Every relation of conflicts on the graphs of the orders: rows.csv as they come, summary.md with one line per graph.
+structure_record() {
+    local out=$1 scratch family graph
+    if [ -e "$out" ]; then
+        echo "$out is there already" >&2
+        exit 2
+    fi
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' RETURN
+    while read -r family; do
+        # shellcheck disable=SC2086 # words of one line are arguments
+        (cd "$scratch" && "$binary" generate $family >/dev/null)
+    done <scripts/graphs.txt
+    local graphs=("$scratch"/*.json) options=()
+    if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
+        graphs+=("$PLIMSOLL_CORPORA"/onnx/*.onnx "$PLIMSOLL_CORPORA"/tflite/*.tflite)
+    fi
+    mkdir -p "$out"
+    for graph in "${graphs[@]}"; do
+        options=()
+        case "$graph" in
+            */silero*) options=(--input-shape input=1x576 --input-shape state=2x1x128) ;;
+        esac
+        "$binary" plan "$graph" "${options[@]+"${options[@]}"}" --conflicts compare --time-limit 10 --output "$scratch/rows.csv" >/dev/null
+        append_rows "$scratch/rows.csv" "$out/rows.csv"
+    done
+    awk -f scripts/structure.awk "$out/rows.csv" >"$out/summary.md"
+    {
+        echo "# Structure record"
+        echo
+        echo "Made by \`scripts/results.sh structure\`: \`plimsoll plan GRAPH --conflicts compare --time-limit 10\` on the graphs that"
+        echo "\`scripts/graphs.txt\` generates and, where there are, on the ONNX and TFLite models of the corpora. One thread."
+        echo
+        made_with
+        echo
+        echo "| file | holds |"
+        echo "|---|---|"
+        echo "| \`rows.csv\` | one row per graph and relation: pairs, clique, the patent's placement and the best in one piece and in pieces, pairs that collide |"
+        echo "| \`summary.md\` | one line per graph, from the rows |"
+        echo
+        echo "Bytes of the body of the graph, inputs and outputs in the arena while needed, weights outside, views shared, nothing in"
+        echo "place; all relations see the same order. Every placement passed the checker of its conflicts and, but for \`mutex\`, that of"
+        echo "races. Pairs that collide are those of the placement in one piece."
+    } >"$out/README.md"
+}
+if wanted structure; then
+    structure_record "$prefix-structure"
 fi
 if wanted branches; then
     if [ -e "$prefix-branches" ]; then

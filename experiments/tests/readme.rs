@@ -73,6 +73,7 @@ fn the_script_of_records_knows_its_words() {
         "wide",
         "large",
         "orders",
+        "structure",
         "branches",
         "overlap",
         "tiers",
@@ -130,6 +131,7 @@ fn quoted_targets_and_options_exist() {
         "--joint",
         "--compare",
         "--branches",
+        "--conflicts",
     ] {
         assert!(README.contains(option) && help.contains(option), "{option}");
     }

@@ -8,7 +8,9 @@ mod spill;
 mod tiers;
 
 pub use fuse::FuseArgs;
-pub use graph::{BoundaryArg, EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once};
+pub use graph::{
+    BoundaryArg, ConflictsArg, EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once,
+};
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
 pub use spill::SpillArgs;
