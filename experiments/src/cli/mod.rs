@@ -20,7 +20,7 @@ use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
 use crate::output;
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use plimsoll::model::csv::{Endpoints, ReadOptions, read_instance_file};
 use plimsoll::model::{Bytes, Instance};
 use plimsoll::plan::ProblemKind;
@@ -62,19 +62,19 @@ enum Command {
     /// Fetch weights while operators compute: timelines, and how far from the limit they are
     #[command(after_help = EXIT_CODES)]
     Overlap(OverlapArgs),
-    /// Which tensor lives in which of several memories: least transfer time, and how far from it
-    #[command(after_help = EXIT_CODES)]
-    Tiers(TiersArgs),
     /// Run such timelines on this machine, and compare with what was predicted
     #[command(after_help = EXIT_CODES)]
     Measure(MeasureArgs),
+    /// Run operators as one: which, how much that covers, and how far from the most it is
+    #[command(after_help = EXIT_CODES)]
+    Fuse(FuseArgs),
+    /// Which tensor lives in which of several memories: least transfer time, and how far from it
+    #[command(after_help = EXIT_CODES)]
+    Tiers(TiersArgs),
     /// Choose what goes to the slower tier where memory does not suffice, and say what is missing
     #[command(after_help = EXIT_CODES, mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
         .help("An instance (.csv), a graph (.json) or a model (.onnx, .tflite)")))]
     Spill(SpillArgs),
-    /// Run operators as one: which, how much that covers, and how far from the most it is
-    #[command(after_help = EXIT_CODES)]
-    Fuse(FuseArgs),
     /// Compute published results again and put them beside what was printed
     #[command(after_help = EXIT_CODES)]
     Reproduce(ReproduceArgs),
@@ -388,9 +388,9 @@ fn usage(error: &clap::Error) -> u8 {
             output::print(&text).map_or_else(|failure| failure.code, |()| ANSWERED)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            output::complain(
-                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, spill, fuse, tiers, reproduce, generate, list (see --help)",
-            );
+            let command = Cli::command();
+            let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+            output::complain(&format!("no command given; commands are {} (see --help)", names.join(", ")));
             BAD_INPUT
         }
         _ => {
@@ -409,7 +409,6 @@ mod tests {
 
     #[test]
     fn the_arguments_are_consistent() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 
