@@ -1,11 +1,17 @@
 //! Scattered layouts against all colourings of small instances.
 
+#[allow(dead_code, reason = "other tests use the rest")]
+mod graphs;
+
 use plimsoll_datasets::{SmallParams, patent, small_instance};
+use plimsoll_model::structure::{Relation, Structure};
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Claim, Instance, InstanceBuilder, Outcome, Problem, Scattered, ScatteredLayout,
-    Silent, Solver, Witness,
+    Budget, BufferId, Bytes, Claim, ConflictGraph, Instance, InstanceBuilder, Outcome, Problem, Scattered,
+    ScatteredLayout, Silent, Solver, Witness,
 };
 use plimsoll_solvers::ScatteredExact;
+use plimsoll_solvers::bounds::clique_bound;
+use plimsoll_solvers::clique::heaviest_clique;
 use std::collections::HashMap;
 
 /// The fewest stable sets that serve what is left.
@@ -69,6 +75,32 @@ fn agrees_with_all_colourings() {
     }
     println!("{proved} of 600 proved, {beyond_cliques} beyond cliques");
     assert!(proved >= 590, "{proved}");
+}
+
+/// What structure derives is a partial order: one flow, proved by a clique.
+#[test]
+fn conflicts_from_structure_are_settled_by_cliques() {
+    for seed in 0..60 {
+        let problem = graphs::small(4 + seed as usize % 16, seed);
+        let makers = (0..problem.storages().len()).map(|at| problem.first(at).into_iter().collect());
+        let order = problem.as_in_file();
+        let structure = Structure::new(&problem, makers.collect(), &order).unwrap();
+        for relation in [Relation::Schedule, Relation::Streams(2), Relation::Streams(3), Relation::Reachable]
+        {
+            let instance = structure.instance(relation, Bytes::new(1)).unwrap();
+            let outcome = solve(&instance);
+            assert_eq!(outcome.claim, Claim::Optimal, "seed {seed} {relation}");
+            assert!(Scattered::confirm(&instance, &outcome.lower_bound).is_ok());
+            let weights: Vec<u64> = instance.buffers().iter().map(|b| b.size().get()).collect();
+            let clique = heaviest_clique(&ConflictGraph::of(&instance), &weights, 1_000_000);
+            assert!(clique.proved && Some(Bytes::new(clique.weight)) == outcome.value, "seed {seed}");
+            assert_eq!(clique_bound(&instance).value.get(), clique.weight);
+        }
+        let mutex = structure.instance(Relation::Mutex, Bytes::new(1)).unwrap();
+        solve(&mutex);
+        let aligned = structure.instance(Relation::Reachable, Bytes::new(4)).unwrap();
+        solve(&aligned);
+    }
 }
 
 /// Cycles of odd length are the smallest graphs whose cliques do not tell.

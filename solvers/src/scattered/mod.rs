@@ -8,16 +8,18 @@
 //! 4. *greedy*: the placement of S2;
 //! 5. *offsets*: what an iterated search finds in one piece within a part of the budget; with greedy all there is where offsets are
 //!    fixed, or nothing else applies;
-//! 6. *colours*, for everything else: stable sets by column generation, with a bound from prices, rounded to units.
+//! 6. *colours*, for everything else: buffers that can be put back at no cost are taken out; what is left is covered by stable sets, by
+//!    column generation, with a bound from prices, rounded to units.
 //!
 //! Where buffers are aligned, a unit is the largest alignment, sizes are rounded up to units, and the answer is optimal only
 //! where that meets the bound. Optimal is claimed where value and bound meet, and nowhere else.
 
 mod colours;
 pub(crate) mod poset;
+mod reduce;
 mod stable;
 
-use crate::bounds::quick_bound;
+use crate::bounds::{conflicts, quick_bound};
 use colours::{COLOUR_BUFFERS, Colouring, colour};
 use plimsoll_heuristics::{IteratedSearch, PatentScattered};
 use plimsoll_model::{
@@ -25,6 +27,7 @@ use plimsoll_model::{
     SolveError, Solver, Stats, Stop, Witness, gcd,
 };
 use poset::{POSET_BUFFERS, Poset, by_time, compatible, merged};
+use reduce::Reduced;
 use std::collections::BTreeMap;
 
 /// Sweep, flow, greedy, offsets, colours.
@@ -39,6 +42,9 @@ impl ScatteredExact {
         Self { setup }
     }
 }
+
+/// Most conflicts for which a graph is built.
+const COLOUR_CONFLICTS: u64 = 8_000_000;
 
 /// Nodes for layouts in one piece, at most and per pair, and the part of the time left.
 const OFFSETS_NODES: u64 = 600_000;
@@ -189,15 +195,26 @@ impl Phases<'_> {
     }
 
     fn colours(&mut self) {
-        let order = by_time(self.instance);
+        // Sizes are rounded up to units, of which the bound knows nothing: a whole number of them below it.
+        let known = self.bound.value.get() / self.unit;
+        let reduced = Reduced::of(self.instance, &self.units, known);
+        self.stats.count("core", reduced.core.len() as u64);
+        if reduced.core.len() > COLOUR_BUFFERS {
+            return;
+        }
+        let mut inside = vec![false; self.instance.len()];
+        for &at in &reduced.core {
+            inside[at] = true;
+        }
+        let mut order = by_time(self.instance);
+        order.retain(|&at| inside[at]);
         let compatible = compatible(self.instance, &order);
         let demands: Vec<u64> = order.iter().map(|&at| self.units[at]).collect();
-        // Bounds are believed in units only where a unit is a byte: else sizes were rounded up.
-        let known = if self.unit == 1 { self.bound.value.get() } else { 0 };
-        let found = colour(&compatible, &demands, known, self.budget);
-        if let Some(colouring) = found.colouring {
-            self.offer_ranges(self.addresses(&order, &demands, &colouring));
-        }
+        let found = colour(&compatible, &demands, if self.unit == 1 { known } else { 0 }, self.budget);
+        let colouring = found.colouring.unwrap_or_default();
+        let mut ranges = self.addresses(&order, &demands, &colouring);
+        reduced.put_back(&self.units, &mut ranges);
+        self.offer_ranges(ranges);
         if self.unit == 1 {
             let witness = Witness::Search { solver: NAME.to_owned() };
             self.raise(LowerBound::new(Bytes::new(found.bound), witness));
@@ -292,7 +309,7 @@ impl Solver<Scattered> for ScatteredExact {
             phases.phase("greedy", Phases::greedy).transpose()?;
             phases.phase("offsets", Phases::offsets).transpose()?;
         }
-        if cuttable && !solved && instance.len() <= COLOUR_BUFFERS {
+        if cuttable && !solved && conflicts(instance) <= COLOUR_CONFLICTS {
             phases.phase("colours", Phases::colours);
         }
         let stop = phases.settled().or_else(|| phases.budget.check()).unwrap_or(Stop::Completed);

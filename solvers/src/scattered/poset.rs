@@ -31,16 +31,17 @@ pub(crate) fn by_time(instance: &Instance) -> Vec<usize> {
     order
 }
 
-/// Who can share with whom, by position in `order`: symmetric. O(n^2 / 64 + conflicts).
+/// Who can share with whom among those in `order`, by position there: symmetric. O(n^2 + conflicts).
 pub(crate) fn compatible(instance: &Instance, order: &[usize]) -> BitMatrix {
-    let n = instance.len();
-    let mut position = vec![0; n];
+    let n = order.len();
+    // Those that are not in the order share a place behind it.
+    let mut position = vec![n; instance.len()];
     for (at, &buffer) in order.iter().enumerate() {
         position[buffer] = at;
     }
     let mut compatible = BitMatrix::new(n, n);
     let graph = ConflictGraph::of(instance);
-    let mut open = vec![true; n];
+    let mut open = vec![true; n + 1];
     for (at, &buffer) in order.iter().enumerate() {
         let rivals = graph.of_buffer(plimsoll_model::BufferId::at(buffer));
         for id in rivals {
