@@ -9,11 +9,15 @@ use plimsoll_model::{Bytes, TierId};
 struct Shelf {
     /// Bytes alive at each step.
     loads: Vec<u64>,
-    /// Where addresses are wanted: first address, first after, and whose, by address.
-    taken: Vec<(u64, u64, u32)>,
+    /// Where addresses are wanted, per [`BLOCK`] of steps: who is there at one of them.
+    blocks: Vec<Vec<u32>>,
 }
 
-/// A plan that grows and shrinks, and never holds too much. To put or take a tensor is O(its steps), and with addresses O(those in its tier).
+/// Steps in a row that are looked up together.
+const BLOCK: usize = 32;
+
+/// A plan that grows and shrinks, and never holds too much. To put or take a tensor is O(its steps), and with addresses O(k log k) for k in its
+/// tier about the same time.
 #[derive(Clone, Debug)]
 pub struct Fill<'a> {
     problem: &'a TierProblem,
@@ -26,7 +30,11 @@ pub struct Fill<'a> {
 impl<'a> Fill<'a> {
     /// Nothing anywhere.
     pub fn new(problem: &'a TierProblem) -> Self {
-        let shelf = Shelf { loads: vec![0; problem.duration()], taken: Vec::new() };
+        let blocks = match problem.addresses() {
+            Addresses::Counted => Vec::new(),
+            Addresses::Placed => vec![Vec::new(); problem.duration().div_ceil(BLOCK)],
+        };
+        let shelf = Shelf { loads: vec![0; problem.duration()], blocks };
         let count = problem.tensors().len();
         Self {
             problem,
@@ -69,19 +77,11 @@ impl<'a> Fill<'a> {
         }
         let mut offset = 0;
         if self.problem.addresses() == Addresses::Placed {
-            let one = &self.problem.tensors()[tensor];
-            let shelf = &self.shelves[tier.index()];
-            let meanwhile = |other: u32| {
-                let other = &self.problem.tensors()[other as usize];
-                other.lower < one.upper && one.lower < other.upper
-            };
-            for &(start, end, other) in &shelf.taken {
+            for (start, end) in self.taken(tensor, tier) {
                 if start >= offset + size {
                     break;
                 }
-                if end > offset && meanwhile(other) {
-                    offset = end;
-                }
+                offset = offset.max(end);
             }
             if offset + size > self.problem.space(tier).capacity.get() {
                 return false;
@@ -90,6 +90,29 @@ impl<'a> Fill<'a> {
         self.hold(tensor, tier, offset, size);
         self.time += cost.time.get();
         true
+    }
+
+    /// Ranges of a tier that are taken at some step of a tensor's life, by address.
+    fn taken(&self, tensor: usize, tier: TierId) -> Vec<(u64, u64)> {
+        let tensors = self.problem.tensors();
+        let one = &tensors[tensor];
+        let first = one.lower / BLOCK;
+        let mut taken = Vec::new();
+        for (at, block) in
+            self.shelves[tier.index()].blocks[first..one.upper.div_ceil(BLOCK)].iter().enumerate()
+        {
+            for &id in block {
+                let other = &tensors[id as usize];
+                // Those that reach over several blocks count in the first of them.
+                let is_first = (other.lower / BLOCK).max(first) == first + at;
+                if is_first && other.lower < one.upper && one.lower < other.upper {
+                    let start = self.offsets[id as usize].get();
+                    taken.push((start, start + self.problem.size(id as usize, tier).get()));
+                }
+            }
+        }
+        taken.sort_unstable();
+        taken
     }
 
     /// Puts a tensor back where it was, at the same address.
@@ -104,9 +127,9 @@ impl<'a> Fill<'a> {
         let shelf = &mut self.shelves[tier.index()];
         shelf.loads[one.lower..one.upper].iter_mut().for_each(|load| *load += size);
         if self.problem.addresses() == Addresses::Placed {
-            let key = (offset, offset + size, tensor as u32);
-            let at = shelf.taken.binary_search(&key).unwrap_or_else(|at| at);
-            shelf.taken.insert(at, key);
+            for block in &mut shelf.blocks[one.lower / BLOCK..one.upper.div_ceil(BLOCK)] {
+                block.push(tensor as u32);
+            }
         }
         self.tiers[tensor] = Some(tier);
         self.offsets[tensor] = Bytes::new(offset);
@@ -119,9 +142,10 @@ impl<'a> Fill<'a> {
         let size = self.problem.size(tensor, tier).get();
         let shelf = &mut self.shelves[tier.index()];
         shelf.loads[one.lower..one.upper].iter_mut().for_each(|load| *load -= size);
-        let start = self.offsets[tensor].get();
-        if let Ok(at) = shelf.taken.binary_search(&(start, start + size, tensor as u32)) {
-            shelf.taken.remove(at);
+        if self.problem.addresses() == Addresses::Placed {
+            for block in &mut shelf.blocks[one.lower / BLOCK..one.upper.div_ceil(BLOCK)] {
+                block.retain(|&other| other as usize != tensor);
+            }
         }
         self.time -= self.problem.cost(tensor, tier).map_or(0, |cost| cost.time.get());
         Some(tier)

@@ -156,6 +156,7 @@ impl<'a> Case<'a> {
     }
 
     /// The cheapest of all sums.
+    #[cfg(feature = "ilp")]
     pub fn base(&self) -> u64 {
         self.base
     }

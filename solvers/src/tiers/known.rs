@@ -7,7 +7,7 @@ use plimsoll_model::overlap::Time;
 use plimsoll_model::tiers::{
     Addresses, TierBound, TierOutcome, TierPlan, TierProblem, TierWitness, cheapest_bound,
 };
-use plimsoll_model::{Budget, Setup, Stats, Stop, TierId};
+use plimsoll_model::{Budget, Claim, Setup, Stats, Stop, TierId};
 
 /// What became of a choice of tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,27 +42,32 @@ impl<'a> Known<'a> {
         Self { problem, solver, best, bound, cuts: Vec::new(), sound: true, exhausted: false }
     }
 
-    /// Improves the plan by local search, a part of the moves it would take alone; where addresses are wanted, first without them.
+    /// Improves the plan by local search, a part of the moves it would take alone.
     pub fn improve(&mut self, budget: &mut Budget) {
-        let problem = self.problem;
-        if problem.addresses() == Addresses::Placed {
-            let counted = problem.clone().with_addresses(Addresses::Counted);
-            let start = plans(&counted).into_iter().min_by_key(|plan| plan.time(&counted));
-            if let Some(plan) = start {
-                let plan = improved(&counted, &plan, budget);
-                let found = match addressed(problem, &plan.tiers, budget) {
-                    Addressed::Plan(plan) => Some(plan),
-                    Addressed::Cut(..) => repaired(problem, &plan.tiers),
-                };
-                if let Some(plan) = found {
-                    self.offer(plan);
-                }
-            }
+        if let Some(plan) = &self.best {
+            let count = (moves(self.problem) / 4).min(budget.nodes_left().unwrap_or(u64::MAX) / 4);
+            self.best = Some(LocalSearch::new(Setup::default()).improve(self.problem, plan, count, budget));
         }
-        if let Some(plan) = &self.best
-            && !self.is_settled()
-        {
-            self.best = Some(improved(problem, plan, budget));
+    }
+
+    /// Takes over what is known of the same problem without addresses: its bound, and its plan where that finds addresses, or one near to
+    /// it. What it leaves out fits even less here.
+    pub fn relaxed(&mut self, found: TierOutcome, budget: &mut Budget) {
+        self.exhausted |= found.claim == Claim::Infeasible;
+        let TierBound { value, witness } = found.lower_bound;
+        self.raise(value.get(), witness);
+        let Some(plan) = found.plan else { return };
+        let near = match addressed(self.problem, &plan.tiers, budget) {
+            Addressed::Plan(plan) => Some(plan),
+            Addressed::Cut(cut, proved) => {
+                if proved {
+                    self.cuts.push(cut);
+                }
+                repaired(self.problem, &plan.tiers)
+            }
+        };
+        if let Some(plan) = near {
+            self.offer(plan);
         }
     }
 
@@ -127,12 +132,6 @@ impl<'a> Known<'a> {
         let stop = stop.unwrap_or(Stop::Completed);
         TierOutcome::conclude(self.problem, self.best, self.bound, self.exhausted, stop, stats)
     }
-}
-
-/// A plan after some moves.
-fn improved(problem: &TierProblem, plan: &TierPlan, budget: &mut Budget) -> TierPlan {
-    let count = (moves(problem) / 4).min(budget.nodes_left().unwrap_or(u64::MAX) / 4);
-    LocalSearch::new(Setup::default()).improve(problem, plan, count, budget)
 }
 
 /// A plan near to a choice of tiers that finds no addresses: what fits stays, the rest goes wherever it does.

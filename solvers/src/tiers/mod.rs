@@ -7,7 +7,7 @@
 //! 4. `search.rs`: a dynamic program over time, with more and more states, pruned by those prices; a run that drops nothing is a
 //!    proof, any other leaves the least bound of what it dropped.
 //!
-//! Where addresses are wanted, bytes are counted first, which is a relaxation. A choice of tiers that fits by bytes is given addresses by the
+//! Where addresses are wanted, the problem without them is solved first, in half of the limits, which is a relaxation. A choice of tiers that fits by bytes is given addresses by the
 //! exact solver for offsets, tier by tier. If that proves that there are none, the tensors of that tier, made fewer as long as there are
 //! none, must not all lie there: a cut, and the search runs again. Where it does not know, they are cut off all the same,
 //! but from then on no search raises the bound.
@@ -28,7 +28,7 @@ pub use ilp::TierIlp;
 use case::Case;
 use known::{Known, Taken};
 use plimsoll_model::tiers::{
-    Placer, PlacerEntry, TierOutcome, TierPrice, TierProblem, TierWitness, price_bound,
+    Addresses, Placer, PlacerEntry, TierOutcome, TierPrice, TierProblem, TierWitness, price_bound,
 };
 use plimsoll_model::{Budget, Kind, SolveError, Stats, Stop};
 use prices::prices;
@@ -69,8 +69,9 @@ const WIDER: usize = 8;
 /// Nodes of one run that are remembered at most: 8 bytes each.
 const MOST_NODES: usize = 40_000_000;
 
-/// Choices that find no addresses, per width, before wider runs are tried.
-const MOST_CUTS: usize = 40;
+/// Choices that find no addresses, per width, before wider runs are tried; and where a run dropped nothing.
+const MOST_CUTS: usize = 5;
+const MOST_CUTS_AT_LAST: usize = 200;
 
 /// The staged solver described [above](self). Reads no seed and uses one thread. One node is one state made, or one move.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,7 +87,15 @@ impl Placer for TierExact {
         let mut known = Known::new(problem, NAME);
         let mut stats = Stats::default();
         let mut stop = None;
-        if problem.too_large().is_none() && !known.is_settled() {
+        if problem.addresses() == Addresses::Placed && problem.too_large().is_none() && !known.is_settled() {
+            let half = (budget.nodes_left().map(|nodes| nodes / 2), budget.time_left().map(|time| time / 2));
+            let mut part = budget.part(half.0, half.1);
+            let counted = problem.clone().with_addresses(Addresses::Counted);
+            let found = self.solve(&counted, &mut part)?;
+            budget.spend(part.nodes());
+            known.relaxed(found, budget);
+        }
+        if problem.too_large().is_none() && !known.is_settled() && !known.exhausted {
             let case = Case::new(problem);
             let prices = priced(&case, &mut known);
             if !known.is_settled() {
@@ -152,7 +161,8 @@ fn widening(
         if let Some(stop) = budget.check() {
             return Some(stop);
         }
-        if again && cuts < MOST_CUTS {
+        let most_cuts = if found.dropped.is_none() { MOST_CUTS_AT_LAST } else { MOST_CUTS };
+        if again && cuts < most_cuts {
             cuts += 1;
             continue;
         }

@@ -53,8 +53,20 @@ fn look(problem: &TierProblem, tier: TierId, members: &[usize], nodes: u64, budg
             Packed::At(offsets)
         }
         (Claim::Infeasible, ..) => Packed::Never,
-        _ => Packed::Unknown,
+        _ => end_to_end(problem, tier, members),
     }
+}
+
+/// One behind the other, where all that fits.
+fn end_to_end(problem: &TierProblem, tier: TierId, members: &[usize]) -> Packed {
+    let mut end = 0u64;
+    let offsets = members.iter().map(|&at| {
+        let offset = end;
+        end += problem.size(at, tier).get();
+        Bytes::new(offset)
+    });
+    let offsets = offsets.collect();
+    if end <= problem.space(tier).capacity.get() { Packed::At(offsets) } else { Packed::Unknown }
 }
 
 /// The same tensors, fewer of them, that still find no addresses: leaves out a half, a quarter, .. , one at a time.
