@@ -16,7 +16,7 @@ use plimsoll_model::{Bytes, OperatorId};
 /// For which region weights are fetched ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
-    /// The likelier; of equals the one with most to fetch.
+    /// The likeliest, if it has anything to fetch first; of equals the one with most to fetch, then the first.
     Likely,
     /// The one of which, taken together with how unlikely it is, the fewest bytes are fetched in vain.
     Cheap,
@@ -97,7 +97,13 @@ pub fn speculate(
                         continue;
                     };
                     let mut moves = Vec::new();
-                    for (region, (course, chance)) in courses.iter().zip(chances(*operator)).enumerate() {
+                    let chances = chances(*operator);
+                    let likeliest = chances.iter().copied().fold(0.0, f64::max);
+                    for (region, (course, chance)) in courses.iter().zip(chances).enumerate() {
+                        // Whoever guesses the likeliest fetches nothing for another, even where that one needs nothing.
+                        if guess == Guess::Likely && chance < likeliest {
+                            continue;
+                        }
                         let Some(Piece::Segment(after)) = course.first() else { continue };
                         if !used[*before] && !used[*after] {
                             let ends = [times[*before], times[*after]];
@@ -128,15 +134,16 @@ fn chosen(moves: Vec<Moved>, guess: Guess) -> Option<Moved> {
     let wasted = |one: &Moved| (1.0 - one.speculation.chance) * one.speculation.bytes.get() as f64;
     let gain = |one: &Moved| one.speculation.gain();
     match guess {
+        // Only the likeliest are among them.
         Guess::Likely => moves.into_iter().max_by(|a, b| {
-            let by_chance = a.speculation.chance.total_cmp(&b.speculation.chance);
-            by_chance.then(a.speculation.bytes.cmp(&b.speculation.bytes)).then(b.region.cmp(&a.region))
+            a.speculation.bytes.cmp(&b.speculation.bytes).then(b.region.cmp(&a.region))
         }),
         Guess::Cheap => {
             moves.into_iter().min_by(|a, b| wasted(a).total_cmp(&wasted(b)).then(a.region.cmp(&b.region)))
         }
         Guess::Best => {
-            moves.into_iter().filter(|one| gain(one) > 0.0).max_by(|a, b| gain(a).total_cmp(&gain(b)))
+            let gains = moves.into_iter().filter(|one| gain(one) > 0.0);
+            gains.max_by(|a, b| gain(a).total_cmp(&gain(b)).then(b.region.cmp(&a.region)))
         }
     }
 }

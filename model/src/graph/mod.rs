@@ -316,6 +316,12 @@ impl Graph {
         reads
     }
 
+    /// What an operator is called where its tensors and times are: by its name, or by kind and number where it has none.
+    pub fn called(&self, id: OperatorId) -> String {
+        let operator = self.operator(id);
+        if operator.name.is_empty() { format!("{}#{id}", operator.kind) } else { operator.name.clone() }
+    }
+
     /// Sum of the bytes of the weights an operator reads, regions it owns included.
     pub fn weight_bytes(&self, id: OperatorId) -> Bytes {
         let weights = self.reads(id).into_iter().filter(|&t| self.tensor(t).role == Role::Weight);
