@@ -65,6 +65,7 @@ mod registry;
 pub mod report;
 pub mod reproduce;
 pub mod run;
+pub mod spill;
 pub mod suite;
 
 pub use registry::{LeftOut, Registry, left_out, registry};

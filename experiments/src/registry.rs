@@ -1,7 +1,7 @@
 //! Every algorithm of every problem: what the command, the benchmark and the tests read, and nothing else.
 
 use plimsoll_model::overlap::ScheduleEntry;
-use plimsoll_model::{Entry, Joint, Offsets, Orders, Pools, Scattered};
+use plimsoll_model::{Entry, Joint, Offsets, Orders, Pools, Scattered, Spilling};
 use plimsoll_solvers::LIBRARIES;
 
 /// All entries, heuristics first, each list in the order of its crate.
@@ -17,6 +17,8 @@ pub struct Registry {
     pub orders: Vec<&'static Entry<Orders>>,
     /// For order and offsets together.
     pub joint: Vec<&'static Entry<Joint>>,
+    /// For what is spilled where memory does not suffice.
+    pub spilling: Vec<&'static Entry<Spilling>>,
     /// For timelines: when weights are fetched.
     pub schedules: Vec<&'static ScheduleEntry>,
     /// Exact solvers for the offset problem with one part switched off each, for ablation: found by their full name,
@@ -32,6 +34,7 @@ pub fn registry() -> Registry {
         pools: plimsoll_heuristics::POOLS.iter().chain(plimsoll_solvers::POOLS).collect(),
         orders: plimsoll_heuristics::ORDERS.iter().chain(plimsoll_solvers::ORDERS).collect(),
         joint: plimsoll_solvers::JOINT.iter().collect(),
+        spilling: plimsoll_heuristics::SPILLING.iter().chain(plimsoll_solvers::SPILLING).collect(),
         schedules: plimsoll_heuristics::SCHEDULES.iter().chain(plimsoll_solvers::SCHEDULES).collect(),
         variants: plimsoll_solvers::variants().collect(),
     }
@@ -87,6 +90,7 @@ mod tests {
         check(&registry.pools);
         check(&registry.orders);
         check(&registry.joint);
+        check(&registry.spilling);
         let mut schedules = BTreeSet::new();
         for entry in &registry.schedules {
             assert!(schedules.insert(entry.name) && entry.name != "all", "{}", entry.name);

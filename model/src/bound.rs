@@ -30,6 +30,11 @@ pub enum Witness {
         /// A divisor of the alignment of each.
         alignment: Bytes,
     },
+    /// These buffers conflict pairwise and exceed the capacity together: what takes as many bytes from them costs the bound.
+    Excess {
+        /// Who.
+        buffers: Vec<BufferId>,
+    },
     /// A fixed buffer ends at the bound.
     Fixed {
         /// Which.
@@ -71,6 +76,9 @@ impl fmt::Display for Witness {
             Self::Clique { buffers } => write!(f, "{} buffers in mutual conflict", buffers.len()),
             Self::AlignedClique { buffers, alignment } => {
                 write!(f, "{} aligned buffers in mutual conflict (multiples of {alignment})", buffers.len())
+            }
+            Self::Excess { buffers } => {
+                write!(f, "{} buffers in mutual conflict, together above the capacity", buffers.len())
             }
             Self::Fixed { buffer } => write!(f, "end of fixed buffer {buffer}"),
             Self::Start => f.write_str("held at the first step"),
@@ -223,7 +231,7 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
             let offset = b.fixed().ok_or(BoundError::NotFixed(*buffer))?;
             offset.checked_add(b.size()).unwrap_or(Bytes::ZERO)
         }
-        Witness::Start | Witness::End | Witness::Around { .. } => {
+        Witness::Start | Witness::End | Witness::Around { .. } | Witness::Excess { .. } => {
             return Err(BoundError::Foreign(bound.witness.to_string()));
         }
         Witness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),

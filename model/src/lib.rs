@@ -41,6 +41,7 @@ pub mod overlap;
 mod pairs;
 pub mod program;
 mod solver;
+mod spill;
 mod topological;
 mod units;
 
@@ -61,5 +62,6 @@ pub use pairs::Pairs;
 pub use solver::{
     Entry, Kind, Observer, Offsets, Orders, Pools, Problem, Scattered, Setup, Silent, SolveError, Solver,
 };
+pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost};
 pub use topological::topological;
 pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, gcd};

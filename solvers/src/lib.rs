@@ -3,7 +3,7 @@
 //! The features `ilp` and `smt`, both on by default, bring in HiGHS and z3, which take long to build and to load; all
 //! else, the default solvers among it, needs neither. [`LIBRARIES`] says what is there.
 //!
-//! [`OFFSETS`], [`POOLS`], [`ORDERS`] and [`SCHEDULES`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
+//! [`OFFSETS`], [`POOLS`], [`ORDERS`], [`SCHEDULES`] and [`SPILLING`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
 //! and exclusions; minimise, or decide at a capacity ([`plimsoll_model::Budget::with_target`]); stop on time or nodes.
 //! What they claim follows from value, bound and capacity alone ([`plimsoll_model::Outcome::conclude`]).
 //!
@@ -39,9 +39,11 @@ mod registry;
 pub mod search;
 #[cfg(feature = "smt")]
 pub mod smt;
+pub mod spill;
 pub mod windows;
 
 pub use brute::BruteForce;
 pub use exact::Exact;
 pub use overlap::SCHEDULES;
 pub use registry::{JOINT, LIBRARIES, Library, OFFSETS, ORDERS, POOLS, variants};
+pub use spill::SPILLING;

@@ -3,10 +3,12 @@
 mod graph;
 mod measure;
 mod overlap;
+mod spill;
 
-pub use graph::{EffortArgs, ImportArgs, OrderArgs, PlanArgs, once};
+pub use graph::{EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once};
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
+pub use spill::SpillArgs;
 
 use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
@@ -57,6 +59,10 @@ enum Command {
     /// Run such timelines on this machine, and compare with what was predicted
     #[command(after_help = EXIT_CODES)]
     Measure(MeasureArgs),
+    /// Choose what goes to the slower tier where memory does not suffice, and say what is missing
+    #[command(after_help = EXIT_CODES, mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
+        .help("An instance (.csv), a graph (.json) or a model (.onnx, .tflite)")))]
+    Spill(SpillArgs),
     /// Compute published results again and put them beside what was printed
     #[command(after_help = EXIT_CODES)]
     Reproduce(ReproduceArgs),
@@ -349,6 +355,7 @@ pub fn main() -> u8 {
         Command::Plan(args) => commands::plan::main(&args),
         Command::Overlap(args) => commands::overlap::main(&args),
         Command::Measure(args) => commands::measure::main(&args),
+        Command::Spill(args) => commands::spill::main(&args),
         Command::Reproduce(args) => commands::reproduce::main(&args),
         Command::Generate(args) => commands::generate::main(&args),
         Command::List(args) => commands::list::main(&args),
@@ -368,7 +375,7 @@ fn usage(error: &clap::Error) -> u8 {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             output::complain(
-                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, reproduce, generate, list (see --help)",
+                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, spill, reproduce, generate, list (see --help)",
             );
             BAD_INPUT
         }

@@ -8,7 +8,7 @@ use plimsoll::datasets::FAMILIES;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
 use plimsoll::model::overlap::ScheduleEntry;
-use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered};
+use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered, Spilling};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::reproduce::PAPERS;
 use plimsoll::suite::{SUITES, corpora};
@@ -128,6 +128,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     all.extend(algorithms(&registry.pools));
     all.extend(algorithms(&registry.orders));
     all.extend(algorithms(&registry.joint));
+    all.extend(algorithms(&registry.spilling));
     all.extend(registry.schedules.iter().map(|entry| Algorithm::schedule(entry)));
     let variants = registry.variants.iter().map(|entry| Algorithm::of(entry)).collect();
     let suites = SUITES.iter().map(|suite| Suite {
@@ -164,10 +165,17 @@ impl Listing {
     fn text(&self) -> String {
         let mut text = String::new();
         let of = |problem| self.algorithms.iter().filter(move |a| a.problem == problem);
-        let mut groups: Vec<(&str, Vec<&Algorithm>)> =
-            [Offsets::NAME, Scattered::NAME, Pools::NAME, Orders::NAME, Joint::NAME, ScheduleEntry::PROBLEM]
-                .map(|name| (name, of(name).collect()))
-                .into();
+        let mut groups: Vec<(&str, Vec<&Algorithm>)> = [
+            Offsets::NAME,
+            Scattered::NAME,
+            Pools::NAME,
+            Orders::NAME,
+            Joint::NAME,
+            Spilling::NAME,
+            ScheduleEntry::PROBLEM,
+        ]
+        .map(|name| (name, of(name).collect()))
+        .into();
         groups.push(("offsets, for ablation", self.variants.iter().collect()));
         for (title, group) in groups {
             let mut table = Table::new([

@@ -11,6 +11,7 @@ pub mod overlap;
 pub mod plan;
 pub mod reproduce;
 pub mod solve;
+pub mod spill;
 pub mod verify;
 
 use plimsoll::external::quote;

@@ -92,7 +92,9 @@ struct Growing<'a> {
 impl<'a> Growing<'a> {
     fn new(problem: &'a TimelineProblem, slots: Vec<Slot>) -> Self {
         let timeline = Timeline { slots, ..Timeline::default() };
-        Self { problem, timeline, free: vec![Time::ZERO; problem.dma().channels as usize] }
+        // More channels than operators are of no use.
+        let channels = (problem.dma().channels as usize).min(problem.len().max(1));
+        Self { problem, timeline, free: vec![Time::ZERO; channels] }
     }
 
     /// When the operators so far have computed.

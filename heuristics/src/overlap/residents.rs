@@ -31,17 +31,17 @@ pub fn residents(program: &OverlapProgram, worth: Worth, stays: bool) -> Vec<usi
     for (at, block) in program.blocks().iter().enumerate() {
         let Some(&(segment, position)) = block.uses.first() else { continue };
         let load = program.segments()[segment].problem.load(position).unwrap_or_default();
-        let uses: u64 = block.uses.iter().map(|&(segment, _)| runs[segment]).sum();
+        let uses: u64 = block.uses.iter().fold(0, |sum, &(segment, _)| sum.saturating_add(runs[segment]));
         let saved = u128::from(load.get()) * u128::from(uses.saturating_sub(u64::from(!stays)));
         let waited = block.uses.iter().map(|&(segment, position)| {
             let wait = waits.get(segment).and_then(|segment: &Vec<Time>| segment.get(position));
             u128::from(wait.copied().unwrap_or_default().get()) * u128::from(runs[segment])
         });
         if saved > 0 && block.bytes > Bytes::ZERO {
-            ranked.push(([waited.sum(), saved], u128::from(block.bytes.get()), at));
+            ranked.push(([waited.fold(0, u128::saturating_add), saved], u128::from(block.bytes.get()), at));
         }
     }
-    // Per byte; exact as long as products stay below 2^128, which sums of times and sizes of one program do.
+    // Per byte. Where runs are so many that sums or products saturate, an order nevertheless.
     let product = |a: u128, b: u128| a.saturating_mul(b);
     ranked.sort_by(|(a, a_bytes, a_at), (b, b_bytes, b_at)| {
         let by = |nth: usize| product(b[nth], *a_bytes).cmp(&product(a[nth], *b_bytes));

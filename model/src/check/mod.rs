@@ -94,6 +94,14 @@ pub enum Violation {
         /// Its size, bytes.
         size: Bytes,
     },
+    /// A buffer in the slower tier that has to stay on chip.
+    #[error("buffer {buffer} ('{name}') is spilled, but may not leave the chip")]
+    MayNotLeave {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+    },
     /// Pieces that do not add up to the buffer.
     #[error("the pieces of buffer {buffer} ('{name}') hold {given} bytes instead of {size}")]
     PieceSum {
@@ -253,15 +261,23 @@ const MOST_OVERLAPS: usize = 10_000;
 ///
 /// O(n^2 k^2) for k intervals per lifespan up to 4096 buffers, O(n k log n) above where few buffers are exclusive.
 pub fn check_layout(instance: &Instance, layout: &Layout) -> Vec<Violation> {
-    let offsets = layout.offsets();
-    if let Some(violation) = count(offsets.len(), instance.len()) {
+    let placed: Vec<Option<Bytes>> = layout.offsets().iter().copied().map(Some).collect();
+    check_placed(instance, &placed)
+}
+
+/// The same of a layout of some of the buffers: those with an offset.
+pub(crate) fn check_placed(instance: &Instance, placed: &[Option<Bytes>]) -> Vec<Violation> {
+    if let Some(violation) = count(placed.len(), instance.len()) {
         return vec![violation];
     }
     let mut violations = Vec::new();
-    let mut ranges = Vec::with_capacity(instance.len());
-    for (id, (b, &offset)) in instance.ids().zip(instance.buffers().iter().zip(offsets)) {
-        check_place(instance, id, b, offset, &mut violations);
-        ranges.push((offset.get(), offset.get().saturating_add(b.size().get())));
+    // An empty range shares no address with any other.
+    let mut ranges = vec![(0, 0); instance.len()];
+    for (id, (b, offset)) in instance.ids().zip(instance.buffers().iter().zip(placed)) {
+        if let Some(offset) = *offset {
+            check_place(instance, id, b, offset, &mut violations);
+            ranges[id.index()] = (offset.get(), offset.get().saturating_add(b.size().get()));
+        }
     }
     let overlaps = if instance.len() <= ALL_PAIRS {
         overlaps(instance, &ranges)

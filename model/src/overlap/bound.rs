@@ -20,6 +20,7 @@
 //!   copies where l / p is largest.
 //! - **memory**: what is left is fetched in at least min(l, p) each, by m + 1 in place of m.
 
+use super::prefix_sums::PrefixSums;
 use super::problem::TimelineProblem;
 use super::time::Time;
 use crate::units::OperatorId;
@@ -198,37 +199,6 @@ impl Rest {
     }
 }
 
-/// Sums over ranks, by which prefixes are found: a Fenwick tree of (bytes, transfer time, count).
-struct Sums(Vec<[u64; 3]>);
-
-impl Sums {
-    fn add(&mut self, rank: usize, item: [u64; 3]) {
-        let mut at = rank + 1;
-        while at < self.0.len() {
-            for (sum, part) in self.0[at].iter_mut().zip(item) {
-                *sum += part;
-            }
-            at += at & at.wrapping_neg();
-        }
-    }
-
-    /// The longest prefix whose sums are accepted, and its sums; acceptance must end once.
-    fn prefix(&self, accept: impl Fn(usize, [u64; 3]) -> bool) -> (usize, [u64; 3]) {
-        let (mut at, mut sums) = (0, [0; 3]);
-        let mut step = self.0.len().next_power_of_two();
-        while step > 0 {
-            if let Some(part) = self.0.get(at + step) {
-                let next = [0, 1, 2].map(|k| sums[k] + part[k]);
-                if accept(at + step, next) {
-                    (at, sums) = (at + step, next);
-                }
-            }
-            step /= 2;
-        }
-        (at, sums)
-    }
-}
-
 /// Per operator: the most transfer time of weights behind it that lie beside it together. O(n log n).
 ///
 /// The smallest that fit, and a part of the next, as start-up weighs most on the smallest; and no more than as many
@@ -241,24 +211,25 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
     for (rank, &at) in ranked.iter().enumerate() {
         ranks[at] = rank;
     }
-    let mut sums = Sums(vec![[0; 3]; ranked.len() + 1]);
+    let mut sums = PrefixSums::<3>::new(ranked.len());
     let mut saved = vec![0; problem.len()];
     for at in (0..problem.len()).rev() {
         let one = &problem.operators()[at];
         let free = problem.capacity().get().saturating_sub(one.activations.get());
-        let room = free.saturating_sub(one.weights.get());
-        let alone = ranked.partition_point(|&other| weight(other) <= room);
+        let room = u128::from(free.saturating_sub(one.weights.get()));
+        let alone = ranked.partition_point(|&other| u128::from(weight(other)) <= room);
         let (rank, [bytes, mut time, count]) = sums.prefix(|rank, sums| rank <= alone && sums[0] <= room);
         if rank < alone {
             // The next that fits alone is behind this operator too, or the prefix would be longer.
             let next = ranked[rank];
             let load = problem.load(next).unwrap_or_default().get();
-            let part = u128::from(load) * u128::from(room - bytes);
-            time += part.div_ceil(u128::from(weight(next))) as u64;
+            let part = u128::from(load) * (room - bytes);
+            time += part.div_ceil(u128::from(weight(next)));
         }
         let (_, [_, all, most]) = sums.prefix(|rank, _| rank <= alone);
         let (_, [_, small, _]) = sums.prefix(|rank, sums| rank <= alone && sums[2] <= most - count);
-        saved[at] = time.min(all - small);
+        // All transfers of a problem together stay within 63 bits.
+        saved[at] = time.min(all - small) as u64;
         if let Some(load) = problem.load(at) {
             sums.add(ranks[at], [one.weights.get(), load.get(), 1]);
         }
@@ -329,7 +300,7 @@ fn waits(problem: &TimelineProblem, start: &[Time], before: usize, here: usize) 
     start[here] > start[before] + problem.operators()[before].compute
 }
 
-/// The highest of the bounds, with the simplest reason. O(n).
+/// The highest of the bounds, with the simplest reason. As [`memory_bound`], which takes longest.
 pub fn time_bound(problem: &TimelineProblem) -> TimeBound {
     let mut best = compute_bound(problem);
     for bound in transfer_bound(problem).into_iter().chain([memory_bound(problem)]) {

@@ -41,7 +41,7 @@ pub enum TimelineViolation {
         /// How many there are.
         operators: usize,
     },
-    /// A transfer on no channel.
+    /// A transfer on a channel that is not there.
     #[error("transfer {transfer} is on channel {channel}, of which there are only {channels}")]
     NoSuchChannel {
         /// Which transfer.
@@ -261,7 +261,8 @@ pub enum TimelineViolation {
     },
 }
 
-/// Everything wrong with a timeline; empty where it is valid. O(n log n + pairs that overlap in time).
+/// What is wrong with a timeline; empty where it is valid. Of those that are on a channel at once, or keep the processor busy at
+/// once, neighbours in time are told. O(n log n + pairs that overlap in time).
 pub fn check_timeline(problem: &TimelineProblem, timeline: &Timeline) -> Vec<TimelineViolation> {
     if timeline.computations.len() != problem.len() {
         return vec![TimelineViolation::Count {
@@ -417,9 +418,9 @@ impl Check<'_> {
         let copies = self.timeline.transfers.iter().enumerate();
         let copies = copies.filter(|(_, one)| one.channel.is_none()).map(|(at, one)| (one.span, at, true));
         let computations = self.timeline.computations.iter().enumerate().map(|(at, span)| (*span, at, false));
-        let mut doing: Vec<_> =
-            copies.chain(computations).filter(|(span, ..)| span.start < span.end).collect();
-        doing.sort_by_key(|(span, ..)| span.start);
+        // What computes for no time may do so when a copy begins or ends, not meanwhile.
+        let mut doing: Vec<_> = copies.chain(computations).collect();
+        doing.sort_by_key(|(span, ..)| (span.start, span.end));
         for pair in doing.windows(2) {
             let [(first, a, a_copies), (second, b, b_copies)] = [pair[0], pair[1]];
             if second.start >= first.end || !(a_copies || b_copies) {

@@ -22,6 +22,7 @@ mod bound;
 mod check;
 mod instructions;
 mod machine;
+mod prefix_sums;
 mod problem;
 mod program;
 mod residency;

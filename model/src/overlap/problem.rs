@@ -284,6 +284,9 @@ impl TimelineProblem {
     /// The first operator whose activations and weights do not fit on chip together: then there is no timeline.
     pub fn too_large(&self) -> Option<usize> {
         (0..self.len()).find(|&at| {
+            if self.loads[at].is_none() {
+                return self.operators[at].activations > self.capacity;
+            }
             let free = self.below(self.capacity, self.buffers[at]);
             free.is_none_or(|free| free < self.operators[at].activations)
         })
@@ -291,7 +294,7 @@ impl TimelineProblem {
 }
 
 /// The operators with those of more than `slice` bytes of weights cut into equal parts of at most that (the last may be
-/// smaller), named `conv[1/3]`; computing time is divided in proportion to bytes. O(n + parts).
+/// smaller), named `conv[1/3]`; computing time is divided equally, up to a picosecond. O(n + parts).
 ///
 /// # Panics
 /// If `slice` is zero.

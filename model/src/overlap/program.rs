@@ -218,7 +218,7 @@ impl OverlapProgram {
     }
 
     /// The segments along the longest course, in the order they run; of equals the first. At most `limit` of them.
-    /// O(size + limit).
+    /// O(size + limit), and for every trip of a loop the size of branches in it.
     pub fn path(&self, time: &dyn Fn(usize) -> Time, limit: usize) -> Vec<usize> {
         let mut path = Vec::new();
         walk(&self.course, time, limit, &mut path);

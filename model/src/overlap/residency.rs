@@ -13,6 +13,7 @@
 
 use super::bound::{compute_bound, fetchers, memory_bound_from, quickest, time_bound};
 use super::machine::Machine;
+use super::prefix_sums::PrefixSums;
 use super::problem::{TimedOperator, TimelineProblem};
 use super::program::{OverlapError, OverlapProgram, OverlapSegment, WeightBlock};
 use super::time::Time;
@@ -57,13 +58,10 @@ impl OverlapProgram {
         blocks.dedup();
         let align = u128::from(machine.alignment.get());
         let sizes = blocks.iter().map(|&at| u128::from(self.blocks[at].bytes.get()).next_multiple_of(align));
-        let too_much = || {
-            let sizes = blocks.iter().map(|&at| u128::from(self.blocks[at].bytes.get()));
-            OverlapError::Resident { bytes: sizes.sum(), capacity: machine.capacity }
-        };
+        let too_much = || OverlapError::Resident { bytes: sizes.clone().sum(), capacity: machine.capacity };
         let mut end = machine.capacity.get();
         let mut slots = Vec::with_capacity(blocks.len());
-        for size in sizes {
+        for size in sizes.clone() {
             let size = u64::try_from(size).map_err(|_| too_much())?;
             let top = end.checked_sub(size).ok_or_else(too_much)?;
             end = top - top % machine.alignment.get();
@@ -100,7 +98,8 @@ impl OverlapProgram {
             .map_err(|source| OverlapError::Segment { segment: old.name().to_owned(), source })
     }
 
-    /// The time to fetch blocks with nothing beside: the longest first, each on the channel that is free first.
+    /// The time to fetch blocks with nothing beside: the longest first, each on the channel that is free first. With several
+    /// channels another assignment may take less, up to a quarter (Graham 1969).
     fn preload(&self, machine: &Machine, blocks: &[usize]) -> Result<Time, OverlapError> {
         let too_long = |at: usize| OverlapError::TooLong { operator: self.blocks[at].name.clone() };
         let mut free = vec![Time::ZERO; machine.channels as usize];
@@ -117,14 +116,14 @@ impl OverlapProgram {
 }
 
 /// The most transfer time, in picoseconds, that so many bytes can save: a fractional knapsack that is filled item by item.
-/// Sums over items, the most time per byte first, are kept in a Fenwick tree: O(log n) for each item and question.
+/// Sums over items, the most time per byte first: O(log n) for each item and question.
 struct Knapsack {
-    /// Per item: its rank, from 1.
+    /// Per item: its rank.
     ranks: Vec<usize>,
-    /// Bytes and time of the item of each rank, from 0.
+    /// Bytes and time of the item of each rank.
     items: Vec<(u64, u64)>,
-    /// Bytes and time summed, by rank, from 1.
-    tree: Vec<(u128, u128)>,
+    /// Bytes and time of those that are in it.
+    sums: PrefixSums<2>,
 }
 
 impl Knapsack {
@@ -139,35 +138,24 @@ impl Knapsack {
         });
         let mut ranks = vec![0; items.len()];
         for (rank, &at) in order.iter().enumerate() {
-            ranks[at] = rank + 1;
+            ranks[at] = rank;
         }
         let items: Vec<_> = order.iter().map(|&at| items[at]).collect();
-        let tree = vec![(0, 0); items.len() + 1];
-        Self { ranks, items, tree }
+        let sums = PrefixSums::new(items.len());
+        Self { ranks, items, sums }
     }
 
     fn add(&mut self, item: usize) {
-        let mut at = self.ranks[item];
-        let (bytes, saved) = self.items[at - 1];
-        while at < self.tree.len() {
-            self.tree[at].0 += u128::from(bytes);
-            self.tree[at].1 += u128::from(saved);
-            at += at & at.wrapping_neg();
-        }
+        let rank = self.ranks[item];
+        let (bytes, saved) = self.items[rank];
+        self.sums.add(rank, [bytes, saved]);
     }
 
     /// Rounded up, so that what it leaves is a bound.
     fn most(&self, room: u64) -> u128 {
-        let (mut at, mut left, mut saved) = (0usize, u128::from(room), 0u128);
-        let mut step = self.tree.len().next_power_of_two() / 2;
-        while step > 0 {
-            if let Some(&(bytes, time)) = self.tree.get(at + step)
-                && bytes <= left
-            {
-                (at, left, saved) = (at + step, left - bytes, saved + time);
-            }
-            step /= 2;
-        }
+        let room = u128::from(room);
+        let (at, [bytes, saved]) = self.sums.prefix(|_, [bytes, _]| bytes <= room);
+        let left = room - bytes;
         // The next item is there, or it would have been counted; it has more than the bytes that are left.
         let part = self
             .items
@@ -239,14 +227,17 @@ fn relaxed_bound(program: &OverlapProgram, stays: bool) -> Option<Time> {
 
 /// What no longest run goes below where resident weights are fetched before it begins.
 ///
-/// Blocks used once need not be among them: fetched alone at the start of their segment, they cost the same. So either none is
-/// resident, or one that is used several times is fetched before everything computes.
+/// With one channel, blocks used once need not be among them: fetched alone at the start of their segment, they cost the same. (Several
+/// channels fetch at once before the run what segments fetch one after the other.) So either none is resident, or one of
+/// the others is fetched before everything computes.
 fn fetched_before(program: &OverlapProgram) -> Option<Time> {
     let segments = program.segments();
     let none = program.longest(&|at| time_bound(&segments[at].problem).value)?;
     let runs = program.runs();
+    let in_turn = segments.iter().all(|segment| segment.problem.dma().channels == 1);
     let several = program.blocks().iter().filter(|block| {
-        block.uses.iter().fold(0u64, |sum, &(segment, _)| sum.saturating_add(runs[segment])) > 1
+        let uses = block.uses.iter().fold(0u64, |sum, &(segment, _)| sum.saturating_add(runs[segment]));
+        uses > 1 || !in_turn
     });
     let load = |block: &WeightBlock| {
         let &(segment, at) = block.uses.first()?;

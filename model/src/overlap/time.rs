@@ -29,10 +29,10 @@ impl Time {
         self.0
     }
 
-    /// The nearest to so many seconds; none where that is negative, not a number, or beyond [`Time::LONGEST`].
+    /// The nearest to so many seconds; none where that is negative, not a number, or not below [`Time::LONGEST`].
     pub fn from_seconds(seconds: f64) -> Option<Self> {
         let picoseconds = (seconds * SECOND as f64).round();
-        let fits = picoseconds >= 0.0 && picoseconds <= Self::LONGEST.0 as f64;
+        let fits = picoseconds >= 0.0 && picoseconds < Self::LONGEST.0 as f64;
         (fits && seconds >= 0.0).then_some(Self(picoseconds as u64))
     }
 

@@ -31,7 +31,7 @@ struct Ahead {
     /// The most transfer time per byte first: size and transfer time of each, and sums of both before it.
     dense: Vec<(i64, u64, i64, u64)>,
     /// Sizes ascending, and sums before each of sizes and of the transfer times of buffers that are full; ends with a sentinel.
-    sizes: Vec<(i64, i64, u64)>,
+    sizes: Vec<(i64, i64, u128)>,
 }
 
 /// Above this many operators with weights, what is held ahead is not looked at in nodes: tables take their square.
@@ -55,11 +55,11 @@ impl Ahead {
             entry
         });
         let dense = dense.collect();
-        let (mut bytes, mut time) = (0, 0u64);
+        let (mut bytes, mut time) = (0, 0u128);
         let mut all = Vec::with_capacity(sizes.len() + 1);
         for one in sizes {
             all.push((one.size, bytes, time));
-            (bytes, time) = (bytes + one.size, time.saturating_add(one.full));
+            (bytes, time) = (bytes + one.size, time + u128::from(one.full));
         }
         all.push((i64::MAX, bytes, time));
         Self { dense, sizes: all }
@@ -74,7 +74,7 @@ impl Ahead {
             return 0;
         }
         let fit = self.sizes.partition_point(|&(_, before, _)| before <= room) - 1;
-        let alone = self.sizes.partition_point(|&(size, _, _)| size <= room);
+        let alone = self.sizes[..self.sizes.len() - 1].partition_point(|&(size, _, _)| size <= room);
         let largest = self.sizes[alone].2 - self.sizes[alone - fit.min(alone)].2;
         let whole = self.dense.partition_point(|&(size, _, before, _)| before + size <= room);
         let Some(&(_, _, bytes, time)) = self.dense.get(whole) else {
@@ -85,7 +85,7 @@ impl Ahead {
         let part = next.map_or(0, |&(size, load, ..)| {
             (u128::from(load) * (room - bytes) as u128).div_ceil(size as u128) as u64
         });
-        (time + part).min(largest)
+        u128::from(time + part).min(largest) as u64
     }
 }
 
@@ -113,7 +113,8 @@ impl<'a> Case<'a> {
             floor,
             room,
             ahead: Vec::new(),
-            channels: problem.dma().channels as usize,
+            // More than one per transfer are of no use.
+            channels: (problem.dma().channels as usize).min(weighted.len().max(1)),
             load,
             size,
             weighted,

@@ -112,6 +112,7 @@ pub fn exact_orders(
     budget: &mut Budget,
 ) -> Result<FreeOrderOutcome, SolveError> {
     assert_eq!(input.operators.len(), input.orders.len(), "one timed operator per operator");
+    let before = budget.nodes();
     let mut search = Search::new(input);
     let floor = search.shop(&[]);
     search.floor = floor;
@@ -134,7 +135,7 @@ pub fn exact_orders(
         None if stop.is_none() && search.open == u64::MAX => Claim::Infeasible,
         None => Claim::Unknown,
     };
-    let mut stats = Stats { nodes: budget.nodes(), ..Stats::default() };
+    let mut stats = Stats { nodes: budget.nodes() - before, ..Stats::default() };
     stats.count("orders", search.orders);
     let lower_bound = TimeBound { value, witness };
     Ok(FreeOrderOutcome {

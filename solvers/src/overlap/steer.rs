@@ -71,12 +71,12 @@ fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Bud
     let latest = lower.max(busy + case.load.iter().sum::<u64>());
     let (mut lower, mut upper, mut step) = (lower, lower, (lower / 1_000_000).max(1));
     loop {
-        upper = (upper + step).min(latest);
+        upper = upper.saturating_add(step).min(latest);
         if upper == latest || meets(upper) {
             break;
         }
         lower = upper;
-        step *= 4;
+        step = step.saturating_mul(4);
     }
     for _ in 0..MOST_TRIES {
         let middle = lower + (upper - lower) / 2;

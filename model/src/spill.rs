@@ -1,0 +1,254 @@
+//! What stays on chip and what goes to the slower tier, where memory does not suffice for all.
+//!
+//! A buffer that is *spilled* lives in the slower tier from its first step to its last: whoever writes or reads it moves its
+//! bytes, its *traffic*. The others need a layout within the capacity. Wanted is the least traffic; the tier itself has room for
+//! everything. Sources: SOURCES S3 (tensors that do not fit go to DDR); as a problem, storage allocation with
+//! rejection.
+
+use crate::bound::{BoundError, LowerBound, Witness};
+use crate::check::{Violation, check_placed, conflict};
+use crate::instance::{Buffer, Instance, InstanceBuilder};
+use crate::layout::Layout;
+use crate::solver::Problem;
+use crate::units::{BufferId, Bytes};
+
+/// Buffers, a capacity, and what each buffer would cost in the slower tier.
+#[derive(Clone, Debug)]
+pub struct SpillProblem {
+    instance: Instance,
+    traffic: Vec<Option<Bytes>>,
+    capacity: Bytes,
+    total: Bytes,
+}
+
+/// Why buffers and traffic are no problem of spilling.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpillError {
+    /// Nothing to stay below.
+    #[error("instance '{instance}' has no capacity")]
+    NoCapacity {
+        /// Which.
+        instance: String,
+    },
+    /// Not one traffic per buffer.
+    #[error("{given} traffics for {expected} buffers")]
+    Count {
+        /// How many there are.
+        given: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// More bytes than can be counted.
+    #[error("the traffic of all buffers together leaves 63 bits")]
+    TooMuch,
+}
+
+impl SpillProblem {
+    /// `traffic` gives, per buffer, the bytes moved where it is spilled; none where it may not be. The capacity is that of
+    /// the instance.
+    ///
+    /// # Errors
+    /// See [`SpillError`].
+    pub fn new(instance: Instance, traffic: Vec<Option<Bytes>>) -> Result<Self, SpillError> {
+        let Some(capacity) = instance.capacity() else {
+            return Err(SpillError::NoCapacity { instance: instance.name().to_owned() });
+        };
+        if traffic.len() != instance.len() {
+            return Err(SpillError::Count { given: traffic.len(), expected: instance.len() });
+        }
+        let total: u128 = traffic.iter().flatten().map(|bytes| u128::from(bytes.get())).sum();
+        let total = u64::try_from(total).ok().filter(|total| *total < i64::MAX as u64);
+        let total = Bytes::new(total.ok_or(SpillError::TooMuch)?);
+        Ok(Self { instance, traffic, capacity, total })
+    }
+
+    /// Every buffer is written once and read once.
+    ///
+    /// # Errors
+    /// See [`SpillError`].
+    pub fn written_and_read(instance: Instance) -> Result<Self, SpillError> {
+        let twice = |b: &Buffer| b.size().get().checked_mul(2).map(Bytes::new).ok_or(SpillError::TooMuch);
+        let traffic = instance.buffers().iter().map(|b| twice(b).map(Some)).collect::<Result<_, _>>()?;
+        Self::new(instance, traffic)
+    }
+
+    /// The buffers, with the capacity.
+    pub fn instance(&self) -> &Instance {
+        &self.instance
+    }
+
+    /// Bytes on chip.
+    pub fn capacity(&self) -> Bytes {
+        self.capacity
+    }
+
+    /// Bytes moved where a buffer is spilled; none where it may not be.
+    pub fn traffic(&self, id: BufferId) -> Option<Bytes> {
+        self.traffic[id.index()]
+    }
+
+    /// What spilling everything that may be would move.
+    pub fn total(&self) -> Bytes {
+        self.total
+    }
+}
+
+/// One offset per buffer that stays, none for those spilled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spill {
+    offsets: Vec<Option<Bytes>>,
+}
+
+impl Spill {
+    /// Offsets by buffer.
+    pub fn new(offsets: Vec<Option<Bytes>>) -> Self {
+        Self { offsets }
+    }
+
+    /// Those of `kept` as `layout` has them, the others spilled; `layout` belongs to [`Instance::induced`] by `kept`.
+    pub fn of_layout(problem: &SpillProblem, kept: &[BufferId], layout: &Layout) -> Self {
+        let mut offsets = vec![None; problem.instance.len()];
+        for (id, offset) in kept.iter().zip(layout.offsets()) {
+            offsets[id.index()] = Some(*offset);
+        }
+        Self { offsets }
+    }
+
+    /// Offsets by buffer.
+    pub fn offsets(&self) -> &[Option<Bytes>] {
+        &self.offsets
+    }
+
+    /// Who is spilled, ascending.
+    pub fn spilled(&self) -> impl Iterator<Item = BufferId> + '_ {
+        self.offsets.iter().enumerate().filter(|(_, offset)| offset.is_none()).map(|(at, _)| BufferId::at(at))
+    }
+
+    /// The highest end of what stays.
+    pub fn peak(&self, problem: &SpillProblem) -> Bytes {
+        let ends = self.offsets.iter().zip(problem.instance.buffers());
+        let end = |(offset, b): (&Option<Bytes>, &Buffer)| {
+            Some(offset.as_ref()?.get().saturating_add(b.size().get()))
+        };
+        Bytes::new(ends.filter_map(end).max().unwrap_or(0))
+    }
+
+    /// Bytes moved. What may not be spilled counts nothing; the checker refuses it.
+    pub fn traffic(&self, problem: &SpillProblem) -> Bytes {
+        Bytes::new(self.spilled().filter_map(|id| problem.traffic.get(id.index())?.map(Bytes::get)).sum())
+    }
+}
+
+/// Everything wrong with a choice of what stays. As [`check_layout`](crate::check_layout), on what stays.
+pub fn check_spill(problem: &SpillProblem, spill: &Spill) -> Vec<Violation> {
+    let mut violations = check_placed(&problem.instance, &spill.offsets);
+    for id in spill.spilled().take_while(|id| id.index() < problem.instance.len()) {
+        if problem.traffic[id.index()].is_none() {
+            let name = problem.instance.buffer(id).name().to_owned();
+            violations.push(Violation::MayNotLeave { buffer: id, name });
+        }
+    }
+    violations
+}
+
+/// Spilling: what stays on chip, least traffic.
+///
+/// The capacity of the *value* is the traffic of everything that may be spilled: an outcome whose bound is above it says that
+/// what may not be spilled does not fit.
+#[derive(Debug)]
+pub enum Spilling {}
+
+impl Problem for Spilling {
+    type Input = SpillProblem;
+    type Solution = Spill;
+    const NAME: &'static str = "spilling";
+
+    fn value(input: &SpillProblem, solution: &Spill) -> Bytes {
+        solution.traffic(input)
+    }
+
+    fn capacity(input: &SpillProblem) -> Option<Bytes> {
+        Some(input.total)
+    }
+
+    fn check(input: &SpillProblem, solution: &Spill) -> Vec<Violation> {
+        check_spill(input, solution)
+    }
+
+    fn confirm(input: &SpillProblem, bound: &LowerBound) -> Result<(), BoundError> {
+        let shown = match &bound.witness {
+            Witness::Trivial => Bytes::ZERO,
+            Witness::Excess { buffers } => excess_cost(input, buffers)?,
+            Witness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
+            other => return Err(BoundError::Foreign(other.to_string())),
+        };
+        if shown < bound.value {
+            return Err(BoundError::TooWeak { shown, claimed: bound.value });
+        }
+        Ok(())
+    }
+}
+
+/// The least traffic, fractions of buffers allowed, that takes as many bytes from these buffers, all in mutual conflict, as they
+/// have above the capacity; one byte more than all traffic where that is not enough. O(k^2 + k log k).
+///
+/// # Errors
+/// Buffers that are not there or do not conflict.
+pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes, BoundError> {
+    let instance = &problem.instance;
+    for (at, &a) in buffers.iter().enumerate() {
+        if a.index() >= instance.len() || buffers[..at].contains(&a) {
+            return Err(BoundError::BadBuffer(a));
+        }
+        if let Some(&b) = buffers[..at].iter().find(|&&b| !conflict(instance, a, b)) {
+            return Err(BoundError::NoConflict(b, a));
+        }
+    }
+    let size = |id: BufferId| u128::from(instance.buffer(id).size().get());
+    let all: u128 = buffers.iter().map(|&id| size(id)).sum();
+    let mut excess = all.saturating_sub(u128::from(problem.capacity.get()));
+    let mut offers: Vec<(u128, u128)> = buffers
+        .iter()
+        // A buffer larger than the excess frees no more than that, whole or in part.
+        .filter_map(|&id| Some((u128::from(problem.traffic(id)?.get()), size(id).min(excess))))
+        .filter(|&(_, size)| size > 0)
+        .collect();
+    // Cheapest bytes first: cross products of numbers below 2^63.
+    offers.sort_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)).then(a.cmp(b)));
+    let mut cost = 0u128;
+    for (traffic, size) in offers {
+        if excess == 0 {
+            break;
+        }
+        let taken = excess.min(size);
+        cost += if taken == size { traffic } else { (traffic * taken).div_ceil(size) };
+        excess -= taken;
+    }
+    let beyond = u128::from(problem.total.get()) + 1;
+    Ok(Bytes::new(u64::try_from(if excess > 0 { beyond } else { cost }).unwrap_or(u64::MAX)))
+}
+
+impl Instance {
+    /// The instance of some of the buffers, ascending: with their separations, exclusions and the capacity.
+    ///
+    /// # Panics
+    /// Never: a part of a valid instance is valid.
+    #[must_use]
+    pub fn induced(&self, kept: &[BufferId]) -> Self {
+        let mut place = vec![usize::MAX; self.len()];
+        for (at, id) in kept.iter().enumerate() {
+            place[id.index()] = at;
+        }
+        let buffers = kept.iter().map(|&id| self.buffer(id).clone());
+        let mut builder = InstanceBuilder::new(self.name()).buffers(buffers).capacity(self.capacity());
+        let inside =
+            |&(a, b): &(BufferId, BufferId)| place[a.index()] != usize::MAX && place[b.index()] != usize::MAX;
+        for (a, b) in self.separations().iter().filter(inside) {
+            builder = builder.separate(place[a.index()], place[b.index()]);
+        }
+        for (a, b) in self.exclusions().iter().filter(inside) {
+            builder = builder.exclude(place[a.index()], place[b.index()]);
+        }
+        builder.build().expect("a part of a valid instance is valid")
+    }
+}

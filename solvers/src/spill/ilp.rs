@@ -1,0 +1,79 @@
+//! The cover as an integer linear program, solved by `HiGHS` through `good_lp`.
+//!
+//! ```text
+//! x_b = 1                                             buffer b goes; never, where it may not be spilled
+//! sum of weight x_b >= sum of weights - most          for every row
+//! minimise sum of traffic x_b
+//! ```
+
+use super::cover::{Cover, Covered};
+use crate::ilp::highs::{End, Limits, Scale, believed, solve};
+use good_lp::solvers::highs::{HighsProblem, highs};
+use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
+use plimsoll_model::{Budget, Setup, SolveError, gcd};
+
+const NAME: &str = "ilp";
+
+/// The least cost below `limit`. A node is one of branch and bound.
+pub(super) fn least(
+    cover: &Cover,
+    limit: u64,
+    setup: Setup,
+    budget: &mut Budget,
+) -> Result<Covered, SolveError> {
+    let unit = cover.costs.iter().flatten().fold(0, |unit, &cost| gcd(unit, cost)).max(1);
+    let most = i64::try_from(limit / unit).unwrap_or(i64::MAX);
+    let scale = Scale { most, unit: 1.0 / full(most) };
+    let limits = Limits::of(budget);
+    let answer = solve(NAME, setup, limits, scale, None, |_| build(cover, unit, most))?;
+    budget.spend(answer.nodes.max(1));
+    if answer.end == End::Infeasible {
+        return Ok(Covered { bound: None, stays: None, stop: None });
+    }
+    let stays: Option<Vec<bool>> =
+        answer.values.map(|values| values[..cover.buffers.len()].iter().map(|&value| value < 0.5).collect());
+    let value = stays.as_ref().map(|stays| cover.cost(stays));
+    let proved = believed(answer.bound, most).map_or(0, |units| (units.max(0) as u64).saturating_mul(unit));
+    let bound = Some(proved.min(limit).min(value.unwrap_or(u64::MAX)));
+    let stop = match answer.end {
+        End::Stopped(why) => Some(why.unwrap_or(plimsoll_model::Stop::TimeLimit)),
+        _ => None,
+    };
+    Ok(Covered { bound, stays: stays.filter(|_| value.is_some_and(|value| value < limit)), stop })
+}
+
+/// A power of two that the objective stays below, so that errors allowed are small beside a unit.
+fn full(most: i64) -> f64 {
+    2f64.powi(64 - (most.max(1) as u64).leading_zeros() as i32).min(1024.0)
+}
+
+fn build(cover: &Cover, unit: u64, most: i64) -> HighsProblem {
+    let mut variables = ProblemVariables::new();
+    let goes: Vec<Variable> = cover
+        .costs
+        .iter()
+        .map(|cost| {
+            let one = variable().binary();
+            variables.add(if cost.is_none() { one.max(0.0) } else { one })
+        })
+        .collect();
+    let worth = 1.0 / full(most);
+    let priced = cover.costs.iter().zip(&goes).filter_map(|(cost, &goes)| Some((goes, (*cost)? / unit)));
+    let objective: Expression = priced.map(|(goes, cost)| goes * (cost as f64 * worth)).sum();
+    let mut model = variables.minimise(objective).using(highs);
+    for row in &cover.rows {
+        let all: u128 = row.items.iter().map(|item| u128::from(item.1)).sum();
+        let excess = all.saturating_sub(u128::from(row.most));
+        if excess > 0 {
+            // A row in shares of what has to go, as errors allowed are absolute; more than all of it is worth no more.
+            let room = excess as f64;
+            let sum: Expression = row
+                .items
+                .iter()
+                .map(|&(at, weight)| goes[at] * (u128::from(weight).min(excess) as f64 / room))
+                .sum();
+            model.add_constraint(constraint!(sum >= 1.0));
+        }
+    }
+    model
+}

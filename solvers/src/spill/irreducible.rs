@@ -1,0 +1,227 @@
+//! Whether a capacity can be met, and if not, a smallest reason: buffers of which none can be left out.
+//!
+//! An *irreducible* infeasible set has no layout within the capacity, and has one as soon as any of its buffers is taken away
+//! (van Loon 1981; Chinneck, Feasibility and Infeasibility in Optimization, 2008). It is found by deletion: whatever can be left out of
+//! an infeasible set, in ever smaller chunks, is. The start is what the proof of infeasibility names: the largest of the
+//! buffers at an overloaded step, those alive in a window, or all. At most O(k log n + k) decisions for a set of k out of n where
+//! all are answered.
+
+use crate::Exact;
+use plimsoll_heuristics::quick_layout;
+use plimsoll_model::{
+    Budget, BufferId, Bytes, Instance, Interval, Layout, LowerBound, Setup, Silent, SolveError, Solver, Stop,
+    Witness,
+};
+
+/// Whether buffers fit within the capacity.
+#[derive(Clone, Debug)]
+pub enum Fits {
+    /// They do, like this.
+    Layout(Layout),
+    /// They do not, for this reason.
+    Never(LowerBound),
+    /// Undecided within the limits.
+    Unknown(Stop),
+}
+
+/// Buffers that do not fit within the capacity together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Irreducible {
+    /// Who, ascending.
+    pub buffers: Vec<BufferId>,
+    /// The least peak they can have is no less than this, which is above the capacity. The witness names buffers by their
+    /// place in the set.
+    pub bound: LowerBound,
+    /// Those of them without which it was not decided, within the limits, whether the others fit. None where the set is
+    /// irreducible for certain.
+    pub doubtful: Vec<BufferId>,
+}
+
+/// Decides whether all buffers fit within the capacity of the instance; without one, they do.
+///
+/// # Errors
+/// As the solver `exact`.
+pub fn fits(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fits, SolveError> {
+    let Some(capacity) = instance.capacity() else {
+        return Ok(Fits::Layout(Layout::new(vec![Bytes::ZERO; instance.len()])));
+    };
+    match quick_layout(instance, budget) {
+        Ok(layout) if layout.peak(instance) <= capacity => return Ok(Fits::Layout(layout)),
+        Err(stop) => return Ok(Fits::Unknown(stop)),
+        Ok(_) => {}
+    }
+    let mut part = budget.part(None, None).with_target(capacity);
+    let outcome = Exact::new(setup).solve(instance, &mut part, &mut Silent)?;
+    budget.spend(part.nodes());
+    let within = outcome.value.is_some_and(|value| value <= capacity);
+    Ok(match outcome.solution.filter(|_| within) {
+        Some(layout) => Fits::Layout(layout),
+        None if outcome.lower_bound.value > capacity => Fits::Never(outcome.lower_bound),
+        None => Fits::Unknown(outcome.stop),
+    })
+}
+
+/// Reduces a set that does not fit, as `reason` shows, to one of which nothing can be left out. `kept` is the set, by its ids in
+/// `instance`; `reason` names buffers by their place in it. A decision takes `patience` nodes at most.
+///
+/// # Errors
+/// As the solver `exact`.
+pub fn irreducible(
+    instance: &Instance,
+    kept: &[BufferId],
+    reason: &LowerBound,
+    patience: Option<u64>,
+    setup: Setup,
+    budget: &mut Budget,
+) -> Result<Irreducible, SolveError> {
+    let mut reduction = Reduction {
+        instance,
+        setup,
+        set: kept.to_vec(),
+        bound: reason.clone(),
+        patience,
+        needed: vec![false; instance.len()],
+        doubtful: vec![false; instance.len()],
+    };
+    rename(&mut reduction.bound.witness, |at| kept[at]);
+    reduction.begin(budget)?;
+    let mut chunk = reduction.set.len().div_ceil(2);
+    while chunk > 0 {
+        reduction.delete(chunk, budget)?;
+        chunk = if chunk == 1 { 0 } else { chunk.div_ceil(2) };
+    }
+    if reduction.doubtful.contains(&true) {
+        // The set may have shrunk since.
+        reduction.delete(1, budget)?;
+    }
+    let Reduction { mut set, mut bound, doubtful, .. } = reduction;
+    set.sort_unstable();
+    rename(&mut bound.witness, |id| {
+        set.binary_search(&BufferId::at(id)).map_or(BufferId::at(id), BufferId::at)
+    });
+    let doubtful = set.iter().copied().filter(|id| doubtful[id.index()]).collect();
+    Ok(Irreducible { buffers: set, bound, doubtful })
+}
+
+/// An infeasible set that shrinks. The smallest buffers come first and go first: few large ones are easier to look at.
+struct Reduction<'a> {
+    instance: &'a Instance,
+    setup: Setup,
+    set: Vec<BufferId>,
+    /// Why the set does not fit; names buffers by their ids in the instance.
+    bound: LowerBound,
+    patience: Option<u64>,
+    /// Without these the others fit.
+    needed: Vec<bool>,
+    /// Without these nobody knows.
+    doubtful: Vec<bool>,
+}
+
+impl Reduction<'_> {
+    /// Leaves out what the reason does not speak of, where it is as good without.
+    fn begin(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
+        let capacity = self.instance.capacity().unwrap_or(Bytes::ZERO).get();
+        let instance = self.instance;
+        let mut named: Vec<BufferId> = match &self.bound.witness {
+            Witness::Load { step } => {
+                let alive = |id: &&BufferId| instance.buffer(**id).lifespan().contains(*step);
+                self.set.iter().filter(alive).copied().collect()
+            }
+            Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } => buffers.clone(),
+            Witness::Fixed { buffer } => vec![*buffer],
+            Witness::Window { lower, upper, .. } => {
+                let window = Interval { lower: *lower, upper: *upper };
+                let meets = |id: &&BufferId| {
+                    self.instance
+                        .buffer(**id)
+                        .lifespan()
+                        .intervals()
+                        .iter()
+                        .any(|part| part.intersects(window))
+                };
+                self.set.iter().filter(meets).copied().collect()
+            }
+            _ => self.set.clone(),
+        };
+        let size = |id: BufferId| instance.buffer(id).size().get();
+        named.sort_by_key(|&id| (size(id), std::cmp::Reverse(id)));
+        if matches!(self.bound.witness, Witness::Load { .. } | Witness::Clique { .. }) {
+            // The largest alone, as many as it takes: in mutual conflict they need their sum.
+            let (mut sum, mut from) = (0u128, named.len());
+            while from > 0 && sum <= u128::from(capacity) {
+                from -= 1;
+                sum += u128::from(size(named[from]));
+            }
+            named.drain(..from);
+        }
+        if named.len() == self.set.len() || !self.replace(named, budget)? {
+            self.set.sort_by_key(|&id| (size(id), std::cmp::Reverse(id)));
+            let all = self.set.clone();
+            self.replace(all, budget)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a subset instead, if it is proved not to fit either.
+    fn replace(&mut self, set: Vec<BufferId>, budget: &mut Budget) -> Result<bool, SolveError> {
+        match self.decide(&set, budget)? {
+            Fits::Never(bound) => {
+                self.shrink(set, bound);
+                Ok(true)
+            }
+            Fits::Layout(_) | Fits::Unknown(_) => Ok(false),
+        }
+    }
+
+    /// The set is this one, for a reason that names buffers by place in it.
+    fn shrink(&mut self, set: Vec<BufferId>, mut bound: LowerBound) {
+        rename(&mut bound.witness, |at| set[at]);
+        (self.set, self.bound) = (set, bound);
+    }
+
+    /// Whether the buffers fit; named by place in `set`.
+    fn decide(&self, set: &[BufferId], budget: &mut Budget) -> Result<Fits, SolveError> {
+        let mut part = budget.part(self.patience, None);
+        let decided = fits(&self.instance.induced(set), self.setup, &mut part);
+        budget.spend(part.nodes());
+        decided
+    }
+
+    /// Tries to leave out chunks of so many.
+    fn delete(&mut self, chunk: usize, budget: &mut Budget) -> Result<(), SolveError> {
+        let mut at = 0;
+        while at < self.set.len() {
+            let end = (at + chunk).min(self.set.len());
+            let gone = self.set[at..end].to_vec();
+            if end - at == self.set.len() || gone.iter().any(|id| self.needed[id.index()]) {
+                at = end;
+                continue;
+            }
+            let rest: Vec<BufferId> = self.set[..at].iter().chain(&self.set[end..]).copied().collect();
+            match self.decide(&rest, budget)? {
+                Fits::Never(bound) => self.shrink(rest, bound),
+                decided => {
+                    if chunk == 1 {
+                        let known = matches!(decided, Fits::Layout(_));
+                        self.needed[gone[0].index()] = known;
+                        self.doubtful[gone[0].index()] = !known;
+                    }
+                    at = end;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives buffers that a witness names another number.
+fn rename(witness: &mut Witness, number: impl Fn(usize) -> BufferId) {
+    match witness {
+        Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } => {
+            buffers.iter_mut().for_each(|id| *id = number(id.index()));
+            buffers.sort_unstable();
+        }
+        Witness::Fixed { buffer } => *buffer = number(buffer.index()),
+        _ => {}
+    }
+}

@@ -1,0 +1,221 @@
+//! What to spill, with proof.
+//!
+//! A *cover* ([`cover`]) says who has to go, addresses apart: its least traffic is a bound. What stays then is given to the
+//! offset solver `exact`. If it fits, it is the optimum; if it is proved not to fit, a smallest reason
+//! ([`irreducible`]) becomes one more row of the cover, one of these has to go, and so on: at most as many rounds as there are
+//! irreducible sets, mostly one or none. (Logic-based Benders decomposition, Hooker and Ottosson 2003.) Two ways to solve a
+//! cover: decision diagrams, our own, and an integer program, which helps out where too many are alive at a time for these.
+
+mod cover;
+#[cfg(feature = "ilp")]
+mod ilp;
+mod irreducible;
+
+pub use irreducible::{Fits, Irreducible, fits, irreducible};
+
+use cover::{Cover, Covered};
+use plimsoll_heuristics::{SpillChoice, greedy_spill, spill_bound};
+use plimsoll_model::{
+    Budget, BufferId, Bytes, Entry, Kind, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Spill,
+    SpillProblem, Spilling, Stats, Stop, Witness, check_spill,
+};
+
+/// Every exact solver for spilling, the default first.
+pub const SPILLING: &[Entry<Spilling>] = &[
+    Entry {
+        name: "exact",
+        kind: Kind::Exact,
+        about: "decision diagrams for who goes, offsets for what stays, irreducible sets in between",
+        source: "this project; logic-based Benders decomposition (Hooker, Ottosson 2003)",
+        build: |setup| Box::new(SpillSolver { name: "exact", setup, cover: Master::Diagrams }),
+    },
+    #[cfg(feature = "ilp")]
+    Entry {
+        name: "ilp",
+        kind: Kind::Exact,
+        about: "the same with an integer program for who goes",
+        source: "storage allocation with rejection; good_lp, HiGHS",
+        build: |setup| Box::new(SpillSolver { name: "ilp", setup, cover: Master::Program }),
+    },
+];
+
+/// Nodes of each decision while a set that does not fit is made smaller: a row need not be of the smallest.
+const PATIENCE: u64 = 50_000;
+
+/// States of diagrams before the integer program takes over.
+#[cfg(feature = "ilp")]
+const STATES: u64 = 200_000;
+
+/// Who solves the cover.
+#[derive(Clone, Copy, Debug)]
+enum Master {
+    Diagrams,
+    #[cfg(feature = "ilp")]
+    Program,
+}
+
+/// The rounds described [above](self). Nodes are those of the cover and of the offset solver.
+#[derive(Clone, Copy, Debug)]
+struct SpillSolver {
+    name: &'static str,
+    setup: Setup,
+    cover: Master,
+}
+
+impl SpillSolver {
+    fn least(&self, cover: &Cover, limit: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
+        match self.cover {
+            Master::Diagrams => self.by_diagrams(cover, limit, budget),
+            #[cfg(feature = "ilp")]
+            Master::Program => ilp::least(cover, limit, self.setup, budget),
+        }
+    }
+
+    /// Diagrams; where too many are alive for them, the integer program, in builds that have it.
+    #[cfg(feature = "ilp")]
+    fn by_diagrams(&self, cover: &Cover, limit: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
+        let mut part = budget.part(Some(STATES), None);
+        let mut first = cover.least(limit, &mut part);
+        let goes_on = budget.spend(part.nodes()).is_none();
+        if first.stop != Some(Stop::NodeLimit) || !goes_on {
+            return Ok(first);
+        }
+        let found = first.stays.as_ref().map_or(limit, |stays| cover.cost(stays).min(limit));
+        let second = ilp::least(cover, found, self.setup, budget)?;
+        first.bound = first.bound.max(second.bound);
+        first.stays = second.stays.or(first.stays);
+        Ok(Covered { stop: second.stop, ..first })
+    }
+
+    #[cfg(not(feature = "ilp"))]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "as with the feature")]
+    fn by_diagrams(&self, cover: &Cover, limit: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
+        Ok(cover.least(limit, budget))
+    }
+}
+
+impl Solver<Spilling> for SpillSolver {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn solve(
+        &self,
+        problem: &SpillProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Spilling>,
+    ) -> Result<Outcome<Spill>, SolveError> {
+        let before = budget.nodes();
+        let bound = spill_bound(problem);
+        observer.bound(&bound);
+        let mut rounds = Rounds { problem, observer, best: None, bound, stats: Stats::default() };
+        for choice in [SpillChoice::Area, SpillChoice::AreaPerTraffic] {
+            if let Ok(Some(spill)) = greedy_spill(problem, choice, budget) {
+                rounds.offer(spill);
+            }
+        }
+        let stop = rounds.run(self, budget)?;
+        let Rounds { best, bound, mut stats, .. } = rounds;
+        stats.nodes = budget.nodes() - before;
+        Ok(Outcome::conclude(best, bound, Some(problem.total()), stop, stats))
+    }
+}
+
+struct Rounds<'a> {
+    problem: &'a SpillProblem,
+    observer: &'a mut dyn Observer<Spilling>,
+    best: Option<(Spill, Bytes)>,
+    bound: LowerBound,
+    stats: Stats,
+}
+
+impl Rounds<'_> {
+    fn offer(&mut self, spill: Spill) {
+        let traffic = spill.traffic(self.problem);
+        let better = self.best.as_ref().is_none_or(|(_, best)| traffic < *best);
+        // A placement that is not what it seems is no answer; the audit would refuse the rest with it.
+        if better && check_spill(self.problem, &spill).is_empty() {
+            self.observer.incumbent(&spill, traffic);
+            self.best = Some((spill, traffic));
+        }
+    }
+
+    fn raise(&mut self, value: u64, solver: &SpillSolver) {
+        let witness = Witness::Search { solver: solver.name.to_owned() };
+        if self.bound.raise(LowerBound::new(Bytes::new(value), witness)) {
+            self.observer.bound(&self.bound);
+        }
+    }
+
+    /// Nothing better than the best is left.
+    fn is_settled(&self) -> bool {
+        let beyond = self.problem.total().get() + 1;
+        let limit = self.best.as_ref().map_or(beyond, |(_, best)| best.get());
+        self.bound.value.get() >= limit
+    }
+
+    fn run(&mut self, solver: &SpillSolver, budget: &mut Budget) -> Result<Stop, SolveError> {
+        let mut cover = Cover::new(self.problem);
+        let beyond = self.problem.total().get() + 1;
+        loop {
+            if self.is_settled() {
+                return Ok(Stop::Completed);
+            }
+            if let Some(stop) = self.ended(budget) {
+                return Ok(stop);
+            }
+            // Below the best, so that equally cheap covers are not tried for nothing.
+            let limit = self.best.as_ref().map_or(beyond, |(_, best)| best.get());
+            let mut part = budget.part(None, budget.time_left().map(|time| time.mul_f64(0.6)));
+            let covered = solver.least(&cover, limit, &mut part)?;
+            budget.spend(part.nodes());
+            self.stats.count("covers", 1);
+            self.raise(covered.bound.unwrap_or(beyond).min(limit), solver);
+            let Some(stays) = covered.stays.filter(|_| !self.is_settled()) else {
+                let ended = self.is_settled().then_some(Stop::Completed);
+                return Ok(ended.or(covered.stop).unwrap_or(Stop::Completed));
+            };
+            let kept = cover.kept(&stays);
+            if let Some(stop) = self.place(solver, &mut cover, &kept, budget)? {
+                return Ok(stop);
+            }
+            // A cover cut short is not worth another round: its rows would be for a choice that is not the cheapest.
+            if let Some(stop) = covered.stop.filter(|_| !self.is_settled()) {
+                return Ok(stop);
+            }
+        }
+    }
+
+    fn ended(&self, budget: &mut Budget) -> Option<Stop> {
+        let reached = self.best.as_ref().is_some_and(|(_, best)| budget.reaches_target(*best));
+        if reached { Some(Stop::Target) } else { budget.check() }
+    }
+
+    /// Looks for addresses for what stays; where there are none, a row more. Why it cannot go on, if so.
+    fn place(
+        &mut self,
+        solver: &SpillSolver,
+        cover: &mut Cover,
+        kept: &[BufferId],
+        budget: &mut Budget,
+    ) -> Result<Option<Stop>, SolveError> {
+        let instance = self.problem.instance();
+        let half = budget.time_left().map(|time| time / 2);
+        let mut part = budget.part(budget.nodes_left().map(|nodes| nodes / 2), half);
+        let decided = fits(&instance.induced(kept), solver.setup, &mut part)?;
+        budget.spend(part.nodes());
+        match decided {
+            Fits::Layout(layout) => self.offer(Spill::of_layout(self.problem, kept, &layout)),
+            Fits::Never(reason) => {
+                let mut part =
+                    budget.part(budget.nodes_left().map(|nodes| nodes / 2), half.map(|half| half / 2));
+                let core = irreducible(instance, kept, &reason, Some(PATIENCE), solver.setup, &mut part)?;
+                budget.spend(part.nodes());
+                self.stats.count("sets that do not fit", 1);
+                cover.cut(&core.buffers);
+            }
+            Fits::Unknown(stop) => return Ok(Some(budget.check().unwrap_or(stop))),
+        }
+        Ok(None)
+    }
+}
