@@ -32,14 +32,19 @@ fn graph(random: &mut Random, operators: u64) -> Graph {
     let body = build.body();
     let (input, mut weights) = (last, Vec::new());
     for at in 0..operators {
-        let (role, name) =
-            if at + 1 == operators { (Role::Output, "y".to_owned()) } else { (Role::Activation, format!("t{at}")) };
+        let (role, name) = if at + 1 == operators {
+            (Role::Output, "y".to_owned())
+        } else {
+            (Role::Activation, format!("t{at}"))
+        };
         let out = build.tensor(Tensor::new(name, 20 + random.below(400), role));
         let mut operator = Operator::new(format!("o{at}"), "Conv").reads([last]).makes([out]);
         operator.cost = Some(1 + random.below(900));
         match random.below(5) {
             0 => {}
-            1 if !weights.is_empty() => operator.inputs.push(weights[random.below(weights.len() as u64) as usize]),
+            1 if !weights.is_empty() => {
+                operator.inputs.push(weights[random.below(weights.len() as u64) as usize])
+            }
             _ => {
                 let own = Tensor::new(format!("w{at}"), 10 + random.below(1200), Role::Weight);
                 weights.push(build.tensor(own));

@@ -7,9 +7,9 @@ mod speculation;
 use plimsoll_heuristics::overlap::{Prefetch, Worth, fitting, residents};
 use plimsoll_model::graph::Graph;
 use plimsoll_model::overlap::{
-    Course, Machine, OverlapError, OverlapOptions, OverlapProgram, Piece, RegionOrder, ScheduleEntry, ScheduleSetup,
-    Scheduler, Time, Timeline, TimelineProblem, check_timeline, compute_bound, memory_bound, time_bound,
-    transfer_bound,
+    Course, Machine, OverlapError, OverlapOptions, OverlapProgram, Piece, RegionOrder, ScheduleEntry,
+    ScheduleSetup, Scheduler, Time, Timeline, TimelineProblem, check_timeline, compute_bound, memory_bound,
+    time_bound, transfer_bound,
 };
 use plimsoll_model::{Budget, Bytes, SolveError};
 
@@ -197,7 +197,7 @@ fn refused(problem: &TimelineProblem, reason: String) -> ScheduleError {
     ScheduleError::Refused { segment: problem.name().to_owned(), reason }
 }
 
-/// Lower bounds of a program, by reason: of its longest run.
+/// Lower bounds of a program, by reason: of its longest run, from when resident weights are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramBounds {
     /// All computations.
@@ -228,7 +228,11 @@ pub fn program(
 /// # Errors
 /// [`ScheduleError::TooLong`].
 pub fn bounds(program: &OverlapProgram) -> Result<ProgramBounds, ScheduleError> {
-    let longest = |times: Vec<Time>| program.longest(&|at| times[at]).ok_or(ScheduleError::TooLong);
+    let preload = program.residency().preload;
+    let longest = |times: Vec<Time>| {
+        let longest = program.longest(&|at| times[at]).ok_or(ScheduleError::TooLong)?;
+        Ok(longest.saturating_sub(preload))
+    };
     let problems = || program.segments().iter().map(|segment| &segment.problem);
     Ok(ProgramBounds {
         compute: longest(problems().map(|problem| compute_bound(problem).value).collect())?,
@@ -323,8 +327,7 @@ pub fn resident_within(
         let set = fitting(program, &order, room, machine.alignment);
         let with = program.with_resident(machine, &set)?;
         let time = prefetched(&with);
-        let better =
-            |(old, _): &(Option<Time>, _)| time.is_some() && old.is_none_or(|old| time < Some(old));
+        let better = |(old, _): &(Option<Time>, _)| time.is_some() && old.is_none_or(|old| time < Some(old));
         if best.as_ref().is_none_or(better) {
             best = Some((time, with));
         }

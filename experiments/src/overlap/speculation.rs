@@ -135,9 +135,9 @@ fn chosen(moves: Vec<Moved>, guess: Guess) -> Option<Moved> {
     let gain = |one: &Moved| one.speculation.gain();
     match guess {
         // Only the likeliest are among them.
-        Guess::Likely => moves.into_iter().max_by(|a, b| {
-            a.speculation.bytes.cmp(&b.speculation.bytes).then(b.region.cmp(&a.region))
-        }),
+        Guess::Likely => moves
+            .into_iter()
+            .max_by(|a, b| a.speculation.bytes.cmp(&b.speculation.bytes).then(b.region.cmp(&a.region))),
         Guess::Cheap => {
             moves.into_iter().min_by(|a, b| wasted(a).total_cmp(&wasted(b)).then(a.region.cmp(&b.region)))
         }

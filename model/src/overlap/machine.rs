@@ -403,7 +403,9 @@ pub fn read_times(path: &Path) -> Result<BTreeMap<String, Time>, MachineError> {
             return Err(source.line(at, "seconds must be from 0 to 1e6"));
         };
         if row[0].is_empty() {
-            return Err(source.line(at, "no operator is named; one without a name is called by kind and number"));
+            return Err(
+                source.line(at, "no operator is named; one without a name is called by kind and number")
+            );
         }
         if times.insert(row[0].to_owned(), time).is_some() {
             return Err(source.line(at, "this operator has a time already"));

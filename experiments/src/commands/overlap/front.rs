@@ -150,7 +150,7 @@ impl FrontReport {
             return text;
         }
         if let Some(bound) = self.lower_bound_ps {
-            let _ = writeln!(text, "lower bound  {} with all of them", Time::new(bound));
+            let _ = writeln!(text, "lower bound  {} in all of that", Time::new(bound));
         }
         if let Some(best) = self.points.last() {
             let (time, who) = (Time::new(best.makespan_ps), best.schedule);

@@ -13,14 +13,12 @@ use plimsoll::branches::{Planner, SchemeEntry, ordered_program};
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::{
-    Activations, Machine, OverlapOptions, OverlapProgram, ScheduleEntry, read_times,
-    write_instructions,
+    Activations, Machine, OverlapOptions, OverlapProgram, ScheduleEntry, read_times, write_program,
 };
 use plimsoll::model::program::ProgramOptions;
 use plimsoll::model::{Bytes, Entry, Kind, Offsets, Orders};
 use plimsoll::overlap::{
-    Effort, ScheduleError, Scheduled, bounds, placed_activations, program, resident_within,
-    schedule,
+    Effort, ScheduleError, Scheduled, bounds, placed_activations, program, resident_within, schedule,
 };
 use plimsoll::report::timeline::Playback;
 use plimsoll::run::Limits;
@@ -185,11 +183,7 @@ fn machine(args: &OverlapArgs) -> Result<Machine, Failure> {
 
 /// Refuses `--times` for operators that are not there; such times of the machine's file are told, as it may serve several
 /// graphs.
-fn unused_times(
-    args: &OverlapArgs,
-    machine: &Machine,
-    graph: &Graph,
-) -> Result<Option<String>, Failure> {
+fn unused_times(args: &OverlapArgs, machine: &Machine, graph: &Graph) -> Result<Option<String>, Failure> {
     let names = machine.unused_times(graph);
     let Some(first) = names.first() else { return Ok(None) };
     let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
@@ -233,9 +227,7 @@ fn store(
         output::write_file(path, |file| playback.write_gantt(file))?;
     }
     if let Some(path) = &args.instructions {
-        let segments = program.segments().iter().zip(&scheduled.timelines);
-        let lists = segments.map(|(segment, timeline)| (&segment.problem, timeline.instructions()));
-        output::write_file(path, |file| write_instructions(lists, file))?;
+        output::write_file(path, |file| write_program(program, &scheduled.timelines, file))?;
     }
     Ok(())
 }

@@ -158,7 +158,12 @@ impl<'a> Search<'a> {
     }
 
     /// All fast schedules of one set: what `prefetch` takes, also where it is none of them.
-    fn fast(&mut self, one: &Ranked<'_>, set: &[usize], capacity: Bytes) -> Result<Option<Time>, ScheduleError> {
+    fn fast(
+        &mut self,
+        one: &Ranked<'_>,
+        set: &[usize],
+        capacity: Bytes,
+    ) -> Result<Option<Time>, ScheduleError> {
         let mut fetched = None;
         for entry in self.fast.clone() {
             let buffers = if entry.name == "k-buffers" { BUFFERS } else { 0..=0 };
