@@ -1,5 +1,8 @@
 //! Fronts: nothing that the plain command finds is faster in so much memory.
 
+mod common;
+
+use common::Scratch;
 use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::graph::{Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
 use plimsoll::model::overlap::{
@@ -100,9 +103,9 @@ fn check(front: &Front, machine: &Machine) {
 #[test]
 fn no_schedule_at_the_capacity_is_faster_than_the_front() {
     let mut seen = 0;
-    for seed in 0..std::env::var("SEEDS").map_or(60, |n| n.parse().unwrap()) {
+    for seed in 0..60 {
         let random = &mut Random(seed);
-        let operators = 2 + random.below(std::env::var("OPS").map_or(7, |n| n.parse().unwrap()));
+        let operators = 2 + random.below(7);
         let (graph, machine) = (graph(random, operators), machine(random));
         let program = program(&graph, &ordered(&graph), &machine, OverlapOptions::default()).unwrap();
         if fits(&program).is_err() {
@@ -156,4 +159,34 @@ fn a_front_is_the_same_twice() {
         (found.tried, points.collect::<Vec<_>>())
     };
     assert_eq!(once(), once());
+}
+
+/// Real models, at capacities between those that a front looks at.
+#[test]
+fn models_are_no_slower_with_a_front() {
+    let Some(corpora) = std::env::var_os("PLIMSOLL_CORPORA").filter(|folder| !folder.is_empty()) else {
+        eprintln!("PLIMSOLL_CORPORA is not set: random graphs have to do");
+        return;
+    };
+    let scratch = Scratch::new();
+    for (model, machine, capacity) in [
+        ("tflite/vww_96_int8.tflite", "luna", "150000"),
+        ("tflite/person_detect.tflite", "luna", "93000"),
+        ("tflite/kws_ref_model.tflite", "ethos-u", "27000"),
+    ] {
+        let path = std::path::Path::new(&corpora).join(model);
+        let run = |more: &[&str]| {
+            let words = ["overlap", path.to_str().unwrap(), "--machine", machine, "--capacity", capacity];
+            let words = [&words[..], &["--boundary", "outside", "--json"], more].concat();
+            scratch.plimsoll(&words).exits(0).json()
+        };
+        let least = |rows: &serde_json::Value| {
+            rows.as_array().unwrap().iter().filter_map(|row| row["makespan_ps"].as_u64()).min().unwrap()
+        };
+        let front = least(&run(&["--front"])["points"]);
+        for more in [&[][..], &["--resident", "2000"], &["--resident", "9000"]] {
+            let plain = least(&run(more)["schedules"]);
+            assert!(front <= plain, "{model} on {machine}, {more:?}: {front} against {plain}");
+        }
+    }
 }

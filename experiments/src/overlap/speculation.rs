@@ -96,28 +96,8 @@ pub fn speculate(
                     let Some(Piece::Segment(before)) = at.checked_sub(1).map(|at| &course[at]) else {
                         continue;
                     };
-                    let mut moves = Vec::new();
-                    let chances = chances(*operator);
-                    let likeliest = chances.iter().copied().fold(0.0, f64::max);
-                    for (region, (course, chance)) in courses.iter().zip(chances).enumerate() {
-                        // Whoever guesses the likeliest fetches nothing for another, even where that one needs nothing.
-                        if guess == Guess::Likely && chance < likeliest {
-                            continue;
-                        }
-                        let Some(Piece::Segment(after)) = course.first() else { continue };
-                        if !used[*before] && !used[*after] {
-                            let ends = [times[*before], times[*after]];
-                            let pair = Pair {
-                                operator: *operator,
-                                region,
-                                before: *before,
-                                after: *after,
-                                chance,
-                                ends,
-                            };
-                            moves.extend(moved(program, &pair, by)?);
-                        }
-                    }
+                    let branch = Branch { operator: *operator, courses, before: *before };
+                    let moves = branch.moves(program, &found.times, &used, (guess, chances), by)?;
                     let Some(one) = chosen(moves, guess) else { continue };
                     for (segment, time) in [one.before, one.after].into_iter().zip(one.times) {
                         (found.times[segment], used[segment]) = (time, true);
@@ -128,6 +108,43 @@ pub fn speculate(
         }
     }
     Ok(found)
+}
+
+/// The regions of a branch, and the segment before it.
+struct Branch<'a> {
+    operator: OperatorId,
+    courses: &'a [Course],
+    before: usize,
+}
+
+impl Branch<'_> {
+    /// What may be moved to the segment before: of one region each, where neither segment is used yet.
+    fn moves(
+        &self,
+        program: &OverlapProgram,
+        times: &[Time],
+        used: &[bool],
+        (guess, chances): (Guess, &dyn Fn(OperatorId) -> Vec<f64>),
+        by: (&ScheduleEntry, ScheduleSetup, Limits),
+    ) -> Result<Vec<Moved>, ScheduleError> {
+        let (operator, before) = (self.operator, self.before);
+        let chances = chances(operator);
+        let likeliest = chances.iter().copied().fold(0.0, f64::max);
+        let mut moves = Vec::new();
+        for (region, (course, chance)) in self.courses.iter().zip(chances).enumerate() {
+            // Who guesses the likeliest fetches nothing for another, even where that one needs nothing.
+            if guess == Guess::Likely && chance < likeliest {
+                continue;
+            }
+            let Some(&Piece::Segment(after)) = course.first() else { continue };
+            if !used[before] && !used[after] {
+                let ends = [times[before], times[after]];
+                let pair = Pair { operator, region, before, after, chance, ends };
+                moves.extend(moved(program, &pair, by)?);
+            }
+        }
+        Ok(moves)
+    }
 }
 
 fn chosen(moves: Vec<Moved>, guess: Guess) -> Option<Moved> {

@@ -155,6 +155,12 @@ pub struct Operator {
 }
 
 impl Operator {
+    /// True where all that it makes, if anything, are views of what it reads: it moves nothing.
+    pub fn moves_nothing(&self) -> bool {
+        let is_view = |output| self.aliases.iter().any(|a| a.output == output && a.kind == AliasKind::View);
+        !self.outputs.is_empty() && self.outputs.iter().all(|&output| is_view(output))
+    }
+
     /// An operator without tensors.
     pub fn new(name: impl Into<String>, kind: impl Into<String>) -> Self {
         Self {

@@ -33,7 +33,7 @@
 //! numbers, so that times computed from them are exact integers.
 
 use super::time::Time;
-use crate::graph::{AliasKind, Graph, Operator};
+use crate::graph::{Graph, Operator};
 use crate::units::{Bytes, OperatorId};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
@@ -330,11 +330,7 @@ impl Machine {
         {
             return Some(time);
         }
-        let is_view =
-            |output| operator.aliases.iter().any(|a| a.output == output && a.kind == AliasKind::View);
-        let moves_nothing =
-            !operator.outputs.is_empty() && operator.outputs.iter().all(|&output| is_view(output));
-        if moves_nothing || !operator.regions.is_empty() {
+        if operator.moves_nothing() || !operator.regions.is_empty() {
             return Some(self.overhead);
         }
         self.rated(graph, operator)?.checked_add(self.overhead)

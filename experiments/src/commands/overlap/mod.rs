@@ -147,7 +147,7 @@ fn limits_or(args: &OverlapArgs, nodes: u64) -> Limits {
 }
 
 /// Nodes of a search per segment where no limit is given; and of each where there are many.
-const SEARCH_NODES: u64 = 20_000;
+pub const SEARCH_NODES: u64 = 20_000;
 const FRONT_NODES: u64 = 1_000;
 
 /// One schedule of the whole program.

@@ -88,12 +88,12 @@ impl ScheduleRow {
 
 /// One time in percent of another; none of zero.
 pub(super) fn share(part: Time, whole: Time) -> Option<f64> {
-    (whole > Time::ZERO).then(|| part.get() as f64 * 100.0 / whole.get() as f64)
+    plimsoll::report::share(part.get() as f64, whole.get() as f64)
 }
 
 fn gain(reference: Time, time: Time) -> Option<f64> {
-    (reference > Time::ZERO)
-        .then(|| (reference.get() as f64 - time.get() as f64) * 100.0 / reference.get() as f64)
+    let (reference, time) = (reference.get() as f64, time.get() as f64);
+    plimsoll::report::share(reference - time, reference)
 }
 
 impl Report {

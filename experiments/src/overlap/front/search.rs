@@ -19,11 +19,12 @@ const SIZES: u64 = 400_000;
 const MOST_SIZES: u64 = 2_000;
 /// Sets per capacity that exact schedules are given, besides the empty one.
 const CHOICES: usize = 3;
-/// What exact schedules may spend at all capacities but the last, at the last, and on all points, in thousandths of a search
-/// that uses up its limits.
-const EACH: u64 = 12_000;
-const LAST: u64 = 1_000;
-const POINTS: u64 = 40_000;
+/// A search that uses up its limits; and of these what exact schedules may spend at all capacities but the last, at the last,
+/// and on points of other schedules.
+const FULL: u64 = 1_000;
+const EACH: u64 = 10 * FULL;
+const LAST: u64 = FULL;
+const POINTS: u64 = 30 * FULL;
 /// What a search costs at least, and what so many steps cost besides.
 const SEARCH: u64 = 10;
 const STEPS: u64 = 200;
@@ -44,12 +45,19 @@ struct Purse {
 }
 
 impl Purse {
+    /// Takes so much, where it is there.
+    fn take(&mut self, price: u64) -> bool {
+        let rest = self.left.checked_sub(price);
+        self.left = rest.unwrap_or(self.left);
+        rest.is_some()
+    }
+
     /// Takes what a search of so many steps costs. Where nodes are not limited, one that ended in time cost nothing more.
     fn pay(&mut self, steps: usize, found: &Scheduled) {
         let share = match self.limits.nodes {
-            Some(limit) => u128::from(found.nodes) * 1000 / u128::from(limit.max(1)),
+            Some(limit) => u128::from(found.nodes) * u128::from(FULL) / u128::from(limit.max(1)),
             None if found.lower_bound == found.makespan => 0,
-            None => 1000,
+            None => u128::from(FULL),
         };
         let price = u128::from(SEARCH + steps as u64 / STEPS) + share;
         self.left = u64::try_from(price).map_or(0, |price| self.left.saturating_sub(price));
@@ -99,14 +107,14 @@ impl<'a> Search<'a> {
             let mut left = POLISH;
             while self.polish(ranked, entry, &mut left)? {}
         }
+        let mut purse = Purse { limits: self.effort.each, left: POINTS };
+        self.exact_on_points(ranked, &mut purse)?;
         if let Some((capacity, choices)) = levels.last_mut() {
             self.any_size(ranked, *capacity, choices)?;
         }
         if !self.exact.is_empty()
             && let Some(last) = levels.pop()
         {
-            let mut purse = Purse { limits: self.effort.each, left: POINTS };
-            self.exact_on_points(ranked, &mut purse)?;
             self.exact_at(ranked, &last, usize::MAX, &mut Purse { limits: self.effort.last, left: LAST })?;
             purse.left = 0;
             for level in &levels {
@@ -326,7 +334,11 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         let mut tighter: Option<Bytes> = None;
-        for entry in self.exact.clone() {
+        for (nth, entry) in self.exact.clone().into_iter().enumerate() {
+            // Where the first has not settled it, another seldom does, and what it spends is not told by nodes.
+            if nth > 0 && !purse.take(FULL) {
+                break;
+            }
             self.tried += 1;
             let scheduled = match schedule(&program, entry, ScheduleSetup::default(), purse.limits) {
                 Ok(scheduled) => scheduled,
