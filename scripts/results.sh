@@ -16,6 +16,7 @@
 #   orders       every order algorithm on generated graphs and, where PLIMSOLL_CORPORA is set, on real models
 #   overlap      every real model on every machine that is built in: schedules and fronts
 #   branches     branches merged into blocks against the optimum: the paper's tables and figures, every scheme side by side
+#   fusion       groups of operators, greedy and proved, within units and across them: generated networks and real models
 #   reality      timelines executed on this machine beside what was predicted: needs two cores without other work, some minutes
 # With words, only those records: scripts/results.sh ablation robust
 #
@@ -25,7 +26,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders branches overlap reality"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders branches overlap fusion reality"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -310,6 +311,58 @@ if wanted overlap; then
     else
         overlap_record "$prefix-overlap"
     fi
+fi
+
+# Generated networks and, where there are, models, every method within units and across them: rows.csv, summary.md.
+fusion_record() {
+    local out=$1 scratch family graph options patterns
+    if [ -e "$out" ]; then
+        echo "$out is there already" >&2
+        exit 2
+    fi
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' RETURN
+    for family in "vgg16 --param classifier=0" yolov5s yolox-nano resnet18 inception darts nasnet-a "llama-13b --param layers=4"; do
+        # shellcheck disable=SC2086 # words of one line are arguments
+        (cd "$scratch" && "$binary" generate $family >/dev/null)
+    done
+    local graphs=("$scratch"/*.json)
+    if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
+        graphs+=("$PLIMSOLL_CORPORA"/onnx/*.onnx "$PLIMSOLL_CORPORA"/tflite/*.tflite)
+    else
+        echo "fusion goes without models: PLIMSOLL_CORPORA is not set" >&2
+    fi
+    mkdir -p "$out"
+    for patterns in default s3-joined chains; do
+        for graph in "${graphs[@]}"; do
+            options=(--patterns "$patterns" --units dla-gpu-cpu --time-limit 10)
+            case "$graph" in
+                */silero*) options+=(--input-shape input=1x576 --input-shape state=2x1x128) ;;
+                *.onnx) options+=(--batch 1) ;;
+            esac
+            "$binary" fuse "$graph" "${options[@]}" --compare --output "$scratch/rows.csv" >/dev/null
+            append_rows "$scratch/rows.csv" "$out/rows.csv"
+        done
+    done
+    awk -f scripts/fusion.awk "$out/rows.csv" >"$out/summary.md"
+    {
+        echo "# Fusion record"
+        echo
+        echo "Made by \`scripts/results.sh fusion\`: \`plimsoll fuse GRAPH --units dla-gpu-cpu --compare --time-limit 10\` with the patterns"
+        echo "\`default\`, \`s3-joined\` and \`chains\`, on generated networks and, where there are, the ONNX and TFLite models of the corpora. One thread."
+        echo
+        made_with
+        echo
+        echo "| file | holds |"
+        echo "|---|---|"
+        echo "| \`rows.csv\` | one row per graph, patterns, rule and method: relations, groups, optimised, bound, claim, seconds; all regions |"
+        echo "| \`summary.md\` | one line per graph, patterns and rule, from the rows |"
+        echo
+        echo "Every fusion passed the checker. Seconds are those of the method, without reading the model and finding matches."
+    } >"$out/README.md"
+}
+if wanted fusion; then
+    fusion_record "$prefix-fusion"
 fi
 
 # Chains, generated networks and, where there are, models, with weights as fast as memory allows and at the pace of slower ones.

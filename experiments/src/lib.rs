@@ -44,6 +44,7 @@
 //! | [`graphs`] | orders and plans of whole graphs, region by region |
 //! | [`branches`] | plans of graphs with branches and loops, scheme by scheme |
 //! | [`mod@overlap`] | schedules of whole graphs: weights fetched while operators compute |
+//! | [`mod@fusion`] | fusions of whole graphs, region by region |
 //! | [`measure`] | schedules run on this machine, against what was predicted |
 //! | [`external`] | anybody's binary, the same way |
 //! | [`reproduce`] | published results, computed again |
@@ -56,6 +57,7 @@ pub use plimsoll_solvers as solvers;
 
 pub mod branches;
 pub mod external;
+pub mod fusion;
 pub mod graphs;
 pub mod machine;
 pub mod measure;

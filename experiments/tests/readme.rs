@@ -75,6 +75,7 @@ fn the_script_of_records_knows_its_words() {
         "orders",
         "branches",
         "overlap",
+        "fusion",
         "reality",
     ] {
         assert!(

@@ -20,6 +20,7 @@
 //! ```
 
 mod ejection;
+mod fusion;
 mod heat;
 mod hill_climb;
 mod iterated;
@@ -39,6 +40,7 @@ mod two_level;
 mod valley;
 
 pub use ejection::EjectionSearch;
+pub use fusion::{FUSERS, LongestMatch};
 pub use heat::{Heat, Peak};
 pub use hill_climb::HillClimb;
 pub use iterated::{Effort, IteratedSearch};

@@ -28,6 +28,7 @@ mod certificate;
 mod check;
 mod conflict;
 pub mod csv;
+pub mod fusion;
 pub mod graph;
 mod instance;
 mod instance_error;
@@ -64,4 +65,4 @@ pub use solver::{
 };
 pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost};
 pub use topological::topological;
-pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, gcd};
+pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, UnitId, gcd};

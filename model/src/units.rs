@@ -93,6 +93,10 @@ index!(
     /// A region of a graph, by its position there; the first is the body.
     RegionId
 );
+index!(
+    /// A processing unit, by its position in a list of units.
+    UnitId
+);
 
 impl Bytes {
     /// No bytes.

@@ -30,6 +30,7 @@ mod exact;
 // Some of what the two share serves only one of them.
 #[cfg_attr(not(all(feature = "ilp", feature = "smt")), allow(dead_code, unused_imports))]
 mod formulation;
+pub mod fusion;
 #[cfg(feature = "ilp")]
 pub mod ilp;
 pub mod joint;
@@ -44,6 +45,9 @@ pub mod windows;
 
 pub use brute::BruteForce;
 pub use exact::Exact;
+#[cfg(feature = "ilp")]
+pub use fusion::FusionIlp;
+pub use fusion::{ExactFusion, FUSERS, FusionBrute};
 pub use overlap::SCHEDULES;
 pub use registry::{JOINT, LIBRARIES, Library, OFFSETS, ORDERS, POOLS, variants};
 pub use spill::SPILLING;

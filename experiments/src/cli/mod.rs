@@ -1,10 +1,12 @@
 //! Arguments: parsed here, resolved by the commands.
 
+mod fuse;
 mod graph;
 mod measure;
 mod overlap;
 mod spill;
 
+pub use fuse::FuseArgs;
 pub use graph::{EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once};
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
@@ -63,6 +65,9 @@ enum Command {
     #[command(after_help = EXIT_CODES, mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
         .help("An instance (.csv), a graph (.json) or a model (.onnx, .tflite)")))]
     Spill(SpillArgs),
+    /// Run operators as one: which, how much that covers, and how far from the most it is
+    #[command(after_help = EXIT_CODES)]
+    Fuse(FuseArgs),
     /// Compute published results again and put them beside what was printed
     #[command(after_help = EXIT_CODES)]
     Reproduce(ReproduceArgs),
@@ -355,6 +360,7 @@ pub fn main() -> u8 {
         Command::Order(args) => commands::order::main(&args),
         Command::Plan(args) => commands::plan::main(&args),
         Command::Overlap(args) => commands::overlap::main(&args),
+        Command::Fuse(args) => commands::fuse::main(&args),
         Command::Measure(args) => commands::measure::main(&args),
         Command::Spill(args) => commands::spill::main(&args),
         Command::Reproduce(args) => commands::reproduce::main(&args),
@@ -376,7 +382,7 @@ fn usage(error: &clap::Error) -> u8 {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             output::complain(
-                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, spill, reproduce, generate, list (see --help)",
+                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, spill, fuse, reproduce, generate, list (see --help)",
             );
             BAD_INPUT
         }

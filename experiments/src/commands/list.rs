@@ -7,6 +7,7 @@ use plimsoll::branches::{SCHEMES, SchemeEntry};
 use plimsoll::datasets::FAMILIES;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
+use plimsoll::model::fusion::FuserEntry;
 use plimsoll::model::overlap::ScheduleEntry;
 use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered, Spilling};
 use plimsoll::report::table::{Align, Table};
@@ -113,6 +114,18 @@ impl Algorithm {
     }
 }
 
+impl Algorithm {
+    fn fuser(entry: &FuserEntry) -> Self {
+        Self {
+            problem: FuserEntry::PROBLEM,
+            name: entry.name,
+            kind: entry.kind.to_string(),
+            about: entry.about,
+            source: entry.source,
+        }
+    }
+}
+
 impl GeneratedGraph {
     fn of(family: &GraphFamily) -> Self {
         let param = |p: &GraphParam| Param { name: p.name, default: p.default, about: p.about };
@@ -130,6 +143,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     all.extend(algorithms(&registry.joint));
     all.extend(algorithms(&registry.spilling));
     all.extend(registry.schedules.iter().map(|entry| Algorithm::schedule(entry)));
+    all.extend(registry.fusers.iter().map(|entry| Algorithm::fuser(entry)));
     let variants = registry.variants.iter().map(|entry| Algorithm::of(entry)).collect();
     let suites = SUITES.iter().map(|suite| Suite {
         name: suite.name,
@@ -173,6 +187,7 @@ impl Listing {
             Joint::NAME,
             Spilling::NAME,
             ScheduleEntry::PROBLEM,
+            FuserEntry::PROBLEM,
         ]
         .map(|name| (name, of(name).collect()))
         .into();

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod choose;
+pub mod fuse;
 pub mod generate;
 pub mod import;
 pub mod list;

@@ -300,6 +300,14 @@ impl Graph {
         self.places[id.index()]
     }
 
+    /// How messages call an operator: its number, name and kind.
+    ///
+    /// # Panics
+    /// If the id is of another graph.
+    pub fn label(&self, id: OperatorId) -> String {
+        build::label(self.operator(id), id.index())
+    }
+
     /// Everything an operator reads: its inputs, then what the regions it owns take from outside of themselves, nested
     /// ones included. Each once. O(size of what it owns).
     pub fn reads(&self, id: OperatorId) -> Vec<TensorId> {
