@@ -17,7 +17,15 @@ fn a_machine_is_calibrated_and_predicts() {
     let chip = ["--slice", "65536", "--bandwidth", "4e9", "--startup", "2e-6"];
     let files = ["-o", "m.toml", "--samples", "samples.csv", "--json"];
     let all = words(&["measure", "calibrate"], &words(&QUICK, &words(&chip, &files)));
-    let found = scratch.plimsoll(&all).exits(0).json();
+    // A machine that is busy with something else may determine no rates: that is said, and no defect.
+    let mut run = scratch.plimsoll(&all);
+    for _ in 0..4 {
+        if run.code == 3 {
+            assert!(run.stderr.contains("determine no rate"), "{}", run.stderr);
+            run = scratch.plimsoll(&all);
+        }
+    }
+    let found = run.exits(0).json();
     assert_eq!(found["rates"].as_array().unwrap().len(), 4);
     assert!(found["startup_seconds"].is_number() && found["bandwidth"].as_f64().unwrap() > 0.0);
     let samples = scratch.read("samples.csv");
