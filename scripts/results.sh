@@ -50,6 +50,10 @@ binary="$release/plimsoll"
 prefix="${PLIMSOLL_RESULTS:-results}/$(date -u +%Y-%m-%d)-$(uname -m)"
 only=" $* "
 
+# What a failing command leaves half made is removed, so that the next call does not take it for a record.
+unfinished=()
+trap 'rm -rf "${unfinished[@]:-}"' EXIT
+
 wanted() {
     [ "$only" = "  " ] || [[ "$only" == *" $1 "* ]]
 }
@@ -203,7 +207,7 @@ orders_record() {
         exit 2
     fi
     scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' RETURN
+    unfinished=("$scratch" "$out")
     while read -r family; do
         # shellcheck disable=SC2086 # words of one line are arguments
         (cd "$scratch" && "$binary" generate $family >/dev/null)
@@ -239,6 +243,8 @@ orders_record() {
         echo "Peaks and bounds are bytes alive: inputs and outputs in the arena while needed, weights outside, views shared,"
         echo "nothing in place. Every order passed the checker. Seconds are those of the algorithm on the body."
     } >"$out/README.md"
+    rm -rf "$scratch"
+    unfinished=()
 }
 if wanted orders; then
     orders_record "$prefix-orders"
@@ -308,7 +314,7 @@ overlap_record() {
         exit 2
     fi
     scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' RETURN
+    unfinished=("$scratch" "$out")
     mkdir -p "$out"
     for machine in luna ethos-u generic; do
         for model in "$PLIMSOLL_CORPORA"/onnx/*.onnx "$PLIMSOLL_CORPORA"/tflite/*.tflite; do
@@ -347,6 +353,8 @@ overlap_record() {
         echo "Times are of the modelled machines, picoseconds; \`seconds\` are those of the schedule on this one. Every timeline"
         echo "passed the checker."
     } >"$out/README.md"
+    rm -rf "$scratch"
+    unfinished=()
 }
 if wanted overlap; then
     if [ -z "${PLIMSOLL_CORPORA:-}" ]; then
@@ -472,7 +480,7 @@ reality_record() {
         exit 2
     fi
     scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' RETURN
+    unfinished=("$scratch" "$out")
     for family in lenet5 vgg16 resnet18 inception "randwire-ws --seed 1"; do
         # shellcheck disable=SC2086 # words of one line are arguments
         (cd "$scratch" && "$binary" generate $family >/dev/null)
@@ -504,6 +512,8 @@ PACES
             echo "- \`$(basename "$pace")\`: $(grep -m1 '^\*\*Median' "$pace/summary.md")"
         done
     } >"$out/README.md"
+    rm -rf "$scratch"
+    unfinished=()
 }
 if wanted reality; then
     reality_record "$prefix-reality"

@@ -69,12 +69,19 @@ pub fn once<T: Clone>(option: &str, pairs: &[(String, T)]) -> Result<Vec<(String
 /// What liveness assumes.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct LivenessArgs {
-    /// Where graph inputs and outputs live
-    #[arg(long, value_name = "WHERE", default_value = "arena")]
-    pub boundary: BoundaryArg,
+    #[command(flatten)]
+    pub activations: ActivationLivenessArgs,
     /// Weights take room in the arena too, all the time
     #[arg(long)]
     pub weights: bool,
+}
+
+/// What liveness assumes of all but weights.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ActivationLivenessArgs {
+    /// Where graph inputs and outputs live
+    #[arg(long, value_name = "WHERE", default_value = "arena")]
+    pub boundary: BoundaryArg,
     /// Variable tensors, kept from run to run, live outside of the arena
     #[arg(long)]
     pub no_states: bool,
@@ -103,13 +110,20 @@ pub enum BoundaryArg {
 impl LivenessArgs {
     /// The same for the library.
     pub fn options(self) -> LivenessOptions {
+        LivenessOptions { weights: self.weights, ..self.activations.options() }
+    }
+}
+
+impl ActivationLivenessArgs {
+    /// The same for the library.
+    pub fn options(self) -> LivenessOptions {
         LivenessOptions {
             boundary: match self.boundary {
                 BoundaryArg::Arena => Boundary::Arena,
                 BoundaryArg::Persistent => Boundary::Persistent,
                 BoundaryArg::Outside => Boundary::Outside,
             },
-            weights: self.weights,
+            weights: false,
             states: !self.no_states,
             views: !self.no_views,
             in_place: self.in_place,

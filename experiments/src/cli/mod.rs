@@ -62,7 +62,7 @@ enum Command {
     /// Fetch weights while operators compute: timelines, and how far from the limit they are
     #[command(after_help = EXIT_CODES)]
     Overlap(OverlapArgs),
-    /// Run such timelines on this machine, and compare with what was predicted
+    /// Run the timelines that `overlap` makes on this machine, and compare with what was predicted
     #[command(after_help = EXIT_CODES)]
     Measure(MeasureArgs),
     /// Run operators as one: which, how much that covers, and how far from the most it is
@@ -251,7 +251,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external_version: Vec<String>,
     /// Where an external prints how long it took, in seconds, from after reading the instance to its answer: a regular
-    /// expression with one group, whose last match in standard output, then error, counts; may be repeated
+    /// expression with one group, `^` and `$` ends of lines, whose last match counts: on standard error, else on standard
+    /// output; may be repeated
     #[arg(long, value_name = "NAME=REGEX")]
     pub external_elapsed: Vec<String>,
 }
