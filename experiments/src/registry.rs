@@ -36,7 +36,7 @@ pub struct Registry {
 pub fn registry() -> Registry {
     Registry {
         offsets: plimsoll_heuristics::OFFSETS.iter().chain(plimsoll_solvers::OFFSETS).collect(),
-        scattered: plimsoll_heuristics::SCATTERED.iter().collect(),
+        scattered: plimsoll_heuristics::SCATTERED.iter().chain(plimsoll_solvers::SCATTERED).collect(),
         pools: plimsoll_heuristics::POOLS.iter().chain(plimsoll_solvers::POOLS).collect(),
         orders: plimsoll_heuristics::ORDERS.iter().chain(plimsoll_solvers::ORDERS).collect(),
         joint: plimsoll_solvers::JOINT.iter().collect(),

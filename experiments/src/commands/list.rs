@@ -9,6 +9,7 @@ use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
 use plimsoll::model::fusion::FuserEntry;
 use plimsoll::model::overlap::ScheduleEntry;
+use plimsoll::model::structure::Relation;
 use plimsoll::model::tiers::PlacerEntry;
 use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered, Spilling};
 use plimsoll::report::table::{Align, Table};
@@ -47,6 +48,7 @@ struct Listing {
     graph_families: Vec<GeneratedGraph>,
     papers: Vec<Reproduced>,
     branches: Vec<Branches>,
+    conflicts: Vec<Generated>,
     control_cases: Vec<Case>,
 }
 
@@ -170,6 +172,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     let branch =
         |entry: &SchemeEntry| Branches { name: entry.name, about: entry.about, source: entry.source };
     let branches = SCHEMES.iter().map(branch).collect();
+    let conflicts = Relation::ABOUT.map(|(name, about)| Generated { name, about }).into();
     let case = |case: &ControlCase| Case {
         name: case.name,
         about: case.about,
@@ -177,8 +180,17 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
         optimum: case.optimum.map(plimsoll::model::Bytes::get),
     };
     let control_cases = CONTROL_CASES.iter().map(case).collect();
-    let listing =
-        Listing { algorithms, variants, suites, families, graph_families, papers, branches, control_cases };
+    let listing = Listing {
+        algorithms,
+        variants,
+        suites,
+        families,
+        graph_families,
+        papers,
+        branches,
+        conflicts,
+        control_cases,
+    };
     if args.json {
         output::print_json(&listing)?;
     } else {
@@ -225,6 +237,12 @@ impl Listing {
         ]);
         for entry in &self.branches {
             table.row([entry.name.to_owned(), entry.about.to_owned(), entry.source.to_owned()]);
+        }
+        text.push_str(&table.text());
+        text.push('\n');
+        let mut table = Table::new([("conflicts", Align::Left), ("two may share memory", Align::Left)]);
+        for relation in &self.conflicts {
+            table.row([relation.name.to_owned(), relation.about.to_owned()]);
         }
         text.push_str(&table.text());
         text.push('\n');

@@ -15,7 +15,6 @@ use super::problem::{Addresses, TierError, TierProblem, TierSpace, TierStep, Tie
 use crate::graph::{Control, Graph, Role, Storages};
 use crate::order::{Order, Storage};
 use crate::overlap::Time;
-use crate::overlap::machine::moves_nothing;
 use crate::units::{Bytes, OperatorId, RegionId, TierId, UnitId};
 use std::collections::{BTreeSet, HashMap};
 
@@ -140,7 +139,7 @@ impl TierRegion<'_> {
         let mut found = vec![Vec::new(); self.storages.tensors.len()];
         for id in self.operators() {
             let operator = self.graph.operator(id);
-            if moves_nothing(operator) && operator.regions.is_empty() {
+            if operator.moves_nothing() && operator.regions.is_empty() {
                 continue;
             }
             let step = when[&id];
@@ -219,7 +218,7 @@ impl TierRegion<'_> {
         let mut found = Vec::new();
         for &id in &self.graph.region(region).operators {
             let operator = self.graph.operator(id);
-            if !moves_nothing(operator) || !operator.regions.is_empty() {
+            if !operator.moves_nothing() || !operator.regions.is_empty() {
                 let tensors = self.graph.reads(id).into_iter().chain(operator.outputs.iter().copied());
                 let own = tensors.filter(|&tensor| {
                     self.graph.place(tensor) == region && self.graph.tensor(tensor).role != Role::Weight
@@ -283,7 +282,7 @@ impl TierRegion<'_> {
         let unit = self.units[id.index()];
         let compute = self.machine.compute(self.graph, operator, unit)?;
         let mut times = TierTimes { compute, ..TierTimes::default() };
-        if !weights && !moves_nothing(operator) {
+        if !weights && !operator.moves_nothing() {
             for &tensor in &operator.inputs {
                 let one = self.graph.tensor(tensor);
                 if one.role == Role::Weight {

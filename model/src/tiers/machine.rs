@@ -32,7 +32,7 @@
 
 use crate::fusion::{KindSet, Unit, Units, UnitsError};
 use crate::graph::{Graph, Operator};
-use crate::overlap::machine::{Source, described, moves_nothing};
+use crate::overlap::machine::{Source, described};
 use crate::overlap::{MachineError, Time};
 use crate::units::{Bytes, OperatorId, UnitId};
 use serde::{Deserialize, Serialize};
@@ -327,7 +327,7 @@ impl TierMachine {
     /// only gives a tensor another shape, or runs regions, takes none. None where it leaves the range of time.
     pub fn compute(&self, graph: &Graph, operator: &Operator, unit: UnitId) -> Option<Time> {
         let rates = self.rates[unit.index()];
-        if moves_nothing(operator) || !operator.regions.is_empty() {
+        if operator.moves_nothing() || !operator.regions.is_empty() {
             return Some(Time::ZERO);
         }
         if let Some(cost) = operator.cost {

@@ -50,7 +50,7 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
         run,
         fusing: rule.map(|rule| Fusing { patterns: &patterns, rule }),
         addresses: args.addresses.into(),
-        boundary_off_chip: matches!(args.liveness.boundary, BoundaryArg::Outside),
+        boundary_off_chip: matches!(args.liveness.activations.boundary, BoundaryArg::Outside),
     };
     let case = tier_case(graph, &setting).map_err(|error| match error {
         TierCaseError::Order(error) => error.into(),
