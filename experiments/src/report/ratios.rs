@@ -45,6 +45,8 @@ struct Ratio {
 
 /// One ratio for many.
 type Summarise = fn(&[Ratio]) -> Option<Ratio>;
+/// How many of them take part.
+type Count = fn(&[Ratio]) -> usize;
 
 /// True where all that is known is that the time is below one unit of its last digit.
 fn is_unseen(time: Time) -> bool {
@@ -136,9 +138,10 @@ pub fn ratios(times: &Times<'_>, reference: &str, clock: Clock) -> Option<Table>
         let total = times.instances.iter().filter(|instance| instance.0 == suite).count();
         // Where there is no ratio, or none that a mean can take, the reader is told, in every column of its own.
         let share = |count: usize| if count < total { format!("{count} of {total}") } else { String::new() };
-        let meant = |ratios: &[Ratio]| meant(ratios).count();
-        let kinds: [(&str, Summarise, &dyn Fn(&[Ratio]) -> usize); 2] =
-            [("geometric mean", geometric_mean, &meant), ("least", least, &|ratios| ratios.len())];
+        let kinds: [(&str, Summarise, Count); 2] = [
+            ("geometric mean", geometric_mean, |ratios| meant(ratios).count()),
+            ("least", least, <[Ratio]>::len),
+        ];
         for (kind, summarise, count) in kinds {
             let mut cells = vec![suite.to_owned(), kind.to_owned(), String::new()];
             for &other in &others {
