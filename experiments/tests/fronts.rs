@@ -46,7 +46,7 @@ fn graph(random: &mut Random, operators: u64) -> Graph {
         match random.below(5) {
             0 => {}
             1 if !weights.is_empty() => {
-                operator.inputs.push(weights[random.below(weights.len() as u64) as usize])
+                operator.inputs.push(weights[random.below(weights.len() as u64) as usize]);
             }
             _ => {
                 let own = Tensor::new(format!("w{at}"), 10 + random.below(1200), Role::Weight);
