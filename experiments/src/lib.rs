@@ -42,8 +42,10 @@
 //! | [`registry()`] | every algorithm of every problem |
 //! | [`mod@run`] | one algorithm, under limits, through the checker |
 //! | [`graphs`] | orders and plans of whole graphs, region by region |
+//! | [`structure`] | plans by conflicts from the structure of a graph, side by side |
 //! | [`branches`] | plans of graphs with branches and loops, scheme by scheme |
 //! | [`mod@overlap`] | schedules of whole graphs: weights fetched while operators compute |
+//! | [`mod@tiers`] | tensors of whole graphs in several memories |
 //! | [`mod@fusion`] | fusions of whole graphs, region by region |
 //! | [`measure`] | schedules run on this machine, against what was predicted |
 //! | [`external`] | anybody's binary, the same way |
@@ -68,6 +70,8 @@ pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod spill;
+pub mod structure;
 pub mod suite;
+pub mod tiers;
 
 pub use registry::{LeftOut, Registry, left_out, registry};

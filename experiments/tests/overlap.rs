@@ -390,7 +390,8 @@ fn resident_weights_are_fetched_before_the_run() {
     let trace = json(&scratch.read("t.json"));
     let ends = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X");
     let ends = ends.map(|event| event["ts"].as_f64().unwrap() + event["dur"].as_f64().unwrap());
-    assert!((ends.fold(0.0, f64::max) - 80.0).abs() < 1e-9);
+    let last = ends.fold(0.0, f64::max);
+    assert!((last - 80.0).abs() < 1e-9, "{last}");
     assert!(
         scratch.read("g.svg").contains("s is fetched from 0 ps for 10.000 us"),
         "{}",

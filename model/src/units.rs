@@ -97,6 +97,10 @@ index!(
     /// A processing unit, by its position in a list of units.
     UnitId
 );
+index!(
+    /// A tier of a machine, by its position there.
+    TierId
+);
 
 impl Bytes {
     /// No bytes.

@@ -1,5 +1,6 @@
 //! Fusions: every solver against brute force, on small random graphs and patterns.
 
+use plimsoll_heuristics::LongestMatch;
 use plimsoll_model::fusion::{
     Fuser, FusionBound, FusionOutcome, FusionProblem, FusionWitness, Patterns, UnitRule, Units, check_fusion,
     confirm_fusion_bound, contracted, fusion_bound, relations,
@@ -134,6 +135,25 @@ fn a_budget_that_runs_out_proves_nothing() {
     assert!(stopped > 10, "{stopped}");
 }
 
+/// Beyond brute force: what is taken apart against the integer program, where there is one.
+#[test]
+fn large_components_agree_with_the_integer_program() {
+    let Some(ilp) = FUSERS.iter().find(|entry| entry.name == "ilp") else { return };
+    let ilp = (ilp.build)(Setup::default());
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(13);
+    let patterns = Patterns::parse("p", "p = * *\nq = A * *\nr = * B * *\ns = * * * * C\n").unwrap();
+    let mut better = 0;
+    for _ in 0..20 {
+        let graph = random_graph(&mut rng, 150);
+        let units = Units::one("cpu").assign(&graph, Graph::BODY).unwrap();
+        let problem = FusionProblem::new(&graph, Graph::BODY, &patterns, &units, UnitRule::Any).unwrap();
+        let (own, other) = (solve(&ExactFusion, &problem), solve(ilp.as_ref(), &problem));
+        assert_eq!((own.claim, own.optimised), (Claim::Optimal, other.optimised));
+        better += usize::from(LongestMatch::choose(&problem) != own.chosen);
+    }
+    assert!(better > 5, "{better}");
+}
+
 #[test]
 fn the_longest_match_first_is_not_always_best() {
     // A -> B -> C -> D -> A: greedy takes the first three; two pairs and a pair more cover as much only with the last.
@@ -150,7 +170,7 @@ fn the_longest_match_first_is_not_always_best() {
     let patterns = Patterns::parse("p", "abc = A B C\nab = A B\ncda = C D A\n").unwrap();
     let units = Units::one("cpu").assign(&graph, Graph::BODY).unwrap();
     let problem = FusionProblem::new(&graph, Graph::BODY, &patterns, &units, UnitRule::Any).unwrap();
-    let greedy = solve(&plimsoll_heuristics::LongestMatch, &problem);
+    let greedy = solve(&LongestMatch, &problem);
     let exact = solve(&ExactFusion, &problem);
     assert_eq!((greedy.optimised, exact.optimised), (2, 3));
     assert_eq!(problem.coverage(&exact.chosen).to_string(), "3 of 4 (75.0 %)");

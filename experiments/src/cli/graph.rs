@@ -7,9 +7,12 @@ use plimsoll::datasets::{Import, ImportOptions, import_file};
 use plimsoll::model::execution::ExecutionOptions;
 use plimsoll::model::graph::{Boundary, LivenessOptions};
 use plimsoll::model::program::{Carries, ProgramOptions, Sharing};
+use plimsoll::model::structure::Relation;
 use plimsoll::model::{Bytes, Setup};
+use plimsoll::plan::ProblemKind;
 use plimsoll::run::Limits;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// The graph, and what its file leaves open.
@@ -231,6 +234,13 @@ pub struct PlanArgs {
     /// paper and by --solver, each for at most 10 s unless limits are given; --output takes the rows
     #[arg(long, conflicts_with_all = ["joint", "branches", "instance", "orders", "tensors", "plot"])]
     pub compare: bool,
+    /// Who may share memory, from the structure of the graph: schedule, streams=K, reachable or mutex, each region on its own;
+    /// or compare: all of them side by side, each solver for at most 10 s unless limits are given, --output takes the rows
+    #[arg(long, value_name = "RELATION", conflicts_with_all = ["joint", "branches", "compare", "tensors"])]
+    pub conflicts: Option<ConflictsArg>,
+    /// With --conflicts: offsets, scattered (tensors may be cut into pieces) or pools [default: offsets]
+    #[arg(long, value_name = "PROBLEM", requires = "conflicts")]
+    pub problem: Option<ProblemKind>,
     #[command(flatten)]
     pub control: ControlArgs,
     #[command(flatten)]
@@ -256,6 +266,26 @@ pub struct PlanArgs {
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,
+}
+
+/// A relation of conflicts, or all of them.
+#[derive(Clone, Copy, Debug)]
+pub enum ConflictsArg {
+    /// This one.
+    By(Relation),
+    /// Side by side.
+    Compare,
+}
+
+impl FromStr for ConflictsArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "compare" {
+            return Ok(Self::Compare);
+        }
+        text.parse().map(Self::By).map_err(|reason: String| format!("{reason}, compare"))
+    }
 }
 
 /// How operators and the regions they own pass tensors on.

@@ -5,18 +5,22 @@ mod graph;
 mod measure;
 mod overlap;
 mod spill;
+mod tiers;
 
 pub use fuse::FuseArgs;
-pub use graph::{EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once};
+pub use graph::{
+    BoundaryArg, ConflictsArg, EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once,
+};
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
 pub use spill::SpillArgs;
+pub use tiers::{FusionArg, TiersArgs};
 
 use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
 use crate::output;
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use plimsoll::model::csv::{Endpoints, ReadOptions, read_instance_file};
 use plimsoll::model::{Bytes, Instance};
 use plimsoll::plan::ProblemKind;
@@ -61,13 +65,16 @@ enum Command {
     /// Run the timelines that `overlap` makes on this machine, and compare with what was predicted
     #[command(after_help = EXIT_CODES)]
     Measure(MeasureArgs),
+    /// Run operators as one: which, how much that covers, and how far from the most it is
+    #[command(after_help = EXIT_CODES)]
+    Fuse(FuseArgs),
+    /// Which tensor lives in which of several memories: least transfer time, and how far from it
+    #[command(after_help = EXIT_CODES)]
+    Tiers(TiersArgs),
     /// Choose what goes to the slower tier where memory does not suffice, and say what is missing
     #[command(after_help = EXIT_CODES, mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
         .help("An instance (.csv), a graph (.json) or a model (.onnx, .tflite)")))]
     Spill(SpillArgs),
-    /// Run operators as one: which, how much that covers, and how far from the most it is
-    #[command(after_help = EXIT_CODES)]
-    Fuse(FuseArgs),
     /// Compute published results again and put them beside what was printed
     #[command(after_help = EXIT_CODES)]
     Reproduce(ReproduceArgs),
@@ -360,6 +367,7 @@ pub fn main() -> u8 {
         Command::Order(args) => commands::order::main(&args),
         Command::Plan(args) => commands::plan::main(&args),
         Command::Overlap(args) => commands::overlap::main(&args),
+        Command::Tiers(args) => commands::tiers::main(&args),
         Command::Fuse(args) => commands::fuse::main(&args),
         Command::Measure(args) => commands::measure::main(&args),
         Command::Spill(args) => commands::spill::main(&args),
@@ -381,9 +389,9 @@ fn usage(error: &clap::Error) -> u8 {
             output::print(&text).map_or_else(|failure| failure.code, |()| ANSWERED)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            output::complain(
-                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, spill, fuse, reproduce, generate, list (see --help)",
-            );
+            let command = Cli::command();
+            let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+            output::complain(&format!("no command given; commands are {} (see --help)", names.join(", ")));
             BAD_INPUT
         }
         _ => {
@@ -402,7 +410,6 @@ mod tests {
 
     #[test]
     fn the_arguments_are_consistent() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 

@@ -13,6 +13,7 @@ pub mod plan;
 pub mod reproduce;
 pub mod solve;
 pub mod spill;
+pub mod tiers;
 pub mod verify;
 
 use plimsoll::external::quote;

@@ -36,6 +36,7 @@ use super::time::Time;
 use crate::graph::{Graph, Operator};
 use crate::units::{Bytes, OperatorId};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -180,26 +181,26 @@ struct RawRates {
 }
 
 /// Where things are in the text, for messages.
-struct Source<'a> {
-    file: &'a str,
-    text: &'a str,
+pub(crate) struct Source<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
 }
 
 impl Source<'_> {
-    fn line(&self, at: usize, reason: impl Into<String>) -> MachineError {
+    pub fn line(&self, at: usize, reason: impl Into<String>) -> MachineError {
         let line = self.text.bytes().take(at).filter(|&byte| byte == b'\n').count();
         let text = self.text.lines().nth(line).unwrap_or_default().trim().to_owned();
         MachineError::Line { file: self.file.to_owned(), line: line + 1, reason: reason.into(), text }
     }
 
-    fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, MachineError> {
+    pub fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, MachineError> {
         match *value.get_ref() {
             0 => Err(self.line(value.span().start, format!("{what} must be positive"))),
             value => Ok(value),
         }
     }
 
-    fn rate(&self, value: &Spanned<f64>) -> Result<u64, MachineError> {
+    pub fn rate(&self, value: &Spanned<f64>) -> Result<u64, MachineError> {
         let rate = value.get_ref().round();
         if (1.0..=1e18).contains(&rate) {
             Ok(rate as u64)
@@ -208,7 +209,7 @@ impl Source<'_> {
         }
     }
 
-    fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, MachineError> {
+    pub fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, MachineError> {
         let Some(value) = value else { return Ok(Time::ZERO) };
         let time = Time::from_seconds(*value.get_ref()).filter(|_| *value.get_ref() <= 1e6);
         time.ok_or_else(|| self.line(value.span().start, "seconds must be from 0 to 1e6"))
@@ -221,17 +222,7 @@ impl Machine {
     /// # Errors
     /// See [`MachineError`].
     pub fn find(name: &str) -> Result<Self, MachineError> {
-        if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
-            return Self::parse(name, text);
-        }
-        let path = Path::new(name);
-        if !path.exists() && path.extension().is_none() {
-            let known = PRESETS.map(|(preset, _)| preset).join(", ");
-            return Err(MachineError::Unknown { name: name.to_owned(), known });
-        }
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| MachineError::Io { file: name.to_owned(), source })?;
-        Self::parse(name, &text)
+        Self::parse(name, &described(name, &PRESETS)?)
     }
 
     /// The machine a text describes; `file` is what messages call it, and its folder is where `times` is looked for.
@@ -354,6 +345,20 @@ impl Machine {
         let bytes = tensors.map(|&tensor| u128::from(graph.tensor(tensor).bytes.get())).sum::<u128>();
         Time::at_rate(u64::try_from(bytes).ok()?, rates.bytes.unwrap_or(self.bytes_per_second))
     }
+}
+
+/// The text of the preset of a name, or else of the file of that name.
+pub(crate) fn described<'a>(name: &str, presets: &[(&str, &'a str)]) -> Result<Cow<'a, str>, MachineError> {
+    if let Some((_, text)) = presets.iter().find(|(preset, _)| *preset == name) {
+        return Ok(Cow::Borrowed(text));
+    }
+    let path = Path::new(name);
+    if !path.exists() && path.extension().is_none() {
+        let known: Vec<&str> = presets.iter().map(|(preset, _)| *preset).collect();
+        return Err(MachineError::Unknown { name: name.to_owned(), known: known.join(", ") });
+    }
+    let text = std::fs::read_to_string(path);
+    text.map(Cow::Owned).map_err(|source| MachineError::Io { file: name.to_owned(), source })
 }
 
 /// A basic string of TOML.

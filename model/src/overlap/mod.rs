@@ -21,7 +21,7 @@
 mod bound;
 mod check;
 mod instructions;
-mod machine;
+pub(crate) mod machine;
 mod prefix_sums;
 mod problem;
 mod program;

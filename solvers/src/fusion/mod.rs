@@ -1,24 +1,20 @@
 //! Fusions of greatest coverage: weighted set packing over the matches of patterns.
 //!
-//! Matches that share operators form components, solved one by one. [`ExactFusion`] goes through the places of a component in their order and
-//! keeps, for every set of later places that are taken already, the most relations optimised so far: two choices that leave
-//! the same places free are one state. A state is left where even what free places cost
-//! ([`fusion_prices`]) cannot lift it above the best choice known. Chains of overlapping patterns have few such
-//! sets, as a match reaches a few places ahead only.
+//! Matches that share operators form components, solved one by one: by prices of operators
+//! ([`fusion_prices`]) where the greedy choice meets them, else by taking the component apart at an operator, again and again.
 
 #[cfg(feature = "ilp")]
 mod ilp;
+mod split;
 
 #[cfg(feature = "ilp")]
 pub use ilp::FusionIlp;
 use plimsoll_heuristics::LongestMatch;
 use plimsoll_model::fusion::{
-    Fuser, FuserEntry, FusionBound, FusionOutcome, FusionProblem, FusionWitness, Match, PRICE_UNIT,
-    fusion_prices, priced,
+    Fuser, FuserEntry, FusionBound, FusionOutcome, FusionProblem, FusionWitness, fusion_prices, priced,
 };
 use plimsoll_model::{Budget, Kind, SolveError, Stats, Stop};
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use split::Splitter;
 
 const NAME: &str = "exact";
 
@@ -27,7 +23,7 @@ pub const FUSERS: &[FuserEntry] = &[
     FuserEntry {
         name: NAME,
         kind: Kind::Exact,
-        about: "operator by operator over sets of taken ones, cut by prices; component by component",
+        about: "takes components of matches apart at an operator, cut by prices, and remembers the parts",
         source: "own; weighted set packing, weak duality",
         build: |_| Box::new(ExactFusion),
     },
@@ -48,7 +44,7 @@ pub const FUSERS: &[FuserEntry] = &[
     },
 ];
 
-/// The search described [above](self). Reads no seed and uses one thread; a node is a state.
+/// The search described [above](self). Reads no seed and uses one thread; a node is a component.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactFusion;
 
@@ -76,11 +72,10 @@ impl Fuser for ExactFusion {
                 chosen.extend(greedy);
                 continue;
             }
-            match (Component { problem, prices: &prices, matches: &component, floor: value }).best(budget) {
+            match Splitter::new(problem).best(&component, budget) {
                 Ok(best) => {
-                    let best = best.unwrap_or(greedy);
-                    bound += problem.optimised(&best);
-                    chosen.extend(best);
+                    bound += best.optimised;
+                    chosen.extend(&best.chosen);
                 }
                 Err(why) => {
                     stop = Some(why);
@@ -97,104 +92,6 @@ impl Fuser for ExactFusion {
         let stats = Stats { nodes: budget.nodes() - before, ..Stats::default() };
         let bound = FusionBound { value: bound, witness };
         Ok(FusionOutcome::conclude(problem, chosen, bound, stop.unwrap_or(Stop::Completed), stats))
-    }
-}
-
-/// Matches that share operators with each other and nobody else.
-struct Component<'a> {
-    problem: &'a FusionProblem,
-    prices: &'a [u64],
-    /// Ascending, so by first place.
-    matches: &'a [usize],
-    /// Relations of a choice known: only better ones are looked for.
-    floor: usize,
-}
-
-/// How a state came about.
-#[derive(Clone, Copy)]
-struct State {
-    optimised: usize,
-    /// Price of everything still free.
-    left: u64,
-    /// Where it is among the steps taken; the first is none.
-    last: usize,
-}
-
-impl Component<'_> {
-    fn one(&self, at: usize) -> &Match {
-        &self.problem.matches()[at]
-    }
-
-    /// The best choice, ascending, if it is better than the floor.
-    fn best(&self, budget: &mut Budget) -> Result<Option<Vec<usize>>, Stop> {
-        let mut places: Vec<usize> =
-            self.matches.iter().flat_map(|&at| self.one(at).places.iter().copied()).collect();
-        places.sort_unstable();
-        places.dedup();
-        let all: u64 = places.iter().map(|&place| self.prices[place]).sum();
-        // Steps taken: which match, after which step.
-        let mut steps: Vec<(Option<usize>, usize)> = vec![(None, 0)];
-        let start = State { optimised: 0, left: all, last: 0 };
-        let mut states: BTreeMap<Vec<usize>, State> = BTreeMap::from([(Vec::new(), start)]);
-        let mut first = 0;
-        for place in places {
-            let from = first;
-            while first < self.matches.len() && self.one(self.matches[first]).places[0] == place {
-                first += 1;
-            }
-            let begin = &self.matches[from..first];
-            let mut next: BTreeMap<Vec<usize>, State> = BTreeMap::new();
-            for (taken, state) in states {
-                if let Some(stop) = budget.tick() {
-                    return Err(stop);
-                }
-                if taken.first() == Some(&place) {
-                    self.offer(&mut next, taken[1..].to_vec(), state);
-                    continue;
-                }
-                let left = state.left - self.prices[place];
-                for &at in begin {
-                    let one = self.one(at);
-                    let rest = &one.places[1..];
-                    if rest.iter().any(|place| taken.binary_search(place).is_ok()) {
-                        continue;
-                    }
-                    let mut with = [&taken[..], rest].concat();
-                    with.sort_unstable();
-                    let left = left - rest.iter().map(|&place| self.prices[place]).sum::<u64>();
-                    let optimised = state.optimised + one.optimised;
-                    let after = State { optimised, left, last: steps.len() };
-                    if self.offer(&mut next, with, after) {
-                        steps.push((Some(at), state.last));
-                    }
-                }
-                self.offer(&mut next, taken, State { left, ..state });
-            }
-            states = next;
-        }
-        let best = states.into_values().max_by_key(|state| state.optimised);
-        Ok(best.filter(|state| state.optimised > self.floor).map(|state| {
-            let (mut chosen, mut at) = (Vec::new(), state.last);
-            while let (Some(one), before) = steps[at] {
-                chosen.push(one);
-                at = before;
-            }
-            chosen.sort_unstable();
-            chosen
-        }))
-    }
-
-    /// Keeps a state unless it cannot exceed the floor, or one with the same places taken is as good. Says whether it did.
-    fn offer(&self, states: &mut BTreeMap<Vec<usize>, State>, taken: Vec<usize>, state: State) -> bool {
-        if state.optimised + (state.left / PRICE_UNIT) as usize <= self.floor {
-            return false;
-        }
-        match states.entry(taken) {
-            Entry::Vacant(entry) => drop(entry.insert(state)),
-            Entry::Occupied(entry) if entry.get().optimised >= state.optimised => return false,
-            Entry::Occupied(mut entry) => drop(entry.insert(state)),
-        }
-        true
     }
 }
 
