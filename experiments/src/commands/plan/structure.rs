@@ -28,7 +28,10 @@ pub fn plan(
 ) -> Result<u8, Failure> {
     let problem = args.problem.unwrap_or(ProblemKind::Offsets);
     let orders = run.order(&import.graph)?;
-    match choose(registry, Some(&args.solver), Some(problem))? {
+    // What is the default of most problems is none of pools.
+    let solver =
+        Some(args.solver.as_str()).filter(|solver| problem != ProblemKind::Pools || *solver != "exact");
+    match choose(registry, solver, Some(problem))? {
         Choice::Offsets(entry) => place(args, import, run, &orders, relation, entry),
         Choice::Scattered(entry) => place(args, import, run, &orders, relation, entry),
         Choice::Pools(entry) => place(args, import, run, &orders, relation, entry),

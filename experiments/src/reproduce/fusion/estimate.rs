@@ -84,7 +84,9 @@ pub(super) fn platform(context: &Context<'_>, found: &mut Reproduction) -> Resul
     );
     found.section("The described platform by the model of tiers");
     found.table(table);
-    notes.into_iter().for_each(|note| found.line(note));
+    for note in notes {
+        found.line(note);
+    }
     Ok(())
 }
 
