@@ -47,6 +47,7 @@
 //! | [`measure`] | schedules run on this machine, against what was predicted |
 //! | [`external`] | anybody's binary, the same way |
 //! | [`reproduce`] | published results, computed again |
+//! | [`mod@sweep`] | many runs described by one file, each in a process of its own |
 //! | [`report`] | tables, rows, summaries, maps |
 
 pub use plimsoll_datasets as datasets;
@@ -67,5 +68,6 @@ pub mod reproduce;
 pub mod run;
 pub mod spill;
 pub mod suite;
+pub mod sweep;
 
 pub use registry::{LeftOut, Registry, left_out, registry};

@@ -4,11 +4,13 @@ mod graph;
 mod measure;
 mod overlap;
 mod spill;
+mod sweep;
 
 pub use graph::{EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once};
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
 pub use spill::SpillArgs;
+pub use sweep::{MergeArgs, SweepArgs};
 
 use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
@@ -44,6 +46,15 @@ enum Command {
     /// Run many algorithms on many instances and compare them with the best proven bound
     #[command(after_help = EXIT_CODES)]
     Bench(BenchArgs),
+    /// Attempt all runs that a file describes, each in a process of its own; go on where it was cut short
+    #[command(after_help = EXIT_CODES)]
+    Sweep(SweepArgs),
+    /// Join the shards of a sweep
+    #[command(after_help = EXIT_CODES)]
+    Merge(MergeArgs),
+    /// Serve runs of a sweep on standard input and output
+    #[command(hide = true)]
+    SweepWorker,
     /// Read a model: its operators, tensors, weights
     #[command(after_help = EXIT_CODES)]
     Import(ImportArgs),
@@ -350,6 +361,9 @@ pub fn main() -> u8 {
         Command::Solve(args) => commands::solve::main(&args),
         Command::Verify(args) => commands::verify::main(&args),
         Command::Bench(args) => commands::bench::main(&args),
+        Command::Sweep(args) => commands::sweep::main(&args),
+        Command::Merge(args) => commands::merge::main(&args),
+        Command::SweepWorker => commands::sweep::worker(),
         Command::Import(args) => commands::import::main(&args),
         Command::Order(args) => commands::order::main(&args),
         Command::Plan(args) => commands::plan::main(&args),
@@ -375,7 +389,7 @@ fn usage(error: &clap::Error) -> u8 {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             output::complain(
-                "no command given; commands are solve, verify, bench, import, order, plan, overlap, measure, spill, reproduce, generate, list (see --help)",
+                "no command given; commands are solve, verify, bench, sweep, merge, import, order, plan, overlap, measure, spill, reproduce, generate, list (see --help)",
             );
             BAD_INPUT
         }
