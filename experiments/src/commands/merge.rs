@@ -18,7 +18,7 @@ pub fn main(args: &MergeArgs) -> Result<u8, Failure> {
             "rows": merged.rows,
             "refused": merged.refused,
             "missing": merged.missing,
-            "out": args.out,
+            "out": args.out.display().to_string(),
         }))?;
     } else {
         let missing = merged.missing.as_ref().map_or_else(String::new, |why| format!("missing      {why}\n"));

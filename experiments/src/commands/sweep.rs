@@ -50,7 +50,7 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
             "overhead_seconds": report.overhead(jobs),
             "jobs": jobs,
             "shard": args.shard.map(|shard| shard.to_string()),
-            "out": out,
+            "out": out.display().to_string(),
         }))?;
     } else {
         output::print(&text(&report, jobs, out))?;
@@ -172,14 +172,15 @@ fn submit(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<u8, Failure> {
         command: &command,
         environment: &environment,
     };
+    scripts.check(&sweep.resolved())?;
     let written = scripts.write()?;
     let jobs = if args.no_submit || !slurm::is_there() { None } else { Some(written.submit()?) };
     if args.json {
         output::print_json(&json!({
             "runs": runs,
             "shards": array,
-            "array_script": written.array,
-            "merge_script": written.merge,
+            "array_script": written.array.display().to_string(),
+            "merge_script": written.merge.display().to_string(),
             "array_job": jobs.as_ref().map(|jobs| &jobs.0),
             "merge_job": jobs.as_ref().map(|jobs| &jobs.1),
         }))?;

@@ -1,6 +1,7 @@
 //! A sweep on a cluster under Slurm: an array job, a shard per task, and a job that joins the shards after it.
 
 use super::SweepError;
+use super::record::{Record, Resolved, Shard};
 use crate::external::quote;
 use plimsoll_model::csv::write_atomically;
 use std::io;
@@ -72,6 +73,27 @@ impl Scripts<'_> {
         Ok(written)
     }
 
+    /// Refuses shards of another sweep, or of another number of tasks, that an earlier call left in the folder: every task would.
+    ///
+    /// # Errors
+    /// [`SweepError::Other`].
+    pub fn check(&self, sweep: &Resolved) -> Result<(), SweepError> {
+        for part in 1..=self.array {
+            let folder = self.out.join(SHARDS).join(part.to_string());
+            let Some(record) = Record::read(&folder)? else { continue };
+            let here = Shard { part, of: self.array };
+            let difference = match record.shard {
+                Some(there) if there == here => record.sweep.difference(sweep),
+                Some(there) => Some(format!("shard {there} there, {here} here")),
+                None => Some(format!("all runs there, shard {here} here")),
+            };
+            if let Some(difference) = difference {
+                return Err(SweepError::Other { folder, difference });
+            }
+        }
+        Ok(())
+    }
+
     fn head(&self, name: &str, more: &str) -> String {
         let options = if self.options.trim().is_empty() {
             String::new()
@@ -86,10 +108,10 @@ impl Scripts<'_> {
     }
 
     fn array_script(&self, out: &Path, folder: &Path) -> Result<String, SweepError> {
-        let Self { array, jobs, .. } = self;
-        // Logs are named by number of job and task; a percent sign in the folder would be read as such a name.
-        let log = folder.join("array-%A-%a.log");
-        let more = format!("#SBATCH --array=1-{array}\n#SBATCH --output={}\n", directive(&log));
+        let (array, jobs) = (self.array, self.jobs);
+        let cpus = if jobs > 1 { format!("#SBATCH --cpus-per-task={jobs}\n") } else { String::new() };
+        let log = directive(folder, "array-%A-%a.log");
+        let more = format!("#SBATCH --array=1-{array}\n#SBATCH --output={log}\n{cpus}");
         Ok(format!(
             "{}exec {} sweep {} --out {}/\"$SLURM_ARRAY_TASK_ID\" --shard \"$SLURM_ARRAY_TASK_ID\"/{array} --jobs {jobs}\n",
             self.head("plimsoll-sweep", &more),
@@ -100,7 +122,7 @@ impl Scripts<'_> {
     }
 
     fn merge_script(&self, out: &Path, folder: &Path) -> String {
-        let more = format!("#SBATCH --output={}\n", directive(&folder.join("merge-%j.log")));
+        let more = format!("#SBATCH --output={}\n", directive(folder, "merge-%j.log"));
         let shards: Vec<String> =
             (1..=self.array).map(|part| word(&out.join(SHARDS).join(part.to_string()))).collect();
         format!(
@@ -158,8 +180,8 @@ fn word(path: &Path) -> String {
     quote(&path.to_string_lossy())
 }
 
-/// A path as a value behind `#SBATCH`, where quotes are double.
-fn directive(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text.into_owned() }
+/// A file as a value behind `#SBATCH`, where quotes are double; only the name stands for numbers of job and task.
+fn directive(folder: &Path, name: &str) -> String {
+    let text = format!("{}/{name}", folder.to_string_lossy().replace('%', "%%"));
+    if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }
 }

@@ -178,7 +178,9 @@ fn present(
         match own {
             Some(own) if own.key == row.key && shard.is_none_or(|shard| shard.has(row.run)) => {}
             _ => {
-                return Err(wrong(format!("run {} with key {} is not of this sweep", row.run, row.key)).into());
+                return Err(
+                    wrong(format!("run {} with key {} is not of this sweep", row.run, row.key)).into()
+                );
             }
         }
         if std::mem::replace(&mut has[row.run as usize], true) {
