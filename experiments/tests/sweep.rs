@@ -205,8 +205,7 @@ fn a_sweep_goes_on_from_any_byte() {
         let piece = &whole[..length];
         let kept = piece.matches('\n').count().saturating_sub(1);
         assert_eq!(json["kept"].as_u64(), Some(kept as u64), "{length}");
-        assert_eq!(json["torn_bytes"] != 0, !piece.is_empty() && !piece.ends_with('
-'));
+        assert_eq!(json["torn_bytes"] != 0, !piece.is_empty() && !piece.ends_with('\n'));
         assert_eq!(steady(&scratch, "a"), wanted, "{length}");
     }
     // Rows taken away from the middle come back to their place.

@@ -158,28 +158,35 @@ impl Shared<'_> {
         if task.decide.is_some() && capacity.is_none() && task.problem != Orders::NAME {
             return Ok(Answer::without("skipped", "the instance has no capacity to decide"));
         }
-        if !slot.as_mut().is_some_and(Worker::is_fit) {
-            // The old one is gone before the new one begins.
-            *slot = None;
-            *slot = Some(Worker::start(self.start.worker)?);
-        }
-        let Some(worker) = slot else { return Err(SweepError::Worker("none is there".to_owned())) };
-        let job = Job {
-            problem: task.problem.to_owned(),
-            algorithm: task.algorithm.to_owned(),
-            seed: run.seed,
-            threads: task.threads,
-            capacity,
-            time: run.time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
-            nodes: run.nodes,
-        };
         let limit = run.time.map(|time| time.saturating_add(self.sweep.grace));
         let memory = self.sweep.memory;
-        match worker.ask(Question { input: run.input, name: &input.name, content, job, limit, memory }) {
-            Ok(answer) => Ok(answer),
-            Err(answer) => {
+        let mut again = true;
+        loop {
+            if !slot.as_mut().is_some_and(Worker::is_fit) {
+                // The old one is gone before the new one begins.
                 *slot = None;
-                Ok(answer)
+                *slot = Some(Worker::start(self.start.worker)?);
+            }
+            let Some(worker) = slot else { return Err(SweepError::Worker("none is there".to_owned())) };
+            let job = Job {
+                problem: task.problem.to_owned(),
+                algorithm: task.algorithm.to_owned(),
+                seed: run.seed,
+                threads: task.threads,
+                capacity,
+                time: run.time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
+                nodes: run.nodes,
+            };
+            let question = Question { input: run.input, name: &input.name, content, job, limit, memory };
+            match worker.ask(question) {
+                Ok(answer) => return Ok(answer),
+                Err(lost) => {
+                    *slot = None;
+                    // One that somebody ended between two runs is not this run's fault.
+                    if lost.asked || !std::mem::take(&mut again) {
+                        return Ok(lost.answer);
+                    }
+                }
             }
         }
     }

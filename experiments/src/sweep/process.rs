@@ -49,8 +49,17 @@ pub(super) struct Question<'a> {
     pub memory: Option<u64>,
 }
 
+/// What became of a run whose worker did not survive it.
+pub(super) struct Lost {
+    pub answer: Answer,
+    /// Whether the worker was asked at all, or was gone before.
+    pub asked: bool,
+}
+
 /// Why there is no reply.
 enum End {
+    /// It ended before it was asked.
+    Deaf,
     Gone,
     Late(Duration),
     Large(u64),
@@ -99,8 +108,8 @@ impl Worker {
         self.most < STALE && matches!(self.child.try_wait(), Ok(None)) && self.stdin.is_some()
     }
 
-    /// Asks for one run. `Err` holds what became of it where the worker did not survive.
-    pub fn ask(&mut self, question: Question<'_>) -> Result<Answer, Answer> {
+    /// Asks for one run.
+    pub fn ask(&mut self, question: Question<'_>) -> Result<Answer, Lost> {
         let started = Instant::now();
         let mut peak = None;
         let answer = self.exchange(question, &mut peak);
@@ -108,7 +117,9 @@ impl Worker {
         answer.map_err(|end| {
             let seconds = started.elapsed().as_secs_f64();
             let (status, why) = self.end(&end);
-            Answer { seconds: Some(seconds), peak_memory_bytes: peak, ..Answer::without(status, why) }
+            let (seconds, peak_memory_bytes) = (Some(seconds), peak);
+            let answer = Answer { seconds, peak_memory_bytes, ..Answer::without(status, why) };
+            Lost { answer, asked: !matches!(end, End::Deaf) }
         })
     }
 
@@ -136,7 +147,7 @@ impl Worker {
     /// Writes a request that fits into a pipe.
     fn send(&mut self, request: &Request) -> Result<(), End> {
         let line = line(request)?;
-        self.stdin.as_mut().ok_or(End::Gone)?.write_all(&line).map_err(|_| End::Gone)
+        self.stdin.as_mut().ok_or(End::Deaf)?.write_all(&line).map_err(|_| End::Deaf)
     }
 
     /// Writes a request of any size, on a thread of its own, as a worker that has stopped would never take it.
@@ -199,7 +210,7 @@ impl Worker {
                 self.kill();
                 ("out-of-memory", format!("killed with {bytes} bytes resident, above the limit"))
             }
-            End::Gone => {
+            End::Deaf | End::Gone => {
                 let status = self.status();
                 let errors = self.tail();
                 // What the allocator says before it ends the process.
