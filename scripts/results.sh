@@ -15,7 +15,11 @@
 #   large        a million buffers of each family
 #   orders       every order algorithm on generated graphs and, where PLIMSOLL_CORPORA is set, on real models
 #   overlap      every real model on every machine that is built in: schedules and fronts
+#   tiers        tensors in tiers of memory: S3's placement, local search, exact, on every real model and every built-in machine
+#   structure    conflicts from the structure of every graph: what safety under concurrency costs, and where a patent's rules go wrong
 #   branches     branches merged into blocks against the optimum: the paper's tables and figures, every scheme side by side
+#   spilling     what goes to a slower tier at three capacities: greedy, exact, on every graph
+#   fusion       groups of operators, greedy and proved, within units and across them: generated networks and real models
 #   reality      timelines executed on this machine beside what was predicted: needs two cores without other work, some minutes
 # With words, only those records: scripts/results.sh ablation robust
 #
@@ -25,7 +29,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders branches overlap reality"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders structure branches overlap tiers fusion spilling reality"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;
@@ -46,6 +50,10 @@ cargo build --release --locked --workspace
 binary="$release/plimsoll"
 prefix="${PLIMSOLL_RESULTS:-results}/$(date -u +%Y-%m-%d)-$(uname -m)"
 only=" $* "
+
+# What a failing command leaves half made is removed, so that the next call does not take it for a record.
+unfinished=()
+trap 'rm -rf "${unfinished[@]:-}"' EXIT
 
 wanted() {
     [ "$only" = "  " ] || [[ "$only" == *" $1 "* ]]
@@ -176,175 +184,5 @@ if wanted wide; then
 fi
 record large large --only '*-1000000' --problems offsets --solvers exact --time-limit 28
 
-# The code and the machine of a record.
-made_with() {
-    echo "- commit $(git rev-parse HEAD)$(test -z "$(git status --porcelain --untracked-files=no)" || echo ', with changes')"
-    echo "- $(rustc --version)"
-    echo "- $(awk -F': ' '/model name/ {print $2; exit}' /proc/cpuinfo 2>/dev/null || uname -m), $(nproc) threads"
-}
-
-# Rows of several runs as one table: the header of the first only.
-append_rows() { # from, to
-    if [ -e "$2" ]; then
-        tail -n +2 "$1" >>"$2"
-    else
-        cp "$1" "$2"
-    fi
-}
-
-# One graph after the other, each by every order algorithm: rows.csv as they come, summary.md with one line per graph.
-orders_record() {
-    local out=$1 scratch family graph
-    if [ -e "$out" ]; then
-        echo "$out is there already" >&2
-        exit 2
-    fi
-    scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' RETURN
-    while read -r family; do
-        # shellcheck disable=SC2086 # words of one line are arguments
-        (cd "$scratch" && "$binary" generate $family >/dev/null)
-    done <scripts/graphs.txt
-    local graphs=("$scratch"/*.json) options=()
-    if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
-        graphs+=("$PLIMSOLL_CORPORA"/onnx/*.onnx "$PLIMSOLL_CORPORA"/tflite/*.tflite)
-    fi
-    mkdir -p "$out"
-    for graph in "${graphs[@]}"; do
-        options=()
-        case "$graph" in
-            # One sequence of 512 samples with 64 of context.
-            */silero*) options=(--input-shape input=1x576 --input-shape state=2x1x128) ;;
-        esac
-        "$binary" order "$graph" "${options[@]+"${options[@]}"}" --compare --time-limit 10 --output "$scratch/rows.csv" >/dev/null
-        append_rows "$scratch/rows.csv" "$out/rows.csv"
-    done
-    awk -f scripts/orders.awk "$out/rows.csv" >"$out/summary.md"
-    {
-        echo "# Orders record"
-        echo
-        echo "Made by \`scripts/results.sh orders\`: \`plimsoll order GRAPH --compare --time-limit 10\` on the graphs that"
-        echo "\`scripts/graphs.txt\` generates and, where there are, on the ONNX and TFLite models of the corpora. One thread."
-        echo
-        made_with
-        echo
-        echo "| file | holds |"
-        echo "|---|---|"
-        echo "| \`rows.csv\` | one row per graph and algorithm: peak, bound, claim, seconds, of the body of the graph |"
-        echo "| \`summary.md\` | one line per graph, from the rows |"
-        echo
-        echo "Peaks and bounds are bytes alive: inputs and outputs in the arena while needed, weights outside, views shared,"
-        echo "nothing in place. Every order passed the checker. Seconds are those of the algorithm on the body."
-    } >"$out/README.md"
-}
-if wanted orders; then
-    orders_record "$prefix-orders"
-fi
-if wanted branches; then
-    if [ -e "$prefix-branches" ]; then
-        echo "$prefix-branches is there already" >&2
-        exit 2
-    fi
-    "$binary" reproduce S0 --out "$prefix-branches" >/dev/null
-fi
-
-# Every model on every machine: rows.csv with all schedules, front.csv with memory against makespan.
-overlap_record() {
-    local out=$1 scratch model machine options
-    if [ -e "$out" ]; then
-        echo "$out is there already" >&2
-        exit 2
-    fi
-    scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' RETURN
-    mkdir -p "$out"
-    for machine in luna ethos-u generic; do
-        for model in "$PLIMSOLL_CORPORA"/onnx/*.onnx "$PLIMSOLL_CORPORA"/tflite/*.tflite; do
-            options=(--machine "$machine" --boundary outside)
-            case "$model" in
-                *.onnx) options+=(--batch 1) ;;
-            esac
-            case "$model" in
-                */silero*) options+=(--input-shape input=1x576 --input-shape state=2x1x128) ;;
-            esac
-            # Exit code 1 says that nothing fits, which is a row too.
-            "$binary" overlap "$model" "${options[@]}" --output "$scratch/rows.csv" >/dev/null || [ $? -eq 1 ]
-            append_rows "$scratch/rows.csv" "$out/rows.csv"
-            rm -f "$scratch/front.csv"
-            "$binary" overlap "$model" "${options[@]}" --front --output "$scratch/front.csv" >/dev/null || [ $? -eq 1 ]
-            if [ -e "$scratch/front.csv" ]; then
-                append_rows "$scratch/front.csv" "$out/front.csv"
-            fi
-        done
-    done
-    awk -f scripts/overlap.awk "$out/rows.csv" >"$out/summary.md"
-    {
-        echo "# Overlap record"
-        echo
-        echo "Made by \`scripts/results.sh overlap\`: \`plimsoll overlap MODEL --machine MACHINE --boundary outside\`, and the same with"
-        echo "\`--front\`, on the ONNX (batch 1) and TFLite models of the corpora and all machines that are built in. One thread."
-        echo
-        made_with
-        echo
-        echo "| file | holds |"
-        echo "|---|---|"
-        echo "| \`rows.csv\` | one row per model, machine and schedule: makespan, bound, gap, claim, seconds |"
-        echo "| \`summary.md\` | one line per model and machine, from the rows |"
-        echo "| \`front.csv\` | memory on chip against makespan: every point worth having, with its bound |"
-        echo
-        echo "Times are of the modelled machines, picoseconds; \`seconds\` are those of the schedule on this one. Every timeline"
-        echo "passed the checker."
-    } >"$out/README.md"
-}
-if wanted overlap; then
-    if [ -z "${PLIMSOLL_CORPORA:-}" ]; then
-        echo "overlap is left out: PLIMSOLL_CORPORA is not set" >&2
-    else
-        overlap_record "$prefix-overlap"
-    fi
-fi
-
-# Chains, generated networks and, where there are, models, with weights as fast as memory allows and at the pace of slower ones.
-reality_record() {
-    local out=$1 scratch family pace
-    if [ -e "$out" ]; then
-        echo "$out is there already" >&2
-        exit 2
-    fi
-    scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' RETURN
-    for family in lenet5 vgg16 resnet18 inception "randwire-ws --seed 1"; do
-        # shellcheck disable=SC2086 # words of one line are arguments
-        (cd "$scratch" && "$binary" generate $family >/dev/null)
-    done
-    local graphs=("$scratch"/*.json)
-    if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
-        graphs+=("$PLIMSOLL_CORPORA"/onnx/light_*.onnx "$PLIMSOLL_CORPORA"/tflite/*.tflite)
-    else
-        echo "reality goes without models: PLIMSOLL_CORPORA is not set" >&2
-    fi
-    mkdir -p "$out"
-    while read -r pace options; do
-        # shellcheck disable=SC2086 # words of one line are arguments
-        "$binary" measure run "${graphs[@]}" --chains 8 --room 4194304 --repeat 7 --time-limit 60 $options \
-            --out "$out/$pace" >/dev/null
-    done <<'PACES'
-memory --startup 10e-6
-1GBps --bandwidth 1e9 --startup 20e-6
-200MBps --bandwidth 200e6 --startup 20e-6
-PACES
-    {
-        echo "# Reality record"
-        echo
-        echo "Made by \`scripts/results.sh reality\`: \`plimsoll measure run\` on eight random chains, generated networks and, where"
-        echo "there are, the ONNX and TFLite models of the corpora. One folder per memory outside: \`memory\` copies as fast as this"
-        echo "machine does, the others at 1 GB/s and 200 MB/s. Each has its own calibration, \`summary.md\`, and all samples."
-        echo
-        for pace in "$out"/*/; do
-            echo "- \`$(basename "$pace")\`: $(grep -m1 '^\*\*Median' "$pace/summary.md")"
-        done
-    } >"$out/README.md"
-}
-if wanted reality; then
-    reality_record "$prefix-reality"
-fi
+# Records of graphs, and timelines on this machine.
+. scripts/graph-records.sh

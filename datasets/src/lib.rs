@@ -39,4 +39,6 @@ pub use suite::{
     derived_thinned, embedded_suite, large_suite, packings_suite, scaling_suite,
 };
 pub use tflite::read_tflite;
-pub use worked::{Fact, Worked, cann, leading_gap, minimalloc_five, patent, pisarchyk_lee, worked_examples};
+pub use worked::{
+    Fact, Worked, cann, leading_gap, minimalloc_five, patent, patent_graph, pisarchyk_lee, worked_examples,
+};

@@ -2,6 +2,7 @@
 //!
 //! Lifetimes that a source writes inclusively, `[a, b]`, are half-open here, `[a, b + 1)`.
 
+use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
 
 /// A number known of a worked example.
@@ -62,12 +63,14 @@ fn derived(method: &'static str, value: u64) -> Fact {
     Fact { printed: false, ..printed(method, value) }
 }
 
+/// Memory of the operators 1 to 8 of the patent's example, M.
+const PATENT_SIZES: [u64; 8] = [5, 10, 8, 20, 2, 6, 15, 3];
+
 /// Eight operators and a table of who may not share with whom; the unit, M in the source, is one byte here.
 ///
 /// # Panics
 /// Never: the table is valid.
 pub fn patent() -> Worked {
-    let sizes = [5, 10, 8, 20, 2, 6, 15, 3];
     // Who is exclusive with whom, every pair once, numbered from 1 as in the source.
     let table = [
         (1, 2),
@@ -86,7 +89,7 @@ pub fn patent() -> Worked {
         (6, 7),
         (7, 8),
     ];
-    let buffers = (1..).zip(sizes).map(|(i, size): (u32, u64)| (i.to_string(), Bytes::new(size)));
+    let buffers = (1..).zip(PATENT_SIZES).map(|(i, size): (u32, u64)| (i.to_string(), Bytes::new(size)));
     let edges = table.map(|(a, b)| (a - 1, b - 1));
     let instance = Instance::from_conflicts("patent", buffers, edges).expect("a valid table");
     Worked {
@@ -98,6 +101,33 @@ pub fn patent() -> Worked {
         layout: Some(Layout::from_raw([0, 22, 32, 0, 20, 22, 28, 0])),
         facts: vec![printed("no-sharing", 69), printed("size-descending", 46), derived("clique-4-5-6-7", 43)],
     }
+}
+
+/// The graph of the patent's example, eight operators that make a tensor each, in M of one byte. The text lists its edges and
+/// says of one that it joins 6 and 8; its table of exclusive operators has 7 and 8 instead. `as_listed` takes the
+/// edges as they are listed; else 8 reads what 7 makes, which alone gives the table.
+///
+/// # Panics
+/// Never: the graph is valid.
+pub fn patent_graph(as_listed: bool) -> Graph {
+    let last = if as_listed { (6, 8) } else { (7, 8) };
+    let edges = [(1, 2), (2, 3), (2, 4), (2, 5), (3, 6), (4, 7), (6, 7), last];
+    let mut graph = GraphBuilder::new("patent");
+    let mut tensors = Vec::new();
+    for (operator, size) in (1..).zip(PATENT_SIZES) {
+        let is_output = edges.iter().all(|&(from, _)| from != operator);
+        let role = if is_output { Role::Output } else { Role::Activation };
+        tensors.push((graph.tensor(Tensor::new(operator.to_string(), size, role)), is_output));
+    }
+    let body = graph.body();
+    for operator in 1..=8usize {
+        let inputs = edges.iter().filter(|&&(_, to)| to == operator).map(|&(from, _)| tensors[from - 1].0);
+        let makes = [tensors[operator - 1].0];
+        graph.operator(body, Operator::new(format!("op{operator}"), "Op").reads(inputs).makes(makes));
+    }
+    let outputs: Vec<_> = tensors.iter().filter(|(_, is_output)| *is_output).map(|(id, _)| *id).collect();
+    graph.interface(body, [], outputs);
+    graph.build().expect("a valid graph")
 }
 
 /// Five tensors on which three ways of reusing blocks differ.

@@ -70,6 +70,8 @@ fn families_make_the_same_bytes_everywhere() {
         ("lenet5", "143c42b6"),
         ("vgg16", "af78fda5"),
         ("resnet18", "cf3c927a"),
+        ("yolov5s", "113b601f"),
+        ("yolox-nano", "536891f5"),
         ("randwire-ws", "7e6d03f9"),
         ("randwire-er", "3aedde8d"),
         ("randwire-ba", "0bbe341f"),

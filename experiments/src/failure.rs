@@ -56,10 +56,11 @@ impl From<plimsoll::graphs::GraphRunError> for Failure {
         match &error {
             GraphRunError::Nothing { .. } => Self { code: NOTHING_FOUND, message: error.to_string() },
             GraphRunError::Problem { .. }
+            | GraphRunError::Structure { .. }
             | GraphRunError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. } => {
                 Self::input(error)
             }
-            GraphRunError::Run { .. } => Self::internal(error),
+            GraphRunError::Run { .. } | GraphRunError::Races { .. } => Self::internal(error),
         }
     }
 }

@@ -7,9 +7,10 @@
 use crate::run::{Attempt, Limits, RunError, run};
 use plimsoll_model::graph::{Boundary, Graph, LivenessOptions, Storages};
 use plimsoll_model::order::{Order, OrderError, OrderProblem, around_bound};
+use plimsoll_model::structure::StructureError;
 use plimsoll_model::{
     Bytes, Entry, Instance, Joint, JointProblem, Layout, LowerBound, Offsets, OperatorId, Orders, Outcome,
-    RegionId, Setup, Silent, load, simple_bound,
+    Race, RegionId, Setup, Silent, load, simple_bound,
 };
 
 /// Why a graph could not be ordered or planned.
@@ -22,6 +23,26 @@ pub enum GraphRunError {
         region: String,
         /// Why.
         source: OrderError,
+    },
+    /// The conflicts of its structure are out of reach.
+    #[error("region '{region}': {source}")]
+    Structure {
+        /// Which region.
+        region: String,
+        /// Why.
+        source: StructureError,
+    },
+    /// A layout by the structure of the graph that the checker refused.
+    #[error("region '{region}', {algorithm}: {} pairs collide: {first}", .count)]
+    Races {
+        /// Which region.
+        region: String,
+        /// Which algorithm.
+        algorithm: &'static str,
+        /// How many pairs.
+        count: usize,
+        /// The first of them.
+        first: Box<Race>,
     },
     /// An algorithm failed, or its answer was refused.
     #[error("region '{region}', {algorithm}: {source}")]
@@ -213,7 +234,12 @@ impl GraphRun<'_> {
         Ok(PlannedRegion { ordered, instance, layout, joint_bound: found.lower_bound, seconds })
     }
 
-    fn storages(&self, graph: &Graph, region: RegionId, blocks: &[Bytes]) -> Result<Storages, GraphRunError> {
+    pub(crate) fn storages(
+        &self,
+        graph: &Graph,
+        region: RegionId,
+        blocks: &[Bytes],
+    ) -> Result<Storages, GraphRunError> {
         let block = |id: OperatorId| {
             let own = graph.operator(id).regions.iter().map(|region| blocks[region.index()]);
             own.max().unwrap_or(Bytes::ZERO)
@@ -248,7 +274,7 @@ fn refused(graph: &Graph, region: RegionId, source: OrderError) -> GraphRunError
     GraphRunError::Problem { region: graph.region(region).name.clone(), source }
 }
 
-fn outcome<S>(
+pub(crate) fn outcome<S>(
     graph: &Graph,
     region: RegionId,
     algorithm: &'static str,

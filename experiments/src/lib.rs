@@ -42,8 +42,11 @@
 //! | [`registry()`] | every algorithm of every problem |
 //! | [`mod@run`] | one algorithm, under limits, through the checker |
 //! | [`graphs`] | orders and plans of whole graphs, region by region |
+//! | [`structure`] | plans by conflicts from the structure of a graph, side by side |
 //! | [`branches`] | plans of graphs with branches and loops, scheme by scheme |
 //! | [`mod@overlap`] | schedules of whole graphs: weights fetched while operators compute |
+//! | [`mod@tiers`] | tensors of whole graphs in several memories |
+//! | [`mod@fusion`] | fusions of whole graphs, region by region |
 //! | [`measure`] | schedules run on this machine, against what was predicted |
 //! | [`external`] | anybody's binary, the same way |
 //! | [`reproduce`] | published results, computed again |
@@ -57,6 +60,7 @@ pub use plimsoll_solvers as solvers;
 
 pub mod branches;
 pub mod external;
+pub mod fusion;
 pub mod graphs;
 pub mod machine;
 pub mod measure;
@@ -67,7 +71,9 @@ pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod spill;
+pub mod structure;
 pub mod suite;
 pub mod sweep;
+pub mod tiers;
 
 pub use registry::{LeftOut, Registry, left_out, registry};

@@ -40,6 +40,22 @@ impl Machine {
     }
 }
 
+/// Bytes of the largest cache of the first processor, where the system says so.
+pub fn largest_cache() -> Option<u64> {
+    let folders = fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
+    let sizes = folders.filter_map(|folder| {
+        let text = fs::read_to_string(folder.ok()?.path().join("size")).ok()?;
+        let text = text.trim();
+        let units = [("K", 10), ("M", 20), ("G", 30)];
+        let (number, shift) = units
+            .iter()
+            .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)))
+            .unwrap_or((text, 0));
+        number.parse::<u64>().ok()?.checked_mul(1 << shift)
+    });
+    sizes.max()
+}
+
 impl Machine {
     /// Lines of a list in Markdown: version, commit, compiler, processor.
     pub fn facts(&self) -> String {

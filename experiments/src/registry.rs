@@ -1,6 +1,8 @@
 //! Every algorithm of every problem: what the command, the benchmark and the tests read, and nothing else.
 
+use plimsoll_model::fusion::FuserEntry;
 use plimsoll_model::overlap::ScheduleEntry;
+use plimsoll_model::tiers::PlacerEntry;
 use plimsoll_model::{Entry, Joint, Offsets, Orders, Pools, Scattered, Spilling};
 use plimsoll_solvers::LIBRARIES;
 
@@ -21,6 +23,10 @@ pub struct Registry {
     pub spilling: Vec<&'static Entry<Spilling>>,
     /// For timelines: when weights are fetched.
     pub schedules: Vec<&'static ScheduleEntry>,
+    /// For tiers of memory: which tensor lives where.
+    pub placers: Vec<&'static PlacerEntry>,
+    /// For fusions: which operators run as one.
+    pub fusers: Vec<&'static FuserEntry>,
     /// Exact solvers for the offset problem with one part switched off each, for ablation: found by their full name,
     /// never part of a default.
     pub variants: Vec<&'static Entry<Offsets>>,
@@ -30,12 +36,14 @@ pub struct Registry {
 pub fn registry() -> Registry {
     Registry {
         offsets: plimsoll_heuristics::OFFSETS.iter().chain(plimsoll_solvers::OFFSETS).collect(),
-        scattered: plimsoll_heuristics::SCATTERED.iter().collect(),
+        scattered: plimsoll_heuristics::SCATTERED.iter().chain(plimsoll_solvers::SCATTERED).collect(),
         pools: plimsoll_heuristics::POOLS.iter().chain(plimsoll_solvers::POOLS).collect(),
         orders: plimsoll_heuristics::ORDERS.iter().chain(plimsoll_solvers::ORDERS).collect(),
         joint: plimsoll_solvers::JOINT.iter().collect(),
         spilling: plimsoll_heuristics::SPILLING.iter().chain(plimsoll_solvers::SPILLING).collect(),
         schedules: plimsoll_heuristics::SCHEDULES.iter().chain(plimsoll_solvers::SCHEDULES).collect(),
+        placers: plimsoll_heuristics::PLACERS.iter().chain(plimsoll_solvers::PLACERS).collect(),
+        fusers: plimsoll_heuristics::FUSERS.iter().chain(plimsoll_solvers::FUSERS).collect(),
         variants: plimsoll_solvers::variants().collect(),
     }
 }
@@ -96,6 +104,16 @@ mod tests {
             assert!(schedules.insert(entry.name) && entry.name != "all", "{}", entry.name);
             let built = (entry.build)(plimsoll_model::overlap::ScheduleSetup::default());
             assert_eq!(built.name(), entry.name);
+        }
+        let mut placers = BTreeSet::new();
+        for entry in &registry.placers {
+            assert!(placers.insert(entry.name), "{}", entry.name);
+            assert_eq!((entry.build)(plimsoll_model::Setup::default()).name(), entry.name);
+        }
+        let mut fusers = BTreeSet::new();
+        for entry in &registry.fusers {
+            assert!(fusers.insert(entry.name), "{}", entry.name);
+            assert_eq!((entry.build)(plimsoll_model::Setup::default()).name(), entry.name);
         }
         let mut variants = BTreeSet::new();
         for entry in registry.variants {

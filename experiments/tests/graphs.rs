@@ -236,7 +236,7 @@ fn published_results_are_computed_again() {
     );
     let run = scratch.plimsoll(&["reproduce", "S9"]).exits(2);
     assert!(
-        run.stderr.contains("unknown paper 'S9'; known are all, luna (S0), mini-infer (S1), cann (S4)"),
+        run.stderr.contains("unknown paper 'S9'; known are all, luna (S0), mini-infer (S1), patent (S2), fusion (S3), cann (S4)"),
         "{}",
         run.stderr
     );

@@ -17,17 +17,27 @@ fn a_machine_is_calibrated_and_predicts() {
     let chip = ["--slice", "65536", "--bandwidth", "4e9", "--startup", "2e-6"];
     let files = ["-o", "m.toml", "--samples", "samples.csv", "--json"];
     let all = words(&["measure", "calibrate"], &words(&QUICK, &words(&chip, &files)));
-    let found = scratch.plimsoll(&all).exits(0).json();
+    // A machine that is busy with something else may determine no rates: that is said, and no defect.
+    let mut run = scratch.plimsoll(&all);
+    for _ in 0..4 {
+        if run.code == 3 {
+            assert!(run.stderr.contains("determine no rate"), "{}", run.stderr);
+            run = scratch.plimsoll(&all);
+        }
+    }
+    let found = run.exits(0).json();
     assert_eq!(found["rates"].as_array().unwrap().len(), 4);
     assert!(found["startup_seconds"].is_number() && found["bandwidth"].as_f64().unwrap() > 0.0);
     let samples = scratch.read("samples.csv");
-    assert!(samples.starts_with("schedule,run,what,operator,amount,seconds,beside\n"));
+    assert!(samples.starts_with("schedule,run,what,operator,amount,seconds,known_seconds,beside\n"));
     assert_eq!(samples.lines().count() as u64, found["samples"].as_u64().unwrap() + 1);
     scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
     let text = scratch.plimsoll(&["overlap", "net.json", "--machine", "m.toml"]).exits(0);
     assert!(text.stdout.contains("machine      this-machine: 67108864 bytes on chip"));
     let run = ["measure", "run", "net.json", "--machine", "m.toml", "--schedule", "ping-pong", "--json"];
-    let report = scratch.plimsoll(&words(&run, &QUICK)).exits(0).json();
+    let same = words(&QUICK, &["--bandwidth", "4e9", "--startup", "2e-6"]);
+    scratch.plimsoll(&words(&run, &QUICK)).refuses(&["'this-machine' is measured", "at most 4000.0 MB/s"]);
+    let report = scratch.plimsoll(&words(&run, &same)).exits(0).json();
     assert_eq!(report["schedules"].as_array().unwrap().len(), 1);
     let one = &report["schedules"][0];
     assert_eq!((one["graph"].as_str(), one["schedule"].as_str()), (Some("lenet5-0"), Some("ping-pong")));
@@ -84,10 +94,18 @@ fn bad_input_is_refused_in_one_line() {
     refused(&["calibrate", "-o", "a", "--samples", "a"], &["two outputs in one file"]);
     refused(&["calibrate", "--repeat", "0"], &["--repeat"]);
     let huge = ["measure", "run", "--chains", "1", "--machine", "luna", "--room", "99999999999"];
-    scratch.plimsoll(&words(&huge, &QUICK)).refuses(&["bytes on chip are more than the 16 GiB", "--room"]);
+    let huge = scratch.plimsoll(&words(&huge, &QUICK)).exits(3).stdout;
+    assert!(
+        huge.contains("left out: graph 'chain-0-rows-2': ") && huge.contains("more than the 16 GiB"),
+        "{huge}"
+    );
+    assert!(
+        huge.contains("left out: whether predictions are for this machine: 'luna' is not known"),
+        "{huge}"
+    );
     let nothing = words(&["measure", "run", "branches.json", "--machine", "luna"], &QUICK);
     let run = scratch.plimsoll(&nothing).exits(3);
     assert!(run.stdout.contains("nothing was measured"), "{}", run.stdout);
     let late = words(&["measure", "run", "--chains", "1", "--machine", "luna", "--time-limit", "0"], &QUICK);
-    assert!(scratch.plimsoll(&late).exits(3).stdout.contains("more than the 0 s allowed"));
+    assert!(scratch.plimsoll(&late).exits(3).stdout.contains("more than the 0 ps allowed"));
 }

@@ -36,6 +36,18 @@ fn graph(branch: bool) -> String {
     )
 }
 
+/// A test of 10 microseconds before every trip, and one more; 10 bytes of weights and 10 microseconds on every trip.
+const LOOP: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net", "tensors": [
+    { "name": "go", "bytes": 4, "role": "input" }, { "name": "y", "bytes": 4, "role": "output" },
+    { "name": "w", "bytes": 10, "role": "weight" }, { "name": "a", "bytes": 4 }, { "name": "b", "bytes": 4 },
+    { "name": "p", "bytes": 4 }, { "name": "q", "bytes": 4 } ],
+    "body": { "inputs": ["go"], "outputs": ["y"], "operators": [
+    { "name": "again", "kind": "While", "inputs": ["go"], "outputs": ["y"], "regions": [
+        { "name": "test", "inputs": ["p"], "outputs": ["a"], "operators": [
+            { "name": "t", "kind": "Conv", "inputs": ["p"], "outputs": ["a"], "cost": 10 } ] },
+        { "name": "step", "inputs": ["q"], "outputs": ["b"], "operators": [
+            { "name": "s", "kind": "Conv", "inputs": ["q", "w"], "outputs": ["b"], "cost": 10 } ] } ] } ] } }"#;
+
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
@@ -64,12 +76,16 @@ fn a_straight_graph_is_overlapped() {
     let ping_pong = &report["schedules"][1];
     assert_eq!((&ping_pong["claim"], &ping_pong["peak"]), (&Value::from("optimal"), &Value::from(28)));
     let trace = json(&scratch.read("trace.json"));
+    assert_eq!(
+        (&trace["otherData"]["segments"], &trace["otherData"]["segments_shown"]),
+        (&1.into(), &1.into())
+    );
     let events = trace["traceEvents"].as_array().unwrap();
     let transfer = events.iter().find(|event| event["cat"] == "transfer" && event["name"] == "two").unwrap();
     assert_eq!((&transfer["ts"], &transfer["dur"]), (&Value::from(10.0), &Value::from(10.0)));
     assert!(events.iter().any(|event| event["ph"] == "C"));
     assert!(scratch.read("gantt.svg").contains("two is fetched from 10.000 us for 10.000 us"));
-    assert!(scratch.read("list.csv").contains("body#0,DMAWait,1,two,,,\nbody#0,DMAStart,2,three,0,10,"));
+    assert!(scratch.read("list.csv").contains("body#0,DMAWait,1,two,,,,\nbody#0,DMAStart,2,three,0,10,"));
     let text =
         scratch.plimsoll(&["overlap", "net.json", "--machine", "luna", "--schedule", "eager"]).exits(0);
     assert!(text.stdout.contains("\neager "), "{}", text.stdout);
@@ -220,10 +236,24 @@ fn weights_are_fetched_before_the_branch_is_known() {
         guessed(&["--speculate", "cheap", "--chance", "1=1", "--chance", "2=0"])["guesses"][0]["wasted"],
         0.0
     );
+    // The likeliest has nothing to fetch: nothing is fetched for another.
+    scratch.write(
+        "bare.json",
+        graph(true).replace("[\"b\", \"w4\"]", "[\"b\"]").replace("[\"q\", \"w5\"]", "[\"q\"]"),
+    );
+    let words = ["overlap", "bare.json", "--machine", "unit.toml", "--json", "--speculate", "likely"];
+    let likely = |chance: &str| {
+        let report = json(&scratch.plimsoll(&[&words[..], &["--chance", chance]].concat()).exits(0).stdout);
+        report["speculation"]["guesses"].as_array().unwrap().len()
+    };
+    assert_eq!([likely("then=0"), likely("then=0.4"), likely("then=0.5")], [0, 0, 1]);
+    run(&["--speculate", "likely", "--chance", "nope=0.5", "--trace", "s.json", "--output", "s.csv"])
+        .exits(2);
+    assert!(!scratch.path("s.json").exists());
     for (chance, why) in [
         ("then=2", "a chance is from 0 to 1"),
         ("then", "not REGION=P"),
-        ("neither=0.5", "no such region"),
+        ("neither=0.5", "no such region; those of branches are 1:then, 2:else"),
         ("net=0.5", "not one of a branch"),
     ] {
         let stderr = run(&["--speculate", "best", "--chance", chance]).exits(2).stderr;
@@ -248,4 +278,129 @@ fn activations_lie_where_a_layout_has_them() {
         assert!(branch || of("alive") <= of("placed"), "{} {}", of("alive"), of("placed"));
         assert_eq!(makespan(&report("placed"), "exact"), makespan(&report("alive"), "exact"));
     }
+}
+
+/// Nothing needs memory.
+#[test]
+fn a_front_that_begins_at_nothing_is_drawn() {
+    let scratch = Scratch::new();
+    let empty = r#"{ "format": "plimsoll-graph", "version": 1, "name": "net", "tensors": [
+        { "name": "x", "bytes": 4, "role": "input" }, { "name": "y", "bytes": 4, "role": "output" } ],
+        "body": { "inputs": ["x"], "outputs": ["y"], "operators": [
+        { "name": "one", "kind": "Relu", "inputs": ["x"], "outputs": ["y"] } ] } }"#;
+    scratch.write("net.json", empty);
+    let words = ["overlap", "net.json", "--boundary", "outside", "--machine", "luna", "--front"];
+    let report =
+        json(&scratch.plimsoll(&[&words[..], &["--plot", "x.svg", "--json"]].concat()).exits(0).stdout);
+    assert_eq!(
+        (&report["points"][0]["memory"], &report["claim"]),
+        (&Value::from(0), &Value::from("optimal"))
+    );
+    assert!(scratch.read("x.svg").contains("memory on chip against makespan"));
+}
+
+#[test]
+fn fronts_say_what_they_have_not_found() {
+    let scratch = Scratch::new();
+    scratch.write("unit.toml", MACHINE);
+    scratch.write("net.json", graph(false));
+    let run = |more: &[&str]| {
+        let words = ["overlap", "net.json", "--machine", "unit.toml", "--front"];
+        scratch.plimsoll(&[&words[..], more].concat())
+    };
+    let alone = json(&run(&["--schedule", "exact", "--json", "--trace", "t.json"]).exits(0).stdout);
+    assert_eq!(
+        (&alone["claim"], &alone["lower_bound_ps"]),
+        (&Value::from("optimal"), &Value::from(40_000_000))
+    );
+    assert!(scratch.read("t.json").contains("traceEvents"));
+    // 8 bytes of activations and 10 of weights; two buffers want 28.
+    let none = run(&["--schedule", "ping-pong", "--capacity", "27"]).exits(3).stdout;
+    assert!(none.contains("unknown      none of these schedules fits on chip"), "{none}");
+    let never = json(&run(&["--capacity", "17", "--json"]).exits(1).stdout);
+    assert_eq!((&never["claim"], &never["points"]), (&Value::from("infeasible"), &Value::Array(Vec::new())));
+    assert!(never["reason"].as_str().unwrap().contains("operator 'one' needs 8 bytes"), "{never}");
+    // What would not be read is refused.
+    assert!(run(&["--buffers", "4"]).exits(2).stderr.contains("--buffers"));
+    assert!(run(&["--solver", "exact"]).exits(2).stderr.contains("--activations placed"));
+    let words = ["overlap", "net.json", "--machine", "unit.toml", "--free-order"];
+    let free = |more: &[&str]| scratch.plimsoll(&[&words[..], more].concat());
+    for option in [["--buffers", "4"], ["--solver", "exact"], ["--trips", "3"]] {
+        free(&option).exits(2);
+    }
+    let never = free(&["--capacity", "17"]).exits(1).stdout;
+    assert!(never.contains("infeasible   in the order of the file, operator 'one' needs 8 bytes"), "{never}");
+    assert!(!scratch.plimsoll(&["overlap", "--help"]).exits(0).stdout.contains("--weights"));
+}
+
+#[test]
+fn measured_times_are_those_of_operators_that_are_there() {
+    let scratch = Scratch::new();
+    scratch.write("unit.toml", MACHINE);
+    scratch.write("net.json", graph(false).replace("\"name\": \"two\", ", ""));
+    let run = |machine: &str, more: &[&str]| {
+        let words = ["overlap", "net.json", "--machine", machine, "--schedule", "synchronous"];
+        scratch.plimsoll(&[&words[..], more].concat())
+    };
+    scratch.write("times.csv", "operator,seconds\nConv#1,1e-3\n");
+    let report = json(&run("unit.toml", &["--times", "times.csv", "--json"]).exits(0).stdout);
+    assert_eq!(makespan(&report, "synchronous"), 50 + 1000);
+    scratch.write("wrong.csv", "operator,seconds\nConv#1,1e-3\nConv#7,1\nConv#8,1\n");
+    let wrong = run("unit.toml", &["--times", "wrong.csv"]).exits(2).stderr;
+    assert!(wrong.contains("wrong.csv: no operator that computes is called 'Conv#7' and 1 more"), "{wrong}");
+    // A machine may serve several graphs.
+    scratch.write("timed.toml", format!("{MACHINE}times = \"wrong.csv\"\n"));
+    let told = run("timed.toml", &[]).exits(0).stdout;
+    assert!(
+        told.starts_with("assumed      no operator that computes is called 'Conv#7' and 1 more"),
+        "{told}"
+    );
+}
+
+/// A loop of more trips than a picture has room for.
+#[test]
+fn shares_are_those_of_the_whole_run() {
+    let scratch = Scratch::new();
+    scratch.write("unit.toml", MACHINE);
+    scratch.write("net.json", LOOP);
+    let words = ["overlap", "net.json", "--machine", "unit.toml", "--schedule", "synchronous"];
+    let more = ["--trips", "60000", "--json", "--gantt", "g.svg"];
+    let report = json(&scratch.plimsoll(&[&words[..], &more].concat()).exits(0).stdout);
+    // 10 of 30 in every trip, and one test more.
+    let waiting = report["schedules"][0]["waiting_percent"].as_f64().unwrap();
+    assert!((waiting - 100.0 / 3.0).abs() < 0.01, "{waiting}");
+    assert!(scratch.read("g.svg").contains("the first 100\u{2009}000 of 120\u{2009}001 segments"));
+}
+
+/// What is fetched before the run is part of its time, in pictures and lists too.
+#[test]
+fn resident_weights_are_fetched_before_the_run() {
+    let scratch = Scratch::new();
+    scratch.write("goes.toml", MACHINE);
+    scratch.write("stays.toml", MACHINE.replace("[dma]", "resident_weights = true\n[dma]"));
+    scratch.write("net.json", LOOP);
+    let run = |machine: &str| {
+        let words = ["overlap", "net.json", "--machine", machine, "--schedule", "prefetch", "--trips", "3"];
+        let files = ["--resident", "10", "--trace", "t.json", "--gantt", "g.svg", "--instructions", "i.csv"];
+        scratch.plimsoll(&[&words[..], &files].concat()).exits(0).stdout
+    };
+    let text = run("goes.toml");
+    let bound = "lower bound  80.000 us (10.000 us for what is resident, then compute 70.000 us, transfers";
+    assert!(text.contains(bound), "{text}");
+    let trace = json(&scratch.read("t.json"));
+    let ends = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X");
+    let ends = ends.map(|event| event["ts"].as_f64().unwrap() + event["dur"].as_f64().unwrap());
+    let last = ends.fold(0.0, f64::max);
+    assert!((last - 80.0).abs() < 1e-9, "{last}");
+    assert!(
+        scratch.read("g.svg").contains("s is fetched from 0 ps for 10.000 us"),
+        "{}",
+        scratch.read("g.svg")
+    );
+    let list = scratch.read("i.csv");
+    let head = "segment,instruction,operator,name,channel,bytes,offset,size\npreload,DMAStart,,s,0,10,990,10\n\
+                preload,DMAWait,,s,,,,\n";
+    assert!(list.starts_with(head), "{list}");
+    assert!(run("stays.toml").contains("lower bound  70.000 us (compute 70.000 us"));
+    assert!(scratch.read("i.csv").contains("\nresident,Resident,,s,,10,990,10\n"));
 }

@@ -60,7 +60,8 @@ fn quoted_commands_print_what_is_quoted() {
 #[test]
 fn the_script_of_records_knows_its_words() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/results.sh");
-    let text = std::fs::read_to_string(script).unwrap();
+    let graphs = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/graph-records.sh");
+    let text = [script, graphs].map(|file| std::fs::read_to_string(file).unwrap()).concat();
     for word in [
         "benchmark",
         "scaling",
@@ -75,8 +76,12 @@ fn the_script_of_records_knows_its_words() {
         "wide",
         "large",
         "orders",
+        "structure",
         "branches",
         "overlap",
+        "tiers",
+        "fusion",
+        "spilling",
         "reality",
     ] {
         assert!(
@@ -148,6 +153,7 @@ fn quoted_targets_and_options_exist() {
         "--slurm-options",
         "--no-submit",
         "--partial",
+        "--conflicts",
     ] {
         assert!(README.contains(option) && help.contains(option), "{option}");
     }

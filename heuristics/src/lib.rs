@@ -1,6 +1,6 @@
 //! Fast answers, no proof.
 //!
-//! [`OFFSETS`], [`SCATTERED`], [`POOLS`], [`ORDERS`], [`SCHEDULES`] and [`SPILLING`] list every heuristic by name, with its source. All of them report the
+//! [`OFFSETS`], [`SCATTERED`], [`POOLS`], [`ORDERS`], [`SCHEDULES`], [`PLACERS`] and [`SPILLING`] list every heuristic by name, with its source. All of them report the
 //! simplest bound, so an answer that meets it is proved optimal; none proves more.
 //!
 //! ```
@@ -20,6 +20,7 @@
 //! ```
 
 mod ejection;
+mod fusion;
 mod heat;
 mod hill_climb;
 mod iterated;
@@ -35,10 +36,12 @@ mod ranks;
 mod registry;
 mod report;
 mod spill;
+pub mod tiers;
 mod two_level;
 mod valley;
 
 pub use ejection::EjectionSearch;
+pub use fusion::{FUSERS, LongestMatch};
 pub use heat::{Heat, Peak};
 pub use hill_climb::HillClimb;
 pub use iterated::{Effort, IteratedSearch};
@@ -52,5 +55,6 @@ pub use placement::{Abandoned, Arrangement, Fit, place};
 pub use pools::{Classes, PoolChoice, PoolGreedy, pool_bound};
 pub use registry::{OFFSETS, POOLS, SCATTERED};
 pub use spill::{GreedySpill, SPILLING, SpillChoice, cliques_above, greedy_spill, quick_layout, spill_bound};
+pub use tiers::PLACERS;
 pub use two_level::TwoLevel;
 pub use valley::{ValleyFit, ValleyWeights, long_first, valley_fit};

@@ -22,12 +22,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bits;
 mod bound;
 mod budget;
 mod certificate;
 mod check;
 mod conflict;
 pub mod csv;
+pub mod fusion;
 pub mod graph;
 mod instance;
 mod instance_error;
@@ -42,14 +44,17 @@ mod pairs;
 pub mod program;
 mod solver;
 mod spill;
+pub mod structure;
+pub mod tiers;
 mod topological;
 mod units;
 
+pub use bits::{BitMatrix, ones};
 pub use bound::{BoundError, LowerBound, Witness, simple_bound, stack_height, verify_bound};
 pub use budget::Budget;
 pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError};
 pub use check::execution;
-pub use check::{Violation, check_layout, check_pools, check_scattered};
+pub use check::{Race, Violation, check_layout, check_pools, check_scattered, races};
 pub use conflict::ConflictGraph;
 pub use instance::{Buffer, Instance, InstanceBuilder};
 pub use instance_error::InstanceError;
@@ -64,4 +69,4 @@ pub use solver::{
 };
 pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost};
 pub use topological::topological;
-pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, gcd};
+pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd};

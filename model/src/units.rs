@@ -93,6 +93,14 @@ index!(
     /// A region of a graph, by its position there; the first is the body.
     RegionId
 );
+index!(
+    /// A processing unit, by its position in a list of units.
+    UnitId
+);
+index!(
+    /// A tier of a machine, by its position there.
+    TierId
+);
 
 impl Bytes {
     /// No bytes.

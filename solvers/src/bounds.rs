@@ -4,11 +4,13 @@
 //! - *Aligned load*: where everything alive at a step lies at multiples of `a` bytes, every buffer but the topmost
 //!   takes its size rounded up to `a`; whoever is topmost, that saves at most the largest rounding. Tried for every
 //!   alignment that occurs, on the buffers whose alignment it divides, and for the common divisor of all.
-//! - *Clique*: sizes of buffers in mutual conflict, found by [`crate::clique`]; it goes beyond the load where
+//! - *Clique*: sizes of buffers in mutual conflict, found by one flow where a partial order allows it
+//!   ([`crate::scattered`]), else by [`crate::clique`]; it goes beyond the load where
 //!   separations or gaps join buffers that are not alive together, and replaces it where exclusions make it unsound.
 //! - *Fixed end*: where a fixed buffer ends.
 
 use crate::clique::heaviest_clique;
+use crate::scattered::poset::{POSET_BUFFERS, Poset};
 use plimsoll_heuristics::conflict_counts;
 use plimsoll_model::{
     BufferId, Bytes, ConflictGraph, Instance, LowerBound, Step, Witness, alive_at, gcd, simple_bound,
@@ -45,7 +47,7 @@ pub fn quick_bound(instance: &Instance) -> LowerBound {
         best.raise(aligned_load(instance));
     }
     let countable = instance.len() < CLIQUE_BUFFERS && !instance.is_interval();
-    if countable && conflicts(instance) <= CLIQUE_CONFLICTS {
+    if countable && (instance.len() <= POSET_BUFFERS || conflicts(instance) <= CLIQUE_CONFLICTS) {
         best.raise(clique_bound(instance));
     }
     best
@@ -56,13 +58,26 @@ pub(crate) fn conflicts(instance: &Instance) -> u64 {
     conflict_counts(instance).iter().sum::<u64>() / 2
 }
 
-/// The clique bound alone: the heaviest set in mutual conflict that the search found, its stack height taken with
-/// the common divisor of its alignments.
+/// The clique bound alone: the heaviest set in mutual conflict, its stack height taken with the common divisor of its
+/// alignments. Where compatible buffers follow each other in a partial order it is the heaviest antichain, by one flow; else the
+/// heaviest that a search found within its limits.
 pub fn clique_bound(instance: &Instance) -> LowerBound {
-    let graph = ConflictGraph::of(instance);
     let weights: Vec<u64> = instance.buffers().iter().map(|b| b.size().get()).collect();
-    let nodes = CLIQUE_NODES * 200 / (graph.len() as u64).max(200);
-    let clique = heaviest_clique(&graph, &weights, nodes).members;
+    let clique = Poset::of(instance).map_or_else(
+        || {
+            let graph = ConflictGraph::of(instance);
+            let nodes = CLIQUE_NODES * 200 / (graph.len() as u64).max(200);
+            heaviest_clique(&graph, &weights, nodes).members
+        },
+        |poset| {
+            let by_position: Vec<u64> = poset.order.iter().map(|&at| weights[at]).collect();
+            let clique = poset.solve(&by_position).clique;
+            let mut members: Vec<BufferId> =
+                clique.into_iter().map(|at| BufferId::at(poset.order[at])).collect();
+            members.sort_unstable();
+            members
+        },
+    );
     let mut best = LowerBound::trivial();
     for alignment in divisors(instance, &clique) {
         let aligned: Vec<BufferId> = clique

@@ -5,7 +5,8 @@
 //! 2. *orders*: one placement per order, each given up as soon as it reaches the best; where the sprint will not do, what
 //!    ends above the bound is moved to the front a few times; between small and large, and without a time limit, there is a first short
 //!    *iterate*;
-//! 3. *sprint*: some ten thousand nodes of [`Search`] aimed at the bound, which settles most instances of moderate size;
+//! 3. *sprint*: some ten thousand nodes of [`Search`] aimed at the bound, which settles most instances of moderate size; left out where
+//!    buffers are separated, more than a few;
 //! 4. *eject*: an ejection search on the best layout, before the sprint where the instance is not small;
 //! 5. *iterate*: an iterated search over orders, which settles some that are left and gives the rest a good layout early;
 //! 6. *search*: [`Search`] until the end.
@@ -69,6 +70,9 @@ const EJECT_TIME: f64 = 0.75;
 /// Above this many buffers there is no sprint: few nodes would not even place them all.
 const SPRINT_BUFFERS: usize = 5_000;
 const SPRINT_NODES: u64 = 60_000;
+
+/// Up to so many buffers the sprint comes first even where some are separated.
+const FEW_BUFFERS: usize = 24;
 
 /// Placements of the iterated search, in buffers put: so many, and so many per buffer; and the part of the time left.
 const ITERATE: (u64, u64, f64) = (400_000, 100, 0.5);
@@ -250,7 +254,10 @@ impl Phases<'_> {
     fn iterate(&mut self, (once, per_buffer, share): (u64, u64, f64)) -> Result<(), SolveError> {
         let wanted = once + per_buffer * self.instance.len() as u64;
         let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
-        let mut part = self.budget.part(Some(nodes), self.budget.time_left().map(|left| left.mul_f64(share)));
+        let part = self.budget.part(Some(nodes), self.budget.time_left().map(|left| left.mul_f64(share)));
+        // It knows the load alone, where there may be a better bound to stop at.
+        let bound = self.progress.bound.value;
+        let mut part = part.with_target(self.budget.target().map_or(bound, |target| target.max(bound)));
         // Incumbents are compared with ours before anybody is told.
         let outcome = IteratedSearch::new(self.setup.seed).solve(self.instance, &mut part, &mut Silent)?;
         self.budget.spend(part.nodes());
@@ -285,7 +292,9 @@ impl Solver<Offsets> for Exact {
             }
             phases.phase("eject", Phases::eject);
         }
-        if n <= SPRINT_BUFFERS {
+        // Nodes among separations are slow and see little: there the fast ones go first.
+        let late = !instance.separations().is_empty() && n > FEW_BUFFERS;
+        if n <= SPRINT_BUFFERS && !late {
             phases.phase("sprint", |p| p.search(Some(SPRINT_NODES)));
         }
         if n <= SMALL_BUFFERS {

@@ -3,7 +3,7 @@
 //! The features `ilp` and `smt`, both on by default, bring in HiGHS and z3, which take long to build and to load; all
 //! else, the default solvers among it, needs neither. [`LIBRARIES`] says what is there.
 //!
-//! [`OFFSETS`], [`POOLS`], [`ORDERS`], [`SCHEDULES`] and [`SPILLING`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
+//! [`OFFSETS`], [`SCATTERED`], [`POOLS`], [`ORDERS`], [`SCHEDULES`], [`PLACERS`] and [`SPILLING`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
 //! and exclusions; minimise, or decide at a capacity ([`plimsoll_model::Budget::with_target`]); stop on time or nodes.
 //! What they claim follows from value, bound and capacity alone ([`plimsoll_model::Outcome::conclude`]).
 //!
@@ -30,20 +30,29 @@ mod exact;
 // Some of what the two share serves only one of them.
 #[cfg_attr(not(all(feature = "ilp", feature = "smt")), allow(dead_code, unused_imports))]
 mod formulation;
+pub mod fusion;
 #[cfg(feature = "ilp")]
 pub mod ilp;
 pub mod joint;
+mod network;
 pub mod order;
 pub mod overlap;
 mod registry;
+pub mod scattered;
 pub mod search;
 #[cfg(feature = "smt")]
 pub mod smt;
 pub mod spill;
+pub mod tiers;
 pub mod windows;
 
 pub use brute::BruteForce;
 pub use exact::Exact;
+#[cfg(feature = "ilp")]
+pub use fusion::FusionIlp;
+pub use fusion::{ExactFusion, FUSERS, FusionBrute};
 pub use overlap::SCHEDULES;
-pub use registry::{JOINT, LIBRARIES, Library, OFFSETS, ORDERS, POOLS, variants};
+pub use registry::{JOINT, LIBRARIES, Library, OFFSETS, ORDERS, POOLS, SCATTERED, variants};
+pub use scattered::ScatteredExact;
 pub use spill::SPILLING;
+pub use tiers::PLACERS;

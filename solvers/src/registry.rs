@@ -5,8 +5,8 @@ use crate::order::{Method, OrderBrute, OrderSolver};
 use crate::search::learn::LearnRules;
 use crate::search::{Search, SearchParams};
 use crate::windows::WindowRules;
-use crate::{BruteForce, Exact};
-use plimsoll_model::{Entry, Joint, Kind, Offsets, Orders, Pools, Setup, Solver};
+use crate::{BruteForce, Exact, ScatteredExact};
+use plimsoll_model::{Entry, Joint, Kind, Offsets, Orders, Pools, Scattered, Setup, Solver};
 
 /// A library of others that some solvers stand on. Where the feature is off, they are not in the lists below.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +72,15 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         build: |_| Box::new(BruteForce),
     },
 ];
+
+/// Every exact solver for scattered layouts.
+pub const SCATTERED: &[Entry<Scattered>] = &[Entry {
+    name: "exact",
+    kind: Kind::Exact,
+    about: "least flow through the order of time where there is one, else stable sets by column generation",
+    source: "this project; Dilworth 1950, Gilmore and Gomory 1961, Farley 1990",
+    build: |setup| Box::new(ScatteredExact::new(setup)),
+}];
 
 /// Every exact solver for the shared-object problem.
 pub const POOLS: &[Entry<Pools>] = &[

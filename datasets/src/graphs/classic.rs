@@ -111,6 +111,10 @@ pub(super) fn vgg16(params: &Params) -> Result<Graph, GenerateError> {
         }
         map = net.pool(&format!("pool{block}"), "MaxPool", map, map.side / 2);
     }
+    params.at_most("classifier", 1)?;
+    if params.get("classifier") == 0 {
+        return net.net.finish(&[map.tensor]);
+    }
     for nth in [6, 7] {
         map = net.dense(&format!("fc{nth}"), map, 4096);
         map = net.relu(&format!("relu{nth}"), map);
@@ -172,6 +176,9 @@ mod tests {
         let vgg = make("vgg16", 1);
         assert_eq!(parameters(&vgg), 138_357_544);
         assert_eq!(arithmetic(&vgg, &weighty), 15_470_264_320);
+        let params = [("classifier".to_owned(), 0)].into();
+        let convolutions = GraphFamily::named("vgg16").unwrap().generate(0, &params).unwrap();
+        assert_eq!((parameters(&convolutions), convolutions.operators().len()), (14_714_688, 31));
         // 11 689 512 with batch normalisation, whose 9600 scales and shifts become the 4800 biases.
         assert_eq!(parameters(&make("resnet18", 1)), 11_689_512 - 4_800);
         assert_eq!(arithmetic(&make("resnet18", 1), &weighty), 1_814_073_344);

@@ -1,6 +1,6 @@
 //! Every family of generated graphs: the list that the command and the tests read.
 
-use super::{cells, classic, control, llm, shapes, wired};
+use super::{cells, classic, control, llm, shapes, wired, yolo};
 use crate::error::{GenerateError, at_least};
 use plimsoll_model::graph::Graph;
 use std::collections::BTreeMap;
@@ -112,6 +112,12 @@ const BYTES: GraphParam = param("bytes", 1024, "middle size of a tensor");
 const SPREAD: GraphParam = param("spread", 50, "sizes differ from the middle by at most so many percent");
 const PER_REGION: GraphParam = param("operators", 3, "operators per region, without those that own regions");
 
+const CLASSES: GraphParam = param("classes", 80, "classes of objects");
+const NORM: GraphParam =
+    param("norm", 0, "1: batch normalisation by operators of its own; 0: folded into biases");
+const SPLIT: GraphParam = param("split", 1, "1: SiLU is a sigmoid and a product; 0: one operator");
+const INT8: GraphParam = param("int8", 0, "1: everything takes one byte per element; 0: four");
+
 /// Parameters of both language models.
 const LLM: &[GraphParam] = &[
     param("layers", 40, "decoder layers"),
@@ -180,7 +186,10 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     GraphFamily {
         name: "vgg16",
         about: "VGG-16, configuration D (Simonyan, Zisserman 2015)",
-        params: &[BATCH],
+        params: &[
+            BATCH,
+            param("classifier", 1, "0: convolutions and pooling only; 1: the three dense layers too"),
+        ],
         make: |params, _| classic::vgg16(params),
     },
     GraphFamily {
@@ -188,6 +197,25 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         about: "ResNet-18, batch normalisation folded (He et al. 2016)",
         params: &[BATCH],
         make: |params, _| classic::resnet18(params),
+    },
+    GraphFamily {
+        name: "yolov5s",
+        about: "YOLOv5s up to the last convolutions (Jocher et al. 2021)",
+        params: &[
+            param("size", 640, SIZE),
+            CLASSES,
+            param("release", 6, "release 6.0 or 5.0"),
+            NORM,
+            SPLIT,
+            INT8,
+        ],
+        make: |params, _| yolo::yolov5s(params),
+    },
+    GraphFamily {
+        name: "yolox-nano",
+        about: "YOLOX-Nano, up to the scores of every level (Ge et al. 2021)",
+        params: &[param("size", 416, SIZE), CLASSES, NORM, SPLIT, INT8],
+        make: |params, _| yolo::yolox_nano(params),
     },
     GraphFamily {
         name: "randwire-ws",

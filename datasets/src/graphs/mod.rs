@@ -20,6 +20,7 @@ mod net;
 mod shapes;
 mod small;
 mod wired;
+mod yolo;
 
 pub use families::{GRAPH_FAMILIES, GraphFamily, GraphParam};
 pub use small::{SmallOrderParams, min_peak_brute, small_order_problem};

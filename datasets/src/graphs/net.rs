@@ -10,13 +10,14 @@ pub(super) enum Element {
     F32,
     F16,
     I64,
+    I8,
     Byte,
 }
 
 impl Element {
     const fn bytes(self) -> u64 {
         match self {
-            Self::Byte => 1,
+            Self::Byte | Self::I8 => 1,
             Self::F16 => 2,
             Self::F32 => 4,
             Self::I64 => 8,
@@ -29,6 +30,7 @@ impl Element {
             Self::F16 => "float16",
             Self::F32 => "float32",
             Self::I64 => "int64",
+            Self::I8 => "int8",
         }
     }
 }

@@ -7,9 +7,12 @@ use plimsoll::datasets::{Import, ImportOptions, import_file};
 use plimsoll::model::execution::ExecutionOptions;
 use plimsoll::model::graph::{Boundary, LivenessOptions};
 use plimsoll::model::program::{Carries, ProgramOptions, Sharing};
+use plimsoll::model::structure::Relation;
 use plimsoll::model::{Bytes, Setup};
+use plimsoll::plan::ProblemKind;
 use plimsoll::run::Limits;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// The graph, and what its file leaves open.
@@ -66,12 +69,19 @@ pub fn once<T: Clone>(option: &str, pairs: &[(String, T)]) -> Result<Vec<(String
 /// What liveness assumes.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct LivenessArgs {
-    /// Where graph inputs and outputs live
-    #[arg(long, value_name = "WHERE", default_value = "arena")]
-    pub boundary: BoundaryArg,
+    #[command(flatten)]
+    pub activations: ActivationLivenessArgs,
     /// Weights take room in the arena too, all the time
     #[arg(long)]
     pub weights: bool,
+}
+
+/// What liveness assumes of all but weights.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ActivationLivenessArgs {
+    /// Where graph inputs and outputs live
+    #[arg(long, value_name = "WHERE", default_value = "arena")]
+    pub boundary: BoundaryArg,
     /// Variable tensors, kept from run to run, live outside of the arena
     #[arg(long)]
     pub no_states: bool,
@@ -100,13 +110,20 @@ pub enum BoundaryArg {
 impl LivenessArgs {
     /// The same for the library.
     pub fn options(self) -> LivenessOptions {
+        LivenessOptions { weights: self.weights, ..self.activations.options() }
+    }
+}
+
+impl ActivationLivenessArgs {
+    /// The same for the library.
+    pub fn options(self) -> LivenessOptions {
         LivenessOptions {
             boundary: match self.boundary {
                 BoundaryArg::Arena => Boundary::Arena,
                 BoundaryArg::Persistent => Boundary::Persistent,
                 BoundaryArg::Outside => Boundary::Outside,
             },
-            weights: self.weights,
+            weights: false,
             states: !self.no_states,
             views: !self.no_views,
             in_place: self.in_place,
@@ -217,6 +234,13 @@ pub struct PlanArgs {
     /// paper and by --solver, each for at most 10 s unless limits are given; --output takes the rows
     #[arg(long, conflicts_with_all = ["joint", "branches", "instance", "orders", "tensors", "plot"])]
     pub compare: bool,
+    /// Who may share memory, from the structure of the graph: schedule, streams=K, reachable or mutex, each region on its own;
+    /// or compare: all of them side by side, each solver for at most 10 s unless limits are given, --output takes the rows
+    #[arg(long, value_name = "RELATION", conflicts_with_all = ["joint", "branches", "compare", "tensors"])]
+    pub conflicts: Option<ConflictsArg>,
+    /// With --conflicts: offsets, scattered (tensors may be cut into pieces) or pools [default: offsets]
+    #[arg(long, value_name = "PROBLEM", requires = "conflicts")]
+    pub problem: Option<ProblemKind>,
     #[command(flatten)]
     pub control: ControlArgs,
     #[command(flatten)]
@@ -242,6 +266,26 @@ pub struct PlanArgs {
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,
+}
+
+/// A relation of conflicts, or all of them.
+#[derive(Clone, Copy, Debug)]
+pub enum ConflictsArg {
+    /// This one.
+    By(Relation),
+    /// Side by side.
+    Compare,
+}
+
+impl FromStr for ConflictsArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "compare" {
+            return Ok(Self::Compare);
+        }
+        text.parse().map(Self::By).map_err(|reason: String| format!("{reason}, compare"))
+    }
 }
 
 /// How operators and the regions they own pass tensors on.

@@ -89,7 +89,8 @@ pub struct RunArgs {
     /// So many random chains besides
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1000))]
     pub chains: u64,
-    /// What `measure calibrate` wrote with the same --bandwidth and --startup [default: calibrates first]
+    /// What `measure calibrate` wrote with the same --bandwidth and --startup, which is compared; or any machine
+    /// [default: calibrates first]
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["slice", "capacity", "seed"])]
     pub machine: Option<String>,
     #[command(flatten)]

@@ -1,22 +1,28 @@
 //! Arguments: parsed here, resolved by the commands.
 
+mod fuse;
 mod graph;
 mod measure;
 mod overlap;
 mod spill;
 mod sweep;
+mod tiers;
 
-pub use graph::{EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once};
+pub use fuse::FuseArgs;
+pub use graph::{
+    BoundaryArg, ConflictsArg, EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once,
+};
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
 pub use spill::SpillArgs;
 pub use sweep::{MergeArgs, SweepArgs};
+pub use tiers::{FusionArg, TiersArgs};
 
 use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
 use crate::output;
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use plimsoll::model::csv::{Endpoints, ReadOptions, read_instance_file};
 use plimsoll::model::{Bytes, Instance};
 use plimsoll::plan::ProblemKind;
@@ -67,9 +73,15 @@ enum Command {
     /// Fetch weights while operators compute: timelines, and how far from the limit they are
     #[command(after_help = EXIT_CODES)]
     Overlap(OverlapArgs),
-    /// Run such timelines on this machine, and compare with what was predicted
+    /// Run the timelines that `overlap` makes on this machine, and compare with what was predicted
     #[command(after_help = EXIT_CODES)]
     Measure(MeasureArgs),
+    /// Run operators as one: which, how much that covers, and how far from the most it is
+    #[command(after_help = EXIT_CODES)]
+    Fuse(FuseArgs),
+    /// Which tensor lives in which of several memories: least transfer time, and how far from it
+    #[command(after_help = EXIT_CODES)]
+    Tiers(TiersArgs),
     /// Choose what goes to the slower tier where memory does not suffice, and say what is missing
     #[command(after_help = EXIT_CODES, mut_arg("model", |arg| arg.value_name("INSTANCE.csv|GRAPH|MODEL")
         .help("An instance (.csv), a graph (.json) or a model (.onnx, .tflite)")))]
@@ -250,7 +262,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAME='CMD ..'")]
     pub external_version: Vec<String>,
     /// Where an external prints how long it took, in seconds, from after reading the instance to its answer: a regular
-    /// expression with one group, whose last match in standard output, then error, counts; may be repeated
+    /// expression with one group, `^` and `$` ends of lines, whose last match counts: on standard error, else on standard
+    /// output; may be repeated
     #[arg(long, value_name = "NAME=REGEX")]
     pub external_elapsed: Vec<String>,
 }
@@ -368,6 +381,8 @@ pub fn main() -> u8 {
         Command::Order(args) => commands::order::main(&args),
         Command::Plan(args) => commands::plan::main(&args),
         Command::Overlap(args) => commands::overlap::main(&args),
+        Command::Tiers(args) => commands::tiers::main(&args),
+        Command::Fuse(args) => commands::fuse::main(&args),
         Command::Measure(args) => commands::measure::main(&args),
         Command::Spill(args) => commands::spill::main(&args),
         Command::Reproduce(args) => commands::reproduce::main(&args),
@@ -388,9 +403,10 @@ fn usage(error: &clap::Error) -> u8 {
             output::print(&text).map_or_else(|failure| failure.code, |()| ANSWERED)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            output::complain(
-                "no command given; commands are solve, verify, bench, sweep, merge, import, order, plan, overlap, measure, spill, reproduce, generate, list (see --help)",
-            );
+            let command = Cli::command();
+            let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+            let names: Vec<&str> = shown.map(clap::Command::get_name).collect();
+            output::complain(&format!("no command given; commands are {} (see --help)", names.join(", ")));
             BAD_INPUT
         }
         _ => {
@@ -409,7 +425,6 @@ mod tests {
 
     #[test]
     fn the_arguments_are_consistent() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 

@@ -1,7 +1,7 @@
 //! Arguments of `overlap`.
 
 use super::bytes;
-use super::graph::{EffortArgs, LivenessArgs, ModelArgs};
+use super::graph::{ActivationLivenessArgs, EffortArgs, ModelArgs};
 use clap::{Args, ValueEnum};
 use plimsoll::model::overlap::ScheduleSetup;
 use plimsoll::overlap::Guess;
@@ -19,7 +19,7 @@ pub struct OverlapArgs {
     #[arg(long, value_name = "NAME", default_value = "all")]
     pub schedule: String,
     /// Buffers of k-buffers
-    #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with_all = ["front", "free_order"])]
     pub buffers: u32,
     /// Bytes on chip, instead of what the machine says
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
@@ -31,14 +31,14 @@ pub struct OverlapArgs {
     #[arg(long, value_name = "FILE.csv")]
     pub times: Option<PathBuf>,
     /// Trips of every loop
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "free_order")]
     pub trips: u32,
     /// What activations take on chip
     #[arg(long, value_name = "WHAT", default_value = "alive")]
     pub activations: ActivationsArg,
-    /// Who lays activations out for --activations placed
-    #[arg(long, value_name = "NAME", default_value = "exact")]
-    pub solver: String,
+    /// Who lays activations out for --activations placed [default: exact]
+    #[arg(long, value_name = "NAME", conflicts_with = "free_order")]
+    pub solver: Option<String>,
     /// Who orders the operators; `plimsoll list` names them all [default: as-in-file; with --front, where several may be
     /// given: as-in-file,greedy,exact]
     #[arg(long, value_name = "NAME")]
@@ -67,7 +67,7 @@ pub struct OverlapArgs {
     #[arg(long, conflicts_with_all = ["order", "schedule", "trace", "gantt", "instructions", "front", "resident", "speculate", "output"])]
     pub free_order: bool,
     #[command(flatten)]
-    pub liveness: LivenessArgs,
+    pub liveness: ActivationLivenessArgs,
     #[command(flatten)]
     pub effort: EffortArgs,
     /// Write the fastest timeline, a trace for Chrome and Perfetto
@@ -105,7 +105,7 @@ impl OverlapArgs {
 /// For which region weights are fetched ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GuessArg {
-    /// The likelier
+    /// The likeliest, where it has weights to fetch
     Likely,
     /// The one of which the fewest bytes are fetched in vain, on average
     Cheap,

@@ -7,7 +7,10 @@ use plimsoll::branches::{SCHEMES, SchemeEntry};
 use plimsoll::datasets::FAMILIES;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
+use plimsoll::model::fusion::FuserEntry;
 use plimsoll::model::overlap::ScheduleEntry;
+use plimsoll::model::structure::Relation;
+use plimsoll::model::tiers::PlacerEntry;
 use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered, Spilling};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::reproduce::PAPERS;
@@ -45,6 +48,7 @@ struct Listing {
     graph_families: Vec<GeneratedGraph>,
     papers: Vec<Reproduced>,
     branches: Vec<Branches>,
+    conflicts: Vec<Generated>,
     control_cases: Vec<Case>,
 }
 
@@ -111,6 +115,28 @@ impl Algorithm {
             source: entry.source,
         }
     }
+
+    fn placer(entry: &PlacerEntry) -> Self {
+        Self {
+            problem: PlacerEntry::PROBLEM,
+            name: entry.name,
+            kind: entry.kind.to_string(),
+            about: entry.about,
+            source: entry.source,
+        }
+    }
+}
+
+impl Algorithm {
+    fn fuser(entry: &FuserEntry) -> Self {
+        Self {
+            problem: FuserEntry::PROBLEM,
+            name: entry.name,
+            kind: entry.kind.to_string(),
+            about: entry.about,
+            source: entry.source,
+        }
+    }
 }
 
 impl GeneratedGraph {
@@ -130,6 +156,8 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     all.extend(algorithms(&registry.joint));
     all.extend(algorithms(&registry.spilling));
     all.extend(registry.schedules.iter().map(|entry| Algorithm::schedule(entry)));
+    all.extend(registry.placers.iter().map(|entry| Algorithm::placer(entry)));
+    all.extend(registry.fusers.iter().map(|entry| Algorithm::fuser(entry)));
     let variants = registry.variants.iter().map(|entry| Algorithm::of(entry)).collect();
     let suites = SUITES.iter().map(|suite| Suite {
         name: suite.name,
@@ -144,6 +172,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     let branch =
         |entry: &SchemeEntry| Branches { name: entry.name, about: entry.about, source: entry.source };
     let branches = SCHEMES.iter().map(branch).collect();
+    let conflicts = Relation::ABOUT.map(|(name, about)| Generated { name, about }).into();
     let case = |case: &ControlCase| Case {
         name: case.name,
         about: case.about,
@@ -151,8 +180,17 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
         optimum: case.optimum.map(plimsoll::model::Bytes::get),
     };
     let control_cases = CONTROL_CASES.iter().map(case).collect();
-    let listing =
-        Listing { algorithms, variants, suites, families, graph_families, papers, branches, control_cases };
+    let listing = Listing {
+        algorithms,
+        variants,
+        suites,
+        families,
+        graph_families,
+        papers,
+        branches,
+        conflicts,
+        control_cases,
+    };
     if args.json {
         output::print_json(&listing)?;
     } else {
@@ -173,6 +211,8 @@ impl Listing {
             Joint::NAME,
             Spilling::NAME,
             ScheduleEntry::PROBLEM,
+            PlacerEntry::PROBLEM,
+            FuserEntry::PROBLEM,
         ]
         .map(|name| (name, of(name).collect()))
         .into();
@@ -197,6 +237,12 @@ impl Listing {
         ]);
         for entry in &self.branches {
             table.row([entry.name.to_owned(), entry.about.to_owned(), entry.source.to_owned()]);
+        }
+        text.push_str(&table.text());
+        text.push('\n');
+        let mut table = Table::new([("conflicts", Align::Left), ("two may share memory", Align::Left)]);
+        for relation in &self.conflicts {
+            table.row([relation.name.to_owned(), relation.about.to_owned()]);
         }
         text.push_str(&table.text());
         text.push('\n');

@@ -7,8 +7,8 @@ use crate::output;
 use plimsoll::datasets::{ImportOptions, import_file};
 use plimsoll::external::quote;
 use plimsoll::measure::{
-    Calibration, CalibrationSettings, Cold, CompareError, Found, Question, Record, Settings, calibrate,
-    chain, compare,
+    CalibrateError, Calibration, CalibrationSettings, Cold, Found, Link, Question, Record, Settings, about,
+    calibrate, chain, compare,
 };
 use plimsoll::model::Bytes;
 use plimsoll::model::graph::Graph;
@@ -18,9 +18,6 @@ use serde::Serialize;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-
-/// Nodes of a search per graph.
-const SEARCH_NODES: u64 = 20_000;
 
 /// Runs the command.
 pub fn main(args: &MeasureArgs) -> Result<u8, Failure> {
@@ -57,7 +54,32 @@ fn calibrated(link: LinkArgs, chip: ChipArgs, cold: &Cold) -> Result<Calibration
         slice: Bytes::new(chip.slice),
         capacity: Bytes::new(chip.capacity),
     };
-    calibrate(settings, cold, &mut |_, _| ()).map_err(Failure::internal)
+    let mut told = |run: u32, of: u32| tell(&format!("calibration: run {} of {of}", run + 1));
+    let found = calibrate(settings, cold, &mut told);
+    tell("");
+    found.map_err(|error| match error {
+        CalibrateError::Fit(_) => Failure { code: NOTHING_FOUND, message: error.to_string() },
+        CalibrateError::Timeline(_) => Failure::input(error),
+        CalibrateError::Execute(_) | CalibrateError::Digest => Failure::internal(error),
+    })
+}
+
+/// Refuses a machine that was measured with another link; of others nobody knows, and the record says so.
+fn same_link(machine: &Machine, link: Link) -> Result<Option<String>, Failure> {
+    let here = about(link);
+    if machine.about == here {
+        return Ok(None);
+    }
+    if machine.about.starts_with("measured: ") {
+        let (name, there) = (&machine.name, &machine.about);
+        return Err(Failure::input(format!(
+            "--machine: '{name}' is {there}; these runs are {here}: give the same --bandwidth and --startup"
+        )));
+    }
+    Ok(Some(format!(
+        "whether predictions are for this machine: '{}' is not known to have been measured here",
+        machine.name
+    )))
 }
 
 /// Shows what is going on, where somebody looks; nothing is printed while something runs.
@@ -77,6 +99,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
     }
     let graphs = graphs(args)?;
     let machine = args.machine.as_deref().map(Machine::find).transpose().map_err(Failure::input)?;
+    let unknown = machine.as_ref().map(|machine| same_link(machine, args.link.link())).transpose()?.flatten();
     let cold = Cold::new(args.link.cold as usize);
     let calibration = match &machine {
         Some(_) => None,
@@ -90,7 +113,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
         repeat: args.link.repeat,
         room: args.room.map(Bytes::new),
         buffers: args.buffers as usize,
-        limits: Limits { nodes: Some(SEARCH_NODES), ..Limits::default() },
+        limits: Limits { nodes: Some(overlap::SEARCH_NODES), ..Limits::default() },
         most: args.time_limit,
     };
     let question = Question {
@@ -101,14 +124,15 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
         calibration: calibration.as_ref().map(Found::of),
     };
     let mut record = Record::new(question);
+    if let Some(unknown) = unknown {
+        record.leave_out(unknown);
+    }
     for graph in &graphs {
         match compare(graph, &schedules, settings, &cold, &mut tell) {
             Ok(measured) => record.add(graph, measured),
             Err(error) if error.is_defect() => return Err(Failure::internal(error)),
-            Err(error @ (CompareError::Work(_) | CompareError::TooLong { .. })) => {
-                record.leave_out(error.to_string());
-            }
-            Err(error) => return Err(Failure::input(error)),
+            // What others have taken long to say is not thrown away.
+            Err(error) => record.leave_out(error.of(graph)),
         }
     }
     tell("");

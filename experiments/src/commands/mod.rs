@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod choose;
+pub mod fuse;
 pub mod generate;
 pub mod import;
 pub mod list;
@@ -14,6 +15,7 @@ pub mod reproduce;
 pub mod solve;
 pub mod spill;
 pub mod sweep;
+pub mod tiers;
 pub mod verify;
 
 use plimsoll::external::quote;

@@ -1,11 +1,11 @@
 //! How long a peer says it took: from after reading the instance to its answer, by its own clock.
 //!
-//! `NAME=REGEX` says where among what the peer prints the seconds stand: in the one group of the pattern. The last
-//! match counts, on standard output first, then on standard error.
+//! `NAME=REGEX` says where among what the peer prints the seconds stand: in the one group of the pattern. `^` and `$`
+//! are the ends of lines. The last match counts; what is on standard error comes after all of standard output.
 
-use regex::Regex;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use super::tail::tail;
+use regex::{Regex, RegexBuilder};
+use std::io;
 use std::path::Path;
 
 /// How much of each stream is searched, bytes from its end.
@@ -59,7 +59,7 @@ impl ElapsedPattern {
     pub fn parse(pattern: &str, text: &str) -> Result<Self, ElapsedError> {
         let wrong = |why: String| ElapsedError::Pattern { text: text.to_owned(), why };
         // Its message draws the pattern over several lines; the last says what is wrong.
-        let regex = Regex::new(pattern).map_err(|error| {
+        let regex = RegexBuilder::new(pattern).multi_line(true).build().map_err(|error| {
             let error = error.to_string();
             wrong(error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned())
         })?;
@@ -82,17 +82,8 @@ impl ElapsedPattern {
 
     /// Finds the seconds among what a process has printed to two files.
     pub(super) fn find_in(&self, output: &Path, errors: &Path) -> io::Result<Result<Elapsed, ElapsedError>> {
-        Ok(self.find(&format!("{}\n{}", tail(output)?, tail(errors)?)))
+        Ok(self.find(&format!("{}\n{}", tail(output, TAIL)?, tail(errors, TAIL)?)))
     }
-}
-
-fn tail(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-    let mut bytes = Vec::new();
-    file.take(TAIL).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Digits with at most one point, and an exponent, as seconds.
@@ -146,6 +137,19 @@ mod tests {
         assert_eq!(none.to_string(), "no own time: nothing printed fits 'took (.*) s$'");
         let odd = pattern.find("took ages s").unwrap_err();
         assert_eq!(odd, ElapsedError::NotSeconds { found: "ages".to_owned() });
+    }
+
+    #[test]
+    fn lines_have_ends_and_standard_error_comes_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("out"), "0.1s\nrest\n").unwrap();
+        std::fs::write(path("err"), "").unwrap();
+        let pattern = pattern(r"^([0-9.]+)s$").unwrap();
+        let found = || pattern.find_in(&path("out"), &path("err")).unwrap().unwrap().seconds.to_bits();
+        assert_eq!(found(), 0.1f64.to_bits());
+        std::fs::write(path("err"), "0.2s\n").unwrap();
+        assert_eq!(found(), 0.2f64.to_bits());
     }
 
     #[test]

@@ -21,6 +21,7 @@
 mod elapsed;
 mod process;
 mod said;
+mod tail;
 mod words;
 
 pub use elapsed::{Elapsed, ElapsedError, ElapsedPattern};

@@ -4,9 +4,9 @@
 //! prints such a line; everything else on standard output is passed over. With `seconds`, the lines are a course of
 //! events; the last word on each matter stands at the end.
 
+use super::tail::tail;
 use serde::Deserialize;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::Path;
 
 /// How much of standard output is looked at, bytes from its end.
@@ -53,12 +53,7 @@ impl Said {
 
 /// The lines that count in a file of standard output.
 pub(super) fn read(path: &Path) -> io::Result<Vec<Said>> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-    let mut bytes = Vec::new();
-    file.take(TAIL).read_to_end(&mut bytes)?;
-    Ok(parse(&String::from_utf8_lossy(&bytes)))
+    Ok(parse(&tail(path, TAIL)?))
 }
 
 fn parse(text: &str) -> Vec<Said> {

@@ -6,6 +6,7 @@
 //! that makes them is told, and not part of the machine, whose rates know no contention.
 
 use super::arena::Arena;
+use super::chains::Steps;
 use super::cold::{Cold, Link};
 use super::execute::{ExecuteError, Execution, Executor, Stretch};
 use super::fit::{least_squares, median};
@@ -66,6 +67,8 @@ pub struct Sample {
     pub amount: u64,
     /// How long it took.
     pub seconds: f64,
+    /// Of a transfer, from when it was asked for until its end was known; else the same.
+    pub known_seconds: f64,
     /// True where something else ran beside it from start to end, false where nothing ever did; else none.
     pub beside: Option<bool>,
 }
@@ -94,6 +97,8 @@ pub struct Calibration {
     pub compute_slowdown: Option<f64>,
     /// How many times as long as alone a transfer takes beside a computation: median over transfers.
     pub transfer_slowdown: Option<f64>,
+    /// What looks wrong.
+    pub warnings: Vec<String>,
     /// Everything measured.
     pub samples: Vec<Sample>,
 }
@@ -128,10 +133,9 @@ fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
             all.push(Step { kind: KINDS[4], amount: 0, weights: 0, work: Work::default() });
         }
     }
-    let mut random = seed;
+    let mut random = Steps(seed);
     for at in (1..all.len()).rev() {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        all.swap(at, (random >> 33) as usize % (at + 1));
+        all.swap(at, random.draw() as usize % (at + 1));
     }
     all
 }
@@ -197,15 +201,16 @@ fn take(schedule: &'static str, run: u32, chain: &[Step], execution: &Execution,
             operator: at,
             amount: one.amount,
             seconds: span.seconds(),
+            known_seconds: span.seconds(),
             beside,
         });
     }
     for one in &execution.transfers {
-        // Alone, a transfer takes until its end is known; one after the other, the channel alone knows.
-        let seconds = if synchronous { one.known.seconds() } else { one.span.seconds() };
+        let (seconds, known_seconds) = (one.span.seconds(), one.known.seconds());
         let beside = beside(one.span, &execution.computations, synchronous);
-        let (at, amount) = (one.operator.index(), chain[one.operator.index()].weights);
-        samples.push(Sample { schedule, run, what: "transfer", operator: at, amount, seconds, beside });
+        let (operator, what) = (one.operator.index(), "transfer");
+        let amount = chain[operator].weights;
+        samples.push(Sample { schedule, run, what, operator, amount, seconds, known_seconds, beside });
     }
 }
 
@@ -232,7 +237,12 @@ fn beside(own: Stretch, others: &[Stretch], synchronous: bool) -> Option<bool> {
 struct Usual {
     what: &'static str,
     amount: u64,
+    /// How long it took.
     seconds: f64,
+    /// Until its end was known: what a schedule without overlap waits.
+    known: f64,
+    /// From the shortest to the longest of the runs, as a share of the median.
+    spread: f64,
 }
 
 /// Medians of every operator alone, by whether it is a transfer, and position.
@@ -243,7 +253,10 @@ fn medians(samples: &[Sample]) -> impl Iterator<Item = ((bool, usize), Usual)> {
     }
     groups.into_iter().filter_map(|(key, group)| {
         let seconds = median(group.iter().map(|one| one.seconds))?.max(1e-9);
-        Some((key, Usual { what: group[0].what, amount: group[0].amount, seconds }))
+        let all = || group.iter().map(|one| one.known_seconds);
+        let known = median(all())?.max(1e-9);
+        let spread = (all().fold(0.0, f64::max) - all().fold(f64::INFINITY, f64::min)) / known;
+        Some((key, Usual { what: group[0].what, amount: group[0].amount, seconds, known, spread }))
     })
 }
 
@@ -255,7 +268,7 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, CalibrateError> {
     let (transfers, computations): (Vec<Usual>, Vec<Usual>) =
         medians(samples).map(|(_, one)| one).partition(|one| one.what == "transfer");
     let rows: Vec<Vec<f64>> = transfers.iter().map(|one| vec![1.0, one.amount as f64]).collect();
-    let seconds: Vec<f64> = transfers.iter().map(|one| one.seconds).collect();
+    let seconds: Vec<f64> = transfers.iter().map(|one| one.known).collect();
     let found = least_squares(&rows, &seconds).filter(|found| found[1] > 0.0);
     let found = found.ok_or(CalibrateError::Fit("transfers"))?;
     let (startup, bandwidth) = (found[0], 1.0 / found[1]);
@@ -265,7 +278,7 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, CalibrateError> {
         [1.0].into_iter().chain(rated.iter().map(share)).collect::<Vec<f64>>()
     };
     let rows: Vec<Vec<f64>> = computations.iter().map(|one| row(one.what, one.amount)).collect();
-    let seconds: Vec<f64> = computations.iter().map(|one| one.seconds).collect();
+    let seconds: Vec<f64> = computations.iter().map(|one| one.known).collect();
     let found = least_squares(&rows, &seconds).ok_or(CalibrateError::Fit("computations"))?;
     let mut rates = BTreeMap::new();
     for (kind, seconds) in rated.iter().zip(&found[1..]) {
@@ -334,13 +347,85 @@ fn conclude(settings: Settings, samples: Vec<Sample>) -> Result<Calibration, Cal
     };
     let (compute_slowdown, transfer_slowdown) = (slowdown(false), slowdown(true));
     let machine = alone.machine(settings);
-    Ok(Calibration { machine, alone, compute_slowdown, transfer_slowdown, samples })
+    let warnings = warnings(settings, &alone, &samples);
+    Ok(Calibration { machine, alone, compute_slowdown, transfer_slowdown, warnings, samples })
+}
+
+/// A hand-over between threads takes microseconds: so much start-up beyond the link's is something else.
+const ODD_STARTUP: f64 = 1e-4;
+/// Runs of the usual operator differ by a few percent on a quiet machine.
+const ODD_SPREAD: f64 = 0.5;
+
+/// What looks as if the machine had been busy with something else.
+fn warnings(settings: Settings, alone: &Fit, samples: &[Sample]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let asked = settings.link.startup.as_secs_f64();
+    if alone.startup > 2.0 * asked + ODD_STARTUP {
+        warnings.push(format!(
+            "transfers start {:.1} us late where {:.1} us were asked for: is the machine busy?",
+            alone.startup * 1e6,
+            asked * 1e6
+        ));
+    }
+    if let Some(spread) = median(medians(samples).map(|(_, one)| one.spread)).filter(|one| *one > ODD_SPREAD)
+    {
+        warnings.push(format!(
+            "runs scatter: half of the operators by {:.0} % and more of their median; is the machine busy?",
+            spread * 100.0
+        ));
+    }
+    warnings
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    fn sample(
+        schedule: &'static str,
+        run: u32,
+        what: &'static str,
+        operator: usize,
+        amount: u64,
+        [seconds, known_seconds]: [f64; 2],
+    ) -> Sample {
+        let beside = Some(schedule == "eager");
+        Sample { schedule, run, what, operator, amount, seconds, known_seconds, beside }
+    }
+
+    fn settings(slice: Bytes) -> Settings {
+        let link = Link { startup: Duration::from_micros(5), bandwidth: Some(2e9) };
+        Settings { link, repeat: 2, seed: 1, slice, capacity: Bytes::new(1 << 20) }
+    }
+
+    /// A hand-over that takes long makes no transfer slower beside computations.
+    #[test]
+    fn slowdowns_compare_the_same_stretches() {
+        let slice = Bytes::new(1 << 20);
+        let mut samples = Vec::new();
+        for run in 1..=2u32 {
+            for (at, one) in chain(slice, 7).iter().enumerate() {
+                let computed = 3e-7 + one.amount as f64 / 1e9;
+                samples.push(sample("synchronous", run, one.kind, at, one.amount, [computed; 2]));
+                samples.push(sample("eager", run, one.kind, at, one.amount, [1.5 * computed; 2]));
+                if one.weights > 0 {
+                    let fetched = 1e-5 + one.weights as f64 / 1e9;
+                    let known = [fetched, fetched + 3e-3];
+                    samples.push(sample("synchronous", run, "transfer", at, one.weights, known));
+                    samples.push(sample("eager", run, "transfer", at, one.weights, [2.0 * fetched; 2]));
+                }
+            }
+        }
+        let found = conclude(settings(slice), samples).unwrap();
+        let near =
+            |found: Option<f64>, truth: f64| assert!((found.unwrap() - truth).abs() < 1e-9, "{found:?}");
+        near(found.compute_slowdown, 1.5);
+        near(found.transfer_slowdown, 2.0);
+        assert!((found.alone.startup - 3.01e-3).abs() < 1e-5, "{:?}", found.alone);
+        let [warning] = found.warnings.as_slice() else { panic!("{:?}", found.warnings) };
+        assert!(warning.contains("where 5.0 us were asked for"), "{warning}");
+    }
 
     #[test]
     fn the_fit_finds_what_samples_were_made_from() {
@@ -357,8 +442,7 @@ mod tests {
             for (at, one) in chain(Bytes::new(1 << 20), 7).iter().enumerate() {
                 let mut push = |what, amount| {
                     let seconds = truth.predict(what, amount) * factor;
-                    let schedule = "synchronous";
-                    samples.push(Sample { schedule, run, what, operator: at, amount, seconds, beside: None });
+                    samples.push(sample("synchronous", run, what, at, amount, [seconds, seconds]));
                 };
                 push(one.kind, one.amount);
                 if one.weights > 0 {
@@ -383,11 +467,9 @@ mod tests {
     #[test]
     fn a_machine_is_calibrated_and_can_be_read_again() {
         let cold = Cold::new(1 << 20);
-        let link = Link { startup: Duration::from_micros(5), bandwidth: Some(2e9) };
         let (slice, capacity) = (Bytes::new(16 * 1024), Bytes::new(1 << 20));
-        let settings = Settings { link, repeat: 2, seed: 1, slice, capacity };
         let mut asked = 0;
-        let calibration = calibrate(settings, &cold, &mut |_, _| asked += 1).unwrap();
+        let calibration = calibrate(settings(slice), &cold, &mut |_, _| asked += 1).unwrap();
         assert_eq!(asked, 6);
         let machine = &calibration.machine;
         assert_eq!((machine.slice, machine.capacity, machine.channels), (Some(slice), capacity, 1));

@@ -8,6 +8,7 @@ use super::kernel::Work;
 use super::work::{Executable, WorkError};
 use crate::graphs::{GraphRun, GraphRunError};
 use crate::overlap::{ScheduleError, program, schedule};
+use crate::report::share;
 use crate::run::Limits;
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::overlap::{
@@ -56,14 +57,14 @@ pub enum CompareError {
     #[error("{0} bytes on chip are more than the 16 GiB that are set aside here; see --room")]
     Capacity(Bytes),
     /// It would take too long.
-    #[error("graph '{graph}' would take {seconds:.0} s, more than the {most:.0} s allowed")]
+    #[error("graph '{graph}' would take {all}, more than the {most} allowed")]
     TooLong {
         /// Which.
         graph: String,
-        /// Seconds of all runs, as predicted.
-        seconds: f64,
-        /// Seconds allowed.
-        most: f64,
+        /// Time of all runs, as predicted.
+        all: Time,
+        /// Time allowed.
+        most: Time,
     },
     /// An answer of a schedule was refused.
     #[error("graph '{graph}', {schedule}: {source}")]
@@ -96,6 +97,16 @@ pub enum CompareError {
 }
 
 impl CompareError {
+    /// Said of a graph, which not all of them name.
+    pub fn of(&self, graph: &Graph) -> String {
+        match self {
+            Self::Order(_) | Self::Program(_) | Self::Capacity(_) => {
+                format!("graph '{}': {self}", graph.name())
+            }
+            _ => self.to_string(),
+        }
+    }
+
     /// True where an algorithm, or the executor, is at fault.
     pub fn is_defect(&self) -> bool {
         match self {
@@ -204,7 +215,8 @@ pub fn compare(
     let name = graph.name();
     let seconds = case.seconds() * f64::from(settings.repeat + 1);
     if let Some(most) = settings.most.map(|most| most.as_secs_f64()).filter(|most| seconds > *most) {
-        return Err(CompareError::TooLong { graph: name.to_owned(), seconds, most });
+        let [all, most] = [seconds, most].map(|seconds| Time::from_seconds(seconds).unwrap_or(Time::MAX));
+        return Err(CompareError::TooLong { graph: name.to_owned(), all, most });
     }
     let executor = Executor { problem: case.problem(), works: &case.works, cold, link: settings.link };
     let reference = executor.reference();
@@ -299,15 +311,11 @@ fn comparisons(samples: &[Sample]) -> Vec<Comparison> {
     let reference = all.iter().find(|one| one.schedule == "synchronous");
     if let Some((predicted, measured)) = reference.map(|one| (one.predicted_seconds, one.measured_seconds)) {
         for one in &mut all {
-            one.predicted_gain_percent = percent(predicted - one.predicted_seconds, predicted);
-            one.measured_gain_percent = percent(measured - one.measured_seconds, measured);
+            one.predicted_gain_percent = share(predicted - one.predicted_seconds, predicted);
+            one.measured_gain_percent = share(measured - one.measured_seconds, measured);
         }
     }
     all
-}
-
-fn percent(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part * 100.0 / whole)
 }
 
 fn comparison(samples: &[Sample], schedule: &str) -> Option<Comparison> {
@@ -322,7 +330,7 @@ fn comparison(samples: &[Sample], schedule: &str) -> Option<Comparison> {
         measured_seconds: middle,
         least_seconds: measured().fold(f64::INFINITY, f64::min),
         most_seconds: measured().fold(0.0, f64::max),
-        error_percent: percent(first.predicted_seconds - middle, middle)?,
+        error_percent: share(first.predicted_seconds - middle, middle)?,
         predicted_gain_percent: None,
         measured_gain_percent: None,
     })

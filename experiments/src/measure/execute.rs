@@ -500,17 +500,19 @@ mod tests {
         assert_eq!(run.makespan, run.computations.last().unwrap().end);
     }
 
+    /// Why the list of ping-pong is refused after a change.
+    fn refusal(change: &dyn Fn(&mut Vec<Instruction>)) -> String {
+        let (cold, (problem, works)) = (Cold::new(16 * 1024), problem(1));
+        let executor = Executor { problem: &problem, works: &works, cold: &cold, link: Link::default() };
+        let mut list = timeline(&problem, "ping-pong").instructions();
+        change(&mut list);
+        executor.run(&list, &mut Arena::new(4096)).unwrap_err().to_string()
+    }
+
     #[test]
     fn wrong_lists_are_refused() {
-        let cold = Cold::new(16 * 1024);
-        let (problem, works) = problem(1);
-        let executor = Executor { problem: &problem, works: &works, cold: &cold, link: Link::default() };
-        let list = timeline(&problem, "ping-pong").instructions();
-        let refused = |change: &dyn Fn(&mut Vec<Instruction>)| {
-            let mut wrong = list.clone();
-            change(&mut wrong);
-            executor.run(&wrong, &mut Arena::new(4096)).unwrap_err().to_string()
-        };
+        let refused = refusal;
+        let list = timeline(&problem(1).0, "ping-pong").instructions();
         assert!(matches!(list[1], Instruction::DmaWait { .. }));
         // Computes before it waits, as where a wait is lost.
         assert_eq!(
@@ -538,6 +540,11 @@ mod tests {
                 .retain(|one| !matches!(one, Instruction::Compute { operator } if operator.index() == 1)))
             .contains("runs operator 2, but operator 1 is next")
         );
+    }
+
+    #[test]
+    fn wrong_transfers_are_refused() {
+        let refused = refusal;
         // All buffers in one place: the second transfer meets the first.
         let clash = refused(&|list| {
             for one in list {

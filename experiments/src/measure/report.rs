@@ -3,7 +3,7 @@
 use super::calibrate::Calibration;
 use super::compare::{Comparison, Measured, Sample, median_error};
 use super::fit::median;
-use crate::machine::{Machine as Here, timestamp};
+use crate::machine::{Machine as Here, largest_cache, timestamp};
 use crate::report::table::{Align, Table};
 use plimsoll_model::graph::{Graph, Role};
 use plimsoll_model::overlap::{Machine, Time};
@@ -31,6 +31,8 @@ pub struct Found {
     pub compute_slowdown: Option<f64>,
     /// How many times as long transfers take beside computations.
     pub transfer_slowdown: Option<f64>,
+    /// What looks wrong.
+    pub warnings: Vec<String>,
     /// Times measured.
     pub samples: usize,
 }
@@ -47,6 +49,7 @@ impl Found {
             rates: fit.rates.iter().map(|(kind, rate)| (*kind, *rate)).collect(),
             compute_slowdown: calibration.compute_slowdown,
             transfer_slowdown: calibration.transfer_slowdown,
+            warnings: calibration.warnings.clone(),
             samples: calibration.samples.len(),
         }
     }
@@ -77,6 +80,9 @@ impl Found {
             }
         }
         let _ = writeln!(text, "samples      {}", self.samples);
+        for warning in &self.warnings {
+            let _ = writeln!(text, "warning      {warning}");
+        }
         text
     }
 }
@@ -129,6 +135,7 @@ pub struct Report<'a> {
     calibration: Option<&'a Found>,
     graphs: &'a [GraphLine],
     schedules: &'a [Comparison],
+    /// Both without their signs; those of schedules have them.
     median_error_percent: Option<f64>,
     worst_error_percent: Option<f64>,
     left_out: &'a [String],
@@ -145,13 +152,16 @@ impl Record {
 
     /// Adds what was found out about a graph.
     pub fn add(&mut self, graph: &Graph, measured: Measured) {
-        self.graphs.push(GraphLine {
-            graph: graph.name().to_owned(),
-            operators: graph.operators().len(),
-            steps: measured.steps,
-            weights: graph.bytes(Role::Weight).get(),
-            capacity: measured.capacity.get(),
-        });
+        // Where no schedule fits, nothing ran; notes say so.
+        if !measured.comparisons.is_empty() {
+            self.graphs.push(GraphLine {
+                graph: graph.name().to_owned(),
+                operators: graph.operators().len(),
+                steps: measured.steps,
+                weights: graph.bytes(Role::Weight).get(),
+                capacity: measured.capacity.get(),
+            });
+        }
         self.samples.extend(measured.samples);
         self.comparisons.extend(measured.comparisons);
         self.left_out.extend(measured.notes);
@@ -196,7 +206,7 @@ impl Record {
             graphs: &self.graphs,
             schedules: &self.comparisons,
             median_error_percent: median_error(&self.comparisons),
-            worst_error_percent: self.worst().map(|one| one.error_percent),
+            worst_error_percent: self.worst().map(|one| one.error_percent.abs()),
             left_out: &self.left_out,
         }
     }
@@ -294,8 +304,10 @@ impl Record {
         let _ = writeln!(
             text,
             "- {} runs of every schedule after one that does not count; weights from {} bytes of memory, read through \
-             between runs so that they are in no cache\n",
-            question.repeat, question.cold
+             between runs{}\n",
+            question.repeat,
+            question.cold,
+            caches(question.cold, largest_cache())
         );
         let _ = writeln!(
             text,
@@ -332,6 +344,17 @@ impl Record {
     }
 }
 
+/// What so much memory says about caches, of which the largest may be known.
+fn caches(cold: u64, largest: Option<u64>) -> String {
+    match largest {
+        None => String::new(),
+        Some(cache) if cold > cache => format!(", more than the {cache} bytes of the largest cache"),
+        Some(cache) => format!(
+            ": **no more than the {cache} bytes of the largest cache, so that weights may come from there**"
+        ),
+    }
+}
+
 /// Seconds with a unit.
 fn time(seconds: f64) -> String {
     Time::from_seconds(seconds).map_or("-".to_owned(), |time| time.to_string())
@@ -340,4 +363,46 @@ fn time(seconds: f64) -> String {
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::{Measured, chain};
+
+    #[test]
+    fn only_graphs_that_ran_are_counted() {
+        let machine = Machine::find("luna").unwrap();
+        let question = Question { command: String::new(), machine, cold: 64, repeat: 1, calibration: None };
+        let mut record = Record::new(question);
+        let comparison = Comparison {
+            graph: "chain-0-rows-2".to_owned(),
+            schedule: "eager",
+            predicted_seconds: 1.0,
+            measured_seconds: 2.0,
+            least_seconds: 2.0,
+            most_seconds: 2.0,
+            error_percent: -50.0,
+            predicted_gain_percent: None,
+            measured_gain_percent: None,
+        };
+        let ran = Measured { comparisons: vec![comparison], ..Measured::default() };
+        let notes = vec!["chain-1-rows-16, eager: does not fit".to_owned()];
+        record.add(&chain(0).unwrap(), ran);
+        record.add(&chain(1).unwrap(), Measured { notes, ..Measured::default() });
+        assert!(record.verdict().contains("over 1 schedules of 1 graphs; the largest, -50.00 %"));
+        assert!(!record.markdown().contains("| chain-1-rows-16 |"), "{}", record.markdown());
+        let report = serde_json::to_value(record.report()).unwrap();
+        assert_eq!(
+            (&report["worst_error_percent"], &report["median_error_percent"]),
+            (&50.0.into(), &50.0.into())
+        );
+    }
+
+    #[test]
+    fn memory_outside_is_held_against_the_largest_cache() {
+        assert_eq!(caches(64, None), "");
+        assert!(caches(64, Some(32)).contains("more than the 32 bytes"));
+        assert!(caches(64, Some(64)).contains("may come from there"));
+    }
 }

@@ -8,7 +8,7 @@
 use super::kernel::{LINE, LINE_BYTES, PANEL_BYTES, ROWS, Work};
 use crate::graphs::OrderedRegion;
 use plimsoll_model::Bytes;
-use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, GraphError, Operator, Tensor};
+use plimsoll_model::graph::{Graph, GraphBuilder, GraphError, Operator, Tensor};
 
 /// Kinds of what is executed: weights times one row, two, a multiple of four; a pass; what costs no more than its turn.
 pub const KINDS: [&str; 5] = ["rows-1", "rows-2", "rows-4", "stream", "nothing"];
@@ -92,9 +92,8 @@ impl Executable {
 
 /// What an operator does, as which kind, at which cost.
 fn work(graph: &Graph, operator: &Operator, weights: Bytes) -> (Work, &'static str, Option<u64>) {
-    let is_view = |output| operator.aliases.iter().any(|a| a.output == output && a.kind == AliasKind::View);
     let read = Work { rows: u64::from(weights > Bytes::ZERO), ..Work::default() };
-    if !operator.outputs.is_empty() && operator.outputs.iter().all(|&output| is_view(output)) {
+    if operator.moves_nothing() {
         return (read, "nothing", operator.cost);
     }
     let Some(cost) = operator.cost else {

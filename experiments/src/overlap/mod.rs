@@ -4,18 +4,19 @@ mod front;
 mod placed;
 mod speculation;
 
+use plimsoll_heuristics::overlap::{Prefetch, Worth, fitting, residents};
 use plimsoll_model::graph::Graph;
 use plimsoll_model::overlap::{
-    Machine, OverlapError, OverlapOptions, OverlapProgram, RegionOrder, ScheduleEntry, ScheduleSetup,
-    Scheduler, Time, Timeline, TimelineProblem, check_timeline, compute_bound, memory_bound, time_bound,
-    transfer_bound,
+    Course, Machine, OverlapError, OverlapOptions, OverlapProgram, Piece, RegionOrder, ScheduleEntry,
+    ScheduleSetup, Scheduler, Time, Timeline, TimelineProblem, check_timeline, compute_bound, memory_bound,
+    time_bound, transfer_bound,
 };
-use plimsoll_model::{Bytes, SolveError};
+use plimsoll_model::{Budget, Bytes, SolveError};
 
 use crate::graphs::OrderedRegion;
 use crate::run::Limits;
 
-pub use front::{Candidate, Front, FrontPoint, front};
+pub use front::{Candidate, Effort, Front, FrontPoint, front};
 pub use placed::placed_activations;
 pub use speculation::{Guess, Speculated, Speculation, speculate};
 
@@ -74,8 +75,12 @@ pub struct Scheduled {
     pub peak: Bytes,
     /// Positions of the segments along the longest run.
     pub path: Vec<usize>,
-    /// Time of that run in which an operator computes; where it has more than [`MOST_SEGMENTS`] segments, of the first.
+    /// Time of that run in which an operator computes.
     pub computing: Time,
+    /// Segments of that run, of which `path` holds the first [`MOST_SEGMENTS`].
+    pub segments: u64,
+    /// Nodes of all searches.
+    pub nodes: u64,
 }
 
 /// A program by one schedule, before anybody has asked for bounds. All timelines have passed the checker.
@@ -108,7 +113,12 @@ impl Draft {
     }
 
     /// With a lower bound of every segment.
-    fn bounded(self, program: &OverlapProgram, bounds: Vec<Time>) -> Result<Scheduled, ScheduleError> {
+    fn bounded(
+        self,
+        program: &OverlapProgram,
+        bounds: Vec<Time>,
+        nodes: u64,
+    ) -> Result<Scheduled, ScheduleError> {
         let Self { timelines, makespan, peak } = self;
         let below = |(timeline, bound): (&Timeline, &Time)| *bound <= timeline.makespan();
         if let Some(at) = timelines.iter().zip(&bounds).position(|pair| !below(pair)) {
@@ -116,15 +126,70 @@ impl Draft {
         }
         let lower_bound = program.longest(&|at| bounds[at]).ok_or(ScheduleError::TooLong)?;
         let path = program.path(&|at| timelines[at].makespan(), MOST_SEGMENTS);
-        let computing = |&at: &usize| compute_bound(&program.segments()[at].problem).value;
-        let computing = path.iter().map(computing).sum();
-        Ok(Scheduled { timelines, bounds, makespan, lower_bound, peak, path, computing })
+        let times: Vec<Time> = timelines.iter().map(Timeline::makespan).collect();
+        let computing: Vec<Time> =
+            program.segments().iter().map(|segment| compute_bound(&segment.problem).value).collect();
+        let run = Run::along(program.course(), &times, &computing).ok_or(ScheduleError::TooLong)?;
+        let Run { computing, segments, .. } = run;
+        Ok(Scheduled { timelines, bounds, makespan, lower_bound, peak, path, computing, segments, nodes })
     }
 
     /// With the bounds that hold for every schedule.
     fn measured(self, program: &OverlapProgram) -> Result<Scheduled, ScheduleError> {
         let bounds = program.segments().iter().map(|segment| time_bound(&segment.problem).value).collect();
-        self.bounded(program, bounds)
+        self.bounded(program, bounds, 0)
+    }
+}
+
+/// The longest run through a course.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    time: Time,
+    computing: Time,
+    segments: u64,
+}
+
+impl Run {
+    /// When segments take and compute so long; of branches that take as long the first, as in [`OverlapProgram::path`]. None on
+    /// overflow.
+    fn along(course: &Course, times: &[Time], computing: &[Time]) -> Option<Self> {
+        let mut sum = Self::default();
+        for piece in course {
+            let own = match piece {
+                Piece::Segment(at) => Self { time: times[*at], computing: computing[*at], segments: 1 },
+                Piece::Branch { courses, .. } => {
+                    let mut most: Option<Self> = None;
+                    for course in courses {
+                        let one = Self::along(course, times, computing)?;
+                        most = most.filter(|most| most.time >= one.time).or(Some(one));
+                    }
+                    most.unwrap_or_default()
+                }
+                Piece::Loop { condition, body, trips } => {
+                    let condition = Self::along(condition, times, computing)?;
+                    let body = Self::along(body, times, computing)?;
+                    condition.repeated(u64::from(*trips) + 1)?.then(body.repeated(u64::from(*trips))?)?
+                }
+            };
+            sum = sum.then(own)?;
+        }
+        Some(sum)
+    }
+
+    fn then(self, next: Self) -> Option<Self> {
+        Some(Self {
+            time: self.time.checked_add(next.time)?,
+            computing: self.computing.checked_add(next.computing)?,
+            segments: self.segments.saturating_add(next.segments),
+        })
+    }
+
+    fn repeated(self, times: u64) -> Option<Self> {
+        Some(Self {
+            time: self.time.checked_mul(times)?,
+            computing: self.computing.checked_mul(times)?,
+            segments: self.segments.saturating_mul(times),
+        })
     }
 }
 
@@ -132,7 +197,7 @@ fn refused(problem: &TimelineProblem, reason: String) -> ScheduleError {
     ScheduleError::Refused { segment: problem.name().to_owned(), reason }
 }
 
-/// Lower bounds of a program, by reason: of its longest run.
+/// Lower bounds of a program, by reason: of its longest run, from when resident weights are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramBounds {
     /// All computations.
@@ -163,7 +228,11 @@ pub fn program(
 /// # Errors
 /// [`ScheduleError::TooLong`].
 pub fn bounds(program: &OverlapProgram) -> Result<ProgramBounds, ScheduleError> {
-    let longest = |times: Vec<Time>| program.longest(&|at| times[at]).ok_or(ScheduleError::TooLong);
+    let preload = program.residency().preload;
+    let longest = |times: Vec<Time>| {
+        let longest = program.longest(&|at| times[at]).ok_or(ScheduleError::TooLong)?;
+        Ok(longest.saturating_sub(preload))
+    };
     let problems = || program.segments().iter().map(|segment| &segment.problem);
     Ok(ProgramBounds {
         compute: longest(problems().map(|problem| compute_bound(problem).value).collect())?,
@@ -187,7 +256,7 @@ pub fn schedule(
     limits: Limits,
 ) -> Result<Scheduled, ScheduleError> {
     let scheduler = (entry.build)(setup);
-    let mut bounds = Vec::new();
+    let (mut bounds, mut nodes) = (Vec::new(), 0u64);
     let draft = Draft::new(program, |problem| {
         let outcome = scheduler.solve(problem, &mut limits.budget()).map_err(ScheduleError::Unfit)?;
         let timeline = outcome.timeline.ok_or(ScheduleError::Nothing)?;
@@ -195,9 +264,10 @@ pub fn schedule(
             return Err(refused(problem, "its makespan is not that of the timeline".to_owned()));
         }
         bounds.push(outcome.lower_bound.value);
+        nodes = nodes.saturating_add(outcome.stats.nodes);
         Ok(timeline)
     })?;
-    draft.bounded(program, bounds)
+    draft.bounded(program, bounds, nodes)
 }
 
 /// The same without bounds.
@@ -232,15 +302,53 @@ fn checked(problem: &TimelineProblem, timeline: Timeline) -> Result<Timeline, Sc
     }
 }
 
+/// What `prefetch` takes for the longest run, not checked; none where it does not fit. O(n) for each segment.
+pub fn prefetched(program: &OverlapProgram) -> Option<Time> {
+    let fetched = |problem| Some(Prefetch.timeline(problem, &mut Budget::unlimited()).ok()??.makespan());
+    let times: Option<Vec<Time>> =
+        program.segments().iter().map(|segment| fetched(&segment.problem)).collect();
+    let times = times?;
+    program.longest(&|at| times[at])
+}
+
+/// The program with as many weights on chip as fit into so many bytes: of what saves most by either [`Worth`], that with which
+/// `prefetch` is the faster.
+///
+/// # Errors
+/// See [`OverlapError`].
+pub fn resident_within(
+    program: &OverlapProgram,
+    machine: &Machine,
+    room: Bytes,
+) -> Result<OverlapProgram, OverlapError> {
+    let mut best: Option<(Option<Time>, OverlapProgram)> = None;
+    for worth in Worth::ALL {
+        let order = residents(program, worth, machine.resident_weights);
+        let set = fitting(program, &order, room, machine.alignment);
+        let with = program.with_resident(machine, &set)?;
+        let time = prefetched(&with);
+        let better = |(old, _): &(Option<Time>, _)| time.is_some() && old.is_none_or(|old| time < Some(old));
+        if best.as_ref().is_none_or(better) {
+            best = Some((time, with));
+        }
+    }
+    Ok(best.map_or_else(|| program.clone(), |(_, with)| with))
+}
+
 /// Finds the first operator that no schedule can run.
 ///
 /// # Errors
 /// [`ScheduleError::Infeasible`] with it.
 pub fn fits(program: &OverlapProgram) -> Result<(), ScheduleError> {
-    let mut problems = program.segments().iter().map(|segment| &segment.problem);
-    let Some((problem, at)) = problems.find_map(|problem| Some((problem, problem.too_large()?))) else {
-        return Ok(());
-    };
+    program.segments().iter().try_for_each(|segment| problem_fits(&segment.problem))
+}
+
+/// The same for one straight piece.
+///
+/// # Errors
+/// [`ScheduleError::Infeasible`] with the operator.
+pub fn problem_fits(problem: &TimelineProblem) -> Result<(), ScheduleError> {
+    let Some(at) = problem.too_large() else { return Ok(()) };
     let one = &problem.operators()[at];
     Err(ScheduleError::Infeasible {
         operator: one.name.clone(),

@@ -16,7 +16,7 @@ use plimsoll_model::{Bytes, OperatorId};
 /// For which region weights are fetched ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
-    /// The likelier; of equals the one with most to fetch.
+    /// The likeliest, if it has anything to fetch first; of equals the one with most to fetch, then the first.
     Likely,
     /// The one of which, taken together with how unlikely it is, the fewest bytes are fetched in vain.
     Cheap,
@@ -96,22 +96,8 @@ pub fn speculate(
                     let Some(Piece::Segment(before)) = at.checked_sub(1).map(|at| &course[at]) else {
                         continue;
                     };
-                    let mut moves = Vec::new();
-                    for (region, (course, chance)) in courses.iter().zip(chances(*operator)).enumerate() {
-                        let Some(Piece::Segment(after)) = course.first() else { continue };
-                        if !used[*before] && !used[*after] {
-                            let ends = [times[*before], times[*after]];
-                            let pair = Pair {
-                                operator: *operator,
-                                region,
-                                before: *before,
-                                after: *after,
-                                chance,
-                                ends,
-                            };
-                            moves.extend(moved(program, &pair, by)?);
-                        }
-                    }
+                    let branch = Branch { operator: *operator, courses, before: *before };
+                    let moves = branch.moves(program, &found.times, &used, (guess, chances), by)?;
                     let Some(one) = chosen(moves, guess) else { continue };
                     for (segment, time) in [one.before, one.after].into_iter().zip(one.times) {
                         (found.times[segment], used[segment]) = (time, true);
@@ -124,19 +110,57 @@ pub fn speculate(
     Ok(found)
 }
 
+/// The regions of a branch, and the segment before it.
+struct Branch<'a> {
+    operator: OperatorId,
+    courses: &'a [Course],
+    before: usize,
+}
+
+impl Branch<'_> {
+    /// What may be moved to the segment before: of one region each, where neither segment is used yet.
+    fn moves(
+        &self,
+        program: &OverlapProgram,
+        times: &[Time],
+        used: &[bool],
+        (guess, chances): (Guess, &dyn Fn(OperatorId) -> Vec<f64>),
+        by: (&ScheduleEntry, ScheduleSetup, Limits),
+    ) -> Result<Vec<Moved>, ScheduleError> {
+        let (operator, before) = (self.operator, self.before);
+        let chances = chances(operator);
+        let likeliest = chances.iter().copied().fold(0.0, f64::max);
+        let mut moves = Vec::new();
+        for (region, (course, chance)) in self.courses.iter().zip(chances).enumerate() {
+            // Who guesses the likeliest fetches nothing for another, even where that one needs nothing.
+            if guess == Guess::Likely && chance < likeliest {
+                continue;
+            }
+            let Some(&Piece::Segment(after)) = course.first() else { continue };
+            if !used[before] && !used[after] {
+                let ends = [times[before], times[after]];
+                let pair = Pair { operator, region, before, after, chance, ends };
+                moves.extend(moved(program, &pair, by)?);
+            }
+        }
+        Ok(moves)
+    }
+}
+
 fn chosen(moves: Vec<Moved>, guess: Guess) -> Option<Moved> {
     let wasted = |one: &Moved| (1.0 - one.speculation.chance) * one.speculation.bytes.get() as f64;
     let gain = |one: &Moved| one.speculation.gain();
     match guess {
-        Guess::Likely => moves.into_iter().max_by(|a, b| {
-            let by_chance = a.speculation.chance.total_cmp(&b.speculation.chance);
-            by_chance.then(a.speculation.bytes.cmp(&b.speculation.bytes)).then(b.region.cmp(&a.region))
-        }),
+        // Only the likeliest are among them.
+        Guess::Likely => moves
+            .into_iter()
+            .max_by(|a, b| a.speculation.bytes.cmp(&b.speculation.bytes).then(b.region.cmp(&a.region))),
         Guess::Cheap => {
             moves.into_iter().min_by(|a, b| wasted(a).total_cmp(&wasted(b)).then(a.region.cmp(&b.region)))
         }
         Guess::Best => {
-            moves.into_iter().filter(|one| gain(one) > 0.0).max_by(|a, b| gain(a).total_cmp(&gain(b)))
+            let gains = moves.into_iter().filter(|one| gain(one) > 0.0);
+            gains.max_by(|a, b| gain(a).total_cmp(&gain(b)).then(b.region.cmp(&a.region)))
         }
     }
 }

@@ -71,8 +71,11 @@ impl Axis {
         if high > low { ((place(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Values with a mark, ascending.
+    /// Values with a mark, ascending; none where an axis has no such values.
     fn ticks(&self) -> Vec<f64> {
+        if !(self.low.is_finite() && self.high.is_finite()) || (self.logarithmic && self.low <= 0.0) {
+            return Vec::new();
+        }
         if self.logarithmic {
             let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
             let narrow = self.high / self.low < 1000.0;

@@ -34,6 +34,11 @@ pub fn assumptions(lines: &[String]) -> String {
     text
 }
 
+/// A part in percent of a whole; none of nothing.
+pub fn share(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part * 100.0 / whole)
+}
+
 /// A percentage with two digits; one that is not zero never looks like zero.
 pub fn percent(gap: f64) -> String {
     if gap > 0.0 && gap < 0.01 { "<0.01".to_owned() } else { format!("{gap:.2}") }

@@ -16,7 +16,7 @@ use crate::report::table::{Align, Table};
 use crate::report::times::{Clock, Time, Times, figure, remember};
 use std::collections::BTreeSet;
 
-/// Share of a time that half a unit of its last digit may make before ratios are marked.
+/// Share of a time by which it may be moved before ratios are marked.
 const COARSE: f64 = 0.01;
 
 /// Which way a ratio may be off.
@@ -46,6 +46,9 @@ struct Ratio {
 /// One ratio for many.
 type Summarise = fn(&[Ratio]) -> Option<Ratio>;
 
+/// Of how many ratios that is.
+type Count = fn(&[Ratio]) -> usize;
+
 /// True where all that is known is that the time is below one unit of its last digit.
 fn is_unseen(time: Time) -> bool {
     !time.censored && time.resolution > 0.0 && time.seconds < time.resolution
@@ -59,8 +62,9 @@ fn ratio(time: Option<Time>, reference: Option<Time>) -> Option<Ratio> {
     let (over, under, side) = if is_unseen(time) {
         (most(time), least(reference), Side::AtMost)
     } else {
-        let coarse = |time: Time| time.resolution / 2.0 > time.seconds * COARSE;
-        let bound = time.censored || coarse(time) || coarse(reference);
+        let coarse = |time: Time, moved: f64| moved > time.seconds * COARSE;
+        let bound =
+            time.censored || coarse(time, time.resolution / 2.0) || coarse(reference, reference.resolution);
         (least(time), most(reference), if bound { Side::AtLeast } else { Side::Exact })
     };
     (under > 0.0).then(|| Ratio { value: over / under, side })
@@ -96,7 +100,7 @@ pub fn own_ratios(rows: &[Row], problem: ProblemKind, reference: &str) -> Option
 
 /// Instance by instance: the time of the reference, and per other algorithm its time and its ratio to that; seconds
 /// by the benchmark's clock, milliseconds by their own. Below the instances, for each suite, geometric mean and least
-/// ratio, bounds where bounds took part. `None` where the reference is unknown or alone.
+/// ratio, bounds where bounds took part, and of how many instances where it is not all. `None` where the reference is unknown or alone.
 pub fn ratios(times: &Times<'_>, reference: &str, clock: Clock) -> Option<Table> {
     let at = times.position(reference)?;
     let others: Vec<usize> = (0..times.algorithms.len()).filter(|&other| other != at).collect();
@@ -132,19 +136,18 @@ pub fn ratios(times: &Times<'_>, reference: &str, clock: Clock) -> Option<Table>
             let its = (0..times.instances.len()).filter(|&nth| times.instances[nth].0 == suite);
             its.filter_map(|nth| ratio_on(other, nth)).collect()
         };
-        // Where there is no ratio, or none that a mean can take, the reader is told.
         let total = times.instances.iter().filter(|instance| instance.0 == suite).count();
-        let count = others.iter().map(|&other| meant(&of_suite(other)).count()).max().unwrap_or(0);
-        let mean = if count == total {
-            "geometric mean".to_owned()
-        } else {
-            format!("geometric mean of {count} of {total}")
-        };
-        let kinds: [(String, Summarise); 2] = [(mean, geometric_mean), ("least".to_owned(), least)];
-        for (kind, summarise) in kinds {
-            let mut cells = vec![suite.to_owned(), kind, String::new()];
+        // Where there is no ratio, or none that a mean can take, the reader is told, in every column of its own.
+        let share = |count: usize| if count < total { format!("{count} of {total}") } else { String::new() };
+        let kinds: [(&str, Summarise, Count); 2] = [
+            ("geometric mean", geometric_mean, |ratios| meant(ratios).count()),
+            ("least", least, <[Ratio]>::len),
+        ];
+        for (kind, summarise, count) in kinds {
+            let mut cells = vec![suite.to_owned(), kind.to_owned(), String::new()];
             for &other in &others {
-                cells.extend([String::new(), shown_ratio(summarise(&of_suite(other)))]);
+                let ratios = of_suite(other);
+                cells.extend([share(count(&ratios)), shown_ratio(summarise(&ratios))]);
             }
             table.row(cells);
         }
@@ -193,8 +196,26 @@ mod tests {
         assert_eq!(found[4..], ["s geometric mean >63.25", "s least 40.00"]);
         // A reference that did not solve gives no ratio.
         let found = lines(&ratios(&times, "slow", Clock::Bench).unwrap());
-        assert!(found[3].ends_with("0.1000") && found[4].contains("geometric mean of 1 of 2"), "{found:?}");
+        assert!(found[3].ends_with("0.1000") && found[4].contains("geometric mean 1 of 2"), "{found:?}");
         assert!(ratios(&times, "nobody", Clock::Bench).is_none());
+    }
+
+    /// Each column tells of how many instances it is.
+    #[test]
+    fn means_say_of_how_many_they_are() {
+        let mut rows: Vec<Row> = ["a", "b"].map(|name| row(name, "fast", 1.0, "optimal")).into();
+        rows.extend(["a", "b"].map(|name| row(name, "all", 2.0, "optimal")));
+        rows.push(row("a", "one", 4.0, "optimal"));
+        let times = Times::of(&rows, ProblemKind::Offsets);
+        let found = lines(&ratios(&times, "fast", Clock::Bench).unwrap());
+        assert_eq!(found[4..], ["s geometric mean 2.00 1 of 2 4.00", "s least 2.00 1 of 2 4.00"]);
+    }
+
+    #[test]
+    fn a_reference_that_is_moved_is_marked() {
+        let time = |seconds, resolution| Time { seconds, resolution, censored: false, solved: 1, runs: 1 };
+        let of = |resolution| ratio(Some(time(10.0, 0.0)), Some(time(1.0, resolution))).unwrap();
+        assert_eq!((of(0.005).side, of(0.015).side), (Side::Exact, Side::AtLeast));
     }
 
     /// As processes, beside one that says nothing of its time.
@@ -224,6 +245,6 @@ mod tests {
             found
         );
         assert_eq!(own_ratios(&rows, ProblemKind::Offsets, "fast").map(|_| ()), None);
-        assert_eq!(found[6..], ["s geometric mean of 2 of 4 >999.9", "s least <10.00"]);
+        assert_eq!(found[6..], ["s geometric mean 2 of 4 >999.9", "s least 3 of 4 <10.00"]);
     }
 }

@@ -59,7 +59,7 @@ struct Scene {
     boxes: Vec<Box>,
     /// Moments and bytes on chip from each to the next.
     occupancy: Vec<(Time, Bytes)>,
-    /// Where segments begin.
+    /// Where segments begin, and what is fetched before them.
     borders: Vec<Time>,
     channels: usize,
     capacity: Bytes,
@@ -86,7 +86,18 @@ impl Playback<'_> {
             capacity: Bytes::new(residency.ceiling.get() + resident.get()),
             resident,
         };
-        let mut from = Time::ZERO;
+        for load in &residency.loads {
+            let block = &self.program.blocks()[residency.blocks[load.resident]];
+            let (lane, name, bytes) = (1 + load.channel as usize, block.name.clone(), block.bytes);
+            let colour = block.uses.first().map_or(0, |&(segment, at)| first[segment] + at);
+            let (start, end) = (load.span.start, load.span.end);
+            scene.boxes.push(Box { name, lane, fetches: true, start, end, bytes, colour });
+        }
+        let mut from = residency.preload;
+        if from > Time::ZERO {
+            scene.occupancy.push((Time::ZERO, resident));
+            scene.borders.push(Time::ZERO);
+        }
         for &at in &self.scheduled.path {
             let (problem, timeline) = (&segments[at].problem, &self.scheduled.timelines[at]);
             scene.borders.push(from);
@@ -156,6 +167,7 @@ impl Playback<'_> {
         json!({
             "graph": self.graph, "machine": self.machine, "schedule": self.schedule,
             "makespan_ps": self.scheduled.makespan, "lower_bound_ps": self.scheduled.lower_bound,
+            "segments": self.scheduled.segments, "segments_shown": self.scheduled.path.len(),
         })
     }
 
@@ -210,7 +222,12 @@ impl Playback<'_> {
 
     fn head(&self, output: &mut dyn Write) -> io::Result<()> {
         let scheduled = self.scheduled;
-        let segments = match scheduled.path.len() {
+        let (shown, all) = (scheduled.path.len() as u64, scheduled.segments);
+        let segments = match shown {
+            count if count < all => {
+                let (count, all) = (thousands(count), thousands(all));
+                format!(", the first {count} of {all} segments along the longest run")
+            }
             1 => String::new(),
             count => format!(", {count} segments along the longest run (dashed borders)"),
         };

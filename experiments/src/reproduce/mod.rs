@@ -4,8 +4,10 @@
 //! the checker, or recomputed from other printed numbers.
 
 mod cann;
+mod fusion;
 mod luna;
 mod mini_infer;
+mod patent;
 
 use crate::registry::Registry;
 use crate::report::table::Table;
@@ -114,6 +116,20 @@ pub enum ReproduceError {
     /// A machine cannot be read.
     #[error(transparent)]
     Machine(#[from] plimsoll_model::overlap::MachineError),
+    /// A graph could not be fused.
+    #[error("{graph}: {source}")]
+    Fuse {
+        /// Which.
+        graph: String,
+        /// Why.
+        source: Box<crate::fusion::FuseError>,
+    },
+    /// Patterns cannot be read.
+    #[error(transparent)]
+    Patterns(#[from] plimsoll_model::fusion::PatternError),
+    /// Processing units cannot be read.
+    #[error(transparent)]
+    Units(#[from] plimsoll_model::fusion::UnitsError),
     /// A value on record that was not met.
     #[error("{graph}: {what} is {computed} bytes, on record are {recorded}")]
     Record {
@@ -208,6 +224,18 @@ pub const PAPERS: &[Paper] = &[
         source: "S1",
         about: "pools by greedy colouring: its report, the saving it claims, and the optimum beside it",
         run: mini_infer::run,
+    },
+    Paper {
+        name: "patent",
+        source: "S2",
+        about: "memory of mutually exclusive operators: the worked example step by step, and its optimum",
+        run: patent::run,
+    },
+    Paper {
+        name: "fusion",
+        source: "S3",
+        about: "operators fused across units: coverage on three networks, greedy against the most, printed tables against themselves",
+        run: fusion::run,
     },
     Paper {
         name: "cann",

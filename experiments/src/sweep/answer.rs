@@ -43,7 +43,7 @@ pub struct Answer {
 
 impl Answer {
     /// A run that has no answer.
-    pub fn without(status: &str, error: impl ToString) -> Self {
+    pub fn without(status: &str, error: &(impl ToString + ?Sized)) -> Self {
         Self { status: status.to_owned(), error: error.to_string(), ..Self::default() }
     }
 
@@ -76,8 +76,11 @@ impl Answer {
             }),
             Err(error) => {
                 let (status, verdict) = match error {
-                    GraphRunError::Run { source: RunError::Refused(_), .. } => ("refused", "refused"),
+                    GraphRunError::Races { .. } | GraphRunError::Run { source: RunError::Refused(_), .. } => {
+                        ("refused", "refused")
+                    }
                     GraphRunError::Problem { .. }
+                    | GraphRunError::Structure { .. }
                     | GraphRunError::Run {
                         source: RunError::Solve(SolveError::Unsupported { .. }), ..
                     } => ("skipped", ""),

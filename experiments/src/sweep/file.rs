@@ -118,7 +118,7 @@ impl Source {
     /// An error at a byte of the text.
     pub fn wrong(&self, at: usize, message: &str) -> SweepError {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
-        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let line = before.split(|&byte| byte == b'\n').count();
         SweepError::File { path: self.path.clone(), line, message: message.to_owned() }
     }
 

@@ -70,7 +70,9 @@ pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Res
     }
     if missing.is_none() {
         let mut hasher = Sha256::new();
-        rows.iter().for_each(|row| hasher.update(&row.key));
+        for row in &rows {
+            hasher.update(&row.key);
+        }
         if hexadecimal(&hasher.finalize()) != sweep.keys {
             return refuse("the keys of the rows are not those of the sweep".to_owned());
         }

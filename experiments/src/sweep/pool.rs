@@ -97,7 +97,7 @@ pub fn run(sweep: &Sweep, start: &Start<'_>) -> Result<Report, SweepError> {
     let shared = Shared { sweep, start, machine, pending, next, stop, state, runs };
     let results: Vec<Result<(), SweepError>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(|| shared.job())).collect();
-        let joined = threads.into_iter().map(|thread| thread.join());
+        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
         joined
             .map(|end| end.unwrap_or_else(|_| Err(SweepError::Worker("a job panicked".to_owned()))))
             .collect()

@@ -109,7 +109,7 @@ impl Worker {
     }
 
     /// Asks for one run.
-    pub fn ask(&mut self, question: Question<'_>) -> Result<Answer, Lost> {
+    pub fn ask(&mut self, question: Question<'_>) -> Result<Answer, Box<Lost>> {
         let started = Instant::now();
         let mut peak = None;
         let answer = self.exchange(question, &mut peak);
@@ -118,8 +118,8 @@ impl Worker {
             let seconds = started.elapsed().as_secs_f64();
             let (status, why) = self.end(&end);
             let (seconds, peak_memory_bytes) = (Some(seconds), peak);
-            let answer = Answer { seconds, peak_memory_bytes, ..Answer::without(status, why) };
-            Lost { answer, asked: !matches!(end, End::Deaf) }
+            let answer = Answer { seconds, peak_memory_bytes, ..Answer::without(status, &why) };
+            Box::new(Lost { answer, asked: !matches!(end, End::Deaf) })
         })
     }
 
@@ -130,7 +130,7 @@ impl Worker {
             let (name, text) = (question.name.to_owned(), question.content.text());
             match self.send_large(&Request::Input { graph, name, text }, question.memory, peak)? {
                 Reply::Input { error: None } => self.holds = Some(question.input),
-                Reply::Input { error: Some(error) } => return Ok(Answer::without("unreadable", error)),
+                Reply::Input { error: Some(error) } => return Ok(Answer::without("unreadable", &error)),
                 _ => return Err(End::Gone),
             }
         }

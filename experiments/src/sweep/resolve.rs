@@ -12,6 +12,7 @@ use crate::{Registry, left_out, registry};
 use plimsoll_model::{Bytes, Entry, Kind, Offsets, Orders, Pools, Problem, Scattered};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -218,7 +219,7 @@ impl Sweep {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
         let mut text = format!("{} {} by {} ({})", input.suite, input.name, task.algorithm, task.problem);
         let mut add = |name: &str, value: String| {
-            text.push_str(&format!(", {name} {value}"));
+            let _ = write!(text, ", {name} {value}");
         };
         add("seed", run.seed.to_string());
         add("repetition", run.repetition.to_string());

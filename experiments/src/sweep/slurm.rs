@@ -4,6 +4,7 @@ use super::SweepError;
 use super::record::{Record, Resolved, Shard};
 use crate::external::quote;
 use plimsoll_model::csv::write_atomically;
+use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -102,7 +103,7 @@ impl Scripts<'_> {
         };
         let mut text = format!("#!/bin/sh\n#SBATCH --job-name={name}\n{more}{options}\n");
         for (variable, value) in self.environment {
-            text.push_str(&format!("export {variable}={}\n", quote(value)));
+            let _ = writeln!(text, "export {variable}={}", quote(value));
         }
         text
     }

@@ -42,11 +42,11 @@ pub(super) fn lock(folder: &Path) -> Result<File, SweepError> {
     let io = |source| SweepError::Io { path: path.clone(), source };
     let file = OpenOptions::new().create(true).append(true).open(&path).map_err(io)?;
     #[cfg(unix)]
-    match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(rustix::io::Errno::WOULDBLOCK) => return Err(SweepError::InUse(folder.to_owned())),
-        // File systems without locks exist; nothing is promised there.
-        Err(_) => {}
+    // File systems without locks exist; nothing is promised there.
+    if rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)
+        == Err(rustix::io::Errno::WOULDBLOCK)
+    {
+        return Err(SweepError::InUse(folder.to_owned()));
     }
     Ok(file)
 }

@@ -112,7 +112,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
                 Err(error) => Reply::Input { error: Some(error) },
             },
             Ok(Request::Run(job)) => Reply::Answer(Box::new(answer(&registry, &mut held, &job))),
-            Err(error) => Reply::Answer(Box::new(Answer::without("failed", format!("no request: {error}")))),
+            Err(error) => Reply::Answer(Box::new(Answer::without("failed", &format!("no request: {error}")))),
         };
         say(&mut output, &reply)?;
     }
@@ -145,7 +145,7 @@ fn answer(registry: &Registry, held: &mut Option<Held>, job: &Job) -> Answer {
                 Offsets::NAME => on_instance::<Offsets>(registry, &instance, job),
                 Scattered::NAME => on_instance::<Scattered>(registry, &instance, job),
                 Pools::NAME => on_instance::<Pools>(registry, &instance, job),
-                other => Answer::without("failed", format!("'{other}' is no problem of instances")),
+                other => Answer::without("failed", &format!("'{other}' is no problem of instances")),
             };
             *held = Some(Held::Instance(instance));
             answer
@@ -198,5 +198,5 @@ fn on_graph(registry: &Registry, graph: &Graph, job: &Job) -> Answer {
 }
 
 fn nobody(job: &Job) -> Answer {
-    Answer::without("failed", format!("no algorithm '{}' for {}", job.algorithm, job.problem))
+    Answer::without("failed", &format!("no algorithm '{}' for {}", job.algorithm, job.problem))
 }

@@ -8,7 +8,10 @@
 //! - no buffer ends above the capacity, if there is one.
 
 pub mod execution;
+mod races;
 mod sweep;
+
+pub use races::{Race, races};
 
 use crate::instance::{Buffer, Instance};
 use crate::layout::{Layout, PoolPlan, ScatteredLayout};

@@ -99,10 +99,7 @@ impl Graph {
             let raw = self.operator(id).scratch.checked_add(scratch(id));
             needs.push(raw.and_then(|raw| raw.align_up(options.align)).ok_or(OrderError::TooLarge)?);
         }
-        let names = operators.iter().map(|&id| {
-            let operator = self.operator(id);
-            if operator.name.is_empty() { format!("{}#{id}", operator.kind) } else { operator.name.clone() }
-        });
+        let names = operators.iter().map(|&id| self.called(id));
         let name = if region == Self::BODY {
             self.name().to_owned()
         } else {

@@ -155,6 +155,12 @@ pub struct Operator {
 }
 
 impl Operator {
+    /// True where all that it makes, if anything, are views of what it reads: it moves nothing.
+    pub fn moves_nothing(&self) -> bool {
+        let is_view = |output| self.aliases.iter().any(|a| a.output == output && a.kind == AliasKind::View);
+        !self.outputs.is_empty() && self.outputs.iter().all(|&output| is_view(output))
+    }
+
     /// An operator without tensors.
     pub fn new(name: impl Into<String>, kind: impl Into<String>) -> Self {
         Self {
@@ -294,6 +300,14 @@ impl Graph {
         self.places[id.index()]
     }
 
+    /// How messages call an operator: its number, name and kind.
+    ///
+    /// # Panics
+    /// If the id is of another graph.
+    pub fn label(&self, id: OperatorId) -> String {
+        build::label(self.operator(id), id.index())
+    }
+
     /// Everything an operator reads: its inputs, then what the regions it owns take from outside of themselves, nested
     /// ones included. Each once. O(size of what it owns).
     pub fn reads(&self, id: OperatorId) -> Vec<TensorId> {
@@ -314,6 +328,12 @@ impl Graph {
             reads.extend(wanted.into_iter().filter(|&tensor| seen.insert(tensor)));
         }
         reads
+    }
+
+    /// What an operator is called where its tensors and times are: by its name, or by kind and number where it has none.
+    pub fn called(&self, id: OperatorId) -> String {
+        let operator = self.operator(id);
+        if operator.name.is_empty() { format!("{}#{id}", operator.kind) } else { operator.name.clone() }
     }
 
     /// Sum of the bytes of the weights an operator reads, regions it owns included.

@@ -1,10 +1,11 @@
-//! A timeline as a list of instructions for a runtime, and back.
+//! A timeline as a list of instructions for a runtime, which [`replay`] makes a timeline again.
 //!
 //! The list is one stream, taken in order. `DMAStart` queues a transfer on its channel and goes on, `DMAWait` waits until the
 //! transfer of an operator has ended, `Compute` and `Copy` take their time. A transfer starts when its channel is free and its
 //! turn has come: [`replay`] runs the stream and gives a timeline that ends no later than the one it came from.
 
 use super::problem::TimelineProblem;
+use super::program::OverlapProgram;
 use super::time::Time;
 use super::timeline::{Span, Timeline, Transfer};
 use crate::units::{Bytes, OperatorId};
@@ -172,8 +173,8 @@ pub fn replay(problem: &TimelineProblem, stream: &[Instruction]) -> Result<Timel
     Ok(timeline)
 }
 
-/// Writes instructions as CSV: `segment,instruction,operator,name,channel,bytes,offset`, empty where it does not apply.
-/// Operators are positions in their segment.
+/// Writes instructions as CSV: `segment,instruction,operator,name,channel,bytes,offset,size`, empty where it does not apply.
+/// Operators are positions in their segment; `size` is that of the buffer, of which `bytes` are filled.
 ///
 /// # Errors
 /// What the writer reports.
@@ -185,24 +186,80 @@ pub fn write_instructions<'a>(
     output: &mut dyn Write,
 ) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(output);
-    writer.write_record(["segment", "instruction", "operator", "name", "channel", "bytes", "offset"])?;
+    writer.write_record(COLUMNS)?;
     for (problem, stream) in segments {
-        for instruction in stream {
-            let (word, operator, rest) = match instruction {
-                Instruction::DmaStart { operator, channel, bytes, offset, .. } => {
-                    let rest = [channel.to_string(), bytes.to_string(), offset.to_string()];
-                    ("DMAStart", operator, rest)
-                }
-                Instruction::Copy { operator, bytes, offset, .. } => {
-                    ("Copy", operator, [String::new(), bytes.to_string(), offset.to_string()])
-                }
-                Instruction::DmaWait { operator } => ("DMAWait", operator, Default::default()),
-                Instruction::Compute { operator } => ("Compute", operator, Default::default()),
-            };
-            let (position, name) = (operator.to_string(), &problem.operators()[operator.index()].name);
-            let [channel, bytes, offset] = rest;
-            writer.write_record([problem.name(), word, &position, name, &channel, &bytes, &offset])?;
-        }
+        write_segment(problem, &stream, &mut writer)?;
     }
     writer.flush()
+}
+
+/// The same for a program with one timeline per segment. Weights that are resident come first, in segments that are called
+/// `preload`, with transfers as in any other, or, where they stay from run to run, `resident`, with an instruction `Resident`
+/// that says where they lie. Both name the operator that fetched them first and have no position.
+///
+/// # Errors
+/// What the writer reports.
+///
+/// # Panics
+/// If the timelines are not those of the program.
+pub fn write_program(
+    program: &OverlapProgram,
+    timelines: &[Timeline],
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(output);
+    writer.write_record(COLUMNS)?;
+    let residency = program.residency();
+    let named = |resident: usize| (&program.blocks()[residency.blocks[resident]], residency.slots[resident]);
+    let mut row = |segment: &str, word: &str, resident: usize, channel: &str| {
+        let (block, slot) = named(resident);
+        let [bytes, offset, size] = [block.bytes, slot.offset, slot.size].map(|bytes| bytes.to_string());
+        writer.write_record([segment, word, "", &block.name, channel, &bytes, &offset, &size])
+    };
+    for load in &residency.loads {
+        row("preload", "DMAStart", load.resident, &load.channel.to_string())?;
+    }
+    if residency.loads.is_empty() {
+        for resident in 0..residency.blocks.len() {
+            row("resident", "Resident", resident, "")?;
+        }
+    }
+    for load in &residency.loads {
+        let name = &named(load.resident).0.name;
+        writer.write_record(["preload", "DMAWait", "", name, "", "", "", ""])?;
+    }
+    for (segment, timeline) in program.segments().iter().zip(timelines) {
+        write_segment(&segment.problem, &timeline.instructions(), &mut writer)?;
+    }
+    writer.flush()
+}
+
+const COLUMNS: [&str; 8] =
+    ["segment", "instruction", "operator", "name", "channel", "bytes", "offset", "size"];
+
+fn write_segment(
+    problem: &TimelineProblem,
+    stream: &[Instruction],
+    writer: &mut csv::Writer<&mut dyn Write>,
+) -> io::Result<()> {
+    for instruction in stream {
+        let of = |channel: String, buffer: [Bytes; 3]| {
+            let [bytes, offset, size] = buffer.map(|bytes| bytes.to_string());
+            [channel, bytes, offset, size]
+        };
+        let (word, operator, rest) = match *instruction {
+            Instruction::DmaStart { operator, channel, bytes, offset, size } => {
+                ("DMAStart", operator, of(channel.to_string(), [bytes, offset, size]))
+            }
+            Instruction::Copy { operator, bytes, offset, size } => {
+                ("Copy", operator, of(String::new(), [bytes, offset, size]))
+            }
+            Instruction::DmaWait { operator } => ("DMAWait", operator, Default::default()),
+            Instruction::Compute { operator } => ("Compute", operator, Default::default()),
+        };
+        let (position, name) = (operator.to_string(), &problem.operators()[operator.index()].name);
+        let [channel, bytes, offset, size] = rest;
+        writer.write_record([problem.name(), word, &position, name, &channel, &bytes, &offset, &size])?;
+    }
+    Ok(())
 }

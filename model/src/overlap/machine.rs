@@ -22,7 +22,8 @@
 //! macs_per_second = 2e9           # operators whose arithmetic (`cost`) is known
 //! bytes_per_second = 400e6        # the others: bytes of all tensors read and made
 //! overhead = 5e-6                 # seconds per operator; default 0
-//! times = "times.csv"             # measured times, columns operator,seconds; they go before everything else
+//! times = "times.csv"             # measured times, columns operator,seconds; they go before everything else;
+//!                                 # an operator without a name is called by its kind and number, as in CONV_2D#0
 //!
 //! [compute.kinds.DEPTHWISE_CONV_2D]   # rates of one kind of operator
 //! macs_per_second = 500e6         # or bytes_per_second, or both
@@ -32,10 +33,11 @@
 //! numbers, so that times computed from them are exact integers.
 
 use super::time::Time;
-use crate::graph::{AliasKind, Graph, Operator};
+use crate::graph::{Graph, Operator};
 use crate::units::{Bytes, OperatorId};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -87,7 +89,7 @@ pub struct Machine {
     pub overhead: Time,
     /// Rates by kind of operator.
     pub kinds: BTreeMap<String, Rates>,
-    /// Measured times by name of operator.
+    /// Measured times by what operators are called, see [`Graph::called`].
     pub times: BTreeMap<String, Time>,
 }
 
@@ -179,26 +181,26 @@ struct RawRates {
 }
 
 /// Where things are in the text, for messages.
-struct Source<'a> {
-    file: &'a str,
-    text: &'a str,
+pub(crate) struct Source<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
 }
 
 impl Source<'_> {
-    fn line(&self, at: usize, reason: impl Into<String>) -> MachineError {
+    pub fn line(&self, at: usize, reason: impl Into<String>) -> MachineError {
         let line = self.text.bytes().take(at).filter(|&byte| byte == b'\n').count();
         let text = self.text.lines().nth(line).unwrap_or_default().trim().to_owned();
         MachineError::Line { file: self.file.to_owned(), line: line + 1, reason: reason.into(), text }
     }
 
-    fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, MachineError> {
+    pub fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, MachineError> {
         match *value.get_ref() {
             0 => Err(self.line(value.span().start, format!("{what} must be positive"))),
             value => Ok(value),
         }
     }
 
-    fn rate(&self, value: &Spanned<f64>) -> Result<u64, MachineError> {
+    pub fn rate(&self, value: &Spanned<f64>) -> Result<u64, MachineError> {
         let rate = value.get_ref().round();
         if (1.0..=1e18).contains(&rate) {
             Ok(rate as u64)
@@ -207,7 +209,7 @@ impl Source<'_> {
         }
     }
 
-    fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, MachineError> {
+    pub fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, MachineError> {
         let Some(value) = value else { return Ok(Time::ZERO) };
         let time = Time::from_seconds(*value.get_ref()).filter(|_| *value.get_ref() <= 1e6);
         time.ok_or_else(|| self.line(value.span().start, "seconds must be from 0 to 1e6"))
@@ -220,17 +222,7 @@ impl Machine {
     /// # Errors
     /// See [`MachineError`].
     pub fn find(name: &str) -> Result<Self, MachineError> {
-        if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
-            return Self::parse(name, text);
-        }
-        let path = Path::new(name);
-        if !path.exists() && path.extension().is_none() {
-            let known = PRESETS.map(|(preset, _)| preset).join(", ");
-            return Err(MachineError::Unknown { name: name.to_owned(), known });
-        }
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| MachineError::Io { file: name.to_owned(), source })?;
-        Self::parse(name, &text)
+        Self::parse(name, &described(name, &PRESETS)?)
     }
 
     /// The machine a text describes; `file` is what messages call it, and its folder is where `times` is looked for.
@@ -324,17 +316,23 @@ impl Machine {
     /// where it leaves the range of time.
     pub fn compute(&self, graph: &Graph, id: OperatorId) -> Option<Time> {
         let operator = graph.operator(id);
-        if let Some(&time) = self.times.get(&operator.name) {
+        if !self.times.is_empty()
+            && let Some(&time) = self.times.get(&graph.called(id))
+        {
             return Some(time);
         }
-        let is_view =
-            |output| operator.aliases.iter().any(|a| a.output == output && a.kind == AliasKind::View);
-        let moves_nothing =
-            !operator.outputs.is_empty() && operator.outputs.iter().all(|&output| is_view(output));
-        if moves_nothing || !operator.regions.is_empty() {
+        if operator.moves_nothing() || !operator.regions.is_empty() {
             return Some(self.overhead);
         }
         self.rated(graph, operator)?.checked_add(self.overhead)
+    }
+
+    /// Names of measured times that no operator of a graph has which computes: those that own regions do not. Ascending.
+    pub fn unused_times(&self, graph: &Graph) -> Vec<&str> {
+        let all = (0..graph.operators().len()).map(OperatorId::at);
+        let computing = all.filter(|&id| graph.operator(id).regions.is_empty());
+        let called: HashSet<String> = computing.map(|id| graph.called(id)).collect();
+        self.times.keys().filter(|name| !called.contains(*name)).map(String::as_str).collect()
     }
 
     fn rated(&self, graph: &Graph, operator: &Operator) -> Option<Time> {
@@ -347,6 +345,20 @@ impl Machine {
         let bytes = tensors.map(|&tensor| u128::from(graph.tensor(tensor).bytes.get())).sum::<u128>();
         Time::at_rate(u64::try_from(bytes).ok()?, rates.bytes.unwrap_or(self.bytes_per_second))
     }
+}
+
+/// The text of the preset of a name, or else of the file of that name.
+pub(crate) fn described<'a>(name: &str, presets: &[(&str, &'a str)]) -> Result<Cow<'a, str>, MachineError> {
+    if let Some((_, text)) = presets.iter().find(|(preset, _)| *preset == name) {
+        return Ok(Cow::Borrowed(text));
+    }
+    let path = Path::new(name);
+    if !path.exists() && path.extension().is_none() {
+        let known: Vec<&str> = presets.iter().map(|(preset, _)| *preset).collect();
+        return Err(MachineError::Unknown { name: name.to_owned(), known: known.join(", ") });
+    }
+    let text = std::fs::read_to_string(path);
+    text.map(Cow::Owned).map_err(|source| MachineError::Io { file: name.to_owned(), source })
 }
 
 /// A basic string of TOML.
@@ -391,6 +403,11 @@ pub fn read_times(path: &Path) -> Result<BTreeMap<String, Time>, MachineError> {
         let Some(time) = seconds.and_then(Time::from_seconds) else {
             return Err(source.line(at, "seconds must be from 0 to 1e6"));
         };
+        if row[0].is_empty() {
+            return Err(
+                source.line(at, "no operator is named; one without a name is called by kind and number")
+            );
+        }
         if times.insert(row[0].to_owned(), time).is_some() {
             return Err(source.line(at, "this operator has a time already"));
         }
@@ -477,6 +494,26 @@ mod tests {
         let mut measured = machine;
         measured.times.insert("b".to_owned(), Time::new(7));
         assert_eq!(measured.compute(&graph, OperatorId::new(1)), Some(Time::new(7)));
+        assert_eq!(measured.unused_times(&graph), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn operators_without_names_have_times_by_kind_and_number() {
+        let mut machine = Machine::parse("m.toml", PLAIN).unwrap();
+        for (name, time) in [("CONV#1", 7), ("CONV#2", 9), ("nobody", 3)] {
+            machine.times.insert(name.to_owned(), Time::new(time));
+        }
+        let mut graph = GraphBuilder::new("g");
+        let x = graph.tensor(Tensor::new("x", 4, Role::Input));
+        let y = graph.tensor(Tensor::new("y", 8, Role::Output));
+        let body = graph.body();
+        graph.operator(body, Operator::new("", "CONV").reads([x]));
+        graph.operator(body, Operator::new("", "CONV").reads([x]).makes([y]));
+        graph.interface(body, [x], [y]);
+        let graph = graph.build().unwrap();
+        let times = [0, 1].map(|at| machine.compute(&graph, OperatorId::new(at)).unwrap());
+        assert_eq!(times, [Time::new(1_000_000_000_000), Time::new(7)]);
+        assert_eq!(machine.unused_times(&graph), ["CONV#2", "nobody"]);
     }
 
     #[test]
@@ -496,6 +533,7 @@ mod tests {
                 .unwrap_err()
                 .ends_with("line 2: seconds must be from 0 to 1e6: `a,x`")
         );
+        assert!(read("operator,seconds\n,1\n").unwrap_err().contains("line 2: no operator is named"));
         assert!(read("name,seconds\n").unwrap_err().contains("line 1: the header must be"));
         assert!(read("operator,seconds\na,1,2\n").unwrap_err().contains("line 2: broken CSV"));
     }

@@ -21,7 +21,7 @@
 mod bound;
 mod check;
 mod instructions;
-mod machine;
+pub(crate) mod machine;
 mod prefix_sums;
 mod problem;
 mod program;
@@ -31,14 +31,14 @@ mod timeline;
 
 pub use bound::{TimeBound, TimeWitness, compute_bound, memory_bound, time_bound, transfer_bound};
 pub use check::{TimelineViolation, check_timeline};
-pub use instructions::{Instruction, ReplayError, replay, write_instructions};
+pub use instructions::{Instruction, ReplayError, replay, write_instructions, write_program};
 pub use machine::{Machine, MachineError, PRESETS, Rates, read_times};
 pub use problem::{Dma, TimedOperator, TimelineError, TimelineProblem, sliced};
 pub use program::{
     Activations, Course, OverlapError, OverlapOptions, OverlapProgram, OverlapSegment, Piece, RegionOrder,
     WeightBlock,
 };
-pub use residency::{Residency, residency_bound};
+pub use residency::{Preload, Residency, residency_bound};
 pub use time::Time;
 pub use timeline::{Slot, Span, Timeline, Transfer};
 

@@ -17,7 +17,7 @@ use super::prefix_sums::PrefixSums;
 use super::problem::{TimedOperator, TimelineProblem};
 use super::program::{OverlapError, OverlapProgram, OverlapSegment, WeightBlock};
 use super::time::Time;
-use super::timeline::Slot;
+use super::timeline::{Slot, Span};
 use crate::units::Bytes;
 use std::collections::HashSet;
 
@@ -34,13 +34,26 @@ pub struct Residency {
     pub bytes: Bytes,
     /// Time to fetch them before the program begins; zero where they stay from run to run.
     pub preload: Time,
+    /// When and how each of them is fetched then, in the order they start; none where they stay.
+    pub loads: Vec<Preload>,
+}
+
+/// One fetch before the program begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preload {
+    /// Position of the block in [`Residency::blocks`].
+    pub resident: usize,
+    /// On which channel.
+    pub channel: u32,
+    /// When.
+    pub span: Span,
 }
 
 impl Residency {
     /// Nothing stays.
     pub fn none(capacity: Bytes) -> Self {
-        let (blocks, slots) = (Vec::new(), Vec::new());
-        Self { blocks, slots, ceiling: capacity, bytes: Bytes::ZERO, preload: Time::ZERO }
+        let (blocks, slots, loads) = (Vec::new(), Vec::new(), Vec::new());
+        Self { blocks, slots, ceiling: capacity, bytes: Bytes::ZERO, preload: Time::ZERO, loads }
     }
 }
 
@@ -68,13 +81,14 @@ impl OverlapProgram {
             slots.push(Slot { offset: Bytes::new(end), size: Bytes::new(size) });
         }
         let ceiling = if blocks.is_empty() { machine.capacity } else { Bytes::new(end) };
-        let preload = if machine.resident_weights { Time::ZERO } else { self.preload(machine, &blocks)? };
+        let loads = if machine.resident_weights { Vec::new() } else { self.loads(machine, &blocks)? };
+        let preload = loads.iter().map(|load| load.span.end).max().unwrap_or(Time::ZERO);
         let bytes = Bytes::new(machine.capacity.get() - ceiling.get());
         let mut program = self.clone();
         for segment in &mut program.segments {
             segment.problem = self.fetching(segment, &blocks, ceiling)?;
         }
-        program.residency = Residency { blocks, slots, ceiling, bytes, preload };
+        program.residency = Residency { blocks, slots, ceiling, bytes, preload, loads };
         program.share_parity();
         Ok(program)
     }
@@ -98,20 +112,24 @@ impl OverlapProgram {
             .map_err(|source| OverlapError::Segment { segment: old.name().to_owned(), source })
     }
 
-    /// The time to fetch blocks with nothing beside: the longest first, each on the channel that is free first. With several
+    /// How blocks are fetched with nothing beside: the longest first, each on the channel that is free first. With several
     /// channels another assignment may take less, up to a quarter (Graham 1969).
-    fn preload(&self, machine: &Machine, blocks: &[usize]) -> Result<Time, OverlapError> {
+    fn loads(&self, machine: &Machine, blocks: &[usize]) -> Result<Vec<Preload>, OverlapError> {
         let too_long = |at: usize| OverlapError::TooLong { operator: self.blocks[at].name.clone() };
         let mut free = vec![Time::ZERO; machine.channels as usize];
-        let mut order = blocks.to_vec();
-        order.sort_by_key(|&at| std::cmp::Reverse(self.blocks[at].bytes));
-        for at in order {
+        let mut order: Vec<usize> = (0..blocks.len()).collect();
+        order.sort_by_key(|&nth| std::cmp::Reverse(self.blocks[blocks[nth]].bytes));
+        let mut loads = Vec::with_capacity(order.len());
+        for resident in order {
+            let at = blocks[resident];
             let load = machine.transfer(self.blocks[at].bytes).ok_or_else(|| too_long(at))?;
-            if let Some(first) = free.iter_mut().min() {
-                *first = first.checked_add(load).ok_or_else(|| too_long(at))?;
-            }
+            let first = free.iter_mut().enumerate().min_by_key(|(_, free)| **free);
+            let (channel, free) = first.expect("a machine has a channel");
+            let span = Span { start: *free, end: free.checked_add(load).ok_or_else(|| too_long(at))? };
+            *free = span.end;
+            loads.push(Preload { resident, channel: channel as u32, span });
         }
-        Ok(free.into_iter().max().unwrap_or(Time::ZERO))
+        Ok(loads)
     }
 }
 

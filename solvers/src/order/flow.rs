@@ -1,91 +1,8 @@
 //! Downsets with less alive than another one that they extend: minimum cuts.
 
 use super::net::Net;
+use crate::network::{INFINITE, Network};
 use std::collections::HashMap;
-
-/// No less than flows: these leave storages that have begun and reach storages that are kept, which are others and fit
-/// 63 bits together.
-const INFINITE: u64 = u64::MAX / 4;
-
-/// A network of arcs with capacities (Dinic 1970).
-#[derive(Default)]
-struct Flow {
-    /// Per place: its arcs.
-    arcs: Vec<Vec<u32>>,
-    /// Per arc: where to and what is left; an arc and its reverse are neighbours.
-    to: Vec<u32>,
-    left: Vec<u64>,
-}
-
-impl Flow {
-    fn place(&mut self) -> u32 {
-        self.arcs.push(Vec::new());
-        self.arcs.len() as u32 - 1
-    }
-
-    fn arc(&mut self, from: u32, to: u32, capacity: u64) {
-        for (from, to, capacity) in [(from, to, capacity), (to, from, 0)] {
-            self.arcs[from as usize].push(self.to.len() as u32);
-            self.to.push(to);
-            self.left.push(capacity);
-        }
-    }
-
-    fn levels(&self, source: u32) -> Vec<u32> {
-        let mut level = vec![u32::MAX; self.arcs.len()];
-        level[source as usize] = 0;
-        let mut queue = std::collections::VecDeque::from([source]);
-        while let Some(at) = queue.pop_front() {
-            for &arc in &self.arcs[at as usize] {
-                let to = self.to[arc as usize];
-                if self.left[arc as usize] > 0 && level[to as usize] == u32::MAX {
-                    level[to as usize] = level[at as usize] + 1;
-                    queue.push_back(to);
-                }
-            }
-        }
-        level
-    }
-
-    fn push(&mut self, at: u32, sink: u32, most: u64, level: &[u32], next: &mut [usize]) -> u64 {
-        if at == sink {
-            return most;
-        }
-        while next[at as usize] < self.arcs[at as usize].len() {
-            let arc = self.arcs[at as usize][next[at as usize]] as usize;
-            let to = self.to[arc];
-            if self.left[arc] > 0 && level[to as usize] == level[at as usize] + 1 {
-                let pushed = self.push(to, sink, most.min(self.left[arc]), level, next);
-                if pushed > 0 {
-                    self.left[arc] -= pushed;
-                    self.left[arc ^ 1] += pushed;
-                    return pushed;
-                }
-            }
-            next[at as usize] += 1;
-        }
-        0
-    }
-
-    /// The most that flows, which is the least cut.
-    fn most(&mut self, source: u32, sink: u32) -> u64 {
-        let mut sum = 0;
-        loop {
-            let level = self.levels(source);
-            if level[sink as usize] == u32::MAX {
-                return sum;
-            }
-            let mut next = vec![0; self.arcs.len()];
-            loop {
-                let pushed = self.push(source, sink, INFINITE, &level, &mut next);
-                if pushed == 0 {
-                    break;
-                }
-                sum += pushed;
-            }
-        }
-    }
-}
 
 /// The nodes of `region` that, added to the downset `ran`, leave the least alive; none where nothing is less than what
 /// is alive already.
@@ -95,7 +12,7 @@ impl Flow {
 /// be needed later where one ran, any other where some ran and some did not. O(flow) on as many places as there are nodes
 /// in the region and storages they touch.
 pub(super) fn lower(net: &Net, ran: &dyn Fn(u32) -> bool, region: &[u32]) -> Option<Vec<u32>> {
-    let mut flow = Flow::default();
+    let mut flow = Network::default();
     let (source, sink) = (flow.place(), flow.place());
     let places: HashMap<u32, u32> = region.iter().map(|&node| (node, flow.place())).collect();
     let mut storages: Vec<u32> = region.iter().flat_map(|&node| net.touch(node).iter().copied()).collect();

@@ -361,10 +361,12 @@ impl<'a> Diagram<'a> {
             }
         }
         // Layers come by ascending cost.
-        let best = states.first().map(|state| (state.cost, self.path(from, &parents, 0)));
+        let best = states.first().map(|state| (state.cost, path(from, &parents, 0)));
         if let Some((cost, _)) = &best {
             // The merged states of a relaxed diagram cost no more than any of those they stand for.
-            cut.iter_mut().for_each(|one| one.bound = one.bound.max(*cost));
+            for one in &mut cut {
+                one.bound = one.bound.max(*cost);
+            }
         } else {
             cut.clear();
         }
@@ -377,21 +379,21 @@ impl<'a> Diagram<'a> {
             bound: from.bound.max(state.cost.saturating_add(self.tail[layer])),
             layer,
             state: state.clone(),
-            path: self.path(from, parents, at),
+            path: path(from, parents, at),
         };
         states.iter().enumerate().map(open).collect()
     }
+}
 
-    /// The decisions that lead to a state of the last layer there is.
-    fn path(&self, from: &Open, parents: &[Vec<Parent>], mut at: usize) -> Vec<bool> {
-        let mut below = Vec::with_capacity(parents.len());
-        for layer in parents.iter().rev() {
-            let (parent, stays) = layer[at];
-            below.push(stays);
-            at = parent as usize;
-        }
-        from.path.iter().copied().chain(below.into_iter().rev()).collect()
+/// The decisions that lead to a state of the last layer there is.
+fn path(from: &Open, parents: &[Vec<Parent>], mut at: usize) -> Vec<bool> {
+    let mut below = Vec::with_capacity(parents.len());
+    for layer in parents.iter().rev() {
+        let (parent, stays) = layer[at];
+        below.push(stays);
+        at = parent as usize;
     }
+    from.path.iter().copied().chain(below.into_iter().rev()).collect()
 }
 
 /// Drops states that cost no less and keep no fewer than another; ascending by cost.

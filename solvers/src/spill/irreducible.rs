@@ -218,7 +218,9 @@ impl Reduction<'_> {
 fn rename(witness: &mut Witness, number: impl Fn(usize) -> BufferId) {
     match witness {
         Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } => {
-            buffers.iter_mut().for_each(|id| *id = number(id.index()));
+            for id in buffers.iter_mut() {
+                *id = number(id.index());
+            }
             buffers.sort_unstable();
         }
         Witness::Fixed { buffer } => *buffer = number(buffer.index()),

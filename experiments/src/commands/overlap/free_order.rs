@@ -1,6 +1,7 @@
 //! `plimsoll overlap --free-order`: the least makespan over all orders of the operators, beside that of the file's order.
 
 use super::report::share;
+use super::unused_times;
 use crate::cli::{ActivationsArg, OverlapArgs};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
@@ -12,6 +13,7 @@ use plimsoll::model::overlap::{
     Dma, Machine, Scheduler, Time, TimedOperator, TimelineOutcome, check_timeline,
 };
 use plimsoll::model::{Bytes, Claim};
+use plimsoll::overlap::problem_fits;
 use plimsoll::report::{assumptions, percent};
 use plimsoll::run::Limits;
 use plimsoll::solvers::overlap::{ExactTimeline, FreeOrder, FreeOrderOutcome, exact_orders};
@@ -25,7 +27,8 @@ pub fn main(args: &OverlapArgs, machine: &Machine, limits: Limits) -> Result<u8,
     }
     let registry = plimsoll::registry();
     let order = choose::named(&registry.orders, "as-in-file", "order")?;
-    let import = args.model.read()?;
+    let mut import = args.model.read()?;
+    import.assumed.extend(unused_times(args, machine, &import.graph)?);
     let graph = &import.graph;
     if graph.regions().len() > 1 {
         return Err(Failure::input(
@@ -49,7 +52,12 @@ pub fn main(args: &OverlapArgs, machine: &Machine, limits: Limits) -> Result<u8,
     let fixed = ExactTimeline.solve(&problem, &mut limits.budget()).map_err(Failure::internal)?;
     let free = exact_orders(&input, &region.order, &mut limits.budget()).map_err(Failure::internal)?;
     audit(&input, &free)?;
-    let report = Report::new(graph, machine, &input, &fixed, &free, import.assumed);
+    let mut report = Report::new(graph, machine, &input, &fixed, &free, import.assumed);
+    if let Err(error) = problem_fits(&problem)
+        && free.claim == Claim::Infeasible
+    {
+        report.reason = Some(format!("in the order of the file, {error}"));
+    }
     if args.json {
         output::print_json(&report)?;
     } else {
@@ -110,6 +118,9 @@ struct Report {
     nodes: u64,
     /// Names, first to last.
     order: Vec<String>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     assumed: Vec<String>,
 }
 
@@ -141,6 +152,7 @@ impl Report {
                 .and_then(|(makespan, before)| share(before.saturating_sub(makespan), before)),
             nodes: free.stats.nodes,
             order: order.map(|id| input.operators[id.index()].name.clone()).collect(),
+            reason: None,
             assumed,
         }
     }
@@ -157,6 +169,9 @@ impl Report {
         let gain = self.gain_percent.filter(|gain| *gain > 0.0);
         let gain = gain.map_or(String::new(), |gain| format!(", {} % less", percent(gain)));
         let _ = writeln!(text, "any order    {} ({}{gap}{gain})", time(self.makespan_ps), self.claim);
+        if let Some(reason) = &self.reason {
+            let _ = writeln!(text, "infeasible   {reason}");
+        }
         if !self.order.is_empty() {
             let _ = writeln!(text, "order        {}", self.order.join(", "));
         }

@@ -1,12 +1,11 @@
 //! `overlap --front`: memory on chip against makespan.
 
 use super::report::share;
-use super::{Programs, limits_of_schedules, store};
+use super::{Programs, effort, store};
 use crate::commands::choose;
-use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use plimsoll::Registry;
-
 use plimsoll::model::overlap::{ScheduleEntry, Time};
 use plimsoll::overlap::{Candidate, Front, FrontPoint, ScheduleError, front};
 use plimsoll::report::chart::{Axis, Chart, Series};
@@ -36,40 +35,57 @@ pub(super) fn main(
             candidates.push(Candidate { order: order.name, program });
         }
     }
-    let found = match front(machine, &candidates, entries, limits_of_schedules(args)) {
-        Ok(found) => found,
+    let mut report = FrontReport {
+        graph: graph.name().to_owned(),
+        machine: machine.name.clone(),
+        capacity: machine.capacity.get(),
+        assumed,
+        ..FrontReport::default()
+    };
+    let code = match front(machine, &candidates, entries, effort(args)) {
+        Ok(found) => {
+            report.add(&found);
+            if let Some(best) = found.fastest() {
+                store(args, graph, machine, &best.program, (best.schedule, &best.scheduled))?;
+            }
+            if let Some(path) = &args.plot {
+                let chart = chart(&report, &found);
+                output::write_file(path, |file| chart.write(file))?;
+            }
+            if let Some(path) = &args.output {
+                output::write_file(path, |file| write_points(&report, file))?;
+            }
+            if found.points.is_empty() { NOTHING_FOUND } else { ANSWERED }
+        }
         Err(error @ ScheduleError::Infeasible { .. }) => {
-            output::print(&format!("infeasible: {error}\n"))?;
-            return Ok(REFUTED);
+            (report.claim, report.reason) = ("infeasible", Some(error.to_string()));
+            REFUTED
         }
         Err(error @ ScheduleError::Refused { .. }) => return Err(Failure::internal(error.to_string())),
         Err(error) => return Err(Failure::input(error)),
     };
-    if let Some(best) = found.fastest() {
-        store(args, graph, machine, &best.program, (best.schedule, &best.scheduled))?;
-    }
-    let report = FrontReport::new(graph.name(), &machine.name, machine.capacity.get(), &found, assumed);
-    if let Some(path) = &args.plot {
-        let chart = chart(&report, &found);
-        output::write_file(path, |file| chart.write(file))?;
-    }
-    if let Some(path) = &args.output {
-        output::write_file(path, |file| write_points(&report, file))?;
-    }
     if args.json {
         output::print_json(&report)?;
     } else {
         output::print(&report.text())?;
     }
-    Ok(ANSWERED)
+    Ok(code)
 }
 
 /// What is printed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct FrontReport {
     graph: String,
     machine: String,
     capacity: u64,
+    /// Of the fastest point; `infeasible` and `unknown` where there is none.
+    claim: &'static str,
+    /// What nothing in all of the memory goes below, in any of the orders.
+    lower_bound_ps: Option<u64>,
+    /// How far the fastest point lies above that, in percent of it.
+    gap_percent: Option<f64>,
+    /// Why there is no point.
+    reason: Option<String>,
     /// Schedules of the whole program that were made.
     tried: usize,
     points: Vec<PointRow>,
@@ -111,23 +127,39 @@ impl PointRow {
 }
 
 impl FrontReport {
-    fn new(graph: &str, machine: &str, capacity: u64, found: &Front, assumed: Vec<String>) -> Self {
-        let points = found.points.iter().map(PointRow::new).collect();
-        let (graph, machine, tried) = (graph.to_owned(), machine.to_owned(), found.tried);
-        Self { graph, machine, capacity, tried, points, assumed }
+    fn add(&mut self, found: &Front) {
+        self.points = found.points.iter().map(PointRow::new).collect();
+        self.tried = found.tried;
+        let bound = found.bounds.last().map(|&(_, bound)| bound).filter(|bound| *bound < Time::MAX);
+        self.lower_bound_ps = bound.map(Time::get);
+        let Some(best) = found.fastest() else {
+            self.claim = "unknown";
+            self.reason = Some("none of these schedules fits on chip in any order".to_owned());
+            return;
+        };
+        self.claim = if Some(best.makespan()) == bound { "optimal" } else { "feasible" };
+        self.gap_percent = bound.and_then(|bound| share(best.makespan().saturating_sub(bound), bound));
     }
 
     fn text(&self) -> String {
         let mut text = assumptions(&self.assumed);
         let _ = writeln!(text, "graph        {}", self.graph);
         let _ = writeln!(text, "machine      {}: {} bytes on chip", self.machine, self.capacity);
+        if let Some(reason) = &self.reason {
+            let _ = writeln!(text, "{:<12} {reason}", self.claim);
+            return text;
+        }
+        if let Some(bound) = self.lower_bound_ps {
+            let _ = writeln!(text, "lower bound  {} in all of that", Time::new(bound));
+        }
         if let Some(best) = self.points.last() {
             let (time, who) = (Time::new(best.makespan_ps), best.schedule);
-            let _ = writeln!(text, "best         {time} by {who} in {} bytes", best.memory);
+            let gap = self.gap_percent.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
+            let _ = writeln!(text, "best         {time} by {who} in {} bytes{gap}", best.memory);
         }
         let _ = writeln!(text, "tried        {} schedules of the whole graph\n", self.tried);
         let mut table = Table::new([
-            ("on chip", Align::Right),
+            ("capacity", Align::Right),
             ("makespan", Align::Right),
             ("gap %", Align::Right),
             ("schedule", Align::Left),
@@ -185,7 +217,8 @@ fn chart(report: &FrontReport, found: &Front) -> Chart {
     let mut points: Vec<(f64, f64)> = points.collect();
     let capacity = report.capacity as f64;
     points.extend(found.points.last().map(|last| (capacity, seconds(last.makespan()))));
-    let (low, high) = (points.first().map_or(1.0, |first| first.0), capacity);
+    // A graph that needs no memory would begin at zero, which a logarithmic axis has not.
+    let (low, high) = (points.first().map_or(1.0, |first| first.0).max(1.0), capacity);
     series.push(line("found", 0, false, points));
     // The bound for so much memory holds for all with less: it begins where the one before ends.
     let mut bound = Vec::new();

@@ -11,35 +11,38 @@ use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use plimsoll::branches::{Planner, SchemeEntry, ordered_program};
 use plimsoll::graphs::GraphRun;
-use plimsoll::heuristics::overlap::{Prefetch, Worth, fitting, residents};
 use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::{
-    Activations, Machine, OverlapOptions, OverlapProgram, ScheduleEntry, Scheduler, Time, read_times,
-    write_instructions,
+    Activations, Machine, OverlapOptions, OverlapProgram, ScheduleEntry, read_times, write_program,
 };
 use plimsoll::model::program::ProgramOptions;
-use plimsoll::model::{Budget, Bytes, Entry, Kind, Offsets, Orders};
-use plimsoll::overlap::{ScheduleError, Scheduled, bounds, placed_activations, program, schedule};
+use plimsoll::model::{Bytes, Entry, Kind, Offsets, Orders};
+use plimsoll::overlap::{
+    Effort, ScheduleError, Scheduled, bounds, placed_activations, program, resident_within, schedule,
+};
 use plimsoll::report::timeline::Playback;
 use plimsoll::run::Limits;
 use report::Report;
+use speculation::Chances;
 use std::time::Instant;
 
 /// Runs the command.
 pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entries = chosen(&registry.schedules, &args.schedule)?;
-    let solver = choose::named(&registry.offsets, &args.solver, "solver")?;
+    if args.solver.is_some() && args.activations != ActivationsArg::Placed {
+        return Err(Failure::input("--solver: nobody is asked without --activations placed"));
+    }
+    let solver = choose::named(&registry.offsets, args.solver.as_deref().unwrap_or("exact"), "solver")?;
     let outputs = [&args.trace, &args.gantt, &args.instructions, &args.plot, &args.output];
     output::check_targets(&outputs, &[&args.model.model])?;
-    if args.liveness.weights {
-        return Err(Failure::input("--weights: here weights are fetched, not held all the time"));
-    }
     let machine = machine(args)?;
     if args.free_order {
         return free_order::main(args, &machine, limits_of_schedules(args));
     }
-    let import = args.model.read()?;
+    let mut import = args.model.read()?;
+    import.assumed.extend(unused_times(args, &machine, &import.graph)?);
+    let chances = Chances::read(&import.graph, &args.chance)?;
     let build = Programs { args, graph: &import.graph, machine: &machine, solver };
     if args.front {
         return front::main(&build, &registry, &entries, import.assumed.clone());
@@ -48,7 +51,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let order = choose::named(&registry.orders, order, "order")?;
     let program = build.resident(build.program(order)?)?;
     let graph = &import.graph;
-    let limits = bounds(&program).map_err(Failure::input)?;
+    let proved = bounds(&program).map_err(Failure::input)?;
     let mut rows = Vec::with_capacity(entries.len());
     for entry in &entries {
         let start = Instant::now();
@@ -67,8 +70,8 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     if let Some((name, scheduled)) = best {
         store(args, graph, &machine, &program, (name, scheduled))?;
     }
-    let guessed = speculation::report(args, graph, &program, &entries, best)?;
-    let report = Report::new(graph, &machine, &program, limits, &rows, guessed, import.assumed);
+    let guessed = speculation::report(args, graph, &program, &entries, &chances, best)?;
+    let report = Report::new(graph, &machine, &program, proved, &rows, guessed, import.assumed);
     if let Some(path) = &args.output {
         output::write_file(path, |file| report.write_rows(file))?;
     }
@@ -94,7 +97,7 @@ impl Programs<'_> {
     fn program(&self, order: &Entry<Orders>) -> Result<OverlapProgram, Failure> {
         let (args, graph) = (self.args, self.graph);
         let (liveness, setup) = (args.liveness.options(), args.effort.setup());
-        let limits = if args.front { limits_of_schedules(args) } else { args.effort.limits() };
+        let limits = if args.front { effort(args).each } else { args.effort.limits() };
         let run = GraphRun { liveness, order, setup, limits };
         let make = |regions: &[_], activations| {
             let options = OverlapOptions { trips: args.trips, activations };
@@ -118,46 +121,33 @@ impl Programs<'_> {
     /// With as many weights on chip as `--resident` has room for: by what makes `prefetch` the faster.
     fn resident(&self, program: OverlapProgram) -> Result<OverlapProgram, Failure> {
         let Some(room) = self.args.resident else { return Ok(program) };
-        let (machine, stays) = (self.machine, self.machine.resident_weights);
+        let machine = self.machine;
         if room > machine.capacity.get() {
             let reason = format!("--resident {room}: the machine has {} bytes on chip", machine.capacity);
             return Err(Failure::input(reason));
         }
-        let mut best: Option<(Option<Time>, OverlapProgram)> = None;
-        for worth in Worth::ALL {
-            let order = residents(&program, worth, stays);
-            let set = fitting(&program, &order, Bytes::new(room), machine.alignment);
-            let with = program.with_resident(machine, &set).map_err(Failure::input)?;
-            let time = prefetched(&with);
-            let better =
-                |(old, _): &(Option<Time>, _)| time.is_some() && old.is_none_or(|old| time < Some(old));
-            if best.as_ref().is_none_or(better) {
-                best = Some((time, with));
-            }
-        }
-        Ok(best.map_or(program, |(_, with)| with))
+        resident_within(&program, machine, Bytes::new(room)).map_err(Failure::input)
     }
-}
-
-/// What `prefetch` takes for the longest run; none where it does not fit.
-fn prefetched(program: &OverlapProgram) -> Option<Time> {
-    let fetched = |problem| Some(Prefetch.timeline(problem, &mut Budget::unlimited()).ok()??.makespan());
-    let times: Option<Vec<Time>> =
-        program.segments().iter().map(|segment| fetched(&segment.problem)).collect();
-    let times = times?;
-    program.longest(&|at| times[at])
 }
 
 /// Limits of a schedule per segment: those given, else so many nodes that a search takes about a second.
 fn limits_of_schedules(args: &OverlapArgs) -> Limits {
+    limits_or(args, SEARCH_NODES)
+}
+
+/// The same for a front, with fewer nodes where schedules are many.
+fn effort(args: &OverlapArgs) -> Effort {
+    Effort { each: limits_or(args, FRONT_NODES), last: limits_or(args, SEARCH_NODES) }
+}
+
+fn limits_or(args: &OverlapArgs, nodes: u64) -> Limits {
     let given = args.effort.limits();
     let none = given.time.is_none() && given.nodes.is_none();
-    let nodes = if args.front { FRONT_NODES } else { SEARCH_NODES };
     if none { Limits { nodes: Some(nodes), ..given } } else { given }
 }
 
 /// Nodes of a search per segment where no limit is given; and of each where there are many.
-const SEARCH_NODES: u64 = 20_000;
+pub const SEARCH_NODES: u64 = 20_000;
 const FRONT_NODES: u64 = 1_000;
 
 /// One schedule of the whole program.
@@ -189,6 +179,19 @@ fn machine(args: &OverlapArgs) -> Result<Machine, Failure> {
         machine.slice = (slice > 0).then_some(Bytes::new(slice));
     }
     Ok(machine)
+}
+
+/// Refuses `--times` for operators that are not there; such times of the machine's file are told, as it may serve several
+/// graphs.
+fn unused_times(args: &OverlapArgs, machine: &Machine, graph: &Graph) -> Result<Option<String>, Failure> {
+    let names = machine.unused_times(graph);
+    let Some(first) = names.first() else { return Ok(None) };
+    let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
+    let what = format!("no operator that computes is called '{first}'{more}");
+    match &args.times {
+        Some(path) => Err(Failure::input(format!("--times {}: {what}", path.display()))),
+        None => Ok(Some(format!("{what}: measured times that are not used"))),
+    }
 }
 
 /// Answered where any schedule fits; else why the first does not.
@@ -224,9 +227,7 @@ fn store(
         output::write_file(path, |file| playback.write_gantt(file))?;
     }
     if let Some(path) = &args.instructions {
-        let segments = program.segments().iter().zip(&scheduled.timelines);
-        let lists = segments.map(|(segment, timeline)| (&segment.problem, timeline.instructions()));
-        output::write_file(path, |file| write_instructions(lists, file))?;
+        output::write_file(path, |file| write_program(program, &scheduled.timelines, file))?;
     }
     Ok(())
 }

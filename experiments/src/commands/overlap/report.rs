@@ -30,6 +30,7 @@ pub(super) struct Report {
     preload_ps: u64,
     lower_bound_ps: u64,
     lower_bound_seconds: f64,
+    /// These three from when resident weights are there.
     compute_bound_ps: u64,
     transfer_bound_ps: u64,
     memory_bound_ps: u64,
@@ -87,12 +88,12 @@ impl ScheduleRow {
 
 /// One time in percent of another; none of zero.
 pub(super) fn share(part: Time, whole: Time) -> Option<f64> {
-    (whole > Time::ZERO).then(|| part.get() as f64 * 100.0 / whole.get() as f64)
+    plimsoll::report::share(part.get() as f64, whole.get() as f64)
 }
 
 fn gain(reference: Time, time: Time) -> Option<f64> {
-    (reference > Time::ZERO)
-        .then(|| (reference.get() as f64 - time.get() as f64) * 100.0 / reference.get() as f64)
+    let (reference, time) = (reference.get() as f64, time.get() as f64);
+    plimsoll::report::share(reference - time, reference)
 }
 
 impl Report {
@@ -108,7 +109,9 @@ impl Report {
         let problems = || program.segments().iter().map(|segment| &segment.problem);
         // A schedule may have proved more than the bounds that are always there.
         let proved = rows.iter().filter_map(|row| Some(row.result.as_ref().ok()?.lower_bound));
-        let bound = proved.max().unwrap_or(limits.compute.max(limits.transfers).max(limits.memory));
+        let preload = program.residency().preload;
+        let known = limits.compute.max(limits.transfers).max(limits.memory);
+        let bound = proved.max().unwrap_or_else(|| known.checked_add(preload).unwrap_or(Time::MAX));
         let reference = rows.iter().find(|row| row.name == "synchronous");
         let reference = reference.and_then(|row| Some(row.result.as_ref().ok()?.makespan));
         let weights = problems().flat_map(TimelineProblem::operators).map(|one| one.weights.get());
@@ -124,7 +127,7 @@ impl Report {
             activations: problems().map(|problem| problem.activations().get()).max().unwrap_or(0),
             resident: program.residency().bytes.get(),
             resident_blocks: program.residency().blocks.len(),
-            preload_ps: program.residency().preload.get(),
+            preload_ps: preload.get(),
             lower_bound_ps: bound.get(),
             lower_bound_seconds: bound.seconds(),
             compute_bound_ps: limits.compute.get(),
@@ -153,8 +156,10 @@ impl Report {
         );
         let _ = writeln!(
             text,
-            "memory       {} bytes of activations at most, {} of weights to fetch",
-            self.activations, self.weights
+            "memory       {} bytes of activations at most, {} of weights to fetch{}",
+            self.activations,
+            self.weights,
+            if self.segments > 1 { ", each segment once" } else { "" }
         );
         if self.resident_blocks > 0 {
             let (blocks, bytes) = (self.resident_blocks, self.resident);
@@ -164,9 +169,13 @@ impl Report {
             }
             text.push('\n');
         }
+        let before = match self.preload_ps {
+            0 => String::new(),
+            preload => format!("{} for what is resident, then ", time(preload)),
+        };
         let _ = writeln!(
             text,
-            "lower bound  {} (compute {}, transfers {}, memory {})",
+            "lower bound  {} ({before}compute {}, transfers {}, memory {})",
             time(self.lower_bound_ps),
             time(self.compute_bound_ps),
             time(self.transfer_bound_ps),

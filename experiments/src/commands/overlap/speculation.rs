@@ -43,10 +43,10 @@ pub(super) fn report(
     graph: &Graph,
     program: &OverlapProgram,
     entries: &[&'static ScheduleEntry],
+    chances: &Chances,
     best: Option<(&'static str, &Scheduled)>,
 ) -> Result<Option<SpeculationReport>, Failure> {
     let Some(guess) = args.speculate else { return Ok(None) };
-    let chances = Chances::read(graph, &args.chance)?;
     let Some((schedule, scheduled)) = best else { return Ok(None) };
     let entry = entries.iter().find(|entry| entry.name == schedule);
     let entry = entry.ok_or_else(|| Failure::internal("the fastest schedule is none of those that ran"))?;
@@ -126,11 +126,11 @@ impl SpeculationReport {
 }
 
 /// How likely regions are, as far as given.
-struct Chances(BTreeMap<RegionId, f64>);
+pub(super) struct Chances(BTreeMap<RegionId, f64>);
 
 impl Chances {
     /// From `REGION=P`, the region by name or number.
-    fn read(graph: &Graph, given: &[String]) -> Result<Self, Failure> {
+    pub(super) fn read(graph: &Graph, given: &[String]) -> Result<Self, Failure> {
         let mut chances = Self(BTreeMap::new());
         for text in given {
             let bad = |reason: &str| Failure::input(format!("--chance {text}: {reason}"));
@@ -144,7 +144,8 @@ impl Chances {
                 let numbers: Vec<String> = called.iter().map(ToString::to_string).collect();
                 let several =
                     format!("several regions are called that; give a number ({})", numbers.join(", "));
-                return Err(bad(if called.is_empty() { "no such region" } else { &several }));
+                let none = format!("no such region; those of branches are {}", names(graph));
+                return Err(bad(if called.is_empty() { &none } else { &several }));
             };
             if !branches(graph).any(|operator| graph.operator(operator).regions.contains(&region)) {
                 return Err(bad("this region is not one of a branch"));
@@ -177,6 +178,13 @@ impl Chances {
         let rest = (1.0 - known.iter().flatten().sum::<f64>()).max(0.0);
         known.into_iter().map(|chance| chance.unwrap_or(rest / open)).collect()
     }
+}
+
+/// Number and name of every region of a branch.
+fn names(graph: &Graph) -> String {
+    let regions = branches(graph).flat_map(|operator| &graph.operator(operator).regions);
+    let names: Vec<String> = regions.map(|&id| format!("{id}:{}", graph.region(id).name)).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// Operators that run one of their regions.

@@ -2,14 +2,18 @@
 
 mod compare;
 mod program;
+mod relations;
 mod straight;
+mod structure;
 
 use super::choose;
-use crate::cli::PlanArgs;
+use crate::cli::{ConflictsArg, PlanArgs};
 use crate::failure::Failure;
 use crate::output;
+use plimsoll::Registry;
 use plimsoll::branches::{SCHEMES, Scheme, SchemeEntry};
 use plimsoll::graphs::{GraphRun, Placement};
+use plimsoll::model::{Entry, Orders};
 use std::time::Duration;
 
 /// Limit of every run of a comparison that was given none.
@@ -19,6 +23,9 @@ const COMPARE_LIMIT: Duration = Duration::from_secs(10);
 pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let order = choose::named(&registry.orders, &args.order, "order")?;
+    if args.conflicts.is_some() {
+        return by_conflicts(args, &registry, order);
+    }
     let placement = match &args.joint {
         Some(name) => Placement::Joint(choose::named(&registry.joint, name, "joint solver")?),
         None => Placement::After(choose::named(&registry.offsets, &args.solver, "solver")?),
@@ -44,6 +51,28 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
             program::plan(args, import, &run, scheme, solver)
         }
         _ => straight::plan(args, import, &run, placement),
+    };
+    done.map_err(|failure| failure.about(&args.model.model))
+}
+
+/// With conflicts from the structure of the graph instead of lifespans.
+fn by_conflicts(args: &PlanArgs, registry: &Registry, order: &'static Entry<Orders>) -> Result<u8, Failure> {
+    let compared = matches!(args.conflicts, Some(ConflictsArg::Compare));
+    let files = [&args.instance, &args.orders, &args.plot];
+    if compared && (files.iter().any(|file| file.is_some()) || args.problem.is_some()) {
+        let message = "--conflicts compare plans several problems: of --problem, --instance, --orders and --plot it takes none";
+        return Err(Failure::input(message));
+    }
+    output::check_targets(&[&args.instance, &args.orders, &args.output, &args.plot], &[&args.model.model])?;
+    let import = args.model.read()?;
+    let mut limits = args.effort.limits();
+    if compared && limits.time.is_none() && limits.nodes.is_none() {
+        limits.time = Some(COMPARE_LIMIT);
+    }
+    let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
+    let done = match args.conflicts {
+        Some(ConflictsArg::By(relation)) => structure::plan(args, import, &run, relation, registry),
+        _ => relations::relations(args, &import, &run, registry),
     };
     done.map_err(|failure| failure.about(&args.model.model))
 }

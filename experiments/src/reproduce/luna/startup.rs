@@ -24,6 +24,8 @@ const DRAWN: usize = 1;
 const POINTS: i32 = 240;
 /// The figure spans start-ups from the machine's over this to the machine's times this.
 const SPAN: f64 = 100.0;
+/// The least gain in the figure, percent; all of them are in the rows.
+const LEAST_GAIN: f64 = -60.0;
 /// The middle of the figure where the machine has no start-up.
 const MIDDLE: Time = Time::new(1_000_000);
 
@@ -144,6 +146,11 @@ fn table(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) {
     }
     found.section("When ping-pong loses: start-up");
     found.table(table);
+    notes(all, machine, found);
+}
+
+/// What stands below the table.
+fn notes(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) {
     found.line(format!(
         "at a start-up of {}, as the machine says; loses from: the least start-up at which ping-pong takes longer than synchronous with copies at that rate, compared with DMA's, found by halving on checked timelines; equal operators: what as many steps of equal size with these sums would say",
         machine.startup
@@ -198,11 +205,15 @@ fn lines(all: &All<'_, '_>, middle: Time) -> Result<(Vec<Series>, String), Repro
 /// Draws them.
 fn figure(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let middle = if machine.startup == Time::ZERO { MIDDLE } else { machine.startup };
-    let (series, rows) = lines(all, middle)?;
+    let (mut series, rows) = lines(all, middle)?;
+    for one in &mut series {
+        // Gains fall as start-up grows: a line ends where it leaves the picture.
+        one.points.retain(|&(_, gain)| gain >= LEAST_GAIN);
+    }
     let chart = Chart {
         title: "Gain of ping-pong over copies by the processor, by start-up".to_owned(),
         caption: format!(
-            "machine {}, copies at the rate of DMA; its own start-up, {}, is in the middle; below zero ping-pong loses",
+            "machine {}, copies at the rate of DMA; its own start-up, {}, is in the middle; below zero ping-pong loses; lines end at {LEAST_GAIN} %",
             machine.name, middle
         ),
         x: Axis {
@@ -211,7 +222,7 @@ fn figure(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) -> Res
             high: middle.seconds() * 1e6 * SPAN,
             logarithmic: true,
         },
-        y: Axis { label: "gain, percent", low: -60.0, high: 60.0, logarithmic: false },
+        y: Axis { label: "gain, percent", low: LEAST_GAIN, high: 60.0, logarithmic: false },
         series,
     };
     found.file("table-3-startup.csv", "gain of ping-pong by start-up, per stand-in", |file| {

@@ -1,0 +1,20 @@
+//! Operator fusion across processing units (SOURCES S3): what it covers, and what the printed numbers amount to.
+
+mod coverage;
+mod times;
+
+use super::{Context, ReproduceError, Reproduction};
+
+/// Computes everything again.
+pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
+    let mut found = Reproduction::default();
+    coverage::vgg(context, &mut found)?;
+    coverage::yolo(context, &mut found)?;
+    coverage::subgraphs(context, &mut found)?;
+    coverage::greedy(context, &mut found)?;
+    // What the described platform would take, estimated here, has its place before what was measured there.
+    times::ablation(&mut found);
+    times::performance(&mut found);
+    times::clock(&mut found);
+    Ok(found)
+}

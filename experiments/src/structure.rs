@@ -1,0 +1,312 @@
+//! Plans by conflicts that follow from the structure of a graph, and what each relation costs.
+//!
+//! Regions are taken innermost first, each with the same relation: the arena of what an operator owns is a block of its
+//! own while the operator runs, as in [`graphs`](crate::graphs). All relations see the same orders. Every placement passes two
+//! checkers: that of its problem, for the conflicts it was given, and [`races`], which knows nothing of them and walks along the
+//! precedences that the relation stands for.
+
+use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, outcome};
+use crate::plan::Plan;
+use crate::run::run;
+use plimsoll_model::graph::{Graph, Storages};
+use plimsoll_model::order::Order;
+use plimsoll_model::structure::{Relation, Structure, StructureError};
+use plimsoll_model::{
+    Bytes, Claim, Entry, Instance, Offsets, OperatorId, Outcome, Piece, Race, RegionId, Scattered, Silent,
+    races,
+};
+use plimsoll_solvers::bounds::clique_bound;
+use serde::Serialize;
+
+/// The relations of a comparison, in the order of its rows.
+pub const COMPARED: [Relation; 5] =
+    [Relation::Schedule, Relation::Streams(2), Relation::Streams(4), Relation::Reachable, Relation::Mutex];
+
+/// One region with its conflicts.
+#[derive(Debug)]
+pub struct RelatedRegion {
+    /// Which.
+    pub region: RegionId,
+    /// Its order problem, with a block for what operators own, and what its numbers mean.
+    pub storages: Storages,
+    /// The order.
+    pub order: Order,
+    /// Who conflicts with whom.
+    pub relation: Relation,
+    /// The offset problem of these conflicts.
+    pub instance: Instance,
+    /// Conflicting pairs.
+    pub pairs: u64,
+    /// Pairs held together in the order that do not conflict.
+    pub overlooked: u64,
+    /// Pairs held together in some execution that do not conflict.
+    pub exposed: u64,
+    /// Precedences that the relation adds to those of the graph.
+    added: Vec<(OperatorId, OperatorId)>,
+    /// Precedences that the order adds.
+    in_order: Vec<(OperatorId, OperatorId)>,
+}
+
+/// Pairs of memories that a placement puts at common addresses although they may be needed together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Safety {
+    /// With one operator after the other, in the order.
+    pub in_order: Vec<Race>,
+    /// With operators that do not wait for each other at any time.
+    pub concurrent: Vec<Race>,
+}
+
+impl RelatedRegion {
+    fn of(
+        graph: &Graph,
+        storages: Storages,
+        ordered: &OrderedRegion,
+        relation: Relation,
+        align: Bytes,
+    ) -> Result<Self, StructureError> {
+        let order = ordered.order.clone();
+        let structure = Structure::of(graph, &storages, &order)?;
+        let conflicts = structure.conflicts(relation);
+        let beyond = |other| structure.conflicts(other).without(&conflicts).count();
+        let (pairs, overlooked, exposed) =
+            (conflicts.count(), beyond(Relation::Schedule), beyond(Relation::Reachable));
+        let instance = structure.instance(relation, align)?;
+        let (added, in_order) = (structure.added(relation), structure.added(Relation::Schedule));
+        let region = ordered.region;
+        Ok(Self { region, storages, order, relation, instance, pairs, overlooked, exposed, added, in_order })
+    }
+
+    /// What a placement does to memories that may be needed together.
+    pub fn safety(&self, pieces: &[Vec<Piece>]) -> Safety {
+        let problem = &self.storages.problem;
+        Safety { in_order: races(problem, &self.in_order, pieces), concurrent: races(problem, &[], pieces) }
+    }
+
+    /// What goes wrong where operators run as the relation says; `mutex` promises nothing.
+    fn broken(&self, pieces: &[Vec<Piece>]) -> Vec<Race> {
+        if self.relation == Relation::Mutex {
+            return Vec::new();
+        }
+        races(&self.storages.problem, &self.added, pieces)
+    }
+}
+
+/// One region with its conflicts, and memory for it.
+#[derive(Debug)]
+pub struct RelatedPlan<P: Plan> {
+    /// The region.
+    pub related: RelatedRegion,
+    /// The placement, and what is proved of it for these conflicts.
+    pub outcome: Outcome<P::Solution>,
+    /// Addresses of every memory.
+    pub pieces: Vec<Vec<Piece>>,
+    /// Seconds of the algorithm.
+    pub seconds: f64,
+}
+
+impl<P: Plan> RelatedPlan<P> {
+    /// Size of the arena, bytes.
+    pub fn arena(&self) -> Bytes {
+        self.outcome.value.unwrap_or(Bytes::ZERO)
+    }
+}
+
+impl GraphRun<'_> {
+    /// Conflicts of one region, by a relation, in an order found before; `blocks` are the arenas of the regions inside.
+    ///
+    /// # Errors
+    /// See [`GraphRunError`].
+    fn relate(
+        &self,
+        graph: &Graph,
+        ordered: &OrderedRegion,
+        relation: Relation,
+        blocks: &[Bytes],
+    ) -> Result<RelatedRegion, GraphRunError> {
+        let storages = self.storages(graph, ordered.region, blocks)?;
+        RelatedRegion::of(graph, storages, ordered, relation, self.liveness.align).map_err(|source| {
+            GraphRunError::Structure { region: graph.region(ordered.region).name.clone(), source }
+        })
+    }
+
+    /// Memory for one region.
+    ///
+    /// # Errors
+    /// See [`GraphRunError`].
+    fn place<P: Plan>(
+        &self,
+        graph: &Graph,
+        related: RelatedRegion,
+        entry: &Entry<P>,
+    ) -> Result<RelatedPlan<P>, GraphRunError> {
+        let attempt = run(entry, &related.instance, self.setup, self.limits, &mut Silent);
+        let (outcome, seconds) = outcome(graph, related.region, entry.name, attempt)?;
+        let name = || graph.region(related.region).name.clone();
+        let Some(solution) = &outcome.solution else {
+            return Err(GraphRunError::Nothing { region: name(), algorithm: entry.name });
+        };
+        let pieces = P::pieces(&related.instance, solution);
+        let broken = related.broken(&pieces);
+        if let Some(first) = broken.first().cloned().map(Box::new) {
+            let (region, algorithm, count) = (name(), entry.name, broken.len());
+            return Err(GraphRunError::Races { region, algorithm, count, first });
+        }
+        Ok(RelatedPlan { related, outcome, pieces, seconds })
+    }
+
+    /// Memory for every region by one relation, innermost first, under orders found before ([`GraphRun::order`]); the body is
+    /// last.
+    ///
+    /// # Errors
+    /// See [`GraphRunError`].
+    pub fn plan_related<P: Plan>(
+        &self,
+        graph: &Graph,
+        orders: &[OrderedRegion],
+        relation: Relation,
+        entry: &Entry<P>,
+    ) -> Result<Vec<RelatedPlan<P>>, GraphRunError> {
+        let mut blocks = vec![Bytes::ZERO; graph.regions().len()];
+        let mut done = Vec::with_capacity(orders.len());
+        for ordered in orders {
+            let plan = self.place(graph, self.relate(graph, ordered, relation, &blocks)?, entry)?;
+            blocks[ordered.region.index()] = plan.arena();
+            done.push(plan);
+        }
+        Ok(done)
+    }
+}
+
+/// The algorithms of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Judges<'a> {
+    /// The patent's placement in one piece.
+    pub patent: &'a Entry<Offsets>,
+    /// The same in pieces.
+    pub patent_scattered: &'a Entry<Scattered>,
+    /// Who plans in one piece; regions inside operators too.
+    pub exact: &'a Entry<Offsets>,
+    /// Who plans in pieces.
+    pub scattered: &'a Entry<Scattered>,
+}
+
+/// One relation of a comparison: bytes, of the body of the graph; pairs that are overlooked, exposed or collide, of all regions.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The graph.
+    pub graph: String,
+    /// Operators of the body.
+    pub operators: usize,
+    /// Memories of the body.
+    pub buffers: usize,
+    /// The relation.
+    pub conflicts: String,
+    /// Conflicting pairs.
+    pub pairs: u64,
+    /// Pairs held together in the order that do not conflict: by them a plan may be wrong as it stands.
+    pub overlooked: u64,
+    /// Pairs held together in some execution that do not conflict: by them a plan may be wrong with concurrency.
+    pub exposed: u64,
+    /// Most bytes alive at a step of the order.
+    pub load: u64,
+    /// The heaviest set in mutual conflict that was found.
+    pub clique: u64,
+    /// The patent's placement in one piece, and in pieces.
+    pub patent: u64,
+    /// In pieces.
+    pub patent_scattered: u64,
+    /// The best in one piece.
+    pub exact: u64,
+    /// No layout in one piece takes less.
+    pub exact_bound: u64,
+    /// What is proved of it.
+    pub exact_claim: &'static str,
+    /// The best in pieces.
+    pub scattered: u64,
+    /// No layout in pieces takes less.
+    pub scattered_bound: u64,
+    /// What is proved of it.
+    pub scattered_claim: &'static str,
+    /// `exact` over that of the first relation.
+    pub ratio: f64,
+    /// Pairs of memories that collide in the layout of `exact`, one operator after the other.
+    pub collide_in_order: usize,
+    /// The same with concurrency.
+    pub collide: usize,
+    /// Seconds of all algorithms on the body.
+    pub seconds: f64,
+    /// One pair that collides in the order, or else with concurrency.
+    pub witness: Option<String>,
+}
+
+/// Every relation of [`COMPARED`] on one graph, under the same orders: one row each.
+///
+/// # Errors
+/// See [`GraphRunError`].
+pub fn compare(graph: &Graph, run: &GraphRun<'_>, judges: Judges<'_>) -> Result<Vec<Row>, GraphRunError> {
+    let orders = run.order(graph)?;
+    let mut rows: Vec<Row> = Vec::new();
+    for relation in COMPARED {
+        let base = rows.first().map(|row| row.exact);
+        rows.push(row(graph, run, &orders, relation, judges, base)?);
+    }
+    Ok(rows)
+}
+
+fn row(
+    graph: &Graph,
+    run: &GraphRun<'_>,
+    orders: &[OrderedRegion],
+    relation: Relation,
+    judges: Judges<'_>,
+    base: Option<u64>,
+) -> Result<Row, GraphRunError> {
+    let mut regions = run.plan_related(graph, orders, relation, judges.exact)?;
+    let exact = regions.pop().expect("a graph has a body");
+    let mut blocks = vec![Bytes::ZERO; graph.regions().len()];
+    for one in &regions {
+        blocks[one.related.region.index()] = one.arena();
+    }
+    let body = orders.last().expect("a graph has a body");
+    let related = || run.relate(graph, body, relation, &blocks);
+    let patent = run.place(graph, related()?, judges.patent)?;
+    let patent_scattered = run.place(graph, related()?, judges.patent_scattered)?;
+    let scattered = run.place(graph, related()?, judges.scattered)?;
+    let one = &exact.related;
+    // What lies inside an operator can go wrong too; the body is named first.
+    let all = || std::iter::once(&exact).chain(regions.iter().rev());
+    let safeties: Vec<Safety> = all().map(|one| one.related.safety(&one.pieces)).collect();
+    let witness = safeties.iter().find_map(|safety| safety.in_order.first());
+    let witness = witness.or_else(|| safeties.iter().find_map(|safety| safety.concurrent.first()));
+    // A layout in one piece is one in pieces, and bounds for pieces hold for one piece.
+    let bound = exact.outcome.lower_bound.value.max(scattered.outcome.lower_bound.value);
+    let pieces = scattered.arena().min(exact.arena());
+    let claim = |value: Bytes, bound: Bytes| {
+        if value == bound { Claim::Optimal.as_str() } else { Claim::Feasible.as_str() }
+    };
+    let base = base.unwrap_or(exact.arena().get());
+    Ok(Row {
+        graph: graph.name().to_owned(),
+        operators: one.storages.problem.len(),
+        buffers: one.instance.len(),
+        conflicts: relation.to_string(),
+        pairs: one.pairs,
+        overlooked: all().map(|one| one.related.overlooked).sum(),
+        exposed: all().map(|one| one.related.exposed).sum(),
+        load: one.order.peak(&one.storages.problem).get(),
+        clique: clique_bound(&one.instance).value.get(),
+        patent: patent.arena().get(),
+        patent_scattered: patent_scattered.arena().get(),
+        exact: exact.arena().get(),
+        exact_bound: bound.get(),
+        exact_claim: claim(exact.arena(), bound),
+        scattered: pieces.get(),
+        scattered_bound: scattered.outcome.lower_bound.value.get(),
+        scattered_claim: claim(pieces, scattered.outcome.lower_bound.value),
+        ratio: if base == exact.arena().get() { 1.0 } else { exact.arena().get() as f64 / base as f64 },
+        collide_in_order: safeties.iter().map(|safety| safety.in_order.len()).sum(),
+        collide: safeties.iter().map(|safety| safety.concurrent.len()).sum(),
+        seconds: exact.seconds + patent.seconds + patent_scattered.seconds + scattered.seconds,
+        witness: witness.map(ToString::to_string),
+    })
+}

@@ -1,0 +1,165 @@
+//! Tiers that fill up: what is where, and whether more fits.
+
+use plimsoll_model::overlap::Time;
+use plimsoll_model::tiers::{Addresses, TierPlan, TierProblem};
+use plimsoll_model::{Bytes, TierId};
+
+/// What one tier holds.
+#[derive(Clone, Debug)]
+struct Shelf {
+    /// Bytes alive at each step.
+    loads: Vec<u64>,
+    /// Where addresses are wanted, per [`BLOCK`] of steps: who is there at one of them.
+    blocks: Vec<Vec<u32>>,
+}
+
+/// Steps in a row that are looked up together.
+const BLOCK: usize = 32;
+
+/// A plan that grows and shrinks, and never holds too much. To put or take a tensor is O(its steps), and with addresses O(k log k) for k in its
+/// tier about the same time.
+#[derive(Clone, Debug)]
+pub struct Fill<'a> {
+    problem: &'a TierProblem,
+    shelves: Vec<Shelf>,
+    tiers: Vec<Option<TierId>>,
+    offsets: Vec<Bytes>,
+    time: u64,
+}
+
+impl<'a> Fill<'a> {
+    /// Nothing anywhere.
+    pub fn new(problem: &'a TierProblem) -> Self {
+        let blocks = match problem.addresses() {
+            Addresses::Counted => Vec::new(),
+            Addresses::Placed => vec![Vec::new(); problem.duration().div_ceil(BLOCK)],
+        };
+        let shelf = Shelf { loads: vec![0; problem.duration()], blocks };
+        let count = problem.tensors().len();
+        Self {
+            problem,
+            shelves: vec![shelf; problem.spaces().len()],
+            tiers: vec![None; count],
+            offsets: vec![Bytes::ZERO; count],
+            time: 0,
+        }
+    }
+
+    /// Where a tensor is.
+    pub fn tier(&self, tensor: usize) -> Option<TierId> {
+        self.tiers[tensor]
+    }
+
+    /// The address of a tensor, where it has one.
+    pub fn offset(&self, tensor: usize) -> Bytes {
+        self.offsets[tensor]
+    }
+
+    /// Transfer time of what is there.
+    pub fn time(&self) -> Time {
+        Time::new(self.time)
+    }
+
+    /// Bytes that are free in a tier at every step of a tensor's life.
+    pub fn free(&self, tensor: usize, tier: TierId) -> u64 {
+        let one = &self.problem.tensors()[tensor];
+        let most = self.shelves[tier.index()].loads[one.lower..one.upper].iter().max();
+        self.problem.space(tier).capacity.get() - most.copied().unwrap_or(0)
+    }
+
+    /// Puts a tensor into a tier, at the lowest free address where addresses are wanted. False, and nothing done, where it
+    /// may not live there or does not fit.
+    pub fn put(&mut self, tensor: usize, tier: TierId) -> bool {
+        let Some(cost) = self.problem.cost(tensor, tier) else { return false };
+        let size = self.problem.size(tensor, tier).get();
+        if size > self.free(tensor, tier) {
+            return false;
+        }
+        let mut offset = 0;
+        if self.problem.addresses() == Addresses::Placed {
+            for (start, end) in self.taken(tensor, tier) {
+                if start >= offset + size {
+                    break;
+                }
+                offset = offset.max(end);
+            }
+            if offset + size > self.problem.space(tier).capacity.get() {
+                return false;
+            }
+        }
+        self.hold(tensor, tier, offset, size);
+        self.time += cost.time.get();
+        true
+    }
+
+    /// Ranges of a tier that are taken at some step of a tensor's life, by address.
+    fn taken(&self, tensor: usize, tier: TierId) -> Vec<(u64, u64)> {
+        let tensors = self.problem.tensors();
+        let one = &tensors[tensor];
+        let first = one.lower / BLOCK;
+        let mut taken = Vec::new();
+        for (at, block) in
+            self.shelves[tier.index()].blocks[first..one.upper.div_ceil(BLOCK)].iter().enumerate()
+        {
+            for &id in block {
+                let other = &tensors[id as usize];
+                // Those that reach over several blocks count in the first of them.
+                let is_first = (other.lower / BLOCK).max(first) == first + at;
+                if is_first && other.lower < one.upper && one.lower < other.upper {
+                    let start = self.offsets[id as usize].get();
+                    taken.push((start, start + self.problem.size(id as usize, tier).get()));
+                }
+            }
+        }
+        taken.sort_unstable();
+        taken
+    }
+
+    /// Puts a tensor back where it was, at the same address.
+    pub fn put_back(&mut self, tensor: usize, tier: TierId, offset: Bytes) {
+        let size = self.problem.size(tensor, tier).get();
+        self.hold(tensor, tier, offset.get(), size);
+        self.time += self.problem.cost(tensor, tier).map_or(0, |cost| cost.time.get());
+    }
+
+    fn hold(&mut self, tensor: usize, tier: TierId, offset: u64, size: u64) {
+        let one = &self.problem.tensors()[tensor];
+        let shelf = &mut self.shelves[tier.index()];
+        shelf.loads[one.lower..one.upper].iter_mut().for_each(|load| *load += size);
+        if self.problem.addresses() == Addresses::Placed {
+            for block in &mut shelf.blocks[one.lower / BLOCK..one.upper.div_ceil(BLOCK)] {
+                block.push(tensor as u32);
+            }
+        }
+        self.tiers[tensor] = Some(tier);
+        self.offsets[tensor] = Bytes::new(offset);
+    }
+
+    /// Takes a tensor out; where it was, if anywhere.
+    pub fn take(&mut self, tensor: usize) -> Option<TierId> {
+        let tier = self.tiers[tensor].take()?;
+        let one = &self.problem.tensors()[tensor];
+        let size = self.problem.size(tensor, tier).get();
+        let shelf = &mut self.shelves[tier.index()];
+        shelf.loads[one.lower..one.upper].iter_mut().for_each(|load| *load -= size);
+        if self.problem.addresses() == Addresses::Placed {
+            for block in &mut shelf.blocks[one.lower / BLOCK..one.upper.div_ceil(BLOCK)] {
+                block.retain(|&other| other as usize != tensor);
+            }
+        }
+        self.time -= self.problem.cost(tensor, tier).map_or(0, |cost| cost.time.get());
+        Some(tier)
+    }
+
+    /// Puts a tensor into the fastest tier with room for it. False where there is none.
+    pub fn put_anywhere(&mut self, tensor: usize) -> bool {
+        self.problem.options(tensor).into_iter().any(|tier| self.put(tensor, tier))
+    }
+
+    /// The plan; none where some tensor is nowhere.
+    pub fn plan(&self) -> Option<TierPlan> {
+        let tiers: Option<Vec<TierId>> = self.tiers.iter().copied().collect();
+        let placed = self.problem.addresses() == Addresses::Placed;
+        Some(TierPlan { tiers: tiers?, offsets: placed.then(|| self.offsets.clone()) })
+    }
+}

@@ -1,0 +1,83 @@
+//! One tensor after the other, each into the fastest tier with room.
+
+use super::fill::Fill;
+use super::{conclude, off_chip};
+use plimsoll_model::tiers::{Placer, TierOutcome, TierPlan, TierProblem};
+use plimsoll_model::{Budget, SolveError};
+
+/// Everything off chip.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OffChip;
+
+impl Placer for OffChip {
+    fn name(&self) -> &'static str {
+        "off-chip"
+    }
+
+    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
+        let mut fill = Fill::new(problem);
+        for at in 0..problem.tensors().len() {
+            if !off_chip(&mut fill, problem, at) {
+                fill.put_anywhere(at);
+            }
+        }
+        Ok(conclude(problem, fill.plan(), budget))
+    }
+}
+
+/// By what a byte saves per step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Greedy;
+
+/// What a tensor saves in its fastest tier against its slowest: time, per byte and step.
+fn saving(problem: &TierProblem, at: usize) -> (u128, u128) {
+    let options = problem.options(at);
+    let time = |tier: &_| problem.cost(at, *tier).map_or(0, |cost| cost.time.get());
+    let gain = options.last().map_or(0, time) - options.first().map_or(0, time);
+    let one = &problem.tensors()[at];
+    let size = options.first().map_or(1, |&tier| problem.size(at, tier).get().max(1));
+    // At most 64 bits each, so that products are exact.
+    let area = u128::from(size) * (one.upper - one.lower) as u128;
+    (u128::from(gain), area.min(u128::from(u64::MAX)))
+}
+
+/// Tensors that save most per byte and step first; of equals the first.
+pub fn by_saving(problem: &TierProblem) -> Vec<usize> {
+    let keys: Vec<(u128, u128)> = (0..problem.tensors().len()).map(|at| saving(problem, at)).collect();
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_by(|&a, &b| {
+        let ((gain_a, area_a), (gain_b, area_b)) = (keys[a], keys[b]);
+        (gain_b * area_a).cmp(&(gain_a * area_b)).then(a.cmp(&b))
+    });
+    order
+}
+
+/// Puts tensors in this order, each into the fastest tier with room; those that find none are tried again last.
+pub fn filled<'a>(problem: &'a TierProblem, order: &[usize]) -> Fill<'a> {
+    let mut fill = Fill::new(problem);
+    for &at in order {
+        fill.put_anywhere(at);
+    }
+    fill
+}
+
+/// The plan by what is saved; where some tensor is left over, the largest first, else none.
+pub fn greedy(problem: &TierProblem) -> Option<TierPlan> {
+    filled(problem, &by_saving(problem)).plan().or_else(|| {
+        let mut order: Vec<usize> = (0..problem.tensors().len()).collect();
+        order.sort_by_key(|&at| {
+            (problem.options(at).len(), std::cmp::Reverse(problem.tensors()[at].bytes), at)
+        });
+        filled(problem, &order).plan()
+    })
+}
+
+impl Placer for Greedy {
+    fn name(&self) -> &'static str {
+        "greedy"
+    }
+
+    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
+        Ok(conclude(problem, greedy(problem), budget))
+    }
+}

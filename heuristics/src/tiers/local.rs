@@ -1,0 +1,166 @@
+//! Local search: some tensors out, and in again in another order.
+//!
+//! A move takes a tensor that is not in its fastest tier and a few that are alive with it, takes them all out, and puts them in
+//! again, the chosen one first and the others by what they save, with noise; so that tensors change tiers or trade
+//! places. What is slower than before is undone, what is not is kept. After many moves without gain a larger set is taken.
+
+use super::fill::Fill;
+use super::greedy::{by_saving, filled};
+use super::{conclude, plans};
+use plimsoll_model::tiers::{Placer, TierOutcome, TierPlan, TierProblem};
+use plimsoll_model::{Budget, Bytes, Setup, SolveError, TierId};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+/// Moves where no number is given: so many, and so many per tensor, but no more than look at so many tensors.
+const MOVES: (u64, u64) = (2_000, 40);
+const LOOKS: u64 = 400_000_000;
+
+/// Tensors of one move.
+const FEWEST: usize = 3;
+const MOST: usize = 24;
+
+/// Moves that are worth while.
+pub fn moves(problem: &TierProblem) -> u64 {
+    let count = problem.tensors().len() as u64;
+    (MOVES.0 + MOVES.1 * count).min(LOOKS / count.max(1))
+}
+
+/// From the best of the other heuristics.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LocalSearch {
+    setup: Setup,
+}
+
+impl LocalSearch {
+    /// With a seed.
+    pub fn new(setup: Setup) -> Self {
+        Self { setup }
+    }
+
+    /// Improves a plan by so many moves at most. The same for the same seed and number of moves.
+    pub fn improve(
+        self,
+        problem: &TierProblem,
+        plan: &TierPlan,
+        moves: u64,
+        budget: &mut Budget,
+    ) -> TierPlan {
+        let Some(mut search) = Search::new(problem, plan, self.setup.seed) else { return plan.clone() };
+        let mut best = (plan.time(problem), plan.clone());
+        for _ in 0..moves {
+            if search.movable.is_empty() || budget.tick().is_some() {
+                break;
+            }
+            search.step();
+            if search.fill.time() < best.0
+                && let Some(plan) = search.fill.plan()
+            {
+                best = (search.fill.time(), plan);
+            }
+        }
+        best.1
+    }
+}
+
+struct Search<'a> {
+    problem: &'a TierProblem,
+    fill: Fill<'a>,
+    /// Tensors with a choice.
+    movable: Vec<usize>,
+    /// Per tensor: its place among those that save most.
+    rank: Vec<usize>,
+    options: Vec<Vec<TierId>>,
+    random: Xoshiro256PlusPlus,
+    /// Moves without gain.
+    idle: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(problem: &'a TierProblem, plan: &TierPlan, seed: u64) -> Option<Self> {
+        let mut fill = Fill::new(problem);
+        for (at, &tier) in plan.tiers.iter().enumerate() {
+            match &plan.offsets {
+                Some(offsets) => fill.put_back(at, tier, offsets[at]),
+                None if fill.put(at, tier) => {}
+                None => return None,
+            }
+        }
+        let options: Vec<Vec<TierId>> = (0..problem.tensors().len()).map(|at| problem.options(at)).collect();
+        let movable = (0..options.len()).filter(|&at| options[at].len() > 1).collect();
+        let mut rank = vec![0; options.len()];
+        for (place, at) in by_saving(problem).into_iter().enumerate() {
+            rank[at] = place;
+        }
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        Some(Self { problem, fill, movable, rank, options, random, idle: 0 })
+    }
+
+    fn step(&mut self) {
+        let first = self.movable[self.random.random_range(0..self.movable.len())];
+        if self.fill.tier(first) == self.options[first].first().copied() {
+            self.idle += 1;
+            return;
+        }
+        let group = self.group(first);
+        let before = self.fill.time();
+        let places: Vec<(usize, TierId, Bytes)> =
+            group.iter().filter_map(|&at| Some((at, self.fill.tier(at)?, self.fill.offset(at)))).collect();
+        for &at in &group {
+            self.fill.take(at);
+        }
+        let fits = group.iter().all(|&at| {
+            let options = &self.options[at];
+            options.iter().any(|&tier| self.fill.put(at, tier))
+        });
+        if fits && self.fill.time() <= before {
+            self.idle = if self.fill.time() < before { 0 } else { self.idle + 1 };
+            return;
+        }
+        self.idle += 1;
+        for &at in &group {
+            self.fill.take(at);
+        }
+        for (at, tier, offset) in places {
+            self.fill.put_back(at, tier, offset);
+        }
+    }
+
+    /// The tensor and a few that are alive with it, in the order in which they are put in again.
+    fn group(&mut self, first: usize) -> Vec<usize> {
+        let tensors = self.problem.tensors();
+        let one = &tensors[first];
+        let mut others: Vec<usize> = self
+            .movable
+            .iter()
+            .copied()
+            .filter(|&at| at != first && tensors[at].lower < one.upper && one.lower < tensors[at].upper)
+            .collect();
+        let most = (FEWEST + self.idle / (self.movable.len() + 1)).min(MOST);
+        let count = self.random.random_range(1..=most).min(others.len());
+        for at in 0..count {
+            let other = self.random.random_range(at..others.len());
+            others.swap(at, other);
+        }
+        others.truncate(count);
+        // Noise of up to a quarter of all ranks.
+        let noise = self.rank.len() / 4 + 1;
+        others.sort_by_cached_key(|&at| (self.rank[at] + self.random.random_range(0..noise), at));
+        others.insert(0, first);
+        others
+    }
+}
+
+impl Placer for LocalSearch {
+    fn name(&self) -> &'static str {
+        "local-search"
+    }
+
+    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
+        let start = plans(problem).into_iter().min_by_key(|plan| plan.time(problem));
+        let start = start.or_else(|| filled(problem, &by_saving(problem)).plan());
+        let moves = budget.nodes_left().unwrap_or_else(|| moves(problem));
+        let plan = start.map(|plan| self.improve(problem, &plan, moves, budget));
+        Ok(conclude(problem, plan, budget))
+    }
+}

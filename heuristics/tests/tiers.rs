@@ -1,0 +1,98 @@
+//! Algs. 1 to 3 of SOURCES S3 on small cases by hand.
+
+use plimsoll_heuristics::tiers::Fused;
+use plimsoll_model::overlap::Time;
+use plimsoll_model::tiers::{
+    Addresses, TierKind, TierProblem, TierSpace, TierStep, TierTensor, TierUse, check_tiers,
+};
+use plimsoll_model::{Bytes, TierId, UnitId};
+
+const BUFFER: usize = 0;
+const RAM: usize = 1;
+const DDR: usize = 2;
+
+/// A buffer of unit 0, a memory between the units 0 and 1, memory off chip.
+fn problem(capacities: [u64; 3], steps: &[(u32, usize)], tensors: &[(u64, usize, &[usize])]) -> TierProblem {
+    let kinds = [TierKind::Buffer, TierKind::Ram, TierKind::Ddr];
+    let spaces = kinds.iter().zip(capacities).map(|(&kind, capacity)| TierSpace {
+        name: kind.as_str().to_owned(),
+        kind,
+        units: (kind == TierKind::Buffer).then(|| vec![UnitId::new(0)]),
+        capacity: Bytes::new(capacity),
+        alignment: Bytes::new(1),
+    });
+    let step = |(at, &(unit, group)): (usize, &(u32, usize))| TierStep {
+        name: format!("op{at}"),
+        unit: UnitId::new(unit),
+        group,
+    };
+    let tensor = |(at, &(bytes, producer, consumers)): (usize, &(u64, usize, &[usize]))| {
+        let own = consumers.iter().chain([&producer]).all(|&step| steps[step].0 == 0);
+        let cost = |time: u64| Some(TierUse { time: Time::new(time * bytes), traffic: Bytes::new(bytes) });
+        TierTensor {
+            name: format!("t{at}"),
+            bytes: Bytes::new(bytes),
+            lower: producer,
+            upper: consumers.iter().max().unwrap() + 1,
+            producer: Some(producer),
+            consumers: consumers.to_vec(),
+            uses: vec![cost(1).filter(|_| own), cost(2), cost(10)],
+        }
+    };
+    let tensors = tensors.iter().enumerate().map(tensor).collect();
+    let steps = steps.iter().enumerate().map(step).collect();
+    TierProblem::new("by hand", spaces.collect(), steps, tensors, Addresses::Placed).unwrap()
+}
+
+fn tiers(problem: &TierProblem, how: Fused) -> Vec<usize> {
+    let plan = how.plan(problem).unwrap();
+    assert!(check_tiers(problem, &plan).is_empty());
+    plan.tiers.into_iter().map(TierId::index).collect()
+}
+
+#[test]
+fn inside_a_group_buffers_come_before_memories_and_those_before_ddr() {
+    // One group: 0 and 1 on unit 0, 2 on unit 1, 3 on unit 0.
+    let steps = [(0, 0), (0, 0), (1, 0), (0, 0)];
+    let run = |capacities| {
+        let problem = problem(capacities, &steps, &[(4, 0, &[1]), (4, 1, &[2]), (4, 2, &[3])]);
+        tiers(&problem, Fused::RETURNING)
+    };
+    assert_eq!(run([5, 100, 1000]), [BUFFER, RAM, RAM]);
+    // Fewer than what is free, as printed: four bytes do not go where four are free.
+    assert_eq!(run([4, 100, 1000]), [RAM, RAM, RAM]);
+    // The second and the third are alive together at step 2.
+    assert_eq!(run([5, 8, 1000]), [BUFFER, RAM, DDR]);
+    assert_eq!(run([1, 4, 1000]), [DDR, DDR, DDR]);
+}
+
+#[test]
+fn as_printed_memory_stays_taken() {
+    let steps = [(0, 0); 4];
+    let problem = problem([6, 1, 1000], &steps, &[(4, 0, &[1]), (4, 2, &[3])]);
+    assert_eq!(tiers(&problem, Fused::RETURNING), [BUFFER, BUFFER]);
+    assert_eq!(tiers(&problem, Fused::PRINTED), [BUFFER, DDR]);
+}
+
+#[test]
+fn between_groups_all_up_to_the_last_reader_must_fit() {
+    // Groups: {0}, {1, 2}, {3}. What 0 makes is read by 1 and by 3; between them 1 and 2 make 2 and 3 bytes.
+    let steps = [(0, 0), (0, 1), (0, 1), (1, 2)];
+    let run = |capacities| {
+        let problem = problem(capacities, &steps, &[(4, 0, &[1, 3]), (2, 1, &[2]), (3, 2, &[3])]);
+        tiers(&problem, Fused::RETURNING)
+    };
+    assert_eq!(run([3, 10, 1000]), [RAM, BUFFER, RAM]);
+    // 4 + 2 + 3 bytes are not fewer than 9; what 2 makes needs 5 bytes of the free ones.
+    assert_eq!(run([3, 9, 1000]), [DDR, BUFFER, RAM]);
+    assert_eq!(run([3, 5, 1000]), [DDR, BUFFER, DDR]);
+}
+
+#[test]
+fn where_ddr_is_full_anything_goes() {
+    let steps = [(0, 0), (1, 1)];
+    let problem = problem([100, 100, 2], &steps, &[(90, 0, &[1]), (90, 0, &[1]), (3, 0, &[1])]);
+    assert!(Fused::RETURNING.plan(&problem).is_none());
+    let problem = self::problem([1, 90, 3], &steps, &[(90, 0, &[1]), (3, 0, &[1])]);
+    assert_eq!(tiers(&problem, Fused::RETURNING), [RAM, DDR]);
+}

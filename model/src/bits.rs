@@ -1,0 +1,117 @@
+//! Sets of small numbers as rows of bits.
+
+/// Rows of bits, all of one length: relations between numbered things. `rows * columns / 8` bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BitMatrix {
+    rows: usize,
+    width: usize,
+    words: Vec<u64>,
+}
+
+impl BitMatrix {
+    /// All bits clear.
+    pub fn new(rows: usize, columns: usize) -> Self {
+        let width = columns.div_ceil(64);
+        Self { rows, width, words: vec![0; rows * width] }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Sets a bit.
+    ///
+    /// # Panics
+    /// If there is no such bit.
+    #[inline]
+    pub fn set(&mut self, row: usize, column: usize) {
+        self.words[row * self.width + column / 64] |= 1 << (column % 64);
+    }
+
+    /// Clears a bit.
+    ///
+    /// # Panics
+    /// If there is no such bit.
+    #[inline]
+    pub fn clear(&mut self, row: usize, column: usize) {
+        self.words[row * self.width + column / 64] &= !(1 << (column % 64));
+    }
+
+    /// Whether a bit is set.
+    ///
+    /// # Panics
+    /// If there is no such bit.
+    #[inline]
+    pub fn get(&self, row: usize, column: usize) -> bool {
+        self.words[row * self.width + column / 64] >> (column % 64) & 1 == 1
+    }
+
+    /// The words of a row, the lowest columns first.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[inline]
+    pub fn row(&self, row: usize) -> &[u64] {
+        &self.words[row * self.width..(row + 1) * self.width]
+    }
+
+    /// Adds the bits of row `from` to those of row `to`. O(columns / 64).
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn join(&mut self, to: usize, from: usize) {
+        for at in 0..self.width {
+            let word = self.words[from * self.width + at];
+            self.words[to * self.width + at] |= word;
+        }
+    }
+
+    /// The columns set in a row, ascending.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn ones(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
+        ones(self.row(row))
+    }
+
+    /// Bits set in a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn count(&self, row: usize) -> u64 {
+        self.row(row).iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+}
+
+/// The places of the bits that are set in a row of words, ascending.
+pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    words.iter().enumerate().flat_map(|(at, &word)| {
+        let mut left = word;
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(at * 64 + bit)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_set_joined_and_listed() {
+        let mut bits = BitMatrix::new(2, 130);
+        for column in [0, 63, 64, 129] {
+            bits.set(1, column);
+        }
+        bits.set(0, 5);
+        bits.join(0, 1);
+        bits.clear(1, 64);
+        assert_eq!(bits.ones(0).collect::<Vec<_>>(), [0, 5, 63, 64, 129]);
+        assert_eq!((bits.count(1), bits.get(1, 129), bits.get(1, 64)), (3, true, false));
+        assert_eq!(BitMatrix::new(0, 0).rows(), 0);
+        assert_eq!(BitMatrix::new(1, 0).ones(0).count(), 0);
+    }
+}

@@ -1,0 +1,183 @@
+//! Whether a placement survives concurrency: found from precedences alone, by walking along them.
+//!
+//! Independent of [`structure`](crate::structure): no transitive closure, no instance, no separations.
+
+use crate::bits::BitMatrix;
+use crate::layout::Piece;
+use crate::order::OrderProblem;
+use crate::units::{Bytes, OperatorId};
+use std::fmt;
+
+/// Two memories at a common address although nothing keeps their users apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The memory that would be overwritten: of the two the one that can begin earlier. Storages first, then scratch.
+    pub victim: usize,
+    /// The memory that lies on it.
+    pub intruder: usize,
+    /// Names of both.
+    pub names: [String; 2],
+    /// Bytes they share.
+    pub shared: Bytes,
+    /// Who needs the victim and does not have to run before the intruder begins; none where it is wanted at the end.
+    pub reader: Option<String>,
+    /// Who begins the intruder; none where it is held from the start.
+    pub writer: Option<String>,
+}
+
+impl fmt::Display for Race {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([victim, intruder], shared) = (&self.names, self.shared);
+        write!(f, "'{victim}' and '{intruder}' share {shared} bytes: ")?;
+        match (&self.reader, &self.writer) {
+            (_, None) => write!(f, "'{intruder}' is held from the start"),
+            (None, Some(writer)) => write!(f, "'{victim}' is wanted at the end, '{writer}' writes over it"),
+            (Some(reader), Some(writer)) if reader == writer => write!(f, "'{reader}' uses both at a time"),
+            (Some(reader), Some(writer)) => {
+                write!(f, "'{reader}' needs the first, and nothing makes '{writer}' wait for that")
+            }
+        }
+    }
+}
+
+/// What needs memory.
+struct Held {
+    name: String,
+    users: Vec<OperatorId>,
+    /// Who begins it; none where it is held from the start.
+    first: Option<OperatorId>,
+    to_end: bool,
+}
+
+/// Every pair of memories that share an address although, by the precedences of `problem` and those `added`, it is not so
+/// that all users of one have ended before any user of the other starts. `pieces` lists the addresses of each memory: of the
+/// storages, then of the scratch of the operators that need some. Ascending by victim and intruder.
+/// O(users (n + e) + m^2 p^2) for m memories of p pieces.
+///
+/// # Panics
+/// If `pieces` are not one list per memory, or `added` names unknown operators.
+pub fn races(problem: &OrderProblem, added: &[(OperatorId, OperatorId)], pieces: &[Vec<Piece>]) -> Vec<Race> {
+    let mut after: Vec<Vec<OperatorId>> = problem.ids().map(|id| problem.successors(id).to_vec()).collect();
+    for &(a, b) in added {
+        after[a.index()].push(b);
+    }
+    let held = memories(problem);
+    assert_eq!(held.len(), pieces.len(), "addresses of every memory");
+    let known = Known::of(problem, held, after);
+    let mut found = Vec::new();
+    for a in 0..known.held.len() {
+        for b in a + 1..known.held.len() {
+            let shared = shared(&pieces[a], &pieces[b]);
+            if shared > 0 && !known.before.get(a, b) && !known.before.get(b, a) {
+                found.push(known.race(a, b, shared));
+            }
+        }
+    }
+    found.sort_by_key(|race| (race.victim, race.intruder));
+    found
+}
+
+/// Storages, then scratch.
+fn memories(problem: &OrderProblem) -> Vec<Held> {
+    let storages = problem.storages().iter().enumerate().map(|(at, storage)| Held {
+        name: storage.name.clone(),
+        users: storage.users.clone(),
+        first: problem.first(at),
+        to_end: storage.to_end,
+    });
+    let scratch = problem.ids().filter(|&id| problem.scratch(id).get() > 0).map(|id| Held {
+        name: format!("scratch of {}", problem.operator(id)),
+        users: vec![id],
+        first: Some(id),
+        to_end: false,
+    });
+    storages.chain(scratch).collect()
+}
+
+/// Per operator: how many users of a memory must have ended before it starts.
+fn reached_by(held: &Held, after: &[Vec<OperatorId>]) -> Vec<u32> {
+    let mut counts = vec![0; after.len()];
+    let mut seen = vec![usize::MAX; after.len()];
+    for (mark, user) in held.users.iter().enumerate() {
+        let mut todo = vec![*user];
+        while let Some(at) = todo.pop() {
+            for &next in &after[at.index()] {
+                if std::mem::replace(&mut seen[next.index()], mark) != mark {
+                    counts[next.index()] += 1;
+                    todo.push(next);
+                }
+            }
+        }
+    }
+    counts
+}
+
+fn shared(one: &[Piece], other: &[Piece]) -> u64 {
+    let both = one.iter().flat_map(|x| other.iter().map(move |y| (x, y)));
+    both.map(|(x, y)| x.end().min(y.end()).get().saturating_sub(x.start.max(y.start).get())).sum()
+}
+
+/// What a check looks things up in.
+struct Known<'a> {
+    problem: &'a OrderProblem,
+    held: Vec<Held>,
+    /// Per operator: who directly waits for it.
+    after: Vec<Vec<OperatorId>>,
+    /// Whether all users of one memory have ended before another begins.
+    before: BitMatrix,
+    /// Whether a user of one memory has ended before another begins.
+    behind: BitMatrix,
+}
+
+impl<'a> Known<'a> {
+    fn of(problem: &'a OrderProblem, held: Vec<Held>, after: Vec<Vec<OperatorId>>) -> Self {
+        let mut before = BitMatrix::new(held.len(), held.len());
+        let mut behind = before.clone();
+        for (a, one) in held.iter().enumerate() {
+            let reached = reached_by(one, &after);
+            let late = |user: &OperatorId| reached[user.index()] as usize == one.users.len();
+            for (b, other) in held.iter().enumerate() {
+                let Some(first) = other.first else { continue };
+                if !one.to_end && other.users.iter().all(late) {
+                    before.set(a, b);
+                }
+                if one.first.is_none() || reached[first.index()] > 0 {
+                    behind.set(a, b);
+                }
+            }
+        }
+        Self { problem, held, after, before, behind }
+    }
+
+    /// A race in words: who of the two is overwritten, and by whom.
+    fn race(&self, a: usize, b: usize, shared: u64) -> Race {
+        // Whoever begins behind a user of the other is the intruder; else the second is.
+        let turned = self.behind.get(b, a) && !self.behind.get(a, b);
+        let (victim, intruder) = if turned { (b, a) } else { (a, b) };
+        let (one, other) = (&self.held[victim], &self.held[intruder]);
+        let reader =
+            other.first.and_then(|writer| one.users.iter().copied().find(|&user| !self.waits(writer, user)));
+        let name = |id: OperatorId| self.problem.operator(id).to_owned();
+        Race {
+            victim,
+            intruder,
+            names: [one.name.clone(), other.name.clone()],
+            shared: Bytes::new(shared),
+            reader: reader.map(name),
+            writer: other.first.map(name),
+        }
+    }
+
+    /// Whether one operator must wait for another.
+    fn waits(&self, who: OperatorId, on: OperatorId) -> bool {
+        let (mut todo, mut seen) = (vec![on], vec![false; self.after.len()]);
+        while let Some(at) = todo.pop() {
+            for &next in &self.after[at.index()] {
+                if !std::mem::replace(&mut seen[next.index()], true) {
+                    todo.push(next);
+                }
+            }
+        }
+        seen[who.index()]
+    }
+}

@@ -1,0 +1,136 @@
+//! What no choice of matches can exceed.
+//!
+//! Give every operator a price such that the members of every match cost at least what the match optimises. Chosen matches share no
+//! operator, so together they optimise no more than all operators cost (weak duality of set packing). Matches that share operators, directly or through
+//! others, form components; what one of them optimises is whole, so its costs are rounded down.
+
+use super::problem::FusionProblem;
+use std::fmt;
+
+/// Prices are counted in these parts of a relation: a multiple of every number of steps.
+pub const PRICE_UNIT: u64 = 720_720;
+
+/// Why nothing can be better.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FusionWitness {
+    /// Prices of the operators, by place, in parts of [`PRICE_UNIT`].
+    Prices(Vec<u64>),
+    /// A search that left nothing out.
+    Search {
+        /// Which.
+        solver: String,
+    },
+}
+
+impl fmt::Display for FusionWitness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Prices(_) => f.write_str("prices of operators"),
+            Self::Search { solver } => write!(f, "completed search by {solver}"),
+        }
+    }
+}
+
+/// Relations that no choice of matches can exceed, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FusionBound {
+    /// The bound.
+    pub value: usize,
+    /// The reason.
+    pub witness: FusionWitness,
+}
+
+/// Why a bound is not confirmed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FusionBoundError {
+    /// Another number of prices than operators.
+    #[error("{prices} prices for {operators} operators")]
+    Length {
+        /// Prices there are.
+        prices: usize,
+        /// Operators there are.
+        operators: usize,
+    },
+    /// A match that costs too little.
+    #[error("match {at} optimises {optimised} relations and costs less")]
+    Cheap {
+        /// Its position.
+        at: usize,
+        /// What it optimises.
+        optimised: usize,
+    },
+    /// Prices that show another value.
+    #[error("the prices show {shown}, not {said}")]
+    Value {
+        /// What they show.
+        shown: usize,
+        /// What is claimed.
+        said: usize,
+    },
+    /// Only a repeated search could tell.
+    #[error("only a repeated search could tell")]
+    NotCheckable,
+}
+
+/// Prices: each operator's largest share of a match, then lowered as far as matches allow, one operator after the other. O(matches x steps^2).
+pub fn fusion_prices(problem: &FusionProblem) -> Vec<u64> {
+    let mut prices = vec![0u64; problem.operators().len()];
+    let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); prices.len()];
+    for (at, one) in problem.matches().iter().enumerate() {
+        let share = (one.optimised as u64 * PRICE_UNIT).div_ceil(one.places.len() as u64);
+        for &place in &one.places {
+            prices[place] = prices[place].max(share);
+            of_place[place].push(at);
+        }
+    }
+    // Those of few matches first: their price serves few.
+    let mut order: Vec<usize> = (0..prices.len()).collect();
+    order.sort_by_key(|&place| of_place[place].len());
+    for place in order {
+        let slack = |&at: &usize| {
+            let one = &problem.matches()[at];
+            let cost: u64 = one.places.iter().map(|&place| prices[place]).sum();
+            cost - one.optimised as u64 * PRICE_UNIT
+        };
+        let slack = of_place[place].iter().map(slack).min().unwrap_or(0);
+        prices[place] = prices[place].saturating_sub(slack);
+    }
+    prices
+}
+
+/// What prices show for one component of matches.
+pub fn priced(problem: &FusionProblem, prices: &[u64], component: &[usize]) -> usize {
+    let mut places: Vec<usize> =
+        component.iter().flat_map(|&at| problem.matches()[at].places.iter().copied()).collect();
+    places.sort_unstable();
+    places.dedup();
+    let sum: u64 = places.iter().map(|&place| prices[place]).sum();
+    (sum / PRICE_UNIT) as usize
+}
+
+/// The bound by [`fusion_prices`].
+pub fn fusion_bound(problem: &FusionProblem) -> FusionBound {
+    let prices = fusion_prices(problem);
+    let value = problem.components().iter().map(|one| priced(problem, &prices, one)).sum();
+    FusionBound { value, witness: FusionWitness::Prices(prices) }
+}
+
+/// Confirms that the witness of a bound shows it, from the definition.
+///
+/// # Errors
+/// The first reason for doubt.
+pub fn confirm_fusion_bound(problem: &FusionProblem, bound: &FusionBound) -> Result<(), FusionBoundError> {
+    let FusionWitness::Prices(prices) = &bound.witness else { return Err(FusionBoundError::NotCheckable) };
+    let operators = problem.operators().len();
+    if prices.len() != operators {
+        return Err(FusionBoundError::Length { prices: prices.len(), operators });
+    }
+    for (at, one) in problem.matches().iter().enumerate() {
+        let cost: u128 = one.places.iter().map(|&place| u128::from(prices[place])).sum();
+        if cost < one.optimised as u128 * u128::from(PRICE_UNIT) {
+            return Err(FusionBoundError::Cheap { at, optimised: one.optimised });
+        }
+    }
+    let shown = problem.components().iter().map(|one| priced(problem, prices, one)).sum();
+    if shown == bound.value { Ok(()) } else { Err(FusionBoundError::Value { shown, said: bound.value }) }
+}

@@ -1,0 +1,185 @@
+//! The checker of fusions: reads the graph anew and shares nothing with the search for matches.
+
+use super::patterns::Patterns;
+use super::problem::{Fused, Match, UnitRule};
+use super::units::{Units, UnitsError};
+use crate::graph::Graph;
+use crate::units::{OperatorId, TensorId};
+use std::collections::HashSet;
+
+/// Something wrong with a fusion.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FusionViolation {
+    /// A group of several operators that no match accounts for, or a match that is no group.
+    #[error("the group of {0} is not the match given for it")]
+    NoMatch(String),
+    /// A pattern that is not there, or has another number of steps.
+    #[error("the match of {operator} is none of pattern {pattern}: it has {steps} operators")]
+    NoPattern {
+        /// Its first operator.
+        operator: String,
+        /// Position of the pattern.
+        pattern: usize,
+        /// How many operators there are.
+        steps: usize,
+    },
+    /// An operator of a kind that the step does not have, or that owns regions.
+    #[error("{operator} cannot be step {step} of pattern '{pattern}'")]
+    Kind {
+        /// Who.
+        operator: String,
+        /// Which step, from 1.
+        step: usize,
+        /// Of which pattern.
+        pattern: String,
+    },
+    /// Steps between which nothing passes.
+    #[error("{to} does not read what {from} makes")]
+    Unread {
+        /// Who should make it.
+        from: String,
+        /// Who should read it.
+        to: String,
+    },
+    /// Something made inside that somebody outside wants.
+    #[error("'{tensor}', which {operator} makes inside a group, is wanted outside of it")]
+    Wanted {
+        /// What.
+        tensor: String,
+        /// Who makes it.
+        operator: String,
+    },
+    /// Units that differ where they must not.
+    #[error("{operator} runs on another unit than the first of its group")]
+    Unit {
+        /// Who.
+        operator: String,
+    },
+    /// An operator that has no unit.
+    #[error("{0}")]
+    NoUnit(String),
+    /// A number of relations that is not the one counted.
+    #[error("the match of {operator} optimises {actual} relations, not {said}")]
+    Count {
+        /// Its first operator.
+        operator: String,
+        /// What it says.
+        said: usize,
+        /// What is counted.
+        actual: usize,
+    },
+}
+
+/// Everything wrong with a fusion under these patterns, units and rule. O(operators x size of the region) at worst.
+pub fn check_fusion(
+    graph: &Graph,
+    patterns: &Patterns,
+    units: &Units,
+    rule: UnitRule,
+    fused: &Fused,
+) -> Vec<FusionViolation> {
+    let mut found = Vec::new();
+    let mut matched: HashSet<Vec<OperatorId>> = HashSet::new();
+    for one in &fused.chosen {
+        let mut members = one.operators.clone();
+        members.sort_unstable();
+        matched.insert(members);
+    }
+    let grouped = fused.fusion.groups().iter().filter(|members| members.len() > 1);
+    let grouped: HashSet<Vec<OperatorId>> = grouped
+        .map(|members| {
+            let mut members = members.clone();
+            members.sort_unstable();
+            members
+        })
+        .collect();
+    let mut odd: Vec<&Vec<OperatorId>> = matched.symmetric_difference(&grouped).collect();
+    odd.sort();
+    found.extend(
+        odd.iter().filter_map(|members| Some(FusionViolation::NoMatch(graph.label(*members.first()?)))),
+    );
+    let checker = Checker { graph, patterns, units, rule };
+    for one in &fused.chosen {
+        checker.check(one, fused, &mut found);
+    }
+    found
+}
+
+struct Checker<'a> {
+    graph: &'a Graph,
+    patterns: &'a Patterns,
+    units: &'a Units,
+    rule: UnitRule,
+}
+
+impl Checker<'_> {
+    fn check(&self, one: &Match, fused: &Fused, found: &mut Vec<FusionViolation>) {
+        let graph = self.graph;
+        let Some(&first) = one.operators.first() else { return };
+        let pattern = self.patterns.list().get(one.pattern);
+        let Some(pattern) = pattern.filter(|pattern| pattern.steps.len() == one.operators.len()) else {
+            let (operator, steps) = (graph.label(first), one.operators.len());
+            found.push(FusionViolation::NoPattern { operator, pattern: one.pattern, steps });
+            return;
+        };
+        for (at, (&id, step)) in one.operators.iter().zip(&pattern.steps).enumerate() {
+            let operator = graph.operator(id);
+            if !step.kinds.has(&operator.kind) || !operator.regions.is_empty() {
+                let (operator, pattern) = (graph.label(id), pattern.name.clone());
+                found.push(FusionViolation::Kind { operator, step: at + 1, pattern });
+            }
+            let before = (at > 0).then(|| at - 1);
+            for &earlier in before.iter().chain(&step.also) {
+                let from = one.operators[earlier];
+                if !self.passes(from, id) {
+                    found.push(FusionViolation::Unread { from: graph.label(from), to: graph.label(id) });
+                }
+            }
+            if at + 1 < one.operators.len() {
+                self.kept(id, one, found);
+            }
+            self.on_unit(first, id, found);
+        }
+        let pairs = one.operators.iter().flat_map(|&from| one.operators.iter().map(move |&to| (from, to)));
+        let actual = pairs.filter(|&(from, to)| from != to && self.passes(from, to)).count();
+        if actual != one.optimised || one.operators.iter().any(|&id| graph.home(id) != fused.fusion.region())
+        {
+            let operator = graph.label(first);
+            found.push(FusionViolation::Count { operator, said: one.optimised, actual });
+        }
+    }
+
+    /// Whether the second reads something that the first makes; neither owns regions.
+    fn passes(&self, from: OperatorId, to: OperatorId) -> bool {
+        let (from, to) = (self.graph.operator(from), self.graph.operator(to));
+        from.outputs.iter().any(|tensor| to.inputs.contains(tensor))
+    }
+
+    /// Everything an operator makes is for members only.
+    fn kept(&self, id: OperatorId, one: &Match, found: &mut Vec<FusionViolation>) {
+        for &tensor in &self.graph.operator(id).outputs {
+            let read = self.graph.consumers(tensor).iter().any(|reader| !one.operators.contains(reader));
+            if read || self.leaves(tensor) {
+                let (tensor, operator) = (self.graph.tensor(tensor).name.clone(), self.graph.label(id));
+                found.push(FusionViolation::Wanted { tensor, operator });
+            }
+        }
+    }
+
+    /// Whether a region wants a tensor at its end: its own, or one inside it.
+    fn leaves(&self, tensor: TensorId) -> bool {
+        self.graph.regions().iter().any(|region| region.outputs.contains(&tensor))
+    }
+
+    fn on_unit(&self, first: OperatorId, id: OperatorId, found: &mut Vec<FusionViolation>) {
+        let unit = |id| self.units.of(self.graph, id);
+        match (unit(first), unit(id)) {
+            (Ok(a), Ok(b)) if a == b || self.rule == UnitRule::Any => {}
+            (Ok(_), Ok(_)) => found.push(FusionViolation::Unit { operator: self.graph.label(id) }),
+            (Err(error), _) | (_, Err(error)) => {
+                let text: UnitsError = error;
+                found.push(FusionViolation::NoUnit(text.to_string()));
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The graph in which every group is one operator.
+
+use super::groups::Fusion;
+use crate::graph::{AliasKind, Graph, GraphBuilder, GraphError, Operator};
+use crate::units::{OperatorId, RegionId, TensorId};
+use std::collections::HashSet;
+
+/// The graph in which the groups of these fusions, one per region by id, are one operator each, named and of a kind after its members. What
+/// is made inside a group and read there only is gone: where it lies is the unit's affair. Arithmetic adds up; memory needed
+/// while running is that of the member that needs most. O(size of the graph).
+///
+/// # Errors
+/// [`GraphError`], which fusions of this graph do not give rise to.
+///
+/// # Panics
+/// If the fusions are not those of all regions of this graph, by id.
+pub fn contracted(graph: &Graph, fusions: &[Fusion]) -> Result<Graph, GraphError> {
+    assert_eq!(fusions.len(), graph.regions().len(), "one fusion per region");
+    let gone = interior(graph, fusions);
+    let mut builder = GraphBuilder::new(graph.name());
+    let kept =
+        |(at, tensor)| (!gone.contains(&TensorId::at(at))).then(|| builder.tensor(Clone::clone(tensor)));
+    let tensors: Vec<Option<TensorId>> = graph.tensors().iter().enumerate().map(kept).collect();
+    let map = |id: TensorId| tensors[id.index()].expect("what is gone is read inside its group only");
+    let mut operators: Vec<Option<OperatorId>> = vec![None; graph.operators().len()];
+    for (at, region) in graph.regions().iter().enumerate() {
+        let own = match region.owner {
+            None => Graph::BODY,
+            Some(owner) => {
+                let owner = operators[owner.index()].expect("owners come before what they own");
+                builder.region(owner, region.name.clone())
+            }
+        };
+        debug_assert_eq!(own, RegionId::at(at));
+        for members in fusions[at].groups() {
+            let mut operator = match members[..] {
+                [only] => Operator { regions: Vec::new(), ..graph.operator(only).clone() },
+                _ => joined(graph, members, &gone),
+            };
+            operator.inputs.iter_mut().chain(&mut operator.outputs).for_each(|id| *id = map(*id));
+            for alias in &mut operator.aliases {
+                (alias.input, alias.output) = (map(alias.input), map(alias.output));
+            }
+            for handover in operator.handovers.iter_mut().flatten() {
+                (handover.from, handover.to) = (map(handover.from), map(handover.to));
+            }
+            let id = builder.operator(own, operator);
+            for member in members {
+                operators[member.index()] = Some(id);
+            }
+        }
+        let through = |list: &[TensorId]| list.iter().map(|&id| map(id)).collect::<Vec<_>>();
+        builder.interface(own, through(&region.inputs), through(&region.outputs));
+    }
+    builder.build()
+}
+
+/// Tensors that members of a group make for each other only.
+fn interior(graph: &Graph, fusions: &[Fusion]) -> HashSet<TensorId> {
+    let mut outside: HashSet<TensorId> =
+        graph.regions().iter().flat_map(|region| region.outputs.iter().copied()).collect();
+    let mut group = vec![(0, 0); graph.operators().len()];
+    for (region, fusion) in fusions.iter().enumerate() {
+        for (at, members) in fusion.groups().iter().enumerate() {
+            for id in members {
+                group[id.index()] = (region, at);
+            }
+        }
+    }
+    for (at, operator) in graph.operators().iter().enumerate() {
+        let of = |id: TensorId| graph.producer(id).map(|maker| group[maker.index()]);
+        outside.extend(operator.inputs.iter().copied().filter(|&id| of(id) != Some(group[at])));
+        outside.extend(operator.handovers.iter().flatten().flat_map(|one| [one.from, one.to]));
+    }
+    let inside = |members: &Vec<OperatorId>| {
+        let makers = members.iter().filter(|_| members.len() > 1);
+        let made = makers.flat_map(|&id| graph.operator(id).outputs.iter().copied());
+        // What nobody reads stays: it is no exchange.
+        made.filter(|id| !outside.contains(id) && !graph.consumers(*id).is_empty()).collect::<Vec<_>>()
+    };
+    fusions.iter().flat_map(|fusion| fusion.groups().iter().flat_map(inside)).collect()
+}
+
+/// One operator for several, tensors still those of the old graph.
+fn joined(graph: &Graph, members: &[OperatorId], gone: &HashSet<TensorId>) -> Operator {
+    let parts: Vec<&Operator> = members.iter().map(|&id| graph.operator(id)).collect();
+    let list = |of: fn(&Operator) -> &str| {
+        let words: Vec<&str> = parts.iter().map(|part| of(part)).filter(|word| !word.is_empty()).collect();
+        words.join("+")
+    };
+    let mut whole = Operator::new(list(|part| &part.name), list(|part| &part.kind));
+    let own: HashSet<TensorId> = parts.iter().flat_map(|part| part.outputs.iter().copied()).collect();
+    for part in &parts {
+        for &input in &part.inputs {
+            if !own.contains(&input) && !whole.inputs.contains(&input) {
+                whole.inputs.push(input);
+            }
+        }
+        whole.outputs.extend(part.outputs.iter().copied().filter(|id| !gone.contains(id)));
+        whole.scratch = whole.scratch.max(part.scratch);
+    }
+    for alias in parts.iter().flat_map(|part| &part.aliases) {
+        let readers = parts.iter().filter(|part| part.inputs.contains(&alias.input)).count();
+        // Written over while another member still reads it, an input would be lost.
+        let is_safe = alias.kind == AliasKind::View || readers == 1;
+        if is_safe && whole.inputs.contains(&alias.input) && whole.outputs.contains(&alias.output) {
+            whole.aliases.push(*alias);
+        }
+    }
+    let costs: Option<Vec<u64>> = parts.iter().map(|part| part.cost).collect();
+    whole.cost = costs.and_then(|costs| costs.iter().try_fold(0u64, |sum, &cost| sum.checked_add(cost)));
+    whole.unit = parts[0].unit.clone().filter(|_| parts.iter().all(|part| part.unit == parts[0].unit));
+    whole
+}

@@ -1,0 +1,126 @@
+//! Kinds of operators by class: what files of different origin call the same thing.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Kinds of operators that patterns and units may name by one word, always in small letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Class {
+    /// The word.
+    pub name: &'static str,
+    /// The kinds, as ONNX and `TFLite` files write them.
+    pub kinds: &'static [&'static str],
+}
+
+/// Every class.
+const CLASSES: &[Class] = &[
+    Class {
+        name: "conv",
+        kinds: &[
+            "Conv",
+            "ConvTranspose",
+            "ConvInteger",
+            "QLinearConv",
+            "CONV_2D",
+            "DEPTHWISE_CONV_2D",
+            "TRANSPOSE_CONV",
+            "CONV_3D",
+            "CONV_3D_TRANSPOSE",
+        ],
+    },
+    Class {
+        name: "dense",
+        kinds: &["Gemm", "MatMul", "MatMulInteger", "QLinearMatMul", "FULLY_CONNECTED", "BATCH_MATMUL"],
+    },
+    Class {
+        name: "act",
+        kinds: &[
+            "Relu",
+            "LeakyRelu",
+            "PRelu",
+            "Clip",
+            "Elu",
+            "Selu",
+            "Celu",
+            "Gelu",
+            "Sigmoid",
+            "HardSigmoid",
+            "HardSwish",
+            "Swish",
+            "SiLU",
+            "Mish",
+            "Softplus",
+            "Tanh",
+            "RELU",
+            "RELU6",
+            "RELU_N1_TO_1",
+            "LEAKY_RELU",
+            "PRELU",
+            "ELU",
+            "GELU",
+            "LOGISTIC",
+            "HARD_SWISH",
+            "TANH",
+        ],
+    },
+    Class { name: "sigmoid", kinds: &["Sigmoid", "HardSigmoid", "LOGISTIC"] },
+    Class { name: "norm", kinds: &["BatchNormalization"] },
+    Class { name: "mul", kinds: &["Mul", "MUL"] },
+    Class { name: "add", kinds: &["Add", "ADD"] },
+    Class { name: "concat", kinds: &["Concat", "CONCATENATION"] },
+    Class { name: "pool", kinds: &["MaxPool", "AveragePool", "MAX_POOL_2D", "AVERAGE_POOL_2D"] },
+    Class { name: "resize", kinds: &["Resize", "Upsample", "RESIZE_NEAREST_NEIGHBOR", "RESIZE_BILINEAR"] },
+    Class {
+        name: "elementwise",
+        kinds: &["Add", "Sub", "Mul", "Div", "Sum", "ADD", "SUB", "MUL", "DIV", "ADD_N"],
+    },
+];
+
+/// The class of a name.
+pub fn class(name: &str) -> Option<&'static Class> {
+    CLASSES.iter().find(|class| class.name == name)
+}
+
+/// A set of kinds: all, or those listed, by themselves or by class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KindSet {
+    /// Every kind.
+    All,
+    /// These, classes written out.
+    Listed(BTreeSet<String>),
+}
+
+impl KindSet {
+    /// The set of these words: names of classes, else kinds; `*` for all.
+    pub fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut kinds = BTreeSet::new();
+        for word in words {
+            match class(word) {
+                _ if word == "*" => return Self::All,
+                Some(class) => kinds.extend(class.kinds.iter().map(|&kind| kind.to_owned())),
+                None => drop(kinds.insert(word.to_owned())),
+            }
+        }
+        Self::Listed(kinds)
+    }
+
+    /// Whether a kind belongs to it.
+    pub fn has(&self, kind: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Listed(kinds) => kinds.contains(kind),
+        }
+    }
+}
+
+impl fmt::Display for KindSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => write!(f, "every kind"),
+            Self::Listed(kinds) => {
+                let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
+                write!(f, "{}", kinds.join(" "))
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Fusion: operators that run as one, and the processing units they run on (SOURCES S3).
+//!
+//! [`Units`] says which unit runs which kind of operator. A [`Fusion`] is a partition of the operators of one region into
+//! groups, each to be run as one operator. A *relation* is a pair of operators of the region of which the second
+//! reads what the first makes (S3, eq. 2); one between members of a group is *optimised*: what passes there need not leave the
+//! unit. The [`Coverage`] is the share of optimised relations (S3, eq. 3).
+//!
+//! Which operators may form a group is what [`Patterns`] say; a [`FusionProblem`] lists all matches of patterns in a region, a [`Fuser`]
+//! chooses among them, [`check_fusion`] checks what comes of it and [`fusion_bound`] says what no choice can exceed.
+//!
+//! ```
+//! use plimsoll_model::fusion::Fusion;
+//! use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
+//!
+//! //  x ── Conv ── y ── Relu ── z ── MaxPool ── w        two groups: {Conv, Relu} and {MaxPool}
+//! let mut graph = GraphBuilder::new("tiny");
+//! let roles = [("x", Role::Input), ("y", Role::Activation), ("z", Role::Activation), ("w", Role::Output)];
+//! let [x, y, z, w] = roles.map(|(name, role)| graph.tensor(Tensor::new(name, 4, role)));
+//! let body = graph.body();
+//! let conv = graph.operator(body, Operator::new("", "Conv").reads([x]).makes([y]));
+//! let relu = graph.operator(body, Operator::new("", "Relu").reads([y]).makes([z]));
+//! let pool = graph.operator(body, Operator::new("", "MaxPool").reads([z]).makes([w]));
+//! graph.interface(body, [x], [w]);
+//! let graph = graph.build()?;
+//! let fusion = Fusion::new(&graph, Graph::BODY, vec![vec![pool], vec![conv, relu]])?;
+//! assert_eq!(fusion.groups(), [vec![conv, relu], vec![pool]]);
+//! assert_eq!(fusion.coverage(&graph).to_string(), "1 of 2 (50.0 %)");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bound;
+mod check;
+mod contract;
+mod groups;
+mod kinds;
+mod patterns;
+mod problem;
+mod solver;
+mod units;
+
+pub use bound::{
+    FusionBound, FusionBoundError, FusionWitness, PRICE_UNIT, confirm_fusion_bound, fusion_bound,
+    fusion_prices, priced,
+};
+pub use check::{FusionViolation, check_fusion};
+pub use contract::contracted;
+pub use groups::{Coverage, Fusion, FusionError, relations, siblings};
+pub use kinds::{Class, KindSet, class};
+pub use patterns::{MAX_STEPS, PATTERN_PRESETS, Pattern, PatternError, Patterns, Step};
+pub use problem::{Fused, FusionProblem, MAX_MATCHES, Match, TooManyMatches, UnitRule};
+pub use solver::{Fuser, FuserEntry, FusionOutcome};
+pub use units::{UNIT_PRESETS, Unit, Units, UnitsError};

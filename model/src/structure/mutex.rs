@@ -1,0 +1,98 @@
+//! The rules of S2.
+
+use super::{Conflicts, Memory, Structure};
+use crate::bits::BitMatrix;
+use crate::units::OperatorId;
+
+/// Operators, and one node more for every memory that is given: numbers of operators come first.
+struct Nodes {
+    /// Who reads what whom makes, directly or not.
+    reach: BitMatrix,
+    /// Per node: the nodes without predecessor that reach it, all that is given counting as one, the first.
+    roots: BitMatrix,
+}
+
+impl Nodes {
+    fn of(structure: &Structure<'_>, given: &[Option<usize>]) -> Self {
+        let (problem, n) = (structure.problem, structure.problem.len());
+        let count = n + given.iter().flatten().count();
+        let mut edge = BitMatrix::new(count, count);
+        for id in problem.ids() {
+            for after in problem.successors(id) {
+                edge.set(id.index(), after.index());
+            }
+        }
+        for (memory, node) in structure.memories.iter().zip(given) {
+            for user in &memory.users {
+                if let Some(node) = *node {
+                    edge.set(node, user.index());
+                }
+            }
+        }
+        let mut reach = edge.clone();
+        let backwards = structure.order.operators().iter().rev().map(|id| id.index()).chain(n..count);
+        for at in backwards {
+            let after: Vec<usize> = edge.ones(at).collect();
+            for after in after {
+                reach.join(at, after);
+            }
+        }
+        let mut has_predecessor = vec![false; count];
+        (0..count).flat_map(|at| edge.ones(at)).for_each(|after| has_predecessor[after] = true);
+        let mut roots = BitMatrix::new(count, n + 1);
+        for at in (0..count).filter(|&at| !has_predecessor[at]) {
+            let root = if at < n { at + 1 } else { 0 };
+            roots.set(at, root);
+            for after in reach.ones(at) {
+                roots.set(after, root);
+            }
+        }
+        Self { reach, roots }
+    }
+
+    /// True where neither reaches the other and somebody reaches both.
+    fn parallel(&self, a: usize, b: usize) -> bool {
+        let apart = a != b && !self.reach.get(a, b) && !self.reach.get(b, a);
+        apart && self.roots.row(a).iter().zip(self.roots.row(b)).any(|(a, b)| a & b != 0)
+    }
+}
+
+pub(super) fn conflicts(structure: &Structure<'_>) -> Conflicts {
+    let memories = &structure.memories;
+    let mut next = structure.problem.len();
+    let given: Vec<Option<usize>> = memories
+        .iter()
+        .map(|memory| {
+            next += usize::from(memory.from_start);
+            memory.from_start.then(|| next - 1)
+        })
+        .collect();
+    let nodes = Nodes::of(structure, &given);
+    let owners: Vec<Vec<usize>> = memories
+        .iter()
+        .zip(&given)
+        .map(|(memory, given)| memory.makers.iter().map(|id| id.index()).chain(*given).collect())
+        .collect();
+    let step = |id: &OperatorId| structure.step[id.index()];
+    // An output precedes an operator where one of its makers does; what is given precedes them all.
+    let begins: Vec<Option<usize>> = memories
+        .iter()
+        .map(|m| if m.from_start { Some(0) } else { m.makers.iter().map(step).min() })
+        .collect();
+    let ends: Vec<Option<usize>> =
+        memories.iter().map(|m| m.makers.iter().map(step).max().or(m.from_start.then_some(0))).collect();
+    let outlives = |a: usize, b: usize| memories[a].to_end && begins[a] < ends[b];
+    let always = |m: &Memory| m.from_start && m.to_end;
+    let joined = |one: &Memory, other: &Memory| one.makers.iter().any(|maker| other.users.contains(maker));
+    Conflicts::where_true(memories.len(), |a, b| {
+        let (one, other) = (&memories[a], &memories[b]);
+        always(one)
+            || always(other)
+            || (one.to_end && other.to_end)
+            || outlives(a, b)
+            || outlives(b, a)
+            || joined(one, other)
+            || joined(other, one)
+            || owners[a].iter().any(|&u| owners[b].iter().any(|&v| nodes.parallel(u, v)))
+    })
+}

@@ -1,0 +1,34 @@
+//! Operators on streams.
+
+use crate::bits::BitMatrix;
+use crate::order::Order;
+use crate::units::OperatorId;
+
+/// Per operator: who follows it in its stream. Streams are taken greedily, in the order: behind the latest operator at the end
+/// of a stream that this one waits for anyhow, else in an empty stream, else behind the earliest at the end of one.
+/// O(n streams).
+pub(super) fn next(
+    order: &Order,
+    step: &[usize],
+    reach: &BitMatrix,
+    streams: u32,
+) -> Vec<Option<OperatorId>> {
+    let mut next = vec![None; step.len()];
+    let mut ends: Vec<OperatorId> = Vec::new();
+    let when = |ends: &[OperatorId], stream: usize| step[ends[stream].index()];
+    for &id in order.operators() {
+        let behind = (0..ends.len()).filter(|&stream| reach.get(ends[stream].index(), id.index()));
+        let chosen = behind.max_by_key(|&stream| when(&ends, stream));
+        let free = ends.len() < streams as usize;
+        let Some(stream) = chosen.or_else(|| {
+            let earliest = || (0..ends.len()).min_by_key(|&stream| when(&ends, stream));
+            if free { None } else { earliest() }
+        }) else {
+            ends.push(id);
+            continue;
+        };
+        next[ends[stream].index()] = Some(id);
+        ends[stream] = id;
+    }
+    next
+}

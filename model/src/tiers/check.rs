@@ -1,0 +1,203 @@
+//! Everything that can be wrong with a plan, found from the definitions. Shares nothing with the algorithms.
+//!
+//! A plan is *valid* where
+//! - every tensor has one tier, which it may live in;
+//! - at every step the rounded sizes of what is alive in a tier add up to at most its capacity;
+//! - where the problem wants addresses: each is a multiple of the tier's alignment, what lies there ends at or below the
+//!   capacity, and two tensors that are alive in one tier at one step share no byte.
+//!
+//! Which units reach a tier, and hence who may live there, is part of the problem; [`check_reach`] finds that anew.
+
+use super::plan::TierPlan;
+use super::problem::{Addresses, TierProblem};
+use crate::units::{Bytes, TierId};
+
+/// One thing that is wrong with a plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TierViolation {
+    /// Not one tier, or address, per tensor.
+    #[error("{given} {what} for {expected} tensors")]
+    Count {
+        /// `tiers` or `addresses`.
+        what: &'static str,
+        /// How many are given.
+        given: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// A tier that is not there.
+    #[error("tensor '{tensor}' is in tier {tier}, of which there are only {tiers}")]
+    NoSuchTier {
+        /// Its name.
+        tensor: String,
+        /// The tier named.
+        tier: TierId,
+        /// How many there are.
+        tiers: usize,
+    },
+    /// A tier that is not allowed.
+    #[error("tensor '{tensor}' may not live in tier '{tier}'")]
+    NotAllowed {
+        /// Its name.
+        tensor: String,
+        /// The tier's name.
+        tier: String,
+    },
+    /// Too much at once.
+    #[error("at step {step} there are {bytes} bytes in tier '{tier}', which has {capacity}")]
+    Full {
+        /// The tier's name.
+        tier: String,
+        /// When.
+        step: usize,
+        /// Bytes alive there.
+        bytes: u128,
+        /// Bytes there are.
+        capacity: Bytes,
+    },
+    /// An address between the multiples of the alignment.
+    #[error("tensor '{tensor}' begins at {offset} in tier '{tier}', no multiple of {alignment}")]
+    Misaligned {
+        /// Its name.
+        tensor: String,
+        /// The tier's name.
+        tier: String,
+        /// The address.
+        offset: Bytes,
+        /// What it should be a multiple of.
+        alignment: Bytes,
+    },
+    /// An end above the capacity.
+    #[error("tensor '{tensor}' ends at {end} in tier '{tier}', which has {capacity}")]
+    Above {
+        /// Its name.
+        tensor: String,
+        /// The tier's name.
+        tier: String,
+        /// First address after it.
+        end: u128,
+        /// Bytes there are.
+        capacity: Bytes,
+    },
+    /// Two tensors on one byte.
+    #[error("tensors '{first}' and '{second}' share bytes of tier '{tier}' at step {step}")]
+    Overlap {
+        /// One.
+        first: String,
+        /// The other.
+        second: String,
+        /// The tier's name.
+        tier: String,
+        /// When.
+        step: usize,
+    },
+}
+
+/// Violations after which no more are looked for.
+const MOST: usize = 1000;
+
+/// Everything wrong with a plan, at most a thousand things. O(n + steps x tiers), with addresses O(k^2) for k tensors in one tier.
+pub fn check_tiers(problem: &TierProblem, plan: &TierPlan) -> Vec<TierViolation> {
+    let expected = problem.tensors().len();
+    let mut found = Vec::new();
+    if plan.tiers.len() != expected {
+        found.push(TierViolation::Count { what: "tiers", given: plan.tiers.len(), expected });
+        return found;
+    }
+    let tiers = problem.spaces().len();
+    for (tensor, &tier) in problem.tensors().iter().zip(&plan.tiers) {
+        let name = || tensor.name.clone();
+        match problem.spaces().get(tier.index()) {
+            None => found.push(TierViolation::NoSuchTier { tensor: name(), tier, tiers }),
+            Some(space) if tensor.uses[tier.index()].is_none() => {
+                found.push(TierViolation::NotAllowed { tensor: name(), tier: space.name.clone() });
+            }
+            Some(_) => {}
+        }
+    }
+    if found.is_empty() {
+        check_loads(problem, plan, &mut found);
+        if problem.addresses() == Addresses::Placed {
+            check_addresses(problem, plan, &mut found);
+        }
+    }
+    found.truncate(MOST);
+    found
+}
+
+/// Bytes of a tensor in a tier, rounded up anew.
+fn rounded(bytes: Bytes, alignment: Bytes) -> u128 {
+    let (bytes, alignment) = (u128::from(bytes.get()), u128::from(alignment.get()));
+    bytes.div_ceil(alignment) * alignment
+}
+
+fn check_loads(problem: &TierProblem, plan: &TierPlan, found: &mut Vec<TierViolation>) {
+    for (at, space) in problem.spaces().iter().enumerate() {
+        let mut change = vec![0i128; problem.duration() + 1];
+        let here = problem.tensors().iter().zip(&plan.tiers).filter(|(_, tier)| tier.index() == at);
+        for (tensor, _) in here {
+            let size = rounded(tensor.bytes, space.alignment) as i128;
+            change[tensor.lower] += size;
+            change[tensor.upper] -= size;
+        }
+        let mut alive = 0i128;
+        for (step, change) in change.into_iter().enumerate() {
+            alive += change;
+            if alive > i128::from(space.capacity.get()) && found.len() < MOST {
+                let (tier, bytes, capacity) = (space.name.clone(), alive as u128, space.capacity);
+                found.push(TierViolation::Full { tier, step, bytes, capacity });
+            }
+        }
+    }
+}
+
+fn check_addresses(problem: &TierProblem, plan: &TierPlan, found: &mut Vec<TierViolation>) {
+    let expected = problem.tensors().len();
+    let offsets = plan.offsets.as_deref().unwrap_or_default();
+    if offsets.len() != expected {
+        found.push(TierViolation::Count { what: "addresses", given: offsets.len(), expected });
+        return;
+    }
+    for (at, space) in problem.spaces().iter().enumerate() {
+        let tier = || space.name.clone();
+        // First step alive, first after, first address, first after, which.
+        let mut here = Vec::new();
+        for (which, tensor) in problem.tensors().iter().enumerate() {
+            if plan.tiers[which].index() != at {
+                continue;
+            }
+            let offset = offsets[which];
+            let end = u128::from(offset.get()) + rounded(tensor.bytes, space.alignment);
+            if !offset.get().is_multiple_of(space.alignment.get()) {
+                let (tensor, alignment) = (tensor.name.clone(), space.alignment);
+                found.push(TierViolation::Misaligned { tensor, tier: tier(), offset, alignment });
+            }
+            if end > u128::from(space.capacity.get()) {
+                let (tensor, capacity) = (tensor.name.clone(), space.capacity);
+                found.push(TierViolation::Above { tensor, tier: tier(), end, capacity });
+            }
+            here.push((tensor.lower, tensor.upper, u128::from(offset.get()), end, which));
+        }
+        here.sort_unstable();
+        for (first, &(_, upper, offset, end, a)) in here.iter().enumerate() {
+            let later = here[first + 1..].iter().take_while(|other| other.0 < upper);
+            for &(lower, _, other, other_end, b) in later {
+                if other < end && offset < other_end && found.len() < MOST {
+                    let [first, second] = [a, b].map(|which| problem.tensors()[which].name.clone());
+                    found.push(TierViolation::Overlap { first, second, tier: tier(), step: lower });
+                }
+            }
+        }
+    }
+}
+
+/// The first tensor that a plan has in a tier which some unit that makes or reads it does not reach, with both names. The steps of
+/// a problem made from a graph say who makes and reads; a view moves nothing and need not reach.
+pub fn check_reach(problem: &TierProblem, plan: &TierPlan) -> Option<(String, String)> {
+    problem.tensors().iter().zip(&plan.tiers).find_map(|(tensor, &tier)| {
+        let space = problem.space(tier);
+        let mut users = tensor.producer.iter().chain(&tensor.consumers);
+        let reached = users.all(|&step| space.is_reached_by(problem.steps()[step].unit));
+        (!reached).then(|| (tensor.name.clone(), space.name.clone()))
+    })
+}

@@ -1,0 +1,336 @@
+//! From an ordered region to a tier problem: who accesses what, from which unit, and what that costs in each tier.
+//!
+//! What is assumed:
+//! - A tensor lives in one tier all its life. It is written once by whoever makes it and read once by every operator that
+//!   reads it, each time in one access: start-up plus bytes over bandwidth of the tier. Views move nothing. Tensors that share
+//!   memory live together.
+//! - Whoever accesses a tensor must reach its tier. Scratch is written and read once.
+//! - What operators own (branches, bodies of loops) is a block beside them: it lives in one tier as a whole, takes the bytes
+//!   of its largest region, and is moved as often as the region's own tensors are, of a branch the region that moves most, of a
+//!   loop one trip.
+//! - Weights are read from memory off chip when their operator runs, unless they are tensors of the problem.
+
+use super::machine::{TierKind, TierMachine};
+use super::problem::{Addresses, TierError, TierProblem, TierSpace, TierStep, TierTensor, TierUse};
+use crate::graph::{Control, Graph, Role, Storages};
+use crate::order::{Order, Storage};
+use crate::overlap::Time;
+use crate::units::{Bytes, OperatorId, RegionId, TierId, UnitId};
+use std::collections::{BTreeSet, HashMap};
+
+/// How a problem is made.
+#[derive(Clone, Copy, Debug)]
+pub struct TierOptions<'a> {
+    /// Whether plans need addresses.
+    pub addresses: Addresses,
+    /// True where inputs and outputs of the graph stay off chip.
+    pub boundary_off_chip: bool,
+    /// Per operator of the graph: operators of one number run as one. Without, each on its own.
+    pub groups: Option<&'a [usize]>,
+}
+
+/// A region in order on a machine.
+#[derive(Clone, Copy, Debug)]
+pub struct TierRegion<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// What the region holds. Inputs and outputs must be among it.
+    pub storages: &'a Storages,
+    /// In which order.
+    pub order: &'a Order,
+    /// Units and memories.
+    pub machine: &'a TierMachine,
+    /// Per operator of the graph: who runs it.
+    pub units: &'a [UnitId],
+}
+
+/// One access: when, and how many bytes.
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    step: usize,
+    bytes: Bytes,
+    writes: bool,
+}
+
+/// Times of one run, apart from tensors that are placed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TierTimes {
+    /// Computations.
+    pub compute: Time,
+    /// Starts of operators, one per group.
+    pub overhead: Time,
+    /// Weights read from memory off chip.
+    pub weights: TierUse,
+}
+
+impl TierRegion<'_> {
+    /// The operators of the graph in the order they run.
+    fn operators(&self) -> impl Iterator<Item = OperatorId> + '_ {
+        self.order.operators().iter().map(|id| self.storages.operators[id.index()])
+    }
+
+    /// The problem. O(size of the region, and what it owns, x tiers).
+    ///
+    /// # Errors
+    /// See [`TierError`].
+    pub fn problem(&self, options: TierOptions<'_>) -> Result<TierProblem, TierError> {
+        let orders = &self.storages.problem;
+        let mut when: HashMap<OperatorId, usize> = HashMap::new();
+        let mut steps = Vec::new();
+        for (step, (id, own)) in self.operators().zip(self.order.operators()).enumerate() {
+            when.insert(id, step);
+            let group = options.groups.map_or(step, |groups| groups[id.index()]);
+            let name = orders.operator(*own).to_owned();
+            steps.push(TierStep { name, unit: self.units[id.index()], group });
+        }
+        let ids: Vec<OperatorId> = self.operators().collect();
+        let accesses = self.accesses(&when);
+        let mut tensors = Vec::new();
+        for (at, storage) in orders.storages().iter().enumerate() {
+            let constant = |&tensor: &_| matches!(self.graph.tensor(tensor).role, Role::Weight | Role::State);
+            let outside = self.storages.tensors[at].iter().any(|tensor| self.is_interface(*tensor));
+            let off_chip =
+                options.boundary_off_chip && outside && !self.storages.tensors[at].iter().any(constant);
+            let (lower, upper) = self.lifespan(storage, &when);
+            let mut units = BTreeSet::new();
+            accesses[at].iter().for_each(|access| self.reaching(ids[access.step], &mut units));
+            let mut one = self.tensor(&storage.name, &units, &accesses[at], off_chip)?;
+            (one.bytes, one.lower, one.upper) = (storage.size, lower, upper);
+            tensors.push(one);
+        }
+        for (step, (&id, own)) in ids.iter().zip(self.order.operators()).enumerate() {
+            let bytes = orders.scratch(*own);
+            if bytes > Bytes::ZERO {
+                let name = format!("scratch of {}#{own}", orders.operator(*own));
+                tensors.push(self.scratch(name, bytes, step, id)?);
+            }
+        }
+        let space = |tier: &super::machine::Tier| TierSpace {
+            name: tier.name.clone(),
+            kind: tier.kind,
+            units: tier.units.clone(),
+            capacity: tier.capacity,
+            alignment: self.machine.alignment,
+        };
+        let spaces = self.machine.tiers.iter().map(space).collect();
+        TierProblem::new(orders.name(), spaces, steps, tensors, options.addresses)
+    }
+
+    /// True for what the graph is given or returns.
+    fn is_interface(&self, tensor: crate::units::TensorId) -> bool {
+        let body = self.graph.region(Graph::BODY);
+        body.inputs.contains(&tensor) || body.outputs.contains(&tensor)
+    }
+
+    fn lifespan(&self, storage: &Storage, when: &HashMap<OperatorId, usize>) -> (usize, usize) {
+        let end = self.order.operators().len().max(1);
+        let steps = storage.users.iter().map(|user| when[&self.storages.operators[user.index()]]);
+        let lower = if storage.from_start { 0 } else { steps.clone().min().unwrap_or(0) };
+        let upper = if storage.to_end { end } else { steps.max().map_or(end, |last| last + 1) };
+        (lower, upper)
+    }
+
+    /// Per storage, by step: who writes and reads how much.
+    fn accesses(&self, when: &HashMap<OperatorId, usize>) -> Vec<Vec<Access>> {
+        let mut home = HashMap::new();
+        for (at, tensors) in self.storages.tensors.iter().enumerate() {
+            home.extend(tensors.iter().map(|&tensor| (tensor, at)));
+        }
+        let mut found = vec![Vec::new(); self.storages.tensors.len()];
+        for id in self.operators() {
+            let operator = self.graph.operator(id);
+            if operator.moves_nothing() && operator.regions.is_empty() {
+                continue;
+            }
+            let step = when[&id];
+            let mut add = |tensor, writes| {
+                if let Some(&at) = home.get(&tensor) {
+                    let bytes = self.graph.tensor(tensor).bytes;
+                    found[at].push(Access { step, bytes, writes });
+                }
+            };
+            self.graph.reads(id).into_iter().for_each(|tensor| add(tensor, false));
+            operator.outputs.iter().for_each(|&tensor| add(tensor, true));
+        }
+        found
+    }
+
+    /// What accesses by these units cost in each tier that all of them reach; size and lifespan are for the caller to say.
+    fn tensor(
+        &self,
+        name: &str,
+        units: &BTreeSet<UnitId>,
+        accesses: &[Access],
+        off_chip: bool,
+    ) -> Result<TierTensor, TierError> {
+        let moved: Vec<Bytes> = accesses.iter().map(|access| access.bytes).collect();
+        let uses = self.uses(name, units, &moved, off_chip)?;
+        let producer = accesses.iter().find(|access| access.writes).map(|access| access.step);
+        let mut consumers: Vec<usize> =
+            accesses.iter().filter(|access| !access.writes).map(|access| access.step).collect();
+        consumers.sort_unstable();
+        consumers.dedup();
+        let (name, bytes) = (name.to_owned(), Bytes::ZERO);
+        Ok(TierTensor { name, bytes, lower: 0, upper: 0, producer, consumers, uses })
+    }
+
+    /// What one operator needs while it runs.
+    fn scratch(
+        &self,
+        name: String,
+        bytes: Bytes,
+        step: usize,
+        id: OperatorId,
+    ) -> Result<TierTensor, TierError> {
+        let mut units = BTreeSet::new();
+        self.reaching(id, &mut units);
+        let own = self.graph.operator(id).scratch;
+        let mut moved = if own > Bytes::ZERO { vec![own, own] } else { Vec::new() };
+        moved.extend(self.inner(id));
+        let uses = self.uses(&name, &units, &moved, false)?;
+        let (producer, consumers) = (Some(step), vec![step]);
+        Ok(TierTensor { name, bytes, lower: step, upper: step + 1, producer, consumers, uses })
+    }
+
+    /// The units that run an operator and what it owns.
+    fn reaching(&self, id: OperatorId, units: &mut BTreeSet<UnitId>) {
+        units.insert(self.units[id.index()]);
+        for &region in &self.graph.operator(id).regions {
+            for &inner in &self.graph.region(region).operators {
+                self.reaching(inner, units);
+            }
+        }
+    }
+
+    /// Sizes of the accesses to tensors inside of the regions an operator owns.
+    fn inner(&self, id: OperatorId) -> Vec<Bytes> {
+        let operator = self.graph.operator(id);
+        let regions = operator.regions.iter().map(|&region| self.inside(region));
+        if self.is_branch(id) {
+            let moved = |list: &Vec<Bytes>| list.iter().map(|bytes| u128::from(bytes.get())).sum::<u128>();
+            regions.max_by_key(moved).unwrap_or_default()
+        } else {
+            regions.flatten().collect()
+        }
+    }
+
+    fn inside(&self, region: RegionId) -> Vec<Bytes> {
+        let mut found = Vec::new();
+        for &id in &self.graph.region(region).operators {
+            let operator = self.graph.operator(id);
+            if !operator.moves_nothing() || !operator.regions.is_empty() {
+                let tensors = self.graph.reads(id).into_iter().chain(operator.outputs.iter().copied());
+                let own = tensors.filter(|&tensor| {
+                    self.graph.place(tensor) == region && self.graph.tensor(tensor).role != Role::Weight
+                });
+                found.extend(own.map(|tensor| self.graph.tensor(tensor).bytes));
+            }
+            found.extend(self.inner(id));
+        }
+        found
+    }
+
+    fn is_branch(&self, id: OperatorId) -> bool {
+        self.graph.flow(id).is_ok_and(|flow| flow.is_some_and(|flow| flow.control == Control::Branch))
+    }
+
+    /// Costs of accesses of these sizes by these units, per tier.
+    fn uses(
+        &self,
+        name: &str,
+        units: &BTreeSet<UnitId>,
+        moved: &[Bytes],
+        off_chip: bool,
+    ) -> Result<Vec<Option<TierUse>>, TierError> {
+        let too_large = || TierError::TooLarge { tensor: name.to_owned() };
+        let traffic = moved.iter().try_fold(Bytes::ZERO, |sum, &bytes| sum.checked_add(bytes));
+        let traffic = traffic.ok_or_else(too_large)?;
+        let mut uses = Vec::new();
+        for tier in &self.machine.tiers {
+            let allowed =
+                units.iter().all(|&unit| tier.is_reached_by(unit)) && !(off_chip && tier.kind.is_on_chip());
+            if !allowed {
+                uses.push(None);
+                continue;
+            }
+            let time = moved.iter().try_fold(Time::ZERO, |sum, &bytes| sum.checked_add(tier.access(bytes)?));
+            let time = time.ok_or_else(|| TierError::TooLong { tensor: name.to_owned() })?;
+            uses.push(Some(TierUse { time, traffic }));
+        }
+        Ok(uses)
+    }
+
+    /// Everything a run takes besides the tensors of the problem. `weights` says whether weights are tensors of the problem.
+    /// None where it leaves the range of time. O(size).
+    pub fn times(&self, options: TierOptions<'_>, weights: bool) -> Option<TierTimes> {
+        let mut times = TierTimes::default();
+        let mut last = None;
+        for id in self.operators() {
+            times = added(times, self.own_times(id, weights)?)?;
+            let group = options.groups.map(|groups| groups[id.index()]);
+            if group.is_none() || group != last {
+                let overhead = self.machine.rates[self.units[id.index()].index()].overhead;
+                times.overhead = times.overhead.checked_add(overhead)?;
+            }
+            last = group;
+        }
+        Some(times)
+    }
+
+    fn own_times(&self, id: OperatorId, weights: bool) -> Option<TierTimes> {
+        let operator = self.graph.operator(id);
+        let unit = self.units[id.index()];
+        let compute = self.machine.compute(self.graph, operator, unit)?;
+        let mut times = TierTimes { compute, ..TierTimes::default() };
+        if !weights && !operator.moves_nothing() {
+            for &tensor in &operator.inputs {
+                let one = self.graph.tensor(tensor);
+                if one.role == Role::Weight {
+                    times.weights.time = times.weights.time.checked_add(self.off_chip(one.bytes)?)?;
+                    times.weights.traffic = times.weights.traffic.checked_add(one.bytes)?;
+                }
+            }
+        }
+        let mut inner = Vec::new();
+        for &region in &operator.regions {
+            let mut sum = TierTimes::default();
+            for &id in &self.graph.region(region).operators {
+                sum = added(sum, self.own_times(id, weights)?)?;
+                let overhead = self.machine.rates[self.units[id.index()].index()].overhead;
+                sum.overhead = sum.overhead.checked_add(overhead)?;
+            }
+            inner.push(sum);
+        }
+        if self.is_branch(id) {
+            let all = |one: &TierTimes| one.compute.get().saturating_add(one.weights.time.get());
+            inner = inner.into_iter().max_by_key(all).into_iter().collect();
+        }
+        inner.into_iter().try_fold(times, added)
+    }
+
+    /// The time of one access off chip: of the fastest such tier.
+    fn off_chip(&self, bytes: Bytes) -> Option<Time> {
+        let tiers = self.machine.tiers.iter().filter(|tier| tier.kind == TierKind::Ddr);
+        tiers.filter_map(|tier| tier.access(bytes)).min()
+    }
+}
+
+fn added(a: TierTimes, b: TierTimes) -> Option<TierTimes> {
+    Some(TierTimes {
+        compute: a.compute.checked_add(b.compute)?,
+        overhead: a.overhead.checked_add(b.overhead)?,
+        weights: TierUse {
+            time: a.weights.time.checked_add(b.weights.time)?,
+            traffic: a.weights.traffic.checked_add(b.weights.traffic)?,
+        },
+    })
+}
+
+/// Bytes moved on chip and off chip by what is placed.
+pub fn on_and_off_chip(problem: &TierProblem, traffic: &[Bytes]) -> (u64, u64) {
+    let sum = |on: bool| {
+        let tiers = problem.tiers().filter(|tier: &TierId| problem.space(*tier).kind.is_on_chip() == on);
+        tiers.map(|tier| traffic[tier.index()].get()).sum()
+    };
+    (sum(true), sum(false))
+}

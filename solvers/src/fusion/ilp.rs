@@ -1,0 +1,89 @@
+//! Fusions as an integer program: `max sum of w_m x_m`, `sum of x_m <= 1` over the matches of every operator, `x` binary.
+
+use crate::ilp::highs::{End, Limits, Scale, believed, solve};
+use good_lp::solvers::highs::{HighsProblem, highs};
+use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
+use plimsoll_heuristics::LongestMatch;
+use plimsoll_model::fusion::{Fuser, FusionBound, FusionOutcome, FusionProblem, FusionWitness, fusion_bound};
+use plimsoll_model::{Budget, Setup, SolveError, Stats, Stop};
+
+const NAME: &str = "ilp";
+
+/// Fusions by `HiGHS`; the registry calls it `ilp`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FusionIlp {
+    setup: Setup,
+}
+
+impl FusionIlp {
+    /// With this seed and these threads.
+    pub fn new(setup: Setup) -> Self {
+        Self { setup }
+    }
+}
+
+fn build(problem: &FusionProblem) -> HighsProblem {
+    let mut variables = ProblemVariables::new();
+    let chosen: Vec<Variable> =
+        problem.matches().iter().map(|_| variables.add(variable().binary())).collect();
+    let mut of_place: Vec<Vec<Variable>> = vec![Vec::new(); problem.operators().len()];
+    let mut objective = Expression::default();
+    for (one, &variable) in problem.matches().iter().zip(&chosen) {
+        objective -= one.optimised as f64 * variable;
+        for &place in &one.places {
+            of_place[place].push(variable);
+        }
+    }
+    let mut program = variables.minimise(objective).using(highs);
+    for list in of_place.into_iter().filter(|list| list.len() > 1) {
+        let sum: Expression = list.into_iter().sum();
+        program.add_constraint(constraint!(sum <= 1.0));
+    }
+    program
+}
+
+/// The matches an answer says; none where two share an operator.
+fn read(problem: &FusionProblem, values: &[f64]) -> Option<Vec<usize>> {
+    let chosen: Vec<usize> = (0..values.len()).filter(|&at| values[at] > 0.5).collect();
+    let mut taken = vec![false; problem.operators().len()];
+    let mut places = chosen.iter().flat_map(|&at| problem.matches()[at].places.iter());
+    places.all(|&place| !std::mem::replace(&mut taken[place], true)).then_some(chosen)
+}
+
+impl Fuser for FusionIlp {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn solve(&self, problem: &FusionProblem, budget: &mut Budget) -> Result<FusionOutcome, SolveError> {
+        let mut bound = fusion_bound(problem);
+        let mut chosen = LongestMatch::choose(problem);
+        let mut stats = Stats::default();
+        let mut stop = Stop::Completed;
+        // Without matches there is no program.
+        if !problem.matches().is_empty() {
+            let most = problem.matches().iter().map(|one| one.optimised as i64).sum::<i64>().max(1);
+            let scale = Scale { most, unit: 1.0 };
+            let answer = solve(NAME, self.setup, Limits::of(budget), scale, None, |_| build(problem))?;
+            budget.spend(answer.nodes);
+            stats.nodes = answer.nodes;
+            let found = answer.values.as_deref().and_then(|values| read(problem, values));
+            if let Some(found) = found
+                && problem.optimised(&found) > problem.optimised(&chosen)
+            {
+                chosen = found;
+            }
+            if let Some(least) = believed(answer.bound, most) {
+                // A bound below a valid choice would be HiGHS's error; it is not taken over.
+                let value = (least.min(0).unsigned_abs() as usize).max(problem.optimised(&chosen));
+                if value < bound.value {
+                    bound = FusionBound { value, witness: FusionWitness::Search { solver: NAME.to_owned() } };
+                }
+            }
+            if let End::Stopped(why) = answer.end {
+                stop = why.unwrap_or(Stop::TimeLimit);
+            }
+        }
+        Ok(FusionOutcome::conclude(problem, chosen, bound, stop, stats))
+    }
+}

@@ -1,0 +1,133 @@
+//! Fusions of greatest coverage: weighted set packing over the matches of patterns.
+//!
+//! Matches that share operators form components, solved one by one: by prices of operators
+//! ([`fusion_prices`]) where the greedy choice meets them, else by taking the component apart at an operator, again and again.
+
+#[cfg(feature = "ilp")]
+mod ilp;
+mod split;
+
+#[cfg(feature = "ilp")]
+pub use ilp::FusionIlp;
+use plimsoll_heuristics::LongestMatch;
+use plimsoll_model::fusion::{
+    Fuser, FuserEntry, FusionBound, FusionOutcome, FusionProblem, FusionWitness, fusion_prices, priced,
+};
+use plimsoll_model::{Budget, Kind, SolveError, Stats, Stop};
+use split::Splitter;
+
+const NAME: &str = "exact";
+
+/// Fusions with proof, the default first.
+pub const FUSERS: &[FuserEntry] = &[
+    FuserEntry {
+        name: NAME,
+        kind: Kind::Exact,
+        about: "takes components of matches apart at an operator, cut by prices, and remembers the parts",
+        source: "own; weighted set packing, weak duality",
+        build: |_| Box::new(ExactFusion),
+    },
+    #[cfg(feature = "ilp")]
+    FuserEntry {
+        name: "ilp",
+        kind: Kind::Exact,
+        about: "integer program with a binary per match, one match per operator, solved by HiGHS",
+        source: "set packing; good_lp, HiGHS",
+        build: |setup| Box::new(FusionIlp::new(setup)),
+    },
+    FuserEntry {
+        name: "brute-force",
+        kind: Kind::Exact,
+        about: "every choice of at most sixteen matches, as the judge of the others",
+        source: "this project",
+        build: |_| Box::new(FusionBrute),
+    },
+];
+
+/// The search described [above](self). Reads no seed and uses one thread; a node is a component.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ExactFusion;
+
+impl Fuser for ExactFusion {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn solve(&self, problem: &FusionProblem, budget: &mut Budget) -> Result<FusionOutcome, SolveError> {
+        let before = budget.nodes();
+        let prices = fusion_prices(problem);
+        let mut known = vec![false; problem.matches().len()];
+        for at in LongestMatch::choose(problem) {
+            known[at] = true;
+        }
+        let (mut chosen, mut bound, mut shown) = (Vec::new(), 0, 0);
+        let mut stop = None;
+        for component in problem.components() {
+            let cost = priced(problem, &prices, &component);
+            let greedy: Vec<usize> = component.iter().copied().filter(|&at| known[at]).collect();
+            let value = problem.optimised(&greedy);
+            shown += cost;
+            if value == cost || stop.is_some() {
+                bound += cost;
+                chosen.extend(greedy);
+                continue;
+            }
+            match Splitter::new(problem).best(&component, budget) {
+                Ok(best) => {
+                    bound += best.optimised;
+                    chosen.extend(&best.chosen);
+                }
+                Err(why) => {
+                    stop = Some(why);
+                    bound += cost;
+                    chosen.extend(greedy);
+                }
+            }
+        }
+        let witness = if bound == shown {
+            FusionWitness::Prices(prices)
+        } else {
+            FusionWitness::Search { solver: NAME.to_owned() }
+        };
+        let stats = Stats { nodes: budget.nodes() - before, ..Stats::default() };
+        let bound = FusionBound { value: bound, witness };
+        Ok(FusionOutcome::conclude(problem, chosen, bound, stop.unwrap_or(Stop::Completed), stats))
+    }
+}
+
+/// Every choice of few matches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FusionBrute;
+
+/// Beyond this many matches it declines.
+const MOST_MATCHES: usize = 16;
+
+impl Fuser for FusionBrute {
+    fn name(&self) -> &'static str {
+        "brute-force"
+    }
+
+    fn solve(&self, problem: &FusionProblem, budget: &mut Budget) -> Result<FusionOutcome, SolveError> {
+        let matches = problem.matches();
+        if matches.len() > MOST_MATCHES {
+            let reason = format!("{} matches are more than {MOST_MATCHES}", matches.len());
+            return Err(SolveError::Unsupported { solver: "brute-force", reason });
+        }
+        let mut best = (0, Vec::new());
+        for choice in 0..1u32 << matches.len() {
+            let chosen: Vec<usize> = (0..matches.len()).filter(|at| choice >> at & 1 == 1).collect();
+            let mut places: Vec<usize> =
+                chosen.iter().flat_map(|&at| matches[at].places.iter().copied()).collect();
+            places.sort_unstable();
+            if places.windows(2).all(|pair| pair[0] != pair[1]) && problem.optimised(&chosen) > best.0 {
+                best = (problem.optimised(&chosen), chosen);
+            }
+        }
+        let nodes = 1 << matches.len();
+        budget.spend(nodes);
+        let witness = FusionWitness::Search { solver: "brute-force".to_owned() };
+        let bound = FusionBound { value: best.0, witness };
+        let stats = Stats { nodes, ..Stats::default() };
+        Ok(FusionOutcome::conclude(problem, best.1, bound, Stop::Completed, stats))
+    }
+}

@@ -1,0 +1,274 @@
+//! The best choice among matches that share operators, by taking them apart.
+//!
+//! Some operator is settled: one of the matches with it is chosen, or none. What is left falls into components, each solved on its
+//! own and remembered by its matches in full. The operator is the centroid of a tree that spans the component, so that components
+//! halve: matches are paths in trees or nearly so, as what is made inside is read inside. A component is done where its greedy choice
+//! meets its own prices, and an option is left where prices of what it leaves cannot lift it above the best one.
+
+use plimsoll_model::fusion::{FusionProblem, Match, PRICE_UNIT};
+use plimsoll_model::{Budget, Stop};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Stack left below which a recursion takes more, and how much; bytes.
+const RED_ZONE: usize = 128 << 10;
+const STACK: usize = 4 << 20;
+
+/// No place, no match.
+const NONE: usize = usize::MAX;
+
+/// A choice and what it optimises.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Choice {
+    pub optimised: usize,
+    pub chosen: Vec<usize>,
+}
+
+/// What is known of a component.
+#[derive(Clone)]
+enum Known {
+    /// Prices show that no choice optimises more.
+    Bound(usize),
+    /// The best choice.
+    Best(Rc<Choice>),
+}
+
+/// The most that can be had of sets of matches.
+pub(super) struct Splitter<'a> {
+    problem: &'a FusionProblem,
+    /// By matches, ascending. Only looked up, never gone through.
+    known: HashMap<Vec<usize>, Known>,
+    /// Per place: its position among those at hand; [`NONE`] between uses.
+    slots: Vec<usize>,
+}
+
+impl<'a> Splitter<'a> {
+    pub fn new(problem: &'a FusionProblem) -> Self {
+        Self { problem, known: HashMap::new(), slots: vec![NONE; problem.operators().len()] }
+    }
+
+    fn one(&self, at: usize) -> &'a Match {
+        &self.problem.matches()[at]
+    }
+
+    /// The best choice among matches that form one component, ascending.
+    pub fn best(&mut self, matches: &[usize], budget: &mut Budget) -> Result<Rc<Choice>, Stop> {
+        let bound = match self.known.get(matches) {
+            Some(Known::Best(best)) => return Ok(best.clone()),
+            Some(&Known::Bound(bound)) => bound,
+            None => self.priced(matches),
+        };
+        if let Some(stop) = budget.tick() {
+            return Err(stop);
+        }
+        let greedy = self.greedy(matches);
+        let best = if greedy.optimised == bound {
+            greedy
+        } else {
+            stacker::maybe_grow(RED_ZONE, STACK, || self.settle(matches, greedy, budget))?
+        };
+        let best = Rc::new(best);
+        self.known.insert(matches.to_vec(), Known::Best(best.clone()));
+        Ok(best)
+    }
+
+    /// What no choice of a component exceeds.
+    fn bound(&mut self, matches: &[usize]) -> usize {
+        match self.known.get(matches) {
+            Some(Known::Best(best)) => best.optimised,
+            Some(&Known::Bound(bound)) => bound,
+            None => {
+                let bound = self.priced(matches);
+                self.known.insert(matches.to_vec(), Known::Bound(bound));
+                bound
+            }
+        }
+    }
+
+    fn settle(&mut self, matches: &[usize], mut best: Choice, budget: &mut Budget) -> Result<Choice, Stop> {
+        let place = self.centroid(matches);
+        let (with, without): (Vec<usize>, Vec<usize>) =
+            matches.iter().partition(|&&at| self.one(at).places.binary_search(&place).is_ok());
+        let mut options: Vec<Option<usize>> = with.into_iter().map(Some).collect();
+        options.sort_by_key(|option| option.map(|at| usize::MAX - self.one(at).optimised));
+        options.push(None);
+        for option in options {
+            let own: &[usize] = option.map_or(&[], |at| &self.one(at).places);
+            let free = |other: &usize| !self.one(*other).places.iter().any(|p| own.binary_search(p).is_ok());
+            let rest: Vec<usize> = without.iter().copied().filter(free).collect();
+            let parts = self.split(&rest);
+            let bounds: Vec<usize> = parts.iter().map(|part| self.bound(part)).collect();
+            let mut reach = option.map_or(0, |at| self.one(at).optimised) + bounds.iter().sum::<usize>();
+            let mut chosen: Vec<usize> = option.into_iter().collect();
+            for (part, bound) in parts.iter().zip(bounds) {
+                if reach <= best.optimised {
+                    break;
+                }
+                let part = self.best(part, budget)?;
+                reach -= bound - part.optimised;
+                chosen.extend(&part.chosen);
+            }
+            if reach > best.optimised {
+                best = Choice { optimised: reach, chosen };
+            }
+        }
+        Ok(best)
+    }
+
+    /// First come, first served, in the order of the matches.
+    fn greedy(&mut self, matches: &[usize]) -> Choice {
+        let mut choice = Choice::default();
+        for &at in matches {
+            let one = self.one(at);
+            if one.places.iter().all(|&place| self.slots[place] == NONE) {
+                choice.optimised += one.optimised;
+                choice.chosen.push(at);
+                for &place in &one.places {
+                    self.slots[place] = 0;
+                }
+            }
+        }
+        self.forget(matches);
+        choice
+    }
+
+    /// Numbers the places of these matches by first appearance and lists them; to be forgotten after use.
+    fn number(&mut self, matches: &[usize]) -> Vec<usize> {
+        let mut places = Vec::new();
+        for &at in matches {
+            for &place in &self.one(at).places {
+                if self.slots[place] == NONE {
+                    self.slots[place] = places.len();
+                    places.push(place);
+                }
+            }
+        }
+        places
+    }
+
+    fn forget(&mut self, matches: &[usize]) {
+        for &at in matches {
+            for &place in &self.one(at).places {
+                self.slots[place] = NONE;
+            }
+        }
+    }
+
+    /// Per match its places by number, ascending by place, and how many places there are.
+    fn numbered(&mut self, matches: &[usize]) -> (Vec<Vec<usize>>, Vec<usize>) {
+        let places = self.number(matches);
+        let slots = |&at: &usize| self.one(at).places.iter().map(|&place| self.slots[place]).collect();
+        let inside = matches.iter().map(slots).collect();
+        self.forget(matches);
+        (inside, places)
+    }
+
+    /// The components of a set of matches, each ascending.
+    fn split(&mut self, matches: &[usize]) -> Vec<Vec<usize>> {
+        let (inside, places) = self.numbered(matches);
+        let mut parent: Vec<usize> = (0..places.len()).collect();
+        for slots in &inside {
+            let first = root(&mut parent, slots[0]);
+            for &slot in &slots[1..] {
+                let other = root(&mut parent, slot);
+                parent[other] = first;
+            }
+        }
+        let mut sets: Vec<Vec<usize>> = Vec::new();
+        let mut set_of = vec![NONE; places.len()];
+        for (&at, slots) in matches.iter().zip(&inside) {
+            let root = root(&mut parent, slots[0]);
+            if set_of[root] == NONE {
+                set_of[root] = sets.len();
+                sets.push(Vec::new());
+            }
+            sets[set_of[root]].push(at);
+        }
+        sets
+    }
+
+    /// The place without which a tree that spans a component falls into the smallest parts.
+    fn centroid(&mut self, matches: &[usize]) -> usize {
+        let (inside, places) = self.numbered(matches);
+        let count = places.len();
+        let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
+        let mut matched = vec![0usize; count];
+        for slots in &inside {
+            for pair in slots.windows(2) {
+                next[pair[0]].push(pair[1]);
+                next[pair[1]].push(pair[0]);
+            }
+            for &slot in slots {
+                matched[slot] += 1;
+            }
+        }
+        // Breadth first from the first place; subtrees are added up on the way back.
+        let (mut order, mut parent) = (vec![0], vec![NONE; count]);
+        let mut seen = vec![false; count];
+        seen[0] = true;
+        let mut at = 0;
+        while at < order.len() {
+            let here = order[at];
+            for &other in &next[here] {
+                if !std::mem::replace(&mut seen[other], true) {
+                    parent[other] = here;
+                    order.push(other);
+                }
+            }
+            at += 1;
+        }
+        let mut size = vec![1usize; count];
+        let mut largest = vec![0usize; count];
+        for &here in order.iter().rev() {
+            if parent[here] != NONE {
+                size[parent[here]] += size[here];
+                largest[parent[here]] = largest[parent[here]].max(size[here]);
+            }
+        }
+        let part = |slot: usize| largest[slot].max(count - size[slot]);
+        let best = (0..count).min_by_key(|&slot| (part(slot), usize::MAX - matched[slot], places[slot]));
+        places[best.expect("a component has places")]
+    }
+
+    /// What prices of these matches alone show: shares of matches, lowered as far as matches allow, in one order and the other.
+    fn priced(&mut self, matches: &[usize]) -> usize {
+        let (inside, places) = self.numbered(matches);
+        let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); places.len()];
+        let mut share = vec![0u64; places.len()];
+        let worth = |at: usize| self.one(matches[at]).optimised as u64 * PRICE_UNIT;
+        for (at, slots) in inside.iter().enumerate() {
+            for &slot in slots {
+                of_place[slot].push(at);
+                share[slot] = share[slot].max(worth(at).div_ceil(slots.len() as u64));
+            }
+        }
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_by_key(|&slot| (of_place[slot].len(), places[slot]));
+        let spare: Vec<u64> = inside
+            .iter()
+            .enumerate()
+            .map(|(at, slots)| slots.iter().map(|&slot| share[slot]).sum::<u64>() - worth(at))
+            .collect();
+        let lowered = |order: &mut dyn Iterator<Item = &usize>| {
+            let (mut prices, mut spare) = (share.clone(), spare.clone());
+            for &slot in order {
+                let least = of_place[slot].iter().map(|&at| spare[at]).min().unwrap_or(0).min(prices[slot]);
+                prices[slot] -= least;
+                for &at in &of_place[slot] {
+                    spare[at] -= least;
+                }
+            }
+            (prices.iter().sum::<u64>() / PRICE_UNIT) as usize
+        };
+        lowered(&mut order.iter()).min(lowered(&mut order.iter().rev()))
+    }
+}
+
+/// The representative of a set, the way to it halved.
+fn root(parent: &mut [usize], mut at: usize) -> usize {
+    while parent[at] != at {
+        parent[at] = parent[parent[at]];
+        at = parent[at];
+    }
+    at
+}

@@ -1,0 +1,103 @@
+//! Networks of arcs with capacities, and the most that flows through them (Dinic 1970).
+
+/// No less than flows: what leaves the source and what reaches the sink fit 63 bits together.
+pub(crate) const INFINITE: u64 = u64::MAX / 4;
+
+/// Places joined by arcs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Network {
+    /// Per place: its arcs.
+    arcs: Vec<Vec<u32>>,
+    /// Per arc: where to and what is left; an arc and its reverse are neighbours.
+    to: Vec<u32>,
+    left: Vec<u64>,
+}
+
+impl Network {
+    /// One place more; returns its number.
+    pub fn place(&mut self) -> u32 {
+        self.arcs.push(Vec::new());
+        self.arcs.len() as u32 - 1
+    }
+
+    /// One arc more; returns its number.
+    pub fn arc(&mut self, from: u32, to: u32, capacity: u64) -> u32 {
+        for (from, to, capacity) in [(from, to, capacity), (to, from, 0)] {
+            self.arcs[from as usize].push(self.to.len() as u32);
+            self.to.push(to);
+            self.left.push(capacity);
+        }
+        self.to.len() as u32 - 2
+    }
+
+    /// What flows through an arc.
+    pub fn flow(&self, arc: u32) -> u64 {
+        self.left[arc as usize ^ 1]
+    }
+
+    /// Per place: arcs from the source along which something is left; `u32::MAX` where none lead to it.
+    pub fn levels(&self, source: u32) -> Vec<u32> {
+        let mut level = vec![u32::MAX; self.arcs.len()];
+        level[source as usize] = 0;
+        let mut queue = std::collections::VecDeque::from([source]);
+        while let Some(at) = queue.pop_front() {
+            for &arc in &self.arcs[at as usize] {
+                let to = self.to[arc as usize];
+                if self.left[arc as usize] > 0 && level[to as usize] == u32::MAX {
+                    level[to as usize] = level[at as usize] + 1;
+                    queue.push_back(to);
+                }
+            }
+        }
+        level
+    }
+
+    /// Sends what fits along one shortest way; zero where there is none left.
+    fn push(&mut self, source: u32, sink: u32, level: &[u32], next: &mut [usize], way: &mut Vec<u32>) -> u64 {
+        way.clear();
+        let mut at = source;
+        while at != sink {
+            let arcs = &self.arcs[at as usize];
+            let open = |&&arc: &&u32| {
+                let to = self.to[arc as usize];
+                self.left[arc as usize] > 0 && level[to as usize] == level[at as usize] + 1
+            };
+            if let Some(skipped) = arcs[next[at as usize]..].iter().position(|arc| open(&arc)) {
+                next[at as usize] += skipped;
+                let arc = arcs[next[at as usize]];
+                way.push(arc);
+                at = self.to[arc as usize];
+            } else {
+                next[at as usize] = arcs.len();
+                let Some(arc) = way.pop() else { return 0 };
+                at = self.to[arc as usize ^ 1];
+                next[at as usize] += 1;
+            }
+        }
+        let most = way.iter().map(|&arc| self.left[arc as usize]).min().unwrap_or(0);
+        for &arc in way.iter() {
+            self.left[arc as usize] -= most;
+            self.left[arc as usize ^ 1] += most;
+        }
+        most
+    }
+
+    /// The most that flows, which is the least cut. O(places^2 arcs).
+    pub fn most(&mut self, source: u32, sink: u32) -> u64 {
+        let (mut sum, mut way) = (0, Vec::new());
+        loop {
+            let level = self.levels(source);
+            if level[sink as usize] == u32::MAX {
+                return sum;
+            }
+            let mut next = vec![0; self.arcs.len()];
+            loop {
+                let pushed = self.push(source, sink, &level, &mut next, &mut way);
+                if pushed == 0 {
+                    break;
+                }
+                sum += pushed;
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Weighted colouring by column generation: how many addresses do buffers need that may be cut into pieces?
+//!
+//! An address is used by a *stable* set of buffers, of which no two conflict. The least sum of multiplicities of stable sets that
+//! give every buffer its bytes, fractions allowed, is a linear program; its dual puts a price on every buffer so that no stable set
+//! costs more than one. Columns are priced by [`heaviest`] (Gilmore and Gomory 1961). Any prices give a bound: what all bytes
+//! cost over the cost of the dearest stable set (Farley 1990). Prices are rounded to whole numbers before they are used, so
+//! that bounds rest on whole numbers alone; the floating-point simplex only proposes.
+//!
+//! Multiplicities are rounded down and what is missing is coloured by itself: a few units more than the bound at worst, none
+//! where they are whole. A unit is a byte where nothing is aligned.
+
+use super::stable::{Effort, heaviest};
+use plimsoll_model::{BitMatrix, Budget, ones};
+
+/// Most buffers for which a basis is kept: its inverse takes 8 n^2 bytes.
+pub(crate) const COLOUR_BUFFERS: usize = 1_200;
+
+/// What a price of one is counted as.
+const ONE: u64 = 1 << 32;
+
+/// A set costs more than one only beyond this, relative to one.
+const TOLERANCE: f64 = 1e-9;
+
+/// Nodes of one pricing, unless a set comes sooner that costs clearly more than one.
+const PRICING_NODES: u64 = 1_000;
+const CLEARLY_MORE: u64 = ONE + ONE / 16;
+
+/// Pivots between two looks at what the multiplicities are worth.
+const LOOK: u64 = 200;
+
+/// Stable sets, each used by so many units of memory, one after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Colouring {
+    /// Members and units.
+    pub classes: Vec<(Vec<usize>, u64)>,
+}
+
+impl Colouring {
+    /// Units of all.
+    pub fn total(&self) -> u64 {
+        self.classes.iter().map(|class| class.1).sum()
+    }
+}
+
+/// The simplex method on stable sets: a basis with its inverse, and how often each set of it is used.
+struct Basis {
+    n: usize,
+    sets: Vec<Vec<usize>>,
+    /// Row by row: per set of the basis.
+    inverse: Vec<f64>,
+    used: Vec<f64>,
+}
+
+impl Basis {
+    /// Every vertex by itself.
+    fn alone(demands: &[u64]) -> Self {
+        let n = demands.len();
+        let mut inverse = vec![0.0; n * n];
+        for at in 0..n {
+            inverse[at * n + at] = 1.0;
+        }
+        let used = demands.iter().map(|&demand| demand as f64).collect();
+        Self { n, sets: (0..n).map(|at| vec![at]).collect(), inverse, used }
+    }
+
+    /// What each vertex is worth.
+    fn prices(&self) -> Vec<f64> {
+        let mut prices = vec![0.0; self.n];
+        for row in self.inverse.chunks_exact(self.n.max(1)) {
+            prices.iter_mut().zip(row).for_each(|(price, value)| *price += value);
+        }
+        prices
+    }
+
+    /// Takes a set into the basis; false where numbers forbid it.
+    fn enter(&mut self, set: Vec<usize>) -> bool {
+        let n = self.n;
+        let column: Vec<f64> = self
+            .inverse
+            .chunks_exact(n)
+            .map(|row| set.iter().map(|&vertex| row[vertex]).sum::<f64>())
+            .collect();
+        let ratio = |at: usize| self.used[at].max(0.0) / column[at];
+        let leaving = (0..n).filter(|&at| column[at] > 1e-7).min_by(|&a, &b| {
+            // Of those that allow the same, the one with the largest pivot.
+            ratio(a).total_cmp(&ratio(b)).then(column[b].total_cmp(&column[a]))
+        });
+        let Some(leaving) = leaving else { return false };
+        let step = ratio(leaving);
+        let pivot: Vec<f64> = self.inverse[leaving * n..(leaving + 1) * n]
+            .iter()
+            .map(|value| value / column[leaving])
+            .collect();
+        for (at, row) in self.inverse.chunks_exact_mut(n).enumerate() {
+            if at == leaving {
+                row.copy_from_slice(&pivot);
+            } else if column[at].abs() > 1e-12 {
+                row.iter_mut().zip(&pivot).for_each(|(value, pivot)| *value -= column[at] * pivot);
+            }
+        }
+        for (used, value) in self.used.iter_mut().zip(&column) {
+            *used -= step * value;
+        }
+        self.used[leaving] = step;
+        self.sets[leaving] = set;
+        true
+    }
+}
+
+/// What a run of the method has found so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    /// The best colouring.
+    pub colouring: Option<Colouring>,
+    /// No colouring takes fewer units.
+    pub bound: u64,
+}
+
+/// Colours vertices with `demands` units each, until the bound is met, the program is solved and its answer rounded, or the
+/// budget runs out. `bound` is known already. A node is a column priced; O(n^2) each beyond the pricing.
+pub(crate) fn colour(compatible: &BitMatrix, demands: &[u64], bound: u64, budget: &mut Budget) -> Found {
+    let mut found = Found { colouring: None, bound };
+    let mut basis = Basis::alone(demands);
+    relax(compatible, demands, &mut basis, &mut found, budget);
+    let met = |found: &Found| found.colouring.as_ref().is_some_and(|best| best.total() <= found.bound);
+    if !met(&found) && budget.check().is_none() {
+        let dived = dive(compatible, demands, &basis, budget);
+        offer(&mut found, dived);
+    }
+    found
+}
+
+/// Solves the linear program, raising the bound on the way and looking now and then what whole multiplicities give.
+fn relax(compatible: &BitMatrix, demands: &[u64], basis: &mut Basis, found: &mut Found, budget: &mut Budget) {
+    let mut pivots = 0;
+    while budget.tick().or_else(|| budget.check()).is_none() {
+        let prices: Vec<u64> =
+            basis.prices().iter().map(|price| (price.clamp(0.0, 2.0) * ONE as f64) as u64).collect();
+        let effort = Effort { nodes: PRICING_NODES, enough: CLEARLY_MORE, budget: &mut *budget };
+        let priced = heaviest(compatible, &prices, effort);
+        found.bound = found.bound.max(farley(demands, &prices, priced.upper));
+        let dear = priced.weight as f64 > ONE as f64 * (1.0 + TOLERANCE);
+        let met = |found: &Found| found.colouring.as_ref().is_some_and(|best| best.total() <= found.bound);
+        if pivots % LOOK == 0 {
+            offer(found, rounded(compatible, demands, basis, budget));
+        }
+        if !dear || met(found) || !basis.enter(priced.members) {
+            break;
+        }
+        pivots += 1;
+    }
+    offer(found, rounded(compatible, demands, basis, budget));
+}
+
+/// Takes whole multiplicities, or one unit of the set used most, and solves the program again for what is left, until nothing is.
+fn dive(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut Budget) -> Colouring {
+    let mut left = demands.to_vec();
+    let mut colouring = Colouring::default();
+    whole(compatible, &mut left, &mut colouring.classes, basis, true);
+    while left.iter().any(|&units| units > 0) {
+        let open: Vec<usize> = (0..left.len()).filter(|&at| left[at] > 0).collect();
+        let mut part = BitMatrix::new(open.len(), open.len());
+        for (a, &one) in open.iter().enumerate() {
+            let with = open.iter().enumerate().filter(|&(_, &other)| compatible.get(one, other));
+            for (b, _) in with {
+                part.set(a, b);
+            }
+        }
+        let mut units: Vec<u64> = open.iter().map(|&at| left[at]).collect();
+        let mut basis = Basis::alone(&units);
+        let mut found = Found::default();
+        relax(&part, &units, &mut basis, &mut found, budget);
+        let mut classes = Vec::new();
+        let bound = found.bound;
+        match found.colouring {
+            // As good as it gets, or no time for better.
+            Some(rest) if rest.total() <= bound || budget.check().is_some() => {
+                classes = rest.classes;
+                units.fill(0);
+            }
+            _ => whole(&part, &mut units, &mut classes, &basis, true),
+        }
+        open.iter().zip(&units).for_each(|(&at, &units)| left[at] = units);
+        let classes = classes.into_iter();
+        colouring
+            .classes
+            .extend(classes.map(|(set, units)| (set.iter().map(|&at| open[at]).collect(), units)));
+    }
+    colouring
+}
+
+fn offer(found: &mut Found, colouring: Colouring) {
+    if found.colouring.as_ref().is_none_or(|best| colouring.total() < best.total()) {
+        found.colouring = Some(colouring);
+    }
+}
+
+/// What all demands cost over the cost of the dearest set, rounded up.
+fn farley(demands: &[u64], prices: &[u64], dearest: u64) -> u64 {
+    let cost: u128 =
+        demands.iter().zip(prices).map(|(&demand, &price)| u128::from(demand) * u128::from(price)).sum();
+    if dearest == 0 { 0 } else { u64::try_from(cost.div_ceil(u128::from(dearest))).unwrap_or(0) }
+}
+
+/// Whole multiplicities from those of the basis; what is missing is coloured by heaviest sets.
+fn rounded(compatible: &BitMatrix, demands: &[u64], basis: &Basis, budget: &mut Budget) -> Colouring {
+    let mut left = demands.to_vec();
+    let mut classes = Vec::new();
+    whole(compatible, &mut left, &mut classes, basis, false);
+    while left.iter().any(|&units| units > 0) {
+        let set = heaviest(compatible, &left, Effort::nodes(20, budget)).members;
+        let units = set.iter().map(|&vertex| left[vertex]).min().unwrap_or(0);
+        take(compatible, &mut left, &mut classes, set, units);
+    }
+    Colouring { classes }
+}
+
+/// Uses the sets of the basis as often as whole numbers allow; where that is never and `at_least_one`, the one used
+/// most once.
+fn whole(
+    compatible: &BitMatrix,
+    left: &mut [u64],
+    classes: &mut Vec<(Vec<usize>, u64)>,
+    basis: &Basis,
+    at_least_one: bool,
+) {
+    let mut by_use: Vec<usize> = (0..basis.n).collect();
+    by_use.sort_by(|&a, &b| basis.used[b].total_cmp(&basis.used[a]).then(a.cmp(&b)));
+    let before = classes.len();
+    for at in by_use {
+        let used = basis.used[at].max(0.0);
+        let whole = if (used - used.round()).abs() < 1e-4 { used.round() } else { used.floor() };
+        let first = at_least_one && classes.len() == before;
+        let units = (whole as u64).max(u64::from(first));
+        let needed = basis.sets[at].iter().map(|&vertex| left[vertex]).max().unwrap_or(0);
+        take(compatible, left, classes, basis.sets[at].clone(), units.min(needed));
+    }
+}
+
+/// Uses a set for so many units, together with whoever else can use them.
+fn take(
+    compatible: &BitMatrix,
+    left: &mut [u64],
+    classes: &mut Vec<(Vec<usize>, u64)>,
+    mut set: Vec<usize>,
+    units: u64,
+) {
+    if units == 0 {
+        return;
+    }
+    let mut open = vec![u64::MAX; left.len().div_ceil(64)];
+    for &vertex in &set {
+        open.iter_mut().zip(compatible.row(vertex)).for_each(|(word, row)| *word &= row);
+    }
+    let mut others: Vec<usize> = ones(&open).filter(|&at| at < left.len() && left[at] > 0).collect();
+    others.sort_by_key(|&at| (std::cmp::Reverse(left[at]), at));
+    for other in others {
+        if set.iter().all(|&member| compatible.get(member, other)) {
+            set.push(other);
+        }
+    }
+    for &vertex in &set {
+        left[vertex] = left[vertex].saturating_sub(units);
+    }
+    classes.push((set, units));
+}

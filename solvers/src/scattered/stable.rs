@@ -1,0 +1,196 @@
+//! The heaviest stable set: buffers that may all share one address.
+//!
+//! Branch and bound on vertices in an order of time. Any stable set is a path in that order whose neighbours are compatible; the
+//! heaviest such path, by dynamic programming, bounds all stable sets among the candidates, and is one itself wherever
+//! compatibility is transitive. Else it holds a conflicting pair, one of which is branched on: with it, without it.
+
+use plimsoll_model::{BitMatrix, Budget, ones};
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stable {
+    /// A stable set, ascending.
+    pub members: Vec<usize>,
+    /// Its weight.
+    pub weight: u64,
+    /// No stable set is heavier than this; the weight where the search was completed.
+    pub upper: u64,
+}
+
+/// One part of the search.
+struct Node {
+    chosen: Vec<usize>,
+    weight: u64,
+    candidates: Vec<u64>,
+    upper: u64,
+}
+
+/// What a search may spend. The first node is always taken.
+pub(crate) struct Effort<'a> {
+    /// Nodes.
+    pub nodes: u64,
+    /// A set heavier than this is heavy enough.
+    pub enough: u64,
+    /// Time, of which no nodes are taken.
+    pub budget: &'a mut Budget,
+}
+
+impl<'a> Effort<'a> {
+    /// So many nodes, for the heaviest of all.
+    pub fn nodes(nodes: u64, budget: &'a mut Budget) -> Self {
+        Self { nodes, enough: u64::MAX, budget }
+    }
+
+    /// Whether it is spent.
+    fn is_over(&mut self, seen: u64, weight: u64) -> bool {
+        seen > 0 && (seen >= self.nodes || weight > self.enough || self.budget.check().is_some())
+    }
+}
+
+/// The heaviest stable set found within limits; vertices of weight zero stay out. O(pairs) per node.
+pub(crate) fn heaviest(compatible: &BitMatrix, weights: &[u64], mut effort: Effort<'_>) -> Stable {
+    let mut all = vec![0u64; weights.len().div_ceil(64)];
+    for at in (0..weights.len()).filter(|&at| weights[at] > 0) {
+        all[at / 64] |= 1 << (at % 64);
+    }
+    let mut best = Stable { members: Vec::new(), weight: 0, upper: 0 };
+    let mut todo = vec![Node { chosen: Vec::new(), weight: 0, candidates: all, upper: u64::MAX }];
+    let mut seen = 0;
+    let mut paths = Paths { best: vec![0; weights.len()], next: vec![None; weights.len()] };
+    while let Some(mut node) = todo.pop() {
+        if node.upper <= best.weight {
+            continue;
+        }
+        if effort.is_over(seen, best.weight) {
+            best.upper = best.upper.max(node.upper);
+            continue;
+        }
+        seen += 1;
+        let path = paths.heaviest(compatible, weights, &node.candidates);
+        let upper = node.weight + path.iter().map(|&at| weights[at]).sum::<u64>();
+        if upper <= best.weight {
+            continue;
+        }
+        let members = keep(compatible, weights, &path);
+        let weight = node.weight + members.iter().map(|&at| weights[at]).sum::<u64>();
+        if weight > best.weight {
+            best.weight = weight;
+            best.members = node.chosen.iter().chain(&members).copied().collect();
+        }
+        if let Some(branch) = worst(compatible, weights, &path) {
+            let with = node.candidates.iter().zip(compatible.row(branch)).map(|(a, b)| a & b).collect();
+            node.candidates[branch / 64] &= !(1 << (branch % 64));
+            let chosen = node.chosen.iter().copied().chain([branch]).collect();
+            let inside = Node { chosen, weight: node.weight + weights[branch], candidates: with, upper };
+            todo.push(Node { upper, ..node });
+            todo.push(inside);
+        }
+    }
+    best.members.sort_unstable();
+    best.upper = best.upper.max(best.weight);
+    best
+}
+
+/// Scratch of the dynamic program.
+struct Paths {
+    best: Vec<u64>,
+    next: Vec<Option<usize>>,
+}
+
+impl Paths {
+    /// The heaviest path through candidates whose neighbours on it are compatible.
+    fn heaviest(&mut self, compatible: &BitMatrix, weights: &[u64], candidates: &[u64]) -> Vec<usize> {
+        let list: Vec<usize> = ones(candidates).collect();
+        let mut first = None;
+        for &at in list.iter().rev() {
+            let (mut best, mut next) = (0, None);
+            let row = compatible.row(at);
+            for word in at / 64..candidates.len() {
+                let above = if word == at / 64 { !0u64 << (at % 64) << 1 } else { !0 };
+                let above = if word == at / 64 && at % 64 == 63 { 0 } else { above };
+                let mut left = candidates[word] & row[word] & above;
+                while left != 0 {
+                    let other = word * 64 + left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    if self.best[other] > best {
+                        (best, next) = (self.best[other], Some(other));
+                    }
+                }
+            }
+            self.best[at] = weights[at] + best;
+            self.next[at] = next;
+            if first.is_none_or(|first: usize| self.best[at] >= self.best[first]) {
+                first = Some(at);
+            }
+        }
+        std::iter::successors(first, |&at| self.next[at]).collect()
+    }
+}
+
+/// Members of a path that are compatible with each other, the heaviest first.
+fn keep(compatible: &BitMatrix, weights: &[u64], path: &[usize]) -> Vec<usize> {
+    let mut by_weight = path.to_vec();
+    by_weight.sort_by_key(|&at| (std::cmp::Reverse(weights[at]), at));
+    let mut kept: Vec<usize> = Vec::new();
+    for at in by_weight {
+        if kept.iter().all(|&other| compatible.get(at, other)) {
+            kept.push(at);
+        }
+    }
+    kept
+}
+
+/// The member of a path that conflicts with the most others on it, the heavier of two; none where nobody does.
+fn worst(compatible: &BitMatrix, weights: &[u64], path: &[usize]) -> Option<usize> {
+    let rivals = |at: usize| path.iter().filter(|&&other| other != at && !compatible.get(at, other)).count();
+    let found = path.iter().map(|&at| (rivals(at), weights[at], at)).filter(|&(rivals, ..)| rivals > 0);
+    found.max().map(|(_, _, at)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::rngs::Xoshiro256PlusPlus;
+    use rand::{RngExt, SeedableRng};
+
+    #[test]
+    fn agrees_with_all_subsets() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        for round in 0..400 {
+            let n = rng.random_range(0..=11usize);
+            let density = rng.random_range(0.0..1.0);
+            let mut compatible = BitMatrix::new(n, n);
+            for a in 0..n {
+                for b in 0..a {
+                    if rng.random_bool(density) {
+                        compatible.set(a, b);
+                        compatible.set(b, a);
+                    }
+                }
+            }
+            let weights: Vec<u64> = (0..n).map(|_| rng.random_range(0..20)).collect();
+            let stable = |set: &u32| {
+                let inside = |at: usize| set >> at & 1 == 1;
+                (0..n).all(|a| !inside(a) || (0..a).all(|b| !inside(b) || compatible.get(a, b)))
+            };
+            let weight = |set: u32| (0..n).filter(|at| set >> at & 1 == 1).map(|at| weights[at]).sum::<u64>();
+            let best = (0..1u32 << n).filter(stable).map(weight).max().unwrap();
+            let found = heaviest(&compatible, &weights, Effort::nodes(10_000, &mut Budget::unlimited()));
+            assert_eq!((found.weight, found.upper), (best, best), "round {round}");
+            assert!(stable(&found.members.iter().fold(0, |set, at| set | 1 << at)));
+            let hurried = heaviest(&compatible, &weights, Effort::nodes(1, &mut Budget::unlimited()));
+            assert!(hurried.weight <= best && hurried.upper >= best, "round {round}");
+        }
+    }
+
+    #[test]
+    fn long_rows_are_read_to_the_end() {
+        let n = 200;
+        let mut compatible = BitMatrix::new(n, n);
+        for a in 0..n {
+            (0..n).filter(|&b| a != b).for_each(|b| compatible.set(a, b));
+        }
+        let found = heaviest(&compatible, &vec![1; n], Effort::nodes(1, &mut Budget::unlimited()));
+        assert_eq!((found.weight, found.upper), (200, 200));
+    }
+}

@@ -1,0 +1,111 @@
+//! All choices of tiers, one after the other.
+
+use crate::BruteForce;
+use plimsoll_model::overlap::Time;
+use plimsoll_model::tiers::{
+    Addresses, Placer, TierBound, TierOutcome, TierPlan, TierProblem, TierWitness, cheapest_bound,
+    check_tiers,
+};
+use plimsoll_model::{
+    Budget, Buffer, Bytes, InstanceBuilder, Lifespan, Silent, SolveError, Solver, Stats, Stop, TierId,
+};
+
+const NAME: &str = "brute-force";
+
+/// Larger problems are declined: tensors, and choices in all.
+const MOST_TENSORS: usize = 12;
+const MOST_CHOICES: u64 = 1 << 20;
+
+/// Tries every choice of tiers; addresses, where wanted, by every order of the buffers of a tier (at most nine).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TierBrute;
+
+/// The plan of a choice of tiers, if there is one by the checker.
+fn plan(problem: &TierProblem, tiers: &[TierId]) -> Result<Option<TierPlan>, SolveError> {
+    let counted = problem.clone().with_addresses(Addresses::Counted);
+    let mut plan = TierPlan { tiers: tiers.to_vec(), offsets: None };
+    if !check_tiers(&counted, &plan).is_empty() {
+        return Ok(None);
+    }
+    if problem.addresses() == Addresses::Counted {
+        return Ok(Some(plan));
+    }
+    let mut offsets = vec![Bytes::ZERO; tiers.len()];
+    for tier in problem.tiers() {
+        let space = problem.space(tier);
+        let here: Vec<usize> = (0..tiers.len())
+            .filter(|&at| tiers[at] == tier && problem.size(at, tier) > Bytes::ZERO)
+            .collect();
+        let buffers = here.iter().map(|&at| {
+            let one = &problem.tensors()[at];
+            let lifespan = Lifespan::single(one.lower as u64, one.upper as u64).expect("alive at a step");
+            Buffer::new(at.to_string(), problem.size(at, tier), lifespan).aligned(space.alignment)
+        });
+        let instance = InstanceBuilder::new("tier").buffers(buffers).build();
+        let instance =
+            instance.map_err(|error| SolveError::Machinery { solver: NAME, reason: error.to_string() })?;
+        let found = BruteForce.solve(&instance, &mut Budget::unlimited(), &mut Silent)?;
+        match found.solution {
+            Some(layout) if found.value <= Some(space.capacity) => {
+                for (&at, &offset) in here.iter().zip(layout.offsets()) {
+                    offsets[at] = offset;
+                }
+            }
+            _ => return Ok(None),
+        }
+    }
+    plan.offsets = Some(offsets);
+    Ok(Some(plan))
+}
+
+impl Placer for TierBrute {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
+        let options: Vec<Vec<TierId>> = (0..problem.tensors().len()).map(|at| problem.options(at)).collect();
+        let choices = options.iter().try_fold(1u64, |product, one| product.checked_mul(one.len() as u64));
+        if options.len() > MOST_TENSORS || choices.is_none_or(|choices| choices > MOST_CHOICES) {
+            let reason = format!("{} tensors are too many ({})", options.len(), problem.name());
+            return Err(SolveError::Unsupported { solver: NAME, reason });
+        }
+        let mut best: Option<(Time, TierPlan)> = None;
+        let mut stop = None;
+        for mut number in 0..choices.unwrap_or(0) {
+            stop = budget.tick();
+            if stop.is_some() {
+                break;
+            }
+            let tiers: Vec<TierId> = options
+                .iter()
+                .map(|options| {
+                    let choice = options[(number % options.len() as u64) as usize];
+                    number /= options.len() as u64;
+                    choice
+                })
+                .collect();
+            let time: Time = tiers
+                .iter()
+                .enumerate()
+                .map(|(at, &tier)| problem.cost(at, tier).map_or(Time::ZERO, |cost| cost.time))
+                .sum();
+            if best.as_ref().is_none_or(|(least, _)| time < *least)
+                && let Some(plan) = plan(problem, &tiers)?
+            {
+                best = Some((time, plan));
+            }
+        }
+        let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
+        let mut bound = cheapest_bound(problem);
+        if let (None, Some((value, _))) = (stop, &best)
+            && *value > bound.value
+        {
+            bound = TierBound { value: *value, witness: TierWitness::Search { solver: NAME.to_owned() } };
+        }
+        let exhausted = stop.is_none() && best.is_none();
+        let plan = best.map(|(_, plan)| plan);
+        let stop = stop.unwrap_or(Stop::Completed);
+        Ok(TierOutcome::conclude(problem, plan, bound, exhausted, stop, stats))
+    }
+}

@@ -1,0 +1,163 @@
+//! A problem with what cannot matter taken out.
+//!
+//! A tier is *free* for a tensor where it never has to give way to others: with counted bytes, where at every step of its life all
+//! that may be there fits at once; with addresses, where all that may ever be there fits end to end. Whatever costs a tensor no less
+//! than a tier that is free for it is no option: exchange them. Taking options away may free more tiers, so that is
+//! repeated.
+
+use plimsoll_model::TierId;
+use plimsoll_model::gcd;
+use plimsoll_model::tiers::{Addresses, TierProblem};
+
+/// One tier for one tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub tier: TierId,
+    /// Picoseconds.
+    pub cost: u64,
+    /// Bytes, rounded.
+    pub size: u64,
+    /// Never too full.
+    pub free: bool,
+}
+
+/// Tensors with their options.
+pub(super) struct Case<'a> {
+    pub problem: &'a TierProblem,
+    /// Tensors by first step alive, long ones first.
+    pub order: Vec<usize>,
+    /// Per tensor, the cheapest first. Only a tensor that fits nowhere has none.
+    pub options: Vec<Vec<Choice>>,
+    /// Per tier and step: whether what may be there is more than fits.
+    pub tight: Vec<Vec<bool>>,
+    /// All sums of costs differ by multiples of this; zero where there is only one.
+    grain: u64,
+    /// One of them.
+    base: u64,
+}
+
+impl<'a> Case<'a> {
+    /// O(rounds x (n x tiers + steps x tiers)), with few rounds.
+    pub fn new(problem: &'a TierProblem) -> Self {
+        let count = problem.tensors().len();
+        let options = (0..count).map(|at| {
+            let choice = |tier: TierId| Choice {
+                tier,
+                cost: problem.cost(at, tier).map_or(0, |cost| cost.time.get()),
+                size: problem.size(at, tier).get(),
+                free: false,
+            };
+            problem.options(at).into_iter().map(choice).collect()
+        });
+        let mut order: Vec<usize> = (0..count).collect();
+        let tensors = problem.tensors();
+        order.sort_by_key(|&at| (tensors[at].lower, std::cmp::Reverse(tensors[at].upper), at));
+        let (options, tight) = (options.collect(), Vec::new());
+        let mut case = Self { problem, order, options, tight, grain: 0, base: 0 };
+        while case.reduce() {}
+        let all = || case.options.iter().filter_map(|options| Some((options.first()?.cost, options)));
+        let steps = all().flat_map(|(least, options)| options.iter().map(move |one| one.cost - least));
+        (case.grain, case.base) = (steps.fold(0, gcd), all().map(|(least, _)| least).sum());
+        case
+    }
+
+    /// Finds what is free and drops what is no option any more. True where anything was dropped.
+    fn reduce(&mut self) -> bool {
+        let problem = self.problem;
+        let duration = problem.duration();
+        let tiers = problem.spaces().len();
+        let mut change = vec![vec![0i128; duration + 1]; tiers];
+        let mut total = vec![0u128; tiers];
+        for (at, options) in self.options.iter().enumerate() {
+            let one = &problem.tensors()[at];
+            for choice in options {
+                change[choice.tier.index()][one.lower] += i128::from(choice.size);
+                change[choice.tier.index()][one.upper] -= i128::from(choice.size);
+                total[choice.tier.index()] += u128::from(choice.size);
+            }
+        }
+        let tight = change.iter().zip(problem.spaces()).map(|(change, space)| {
+            let mut alive = 0i128;
+            let at = |change: &i128| {
+                alive += change;
+                alive > i128::from(space.capacity.get())
+            };
+            change[..duration].iter().map(at).collect()
+        });
+        self.tight = tight.collect();
+        // Steps at which a tier is tight, up to each.
+        let count = |line: &Vec<bool>| {
+            let mut sum = 0usize;
+            let sums = line.iter().map(|&tight| {
+                sum += usize::from(tight);
+                sum
+            });
+            std::iter::once(0).chain(sums).collect::<Vec<_>>()
+        };
+        let counts: Vec<Vec<usize>> = self.tight.iter().map(count).collect();
+        let mut dropped = false;
+        for (at, options) in self.options.iter_mut().enumerate() {
+            let one = &problem.tensors()[at];
+            for choice in options.iter_mut() {
+                let tier = choice.tier.index();
+                choice.free = match problem.addresses() {
+                    Addresses::Counted => counts[tier][one.upper] == counts[tier][one.lower],
+                    Addresses::Placed => total[tier] <= u128::from(problem.spaces()[tier].capacity.get()),
+                };
+            }
+            if let Some(first) = options.iter().position(|choice| choice.free)
+                && first + 1 < options.len()
+            {
+                options.truncate(first + 1);
+                dropped = true;
+            }
+        }
+        dropped
+    }
+
+    /// Tight steps of a tier that say all: those just before something there ends that something there began after the last such step.
+    /// Whatever is there at another step is there at one of them.
+    pub fn telling(&self, tier: TierId) -> Vec<usize> {
+        let duration = self.problem.duration();
+        let (mut begins, mut ends) = (vec![false; duration], vec![false; duration + 1]);
+        for (at, options) in self.options.iter().enumerate() {
+            if options.iter().any(|choice| choice.tier == tier && !choice.free) {
+                let one = &self.problem.tensors()[at];
+                begins[one.lower] = true;
+                ends[one.upper] = true;
+            }
+        }
+        let mut begun = false;
+        let last = |&step: &usize| {
+            begun |= begins[step];
+            let last = begun && ends[step + 1];
+            begun &= !last;
+            last
+        };
+        (0..duration).filter(last).filter(|&step| self.tight[tier.index()][step]).collect()
+    }
+
+    /// The least sum of costs that is at least this.
+    pub fn next_sum(&self, at_least: u64) -> u64 {
+        match at_least.checked_sub(self.base) {
+            None | Some(0) => self.base,
+            Some(_) if self.grain == 0 => u64::MAX,
+            Some(above) => above
+                .checked_next_multiple_of(self.grain)
+                .and_then(|above| above.checked_add(self.base))
+                .unwrap_or(u64::MAX),
+        }
+    }
+
+    /// What differs by less than this is the same.
+    #[cfg(feature = "ilp")]
+    pub fn grain(&self) -> u64 {
+        self.grain.max(1)
+    }
+
+    /// The cheapest of all sums.
+    #[cfg(feature = "ilp")]
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+}

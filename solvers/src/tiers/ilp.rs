@@ -1,0 +1,219 @@
+//! Tiers as an integer program.
+//!
+//! ```text
+//! minimise  sum over tensors i, tiers t of  e_it x_it          what i costs in t beyond its cheapest tier
+//! sum over t of x_it = 1                                       one tier each
+//! sum over i alive at s of  size_it x_it <= capacity_t         at every step s that no other implies
+//! sum over i in N of x_it <= |N| - 1                           N finds no addresses in t (added as they are found)
+//! ```
+//!
+//! Costs are counted in units, rounded down: every plan is one of that problem too, where it costs no more, and as everything is whole
+//! there, so is the least cost. Where the unit is the grain of all costs, nothing is lost. Of an answer only the tiers are
+//! taken; times and bytes are added up anew.
+
+use super::case::Case;
+use super::known::{Known, Taken};
+use super::search::Cut;
+use crate::ilp::highs::{End, Limits, Scale, believed, solve};
+use good_lp::solvers::highs::{HighsProblem, highs};
+use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
+use plimsoll_model::tiers::{Addresses, Placer, TierOutcome, TierPlan, TierProblem, check_tiers};
+use plimsoll_model::{Budget, Setup, SolveError, Stats, Stop, TierId};
+
+const NAME: &str = "ilp";
+
+/// Problems with more variables are declined.
+const MOST_VARIABLES: usize = 40_000;
+
+/// So many units of cost at most.
+const MOST_UNITS: u64 = 1 << 22;
+
+/// So many units of room at most: larger tiers are counted in coarser units, sizes rounded down.
+const MOST_ROOM: u64 = 1 << 20;
+
+/// Programs solved at most, as cuts are found.
+const ROUNDS: usize = 200;
+
+/// Tiers by `HiGHS`; the registry calls it `ilp`. One node is one node of branch and bound.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TierIlp {
+    setup: Setup,
+}
+
+impl TierIlp {
+    /// With a seed and a number of threads.
+    pub fn new(setup: Setup) -> Self {
+        Self { setup }
+    }
+}
+
+struct Formulation<'a> {
+    case: &'a Case<'a>,
+    /// Picoseconds per unit.
+    unit: u64,
+    /// Units that the best plan costs beyond the cheapest choices.
+    most: u64,
+}
+
+impl<'a> Formulation<'a> {
+    fn new(case: &'a Case<'a>, value: u64) -> Self {
+        let dearest: u64 = case.options.iter().filter_map(|options| Some(options.last()?.cost)).sum();
+        let range = value.min(dearest) - case.base();
+        let unit = case.grain() * (range / case.grain()).div_ceil(MOST_UNITS).max(1);
+        Self { case, unit, most: (range / unit).max(1) }
+    }
+
+    fn excess(&self, at: usize, which: usize) -> u64 {
+        let options = &self.case.options[at];
+        (options[which].cost - options[0].cost) / self.unit
+    }
+
+    fn build(&self, cuts: &[Cut]) -> HighsProblem {
+        let mut variables = ProblemVariables::new();
+        let chosen: Vec<Vec<Variable>> = self
+            .case
+            .options
+            .iter()
+            .map(|options| options.iter().map(|_| variables.add(variable().binary())).collect())
+            .collect();
+        let mut objective = Expression::from(0.0);
+        for (at, own) in chosen.iter().enumerate() {
+            for (which, &one) in own.iter().enumerate() {
+                objective += self.excess(at, which) as f64 * one;
+            }
+        }
+        let mut program = variables.minimise(objective).using(highs);
+        for own in chosen.iter().filter(|own| !own.is_empty()) {
+            program.add_constraint(own.iter().sum::<Expression>().eq(1.0));
+        }
+        for tier in self.case.problem.tiers() {
+            self.room(tier, &chosen, &mut program);
+        }
+        for cut in cuts {
+            let own = cut.members.iter().filter_map(|&at| {
+                let which = self.case.options[at].iter().position(|choice| choice.tier == cut.tier)?;
+                Some(chosen[at][which])
+            });
+            let own: Vec<Variable> = own.collect();
+            // Somebody who is never there keeps them apart.
+            if own.len() == cut.members.len() {
+                program.add_constraint(own.iter().sum::<Expression>().leq(own.len() as f64 - 1.0));
+            }
+        }
+        program
+    }
+
+    /// Capacities at the steps that say all.
+    fn room(&self, tier: TierId, chosen: &[Vec<Variable>], program: &mut HighsProblem) {
+        let problem = self.case.problem;
+        let mut here = Vec::new();
+        for (at, options) in self.case.options.iter().enumerate() {
+            let choice = options.iter().position(|choice| choice.tier == tier && !choice.free);
+            if let Some(which) = choice {
+                let one = &problem.tensors()[at];
+                here.push((one.lower, one.upper, options[which].size, chosen[at][which]));
+            }
+        }
+        let capacity = problem.space(tier).capacity.get();
+        let unit = problem.space(tier).alignment.get();
+        let unit = unit * (capacity / unit).div_ceil(MOST_ROOM).max(1);
+        for step in self.case.telling(tier) {
+            let alive = here.iter().filter(|(lower, upper, ..)| (*lower..*upper).contains(&step));
+            let load: Expression = alive.map(|&(_, _, size, one)| (size / unit) as f64 * one).sum();
+            program.add_constraint(load.leq((capacity / unit) as f64));
+        }
+    }
+
+    /// The tiers that an answer says.
+    fn read(&self, values: &[f64]) -> Option<Vec<TierId>> {
+        let mut at = 0;
+        let tiers = self.case.options.iter().map(|options| {
+            let own = values.get(at..at + options.len())?;
+            at += options.len();
+            let largest = own.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
+            Some(options[largest.0].tier)
+        });
+        tiers.collect()
+    }
+}
+
+impl TierIlp {
+    fn round(
+        &self,
+        case: &Case<'_>,
+        known: &mut Known<'_>,
+        budget: &mut Budget,
+        stats: &mut Stats,
+    ) -> Result<Round, SolveError> {
+        let form = Formulation::new(case, known.value());
+        let scale = Scale { most: form.most as i64, unit: 1.0 };
+        let cuts = std::mem::take(&mut known.cuts);
+        let answer = solve(NAME, self.setup, Limits::of(budget), scale, None, |_| form.build(&cuts));
+        known.cuts = cuts;
+        let answer = answer?;
+        stats.nodes += answer.nodes;
+        budget.spend(answer.nodes);
+        if answer.end == End::Infeasible {
+            known.searched(u64::MAX);
+            return Ok(Round::Over(None));
+        }
+        if let Some(units) = believed(answer.bound, form.most as i64) {
+            let proved = (units.max(0) as u64).saturating_mul(form.unit).saturating_add(case.base());
+            known.searched(case.next_sum(proved));
+        }
+        let tiers = answer.values.as_deref().and_then(|values| form.read(values));
+        let taken = tiers.filter(|tiers| fits(known.problem, tiers)).map(|tiers| known.take(tiers, budget));
+        Ok(match answer.end {
+            End::Stopped(why) => Round::Over(Some(why.unwrap_or(Stop::TimeLimit))),
+            _ if matches!(taken, Some(Taken::Cut | Taken::Doubt)) => Round::Again,
+            _ => Round::Over(None),
+        })
+    }
+}
+
+enum Round {
+    Again,
+    Over(Option<Stop>),
+}
+
+/// Whether a choice of tiers fits by counted bytes: `HiGHS` and coarse units may be off.
+fn fits(problem: &TierProblem, tiers: &[TierId]) -> bool {
+    let counted = problem.clone().with_addresses(Addresses::Counted);
+    check_tiers(&counted, &TierPlan { tiers: tiers.to_vec(), offsets: None }).is_empty()
+}
+
+impl Placer for TierIlp {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
+        let mut known = Known::new(problem, NAME);
+        let mut stats = Stats::default();
+        let mut stop = None;
+        if problem.too_large().is_none() && !known.is_settled() {
+            let case = Case::new(problem);
+            let variables: usize = case.options.iter().map(Vec::len).sum();
+            if variables > MOST_VARIABLES {
+                let reason =
+                    format!("{variables} variables are more than {MOST_VARIABLES} ({})", problem.name());
+                return Err(SolveError::Unsupported { solver: NAME, reason });
+            }
+            for _ in 0..ROUNDS {
+                stop = budget.check();
+                if stop.is_some() || known.is_settled() {
+                    break;
+                }
+                match self.round(&case, &mut known, budget, &mut stats)? {
+                    Round::Again => {}
+                    Round::Over(why) => {
+                        stop = why;
+                        break;
+                    }
+                }
+            }
+            stats.count("cuts", known.cuts.len() as u64);
+        }
+        Ok(known.conclude(stop, stats))
+    }
+}

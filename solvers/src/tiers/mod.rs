@@ -1,0 +1,178 @@
+//! Least transfer times: prices of room and a search over time, an integer program, and all choices of small problems.
+//!
+//! `exact` goes from cheap to dear and ends as soon as the best plan meets the bound:
+//! 1. the plans of the heuristics, and a short local search;
+//! 2. `case.rs`: options that cannot matter are dropped;
+//! 3. `prices.rs`: prices of room, whose bound is nearly that of the linear relaxation;
+//! 4. `search.rs`: a dynamic program over time, with more and more states, pruned by those prices; a run that drops nothing is a
+//!    proof, any other leaves the least bound of what it dropped.
+//!
+//! Where addresses are wanted, the problem without them is solved first, in half of the limits, which is a relaxation. A choice of tiers that fits by bytes is given addresses by the
+//! exact solver for offsets, tier by tier. If that proves that there are none, the tensors of that tier, made fewer as long as there are
+//! none, must not all lie there: a cut, and the search runs again. Where it does not know, they are cut off all the same,
+//! but from then on no search raises the bound.
+
+mod brute;
+mod case;
+#[cfg(feature = "ilp")]
+mod ilp;
+mod known;
+mod pack;
+mod prices;
+mod search;
+
+pub use brute::TierBrute;
+#[cfg(feature = "ilp")]
+pub use ilp::TierIlp;
+
+use case::Case;
+use known::{Known, Taken};
+use plimsoll_model::tiers::{
+    Addresses, Placer, PlacerEntry, TierOutcome, TierPrice, TierProblem, TierWitness, price_bound,
+};
+use plimsoll_model::{Budget, Kind, SolveError, Stats, Stop};
+use prices::prices;
+use search::Search;
+
+const NAME: &str = "exact";
+
+/// Placements with proof.
+pub const PLACERS: &[PlacerEntry] = &[
+    PlacerEntry {
+        name: NAME,
+        kind: Kind::Exact,
+        about: "prices of room, then a dynamic program over time pruned by them; what is left when limits end it is a gap",
+        source: "own; Lagrangian relaxation (Held, Wolfe, Crowder 1974; Geoffrion 1974)",
+        build: |_| Box::new(TierExact),
+    },
+    #[cfg(feature = "ilp")]
+    PlacerEntry {
+        name: "ilp",
+        kind: Kind::Exact,
+        about: "integer program: one tier per tensor, capacities at every step that others do not imply",
+        source: "multidimensional knapsack with assignment; good_lp, HiGHS",
+        build: |setup| Box::new(TierIlp::new(setup)),
+    },
+    PlacerEntry {
+        name: "brute-force",
+        kind: Kind::Exact,
+        about: "every choice of tiers of few tensors, as the judge of the others",
+        source: "own",
+        build: |_| Box::new(TierBrute),
+    },
+];
+
+/// States kept at first, and how many more with each round.
+const WIDTH: usize = 64;
+const WIDER: usize = 8;
+
+/// Nodes of one run that are remembered at most: 8 bytes each.
+const MOST_NODES: usize = 40_000_000;
+
+/// Choices that find no addresses, per width, before wider runs are tried; and where a run dropped nothing.
+const MOST_CUTS: usize = 5;
+const MOST_CUTS_AT_LAST: usize = 200;
+
+/// The staged solver described [above](self). Reads no seed and uses one thread. One node is one state made, or one move.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TierExact;
+
+impl Placer for TierExact {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
+        let before = budget.nodes();
+        let mut known = Known::new(problem, NAME);
+        let mut stats = Stats::default();
+        let mut stop = None;
+        if problem.addresses() == Addresses::Placed && problem.too_large().is_none() && !known.is_settled() {
+            let half = (budget.nodes_left().map(|nodes| nodes / 2), budget.time_left().map(|time| time / 2));
+            let mut part = budget.part(half.0, half.1);
+            let counted = problem.clone().with_addresses(Addresses::Counted);
+            let found = self.solve(&counted, &mut part)?;
+            budget.spend(part.nodes());
+            known.relaxed(found, budget);
+        }
+        if problem.too_large().is_none() && !known.is_settled() && !known.exhausted {
+            let case = Case::new(problem);
+            let prices = priced(&case, &mut known);
+            if !known.is_settled() {
+                known.improve(budget);
+            }
+            if !known.is_settled() {
+                stop = budget.check().or_else(|| widening(&case, &prices, &mut known, budget, &mut stats));
+            }
+            stats.count("cuts", known.cuts.len() as u64);
+        }
+        stats.nodes = budget.nodes() - before;
+        Ok(known.conclude(stop, stats))
+    }
+}
+
+/// Prices, and the bound they prove.
+fn priced(case: &Case<'_>, known: &mut Known<'_>) -> Vec<TierPrice> {
+    let upper = if known.best.is_some() { known.value() } else { dearest(case) };
+    let prices = prices(case, upper);
+    if let Some(value) = price_bound(case.problem, &prices) {
+        // The witness shows the bound itself; that sums of costs leave gaps is for the search to say.
+        known.raise(value.get(), TierWitness::Prices(prices.clone()));
+        let next = case.next_sum(value.get());
+        if next > value.get() {
+            known.searched(next);
+        }
+    }
+    prices
+}
+
+/// Every tensor where it costs most.
+fn dearest(case: &Case<'_>) -> u64 {
+    case.options.iter().filter_map(|options| Some(options.last()?.cost)).sum()
+}
+
+/// Runs with more and more states.
+fn widening(
+    case: &Case<'_>,
+    prices: &[TierPrice],
+    known: &mut Known<'_>,
+    budget: &mut Budget,
+    stats: &mut Stats,
+) -> Option<Stop> {
+    let search = Search::new(case, prices);
+    let most = (MOST_NODES / case.order.len().max(1)).max(WIDTH);
+    let (mut width, mut cuts) = (WIDTH, 0);
+    loop {
+        stats.count("runs", 1);
+        let Some(found) = search.run(known.value(), width, &known.cuts, budget) else {
+            return budget.check();
+        };
+        // Whatever is below the best plan was dropped, or costs no less than what was found.
+        let cost = found.best.as_ref().map_or(u64::MAX, |(cost, _)| *cost);
+        known.searched(cost.min(found.dropped.unwrap_or(u64::MAX)));
+        let mut again = false;
+        if let Some((_, chosen)) = found.best {
+            let tiers = chosen.iter().map(|choice| choice.tier).collect();
+            again = known.take(tiers, budget) != Taken::Plan;
+        }
+        if known.is_settled() || known.exhausted {
+            return None;
+        }
+        if let Some(stop) = budget.check() {
+            return Some(stop);
+        }
+        let most_cuts = if found.dropped.is_none() { MOST_CUTS_AT_LAST } else { MOST_CUTS };
+        if again && cuts < most_cuts {
+            cuts += 1;
+            continue;
+        }
+        if !again && found.dropped.is_none() {
+            // Everything is searched; what is open is what doubtful cuts cut off.
+            return Some(Stop::Completed);
+        }
+        if width >= most {
+            return Some(Stop::Completed);
+        }
+        (width, cuts) = ((width * WIDER).min(most), 0);
+    }
+}

@@ -1,0 +1,123 @@
+//! Addresses in one tier, or the proof that there are none.
+
+use super::search::Cut;
+use crate::Exact;
+use plimsoll_model::tiers::{TierPlan, TierProblem};
+use plimsoll_model::{
+    Budget, Buffer, Bytes, Claim, InstanceBuilder, Lifespan, Setup, Silent, Solver, TierId,
+};
+
+/// Nodes of one look for addresses, and of each that makes a cut smaller.
+const NODES: u64 = 200_000;
+const SHRINK_NODES: u64 = 5_000;
+
+/// Looks that make one cut smaller, at most.
+const SHRINKS: usize = 200;
+
+/// What a look for addresses brought.
+pub(super) enum Packed {
+    /// An address for each.
+    At(Vec<Bytes>),
+    /// There are none.
+    Never,
+    /// Not known.
+    Unknown,
+}
+
+/// Looks for addresses of these tensors in a tier. Spends the budget's nodes.
+fn look(problem: &TierProblem, tier: TierId, members: &[usize], nodes: u64, budget: &mut Budget) -> Packed {
+    let space = problem.space(tier);
+    // What takes no room lies anywhere.
+    let sized: Vec<usize> =
+        (0..members.len()).filter(|&which| problem.size(members[which], tier) > Bytes::ZERO).collect();
+    let buffer = |&which: &usize| {
+        let one = &problem.tensors()[members[which]];
+        let lifespan = Lifespan::single(one.lower as u64, one.upper as u64).ok()?;
+        let buffer = Buffer::new(which.to_string(), problem.size(members[which], tier), lifespan);
+        Some(buffer.aligned(space.alignment))
+    };
+    let buffers: Option<Vec<Buffer>> = sized.iter().map(buffer).collect();
+    let Some(buffers) = buffers else { return Packed::Unknown };
+    let builder = InstanceBuilder::new(space.name.clone()).buffers(buffers).capacity(space.capacity);
+    let Ok(instance) = builder.build() else { return Packed::Unknown };
+    let mut part = budget.part(Some(nodes), None).with_target(space.capacity);
+    let solved = Exact::new(Setup::default()).solve(&instance, &mut part, &mut Silent);
+    budget.spend(part.nodes());
+    let Ok(outcome) = solved else { return Packed::Unknown };
+    match (outcome.claim, outcome.solution, outcome.value) {
+        (_, Some(layout), Some(value)) if value <= space.capacity => {
+            let mut offsets = vec![Bytes::ZERO; members.len()];
+            for (&which, &offset) in sized.iter().zip(layout.offsets()) {
+                offsets[which] = offset;
+            }
+            Packed::At(offsets)
+        }
+        (Claim::Infeasible, ..) => Packed::Never,
+        _ => end_to_end(problem, tier, members),
+    }
+}
+
+/// One behind the other, where all that fits.
+fn end_to_end(problem: &TierProblem, tier: TierId, members: &[usize]) -> Packed {
+    let mut end = 0u64;
+    let offsets = members.iter().map(|&at| {
+        let offset = end;
+        end += problem.size(at, tier).get();
+        Bytes::new(offset)
+    });
+    let offsets = offsets.collect();
+    if end <= problem.space(tier).capacity.get() { Packed::At(offsets) } else { Packed::Unknown }
+}
+
+/// The same tensors, fewer of them, that still find no addresses: leaves out a half, a quarter, .. , one at a time.
+fn shrunk(problem: &TierProblem, tier: TierId, mut members: Vec<usize>, budget: &mut Budget) -> Vec<usize> {
+    let mut looks = 0;
+    let mut chunk = members.len().div_ceil(2).max(1);
+    loop {
+        let mut at = 0;
+        while at < members.len() && looks < SHRINKS && budget.check().is_none() {
+            let mut fewer = members.clone();
+            fewer.drain(at..(at + chunk).min(members.len()));
+            looks += 1;
+            if !fewer.is_empty() && matches!(look(problem, tier, &fewer, SHRINK_NODES, budget), Packed::Never)
+            {
+                members = fewer;
+            } else {
+                at += chunk;
+            }
+        }
+        if chunk == 1 || looks >= SHRINKS {
+            return members;
+        }
+        chunk /= 2;
+    }
+}
+
+/// What came of giving every tensor of a plan an address.
+pub(super) enum Addressed {
+    /// All have one.
+    Plan(TierPlan),
+    /// These do not fit together; the flag says whether that is proved.
+    Cut(Cut, bool),
+}
+
+/// Gives every tensor an address in its tier, tier after tier.
+pub(super) fn addressed(problem: &TierProblem, tiers: &[TierId], budget: &mut Budget) -> Addressed {
+    let mut offsets = vec![Bytes::ZERO; tiers.len()];
+    for tier in problem.tiers() {
+        let members: Vec<usize> = (0..tiers.len()).filter(|&at| tiers[at] == tier).collect();
+        match look(problem, tier, &members, NODES, budget) {
+            Packed::At(found) => {
+                for (&at, offset) in members.iter().zip(found) {
+                    offsets[at] = offset;
+                }
+            }
+            Packed::Never => {
+                let members = shrunk(problem, tier, members, budget);
+                return Addressed::Cut(Cut { tier, members }, true);
+            }
+            Packed::Unknown => return Addressed::Cut(Cut { tier, members }, false),
+        }
+    }
+    Addressed::Plan(TierPlan { tiers: tiers.to_vec(), offsets: Some(offsets) })
+}

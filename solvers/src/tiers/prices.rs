@@ -1,0 +1,163 @@
+//! Prices of room that prove much: subgradient ascent on the Lagrangian dual (Held, Wolfe and Crowder 1974).
+//!
+//! At given prices every tensor goes where time and price add up to least. Where that fills a tier beyond its capacity, its price
+//! rises in proportion, where it leaves room, it falls; steps shrink as they stop to gain, and keep some of the direction of the step
+//! before where that turns back (Camerini, Fratta and Maffioli 1975). There are prices only at steps that no other implies.
+//! Whatever the prices, the bound they prove is recomputed in whole numbers.
+
+use super::case::Case;
+use plimsoll_model::TierId;
+use plimsoll_model::tiers::{PRICE_UNIT, TierPrice};
+
+/// Rounds at most, and rounds without gain after which steps are halved.
+const ROUNDS: usize = 3000;
+const PATIENCE: usize = 25;
+
+/// How much of a direction that turns back is taken off.
+const DEFLECTION: f64 = 1.5;
+
+/// Work of all rounds at most, in tensors and tight steps looked at.
+const MOST_WORK: usize = 200_000_000;
+
+/// No byte is worth more: keeps sums far within 128 bits.
+const DEAREST: f64 = (1u64 << 44) as f64;
+
+/// Prices at the tight steps of a case. `upper` is a time that a plan takes.
+pub(super) fn prices(case: &Case<'_>, upper: u64) -> Vec<TierPrice> {
+    let mut ascent = Ascent::new(case);
+    let work: usize =
+        case.options.iter().map(Vec::len).sum::<usize>() + ascent.rows.len() + case.problem.duration();
+    let rounds = ROUNDS.min(MOST_WORK / work.max(1)).max(1);
+    let mut best = (f64::NEG_INFINITY, ascent.rows.iter().map(|_| 0.0).collect::<Vec<f64>>());
+    let (mut scale, mut idle) = (1.0f64, 0);
+    for _ in 0..rounds {
+        let value = ascent.evaluate();
+        if value > best.0 {
+            idle = if value > best.0 + 1e-6 * (upper as f64 - best.0).abs() { 0 } else { idle + 1 };
+            best = (value, ascent.rows.iter().map(|row| row.price).collect());
+        } else {
+            idle += 1;
+        }
+        if idle >= PATIENCE {
+            (scale, idle) = (scale / 2.0, 0);
+            for (row, &price) in ascent.rows.iter_mut().zip(&best.1) {
+                row.price = price;
+            }
+            ascent.evaluate();
+            ascent.rows.iter_mut().for_each(|row| row.direction = 0.0);
+        }
+        let norm = ascent.deflect();
+        let room = upper as f64 - value;
+        if norm <= 0.0 || room <= 0.0 || scale < 1e-5 {
+            break;
+        }
+        let step = scale * room / norm;
+        for row in &mut ascent.rows {
+            // In units of a full tier, so that large tiers and small ones are moved alike.
+            row.price = (row.price + step * row.direction / row.capacity).clamp(0.0, DEAREST);
+        }
+    }
+    let whole = |(row, &price): (&Row, &f64)| TierPrice {
+        tier: row.tier,
+        step: row.step,
+        price: (price * f64::from(1u32 << PRICE_UNIT)) as u64,
+    };
+    ascent.rows.iter().zip(&best.1).map(whole).filter(|one| one.price > 0).collect()
+}
+
+/// One tier at one tight step.
+struct Row {
+    tier: TierId,
+    step: usize,
+    capacity: f64,
+    /// Picoseconds per byte.
+    price: f64,
+    /// What is there beyond the capacity, as a part of it.
+    excess: f64,
+    /// Where the price went last.
+    direction: f64,
+}
+
+struct Ascent<'a, 'b> {
+    case: &'a Case<'b>,
+    rows: Vec<Row>,
+    /// Per tier: prices up to each step.
+    sums: Vec<Vec<f64>>,
+}
+
+impl<'a, 'b> Ascent<'a, 'b> {
+    fn new(case: &'a Case<'b>) -> Self {
+        let mut rows = Vec::new();
+        for tier in case.problem.tiers() {
+            let capacity = case.problem.space(tier).capacity.get() as f64;
+            let row = |step| Row { tier, step, capacity, price: 0.0, excess: 0.0, direction: 0.0 };
+            rows.extend(case.telling(tier).into_iter().map(row));
+        }
+        let sums = vec![vec![0.0; case.problem.duration() + 1]; case.problem.spaces().len()];
+        Self { case, rows, sums }
+    }
+
+    /// Chooses where prices go; the square of how far. Half of a turn back is taken off.
+    fn deflect(&mut self) -> f64 {
+        let (mut back, mut before) = (0.0, 0.0);
+        for row in &self.rows {
+            back += row.excess * row.direction;
+            before += row.direction * row.direction;
+        }
+        let keep = if back < 0.0 && before > 0.0 { -DEFLECTION * back / before } else { 0.0 };
+        let mut norm = 0.0;
+        for row in &mut self.rows {
+            row.direction = row.excess + keep * row.direction;
+            norm += row.direction * row.direction;
+        }
+        norm
+    }
+
+    /// The bound of the prices; finds the excess they leave.
+    fn evaluate(&mut self) -> f64 {
+        let case = self.case;
+        for line in &mut self.sums {
+            line.fill(0.0);
+        }
+        let mut value = 0.0;
+        for row in &self.rows {
+            self.sums[row.tier.index()][row.step + 1] = row.price;
+            value -= row.price * row.capacity;
+        }
+        for line in &mut self.sums {
+            for step in 1..line.len() {
+                line[step] += line[step - 1];
+            }
+        }
+        let mut change = vec![vec![0.0f64; case.problem.duration() + 1]; case.problem.spaces().len()];
+        for (at, options) in case.options.iter().enumerate() {
+            let one = &case.problem.tensors()[at];
+            let mut least: Option<(f64, usize, f64)> = None;
+            for choice in options {
+                let (tier, size) = (choice.tier.index(), choice.size as f64);
+                let sums = &self.sums[tier];
+                let all = choice.cost as f64 + size * (sums[one.upper] - sums[one.lower]);
+                if least.is_none_or(|(least, ..)| all < least) {
+                    least = Some((all, tier, size));
+                }
+            }
+            if let Some((all, tier, size)) = least {
+                value += all;
+                change[tier][one.lower] += size;
+                change[tier][one.upper] -= size;
+            }
+        }
+        for line in &mut change {
+            for step in 1..line.len() {
+                line[step] += line[step - 1];
+            }
+        }
+        for row in &mut self.rows {
+            row.excess = change[row.tier.index()][row.step] / row.capacity - 1.0;
+            if row.price <= 0.0 && row.excess < 0.0 {
+                row.excess = 0.0;
+            }
+        }
+        value
+    }
+}

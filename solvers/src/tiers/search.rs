@@ -1,0 +1,252 @@
+//! Tensor after tensor, in the order in which they come alive: what differs in nothing that follows is one.
+//!
+//! A *state* says what lies where of all that is still alive, and what it cost so far. As every tensor decided came alive before
+//! the next one does, all of them weigh most at the step at which that comes alive, so that one look at the bytes there says whether
+//! it fits. Of states that hold the same for the same time, the cheapest is kept: a dynamic program over time. A state is left where
+//! its cost, and what the prices of room say of the rest, reach the best plan. Where there are more states than
+//! a given width, those with the least such sums are kept (a beam), and the least that was dropped remains
+//! as a bound; a run that dropped nothing has searched everything.
+//!
+//! The bound of a state: the rest costs at least the sum of the least of time and price of each tensor to come, plus
+//! what is held pays from here on, less what all room from here on brings in.
+//!
+//! Sets of tensors that a tier cannot hold although their bytes fit at every step are *cuts*: a state knows of each cut that has
+//! begun whether all of it so far lies in that tier.
+
+use super::case::{Case, Choice};
+use plimsoll_model::tiers::{PRICE_UNIT, TierPrice};
+use plimsoll_model::{Budget, TierId};
+
+/// Tensors that must not all lie in one tier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cut {
+    pub tier: TierId,
+    /// Ascending.
+    pub members: Vec<usize>,
+}
+
+/// What a run brought.
+pub(super) struct Found {
+    /// The cheapest plan below the given time: its cost, and the choice of every tensor.
+    pub best: Option<(u64, Vec<Choice>)>,
+    /// The least bound of all that was dropped; none where nothing was.
+    pub dropped: Option<u64>,
+}
+
+/// Bytes of tensors that are alive in a tier that is not free, and end together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Held {
+    tier: u8,
+    upper: u32,
+    size: u64,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    held: Vec<Held>,
+    /// Cuts that have begun and of which everything so far lies in their tier, ascending.
+    cuts: Vec<u32>,
+    cost: u64,
+    /// Bound of all that follows from here, times 2^16.
+    bound: i128,
+    /// How it came about: position among the nodes.
+    node: u32,
+}
+
+/// One choice after another.
+#[derive(Clone, Copy)]
+struct Node {
+    before: u32,
+    choice: u8,
+}
+
+/// How a cut stands towards one tensor.
+struct Turn {
+    cut: u32,
+    tier: TierId,
+    is_first: bool,
+    is_last: bool,
+}
+
+/// Runs over one case with fixed prices.
+pub(super) struct Search<'a> {
+    case: &'a Case<'a>,
+    /// Per tier: prices up to each step.
+    paid: Vec<Vec<i128>>,
+    /// Per place in the order: the least of time and price of all from there on.
+    rest: Vec<i128>,
+    /// Per step: what all room from there on brings in.
+    income: Vec<i128>,
+}
+
+impl<'a> Search<'a> {
+    /// O(n x tiers + steps x tiers).
+    pub fn new(case: &'a Case<'a>, prices: &[TierPrice]) -> Self {
+        let problem = case.problem;
+        let duration = problem.duration();
+        let mut paid = vec![vec![0i128; duration + 1]; problem.spaces().len()];
+        let mut income = vec![0i128; duration + 1];
+        for one in prices {
+            paid[one.tier.index()][one.step + 1] = i128::from(one.price);
+            income[one.step] += i128::from(one.price) * i128::from(problem.space(one.tier).capacity.get());
+        }
+        for line in &mut paid {
+            for step in 0..duration {
+                line[step + 1] += line[step];
+            }
+        }
+        for step in (0..duration).rev() {
+            income[step] += income[step + 1];
+        }
+        let mut search = Self { case, paid, rest: Vec::new(), income };
+        let mut rest = vec![0i128; case.order.len() + 1];
+        for (place, &at) in case.order.iter().enumerate().rev() {
+            let one = &problem.tensors()[at];
+            let all = |choice: &Choice| {
+                let pays = search.pays(choice.tier.index(), one.lower, one.upper, choice.size);
+                (i128::from(choice.cost) << PRICE_UNIT) + pays
+            };
+            let least = case.options[at].iter().map(all).min();
+            rest[place] = rest[place + 1] + least.unwrap_or(0);
+        }
+        search.rest = rest;
+        search
+    }
+
+    fn pays(&self, tier: usize, lower: usize, upper: usize, size: u64) -> i128 {
+        i128::from(size) * (self.paid[tier][upper] - self.paid[tier][lower])
+    }
+
+    /// The step at which the tensor at a place comes alive; the end behind the last.
+    fn step(&self, place: usize) -> usize {
+        let tensors = self.case.problem.tensors();
+        self.case.order.get(place).map_or(self.case.problem.duration(), |&at| tensors[at].lower)
+    }
+
+    fn bound(&self, place: usize, cost: u64, held: &[Held]) -> i128 {
+        let step = self.step(place);
+        let pays =
+            held.iter().map(|one| self.pays(usize::from(one.tier), step, one.upper as usize, one.size));
+        (i128::from(cost) << PRICE_UNIT) + self.rest[place] + pays.sum::<i128>() - self.income[step]
+    }
+
+    /// The least whole sum of costs that a bound allows.
+    fn least(&self, bound: i128) -> u64 {
+        let whole = (bound.max(0) + (1 << PRICE_UNIT) - 1) >> PRICE_UNIT;
+        self.case.next_sum(u64::try_from(whole).unwrap_or(u64::MAX))
+    }
+
+    /// What each cut means for each tensor, by place in the order.
+    fn turns(&self, cuts: &[Cut]) -> Vec<Vec<Turn>> {
+        let mut place = vec![0; self.case.order.len()];
+        for (at, &tensor) in self.case.order.iter().enumerate() {
+            place[tensor] = at;
+        }
+        let mut turns: Vec<Vec<Turn>> = place.iter().map(|_| Vec::new()).collect();
+        for (at, cut) in cuts.iter().enumerate() {
+            let mut places: Vec<usize> = cut.members.iter().map(|&tensor| place[tensor]).collect();
+            places.sort_unstable();
+            for (which, &here) in places.iter().enumerate() {
+                let (is_first, is_last) = (which == 0, which + 1 == places.len());
+                turns[here].push(Turn { cut: at as u32, tier: cut.tier, is_first, is_last });
+            }
+        }
+        turns
+    }
+
+    /// Looks for a plan that takes less than `below`, keeping at most `width` states at a time. One node of the budget is one state made.
+    /// None where the budget ran out.
+    pub fn run(&self, below: u64, width: usize, cuts: &[Cut], budget: &mut Budget) -> Option<Found> {
+        let turns = self.turns(cuts);
+        let mut nodes: Vec<Node> = vec![Node { before: 0, choice: 0 }];
+        let root =
+            State { held: Vec::new(), cuts: Vec::new(), cost: 0, bound: self.bound(0, 0, &[]), node: 0 };
+        let mut layer = vec![root];
+        let mut dropped: Option<u64> = None;
+        for (place, turns) in turns.iter().enumerate() {
+            let mut next = Vec::new();
+            for state in &layer {
+                for (which, choice) in self.case.options[self.case.order[place]].iter().enumerate() {
+                    if budget.tick().is_some() {
+                        return None;
+                    }
+                    if let Some(mut child) = self.child(place, state, *choice, turns)
+                        && self.least(child.bound) < below
+                    {
+                        // Which choice, until it has a node.
+                        child.node = (next.len()) as u32;
+                        next.push((child, state.node, which as u8));
+                    }
+                }
+            }
+            next.sort_by(|(a, ..), (b, ..)| {
+                let keys = a.held.cmp(&b.held).then_with(|| a.cuts.cmp(&b.cuts));
+                keys.then(a.cost.cmp(&b.cost)).then(a.node.cmp(&b.node))
+            });
+            next.dedup_by(|(later, ..), (first, ..)| later.held == first.held && later.cuts == first.cuts);
+            if next.len() > width {
+                next.sort_by(|(a, ..), (b, ..)| a.bound.cmp(&b.bound).then(a.node.cmp(&b.node)));
+                let least = self.least(next[width].0.bound);
+                dropped = Some(dropped.map_or(least, |dropped| dropped.min(least)));
+                next.truncate(width);
+            }
+            layer.clear();
+            for (mut state, before, choice) in next {
+                state.node = nodes.len() as u32;
+                nodes.push(Node { before, choice });
+                layer.push(state);
+            }
+        }
+        let best = layer.first().map(|state| (state.cost, self.choices(&nodes, state.node)));
+        Some(Found { best, dropped })
+    }
+
+    fn child(&self, place: usize, state: &State, choice: Choice, turns: &[Turn]) -> Option<State> {
+        let tensor = &self.case.problem.tensors()[self.case.order[place]];
+        let tier = choice.tier.index() as u8;
+        if !choice.free {
+            let used: u64 = state.held.iter().filter(|one| one.tier == tier).map(|one| one.size).sum();
+            if used + choice.size > self.case.problem.space(choice.tier).capacity.get() {
+                return None;
+            }
+        }
+        let mut cuts = state.cuts.clone();
+        for turn in turns {
+            let so_far = turn.is_first || cuts.binary_search(&turn.cut).is_ok();
+            let now = so_far && turn.tier == choice.tier;
+            if now && turn.is_last {
+                return None;
+            }
+            match cuts.binary_search(&turn.cut) {
+                Ok(at) if !now => drop(cuts.remove(at)),
+                Err(at) if now => cuts.insert(at, turn.cut),
+                _ => {}
+            }
+        }
+        let step = self.step(place + 1);
+        let mut held: Vec<Held> =
+            state.held.iter().copied().filter(|one| one.upper as usize > step).collect();
+        if !choice.free && tensor.upper > step {
+            let own = Held { tier, upper: tensor.upper as u32, size: choice.size };
+            match held.binary_search_by_key(&(tier, own.upper), |one| (one.tier, one.upper)) {
+                Ok(at) => held[at].size += own.size,
+                Err(at) => held.insert(at, own),
+            }
+        }
+        let cost = state.cost + choice.cost;
+        // What follows from here follows from where it came from.
+        let bound = self.bound(place + 1, cost, &held).max(state.bound);
+        Some(State { held, cuts, cost, bound, node: 0 })
+    }
+
+    /// The choices that led to a node, per tensor.
+    fn choices(&self, nodes: &[Node], mut node: u32) -> Vec<Choice> {
+        let mut chosen: Vec<Option<Choice>> = vec![None; self.case.order.len()];
+        for &at in self.case.order.iter().rev() {
+            let Node { before, choice } = nodes[node as usize];
+            chosen[at] = Some(self.case.options[at][usize::from(choice)]);
+            node = before;
+        }
+        chosen.into_iter().flatten().collect()
+    }
+}
