@@ -119,7 +119,12 @@ impl Source {
     pub fn wrong(&self, at: usize, message: &str) -> SweepError {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = before.split(|&byte| byte == b'\n').count();
-        SweepError::File { path: self.path.clone(), line, message: message.to_owned() }
+        SweepError::File { path: self.path.clone(), line: Some(line), message: message.to_owned() }
+    }
+
+    /// An error that is about no single place.
+    pub fn wrong_somewhere(&self, message: &str) -> SweepError {
+        SweepError::File { path: self.path.clone(), line: None, message: message.to_owned() }
     }
 
     /// The folder that paths in the file are relative to.

@@ -21,6 +21,8 @@ pub struct Input {
     pub suite: String,
     /// Its own name.
     pub name: String,
+    /// Whether it is a graph, to be ordered; or an instance.
+    pub graph: bool,
     /// SHA-256 of the form that this project writes; empty where it could not be read.
     pub sha256: String,
     /// What it is, or why it could not be read.
@@ -64,23 +66,18 @@ impl Input {
         let (capacity, load) = (instance.capacity(), load(&instance).0);
         let instance = Box::new(instance.with_capacity(None));
         let content = Ok(Content::Instance { instance, capacity, load });
-        Self { suite: suite.to_owned(), name, sha256, content }
+        Self { suite: suite.to_owned(), name, graph: false, sha256, content }
     }
 
     fn graph(suite: &str, graph: Graph) -> Self {
         let name = graph.name().to_owned();
         let content = Content::Graph(Box::new(graph));
         let sha256 = hexadecimal(&Sha256::digest(content.text()));
-        Self { suite: suite.to_owned(), name, sha256, content: Ok(content) }
+        Self { suite: suite.to_owned(), name, graph: true, sha256, content: Ok(content) }
     }
 
-    fn unreadable(suite: &str, name: String, why: String) -> Self {
-        Self { suite: suite.to_owned(), name, sha256: String::new(), content: Err(why) }
-    }
-
-    /// `Some(true)` for graphs, `Some(false)` for instances, `None` where nobody knows.
-    pub(super) fn is_graph(&self) -> Option<bool> {
-        self.content.as_ref().ok().map(|content| matches!(content, Content::Graph(_)))
+    fn unreadable(suite: &str, name: String, graph: bool, why: String) -> Self {
+        Self { suite: suite.to_owned(), name, graph, sha256: String::new(), content: Err(why) }
     }
 }
 
@@ -164,7 +161,7 @@ fn suite(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input>
         .into_iter()
         .map(|case| match case.instance {
             Ok(instance) => Input::instance(name, instance),
-            Err(error) => Input::unreadable(name, case.name, error.to_string()),
+            Err(error) => Input::unreadable(name, case.name, false, error.to_string()),
         })
         .collect())
 }
@@ -187,7 +184,7 @@ fn path(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>,
         .into_iter()
         .map(|case| match case.instance {
             Ok(instance) => Input::instance(text, instance),
-            Err(error) => Input::unreadable(text, plain(&case.name), plain(&error.to_string())),
+            Err(error) => Input::unreadable(text, plain(&case.name), false, plain(&error.to_string())),
         })
         .collect())
 }
@@ -280,6 +277,7 @@ fn graphs(place: &Place<'_>, text: &str) -> Result<Vec<Input>, SweepError> {
         Err(error) => Input::unreadable(
             text,
             without(&path.display().to_string(), folder),
+            true,
             without(&error.to_string(), folder),
         ),
     };

@@ -2,6 +2,7 @@
 
 use super::SweepError;
 use super::answer::Answer;
+use super::inputs::Content;
 use super::process::{Question, Worker};
 use super::record::Shard;
 use super::resolve::{Run, Sweep};
@@ -158,7 +159,12 @@ impl Shared<'_> {
         if task.decide.is_some() && capacity.is_none() && task.problem != Orders::NAME {
             return Ok(Answer::without("skipped", "the instance has no capacity to decide"));
         }
-        let limit = run.time.map(|time| time.saturating_add(self.sweep.grace));
+        // Every region of a graph has the time limit for itself.
+        let regions = match content {
+            Content::Graph(graph) => u32::try_from(graph.regions().len()).unwrap_or(u32::MAX),
+            Content::Instance { .. } => 1,
+        };
+        let limit = run.time.map(|time| time.saturating_mul(regions).saturating_add(self.sweep.grace));
         let memory = self.sweep.memory;
         let mut again = true;
         loop {

@@ -41,6 +41,25 @@ pub struct Task {
     repetitions: u64,
 }
 
+impl Task {
+    /// Its runs on one input, still without number and key.
+    fn runs(&self, input: usize, task: usize) -> impl Iterator<Item = Run> {
+        let limits = self.times.iter().flat_map(|time| self.nodes.iter().map(move |nodes| (*time, *nodes)));
+        let seeded = limits.flat_map(|limits| self.seeds.iter().map(move |seed| (limits, *seed)));
+        let repeated = seeded.flat_map(|seeded| (1..=self.repetitions).map(move |nth| (seeded, nth)));
+        repeated.map(move |(((time, nodes), seed), repetition)| Run {
+            index: 0,
+            input,
+            task,
+            seed,
+            repetition,
+            time,
+            nodes,
+            key: String::new(),
+        })
+    }
+}
+
 /// One run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
@@ -99,16 +118,18 @@ impl Sweep {
         let tasks = tasks(&source, &raw)?;
         if found.is_empty() || tasks.is_empty() {
             let empty = if found.is_empty() { "instances" } else { "algorithms" };
-            return Err(source.wrong(0, &format!("{empty}: the list is empty")));
+            return Err(source.wrong_somewhere(&format!("{empty}: the list is empty")));
         }
         let columns = columns(&source, &raw)?;
         let grace = match raw.limits.grace.as_ref().map(|grace| grace.0.as_slice()) {
             None => GRACE,
             Some([one]) => *one,
-            Some(_) => return Err(source.wrong(0, "limits.grace: expected one number of seconds, no list")),
+            Some(_) => {
+                return Err(source.wrong_somewhere("limits.grace: expected one number of seconds, no list"));
+            }
         };
         if raw.limits.memory == Some(0) {
-            return Err(source.wrong(0, "limits.memory is 0; leave it out for no limit"));
+            return Err(source.wrong_somewhere("limits.memory is 0; leave it out for no limit"));
         }
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let metrics = raw.metrics.map(|names| names.into_iter().map(toml::Spanned::into_inner).collect());
@@ -122,65 +143,59 @@ impl Sweep {
     /// Lists the runs.
     fn enumerate(&mut self, source: &Source) -> Result<(), SweepError> {
         let mut seen: HashMap<String, u64> = HashMap::new();
-        let mut used = vec![false; self.tasks.len()];
-        let mut runs = Vec::new();
-        for (at, input) in self.inputs.iter().enumerate() {
-            let mut taken = false;
-            for (nth, task) in self.tasks.iter().enumerate() {
-                if input.is_graph().is_some_and(|graph| graph != (task.problem == Orders::NAME)) {
-                    continue;
-                }
-                (taken, used[nth]) = (true, true);
-                let each =
-                    task.times.iter().flat_map(|time| task.nodes.iter().map(move |nodes| (time, nodes)));
-                for ((time, nodes), &seed) in
-                    each.flat_map(|limits| task.seeds.iter().map(move |s| (limits, s)))
-                {
-                    for repetition in 1..=task.repetitions {
-                        let index = runs.len() as u64;
-                        if index >= MOST_RUNS {
-                            return Err(source.wrong(0, &format!("the sweep has more than {MOST_RUNS} runs")));
-                        }
-                        let (time, nodes) = (*time, *nodes);
-                        let mut run = Run {
-                            index,
-                            input: at,
-                            task: nth,
-                            seed,
-                            repetition,
-                            time,
-                            nodes,
-                            key: String::new(),
-                        };
-                        run.key = self.key(&run);
-                        if let Some(&first) = seen.get(&run.key) {
-                            let text = self.describe(&run);
-                            let message =
-                                format!("run {index} is run {first} again: {text}; something is named twice");
-                            return Err(source.wrong(0, &message));
-                        }
-                        seen.insert(run.key.clone(), index);
-                        runs.push(run);
+        let mut runs: Vec<Run> = Vec::new();
+        for input in 0..self.inputs.len() {
+            for task in (0..self.tasks.len()).filter(|&task| self.go_together(input, task)) {
+                for mut run in self.tasks[task].runs(input, task) {
+                    run.index = runs.len() as u64;
+                    run.key = self.key(&run);
+                    if let Some(first) = seen.insert(run.key.clone(), run.index) {
+                        let (index, text) = (run.index, self.describe(&run));
+                        let message =
+                            format!("run {index} is run {first} again: {text}; something is named twice");
+                        return Err(source.wrong_somewhere(&message));
+                    }
+                    runs.push(run);
+                    if runs.len() as u64 > MOST_RUNS {
+                        let message = format!("the sweep has more than {MOST_RUNS} runs");
+                        return Err(source.wrong_somewhere(&message));
                     }
                 }
             }
-            if !taken {
-                let what = if input.is_graph() == Some(true) {
-                    "a graph, but no algorithm orders"
-                } else {
-                    "an instance, but all algorithms order graphs"
-                };
-                return Err(source.wrong(0, &format!("{} '{}' is {what}", input.suite, input.name)));
-            }
-        }
-        if let Some(idle) = used.iter().position(|used| !used) {
-            let task = &self.tasks[idle];
-            let missing = if task.problem == Orders::NAME { "graph" } else { "instance" };
-            let message =
-                format!("algorithm '{}' ({}): there is no {missing} to run on", task.algorithm, task.problem);
-            return Err(source.wrong(0, &message));
         }
         self.runs = runs;
+        self.nothing_idle().map_err(|message| source.wrong_somewhere(&message))
+    }
+
+    /// Whether an algorithm takes what there is to run on.
+    fn go_together(&self, input: usize, task: usize) -> bool {
+        self.inputs[input].graph == (self.tasks[task].problem == Orders::NAME)
+    }
+
+    /// Everything that is named takes part in a run.
+    fn nothing_idle(&self) -> Result<(), String> {
+        let (inputs, tasks) = (0..self.inputs.len(), 0..self.tasks.len());
+        if let Some(idle) =
+            inputs.clone().find(|&input| !tasks.clone().any(|task| self.go_together(input, task)))
+        {
+            let input = &self.inputs[idle];
+            let what = if input.graph {
+                "a graph, but no algorithm orders"
+            } else {
+                "an instance, but all algorithms order graphs"
+            };
+            return Err(format!("{} '{}' is {what}", input.suite, input.name));
+        }
+        if let Some(idle) =
+            tasks.clone().find(|&task| !inputs.clone().any(|input| self.go_together(input, task)))
+        {
+            let task = &self.tasks[idle];
+            let missing = if task.problem == Orders::NAME { "graph" } else { "instance" };
+            return Err(format!(
+                "algorithm '{}' ({}): there is no {missing} to run on",
+                task.algorithm, task.problem
+            ));
+        }
         Ok(())
     }
 
