@@ -129,7 +129,7 @@ impl Report {
     ) -> Self {
         let RelatedPlan { related, outcome, .. } = body;
         // What lies inside an operator can collide too; the body is named first.
-        let safeties: Vec<Safety> = regions.iter().map(|one| one.related.safety(&one.pieces)).collect();
+        let safeties: Vec<&Safety> = regions.iter().map(|one| &one.safety).collect();
         let collision = safeties.iter().rev().find_map(|s| s.in_order.first());
         let collision = collision.or_else(|| safeties.iter().rev().find_map(|s| s.concurrent.first()));
         Self {
