@@ -232,7 +232,8 @@ spilling_record() {
     graphs_of_families <scripts/graphs.txt
     for graph in "${graphs[@]}"; do
         open_shapes "$graph"
-        load=$("$binary" spill "$graph" "${shapes[@]+"${shapes[@]}"}" --capacity 0 --json | grep -o '"load":[0-9]*' | cut -d: -f2)
+        # Exit code 1: what operators need while they run does not fit into nothing.
+        load=$({ "$binary" spill "$graph" "${shapes[@]+"${shapes[@]}"}" --capacity 0 --json || [ $? -eq 1 ]; } | grep -o '"load":[0-9]*' | cut -d: -f2)
         for percent in 75 50 25; do
             rows_of spill "$graph" "${shapes[@]+"${shapes[@]}"}" --capacity $((load * percent / 100)) --compare --time-limit 30
         done

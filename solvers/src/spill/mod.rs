@@ -92,7 +92,15 @@ impl SpillSolver {
         let second = ilp::least(cover, found, self.setup, budget)?;
         first.bound = first.bound.max(second.bound);
         first.stays = second.stays.or(first.stays);
-        Ok(Covered { stop: second.stop, ..first })
+        let found = first.stays.as_ref().map_or(found, |stays| cover.cost(stays).min(found));
+        if second.stop.is_some() || first.bound >= Some(found) {
+            return Ok(Covered { stop: second.stop, ..first });
+        }
+        // Numbers too large for what it says to be believed: diagrams go on with what is left.
+        let third = cover.least(found, budget);
+        first.bound = first.bound.max(third.bound);
+        first.stays = third.stays.or(first.stays);
+        Ok(Covered { stop: third.stop, ..first })
     }
 
     #[cfg(not(feature = "ilp"))]
