@@ -12,7 +12,6 @@ use plimsoll::model::graph::write_graph;
 use plimsoll::model::load;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Buffers of an instance where no number is given.
