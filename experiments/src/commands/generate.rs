@@ -11,7 +11,7 @@ use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::write_graph;
 use plimsoll::model::load;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Buffers of an instance where no number is given.
@@ -122,19 +122,13 @@ fn many(args: &GenerateArgs, maker: &Maker, count: u64) -> Result<u8, Failure> {
         output::write_file(&path, |file| file.write_all(&made.text))?;
         files.push(Entry { file, seed, sha256: sha256(&made.text), facts: made.facts });
     }
-    let distinct = files.iter().map(|entry| entry.sha256.as_str()).collect::<BTreeSet<_>>().len();
     let generator = Generator { name: "plimsoll", version: env!("CARGO_PKG_VERSION") };
     let (family, parameters) = (args.family.clone(), maker.parameters());
     let manifest = Manifest { format: "plimsoll-manifest", version: 1, generator, family, parameters, files };
     let text = serde_json::to_string_pretty(&manifest).map_err(Failure::internal)?;
     output::write_file(&folder.join(MANIFEST), |file| writeln!(file, "{text}"))?;
-    let alike = if (distinct as u64) < count {
-        format!(" ({distinct} different: the family draws little or nothing)")
-    } else {
-        String::new()
-    };
     output::print(&format!(
-        "{}: {count} files{alike}, seeds {} to {last}, and {MANIFEST}, written to {}\n",
+        "{}: {count} files, seeds {} to {last}, and {MANIFEST}, written to {}\n",
         args.family,
         args.seed,
         folder.display()
