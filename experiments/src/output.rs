@@ -56,6 +56,11 @@ pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     }
 }
 
+/// Those of several names that are files, and no presets: they must not be written over.
+pub fn files_among<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a Path> {
+    names.into_iter().map(Path::new).filter(|path| path.is_file()).collect()
+}
+
 /// Makes sure of all files a command was asked for, as [`check_target`] does, and that no two are one.
 pub fn check_targets(targets: &[&Option<PathBuf>], inputs: &[&Path]) -> Result<(), Failure> {
     let paths: Vec<&Path> = targets.iter().copied().flatten().map(AsRef::as_ref).collect();

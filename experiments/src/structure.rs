@@ -2,7 +2,7 @@
 //!
 //! Regions are taken innermost first, each with the same relation: the arena of what an operator owns is a block of its
 //! own while the operator runs, as in [`graphs`](crate::graphs). All relations see the same orders. Every placement passes two
-//! checkers: that of its problem, for the conflicts it was given, and [`races`], which knows nothing of them and walks along the
+//! checkers: that of its problem, for the conflicts it was given, and [`Precedences`], which knows nothing of them and walks along the
 //! precedences that the relation stands for.
 
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, outcome};
@@ -12,8 +12,8 @@ use plimsoll_model::graph::{Graph, Storages};
 use plimsoll_model::order::Order;
 use plimsoll_model::structure::{Relation, Structure, StructureError};
 use plimsoll_model::{
-    Bytes, Claim, Entry, Instance, Offsets, OperatorId, Outcome, Piece, Race, RegionId, Scattered, Silent,
-    races,
+    Bytes, Claim, Entry, Instance, Offsets, OperatorId, Outcome, Piece, Precedences, Race, RegionId,
+    Scattered, Silent,
 };
 use plimsoll_solvers::bounds::clique_bound;
 use serde::Serialize;
@@ -76,18 +76,29 @@ impl RelatedRegion {
         Ok(Self { region, storages, order, relation, instance, pairs, overlooked, exposed, added, in_order })
     }
 
-    /// What a placement does to memories that may be needed together.
-    pub fn safety(&self, pieces: &[Vec<Piece>]) -> Safety {
-        let problem = &self.storages.problem;
-        Safety { in_order: races(problem, &self.in_order, pieces), concurrent: races(problem, &[], pieces) }
+    /// What tells which placements are safe; made once for all of them.
+    fn watch(&self) -> Watch<'_> {
+        let by = |added| Precedences::of(&self.storages.problem, added);
+        // `mutex` promises nothing.
+        let promised = (self.relation != Relation::Mutex).then(|| by(&self.added));
+        Watch { promised, in_order: by(&self.in_order), concurrent: by(&[]) }
+    }
+}
+
+/// Precedences that hold where operators run as the relation says, in the order, and always.
+struct Watch<'a> {
+    promised: Option<Precedences<'a>>,
+    in_order: Precedences<'a>,
+    concurrent: Precedences<'a>,
+}
+
+impl Watch<'_> {
+    fn safety(&self, pieces: &[Vec<Piece>]) -> Safety {
+        Safety { in_order: self.in_order.races(pieces), concurrent: self.concurrent.races(pieces) }
     }
 
-    /// What goes wrong where operators run as the relation says; `mutex` promises nothing.
     fn broken(&self, pieces: &[Vec<Piece>]) -> Vec<Race> {
-        if self.relation == Relation::Mutex {
-            return Vec::new();
-        }
-        races(&self.storages.problem, &self.added, pieces)
+        self.promised.as_ref().map_or(Vec::new(), |promised| promised.races(pieces))
     }
 }
 
@@ -100,8 +111,23 @@ pub struct RelatedPlan<P: Plan> {
     pub outcome: Outcome<P::Solution>,
     /// Addresses of every memory.
     pub pieces: Vec<Vec<Piece>>,
+    /// What collides.
+    pub safety: Safety,
     /// Seconds of the algorithm.
     pub seconds: f64,
+}
+
+/// Memory for one region.
+struct Placed<P: Plan> {
+    outcome: Outcome<P::Solution>,
+    pieces: Vec<Vec<Piece>>,
+    seconds: f64,
+}
+
+impl<P: Plan> Placed<P> {
+    fn arena(&self) -> Bytes {
+        self.outcome.value.unwrap_or(Bytes::ZERO)
+    }
 }
 
 impl<P: Plan> RelatedPlan<P> {
@@ -136,9 +162,10 @@ impl GraphRun<'_> {
     fn place<P: Plan>(
         &self,
         graph: &Graph,
-        related: RelatedRegion,
+        related: &RelatedRegion,
+        watch: &Watch<'_>,
         entry: &Entry<P>,
-    ) -> Result<RelatedPlan<P>, GraphRunError> {
+    ) -> Result<Placed<P>, GraphRunError> {
         let attempt = run(entry, &related.instance, self.setup, self.limits, &mut Silent);
         let (outcome, seconds) = outcome(graph, related.region, entry.name, attempt)?;
         let name = || graph.region(related.region).name.clone();
@@ -146,12 +173,12 @@ impl GraphRun<'_> {
             return Err(GraphRunError::Nothing { region: name(), algorithm: entry.name });
         };
         let pieces = P::pieces(&related.instance, solution);
-        let broken = related.broken(&pieces);
+        let broken = watch.broken(&pieces);
         if let Some(first) = broken.first().cloned().map(Box::new) {
             let (region, algorithm, count) = (name(), entry.name, broken.len());
             return Err(GraphRunError::Races { region, algorithm, count, first });
         }
-        Ok(RelatedPlan { related, outcome, pieces, seconds })
+        Ok(Placed { outcome, pieces, seconds })
     }
 
     /// Memory for every region by one relation, innermost first, under orders found before ([`GraphRun::order`]); the body is
@@ -169,7 +196,11 @@ impl GraphRun<'_> {
         let mut blocks = vec![Bytes::ZERO; graph.regions().len()];
         let mut done = Vec::with_capacity(orders.len());
         for ordered in orders {
-            let plan = self.place(graph, self.relate(graph, ordered, relation, &blocks)?, entry)?;
+            let related = self.relate(graph, ordered, relation, &blocks)?;
+            let watch = related.watch();
+            let Placed { outcome, pieces, seconds } = self.place(graph, &related, &watch, entry)?;
+            let safety = watch.safety(&pieces);
+            let plan = RelatedPlan { related, outcome, pieces, safety, seconds };
             blocks[ordered.region.index()] = plan.arena();
             done.push(plan);
         }
@@ -263,21 +294,15 @@ fn row(
 ) -> Result<Row, GraphRunError> {
     let mut regions = run.plan_related(graph, orders, relation, judges.exact)?;
     let exact = regions.pop().expect("a graph has a body");
-    let mut blocks = vec![Bytes::ZERO; graph.regions().len()];
-    for one in &regions {
-        blocks[one.related.region.index()] = one.arena();
-    }
-    let body = orders.last().expect("a graph has a body");
-    let related = || run.relate(graph, body, relation, &blocks);
-    let patent = run.place(graph, related()?, judges.patent)?;
-    let patent_scattered = run.place(graph, related()?, judges.patent_scattered)?;
-    let scattered = run.place(graph, related()?, judges.scattered)?;
+    let watch = exact.related.watch();
+    let patent = run.place(graph, &exact.related, &watch, judges.patent)?;
+    let patent_scattered = run.place(graph, &exact.related, &watch, judges.patent_scattered)?;
+    let scattered = run.place(graph, &exact.related, &watch, judges.scattered)?;
     let one = &exact.related;
     // What lies inside an operator can go wrong too; the body is named first.
     let all = || std::iter::once(&exact).chain(regions.iter().rev());
-    let safeties: Vec<Safety> = all().map(|one| one.related.safety(&one.pieces)).collect();
-    let witness = safeties.iter().find_map(|safety| safety.in_order.first());
-    let witness = witness.or_else(|| safeties.iter().find_map(|safety| safety.concurrent.first()));
+    let witness = all().find_map(|one| one.safety.in_order.first());
+    let witness = witness.or_else(|| all().find_map(|one| one.safety.concurrent.first()));
     // A layout in one piece is one in pieces, and bounds for pieces hold for one piece.
     let bound = exact.outcome.lower_bound.value.max(scattered.outcome.lower_bound.value);
     let pieces = scattered.arena().min(exact.arena());
@@ -304,8 +329,8 @@ fn row(
         scattered_bound: scattered.outcome.lower_bound.value.get(),
         scattered_claim: claim(pieces, scattered.outcome.lower_bound.value),
         ratio: if base == exact.arena().get() { 1.0 } else { exact.arena().get() as f64 / base as f64 },
-        collide_in_order: safeties.iter().map(|safety| safety.in_order.len()).sum(),
-        collide: safeties.iter().map(|safety| safety.concurrent.len()).sum(),
+        collide_in_order: all().map(|one| one.safety.in_order.len()).sum(),
+        collide: all().map(|one| one.safety.concurrent.len()).sum(),
         seconds: exact.seconds + patent.seconds + patent_scattered.seconds + scattered.seconds,
         witness: witness.map(ToString::to_string),
     })

@@ -181,3 +181,58 @@ fn regions_are_blocks() {
         }
     }
 }
+
+/// `then` is one convolution that starts for 50 microseconds, `else` an operator that starts for one.
+const BRANCH: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "mu", "tensors": [
+    { "name": "c", "bytes": 10, "role": "input" }, { "name": "r", "bytes": 8, "role": "output" },
+    { "name": "a", "bytes": 8 }, { "name": "b", "bytes": 8 } ],
+    "body": { "inputs": ["c"], "outputs": ["r"], "operators": [
+    { "name": "if", "kind": "If", "inputs": ["c"], "outputs": ["r"], "regions": [
+        { "name": "then", "outputs": ["a"], "operators": [
+            { "name": "h", "kind": "Conv", "inputs": ["c"], "outputs": ["a"] } ] },
+        { "name": "else", "outputs": ["b"], "operators": [
+            { "name": "k", "kind": "Softmaxish", "inputs": ["c"], "outputs": ["b"] } ] } ] } ] } }"#;
+
+#[test]
+fn of_a_branch_the_region_that_takes_longest_counts() {
+    let scratch = Scratch::new();
+    scratch.write("mu.json", BRANCH);
+    let run = scratch.plimsoll(&["tiers", "mu.json", "--machine", "s3-platform", "--json"]).exits(0);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert!(report["inference_ps"].as_u64().unwrap() > 51_000_000, "{}", run.stdout);
+}
+
+#[test]
+fn files_that_are_read_are_not_written_over() {
+    let scratch = scratch();
+    scratch.write("p.patterns", "pair = conv conv\n");
+    let tiers = ["tiers", "net.json", "--machine", "unit.toml", "--output"];
+    scratch.plimsoll(&[&tiers[..], &["unit.toml"]].concat()).refuses(&["unit.toml"]);
+    let patterns = ["p.patterns", "--patterns", "p.patterns"];
+    scratch.plimsoll(&[&tiers[..], &patterns].concat()).refuses(&["p.patterns"]);
+    let fuse = ["fuse", "net.json", "--patterns", "p.patterns", "--output", "p.patterns"];
+    scratch.plimsoll(&fuse).refuses(&["p.patterns"]);
+    scratch.write("m.toml", "name = \"m\"\n[memory]\ncapacity = 1000\n[dma]\nbandwidth = 1e6\n[compute]\n");
+    let overlap = ["overlap", "net.json", "--machine", "m.toml", "--output", "m.toml"];
+    scratch.plimsoll(&overlap).refuses(&["m.toml"]);
+    assert_eq!(scratch.read("unit.toml"), MACHINE);
+    // Options that would be ignored.
+    let tiers = ["tiers", "net.json", "--machine", "unit.toml"];
+    scratch.plimsoll(&[&tiers[..], &["--align", "4"]].concat()).refuses(&["--align"]);
+    scratch
+        .plimsoll(&[&tiers[..], &["--fusion", "none", "--patterns", "s3"]].concat())
+        .refuses(&["--patterns"]);
+    let plan = ["plan", "net.json", "--conflicts", "reachable"];
+    scratch.plimsoll(&[&plan[..], &["--runs", "5"]].concat()).refuses(&["--runs"]);
+    scratch.plimsoll(&[&plan[..], &["--handover", "alias"]].concat()).refuses(&["--handover"]);
+    let rate = MACHINE.replace("bandwidth = 1e6\n", "bandwidth = 0.5\n");
+    scratch.write("slow.toml", rate);
+    scratch.plimsoll(&["tiers", "net.json", "--machine", "slow.toml"]).refuses(&["slow.toml", "from 1"]);
+}
+
+#[cfg(feature = "ilp")]
+#[test]
+fn pools_by_a_relation_have_a_solver_of_their_own() {
+    let run = scratch().plimsoll(&["plan", "net.json", "--conflicts", "reachable", "--problem", "pools"]);
+    assert!(run.exits(0).stdout.contains("pool-ilp"));
+}

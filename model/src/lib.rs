@@ -54,7 +54,7 @@ pub use bound::{BoundError, LowerBound, Witness, simple_bound, stack_height, ver
 pub use budget::Budget;
 pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError};
 pub use check::execution;
-pub use check::{Race, Violation, check_layout, check_pools, check_scattered, races};
+pub use check::{Precedences, Race, Violation, check_layout, check_pools, check_scattered, races};
 pub use conflict::ConflictGraph;
 pub use instance::{Buffer, Instance, InstanceBuilder};
 pub use instance_error::InstanceError;

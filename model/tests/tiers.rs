@@ -191,7 +191,7 @@ fn prices_prove_bounds() {
     assert_eq!(whole(cheapest.value), 8 + 5 + 6 + 4 + 2);
     // p and the scratch do not both fit the buffer at step 1: at half a second a byte there, the scratch may as well go to ram.
     let half = 1u64 << 15;
-    let price = TierPrice { tier: TierId::new(0), step: 1, price: half * 1_000_000_000_000 };
+    let price = TierPrice { tier: TierId::new(0), step: 1, parts: 0, price: half * 1_000_000_000_000 };
     let shown = price_bound(&problem, &[price]).unwrap();
     assert_eq!(whole(shown), 8 + 9 + 6 + 4 + 4 - 4);
     let bound = |seconds: f64, witness| TierBound { value: Time::from_seconds(seconds).unwrap(), witness };
@@ -201,8 +201,16 @@ fn prices_prove_bounds() {
         confirm_tier_bound(&problem, &bound(27.5, witness)).unwrap_err().contains("27.000 s, not 27.500 s")
     );
     assert!(confirm_tier_bound(&problem, &bound(26.0, TierWitness::Cheapest)).is_err());
-    let nowhere = TierPrice { step: 9, ..price };
-    assert_eq!(price_bound(&problem, &[nowhere]), None);
+    // p is larger than half of the buffer, the scratch just half: together they do not count for two, so that nothing is shown.
+    let second = 1_000_000_000_000 << 16;
+    let one_of_two = TierPrice { parts: 1, price: 7 * second, ..price };
+    assert_eq!(whole(price_bound(&problem, &[one_of_two]).unwrap()), 8 + 10 + 6 + 4 + 2 - 7);
+    // With two parts they count for two and one: either goes to ram, the scratch for two seconds more.
+    let two = TierPrice { parts: 2, price: 2 * second, ..price };
+    assert_eq!(whole(price_bound(&problem, &[two]).unwrap()), 8 + 9 + 6 + 4 + 4 - 4);
+    for nowhere in [TierPrice { step: 9, ..price }, TierPrice { tier: TierId::new(9), ..price }] {
+        assert_eq!(price_bound(&problem, &[nowhere]), None);
+    }
 }
 
 #[test]

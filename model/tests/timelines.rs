@@ -162,8 +162,8 @@ fn copies_are_replayed() {
     write_instructions([(&p, stream)], &mut text).unwrap();
     assert_eq!(
         String::from_utf8(text).unwrap(),
-        "segment,instruction,operator,name,channel,bytes,offset\np,Copy,0,a,,10,52\np,Compute,0,a,,,\n\
-         p,Compute,1,b,,,\np,Copy,2,c,,20,44\np,Compute,2,c,,,\n"
+        "segment,instruction,operator,name,channel,bytes,offset,size\np,Copy,0,a,,10,52,12\np,Compute,0,a,,,,\n\
+         p,Compute,1,b,,,,\np,Copy,2,c,,20,44,20\np,Compute,2,c,,,,\n"
     );
     // A transfer that starts while the processor copies is queued before the copy, and starts then.
     let mut mixed = valid;
@@ -242,8 +242,8 @@ fn instructions_are_those_of_the_timeline() {
     write_instructions([(&p, stream.clone())], &mut csv).unwrap();
     assert_eq!(
         String::from_utf8(csv).unwrap(),
-        "segment,instruction,operator,name,channel,bytes,offset\np,DMAStart,0,a,0,10,52\np,DMAWait,0,a,,,\n\
-         p,DMAStart,2,c,0,20,20\np,Compute,0,a,,,\np,Compute,1,b,,,\np,DMAWait,2,c,,,\np,Compute,2,c,,,\n"
+        "segment,instruction,operator,name,channel,bytes,offset,size\np,DMAStart,0,a,0,10,52,12\np,DMAWait,0,a,,,,\n\
+         p,DMAStart,2,c,0,20,20,20\np,Compute,0,a,,,,\np,Compute,1,b,,,,\np,DMAWait,2,c,,,,\np,Compute,2,c,,,,\n"
     );
     assert_eq!(replay(&p, &stream).unwrap(), t);
     let compute = |raw| Instruction::Compute { operator: OperatorId::new(raw) };

@@ -88,7 +88,7 @@ fn named(name: &str) -> &'static PlacerEntry {
 #[test]
 fn all_agree_with_all_choices() {
     let (mut tight, mut infeasible) = (0, 0);
-    for seed in 0..160 {
+    for seed in 0..100 {
         let roomy = seed % 4 != 0;
         let problem = random(seed, 3 + seed as usize % 5, 6, 2 + seed as usize % 3, roomy);
         for addresses in [Addresses::Counted, Addresses::Placed] {
@@ -112,12 +112,12 @@ fn all_agree_with_all_choices() {
             tight += usize::from(judge.lower_bound.witness.to_string().contains("search"));
         }
     }
-    assert!(tight > 40 && infeasible > 4, "{tight} {infeasible}");
+    assert!(tight > 25 && infeasible > 3, "{tight} {infeasible}");
 }
 
 #[test]
 fn larger_problems_are_solved_alike() {
-    for seed in 0..12 {
+    for seed in 0..6 {
         let problem = random(1000 + seed, 60, 30, 3, true);
         for addresses in [Addresses::Counted, Addresses::Placed] {
             let problem = problem.clone().with_addresses(addresses);

@@ -236,7 +236,7 @@ pub struct PlanArgs {
     pub compare: bool,
     /// Who may share memory, from the structure of the graph: schedule, streams=K, reachable or mutex, each region on its own;
     /// or compare: all of them side by side, each solver for at most 10 s unless limits are given, --output takes the rows
-    #[arg(long, value_name = "RELATION", conflicts_with_all = ["joint", "branches", "compare", "tensors"])]
+    #[arg(long, value_name = "RELATION", conflicts_with_all = ["joint", "branches", "compare", "tensors", "handover", "carries", "runs"])]
     pub conflicts: Option<ConflictsArg>,
     /// With --conflicts: offsets, scattered (tensors may be cut into pieces) or pools [default: offsets]
     #[arg(long, value_name = "PROBLEM", requires = "conflicts")]
@@ -247,7 +247,7 @@ pub struct PlanArgs {
     pub liveness: LivenessArgs,
     #[command(flatten)]
     pub effort: EffortArgs,
-    /// Write the layout, of all regions, a CSV file that `verify` checks against that of --instance
+    /// Write the layout, of all regions (with --conflicts, of the body), a CSV file that `verify` checks against that of --instance
     #[arg(long, short, value_name = "LAYOUT.csv")]
     pub output: Option<PathBuf>,
     /// Write the place of every tensor of every region, a CSV file: region, tensor, bytes, offset, lower, upper, shares

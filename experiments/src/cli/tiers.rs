@@ -24,9 +24,9 @@ pub struct TiersArgs {
     /// --order is given]
     #[arg(long, value_name = "RULE")]
     pub fusion: Option<FusionArg>,
-    /// What may be fused: default, s3, s3-joined, or a file
-    #[arg(long, value_name = "NAME|FILE", default_value = "default")]
-    pub patterns: String,
+    /// What may be fused: default, s3, s3-joined, chains, or a file [default: default]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub patterns: Option<String>,
     /// Who orders the operators where nothing is fused; `plimsoll list` names them all [default: as-in-file]
     #[arg(long, value_name = "NAME")]
     pub order: Option<String>,

@@ -45,8 +45,7 @@ struct Ratio {
 
 /// One ratio for many.
 type Summarise = fn(&[Ratio]) -> Option<Ratio>;
-
-/// Of how many ratios that is.
+/// How many of them take part.
 type Count = fn(&[Ratio]) -> usize;
 
 /// True where all that is known is that the time is below one unit of its last digit.

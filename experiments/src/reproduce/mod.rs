@@ -89,6 +89,14 @@ pub enum ReproduceError {
         /// Why.
         source: Box<plimsoll_model::graph::JoinError>,
     },
+    /// Tensors of a graph could not be placed in tiers.
+    #[error("{graph}: {reason}")]
+    Tiers {
+        /// Which.
+        graph: String,
+        /// Why.
+        reason: String,
+    },
     /// A graph with branches could not be planned.
     #[error("{graph}: {source}")]
     Branches {

@@ -11,10 +11,10 @@ pub mod execution;
 mod races;
 mod sweep;
 
-pub use races::{Race, races};
+pub use races::{Precedences, Race, races};
 
 use crate::instance::{Buffer, Instance};
-use crate::layout::{Layout, PoolPlan, ScatteredLayout};
+use crate::layout::{Layout, Piece, PoolPlan, ScatteredLayout};
 use crate::units::{BufferId, Bytes, OperatorId, PoolId};
 
 /// One thing that is wrong with an answer.
@@ -391,8 +391,15 @@ pub fn check_scattered(instance: &Instance, layout: &ScatteredLayout) -> Vec<Vio
             }
         }
     }
+    let hull = |own: &Vec<Piece>| {
+        (own.iter().map(|piece| piece.start).min(), own.iter().map(|piece| piece.end()).max())
+    };
+    let hulls: Vec<_> = pieces.iter().map(hull).collect();
     for i in 0..pieces.len() {
         for j in i + 1..pieces.len() {
+            if hulls[i].1 <= hulls[j].0 || hulls[j].1 <= hulls[i].0 {
+                continue;
+            }
             for x in &pieces[i] {
                 for y in &pieces[j] {
                     let (low, high) = (x.start.max(y.start), x.end().min(y.end()));

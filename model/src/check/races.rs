@@ -41,6 +41,7 @@ impl fmt::Display for Race {
 }
 
 /// What needs memory.
+#[derive(Clone, Debug)]
 struct Held {
     name: String,
     users: Vec<OperatorId>,
@@ -50,31 +51,12 @@ struct Held {
 }
 
 /// Every pair of memories that share an address although, by the precedences of `problem` and those `added`, it is not so
-/// that all users of one have ended before any user of the other starts. `pieces` lists the addresses of each memory: of the
-/// storages, then of the scratch of the operators that need some. Ascending by victim and intruder.
-/// O(users (n + e) + m^2 p^2) for m memories of p pieces.
+/// that all users of one have ended before any user of the other starts. See [`Precedences`].
 ///
 /// # Panics
 /// If `pieces` are not one list per memory, or `added` names unknown operators.
 pub fn races(problem: &OrderProblem, added: &[(OperatorId, OperatorId)], pieces: &[Vec<Piece>]) -> Vec<Race> {
-    let mut after: Vec<Vec<OperatorId>> = problem.ids().map(|id| problem.successors(id).to_vec()).collect();
-    for &(a, b) in added {
-        after[a.index()].push(b);
-    }
-    let held = memories(problem);
-    assert_eq!(held.len(), pieces.len(), "addresses of every memory");
-    let known = Known::of(problem, held, after);
-    let mut found = Vec::new();
-    for a in 0..known.held.len() {
-        for b in a + 1..known.held.len() {
-            let shared = shared(&pieces[a], &pieces[b]);
-            if shared > 0 && !known.before.get(a, b) && !known.before.get(b, a) {
-                found.push(known.race(a, b, shared));
-            }
-        }
-    }
-    found.sort_by_key(|race| (race.victim, race.intruder));
-    found
+    Precedences::of(problem, added).races(pieces)
 }
 
 /// Storages, then scratch.
@@ -112,13 +94,23 @@ fn reached_by(held: &Held, after: &[Vec<OperatorId>]) -> Vec<u32> {
     counts
 }
 
+/// Addresses that two lists of ranges have in common; both ascending.
 fn shared(one: &[Piece], other: &[Piece]) -> u64 {
-    let both = one.iter().flat_map(|x| other.iter().map(move |y| (x, y)));
-    both.map(|(x, y)| x.end().min(y.end()).get().saturating_sub(x.start.max(y.start).get())).sum()
+    let (mut i, mut j, mut sum) = (0, 0, 0u64);
+    while let (Some(x), Some(y)) = (one.get(i), other.get(j)) {
+        sum += x.end().min(y.end()).get().saturating_sub(x.start.max(y.start).get());
+        if x.end() <= y.end() {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    sum
 }
 
-/// What a check looks things up in.
-struct Known<'a> {
+/// Who needs memory when, as far as precedences tell: made once for any number of placements.
+#[derive(Clone, Debug)]
+pub struct Precedences<'a> {
     problem: &'a OrderProblem,
     held: Vec<Held>,
     /// Per operator: who directly waits for it.
@@ -129,8 +121,18 @@ struct Known<'a> {
     behind: BitMatrix,
 }
 
-impl<'a> Known<'a> {
-    fn of(problem: &'a OrderProblem, held: Vec<Held>, after: Vec<Vec<OperatorId>>) -> Self {
+impl<'a> Precedences<'a> {
+    /// What follows from the precedences of `problem` and those `added`. O(users (n + e) + m^2) for m memories.
+    ///
+    /// # Panics
+    /// If `added` names unknown operators.
+    pub fn of(problem: &'a OrderProblem, added: &[(OperatorId, OperatorId)]) -> Self {
+        let mut after: Vec<Vec<OperatorId>> =
+            problem.ids().map(|id| problem.successors(id).to_vec()).collect();
+        for &(a, b) in added {
+            after[a.index()].push(b);
+        }
+        let held = memories(problem);
         let mut before = BitMatrix::new(held.len(), held.len());
         let mut behind = before.clone();
         for (a, one) in held.iter().enumerate() {
@@ -147,6 +149,40 @@ impl<'a> Known<'a> {
             }
         }
         Self { problem, held, after, before, behind }
+    }
+
+    /// Every pair of memories at a common address that may be needed together, ascending by victim and intruder. `pieces` lists the
+    /// addresses of each memory: of the storages, then of the scratch of the operators that need some. O(m^2 p) for m memories of
+    /// p pieces.
+    ///
+    /// # Panics
+    /// If `pieces` are not one list per memory.
+    pub fn races(&self, pieces: &[Vec<Piece>]) -> Vec<Race> {
+        assert_eq!(self.held.len(), pieces.len(), "addresses of every memory");
+        let mut sorted = pieces.to_vec();
+        for own in &mut sorted {
+            own.sort_unstable();
+        }
+        let hull = |own: &Vec<Piece>| {
+            let end = own.iter().map(|piece| piece.end()).max().unwrap_or_default();
+            (own.first().map_or(end, |piece| piece.start), end)
+        };
+        let hulls: Vec<(Bytes, Bytes)> = sorted.iter().map(hull).collect();
+        let mut found = Vec::new();
+        for a in 0..self.held.len() {
+            for b in a + 1..self.held.len() {
+                let apart = hulls[a].1 <= hulls[b].0 || hulls[b].1 <= hulls[a].0;
+                if apart || self.before.get(a, b) || self.before.get(b, a) {
+                    continue;
+                }
+                let shared = shared(&sorted[a], &sorted[b]);
+                if shared > 0 {
+                    found.push(self.race(a, b, shared));
+                }
+            }
+        }
+        found.sort_by_key(|race| (race.victim, race.intruder));
+        found
     }
 
     /// A race in words: who of the two is overwritten, and by whom.

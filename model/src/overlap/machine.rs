@@ -201,9 +201,9 @@ impl Source<'_> {
     }
 
     pub fn rate(&self, value: &Spanned<f64>) -> Result<u64, MachineError> {
-        let rate = value.get_ref().round();
+        let rate = *value.get_ref();
         if (1.0..=1e18).contains(&rate) {
-            Ok(rate as u64)
+            Ok(rate.round() as u64)
         } else {
             Err(self.line(value.span().start, "a rate must be from 1 to 1e18 per second"))
         }

@@ -39,9 +39,10 @@ impl Nodes {
         }
         let mut has_predecessor = vec![false; count];
         (0..count).flat_map(|at| edge.ones(at)).for_each(|after| has_predecessor[after] = true);
-        let mut roots = BitMatrix::new(count, n + 1);
-        for at in (0..count).filter(|&at| !has_predecessor[at]) {
-            let root = if at < n { at + 1 } else { 0 };
+        let sources: Vec<usize> = (0..count).filter(|&at| !has_predecessor[at]).collect();
+        let mut roots = BitMatrix::new(count, sources.len() + 1);
+        for (number, at) in sources.into_iter().enumerate() {
+            let root = if at < n { number + 1 } else { 0 };
             roots.set(at, root);
             for after in reach.ones(at) {
                 roots.set(after, root);

@@ -4,26 +4,32 @@
 //! - **prices**: let a byte of tier t pay p(t, s) at step s. A valid plan pays at most the sum of p(t, s) capacity(t) over all
 //!   prices, so its time is at least the sum over tensors of the least, over its tiers, of time plus what it pays, less
 //!   that sum. This is the Lagrangian relaxation of the capacities, and with the best prices the bound of the linear
-//!   relaxation (Geoffrion 1974). Prices are whole numbers, and the bound is recomputed from them.
+//!   relaxation (Geoffrion 1974). Large tensors leave gaps that bytes do not see: of those that fit a capacity C together, the sum of
+//!   floor((k + 1) size / (C + 1)) is at most k, as the sum of what is rounded down is less than k + 1 (Gomory 1958, Chvatal 1973). With k = 1
+//!   that says that of those larger than half of the capacity there is one. Such parts have prices too. Prices are whole numbers, and
+//!   the bound is recomputed from them.
 //! - **search**: a search that left nothing out.
 
 use super::problem::TierProblem;
 use crate::overlap::Time;
 use crate::units::TierId;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Prices count picoseconds per byte in units of 1 / 65 536.
 pub const PRICE_UNIT: u32 = 16;
 
-/// What a byte of one tier pays at one step.
+/// What a byte, or a part, of one tier pays at one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TierPrice {
     /// Which tier.
     pub tier: TierId,
     /// Which step.
     pub step: usize,
-    /// Picoseconds per byte, times 2^[`PRICE_UNIT`].
+    /// How many parts the capacity counts for; zero where bytes pay.
+    pub parts: u32,
+    /// Picoseconds per byte or part, times 2^[`PRICE_UNIT`].
     pub price: u64,
 }
 
@@ -70,20 +76,32 @@ pub fn cheapest_bound(problem: &TierProblem) -> TierBound {
     TierBound { value: least.sum(), witness: TierWitness::Cheapest }
 }
 
-/// The bound that prices prove; none where sums leave 128 bits or a price names what is not there. O(n x tiers + prices + steps).
+/// What a tensor of so many bytes counts for, where the capacity counts for `parts`: floor((parts + 1) size / (capacity + 1)).
+/// Bytes where that is zero.
+fn weight(size: u64, capacity: u64, parts: u32) -> u128 {
+    match parts {
+        0 => u128::from(size),
+        parts => (u128::from(parts) + 1) * u128::from(size) / (u128::from(capacity) + 1),
+    }
+}
+
+/// The bound that prices prove; none where sums leave 128 bits or a price names what is not there.
+/// O(n x kinds of prices + prices + steps).
 pub fn price_bound(problem: &TierProblem, prices: &[TierPrice]) -> Option<Time> {
     let duration = problem.duration();
-    // Per tier: what a byte pays up to a step.
-    let mut paid = vec![vec![0u128; duration + 1]; problem.spaces().len()];
+    // Per tier and parts: what one pays up to a step.
+    let mut paid: BTreeMap<(TierId, u32), Vec<u128>> = BTreeMap::new();
     let mut income = 0u128;
     for one in prices {
         let price = u128::from(one.price);
-        let line = paid.get_mut(one.tier.index())?.get_mut(one.step + 1)?;
-        *line = line.checked_add(price)?;
-        let capacity = u128::from(problem.space(one.tier).capacity.get());
-        income = income.checked_add(price.checked_mul(capacity)?)?;
+        let space = problem.spaces().get(one.tier.index())?;
+        let line = paid.entry((one.tier, one.parts)).or_insert_with(|| vec![0; duration + 1]);
+        let step = line.get_mut(one.step.checked_add(1)?)?;
+        *step = step.checked_add(price)?;
+        let most = if one.parts == 0 { u128::from(space.capacity.get()) } else { u128::from(one.parts) };
+        income = income.checked_add(price.checked_mul(most)?)?;
     }
-    for line in &mut paid {
+    for line in paid.values_mut() {
         for step in 0..duration {
             line[step + 1] = line[step + 1].checked_add(line[step])?;
         }
@@ -93,10 +111,13 @@ pub fn price_bound(problem: &TierProblem, prices: &[TierPrice]) -> Option<Time> 
         let mut least: Option<u128> = None;
         for tier in problem.tiers() {
             let Some(cost) = problem.cost(at, tier) else { continue };
-            let line = &paid[tier.index()];
-            let size = u128::from(problem.size(at, tier).get());
-            let pays = size.checked_mul(line[tensor.upper] - line[tensor.lower])?;
-            let all = (u128::from(cost.time.get()) << PRICE_UNIT).checked_add(pays)?;
+            let (size, capacity) = (problem.size(at, tier).get(), problem.space(tier).capacity.get());
+            let mut all = u128::from(cost.time.get()) << PRICE_UNIT;
+            for (&(_, parts), line) in paid.range((tier, 0)..=(tier, u32::MAX)) {
+                let pays =
+                    weight(size, capacity, parts).checked_mul(line[tensor.upper] - line[tensor.lower])?;
+                all = all.checked_add(pays)?;
+            }
             least = Some(least.map_or(all, |least| least.min(all)));
         }
         sum = sum.checked_add(least.unwrap_or(0))?;

@@ -283,9 +283,10 @@ impl TierRegion<'_> {
         let compute = self.machine.compute(self.graph, operator, unit)?;
         let mut times = TierTimes { compute, ..TierTimes::default() };
         if !weights && !operator.moves_nothing() {
-            for &tensor in &operator.inputs {
+            for (at, &tensor) in operator.inputs.iter().enumerate() {
                 let one = self.graph.tensor(tensor);
-                if one.role == Role::Weight {
+                // Named twice, it is read once.
+                if one.role == Role::Weight && !operator.inputs[..at].contains(&tensor) {
                     times.weights.time = times.weights.time.checked_add(self.off_chip(one.bytes)?)?;
                     times.weights.traffic = times.weights.traffic.checked_add(one.bytes)?;
                 }
@@ -302,7 +303,10 @@ impl TierRegion<'_> {
             inner.push(sum);
         }
         if self.is_branch(id) {
-            let all = |one: &TierTimes| one.compute.get().saturating_add(one.weights.time.get());
+            let all = |one: &TierTimes| {
+                let rest = one.overhead.get().saturating_add(one.weights.time.get());
+                one.compute.get().saturating_add(rest)
+            };
             inner = inner.into_iter().max_by_key(all).into_iter().collect();
         }
         inner.into_iter().try_fold(times, added)

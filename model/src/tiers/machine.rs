@@ -333,7 +333,10 @@ impl TierMachine {
         if let Some(cost) = operator.cost {
             return Time::at_rate(cost, rates.macs);
         }
-        let tensors = operator.inputs.iter().chain(&operator.outputs);
+        let named = operator.inputs.iter().enumerate();
+        let inputs =
+            named.filter(|&(at, tensor)| !operator.inputs[..at].contains(tensor)).map(|(_, tensor)| tensor);
+        let tensors = inputs.chain(&operator.outputs);
         let bytes = tensors.map(|&tensor| u128::from(graph.tensor(tensor).bytes.get())).sum::<u128>();
         Time::at_rate(u64::try_from(bytes).ok()?, rates.bytes)
     }

@@ -1,9 +1,10 @@
 //! The best choice among matches that share operators, by taking them apart.
 //!
 //! Some operator is settled: one of the matches with it is chosen, or none. What is left falls into components, each solved on its
-//! own and remembered by its matches in full. The operator is the centroid of a tree that spans the component, so that components
-//! halve: matches are paths in trees or nearly so, as what is made inside is read inside. A component is done where its greedy choice
-//! meets its own prices, and an option is left where prices of what it leaves cannot lift it above the best one.
+//! own and remembered by its matches in full. As what is made inside a match is read inside, matches are paths in trees, or nearly so, that lead
+//! to a last operator. Where that one is settled, what is left are whole trees that lead to others: no more components than operators.
+//! Where trees are so deep that these take too much memory, a centroid is settled instead, and components halve. A component is done where
+//! its greedy choice meets its own prices, and an option is left where prices of what it leaves cannot lift it above the best one.
 
 use plimsoll_model::fusion::{FusionProblem, Match, PRICE_UNIT};
 use plimsoll_model::{Budget, Stop};
@@ -13,6 +14,9 @@ use std::rc::Rc;
 /// Stack left below which a recursion takes more, and how much; bytes.
 const RED_ZONE: usize = 128 << 10;
 const STACK: usize = 4 << 20;
+
+/// Last operators are settled where all parts that can be left have so many matches together.
+const MOST_BELOW: usize = 1 << 23;
 
 /// No place, no match.
 const NONE: usize = usize::MAX;
@@ -33,10 +37,18 @@ enum Known {
     Best(Rc<Choice>),
 }
 
+/// A component that is left.
+struct Part {
+    matches: Vec<usize>,
+    /// What no choice exceeds; once solved, what the best one optimises.
+    bound: usize,
+    best: Option<Rc<Choice>>,
+}
+
 /// The most that can be had of sets of matches.
 pub(super) struct Splitter<'a> {
     problem: &'a FusionProblem,
-    /// By matches, ascending. Only looked up, never gone through.
+    /// By matches, ascending. It is only looked up, never gone through.
     known: HashMap<Vec<usize>, Known>,
     /// Per place: its position among those at hand; [`NONE`] between uses.
     slots: Vec<usize>,
@@ -58,7 +70,8 @@ impl<'a> Splitter<'a> {
             Some(&Known::Bound(bound)) => bound,
             None => self.priced(matches),
         };
-        if let Some(stop) = budget.tick() {
+        // A node is dear enough to look at the clock.
+        if let Some(stop) = budget.tick().or_else(|| budget.check()) {
             return Err(stop);
         }
         let greedy = self.greedy(matches);
@@ -86,33 +99,70 @@ impl<'a> Splitter<'a> {
     }
 
     fn settle(&mut self, matches: &[usize], mut best: Choice, budget: &mut Budget) -> Result<Choice, Stop> {
-        let place = self.centroid(matches);
+        let place = self.pivot(matches);
         let (with, without): (Vec<usize>, Vec<usize>) =
             matches.iter().partition(|&&at| self.one(at).places.binary_search(&place).is_ok());
+        let mut parts = self.parts(&without);
+        let mut part_of: HashMap<usize, usize> = HashMap::new();
+        for (nth, part) in parts.iter().enumerate() {
+            for &place in part.matches.iter().flat_map(|&at| &self.one(at).places) {
+                part_of.insert(place, nth);
+            }
+        }
         let mut options: Vec<Option<usize>> = with.into_iter().map(Some).collect();
         options.sort_by_key(|option| option.map(|at| usize::MAX - self.one(at).optimised));
         options.push(None);
         for option in options {
             let own: &[usize] = option.map_or(&[], |at| &self.one(at).places);
-            let free = |other: &usize| !self.one(*other).places.iter().any(|p| own.binary_search(p).is_ok());
-            let rest: Vec<usize> = without.iter().copied().filter(free).collect();
-            let parts = self.split(&rest);
-            let bounds: Vec<usize> = parts.iter().map(|part| self.bound(part)).collect();
-            let mut reach = option.map_or(0, |at| self.one(at).optimised) + bounds.iter().sum::<usize>();
+            let mut touched: Vec<usize> =
+                own.iter().filter_map(|place| part_of.get(place).copied()).collect();
+            touched.sort_unstable();
+            touched.dedup();
+            let mut pieces = Vec::new();
+            for &nth in &touched {
+                let free =
+                    |other: &usize| !self.one(*other).places.iter().any(|p| own.binary_search(p).is_ok());
+                let rest: Vec<usize> = parts[nth].matches.iter().copied().filter(free).collect();
+                pieces.extend(self.parts(&rest));
+            }
+            let whole = (0..parts.len()).filter(|nth| touched.binary_search(nth).is_err());
+            let whole: Vec<usize> = whole.collect();
+            let mut reach = option.map_or(0, |at| self.one(at).optimised)
+                + pieces.iter().map(|part| part.bound).sum::<usize>()
+                + whole.iter().map(|&nth| parts[nth].bound).sum::<usize>();
             let mut chosen: Vec<usize> = option.into_iter().collect();
-            for (part, bound) in parts.iter().zip(bounds) {
+            let count = pieces.len();
+            for at in 0..count + whole.len() {
                 if reach <= best.optimised {
                     break;
                 }
-                let part = self.best(part, budget)?;
-                reach -= bound - part.optimised;
-                chosen.extend(&part.chosen);
+                let part = if at < count { &mut pieces[at] } else { &mut parts[whole[at - count]] };
+                reach -= part.bound;
+                self.solve(part, budget)?;
+                reach += part.bound;
+                chosen.extend(part.best.iter().flat_map(|best| &best.chosen));
             }
             if reach > best.optimised {
                 best = Choice { optimised: reach, chosen };
             }
         }
         Ok(best)
+    }
+
+    /// Components with their bounds.
+    fn parts(&mut self, matches: &[usize]) -> Vec<Part> {
+        let sets = self.split(matches);
+        sets.into_iter().map(|matches| Part { bound: self.bound(&matches), matches, best: None }).collect()
+    }
+
+    /// Makes the bound of a part what its best choice optimises.
+    fn solve(&mut self, part: &mut Part, budget: &mut Budget) -> Result<(), Stop> {
+        if part.best.is_none() {
+            let best = self.best(&part.matches, budget)?;
+            part.bound = best.optimised;
+            part.best = Some(best);
+        }
+        Ok(())
     }
 
     /// First come, first served, in the order of the matches.
@@ -187,47 +237,27 @@ impl<'a> Splitter<'a> {
         sets
     }
 
-    /// The place without which a tree that spans a component falls into the smallest parts.
-    fn centroid(&mut self, matches: &[usize]) -> usize {
+    /// The place to settle in a component: the last one, if the parts that this leaves, and those they leave, take little memory;
+    /// else the one without which a tree that spans the component falls into the smallest parts.
+    fn pivot(&mut self, matches: &[usize]) -> usize {
         let (inside, places) = self.numbered(matches);
-        let count = places.len();
-        let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
-        let mut matched = vec![0usize; count];
-        for slots in &inside {
-            for pair in slots.windows(2) {
-                next[pair[0]].push(pair[1]);
-                next[pair[1]].push(pair[0]);
-            }
-            for &slot in slots {
-                matched[slot] += 1;
-            }
+        let mut next: Vec<Vec<usize>> = vec![Vec::new(); places.len()];
+        for pair in inside.iter().flat_map(|slots| slots.windows(2)) {
+            next[pair[0]].push(pair[1]);
+            next[pair[1]].push(pair[0]);
         }
-        // Breadth first from the first place; subtrees are added up on the way back.
-        let (mut order, mut parent) = (vec![0], vec![NONE; count]);
-        let mut seen = vec![false; count];
-        seen[0] = true;
-        let mut at = 0;
-        while at < order.len() {
-            let here = order[at];
-            for &other in &next[here] {
-                if !std::mem::replace(&mut seen[other], true) {
-                    parent[other] = here;
-                    order.push(other);
-                }
-            }
-            at += 1;
+        let last = (0..places.len()).max_by_key(|&slot| places[slot]).expect("a component has places");
+        let tree = reach(last, &next);
+        let mut depth = vec![0usize; places.len()];
+        for &(here, parent) in &tree[1..] {
+            depth[here] = depth[parent] + 1;
         }
-        let mut size = vec![1usize; count];
-        let mut largest = vec![0usize; count];
-        for &here in order.iter().rev() {
-            if parent[here] != NONE {
-                size[parent[here]] += size[here];
-                largest[parent[here]] = largest[parent[here]].max(size[here]);
-            }
+        let below = depth.iter().sum::<usize>().saturating_mul(matches.len()) / places.len();
+        if below <= MOST_BELOW {
+            return places[last];
         }
-        let part = |slot: usize| largest[slot].max(count - size[slot]);
-        let best = (0..count).min_by_key(|&slot| (part(slot), usize::MAX - matched[slot], places[slot]));
-        places[best.expect("a component has places")]
+        let parts = parts(&tree);
+        places[(0..places.len()).min_by_key(|&slot| (parts[slot], places[slot])).expect("the same")]
     }
 
     /// What prices of these matches alone show: shares of matches, lowered as far as matches allow, in one order and the other.
@@ -262,6 +292,37 @@ impl<'a> Splitter<'a> {
         };
         lowered(&mut order.iter()).min(lowered(&mut order.iter().rev()))
     }
+}
+
+/// A tree that spans what can be reached from a place, breadth first: places with their parents, [`NONE`] for the first.
+fn reach(from: usize, next: &[Vec<usize>]) -> Vec<(usize, usize)> {
+    let mut tree = vec![(from, NONE)];
+    let mut seen = vec![false; next.len()];
+    seen[from] = true;
+    let mut at = 0;
+    while at < tree.len() {
+        let here = tree[at].0;
+        for &other in &next[here] {
+            if !std::mem::replace(&mut seen[other], true) {
+                tree.push((other, here));
+            }
+        }
+        at += 1;
+    }
+    tree
+}
+
+/// Per place of a tree: the largest part that is left without it.
+fn parts(tree: &[(usize, usize)]) -> Vec<usize> {
+    let mut sizes = vec![1; tree.len()];
+    let mut largest = vec![0; tree.len()];
+    for &(here, parent) in tree.iter().rev() {
+        if parent != NONE {
+            sizes[parent] += sizes[here];
+            largest[parent] = largest[parent].max(sizes[here]);
+        }
+    }
+    (0..tree.len()).map(|slot| largest[slot].max(tree.len() - sizes[slot])).collect()
 }
 
 /// The representative of a set, the way to it halved.

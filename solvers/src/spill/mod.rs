@@ -1,8 +1,8 @@
 //! What to spill, with proof.
 //!
-//! A *cover* ([`cover`]) says who has to go, addresses apart: its least traffic is a bound. What stays then is given to the
+//! A *cover* (`cover.rs`) says who has to go, addresses apart: its least traffic is a bound. What stays then is given to the
 //! offset solver `exact`. If it fits, it is the optimum; if it is proved not to fit, a smallest reason
-//! ([`irreducible`]) becomes one more row of the cover, one of these has to go, and so on: at most as many rounds as there are
+//! ([`irreducible()`]) becomes one more row of the cover, one of these has to go, and so on: at most as many rounds as there are
 //! irreducible sets, mostly one or none. (Logic-based Benders decomposition, Hooker and Ottosson 2003.) Two ways to solve a
 //! cover: decision diagrams, our own, and an integer program, which helps out where too many are alive at a time for these.
 

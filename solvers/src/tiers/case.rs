@@ -9,6 +9,9 @@ use plimsoll_model::TierId;
 use plimsoll_model::gcd;
 use plimsoll_model::tiers::{Addresses, TierProblem};
 
+/// Parts that a capacity counts for, at most; see [`price_bound`](plimsoll_model::tiers::price_bound).
+pub(super) const PARTS: usize = 5;
+
 /// One tier for one tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
@@ -19,6 +22,8 @@ pub(super) struct Choice {
     pub size: u64,
     /// Never too full.
     pub free: bool,
+    /// What it counts for where the capacity counts for one part, two parts, ..
+    pub parts: [u32; PARTS],
 }
 
 /// Tensors with their options.
@@ -36,6 +41,14 @@ pub(super) struct Case<'a> {
     base: u64,
 }
 
+/// Shares of a capacity, rounded down: of what fits together they add up to at most one, two, ..
+fn parts(size: u64, capacity: u64) -> [u32; PARTS] {
+    std::array::from_fn(|at| {
+        let share = (at as u128 + 2) * u128::from(size) / (u128::from(capacity) + 1);
+        share.min(u128::from(u32::MAX)) as u32
+    })
+}
+
 impl<'a> Case<'a> {
     /// O(rounds x (n x tiers + steps x tiers)), with few rounds.
     pub fn new(problem: &'a TierProblem) -> Self {
@@ -46,6 +59,7 @@ impl<'a> Case<'a> {
                 cost: problem.cost(at, tier).map_or(0, |cost| cost.time.get()),
                 size: problem.size(at, tier).get(),
                 free: false,
+                parts: parts(problem.size(at, tier).get(), problem.space(tier).capacity.get()),
             };
             problem.options(at).into_iter().map(choice).collect()
         });

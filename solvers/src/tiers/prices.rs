@@ -5,13 +5,13 @@
 //! before where that turns back (Camerini, Fratta and Maffioli 1975). There are prices only at steps that no other implies.
 //! Whatever the prices, the bound they prove is recomputed in whole numbers.
 
-use super::case::Case;
+use super::case::{Case, Choice, PARTS};
 use plimsoll_model::TierId;
 use plimsoll_model::tiers::{PRICE_UNIT, TierPrice};
 
 /// Rounds at most, and rounds without gain after which steps are halved.
 const ROUNDS: usize = 3000;
-const PATIENCE: usize = 25;
+const PATIENCE: usize = 15;
 
 /// How much of a direction that turns back is taken off.
 const DEFLECTION: f64 = 1.5;
@@ -48,7 +48,8 @@ pub(super) fn prices(case: &Case<'_>, upper: u64) -> Vec<TierPrice> {
         }
         let norm = ascent.deflect();
         let room = upper as f64 - value;
-        if norm <= 0.0 || room <= 0.0 || scale < 1e-5 {
+        // Times are whole.
+        if norm <= 0.0 || room <= 0.0 || best.0 > upper as f64 - 0.5 || scale < 1e-4 {
             break;
         }
         let step = scale * room / norm;
@@ -60,17 +61,21 @@ pub(super) fn prices(case: &Case<'_>, upper: u64) -> Vec<TierPrice> {
     let whole = |(row, &price): (&Row, &f64)| TierPrice {
         tier: row.tier,
         step: row.step,
+        parts: row.parts as u32,
         price: (price * f64::from(1u32 << PRICE_UNIT)) as u64,
     };
     ascent.rows.iter().zip(&best.1).map(whole).filter(|one| one.price > 0).collect()
 }
 
-/// One tier at one tight step.
+/// One tier at one tight step, by bytes or by parts.
 struct Row {
     tier: TierId,
     step: usize,
+    /// Parts the capacity counts for; zero for bytes.
+    parts: usize,
+    /// Bytes, or parts.
     capacity: f64,
-    /// Picoseconds per byte.
+    /// Picoseconds per byte or part.
     price: f64,
     /// What is there beyond the capacity, as a part of it.
     excess: f64,
@@ -81,19 +86,40 @@ struct Row {
 struct Ascent<'a, 'b> {
     case: &'a Case<'b>,
     rows: Vec<Row>,
-    /// Per tier: prices up to each step.
-    sums: Vec<Vec<f64>>,
+    /// Per tier and parts: prices up to each step.
+    sums: Vec<[Vec<f64>; PARTS + 1]>,
+}
+
+/// What a choice counts for.
+fn weight(choice: &Choice, parts: usize) -> f64 {
+    match parts.checked_sub(1) {
+        None => choice.size as f64,
+        Some(at) => f64::from(choice.parts[at]),
+    }
 }
 
 impl<'a, 'b> Ascent<'a, 'b> {
     fn new(case: &'a Case<'b>) -> Self {
         let mut rows = Vec::new();
         for tier in case.problem.tiers() {
-            let capacity = case.problem.space(tier).capacity.get() as f64;
-            let row = |step| Row { tier, step, capacity, price: 0.0, excess: 0.0, direction: 0.0 };
-            rows.extend(case.telling(tier).into_iter().map(row));
+            let steps = case.telling(tier);
+            for parts in 0..=PARTS {
+                let bytes = case.problem.space(tier).capacity.get();
+                let capacity = if parts == 0 { bytes as f64 } else { parts as f64 };
+                let row = |&step: &usize| Row {
+                    tier,
+                    step,
+                    parts,
+                    capacity,
+                    price: 0.0,
+                    excess: 0.0,
+                    direction: 0.0,
+                };
+                rows.extend(steps.iter().map(row));
+            }
         }
-        let sums = vec![vec![0.0; case.problem.duration() + 1]; case.problem.spaces().len()];
+        let line = || vec![0.0; case.problem.duration() + 1];
+        let sums = (0..case.problem.spaces().len()).map(|_| std::array::from_fn(|_| line())).collect();
         Self { case, rows, sums }
     }
 
@@ -116,48 +142,52 @@ impl<'a, 'b> Ascent<'a, 'b> {
     /// The bound of the prices; finds the excess they leave.
     fn evaluate(&mut self) -> f64 {
         let case = self.case;
-        for line in &mut self.sums {
+        for line in self.sums.iter_mut().flatten() {
             line.fill(0.0);
         }
         let mut value = 0.0;
         for row in &self.rows {
-            self.sums[row.tier.index()][row.step + 1] = row.price;
+            self.sums[row.tier.index()][row.parts][row.step + 1] = row.price;
             value -= row.price * row.capacity;
         }
-        for line in &mut self.sums {
-            for step in 1..line.len() {
-                line[step] += line[step - 1];
-            }
-        }
-        let mut change = vec![vec![0.0f64; case.problem.duration() + 1]; case.problem.spaces().len()];
+        self.sums.iter_mut().flatten().for_each(|line| add_up(line));
+        let line = || vec![0.0f64; case.problem.duration() + 1];
+        let mut change: Vec<[Vec<f64>; PARTS + 1]> =
+            (0..case.problem.spaces().len()).map(|_| std::array::from_fn(|_| line())).collect();
         for (at, options) in case.options.iter().enumerate() {
             let one = &case.problem.tensors()[at];
-            let mut least: Option<(f64, usize, f64)> = None;
+            let mut least: Option<(f64, &Choice)> = None;
             for choice in options {
-                let (tier, size) = (choice.tier.index(), choice.size as f64);
-                let sums = &self.sums[tier];
-                let all = choice.cost as f64 + size * (sums[one.upper] - sums[one.lower]);
-                if least.is_none_or(|(least, ..)| all < least) {
-                    least = Some((all, tier, size));
+                let sums = &self.sums[choice.tier.index()];
+                let pays =
+                    |parts: usize| weight(choice, parts) * (sums[parts][one.upper] - sums[parts][one.lower]);
+                let all = choice.cost as f64 + (0..=PARTS).map(pays).sum::<f64>();
+                if least.is_none_or(|(least, _)| all < least) {
+                    least = Some((all, choice));
                 }
             }
-            if let Some((all, tier, size)) = least {
+            if let Some((all, choice)) = least {
                 value += all;
-                change[tier][one.lower] += size;
-                change[tier][one.upper] -= size;
+                for (parts, line) in change[choice.tier.index()].iter_mut().enumerate() {
+                    line[one.lower] += weight(choice, parts);
+                    line[one.upper] -= weight(choice, parts);
+                }
             }
         }
-        for line in &mut change {
-            for step in 1..line.len() {
-                line[step] += line[step - 1];
-            }
-        }
+        change.iter_mut().flatten().for_each(|line| add_up(line));
         for row in &mut self.rows {
-            row.excess = change[row.tier.index()][row.step] / row.capacity - 1.0;
+            row.excess = change[row.tier.index()][row.parts][row.step] / row.capacity - 1.0;
             if row.price <= 0.0 && row.excess < 0.0 {
                 row.excess = 0.0;
             }
         }
         value
+    }
+}
+
+/// Sums up to each place.
+fn add_up(line: &mut [f64]) {
+    for step in 1..line.len() {
+        line[step] += line[step - 1];
     }
 }

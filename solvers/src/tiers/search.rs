@@ -13,7 +13,7 @@
 //! Sets of tensors that a tier cannot hold although their bytes fit at every step are *cuts*: a state knows of each cut that has
 //! begun whether all of it so far lies in that tier.
 
-use super::case::{Case, Choice};
+use super::case::{Case, Choice, PARTS};
 use plimsoll_model::tiers::{PRICE_UNIT, TierPrice};
 use plimsoll_model::{Budget, TierId};
 
@@ -34,11 +34,20 @@ pub(super) struct Found {
 }
 
 /// Bytes of tensors that are alive in a tier that is not free, and end together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 struct Held {
     tier: u8,
     upper: u32,
     size: u64,
+    /// What they count for in parts: matters to bounds only.
+    parts: [u32; PARTS],
+}
+
+impl Held {
+    /// What is all that matters to what may follow.
+    fn key(&self) -> (u8, u32, u64) {
+        (self.tier, self.upper, self.size)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -68,11 +77,17 @@ struct Turn {
     is_last: bool,
 }
 
+/// A choice as it is held.
+fn held(choice: &Choice, upper: usize) -> Held {
+    let tier = choice.tier.index() as u8;
+    Held { tier, upper: upper as u32, size: choice.size, parts: choice.parts }
+}
+
 /// Runs over one case with fixed prices.
 pub(super) struct Search<'a> {
     case: &'a Case<'a>,
-    /// Per tier: prices up to each step.
-    paid: Vec<Vec<i128>>,
+    /// Per tier, by bytes and by parts where they pay: prices up to each step.
+    paid: Vec<Vec<(usize, Vec<i128>)>>,
     /// Per place in the order: the least of time and price of all from there on.
     rest: Vec<i128>,
     /// Per step: what all room from there on brings in.
@@ -84,13 +99,19 @@ impl<'a> Search<'a> {
     pub fn new(case: &'a Case<'a>, prices: &[TierPrice]) -> Self {
         let problem = case.problem;
         let duration = problem.duration();
-        let mut paid = vec![vec![0i128; duration + 1]; problem.spaces().len()];
+        let mut paid: Vec<Vec<(usize, Vec<i128>)>> = vec![Vec::new(); problem.spaces().len()];
         let mut income = vec![0i128; duration + 1];
         for one in prices {
-            paid[one.tier.index()][one.step + 1] = i128::from(one.price);
-            income[one.step] += i128::from(one.price) * i128::from(problem.space(one.tier).capacity.get());
+            let (lines, parts) = (&mut paid[one.tier.index()], one.parts as usize);
+            let at = lines.iter().position(|(own, _)| *own == parts).unwrap_or_else(|| {
+                lines.push((parts, vec![0; duration + 1]));
+                lines.len() - 1
+            });
+            lines[at].1[one.step + 1] = i128::from(one.price);
+            let bytes = i128::from(problem.space(one.tier).capacity.get());
+            income[one.step] += i128::from(one.price) * if parts == 0 { bytes } else { parts as i128 };
         }
-        for line in &mut paid {
+        for (_, line) in paid.iter_mut().flatten() {
             for step in 0..duration {
                 line[step + 1] += line[step];
             }
@@ -103,7 +124,7 @@ impl<'a> Search<'a> {
         for (place, &at) in case.order.iter().enumerate().rev() {
             let one = &problem.tensors()[at];
             let all = |choice: &Choice| {
-                let pays = search.pays(choice.tier.index(), one.lower, one.upper, choice.size);
+                let pays = search.pays(&held(choice, one.upper), one.lower);
                 (i128::from(choice.cost) << PRICE_UNIT) + pays
             };
             let least = case.options[at].iter().map(all).min();
@@ -113,8 +134,13 @@ impl<'a> Search<'a> {
         search
     }
 
-    fn pays(&self, tier: usize, lower: usize, upper: usize, size: u64) -> i128 {
-        i128::from(size) * (self.paid[tier][upper] - self.paid[tier][lower])
+    /// What is held pays from a step on.
+    fn pays(&self, held: &Held, lower: usize) -> i128 {
+        let pays = |(parts, line): &(usize, Vec<i128>)| {
+            let weight = parts.checked_sub(1).map_or(i128::from(held.size), |at| i128::from(held.parts[at]));
+            weight * (line[held.upper as usize] - line[lower])
+        };
+        self.paid[usize::from(held.tier)].iter().map(pays).sum()
     }
 
     /// The step at which the tensor at a place comes alive; the end behind the last.
@@ -125,8 +151,7 @@ impl<'a> Search<'a> {
 
     fn bound(&self, place: usize, cost: u64, held: &[Held]) -> i128 {
         let step = self.step(place);
-        let pays =
-            held.iter().map(|one| self.pays(usize::from(one.tier), step, one.upper as usize, one.size));
+        let pays = held.iter().map(|one| self.pays(one, step));
         (i128::from(cost) << PRICE_UNIT) + self.rest[place] + pays.sum::<i128>() - self.income[step]
     }
 
@@ -180,10 +205,14 @@ impl<'a> Search<'a> {
                 }
             }
             next.sort_by(|(a, ..), (b, ..)| {
-                let keys = a.held.cmp(&b.held).then_with(|| a.cuts.cmp(&b.cuts));
+                let keys = a.held.iter().map(Held::key).cmp(b.held.iter().map(Held::key));
+                let keys = keys.then_with(|| a.cuts.cmp(&b.cuts));
                 keys.then(a.cost.cmp(&b.cost)).then(a.node.cmp(&b.node))
             });
-            next.dedup_by(|(later, ..), (first, ..)| later.held == first.held && later.cuts == first.cuts);
+            next.dedup_by(|(later, ..), (first, ..)| {
+                later.cuts == first.cuts
+                    && later.held.iter().map(Held::key).eq(first.held.iter().map(Held::key))
+            });
             if next.len() > width {
                 next.sort_by(|(a, ..), (b, ..)| a.bound.cmp(&b.bound).then(a.node.cmp(&b.node)));
                 let least = self.least(next[width].0.bound);
@@ -227,9 +256,12 @@ impl<'a> Search<'a> {
         let mut held: Vec<Held> =
             state.held.iter().copied().filter(|one| one.upper as usize > step).collect();
         if !choice.free && tensor.upper > step {
-            let own = Held { tier, upper: tensor.upper as u32, size: choice.size };
+            let own = self::held(&choice, tensor.upper);
             match held.binary_search_by_key(&(tier, own.upper), |one| (one.tier, one.upper)) {
-                Ok(at) => held[at].size += own.size,
+                Ok(at) => {
+                    held[at].size += own.size;
+                    (0..PARTS).for_each(|part| held[at].parts[part] += own.parts[part]);
+                }
                 Err(at) => held.insert(at, own),
             }
         }

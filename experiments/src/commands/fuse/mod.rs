@@ -19,7 +19,9 @@ const GRAPH: &str = "graph";
 /// Runs the command.
 pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
-    output::check_targets(&[&args.output, &args.graph], &[&args.model.model])?;
+    let mut inputs = output::files_among([args.patterns.as_str(), args.units.as_str()]);
+    inputs.push(&args.model.model);
+    output::check_targets(&[&args.output, &args.graph], &inputs)?;
     let patterns = Patterns::find(&args.patterns).map_err(Failure::input)?;
     let own = args.units == GRAPH;
     let units = if own { None } else { Some(Units::find(&args.units).map_err(Failure::input)?) };

@@ -35,7 +35,10 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     }
     let solver = choose::named(&registry.offsets, args.solver.as_deref().unwrap_or("exact"), "solver")?;
     let outputs = [&args.trace, &args.gantt, &args.instructions, &args.plot, &args.output];
-    output::check_targets(&outputs, &[&args.model.model])?;
+    let times = args.times.as_deref().and_then(std::path::Path::to_str);
+    let mut inputs = output::files_among([Some(args.machine.as_str()), times].into_iter().flatten());
+    inputs.push(&args.model.model);
+    output::check_targets(&outputs, &inputs)?;
     let machine = machine(args)?;
     if args.free_order {
         return free_order::main(args, &machine, limits_of_schedules(args));

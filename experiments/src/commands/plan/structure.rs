@@ -28,7 +28,10 @@ pub fn plan(
 ) -> Result<u8, Failure> {
     let problem = args.problem.unwrap_or(ProblemKind::Offsets);
     let orders = run.order(&import.graph)?;
-    match choose(registry, Some(&args.solver), Some(problem))? {
+    // What is the default of most problems is none of pools.
+    let solver =
+        Some(args.solver.as_str()).filter(|solver| problem != ProblemKind::Pools || *solver != "exact");
+    match choose(registry, solver, Some(problem))? {
         Choice::Offsets(entry) => place(args, import, run, &orders, relation, entry),
         Choice::Scattered(entry) => place(args, import, run, &orders, relation, entry),
         Choice::Pools(entry) => place(args, import, run, &orders, relation, entry),
@@ -129,7 +132,7 @@ impl Report {
     ) -> Self {
         let RelatedPlan { related, outcome, .. } = body;
         // What lies inside an operator can collide too; the body is named first.
-        let safeties: Vec<Safety> = regions.iter().map(|one| one.related.safety(&one.pieces)).collect();
+        let safeties: Vec<&Safety> = regions.iter().map(|one| &one.safety).collect();
         let collision = safeties.iter().rev().find_map(|s| s.in_order.first());
         let collision = collision.or_else(|| safeties.iter().rev().find_map(|s| s.concurrent.first()));
         Self {

@@ -28,12 +28,17 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = named(&registry.placers, &args.placement)?;
     let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("as-in-file"), "order")?;
-    output::check_targets(&[&args.output], &[&args.model.model])?;
+    let mut inputs = output::files_among([args.machine.as_str(), patterns_of(args)]);
+    inputs.push(&args.model.model);
+    output::check_targets(&[&args.output], &inputs)?;
     let machine = TierMachine::find(&args.machine).map_err(Failure::input)?;
-    let patterns = Patterns::find(&args.patterns).map_err(Failure::input)?;
+    let patterns = Patterns::find(patterns_of(args)).map_err(Failure::input)?;
     let import = args.model.read()?;
     let graph = &import.graph;
     let fusion = fusion(args)?;
+    if args.liveness.activations.align != 1 {
+        return Err(Failure::input("--align: the machine says at what multiples tensors lie"));
+    }
     let rule = match fusion {
         FusionArg::None => None,
         FusionArg::Ordinary => Some(UnitRule::Same),
@@ -62,6 +67,10 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     if args.compare { compare(args, &registry.placers, &about) } else { single(args, entry, &about) }
 }
 
+fn patterns_of(args: &TiersArgs) -> &str {
+    args.patterns.as_deref().unwrap_or("default")
+}
+
 /// Inputs and outputs are always among the tensors; where they may live is for the problem to say.
 fn liveness(args: &TiersArgs) -> LivenessOptions {
     let options = args.liveness.options();
@@ -71,11 +80,17 @@ fn liveness(args: &TiersArgs) -> LivenessOptions {
 
 fn fusion(args: &TiersArgs) -> Result<FusionArg, Failure> {
     match (args.fusion, &args.order) {
-        (None, None) => Ok(FusionArg::CrossUnit),
-        (None, Some(_)) => Ok(FusionArg::None),
         (Some(FusionArg::Ordinary | FusionArg::CrossUnit), Some(_)) => {
             Err(Failure::input("--order: groups have an order of their own; use --fusion none with it"))
         }
+        (Some(FusionArg::None), _) if args.patterns.is_some() => {
+            Err(Failure::input("--patterns: nothing is fused with --fusion none"))
+        }
+        (None, Some(_)) if args.patterns.is_some() => {
+            Err(Failure::input("--patterns: nothing is fused with --order"))
+        }
+        (None, None) => Ok(FusionArg::CrossUnit),
+        (None, Some(_)) => Ok(FusionArg::None),
         (Some(fusion), _) => Ok(fusion),
     }
 }
@@ -94,8 +109,12 @@ fn single(args: &TiersArgs, entry: &PlacerEntry, about: &report::About<'_>) -> R
     let limits = if bare { Limits { nodes: Some(nodes), ..given } } else { given };
     let placed = place(&about.case.problem, entry, args.effort.setup(), limits).map_err(refused)?;
     let report = Report::new(about, entry.name, &placed);
-    if let (Some(path), Some(plan)) = (&args.output, &placed.outcome.plan) {
-        output::write_file(path, |file| report::write_plan(&about.case.problem, plan, file))?;
+    match (&args.output, &placed.outcome.plan) {
+        (Some(path), Some(plan)) => {
+            output::write_file(path, |file| report::write_plan(&about.case.problem, plan, file))?;
+        }
+        (Some(_), None) => output::complain("there is no plan, so none is written"),
+        (None, _) => {}
     }
     if args.json {
         output::print_json(&report)?;

@@ -106,7 +106,8 @@ impl Shared {
             "graph        {}: {} operators, {} tensors of {} bytes",
             self.graph, self.operators, self.tensors, self.bytes
         );
-        let _ = writeln!(text, "machine      {}: {}", self.machine, self.about);
+        let colon = if self.about.is_empty() { "" } else { ": " };
+        let _ = writeln!(text, "machine      {}{colon}{}", self.machine, self.about);
         if self.fusion != "none" {
             let share = self.coverage.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
             let _ = writeln!(

@@ -24,7 +24,7 @@ const CHOICES: usize = 3;
 const FULL: u64 = 1_000;
 const EACH: u64 = 10 * FULL;
 const LAST: u64 = FULL;
-const POINTS: u64 = 30 * FULL;
+const POINTS: u64 = 50 * FULL;
 /// What a search costs at least, and what so many steps cost besides.
 const SEARCH: u64 = 10;
 const STEPS: u64 = 200;
@@ -45,13 +45,6 @@ struct Purse {
 }
 
 impl Purse {
-    /// Takes so much, where it is there.
-    fn take(&mut self, price: u64) -> bool {
-        let rest = self.left.checked_sub(price);
-        self.left = rest.unwrap_or(self.left);
-        rest.is_some()
-    }
-
     /// Takes what a search of so many steps costs. Where nodes are not limited, one that ended in time cost nothing more.
     fn pay(&mut self, steps: usize, found: &Scheduled) {
         let share = match self.limits.nodes {
@@ -335,8 +328,8 @@ impl<'a> Search<'a> {
         }
         let mut tighter: Option<Bytes> = None;
         for (nth, entry) in self.exact.clone().into_iter().enumerate() {
-            // Where the first has not settled it, another seldom does, and what it spends is not told by nodes.
-            if nth > 0 && !purse.take(FULL) {
+            // Another than the first takes as long as many of it, and seldom finds more: it is asked what the plain command asks it.
+            if nth > 0 && !(set.is_empty() && capacity == self.machine.capacity) {
                 break;
             }
             self.tried += 1;

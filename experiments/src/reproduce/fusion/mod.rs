@@ -1,6 +1,7 @@
 //! Operator fusion across processing units (SOURCES S3): what it covers, and what the printed numbers amount to.
 
 mod coverage;
+mod estimate;
 mod times;
 
 use super::{Context, ReproduceError, Reproduction};
@@ -12,7 +13,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError>
     coverage::yolo(context, &mut found)?;
     coverage::subgraphs(context, &mut found)?;
     coverage::greedy(context, &mut found)?;
-    // What the described platform would take, estimated here, has its place before what was measured there.
+    estimate::platform(context, &mut found)?;
     times::ablation(&mut found);
     times::performance(&mut found);
     times::clock(&mut found);

@@ -5,13 +5,13 @@ use crate::report::table::{Align, Table};
 
 /// Seconds of one network in table 1: baseline, algorithm, hardware, both.
 #[derive(Clone, Copy, Debug)]
-struct Measured {
-    network: &'static str,
-    inference: [f64; 4],
+pub(super) struct Measured {
+    pub network: &'static str,
+    pub inference: [f64; 4],
     total: [f64; 4],
 }
 
-const TABLE_1: [Measured; 2] = [
+pub(super) const TABLE_1: [Measured; 2] = [
     Measured {
         network: "YOLOX-Nano",
         inference: [1.135, 0.482, 1.130, 0.424],
