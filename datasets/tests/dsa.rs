@@ -212,6 +212,10 @@ fn slips_are_refused_with_file_and_item() {
         let told = read(&changed(pointer, to.clone())).unwrap_err();
         assert!(told.starts_with("p.json: ") && told.contains(message), "{pointer}: {told}");
     }
+}
+
+#[test]
+fn wrong_members_and_broken_files_are_refused() {
     let mut more = example();
     at(&mut more, "/problem/buffers/0").as_object_mut().unwrap().insert("bank".to_owned(), json!(1));
     assert_eq!(read(&more).unwrap_err(), "p.json: problem.buffers[0]: unknown member 'bank'");
@@ -315,7 +319,7 @@ fn odd_names_are_made_ids() {
 #[test]
 fn csv_to_json_to_csv_keeps_everything() {
     for seed in 0..200 {
-        let mut instances: Vec<Instance> = (0..1 + seed % 3)
+        let mut instances: Vec<Instance> = (0..=seed % 3)
             .map(|k| {
                 let made = small_instance(
                     SmallParams::with_features((seed % 7) as usize, seed / 3),

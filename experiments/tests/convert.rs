@@ -86,6 +86,7 @@ fn what_makes_no_sense_is_refused() {
     refuses(&["x.csv", "--layout", "l", "-o", "o"], &["--layout goes with the JSON document"]);
     refuses(&["k.json", "-o", "o.csv"], &["o.csv: k.json has 2 pools; give a folder"]);
     refuses(&["k.json", "--layout", "mat.csv", "-o", "o.json"], &["pool 'Vec' has buffers, but no --layout"]);
+    refuses(&["k.json", "--layout", "none.csv", "-o", "o.json"], &["none.csv: "]);
     refuses(&["k.json", "--layout", "x.csv", "-o", "o.json"], &["it fits none of the pools of k.json"]);
     let twice = ["k.json", "--layout", "mat.csv", "--layout", "2=mat.csv", "-o", "o.json"];
     refuses(&twice, &["pool 'Mat' has a layout already"]);

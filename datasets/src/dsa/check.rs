@@ -39,7 +39,7 @@ impl Document {
         if !buffer.pools.contains(&pool) {
             complain(format!("pool {} is none of its own", self.pools[pool].label()));
         }
-        if place.offset.get() % buffer.alignment.get() != 0 {
+        if !place.offset.get().is_multiple_of(buffer.alignment.get()) {
             complain(format!("offset {} is no multiple of {}", place.offset, buffer.alignment));
         }
         let (begin, end) = (place.offset.get(), place.offset.get().saturating_add(buffer.size.get()));

@@ -83,13 +83,6 @@ impl Document {
     /// Who is colocated, and where everyone goes.
     fn groups(&self, notes: &mut Vec<String>) -> Result<(Vec<Group>, Vec<usize>), DsaError> {
         let mut parent: Vec<usize> = (0..self.buffers.len()).collect();
-        fn root(parent: &mut [usize], mut at: usize) -> usize {
-            while parent[at] != at {
-                parent[at] = parent[parent[at]];
-                at = parent[at];
-            }
-            at
-        }
         for &(a, b) in &self.colocations {
             let (a, b) = (root(&mut parent, a), root(&mut parent, b));
             // The first of the file stays the root.
@@ -288,6 +281,15 @@ struct GroupPairs {
 struct Made {
     builder: InstanceBuilder,
     safe_only: Vec<String>,
+}
+
+/// The one that stands for all colocated with `at`; shortens the way for the next.
+fn root(parent: &mut [usize], mut at: usize) -> usize {
+    while parent[at] != at {
+        parent[at] = parent[parent[at]];
+        at = parent[at];
+    }
+    at
 }
 
 /// The steps at which any of them is alive.

@@ -187,6 +187,7 @@ fn layouts(
 
 /// The one pool whose buffers a layout places.
 fn fitting(file: &Path, path: &Path, split: &Split) -> Result<(usize, Layout), Failure> {
+    std::fs::metadata(file).map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
     let mut fits = Vec::new();
     let mut error = None;
     for (at, pool) in split.pools.iter().enumerate() {
