@@ -54,7 +54,9 @@ pub use patent::{PatentDescending, PatentScattered};
 pub use placement::{Abandoned, Arrangement, Fit, place};
 pub use pools::{Classes, PoolChoice, PoolGreedy, pool_bound};
 pub use registry::{OFFSETS, POOLS, SCATTERED};
-pub use spill::{GreedySpill, SPILLING, SpillChoice, cliques_above, greedy_spill, quick_layout, spill_bound};
+pub use spill::{
+    GreedySpill, SPILLING, SpillChoice, all_spilled, cliques_above, greedy_spill, quick_layout, spill_bound,
+};
 pub use tiers::PLACERS;
 pub use two_level::TwoLevel;
 pub use valley::{ValleyFit, ValleyWeights, long_first, valley_fit};

@@ -11,7 +11,7 @@ use crate::report::Run;
 use crate::valley::{ValleyWeights, valley_fit};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Instance, Kind, Layout, LowerBound, Observer, Outcome, SolveError,
-    Solver, Spill, SpillProblem, Spilling, Step, Stop, Witness, excess_cost, sections,
+    Solver, Spill, SpillProblem, Spilling, Step, Stop, Witness, sections,
 };
 use std::cmp::Ordering;
 
@@ -95,22 +95,39 @@ impl Solver<Spilling> for GreedySpill {
         budget: &mut Budget,
         observer: &mut dyn Observer<Spilling>,
     ) -> Result<Outcome<Spill>, SolveError> {
-        let (bound, capacity) = (spill_bound(problem), Some(problem.total()));
-        let run = Run::new(problem, capacity, bound, budget, observer);
-        Ok(run.conclude_single(greedy_spill(problem, self.choice, budget), budget))
+        let (bound, capacity) = (spill_bound(problem, budget), Some(problem.total()));
+        let mut run = Run::new(problem, capacity, bound, budget, observer);
+        if let Some(all) = all_spilled(problem) {
+            run.offer(all);
+        }
+        let everyone: Vec<BufferId> = problem.instance().ids().collect();
+        if let Ok(Some(spill)) = greedy_spill(problem, self.choice, &everyone, budget) {
+            run.offer(spill);
+        }
+        let stop = run.enough(budget).or_else(|| budget.check()).unwrap_or(Stop::Completed);
+        Ok(run.conclude(stop, budget))
     }
 }
 
-/// What the rule finds; none where what may not be spilled does not fit by any placement tried.
+/// Nothing stays, where everything may go.
+pub fn all_spilled(problem: &SpillProblem) -> Option<Spill> {
+    let instance = problem.instance();
+    let may_go = |id: BufferId| problem.traffic(id).is_some();
+    instance.ids().all(may_go).then(|| Spill::new(vec![None; instance.len()]))
+}
+
+/// What the rule finds from the start on that these stay; none where what may not be spilled does not fit by any placement
+/// tried.
 ///
 /// # Errors
 /// Why the budget ended before anything was found.
 pub fn greedy_spill(
     problem: &SpillProblem,
     choice: SpillChoice,
+    stays: &[BufferId],
     budget: &mut Budget,
 ) -> Result<Option<Spill>, Stop> {
-    let mut greedy = Greedy::new(problem, choice);
+    let mut greedy = Greedy::new(problem, choice, stays);
     if problem.instance().exclusions().is_empty() && !greedy.below_capacity(budget)? {
         return Ok(None);
     }
@@ -120,15 +137,42 @@ pub fn greedy_spill(
 }
 
 /// The best bound that one set of buffers in mutual conflict gives: sections, or cliques in them where there are exclusions.
-/// O(sections x k^2) for k buffers alive.
-pub fn spill_bound(problem: &SpillProblem) -> LowerBound {
+/// O(sections x k log k) for k buffers alive, as far as time allows.
+pub fn spill_bound(problem: &SpillProblem, budget: &mut Budget) -> LowerBound {
     let mut best = LowerBound::trivial();
     for buffers in cliques_above(problem) {
-        if let Ok(value) = excess_cost(problem, &buffers) {
-            best.raise(LowerBound::new(value, Witness::Excess { buffers }));
+        if budget.check().is_some() {
+            break;
+        }
+        let value = cheapest_cover(problem, &buffers);
+        if value > best.value {
+            best = LowerBound::new(value, Witness::Excess { buffers });
         }
     }
     best
+}
+
+/// The least traffic, parts of buffers allowed, of taking from a clique what it has above the capacity: the cheapest bytes first. One
+/// byte more than all traffic where that is not enough.
+fn cheapest_cover(problem: &SpillProblem, buffers: &[BufferId]) -> Bytes {
+    let size = |id: BufferId| u128::from(problem.instance().buffer(id).size().get());
+    let all: u128 = buffers.iter().map(|&id| size(id)).sum();
+    let mut excess = all.saturating_sub(u128::from(problem.capacity().get()));
+    // Bytes freed, which is no more than the excess, and their price.
+    let offer = |&id: &BufferId| Some((size(id).min(excess), u128::from(problem.traffic(id)?.get())));
+    let mut offers: Vec<(u128, u128)> = buffers.iter().filter_map(offer).collect();
+    offers.sort_by(|(a, a_price), (b, b_price)| (a_price * b).cmp(&(b_price * a)).then(a.cmp(b)));
+    let mut cost = 0;
+    for (freed, price) in offers {
+        if excess == 0 {
+            break;
+        }
+        let taken = freed.min(excess);
+        cost += (price * taken).div_ceil(freed);
+        excess -= taken;
+    }
+    let beyond = u128::from(problem.total().get()) + 1;
+    Bytes::new(u64::try_from(if excess > 0 { beyond } else { cost }).unwrap_or(u64::MAX))
 }
 
 /// Sets of buffers in mutual conflict that exceed the capacity, in order of time: of every section all, or where some of them are
@@ -170,8 +214,8 @@ pub fn quick_layout(instance: &Instance, budget: &mut Budget) -> Result<Layout, 
         if fits(&best) || budget.spend(instance.len() as u64).is_some() {
             break;
         }
-        let below = Some(best.peak(instance));
-        if arrangement.run(&order.of(instance), fit, below, &mut Budget::unlimited()).is_ok()
+        let (below, mut limits) = (Some(best.peak(instance)), budget.part(None, None));
+        if arrangement.run(&order.of(instance), fit, below, &mut limits).is_ok()
             && let Some(layout) = arrangement.layout()
         {
             best = layout;
@@ -192,7 +236,7 @@ struct Greedy<'a> {
 }
 
 impl<'a> Greedy<'a> {
-    fn new(problem: &'a SpillProblem, choice: SpillChoice) -> Self {
+    fn new(problem: &'a SpillProblem, choice: SpillChoice, stays: &[BufferId]) -> Self {
         let instance = problem.instance();
         let ends = |id: BufferId| instance.buffer(id).lifespan().intervals().iter();
         let mut steps: Vec<Step> =
@@ -201,7 +245,12 @@ impl<'a> Greedy<'a> {
         steps.dedup();
         let load = vec![0; steps.len()];
         let mut greedy = Self { problem, choice, stays: vec![false; instance.len()], steps, load };
-        instance.ids().for_each(|id| greedy.set(id, true));
+        let fixed = instance.ids().filter(|&id| problem.traffic(id).is_none());
+        for id in stays.iter().copied().chain(fixed) {
+            if !greedy.stays[id.index()] {
+                greedy.set(id, true);
+            }
+        }
         greedy
     }
 

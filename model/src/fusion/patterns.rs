@@ -120,6 +120,10 @@ impl Patterns {
                 text: line.trim().to_owned(),
             })?;
         }
+        if reader.patterns.is_empty() {
+            let (reason, text) = ("no pattern in it".to_owned(), String::new());
+            return Err(PatternError::Line { file: file.to_owned(), line: 1, reason, text });
+        }
         Ok(Self(reader.patterns))
     }
 

@@ -96,6 +96,17 @@ impl Cover {
         self.rows.push(Row { items, most });
     }
 
+    /// Numbers in all rows.
+    #[cfg(feature = "ilp")]
+    pub fn entries(&self) -> usize {
+        self.rows.iter().map(|row| row.items.len()).sum()
+    }
+
+    /// Whether every row is kept where all go that may.
+    pub fn is_possible(&self) -> bool {
+        self.rows.iter().all(|row| row_cost(row, &self.costs) < u64::MAX)
+    }
+
     /// What it costs that the others go.
     #[cfg(feature = "ilp")]
     pub fn cost(&self, stays: &[bool]) -> u64 {
@@ -113,10 +124,10 @@ impl Cover {
 
     /// The least cost below `limit`. A node is a state looked at.
     pub fn least(&self, limit: u64, budget: &mut Budget) -> Covered {
-        let diagram = Diagram::new(self);
-        if diagram.tail[0] == u64::MAX {
+        if !self.is_possible() {
             return Covered { bound: None, stays: None, stop: None };
         }
+        let diagram = Diagram::new(self);
         let mut search = Search { diagram: &diagram, best: limit, stays: None, open: BinaryHeap::new() };
         let stop = search.run(budget);
         let open = search.open.peek().map_or(u64::MAX, |one| one.bound);

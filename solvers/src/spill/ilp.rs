@@ -5,14 +5,23 @@
 //! sum of weight x_b >= sum of weights - most          for every row
 //! minimise sum of traffic x_b
 //! ```
+//!
+//! Rows are divided by their right side. `HiGHS` takes coefficients of 1e-9 and less for zero, which would make a row stricter than it
+//! is; they are raised, which only weakens it. Whether anything is possible at all is decided in whole numbers, whatever it says.
 
 use super::cover::{Cover, Covered};
 use crate::ilp::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
-use plimsoll_model::{Budget, Setup, SolveError, gcd};
+use plimsoll_model::{Budget, Setup, SolveError, Stop, gcd};
 
 const NAME: &str = "ilp";
+
+/// More numbers in rows are declined: `HiGHS` would look at no clock while it reads them.
+pub(super) const MOST_ENTRIES: usize = 1_000_000;
+
+/// The least coefficient.
+const LEAST: f64 = 1e-7;
 
 /// The least cost below `limit`. A node is one of branch and bound.
 pub(super) fn least(
@@ -21,6 +30,14 @@ pub(super) fn least(
     setup: Setup,
     budget: &mut Budget,
 ) -> Result<Covered, SolveError> {
+    if !cover.is_possible() {
+        return Ok(Covered { bound: None, stays: None, stop: None });
+    }
+    let entries = cover.entries();
+    if entries > MOST_ENTRIES {
+        let reason = format!("{entries} entries of rows are more than {MOST_ENTRIES}");
+        return Err(SolveError::Unsupported { solver: NAME, reason });
+    }
     let unit = cover.costs.iter().flatten().fold(0, |unit, &cost| gcd(unit, cost)).max(1);
     let most = i64::try_from(limit / unit).unwrap_or(i64::MAX);
     let scale = Scale { most, unit: 1.0 / full(most) };
@@ -28,7 +45,8 @@ pub(super) fn least(
     let answer = solve(NAME, setup, limits, scale, None, |_| build(cover, unit, most))?;
     budget.spend(answer.nodes.max(1));
     if answer.end == End::Infeasible {
-        return Ok(Covered { bound: None, stays: None, stop: None });
+        // It is not: letting everything go that may is an answer.
+        return Ok(Covered { bound: Some(0), stays: None, stop: Some(Stop::TimeLimit) });
     }
     let stays: Option<Vec<bool>> =
         answer.values.map(|values| values[..cover.buffers.len()].iter().map(|&value| value < 0.5).collect());
@@ -36,7 +54,7 @@ pub(super) fn least(
     let proved = believed(answer.bound, most).map_or(0, |units| (units.max(0) as u64).saturating_mul(unit));
     let bound = Some(proved.min(limit).min(value.unwrap_or(u64::MAX)));
     let stop = match answer.end {
-        End::Stopped(why) => Some(why.unwrap_or(plimsoll_model::Stop::TimeLimit)),
+        End::Stopped(why) => Some(why.unwrap_or(Stop::TimeLimit)),
         _ => None,
     };
     Ok(Covered { bound, stays: stays.filter(|_| value.is_some_and(|value| value < limit)), stop })
@@ -67,11 +85,8 @@ fn build(cover: &Cover, unit: u64, most: i64) -> HighsProblem {
         if excess > 0 {
             // A row in shares of what has to go, as errors allowed are absolute; more than all of it is worth no more.
             let room = excess as f64;
-            let sum: Expression = row
-                .items
-                .iter()
-                .map(|&(at, weight)| goes[at] * (u128::from(weight).min(excess) as f64 / room))
-                .sum();
+            let share = |weight: u64| (u128::from(weight).min(excess) as f64 / room).max(LEAST);
+            let sum: Expression = row.items.iter().map(|&(at, weight)| goes[at] * share(weight)).sum();
             model.add_constraint(constraint!(sum >= 1.0));
         }
     }

@@ -14,7 +14,7 @@ mod irreducible;
 pub use irreducible::{Fits, Irreducible, fits, irreducible};
 
 use cover::{Cover, Covered};
-use plimsoll_heuristics::{SpillChoice, greedy_spill, spill_bound};
+use plimsoll_heuristics::{SpillChoice, all_spilled, greedy_spill, spill_bound};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Kind, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Spill,
     SpillProblem, Spilling, Stats, Stop, Witness, check_spill,
@@ -45,6 +45,11 @@ const PATIENCE: u64 = 50_000;
 /// States of diagrams before the integer program takes over.
 #[cfg(feature = "ilp")]
 const STATES: u64 = 200_000;
+
+/// Parts of the time left for a quick answer, for a cover, for placing what stays.
+const GREEDY: f64 = 0.1;
+const COVERING: f64 = 0.75;
+const PLACING: f64 = 0.8;
 
 /// Who solves the cover.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +85,9 @@ impl SpillSolver {
         if first.stop != Some(Stop::NodeLimit) || !goes_on {
             return Ok(first);
         }
+        if cover.entries() > ilp::MOST_ENTRIES {
+            return Ok(cover.least(limit, budget));
+        }
         let found = first.stays.as_ref().map_or(limit, |stays| cover.cost(stays).min(limit));
         let second = ilp::least(cover, found, self.setup, budget)?;
         first.bound = first.bound.max(second.bound);
@@ -106,13 +114,15 @@ impl Solver<Spilling> for SpillSolver {
         observer: &mut dyn Observer<Spilling>,
     ) -> Result<Outcome<Spill>, SolveError> {
         let before = budget.nodes();
-        let bound = spill_bound(problem);
+        let bound = spill_bound(problem, budget);
         observer.bound(&bound);
         let mut rounds = Rounds { problem, observer, best: None, bound, stats: Stats::default() };
-        for choice in [SpillChoice::Area, SpillChoice::AreaPerTraffic] {
-            if let Ok(Some(spill)) = greedy_spill(problem, choice, budget) {
-                rounds.offer(spill);
-            }
+        if let Some(all) = all_spilled(problem) {
+            rounds.offer(all);
+        }
+        let everyone: Vec<BufferId> = problem.instance().ids().collect();
+        for choice in [SpillChoice::AreaPerTraffic, SpillChoice::Area] {
+            rounds.greedy(choice, &everyone, budget);
         }
         let stop = rounds.run(self, budget)?;
         let Rounds { best, bound, mut stats, .. } = rounds;
@@ -137,6 +147,18 @@ impl Rounds<'_> {
         if better && check_spill(self.problem, &spill).is_empty() {
             self.observer.incumbent(&spill, traffic);
             self.best = Some((spill, traffic));
+        }
+    }
+
+    /// A quick answer from the start on that these stay, in a part of what is left.
+    fn greedy(&mut self, choice: SpillChoice, stays: &[BufferId], budget: &mut Budget) {
+        let time = budget.time_left().map(|time| time.mul_f64(GREEDY));
+        let nodes = budget.nodes_left().map(|nodes| (nodes as f64 * GREEDY) as u64);
+        let mut part = budget.part(nodes, time);
+        let found = greedy_spill(self.problem, choice, stays, &mut part);
+        budget.spend(part.nodes());
+        if let Ok(Some(spill)) = found {
+            self.offer(spill);
         }
     }
 
@@ -166,7 +188,7 @@ impl Rounds<'_> {
             }
             // Below the best, so that equally cheap covers are not tried for nothing.
             let limit = self.best.as_ref().map_or(beyond, |(_, best)| best.get());
-            let mut part = budget.part(None, budget.time_left().map(|time| time.mul_f64(0.6)));
+            let mut part = budget.part(None, budget.time_left().map(|time| time.mul_f64(COVERING)));
             let covered = solver.least(&cover, limit, &mut part)?;
             budget.spend(part.nodes());
             self.stats.count("covers", 1);
@@ -200,7 +222,7 @@ impl Rounds<'_> {
         budget: &mut Budget,
     ) -> Result<Option<Stop>, SolveError> {
         let instance = self.problem.instance();
-        let half = budget.time_left().map(|time| time / 2);
+        let half = budget.time_left().map(|time| time.mul_f64(PLACING));
         let mut part = budget.part(budget.nodes_left().map(|nodes| nodes / 2), half);
         let decided = fits(&instance.induced(kept), solver.setup, &mut part)?;
         budget.spend(part.nodes());
@@ -214,7 +236,11 @@ impl Rounds<'_> {
                 self.stats.count("sets that do not fit", 1);
                 cover.cut(&core.buffers);
             }
-            Fits::Unknown(stop) => return Ok(Some(budget.check().unwrap_or(stop))),
+            Fits::Unknown(stop) => {
+                // Nobody knows; somewhat less will do.
+                self.greedy(SpillChoice::AreaPerTraffic, kept, budget);
+                return Ok(Some(budget.check().unwrap_or(stop)));
+            }
         }
         Ok(None)
     }

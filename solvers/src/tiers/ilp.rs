@@ -153,6 +153,10 @@ impl TierIlp {
         let answer = answer?;
         stats.nodes += answer.nodes;
         budget.spend(answer.nodes);
+        if answer.end == End::Infeasible && known.value() < u64::MAX && known.cuts.is_empty() {
+            // There is a plan: its arithmetic has failed.
+            return Ok(Round::Over(Some(Stop::TimeLimit)));
+        }
         if answer.end == End::Infeasible {
             known.searched(u64::MAX);
             return Ok(Round::Over(None));

@@ -71,6 +71,7 @@ pub(super) fn compare(args: &SpillArgs, registry: &Registry, input: &Input) -> R
             seed: args.effort.seed,
         });
     }
+    contradiction(&rows)?;
     let bound = rows.iter().map(|row| row.lower_bound).max().unwrap_or(0);
     for row in &mut rows {
         row.gap_percent = row.traffic.and_then(|traffic| gap_percent(Bytes::new(traffic), Bytes::new(bound)));
@@ -95,6 +96,18 @@ pub(super) fn compare(args: &SpillArgs, registry: &Registry, input: &Input) -> R
         all if all.iter().any(|claim| matches!(claim, Claim::Optimal | Claim::Feasible)) => ANSWERED,
         _ => NOTHING_FOUND,
     })
+}
+
+/// Nobody may find less than another one proves impossible.
+fn contradiction(rows: &[Row]) -> Result<(), Failure> {
+    let least = rows.iter().filter_map(|row| Some((row.traffic?, row.solver))).min();
+    let most = rows.iter().map(|row| (row.lower_bound, row.solver)).max();
+    match (least, most) {
+        (Some((found, who)), Some((bound, other))) if found < bound => Err(Failure::internal(format!(
+            "{who} moves {found} bytes, {other} proves that nobody moves fewer than {bound}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn table(rows: &[Row]) -> String {

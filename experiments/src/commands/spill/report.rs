@@ -2,7 +2,7 @@
 
 use super::Input;
 use crate::cli::SpillArgs;
-use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, Spill, SpillProblem, load};
+use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, Spill, SpillProblem, Witness, load};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::report::{assumptions, gap_percent, percent};
 use plimsoll::spill::Capacity;
@@ -123,6 +123,9 @@ pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
             let reason = &short.reason;
             let (count, open) = (reason.buffers.len(), reason.doubtful.len());
             let what = match (count, open) {
+                (1, _) if matches!(reason.bound.witness, Witness::Fixed { .. }) => {
+                    "1 buffer is fixed too high".to_owned()
+                }
                 (1, _) => "1 buffer is too large".to_owned(),
                 (_, 0) => format!("{count} buffers do not fit together, but without any one of them they do"),
                 _ => format!(
@@ -202,7 +205,10 @@ impl Report {
         match self.traffic {
             Some(traffic) => {
                 let bytes: u64 = self.spilled.iter().map(|gone| gone.size).sum();
-                rows.push(("spilled", format!("{} buffers of {bytes} bytes", self.spilled.len())));
+                rows.push((
+                    "spilled",
+                    format!("{} of {} buffers, {bytes} bytes", self.spilled.len(), self.buffers),
+                ));
                 rows.push(("traffic", format!("{traffic} bytes")));
                 rows.push(("on chip", format!("{} bytes", self.on_chip.unwrap_or(0))));
             }

@@ -22,6 +22,11 @@ pub(super) fn read(path: &Path, instance: &Instance, traffic: &mut [Option<Bytes
         headers.iter().position(|header| header.eq_ignore_ascii_case(name)).ok_or_else(missing)
     };
     let (id, bytes) = (column("id")?, column("traffic")?);
+    for name in ["id", "traffic"] {
+        if headers.iter().filter(|header| header.eq_ignore_ascii_case(name)).count() > 1 {
+            return Err(Failure::input(format!("{shown}: column '{name}' twice")));
+        }
+    }
     let known: HashMap<&str, BufferId> = instance.ids().map(|id| (instance.buffer(id).name(), id)).collect();
     let mut seen = vec![false; instance.len()];
     for record in reader.records() {
