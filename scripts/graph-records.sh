@@ -165,10 +165,11 @@ if wanted overlap; then
     fi
 fi
 
-# Every model and the networks of S3 on every machine with tiers: all placements.
+# Every model and the three networks of S3 on every machine with tiers: all placements.
 tiers_record() {
     begin_record "$prefix-tiers"
     graphs_of_families <<'FAMILIES'
+vgg16
 yolov5s --param int8=1
 yolox-nano --param int8=1
 FAMILIES
@@ -179,8 +180,8 @@ FAMILIES
         done
     done
     awk -f scripts/tiers.awk "$out/rows.csv" >"$out/summary.md"
-    describe Tiers "Made by \`scripts/results.sh tiers\`: \`plimsoll tiers MODEL --machine MACHINE --compare --time-limit 30\` on the two networks of
-SOURCES S3, generated with elements of 8 bits, and, where there are, on the ONNX (batch 1) and TFLite models of the corpora, on all
+    describe Tiers "Made by \`scripts/results.sh tiers\`: \`plimsoll tiers MODEL --machine MACHINE --compare --time-limit 30\` on the three networks of
+SOURCES S3, generated (the YOLO ones with elements of 8 bits), and, where there are, on the ONNX (batch 1) and TFLite models of the corpora, on all
 machines that are built in. Operators fused across units, tensors with addresses. One thread." \
         "| \`rows.csv\` | one row per model, machine and placement: transfer time, bounds, gap, claim, traffic, seconds |
 | \`summary.md\` | one line per model and machine, from the rows |" \

@@ -50,6 +50,7 @@
 //! | [`measure`] | schedules run on this machine, against what was predicted |
 //! | [`external`] | anybody's binary, the same way |
 //! | [`reproduce`] | published results, computed again |
+//! | [`mod@sweep`] | many runs described by one file, each in a process of its own |
 //! | [`report`] | tables, rows, summaries, maps |
 
 pub use plimsoll_datasets as datasets;
@@ -72,6 +73,7 @@ pub mod run;
 pub mod spill;
 pub mod structure;
 pub mod suite;
+pub mod sweep;
 pub mod tiers;
 
 pub use registry::{LeftOut, Registry, left_out, registry};

@@ -134,8 +134,17 @@ impl MemoryMeter {
 
 /// `VmHWM` of a process, bytes.
 pub(crate) fn high_water_mark(process: &str) -> Option<u64> {
+    memory(process, "VmHWM:")
+}
+
+/// Resident memory of a process now, bytes.
+pub(crate) fn resident(process: &str) -> Option<u64> {
+    memory(process, "VmRSS:")
+}
+
+fn memory(process: &str, what: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(what))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }

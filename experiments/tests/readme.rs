@@ -33,6 +33,8 @@ fn quoted_commands_print_what_is_quoted() {
     read_instance("example", example.as_bytes(), ReadOptions::default()).unwrap();
     scratch.write("example.12.csv", example);
     scratch.write("net.json", blocks("json")[0]);
+    let sweep = blocks("toml").into_iter().find(|block| block.contains("[[algorithms]]")).unwrap();
+    scratch.write("sweep.toml", sweep);
     let commands = quoted();
     assert!(commands.len() >= 6);
     for (words, expected) in commands {
@@ -104,7 +106,19 @@ fn quoted_targets_and_options_exist() {
         assert!(makefile.contains(&format!("\n{target}:")), "{target}");
     }
     let mut help = String::new();
-    for name in ["solve", "verify", "bench", "import", "order", "plan", "reproduce", "generate", "list"] {
+    for name in [
+        "solve",
+        "verify",
+        "bench",
+        "sweep",
+        "merge",
+        "import",
+        "order",
+        "plan",
+        "reproduce",
+        "generate",
+        "list",
+    ] {
         let output = command(&scratch.path("")).args([name, "--help"]).output().unwrap();
         help.push_str(&Run::from(output).exits(0).stdout);
     }
@@ -133,6 +147,12 @@ fn quoted_targets_and_options_exist() {
         "--joint",
         "--compare",
         "--branches",
+        "--jobs",
+        "--shard",
+        "--dry-run",
+        "--slurm-options",
+        "--no-submit",
+        "--partial",
         "--conflicts",
     ] {
         assert!(README.contains(option) && help.contains(option), "{option}");

@@ -41,6 +41,7 @@ pub mod order;
 mod outcome;
 pub mod overlap;
 mod pairs;
+mod presets;
 pub mod program;
 mod solver;
 mod spill;

@@ -6,6 +6,7 @@ mod graph;
 mod measure;
 mod overlap;
 mod spill;
+mod sweep;
 mod tiers;
 
 pub use data::{ConvertArgs, DatasetsArgs, DatasetsCommand, DatasetsListArgs, DatasetsVerifyArgs};
@@ -16,6 +17,7 @@ pub use graph::{
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
 pub use spill::SpillArgs;
+pub use sweep::{MergeArgs, SweepArgs};
 pub use tiers::{FusionArg, TiersArgs};
 
 use crate::commands;
@@ -52,6 +54,15 @@ enum Command {
     /// Run many algorithms on many instances and compare them with the best proven bound
     #[command(after_help = EXIT_CODES)]
     Bench(BenchArgs),
+    /// Attempt all runs that a file describes, each in a process of its own; go on where it was cut short
+    #[command(after_help = EXIT_CODES)]
+    Sweep(SweepArgs),
+    /// Join the shards of a sweep
+    #[command(after_help = EXIT_CODES)]
+    Merge(MergeArgs),
+    /// Serve runs of a sweep on standard input and output
+    #[command(hide = true)]
+    SweepWorker,
     /// Read a model: its operators, tensors, weights
     #[command(after_help = EXIT_CODES)]
     Import(ImportArgs),
@@ -375,6 +386,9 @@ pub fn main() -> u8 {
         Command::Solve(args) => commands::solve::main(&args),
         Command::Verify(args) => commands::verify::main(&args),
         Command::Bench(args) => commands::bench::main(&args),
+        Command::Sweep(args) => commands::sweep::main(&args),
+        Command::Merge(args) => commands::merge::main(&args),
+        Command::SweepWorker => commands::sweep::worker(),
         Command::Import(args) => commands::import::main(&args),
         Command::Order(args) => commands::order::main(&args),
         Command::Plan(args) => commands::plan::main(&args),
@@ -404,7 +418,8 @@ fn usage(error: &clap::Error) -> u8 {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let command = Cli::command();
-            let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+            let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+            let names: Vec<&str> = shown.map(clap::Command::get_name).collect();
             output::complain(&format!("no command given; commands are {} (see --help)", names.join(", ")));
             BAD_INPUT
         }

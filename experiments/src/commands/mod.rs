@@ -9,12 +9,14 @@ pub mod generate;
 pub mod import;
 pub mod list;
 pub mod measure;
+pub mod merge;
 pub mod order;
 pub mod overlap;
 pub mod plan;
 pub mod reproduce;
 pub mod solve;
 pub mod spill;
+pub mod sweep;
 pub mod tiers;
 pub mod verify;
 

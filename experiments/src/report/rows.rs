@@ -254,7 +254,7 @@ pub fn content_hash(instance: &Instance) -> String {
     hexadecimal(&hasher.finalize())
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

@@ -14,8 +14,8 @@
 //! outside. An operator that owns regions matches nothing.
 
 use super::kinds::KindSet;
+use crate::presets::{Missing, preset_or_file};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Patterns that are always there, by name.
 pub const PATTERN_PRESETS: [(&str, &str); 4] = [
@@ -89,16 +89,10 @@ impl Patterns {
     /// # Errors
     /// See [`PatternError`].
     pub fn find(name: &str) -> Result<Self, PatternError> {
-        if let Some((_, text)) = PATTERN_PRESETS.iter().find(|(preset, _)| *preset == name) {
-            return Self::parse(name, text);
-        }
-        let path = Path::new(name);
-        if !path.exists() && path.extension().is_none() {
-            let known = PATTERN_PRESETS.map(|(preset, _)| preset).join(", ");
-            return Err(PatternError::Unknown { name: name.to_owned(), known });
-        }
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| PatternError::Io { file: name.to_owned(), source })?;
+        let text = preset_or_file(name, &PATTERN_PRESETS).map_err(|missing| match missing {
+            Missing::Unknown { known } => PatternError::Unknown { name: name.to_owned(), known },
+            Missing::Io(source) => PatternError::Io { file: name.to_owned(), source },
+        })?;
         Self::parse(name, &text)
     }
 

@@ -12,10 +12,10 @@
 
 use super::kinds::KindSet;
 use crate::graph::Graph;
+use crate::presets::{Missing, preset_or_file};
 use crate::units::{OperatorId, RegionId, UnitId};
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use std::path::Path;
 use toml::Spanned;
 
 /// Units that are always there, by name.
@@ -158,16 +158,10 @@ impl Units {
     /// # Errors
     /// See [`UnitsError`].
     pub fn find(name: &str) -> Result<Self, UnitsError> {
-        if let Some((_, text)) = UNIT_PRESETS.iter().find(|(preset, _)| *preset == name) {
-            return Self::parse(name, text);
-        }
-        let path = Path::new(name);
-        if !path.exists() && path.extension().is_none() {
-            let known = UNIT_PRESETS.map(|(preset, _)| preset).join(", ");
-            return Err(UnitsError::Unknown { name: name.to_owned(), known });
-        }
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| UnitsError::Io { file: name.to_owned(), source })?;
+        let text = preset_or_file(name, &UNIT_PRESETS).map_err(|missing| match missing {
+            Missing::Unknown { known } => UnitsError::Unknown { name: name.to_owned(), known },
+            Missing::Io(source) => UnitsError::Io { file: name.to_owned(), source },
+        })?;
         Self::parse(name, &text)
     }
 

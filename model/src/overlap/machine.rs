@@ -34,6 +34,7 @@
 
 use super::time::Time;
 use crate::graph::{Graph, Operator};
+use crate::presets::{Missing, preset_or_file};
 use crate::units::{Bytes, OperatorId};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -349,16 +350,10 @@ impl Machine {
 
 /// The text of the preset of a name, or else of the file of that name.
 pub(crate) fn described<'a>(name: &str, presets: &[(&str, &'a str)]) -> Result<Cow<'a, str>, MachineError> {
-    if let Some((_, text)) = presets.iter().find(|(preset, _)| *preset == name) {
-        return Ok(Cow::Borrowed(text));
-    }
-    let path = Path::new(name);
-    if !path.exists() && path.extension().is_none() {
-        let known: Vec<&str> = presets.iter().map(|(preset, _)| *preset).collect();
-        return Err(MachineError::Unknown { name: name.to_owned(), known: known.join(", ") });
-    }
-    let text = std::fs::read_to_string(path);
-    text.map(Cow::Owned).map_err(|source| MachineError::Io { file: name.to_owned(), source })
+    preset_or_file(name, presets).map_err(|missing| match missing {
+        Missing::Unknown { known } => MachineError::Unknown { name: name.to_owned(), known },
+        Missing::Io(source) => MachineError::Io { file: name.to_owned(), source },
+    })
 }
 
 /// A basic string of TOML.

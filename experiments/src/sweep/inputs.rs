@@ -1,0 +1,285 @@
+//! What a sweep runs on: instances and graphs, each read or made once.
+
+use super::SweepError;
+use super::file::{RawInstances, Source};
+use super::lists::Numbers;
+use crate::report::rows::{content_hash, hexadecimal};
+use crate::suite::{SUITES, cases, fits_any};
+use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
+use plimsoll_datasets::{FAMILIES, Family, ImportOptions, import_file};
+use plimsoll_model::csv::{Endpoints, write_instance};
+use plimsoll_model::graph::{Graph, write_graph};
+use plimsoll_model::{Bytes, Instance, load};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// One thing to run on.
+#[derive(Debug)]
+pub struct Input {
+    /// Suite, path or family, as the sweep names it.
+    pub suite: String,
+    /// Its own name.
+    pub name: String,
+    /// Whether it is a graph, to be ordered; or an instance.
+    pub graph: bool,
+    /// SHA-256 of the form that this project writes; empty where it could not be read.
+    pub sha256: String,
+    /// What it is, or why it could not be read.
+    pub content: Result<Content, String>,
+}
+
+/// What can be run on.
+#[derive(Debug)]
+pub enum Content {
+    /// For offsets, scattered layouts, pools.
+    Instance {
+        /// Without its capacity.
+        instance: Box<Instance>,
+        /// The capacity that it came with.
+        capacity: Option<Bytes>,
+        /// Its load.
+        load: Bytes,
+    },
+    /// For orders.
+    Graph(Box<Graph>),
+}
+
+impl Content {
+    /// The text that a worker reads it from.
+    pub(super) fn text(&self) -> String {
+        let mut bytes = Vec::new();
+        // A vector takes everything it is given.
+        let written = match self {
+            Self::Instance { instance, .. } => write_instance(instance, &mut bytes),
+            Self::Graph(graph) => write_graph(graph, &mut bytes),
+        };
+        debug_assert!(written.is_ok());
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl Input {
+    fn instance(suite: &str, instance: Instance) -> Self {
+        let name = instance.name().to_owned();
+        let sha256 = content_hash(&instance);
+        let (capacity, load) = (instance.capacity(), load(&instance).0);
+        let instance = Box::new(instance.with_capacity(None));
+        let content = Ok(Content::Instance { instance, capacity, load });
+        Self { suite: suite.to_owned(), name, graph: false, sha256, content }
+    }
+
+    fn graph(suite: &str, graph: Graph) -> Self {
+        let name = graph.name().to_owned();
+        let content = Content::Graph(Box::new(graph));
+        let sha256 = hexadecimal(&Sha256::digest(content.text()));
+        Self { suite: suite.to_owned(), name, graph: true, sha256, content: Ok(content) }
+    }
+
+    fn unreadable(suite: &str, name: String, graph: bool, why: String) -> Self {
+        Self { suite: suite.to_owned(), name, graph, sha256: String::new(), content: Err(why) }
+    }
+}
+
+/// Where an entry of the file is, for messages.
+struct Place<'a> {
+    source: &'a Source,
+    at: usize,
+    what: String,
+}
+
+impl Place<'_> {
+    fn wrong(&self, message: impl std::fmt::Display) -> SweepError {
+        self.source.wrong(self.at, &format!("{}: {message}", self.what))
+    }
+}
+
+/// All inputs of an entry; the number of the entry counts from 1.
+pub(super) fn inputs(
+    source: &Source,
+    at: usize,
+    number: usize,
+    raw: &RawInstances,
+) -> Result<Vec<Input>, SweepError> {
+    let place = Place { source, at, what: format!("instances[{number}]") };
+    let ways = [("suite", &raw.suite), ("path", &raw.path), ("family", &raw.family), ("graph", &raw.graph)];
+    let given: Vec<(&str, &String)> =
+        ways.into_iter().filter_map(|(key, value)| value.as_ref().map(|value| (key, value))).collect();
+    let [(way, value)] = given.as_slice() else {
+        let keys: Vec<&str> = given.iter().map(|(key, _)| *key).collect();
+        let found =
+            if keys.is_empty() { "none is given".to_owned() } else { format!("given: {}", keys.join(", ")) };
+        return Err(place.wrong(format!("expected one of suite, path, family, graph; {found}")));
+    };
+    let idle = [
+        ("endpoints", raw.endpoints.is_some(), &["suite", "path"][..]),
+        ("buffers", raw.buffers.is_some(), &["family"]),
+        ("seeds", raw.seeds.is_some(), &["family"]),
+        ("params", !raw.params.is_empty(), &["family"]),
+    ];
+    if let Some((key, _, goes)) = idle.iter().find(|(_, given, goes)| *given && !goes.contains(way)) {
+        return Err(
+            place.wrong(format!("{key} goes with {} only, not with {way} '{value}'", goes.join(" and ")))
+        );
+    }
+    let mut found = match *way {
+        "suite" => suite(&place, value, raw)?,
+        "path" => path(&place, value, raw)?,
+        "family" => family(&place, value, raw)?,
+        _ => graphs(&place, value)?,
+    };
+    if let Some(only) = &raw.only {
+        found.retain(|input| fits_any(&only.0, &input.name));
+        if found.is_empty() {
+            return Err(place.wrong(format!("no instance of {way} '{value}' fits only = {:?}", only.0)));
+        }
+    }
+    Ok(found)
+}
+
+fn endpoints(place: &Place<'_>, raw: &RawInstances) -> Result<Option<Endpoints>, SweepError> {
+    match raw.endpoints.as_deref() {
+        None => Ok(None),
+        Some("half-open") => Ok(Some(Endpoints::HalfOpen)),
+        Some("inclusive") => Ok(Some(Endpoints::Inclusive)),
+        Some(other) => {
+            Err(place.wrong(format!("endpoints is '{other}'; expected \"half-open\" or \"inclusive\"")))
+        }
+    }
+}
+
+fn suite(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input>, SweepError> {
+    if !SUITES.iter().any(|suite| suite.name == name) {
+        let known: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
+        let known = known.join(", ");
+        return Err(
+            place.wrong(format!("unknown suite '{name}'; known are {known} (files and folders are path)"))
+        );
+    }
+    let found = cases(name, endpoints(place, raw)?).map_err(|error| place.wrong(error))?;
+    Ok(found
+        .into_iter()
+        .map(|case| match case.instance {
+            Ok(instance) => Input::instance(name, instance),
+            Err(error) => Input::unreadable(name, case.name, false, error.to_string()),
+        })
+        .collect())
+}
+
+fn path(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>, SweepError> {
+    let folder = place.source.folder();
+    let whole = folder.join(text);
+    let known = whole.to_str().ok_or_else(|| place.wrong(format!("path '{text}' is not UTF-8")))?;
+    if SUITES.iter().any(|suite| suite.name == known) && !whole.exists() {
+        return Err(place.wrong(format!("path '{text}' is a suite; say suite = \"{text}\"")));
+    }
+    // A file beside the sweep may bear the name of a suite.
+    let known = if folder.as_os_str().is_empty() { format!("./{known}") } else { known.to_owned() };
+    let found = cases(&known, endpoints(place, raw)?).map_err(|error| {
+        place.wrong(format!("path '{text}': {}", error.to_string().replace(&known, text)))
+    })?;
+    // Messages and names say what the file says, wherever the file lies.
+    let plain = |long: &str| without(long, folder);
+    Ok(found
+        .into_iter()
+        .map(|case| match case.instance {
+            Ok(instance) => Input::instance(text, instance),
+            Err(error) => Input::unreadable(text, plain(&case.name), false, plain(&error.to_string())),
+        })
+        .collect())
+}
+
+/// A text without the folder in front of paths.
+fn without(text: &str, folder: &Path) -> String {
+    let prefix =
+        if folder.as_os_str().is_empty() { "./".to_owned() } else { format!("{}/", folder.display()) };
+    text.replace(&prefix, "")
+}
+
+fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input>, SweepError> {
+    let seeds = raw.seeds.as_ref().map_or(&[0][..], |seeds| &seeds.0);
+    let mut found = Vec::new();
+    if let Some(family) = Family::named(name) {
+        if let Some((key, _)) = raw.params.first_key_value() {
+            return Err(place.wrong(format!("params.{key}: family '{name}' takes buffers and seeds only")));
+        }
+        let Some(buffers) = &raw.buffers else {
+            return Err(place.wrong(format!("family '{name}' needs buffers, the number of buffers")));
+        };
+        for &buffers in &buffers.0 {
+            for &seed in seeds {
+                let made = family.make(buffers, seed);
+                let made =
+                    made.map_err(|error| place.wrong(format!("family '{name}', seed {seed}: {error}")))?;
+                found.push(Input::instance(name, made));
+            }
+        }
+        return Ok(found);
+    }
+    let Some(family) = GraphFamily::named(name) else {
+        let known = FAMILIES.iter().map(|family| family.name);
+        let known: Vec<&str> = known.chain(GRAPH_FAMILIES.iter().map(|family| family.name)).collect();
+        return Err(place.wrong(format!("unknown family '{name}'; known are {}", known.join(", "))));
+    };
+    if raw.buffers.is_some() {
+        return Err(place.wrong(format!("buffers: family '{name}' makes graphs, which take params")));
+    }
+    for params in products(&raw.params) {
+        for &seed in seeds {
+            let made = family.generate(seed, &params);
+            let made = made.map_err(|error| place.wrong(format!("family '{name}', seed {seed}: {error}")))?;
+            found.push(Input::graph(name, made));
+        }
+    }
+    Ok(found)
+}
+
+/// Every choice of one value per parameter, the last parameter fastest.
+fn products(params: &BTreeMap<String, Numbers>) -> Vec<BTreeMap<String, u64>> {
+    let mut all = vec![BTreeMap::new()];
+    for (name, values) in params {
+        let with = |chosen: &BTreeMap<String, u64>, value: u64| {
+            let mut more = chosen.clone();
+            more.insert(name.clone(), value);
+            more
+        };
+        all = all.iter().flat_map(|chosen| values.0.iter().map(move |&value| with(chosen, value))).collect();
+    }
+    all
+}
+
+fn graphs(place: &Place<'_>, text: &str) -> Result<Vec<Input>, SweepError> {
+    let folder = place.source.folder();
+    let whole = folder.join(text);
+    let pattern = whole.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let mut paths: Vec<PathBuf> = Vec::new();
+    if !whole.exists() && pattern.contains(['*', '?']) {
+        let parent = whole.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let wrong = |error: std::io::Error| place.wrong(format!("graph '{text}': {error}"));
+        for entry in std::fs::read_dir(parent).map_err(wrong)? {
+            let path = entry.map_err(wrong)?.path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if path.is_file() && fits_any(std::slice::from_ref(&pattern), name) {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        if paths.is_empty() {
+            return Err(place.wrong(format!("graph '{text}': no file fits")));
+        }
+    } else if whole.is_file() {
+        paths.push(whole);
+    } else {
+        return Err(place.wrong(format!("graph '{text}': there is no such file")));
+    }
+    let read = |path: PathBuf| match import_file(&path, &ImportOptions::default()) {
+        Ok(import) => Input::graph(text, import.graph),
+        Err(error) => Input::unreadable(
+            text,
+            without(&path.display().to_string(), folder),
+            true,
+            without(&error.to_string(), folder),
+        ),
+    };
+    Ok(paths.into_iter().map(read).collect())
+}

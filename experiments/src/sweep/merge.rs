@@ -1,0 +1,168 @@
+//! Joins shards into the rows of the whole sweep.
+
+use super::SweepError;
+use super::record::{Record, Shard};
+use super::rows::{Columns, ROWS, SweepRow, read_whole};
+use super::store::{lock, write_in_order};
+use crate::report::rows::hexadecimal;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Most runs that a message names.
+const NAMED: usize = 10;
+
+/// What was joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merge {
+    /// Runs of the sweep.
+    pub runs: u64,
+    /// Rows written.
+    pub rows: u64,
+    /// Rows that the checker refused.
+    pub refused: u64,
+    /// What is missing, in words; `None` where nothing is.
+    pub missing: Option<String>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+/// Joins the rows of several folders, in the order of runs, into `out`, which then is a folder of the whole sweep.
+/// `partial` allows runs without rows, `force` an `out` that holds rows.
+///
+/// # Errors
+/// [`SweepError::Merge`] naming folders of different sweeps, runs that are there twice, and runs that are missing.
+pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Result<Merge, SweepError> {
+    let refuse = |why: String| Err(SweepError::Merge(why));
+    let mut notes = Vec::new();
+    let mut records: Vec<(&PathBuf, Record)> = Vec::new();
+    for folder in folders {
+        let Some(record) = Record::read(folder)? else {
+            return refuse(format!("{} holds no sweep", folder.display()));
+        };
+        if let Some((first, other)) = records.first()
+            && let Some(difference) = other.sweep.difference(&record.sweep)
+        {
+            return refuse(format!(
+                "{} and {} are of different sweeps: {difference}",
+                first.display(),
+                folder.display()
+            ));
+        }
+        records.push((folder, record));
+    }
+    let Some((_, first)) = records.first() else { return refuse("no folder is given".to_owned()) };
+    let same_place = |folder: &PathBuf| {
+        folder.canonicalize().is_ok_and(|own| out.canonicalize().is_ok_and(|out| own == out))
+    };
+    if folders.iter().any(same_place) {
+        return refuse(format!("{} is one of the folders to join", out.display()));
+    }
+    let sweep = first.sweep.clone();
+    let metrics = sweep.metrics.as_ref();
+    let columns = metrics
+        .map_or_else(|| Some(Columns::all()), |names| Columns::keeping(names.iter().map(String::as_str)));
+    let Some(columns) = columns else { return refuse("its metrics are unknown to this version".to_owned()) };
+    let (rows, from) = gather(&records, sweep.runs, &mut notes)?;
+    let missing = missing(&records, &from);
+    if let Some(missing) = missing.as_ref().filter(|_| !partial) {
+        return refuse(format!("{missing} (--partial joins what is there)"));
+    }
+    if missing.is_none() {
+        let mut hasher = Sha256::new();
+        for row in &rows {
+            hasher.update(&row.key);
+        }
+        if hexadecimal(&hasher.finalize()) != sweep.keys {
+            return refuse("the keys of the rows are not those of the sweep".to_owned());
+        }
+    }
+    let mut record = first.clone();
+    record.shard = None;
+    write(out, &record, &columns, rows, missing, notes, force)
+}
+
+fn write(
+    out: &Path,
+    record: &Record,
+    columns: &Columns,
+    mut rows: Vec<SweepRow>,
+    missing: Option<String>,
+    notes: Vec<String>,
+    force: bool,
+) -> Result<Merge, SweepError> {
+    std::fs::create_dir_all(out).map_err(|source| SweepError::Io { path: out.to_owned(), source })?;
+    let _lock = lock(out)?;
+    let path = out.join(ROWS);
+    if path.exists() && !force {
+        let why = format!("{} holds rows; --force replaces them", out.display());
+        return Err(SweepError::Merge(why));
+    }
+    // Bounds are compared once all rows are there.
+    write_in_order(&path, columns, &mut rows, missing.is_none())?;
+    record.write(out)?;
+    let refused = rows.iter().filter(|row| row.status == "refused").count() as u64;
+    Ok(Merge { runs: record.sweep.runs, rows: rows.len() as u64, refused, missing, notes })
+}
+
+/// All rows in the order of runs, and for every run the folder that has it, by position.
+fn gather(
+    records: &[(&PathBuf, Record)],
+    runs: u64,
+    notes: &mut Vec<String>,
+) -> Result<(Vec<SweepRow>, Vec<Option<usize>>), SweepError> {
+    let mut rows = Vec::new();
+    let mut from: Vec<Option<usize>> = vec![None; runs as usize];
+    for (at, (folder, record)) in records.iter().enumerate() {
+        let path = folder.join(ROWS);
+        let read = if path.exists() { read_whole(&path)? } else { super::rows::Read::default() };
+        if read.torn > 0 {
+            notes.push(format!("{}: the last row was cut short and does not count", path.display()));
+        }
+        for row in read.rows {
+            let place = usize::try_from(row.run).ok().and_then(|run| from.get_mut(run));
+            let Some(place) = place.filter(|_| record.shard.is_none_or(|shard| shard.has(row.run))) else {
+                let why = format!("{}: run {} is not of this sweep or shard", path.display(), row.run);
+                return Err(SweepError::Merge(why));
+            };
+            if let Some(other) = place.replace(at) {
+                let other = records[other].0.join(ROWS);
+                let (run, both) = (row.run, format!("{} and in {}", other.display(), path.display()));
+                let text = format!("{} {} by {}", row.suite, row.instance, row.algorithm);
+                return Err(SweepError::Merge(format!("run {run} ({text}) is there twice: in {both}")));
+            }
+            rows.push(row);
+        }
+    }
+    rows.sort_by_key(|row| row.run);
+    Ok((rows, from))
+}
+
+/// Which runs have no row, and which shards are not among the folders.
+fn missing(records: &[(&PathBuf, Record)], from: &[Option<usize>]) -> Option<String> {
+    let absent: Vec<u64> =
+        from.iter().enumerate().filter(|(_, from)| from.is_none()).map(|(run, _)| run as u64).collect();
+    if absent.is_empty() {
+        return None;
+    }
+    let named: Vec<String> = absent.iter().take(NAMED).map(u64::to_string).collect();
+    let more = if absent.len() > NAMED { ", .." } else { "" };
+    let mut text = format!("{} of {} runs are missing: {}{more}", absent.len(), from.len(), named.join(", "));
+    let shards: Vec<Shard> = records.iter().filter_map(|(_, record)| record.shard).collect();
+    if let Some(of) = shards.first().map(|shard| shard.of).filter(|of| shards.iter().all(|s| s.of == *of)) {
+        let gone: Vec<u64> = (1..=of).filter(|part| !shards.contains(&Shard { part: *part, of })).collect();
+        let named: Vec<String> = gone.iter().take(NAMED).map(|part| format!("{part}/{of}")).collect();
+        if !named.is_empty() {
+            let more = if gone.len() > NAMED { ", .." } else { "" };
+            let _ = write!(text, "; not given: shard {}{more}", named.join(", "));
+        }
+        for (folder, record) in records {
+            let lacks =
+                absent.iter().filter(|run| record.shard.is_some_and(|shard| shard.has(**run))).count();
+            if lacks > 0 {
+                let _ = write!(text, "; {} lacks {lacks}", folder.display());
+            }
+        }
+    }
+    Some(text)
+}

@@ -1,0 +1,199 @@
+//! Attempts runs, several at a time.
+
+use super::SweepError;
+use super::answer::Answer;
+use super::inputs::Content;
+use super::process::{Question, Worker};
+use super::record::Shard;
+use super::resolve::{Run, Sweep};
+use super::rows::SweepRow;
+use super::store::{Opened, Store};
+use super::worker::Job;
+use crate::machine::{Machine, timestamp};
+use plimsoll_model::{Bytes, Orders, Problem};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// How a sweep is run.
+pub struct Start<'a> {
+    /// The folder of its rows; begun where it is not there, gone on with where it is.
+    pub out: &'a Path,
+    /// The part of it to run.
+    pub shard: Option<Shard>,
+    /// Runs at a time.
+    pub jobs: usize,
+    /// The command that starts a worker.
+    pub worker: &'a [OsString],
+    /// Is told of every row: the row, how many are there, how many there will be.
+    pub progress: &'a (dyn Fn(&SweepRow, u64, u64) + Sync),
+}
+
+/// How it went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Runs of the sweep, or of the shard.
+    pub runs: u64,
+    /// Those that had rows before.
+    pub kept: u64,
+    /// Bytes of a row that was cut short, cut away.
+    pub torn: u64,
+    /// Rows by status.
+    pub statuses: BTreeMap<String, u64>,
+    /// Wall-clock seconds for the runs attempted now.
+    pub seconds: f64,
+    /// Sum of the seconds of algorithms in them.
+    pub busy: f64,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    /// Seconds per attempted run that no algorithm took: wall-clock times jobs, less the algorithms' own.
+    pub fn overhead(&self, jobs: usize) -> Option<f64> {
+        let made = self.runs - self.kept;
+        (made > 0).then(|| (self.seconds * jobs as f64 - self.busy).max(0.0) / made as f64)
+    }
+}
+
+/// What all jobs share.
+struct Shared<'a> {
+    sweep: &'a Sweep,
+    start: &'a Start<'a>,
+    machine: Machine,
+    pending: Vec<usize>,
+    next: AtomicUsize,
+    stop: AtomicBool,
+    state: Mutex<State>,
+    runs: u64,
+}
+
+struct State {
+    store: Store,
+    there: u64,
+    busy: f64,
+}
+
+/// Attempts all runs that have no row yet. Where this process is killed, the same call goes on.
+///
+/// # Errors
+/// [`SweepError`] where the folder is of another sweep, cannot be written, or no worker starts. What goes wrong in a run is
+/// a row.
+pub fn run(sweep: &Sweep, start: &Start<'_>) -> Result<Report, SweepError> {
+    let machine = Machine::here();
+    let Opened { store, has, torn, notes } = Store::open(start.out, sweep, start.shard, &machine)?;
+    let own = |run: &&Run| start.shard.is_none_or(|shard| shard.has(run.index));
+    let runs = sweep.runs.iter().filter(own).count() as u64;
+    let missing = |run: &&Run| !has[run.index as usize];
+    let pending: Vec<usize> =
+        sweep.runs.iter().filter(own).filter(missing).map(|run| run.index as usize).collect();
+    let kept = runs - pending.len() as u64;
+    let began = Instant::now();
+    let jobs = start.jobs.clamp(1, pending.len().max(1));
+    let state = Mutex::new(State { store, there: kept, busy: 0.0 });
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let shared = Shared { sweep, start, machine, pending, next, stop, state, runs };
+    let results: Vec<Result<(), SweepError>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(|| shared.job())).collect();
+        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined
+            .map(|end| end.unwrap_or_else(|_| Err(SweepError::Worker("a job panicked".to_owned()))))
+            .collect()
+    });
+    let seconds = began.elapsed().as_secs_f64();
+    let Shared { state, .. } = shared;
+    let State { store, busy, .. } = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(error) = results.into_iter().find_map(Result::err) {
+        store.close()?;
+        return Err(error);
+    }
+    let rows = store.finish(start.shard.is_none())?;
+    let mut statuses = BTreeMap::new();
+    for row in &rows {
+        *statuses.entry(row.status.clone()).or_insert(0) += 1;
+    }
+    Ok(Report { runs, kept, torn, statuses, seconds, busy, notes })
+}
+
+impl Shared<'_> {
+    /// Takes one run after the other.
+    fn job(&self) -> Result<(), SweepError> {
+        let mut worker = None;
+        loop {
+            let at = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(&index) = self.pending.get(at).filter(|_| !self.stop.load(Ordering::Relaxed)) else {
+                return Ok(());
+            };
+            let result = self.attempt(&mut worker, &self.sweep.runs[index]);
+            if result.is_err() {
+                self.stop.store(true, Ordering::Relaxed);
+                return result;
+            }
+        }
+    }
+
+    fn attempt(&self, worker: &mut Option<Worker>, run: &Run) -> Result<(), SweepError> {
+        let answer = self.answer(worker, run)?;
+        let busy = answer.seconds.unwrap_or(0.0);
+        let row = self.sweep.blank(run).on(&self.machine).answered(answer);
+        let row = SweepRow { timestamp: timestamp(), ..row };
+        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        state.store.append(&row)?;
+        state.there += 1;
+        state.busy += busy;
+        (self.start.progress)(&row, state.there, self.runs);
+        Ok(())
+    }
+
+    fn answer(&self, slot: &mut Option<Worker>, run: &Run) -> Result<Answer, SweepError> {
+        let input = &self.sweep.inputs[run.input];
+        let task = &self.sweep.tasks[run.task];
+        let content = match &input.content {
+            Ok(content) => content,
+            Err(why) => return Ok(Answer::without("unreadable", why)),
+        };
+        let capacity = self.sweep.capacity(run).map(Bytes::get);
+        if task.decide.is_some() && capacity.is_none() && task.problem != Orders::NAME {
+            return Ok(Answer::without("skipped", "the instance has no capacity to decide"));
+        }
+        // Every region of a graph has the time limit for itself.
+        let regions = match content {
+            Content::Graph(graph) => u32::try_from(graph.regions().len()).unwrap_or(u32::MAX),
+            Content::Instance { .. } => 1,
+        };
+        let limit = run.time.map(|time| time.saturating_mul(regions).saturating_add(self.sweep.grace));
+        let memory = self.sweep.memory;
+        let mut again = true;
+        loop {
+            if !slot.as_mut().is_some_and(Worker::is_fit) {
+                // The old one is gone before the new one begins.
+                *slot = None;
+                *slot = Some(Worker::start(self.start.worker)?);
+            }
+            let Some(worker) = slot else { return Err(SweepError::Worker("none is there".to_owned())) };
+            let job = Job {
+                problem: task.problem.to_owned(),
+                algorithm: task.algorithm.to_owned(),
+                seed: run.seed,
+                threads: task.threads,
+                capacity,
+                time: run.time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
+                nodes: run.nodes,
+            };
+            let question = Question { input: run.input, name: &input.name, content, job, limit, memory };
+            match worker.ask(question) {
+                Ok(answer) => return Ok(answer),
+                Err(lost) => {
+                    *slot = None;
+                    // One that somebody ended between two runs is not this run's fault.
+                    if lost.asked || !std::mem::take(&mut again) {
+                        return Ok(lost.answer);
+                    }
+                }
+            }
+        }
+    }
+}

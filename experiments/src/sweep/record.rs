@@ -1,0 +1,273 @@
+//! What is stored beside the rows: the sweep as it was found, its shard, build and machine.
+
+use super::SweepError;
+use crate::machine::{Machine, timestamp};
+use plimsoll_model::csv::write_atomically;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+/// The name of the file in the folder of a sweep.
+pub const RECORD: &str = "sweep.json";
+const FORMAT: &str = "plimsoll-sweep";
+const VERSION: u32 = 1;
+
+/// One of several parts of a sweep, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shard {
+    /// Which part, from 1.
+    pub part: u64,
+    /// Of how many.
+    pub of: u64,
+}
+
+impl Shard {
+    /// Whether a run belongs to this part: every `of`-th run, so that parts take about equally long.
+    pub fn has(self, index: u64) -> bool {
+        index % self.of == self.part - 1
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || format!("'{text}' is no shard such as 1/4");
+        let (part, of) = text.split_once('/').ok_or_else(expected)?;
+        let part: u64 = part.parse().map_err(|_| expected())?;
+        let of = of.parse().map_err(|_| expected())?;
+        if (1..=of).contains(&part) { Ok(Self { part, of }) } else { Err(expected()) }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.part, self.of)
+    }
+}
+
+/// An instance or graph.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputRecord {
+    /// Suite, path or family.
+    pub suite: String,
+    /// Its name.
+    pub name: String,
+    /// Its hash; empty where it could not be read.
+    pub sha256: String,
+}
+
+/// An algorithm with its parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AlgorithmRecord {
+    /// Problem.
+    pub problem: String,
+    /// Name.
+    pub name: String,
+    /// Threads.
+    pub threads: usize,
+    /// What capacity it decides.
+    pub decide: Option<String>,
+    /// Time limits, seconds.
+    pub time: Vec<Option<f64>>,
+    /// Node limits.
+    pub nodes: Vec<Option<u64>>,
+    /// Seeds.
+    pub seeds: Vec<u64>,
+    /// Repetitions.
+    pub repetitions: u64,
+}
+
+/// A sweep as it was found: two files that resolve to the same are the same sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resolved {
+    /// What is run on.
+    pub inputs: Vec<InputRecord>,
+    /// What runs.
+    pub algorithms: Vec<AlgorithmRecord>,
+    /// Columns kept beside the fixed ones; `None` for all.
+    pub metrics: Option<Vec<String>>,
+    /// Seconds beyond the time limit until a run counts as hung.
+    pub grace: f64,
+    /// Resident bytes of a run.
+    pub memory: Option<u64>,
+    /// Number of runs.
+    pub runs: u64,
+    /// SHA-256 of the keys of all runs, in order.
+    pub keys: String,
+}
+
+impl Resolved {
+    /// The same after having been written and read, so that numbers compare.
+    pub(super) fn normal(self) -> Self {
+        let text = serde_json::to_string(&self).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or(self)
+    }
+
+    /// The first thing in which another sweep differs, in words; `None` where it is the same.
+    pub fn difference(&self, now: &Self) -> Option<String> {
+        if self == now {
+            return None;
+        }
+        let of_inputs = || {
+            let name = |input: &InputRecord| format!("{} '{}'", input.suite, input.name);
+            let pairs = self.inputs.iter().zip(&now.inputs);
+            for (then, now) in pairs {
+                if (&then.suite, &then.name) == (&now.suite, &now.name) && then.sha256 != now.sha256 {
+                    return Some(format!("instances: {} has other contents", name(then)));
+                }
+                if then != now {
+                    return Some(format!("instances: {} there, {} here", name(then), name(now)));
+                }
+            }
+            length("instances", self.inputs.len(), now.inputs.len())
+        };
+        of_inputs()
+            .or_else(|| {
+                self.algorithms.iter().zip(&now.algorithms).find_map(|(then, now)| then.difference(now))
+            })
+            .or_else(|| length("algorithms", self.algorithms.len(), now.algorithms.len()))
+            .or_else(|| differs("metrics", &self.metrics, &now.metrics))
+            .or_else(|| differs("limits.grace", &self.grace, &now.grace))
+            .or_else(|| differs("limits.memory", &self.memory, &now.memory))
+            .or_else(|| Some(format!("runs: {} there, {} here, with other keys", self.runs, now.runs)))
+    }
+}
+
+impl AlgorithmRecord {
+    fn difference(&self, now: &Self) -> Option<String> {
+        if self == now {
+            return None;
+        }
+        let own = |record: &Self| format!("{} ({})", record.name, record.problem);
+        if own(self) != own(now) {
+            return Some(format!("algorithms: {} there, {} here", own(self), own(now)));
+        }
+        differs("threads", &self.threads, &now.threads)
+            .or_else(|| differs("decide", &self.decide, &now.decide))
+            .or_else(|| differs("time", &self.time, &now.time))
+            .or_else(|| differs("nodes", &self.nodes, &now.nodes))
+            .or_else(|| differs("seeds", &self.seeds, &now.seeds))
+            .or_else(|| differs("repetitions", &self.repetitions, &now.repetitions))
+            .map(|text| format!("algorithm {}: {text}", own(self)))
+    }
+}
+
+fn length(what: &str, then: usize, now: usize) -> Option<String> {
+    (then != now).then(|| format!("{what}: {then} there, {now} here"))
+}
+
+/// Two values that differ, as JSON, cut where they are long.
+fn differs<T: PartialEq + Serialize>(what: &str, then: &T, now: &T) -> Option<String> {
+    let shown = |value: &T| -> String {
+        let text = serde_json::to_string(value).unwrap_or_default().replace("null", "none");
+        if text.chars().count() <= 80 {
+            text
+        } else {
+            format!("{}..", text.chars().take(80).collect::<String>())
+        }
+    };
+    (then != now).then(|| format!("{what} is {} there, {} here", shown(then), shown(now)))
+}
+
+/// Build and machine that a record was begun with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Begun {
+    /// Version of the command.
+    pub version: String,
+    /// Commit of the sources.
+    pub commit: String,
+    /// Whether sources differed from it.
+    pub dirty: String,
+    /// Compiler.
+    pub rustc: String,
+    /// Build profile.
+    pub profile: String,
+    /// Processor.
+    pub cpu: String,
+    /// Threads of the machine.
+    pub cores: usize,
+    /// When, UTC.
+    pub timestamp: String,
+}
+
+impl Begun {
+    /// Here and now.
+    pub fn now(machine: &Machine) -> Self {
+        Self {
+            version: machine.version.to_owned(),
+            commit: machine.commit.to_owned(),
+            dirty: machine.dirty.to_owned(),
+            rustc: machine.rustc.to_owned(),
+            profile: machine.profile.to_owned(),
+            cpu: machine.cpu.clone(),
+            cores: machine.cores,
+            timestamp: timestamp(),
+        }
+    }
+}
+
+/// All that is stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    format: String,
+    version: u32,
+    /// Name of the file that described it.
+    pub file: String,
+    /// Which part of the sweep this is; `None` for all of it.
+    pub shard: Option<Shard>,
+    /// The sweep.
+    pub sweep: Resolved,
+    /// Build and machine.
+    pub begun: Begun,
+}
+
+impl Record {
+    /// A new one.
+    pub fn new(file: &str, shard: Option<Shard>, sweep: Resolved, begun: Begun) -> Self {
+        Self { format: FORMAT.to_owned(), version: VERSION, file: file.to_owned(), shard, sweep, begun }
+    }
+
+    /// Reads the record of a folder; `None` where there is none.
+    ///
+    /// # Errors
+    /// [`SweepError`] where it cannot be read, or is none of this version.
+    pub fn read(folder: &Path) -> Result<Option<Self>, SweepError> {
+        let path = folder.join(RECORD);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(SweepError::Io { path, source }),
+        };
+        let record: Self = serde_json::from_str(&text)
+            .map_err(|error| SweepError::Record { path: path.clone(), why: error.to_string() })?;
+        if record.format != FORMAT || record.version != VERSION {
+            let why = format!(
+                "format '{}' version {}, not '{FORMAT}' version {VERSION}",
+                record.format, record.version
+            );
+            return Err(SweepError::Record { path, why });
+        }
+        Ok(Some(record))
+    }
+
+    /// Writes it into a folder, as a whole or not at all.
+    ///
+    /// # Errors
+    /// [`SweepError::Io`].
+    pub fn write(&self, folder: &Path) -> Result<(), SweepError> {
+        let path = folder.join(RECORD);
+        let written = write_atomically(&path, |file| {
+            serde_json::to_writer_pretty(&mut *file, self)?;
+            file.write_all(b"\n")
+        });
+        written.map_err(|source| SweepError::Io { path, source })
+    }
+}

@@ -1,0 +1,461 @@
+//! From the file to the list of runs.
+
+use super::SweepError;
+use super::file::{RawAlgorithms, RawSweep, Source};
+use super::inputs::{Content, Input, inputs};
+use super::lists::Capacity;
+use super::record::{AlgorithmRecord, InputRecord, Resolved};
+use super::rows::{Columns, SweepRow, metrics};
+use crate::plan::Plan;
+use crate::report::rows::hexadecimal;
+use crate::{Registry, left_out, registry};
+use plimsoll_model::{Bytes, Entry, Kind, Offsets, Orders, Pools, Problem, Scattered};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+/// Seconds beyond the time limit until a run counts as hung, where the file says nothing.
+const GRACE: Duration = Duration::from_secs(10);
+/// Most runs of one sweep.
+const MOST_RUNS: u64 = 100_000_000;
+/// Digits of a key.
+const KEY: usize = 32;
+
+/// An algorithm with its parameters, and how often it runs on every input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// Name of the problem.
+    pub problem: &'static str,
+    /// Name of the algorithm.
+    pub algorithm: &'static str,
+    /// `heuristic` or `exact`.
+    pub kind: String,
+    /// Threads it may use.
+    pub threads: usize,
+    pub(super) decide: Option<Capacity>,
+    times: Vec<Option<Duration>>,
+    nodes: Vec<Option<u64>>,
+    seeds: Vec<u64>,
+    repetitions: u64,
+}
+
+impl Task {
+    /// Its runs on one input, still without number and key.
+    fn runs(&self, input: usize, task: usize) -> impl Iterator<Item = Run> {
+        let limits = self.times.iter().flat_map(|time| self.nodes.iter().map(move |nodes| (*time, *nodes)));
+        let seeded = limits.flat_map(|limits| self.seeds.iter().map(move |seed| (limits, *seed)));
+        let repeated = seeded.flat_map(|seeded| (1..=self.repetitions).map(move |nth| (seeded, nth)));
+        repeated.map(move |(((time, nodes), seed), repetition)| Run {
+            index: 0,
+            input,
+            task,
+            seed,
+            repetition,
+            time,
+            nodes,
+            key: String::new(),
+        })
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Its number in the sweep, from 0.
+    pub index: u64,
+    /// What it runs on, a position in [`Sweep::inputs`].
+    pub input: usize,
+    /// What runs, a position in [`Sweep::tasks`].
+    pub task: usize,
+    /// Seed.
+    pub seed: u64,
+    /// Which of several equal runs, from 1.
+    pub repetition: u64,
+    /// Time limit.
+    pub time: Option<Duration>,
+    /// Node limit.
+    pub nodes: Option<u64>,
+    /// What tells it from all others.
+    pub key: String,
+}
+
+/// A sweep with everything that it names found: what to run, in order.
+#[derive(Debug)]
+pub struct Sweep {
+    /// Name of the file.
+    pub file: String,
+    /// What is run on.
+    pub inputs: Vec<Input>,
+    /// What runs.
+    pub tasks: Vec<Task>,
+    /// All runs: by input, then task, time limit, node limit, seed, repetition.
+    pub runs: Vec<Run>,
+    /// The columns of its rows.
+    pub columns: Columns,
+    /// Metrics as named, where not all are kept.
+    metrics: Option<Vec<String>>,
+    /// Time beyond the limit until a run counts as hung.
+    pub grace: Duration,
+    /// Resident bytes of a run.
+    pub memory: Option<u64>,
+}
+
+impl Sweep {
+    /// Reads a file and finds everything that it names. Reads or makes every instance.
+    ///
+    /// # Errors
+    /// [`SweepError`], with file, line, key and value of what is wrong. An instance that cannot be read is no error
+    /// but has rows that say so.
+    pub fn read(path: &Path) -> Result<Self, SweepError> {
+        let source = Source::open(path)?;
+        let raw = source.parse()?;
+        let mut found: Vec<Input> = Vec::new();
+        for (at, entry) in raw.instances.iter().enumerate() {
+            found.extend(inputs(&source, entry.span().start, at + 1, entry.get_ref())?);
+        }
+        let tasks = tasks(&source, &raw)?;
+        if found.is_empty() || tasks.is_empty() {
+            let empty = if found.is_empty() { "instances" } else { "algorithms" };
+            return Err(source.wrong_somewhere(&format!("{empty}: the list is empty")));
+        }
+        let columns = columns(&source, &raw)?;
+        let grace = match raw.limits.grace.as_ref().map(|grace| grace.0.as_slice()) {
+            None => GRACE,
+            Some([one]) => *one,
+            Some(_) => {
+                return Err(source.wrong_somewhere("limits.grace: expected one number of seconds, no list"));
+            }
+        };
+        if raw.limits.memory == Some(0) {
+            return Err(source.wrong_somewhere("limits.memory is 0; leave it out for no limit"));
+        }
+        let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let metrics = raw.metrics.map(|names| names.into_iter().map(toml::Spanned::into_inner).collect());
+        let memory = raw.limits.memory;
+        let mut sweep =
+            Self { file, inputs: found, tasks, runs: Vec::new(), columns, metrics, grace, memory };
+        sweep.enumerate(&source)?;
+        Ok(sweep)
+    }
+
+    /// Lists the runs.
+    fn enumerate(&mut self, source: &Source) -> Result<(), SweepError> {
+        let mut seen: HashMap<String, u64> = HashMap::new();
+        let mut runs: Vec<Run> = Vec::new();
+        for input in 0..self.inputs.len() {
+            for task in (0..self.tasks.len()).filter(|&task| self.go_together(input, task)) {
+                for mut run in self.tasks[task].runs(input, task) {
+                    run.index = runs.len() as u64;
+                    run.key = self.key(&run);
+                    if let Some(first) = seen.insert(run.key.clone(), run.index) {
+                        let (index, text) = (run.index, self.describe(&run));
+                        let message =
+                            format!("run {index} is run {first} again: {text}; something is named twice");
+                        return Err(source.wrong_somewhere(&message));
+                    }
+                    runs.push(run);
+                    if runs.len() as u64 > MOST_RUNS {
+                        let message = format!("the sweep has more than {MOST_RUNS} runs");
+                        return Err(source.wrong_somewhere(&message));
+                    }
+                }
+            }
+        }
+        self.runs = runs;
+        self.nothing_idle().map_err(|message| source.wrong_somewhere(&message))
+    }
+
+    /// Whether an algorithm takes what there is to run on.
+    fn go_together(&self, input: usize, task: usize) -> bool {
+        self.inputs[input].graph == (self.tasks[task].problem == Orders::NAME)
+    }
+
+    /// Everything that is named takes part in a run.
+    fn nothing_idle(&self) -> Result<(), String> {
+        let (inputs, tasks) = (0..self.inputs.len(), 0..self.tasks.len());
+        if let Some(idle) =
+            inputs.clone().find(|&input| !tasks.clone().any(|task| self.go_together(input, task)))
+        {
+            let input = &self.inputs[idle];
+            let what = if input.graph {
+                "a graph, but no algorithm orders"
+            } else {
+                "an instance, but all algorithms order graphs"
+            };
+            return Err(format!("{} '{}' is {what}", input.suite, input.name));
+        }
+        if let Some(idle) =
+            tasks.clone().find(|&task| !inputs.clone().any(|input| self.go_together(input, task)))
+        {
+            let task = &self.tasks[idle];
+            let missing = if task.problem == Orders::NAME { "graph" } else { "instance" };
+            return Err(format!(
+                "algorithm '{}' ({}): there is no {missing} to run on",
+                task.algorithm, task.problem
+            ));
+        }
+        Ok(())
+    }
+
+    /// A hash of all that tells one run from another. The name of the instance counts beside its content.
+    fn key(&self, run: &Run) -> String {
+        let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
+        let time = run.time.map_or_else(|| "-".to_owned(), |time| time.as_nanos().to_string());
+        let nodes = run.nodes.map_or_else(|| "-".to_owned(), |nodes| nodes.to_string());
+        let memory = self.memory.map_or_else(|| "-".to_owned(), |memory| memory.to_string());
+        let parts = [
+            &input.suite,
+            &input.name,
+            &input.sha256,
+            task.problem,
+            task.algorithm,
+            &task.threads.to_string(),
+            &decided(task),
+            &run.seed.to_string(),
+            &run.repetition.to_string(),
+            &time,
+            &nodes,
+            &memory,
+        ];
+        let mut hasher = Sha256::new();
+        for part in parts {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        let mut key = hexadecimal(&hasher.finalize());
+        key.truncate(KEY);
+        key
+    }
+
+    /// One run in words.
+    pub fn describe(&self, run: &Run) -> String {
+        let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
+        let mut text = format!("{} {} by {} ({})", input.suite, input.name, task.algorithm, task.problem);
+        let mut add = |name: &str, value: String| {
+            let _ = write!(text, ", {name} {value}");
+        };
+        add("seed", run.seed.to_string());
+        add("repetition", run.repetition.to_string());
+        if task.threads != 1 {
+            add("threads", task.threads.to_string());
+        }
+        if task.decide.is_some() {
+            add("decide", decided(task));
+        }
+        if let Some(time) = run.time {
+            add("time", format!("{} s", time.as_secs_f64()));
+        }
+        if let Some(nodes) = run.nodes {
+            add("nodes", nodes.to_string());
+        }
+        text
+    }
+
+    /// The capacity that a run decides, where it is to decide and there is one.
+    pub(super) fn capacity(&self, run: &Run) -> Option<Bytes> {
+        let Ok(Content::Instance { capacity, load, .. }) = &self.inputs[run.input].content else {
+            return None;
+        };
+        match self.tasks[run.task].decide.as_ref()? {
+            Capacity::File => *capacity,
+            Capacity::Load => Some(*load),
+            Capacity::Bytes(bytes) => Some(Bytes::new(*bytes)),
+        }
+    }
+
+    /// The row of a run before anything is known of what became of it.
+    pub(super) fn blank(&self, run: &Run) -> SweepRow {
+        let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
+        let (buffers, operators, load) = match &input.content {
+            Ok(Content::Instance { instance, load, .. }) => (Some(instance.len()), None, Some(load.get())),
+            Ok(Content::Graph(graph)) => (None, Some(graph.operators().len()), None),
+            Err(_) => (None, None, None),
+        };
+        SweepRow {
+            run: run.index,
+            key: run.key.clone(),
+            suite: input.suite.clone(),
+            instance: input.name.clone(),
+            sha256: input.sha256.clone(),
+            problem: task.problem.to_owned(),
+            algorithm: task.algorithm.to_owned(),
+            kind: task.kind.clone(),
+            threads: task.threads,
+            decide: decided(task),
+            capacity: self.capacity(run).map(Bytes::get),
+            time_limit: run.time.map(|time| time.as_secs_f64()),
+            node_limit: run.nodes,
+            seed: run.seed,
+            repetition: run.repetition,
+            buffers,
+            operators,
+            load,
+            ..SweepRow::default()
+        }
+    }
+
+    /// What is stored beside the rows, and compared with what is stored.
+    pub fn resolved(&self) -> Resolved {
+        let mut hasher = Sha256::new();
+        for run in &self.runs {
+            hasher.update(&run.key);
+        }
+        Resolved {
+            inputs: self
+                .inputs
+                .iter()
+                .map(|input| InputRecord {
+                    suite: input.suite.clone(),
+                    name: input.name.clone(),
+                    sha256: input.sha256.clone(),
+                })
+                .collect(),
+            algorithms: self
+                .tasks
+                .iter()
+                .map(|task| AlgorithmRecord {
+                    problem: task.problem.to_owned(),
+                    name: task.algorithm.to_owned(),
+                    threads: task.threads,
+                    decide: task.decide.as_ref().map(ToString::to_string),
+                    time: task.times.iter().map(|time| time.map(|time| time.as_secs_f64())).collect(),
+                    nodes: task.nodes.clone(),
+                    seeds: task.seeds.clone(),
+                    repetitions: task.repetitions,
+                })
+                .collect(),
+            metrics: self.metrics.clone(),
+            grace: self.grace.as_secs_f64(),
+            memory: self.memory,
+            runs: self.runs.len() as u64,
+            keys: hexadecimal(&hasher.finalize()),
+        }
+        .normal()
+    }
+}
+
+fn decided(task: &Task) -> String {
+    task.decide.as_ref().map_or_else(String::new, ToString::to_string)
+}
+
+fn columns(source: &Source, raw: &RawSweep) -> Result<Columns, SweepError> {
+    let Some(names) = &raw.metrics else { return Ok(Columns::all()) };
+    if let Some(bad) = names.iter().find(|name| !metrics().contains(&name.get_ref().as_str())) {
+        let known = metrics().join(", ");
+        let message =
+            format!("metrics: unknown '{}'; known are {known} (others are always kept)", bad.get_ref());
+        return Err(source.wrong(bad.span().start, &message));
+    }
+    Ok(Columns::keeping(names.iter().map(|name| name.get_ref().as_str())).unwrap_or_else(Columns::all))
+}
+
+/// Every algorithm with every number of threads, in the order of the file.
+fn tasks(source: &Source, raw: &RawSweep) -> Result<Vec<Task>, SweepError> {
+    let registry = registry();
+    let mut tasks = Vec::new();
+    for (at, entry) in raw.algorithms.iter().enumerate() {
+        let own = entry.get_ref();
+        let wrong =
+            |message: String| source.wrong(entry.span().start, &format!("algorithms[{}]: {message}", at + 1));
+        let threads = own.threads.as_ref().map_or(&[1][..], |threads| &threads.0);
+        if let Some(bad) = threads.iter().find(|&&threads| !(1..=1024).contains(&threads)) {
+            return Err(wrong(format!("threads is {bad}; expected 1 to 1024")));
+        }
+        let repetitions = own.repetitions.or(raw.repetitions).unwrap_or(1);
+        if repetitions == 0 {
+            return Err(wrong("repetitions is 0".to_owned()));
+        }
+        let seeds =
+            own.seeds.as_ref().or(raw.seeds.as_ref()).map_or_else(|| vec![0], |seeds| seeds.0.clone());
+        let times = own.time.as_ref().or(raw.limits.time.as_ref());
+        let times = times.map_or_else(|| vec![None], |times| times.0.iter().copied().map(Some).collect());
+        let nodes = own.nodes.as_ref().or(raw.limits.nodes.as_ref());
+        let nodes = nodes.map_or_else(|| vec![None], |nodes| nodes.0.iter().copied().map(Some).collect());
+        for (problem, algorithm, kind) in chosen(&registry, own).map_err(&wrong)? {
+            if own.decide.is_some() && problem == Orders::NAME {
+                return Err(wrong(format!(
+                    "decide: '{algorithm}' orders, and there is no capacity to decide"
+                )));
+            }
+            for &threads in threads {
+                tasks.push(Task {
+                    problem,
+                    algorithm,
+                    kind: kind.to_string(),
+                    threads: threads as usize,
+                    decide: own.decide.clone(),
+                    times: times.clone(),
+                    nodes: nodes.clone(),
+                    seeds: seeds.clone(),
+                    repetitions,
+                });
+            }
+        }
+    }
+    Ok(tasks)
+}
+
+/// An algorithm as it is found: its problem, its name, its kind.
+type Found = (&'static str, &'static str, Kind);
+
+/// The algorithms that an entry names.
+fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Found>, String> {
+    const PROBLEMS: [&str; 4] = [Offsets::NAME, Pools::NAME, Scattered::NAME, Orders::NAME];
+    let problem = match own.problem.as_deref() {
+        None => None,
+        Some(text) => Some(PROBLEMS.into_iter().find(|known| *known == text).ok_or_else(|| {
+            format!("unknown problem '{text}'; known are offsets, scattered, pools, orders")
+        })?),
+    };
+    let mut all = Vec::new();
+    for name in &own.names.0 {
+        let group = |kind: Kind| match name.as_str() {
+            "all" => true,
+            "heuristics" => kind == Kind::Heuristic,
+            "solvers" => kind == Kind::Exact,
+            _ => false,
+        };
+        let found: Vec<Found> = if ["all", "heuristics", "solvers"].contains(&name.as_str()) {
+            entries(registry, problem.unwrap_or(Offsets::NAME))
+                .into_iter()
+                .filter(|found| group(found.2))
+                .collect()
+        } else {
+            let named = |problem: &str| {
+                let variants: Vec<Found> =
+                    if problem == Offsets::NAME { list::<Offsets>(&registry.variants) } else { Vec::new() };
+                entries(registry, problem).into_iter().chain(variants).find(|found| found.1 == name)
+            };
+            problem.map_or_else(|| PROBLEMS.into_iter().find_map(named), named).into_iter().collect()
+        };
+        if found.is_empty() {
+            return Err(nobody(registry, name, problem));
+        }
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+fn nobody(registry: &Registry, name: &str, problem: Option<&'static str>) -> String {
+    if let Some(reason) = left_out(name) {
+        return reason.to_string();
+    }
+    let problem = problem.unwrap_or(Offsets::NAME);
+    let known: Vec<&str> = entries(registry, problem).iter().map(|found| found.1).collect();
+    format!("unknown algorithm '{name}'; known for {problem} are {}", known.join(", "))
+}
+
+fn entries(registry: &Registry, problem: &str) -> Vec<Found> {
+    match problem {
+        Offsets::NAME => list::<Offsets>(Offsets::entries(registry)),
+        Scattered::NAME => list::<Scattered>(Scattered::entries(registry)),
+        Pools::NAME => list::<Pools>(Pools::entries(registry)),
+        _ => list::<Orders>(&registry.orders),
+    }
+}
+
+fn list<P: Problem>(entries: &[&'static Entry<P>]) -> Vec<Found> {
+    entries.iter().map(|entry| (P::NAME, entry.name, entry.kind)).collect()
+}

@@ -1,0 +1,431 @@
+//! Rows of a sweep: one line of `rows.csv` per attempted run.
+//!
+//! A row is one physical line (line breaks inside of cells become blanks), so that a file that was cut short is a file of
+//! whole rows and at most one piece of a row, which has no line break behind it.
+
+use crate::machine::Machine;
+use crate::report::gap_percent;
+use crate::sweep::answer::Answer;
+use plimsoll_model::Bytes;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// The name of the file in the folder of a sweep.
+pub const ROWS: &str = "rows.csv";
+
+/// What a column holds as text; empty where it does not apply.
+trait Cell {
+    fn cell(&self) -> String;
+}
+
+macro_rules! printed {
+    ($($type:ty),*) => { $(impl Cell for $type { fn cell(&self) -> String { self.to_string() } })* };
+}
+printed!(u64, usize, f64);
+
+impl Cell for String {
+    fn cell(&self) -> String {
+        self.replace(['\n', '\r', '\0'], " ")
+    }
+}
+
+impl<T: Cell> Cell for Option<T> {
+    fn cell(&self) -> String {
+        self.as_ref().map_or_else(String::new, Cell::cell)
+    }
+}
+
+/// Makes the row, the names of its columns and its cells from one list.
+macro_rules! columns {
+    ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
+        /// One attempted run. Fields are columns, in this order; what does not apply, or was not kept, is empty.
+        #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+        #[serde(default)]
+        pub struct SweepRow {
+            $($(#[$doc])* pub $name: $type,)*
+        }
+
+        impl SweepRow {
+            /// Names of all columns, in order.
+            pub const COLUMNS: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            fn cells(&self) -> Vec<String> {
+                vec![$(self.$name.cell()),*]
+            }
+        }
+    };
+}
+
+columns! {
+    /// Number of the run in the sweep, from 0.
+    run: u64,
+    /// What tells the run from all others: a hash of instance, algorithm, parameters, seed, repetition and limits.
+    key: String,
+    /// Suite, path or family of the instance, as the sweep names it.
+    suite: String,
+    /// The instance.
+    instance: String,
+    /// SHA-256 of the instance, or graph, in the form this project writes it.
+    sha256: String,
+    /// `offsets`, `scattered`, `pools`, `orders`.
+    problem: String,
+    /// Name of the algorithm.
+    algorithm: String,
+    /// `heuristic` or `exact`.
+    kind: String,
+    /// Threads allowed.
+    threads: usize,
+    /// `file`, `load` or a number of bytes where the run is to decide a capacity; empty where it is to minimise.
+    decide: String,
+    /// The capacity to decide, bytes.
+    capacity: Option<u64>,
+    /// Time limit, seconds.
+    time_limit: Option<f64>,
+    /// Node limit.
+    node_limit: Option<u64>,
+    /// Seed.
+    seed: u64,
+    /// Which of several equal runs, from 1.
+    repetition: u64,
+    /// `done`, `skipped` (declined), `failed` (broke), `refused` (by the checker), `unreadable` (instance), `crashed`
+    /// (process), `killed` (hung), `out-of-memory`.
+    status: String,
+    /// What is proved.
+    claim: String,
+    /// Peak or total, bytes.
+    peak: Option<u64>,
+    /// Lower bound the run proved, bytes.
+    lower_bound: Option<u64>,
+    /// The checker's word: `valid`, `refused`, or empty where there was nothing to check.
+    verdict: String,
+    /// What went wrong.
+    error: String,
+    /// Why it ended.
+    stop: String,
+    /// Why the bound holds.
+    bound_witness: String,
+    /// How far the peak lies above the run's own bound, percent of the bound.
+    gap_percent: Option<f64>,
+    /// Number of buffers; of a graph, none.
+    buffers: Option<usize>,
+    /// Number of operators; of an instance, none.
+    operators: Option<usize>,
+    /// Load, bytes; of a graph, none.
+    load: Option<u64>,
+    /// Wall-clock seconds of the algorithm alone, or until the process ended.
+    seconds: Option<f64>,
+    /// Seconds per phase, `name=seconds` separated by blanks.
+    phases: String,
+    /// Counters of the algorithm, `name=number` separated by blanks.
+    counters: String,
+    /// Nodes.
+    nodes: Option<u64>,
+    /// Highest resident memory of the process during the run, bytes.
+    peak_memory_bytes: Option<u64>,
+    /// Resident memory of the process before the run, bytes: what the figure above holds of no fault of the run.
+    resident_bytes: Option<u64>,
+    /// Commit of the sources.
+    commit: String,
+    /// Whether sources differed from it.
+    dirty: String,
+    /// Version of the command.
+    version: String,
+    /// Compiler.
+    rustc: String,
+    /// Build profile.
+    profile: String,
+    /// Processor.
+    cpu: String,
+    /// Threads of the machine.
+    cores: usize,
+    /// When the run ended, UTC.
+    timestamp: String,
+}
+
+/// How many columns stand in every file: those that say which run it was, and what became of it.
+const FIXED: usize = 21;
+
+/// The columns that a sweep may keep or leave out (`metrics`).
+pub fn metrics() -> &'static [&'static str] {
+    &SweepRow::COLUMNS[FIXED..]
+}
+
+/// Columns that differ from time to time: what clocks and memory say. All others repeat where runs have no time limit, on
+/// the same build and machine.
+pub const MEASURED: [&str; 5] = ["seconds", "phases", "peak_memory_bytes", "resident_bytes", "timestamp"];
+
+impl SweepRow {
+    /// Adds what is known of build and machine.
+    #[must_use]
+    pub fn on(mut self, machine: &Machine) -> Self {
+        machine.commit.clone_into(&mut self.commit);
+        machine.dirty.clone_into(&mut self.dirty);
+        machine.version.clone_into(&mut self.version);
+        machine.rustc.clone_into(&mut self.rustc);
+        machine.profile.clone_into(&mut self.profile);
+        self.cpu.clone_from(&machine.cpu);
+        self.cores = machine.cores;
+        self
+    }
+
+    /// Adds what became of the run.
+    #[must_use]
+    pub fn answered(mut self, answer: Answer) -> Self {
+        self.gap_percent = match (answer.peak, answer.lower_bound) {
+            (Some(peak), Some(bound)) => gap_percent(Bytes::new(peak), Bytes::new(bound)),
+            _ => None,
+        };
+        self.status = answer.status;
+        self.claim = answer.claim;
+        self.peak = answer.peak;
+        self.lower_bound = answer.lower_bound;
+        self.verdict = answer.verdict;
+        self.error = answer.error;
+        self.stop = answer.stop;
+        self.bound_witness = answer.bound_witness;
+        self.seconds = answer.seconds;
+        self.phases = answer.phases;
+        self.counters = answer.counters;
+        self.nodes = answer.nodes;
+        self.peak_memory_bytes = answer.peak_memory_bytes;
+        self.resident_bytes = answer.resident_bytes;
+        self
+    }
+}
+
+/// The columns of one sweep, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns(Vec<usize>);
+
+impl Columns {
+    /// All that every file has, and these; `None` for a name that is no metric.
+    pub fn keeping<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let mut chosen: Vec<usize> = (0..FIXED).collect();
+        for name in names {
+            chosen.push(FIXED + metrics().iter().position(|known| *known == name)?);
+        }
+        chosen.sort_unstable();
+        chosen.dedup();
+        Some(Self(chosen))
+    }
+
+    /// All there are.
+    pub fn all() -> Self {
+        Self((0..SweepRow::COLUMNS.len()).collect())
+    }
+
+    /// The first line of the file, with its line break.
+    pub fn header(&self) -> String {
+        let names: Vec<&str> = self.0.iter().map(|&at| SweepRow::COLUMNS[at]).collect();
+        format!("{}\n", names.join(","))
+    }
+
+    /// One row as a line, with its line break and no other.
+    pub fn line(&self, row: &SweepRow) -> String {
+        let cells = row.cells();
+        let mut line = String::new();
+        for (nth, &at) in self.0.iter().enumerate() {
+            if nth > 0 {
+                line.push(',');
+            }
+            let cell = &cells[at];
+            if cell.contains([',', '"']) {
+                line.push('"');
+                line.push_str(&cell.replace('"', "\"\""));
+                line.push('"');
+            } else {
+                line.push_str(cell);
+            }
+        }
+        line.push('\n');
+        line
+    }
+
+    /// A whole file.
+    pub fn file<'a>(&self, rows: impl IntoIterator<Item = &'a SweepRow>) -> String {
+        rows.into_iter().fold(self.header(), |mut text, row| {
+            text.push_str(&self.line(row));
+            text
+        })
+    }
+}
+
+/// Why rows cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RowsError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A line is no row.
+    #[error("{}: line {line}: {why}", path.display())]
+    Line {
+        /// Which file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Read {
+    /// The first line, without its line break; `None` where the file does not hold a whole one.
+    pub header: Option<String>,
+    /// The rows, in the order of the file.
+    pub rows: Vec<SweepRow>,
+    /// Length of the whole lines, bytes: what lies behind is a row that was cut short.
+    pub whole: u64,
+    /// Length of what lies behind, bytes.
+    pub torn: u64,
+}
+
+/// Reads the rows of a file. The last line does not count where it was cut short. O(bytes).
+///
+/// # Errors
+/// [`RowsError`], with the line of what is no row.
+pub fn read(path: &Path) -> Result<Vec<SweepRow>, RowsError> {
+    read_whole(path).map(|read| read.rows)
+}
+
+/// The same, with what else is known of the file.
+///
+/// # Errors
+/// [`RowsError`], with the line of what is no row.
+pub fn read_whole(path: &Path) -> Result<Read, RowsError> {
+    let bytes = std::fs::read(path).map_err(|source| RowsError::Io { path: path.to_owned(), source })?;
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let wrong = |line: usize, why: String| RowsError::Line { path: path.to_owned(), line, why };
+    let text = std::str::from_utf8(&bytes[..whole])
+        .map_err(|error| wrong(1 + count(&bytes[..error.valid_up_to()]), "it is not UTF-8".to_owned()))?;
+    let header = text.lines().next().map(str::to_owned);
+    let mut reader = csv::ReaderBuilder::new().flexible(false).from_reader(text.as_bytes());
+    let mut rows = Vec::new();
+    for row in reader.deserialize::<SweepRow>() {
+        let row = row.map_err(|error| {
+            let line = error.position().map_or(rows.len() + 2, |position| position.line() as usize);
+            wrong(line, said(&error))
+        })?;
+        if row.key.is_empty() {
+            return Err(wrong(rows.len() + 2, "it has no key".to_owned()));
+        }
+        rows.push(row);
+    }
+    Ok(Read { header, rows, whole: whole as u64, torn: (bytes.len() - whole) as u64 })
+}
+
+fn count(bytes: &[u8]) -> usize {
+    bytes.split(|&byte| byte == b'\n').count() - 1
+}
+
+/// What is wrong with a line, without the position, which stands before it.
+fn said(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => {
+            let column = err.field().and_then(|at| usize::try_from(at).ok());
+            format!("field {}: {}", column.map_or(0, |at| at + 1), err.kind())
+        }
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} fields, where the first line has {expected_len}")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// Sets rows against each other that solve the same problem for the same instance: a bound above the peak of a valid
+/// solution is wrong, and its row is refused. The lowest peak is never that of a row refused here, so that doing it for a
+/// part of the rows first changes nothing.
+pub fn settle(rows: &mut [SweepRow]) {
+    use std::collections::HashMap;
+    let place = |row: &SweepRow| (row.sha256.clone(), row.problem.clone());
+    let mut lowest: HashMap<(String, String), u64> = HashMap::new();
+    for row in rows.iter().filter(|row| row.verdict == "valid") {
+        if let Some(peak) = row.peak {
+            lowest.entry(place(row)).and_modify(|least| *least = peak.min(*least)).or_insert(peak);
+        }
+    }
+    for row in rows.iter_mut() {
+        let Some(bound) = row.lower_bound else { continue };
+        let Some(&peak) = lowest.get(&place(row)).filter(|&&peak| bound > peak) else { continue };
+        "refused".clone_into(&mut row.status);
+        "refused".clone_into(&mut row.verdict);
+        row.claim.clear();
+        row.error = format!("its bound {bound} is above {peak}, the peak of a valid solution");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(run: u64, error: &str) -> SweepRow {
+        SweepRow { run, key: format!("k{run}"), error: error.to_owned(), ..SweepRow::default() }
+    }
+
+    #[test]
+    fn fixed_columns_end_with_the_error() {
+        assert_eq!(SweepRow::COLUMNS[FIXED - 1], "error");
+        assert!(MEASURED.iter().all(|name| metrics().contains(name)));
+        assert!(Columns::keeping(["seconds", "seconds"]).unwrap().header().ends_with(",error,seconds\n"));
+        assert!(Columns::keeping(["error"]).is_none() && Columns::keeping(["x"]).is_none());
+    }
+
+    #[test]
+    fn rows_are_single_lines_and_read_again() {
+        let rows = [
+            SweepRow { seconds: Some(0.1 + 0.2), peak: Some(u64::MAX), ..row(0, "a \"b\", c\nd") },
+            SweepRow { time_limit: Some(1e-9), ..row(1, "") },
+        ];
+        let text = Columns::all().file(&rows);
+        assert_eq!(text.lines().count(), 3);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(ROWS);
+        std::fs::write(&path, format!("{text}2,k2,half")).unwrap();
+        let read = read_whole(&path).unwrap();
+        assert_eq!((read.whole, read.torn), (text.len() as u64, 9));
+        assert_eq!(read.rows[0].error, "a \"b\", c d");
+        assert_eq!(read.rows[0].seconds, rows[0].seconds);
+        assert_eq!(read.rows[1], rows[1]);
+        assert_eq!(Columns::all().file(&read.rows), text);
+    }
+
+    #[test]
+    fn what_is_no_row_is_named_by_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(ROWS);
+        let columns = Columns::keeping([]).unwrap();
+        let fails = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read(&path).unwrap_err().to_string()
+        };
+        let good = columns.file(&[row(0, "")]);
+        assert!(fails(&format!("{good}1,k\n")).contains("line 3: 2 fields, where the first line has 21"));
+        assert!(fails(&good.replace("0,k0", "x,k0")).contains("line 2: field 1: "));
+        assert!(fails(&good.replace("k0", "")).contains("line 2: it has no key"));
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(read_whole(&path).unwrap(), Read::default());
+    }
+
+    #[test]
+    fn bounds_above_peaks_of_others_are_refused_in_any_order() {
+        let make = |run, peak, bound| SweepRow {
+            peak: Some(peak),
+            lower_bound: Some(bound),
+            verdict: "valid".into(),
+            ..row(run, "")
+        };
+        let mut rows = [make(0, 12, 11), make(1, 10, 10), make(2, 11, 9)];
+        settle(&mut rows);
+        let verdicts: Vec<&str> = rows.iter().map(|row| row.verdict.as_str()).collect();
+        assert_eq!(verdicts, ["refused", "valid", "valid"]);
+        let once = rows.clone();
+        settle(&mut rows);
+        assert_eq!(rows, once);
+    }
+}

@@ -1,0 +1,188 @@
+//! A sweep on a cluster under Slurm: an array job, a shard per task, and a job that joins the shards after it.
+
+use super::SweepError;
+use super::record::{Record, Resolved, Shard};
+use crate::external::quote;
+use plimsoll_model::csv::write_atomically;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The folder of scripts and logs, in the folder of the sweep.
+const SCRIPTS: &str = "slurm";
+/// The folder of shards.
+const SHARDS: &str = "shards";
+
+/// What the scripts say.
+#[derive(Clone, Debug)]
+pub struct Scripts<'a> {
+    /// The file of the sweep.
+    pub file: &'a Path,
+    /// The folder of the whole sweep.
+    pub out: &'a Path,
+    /// Number of shards, from 1.
+    pub array: u64,
+    /// Runs at a time in every shard.
+    pub jobs: usize,
+    /// Options of `sbatch`, as typed; both jobs get them.
+    pub options: &'a str,
+    /// The command `plimsoll`.
+    pub command: &'a Path,
+    /// Environment that runs need, such as the folder of corpora.
+    pub environment: &'a [(String, String)],
+}
+
+/// The scripts on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The array job.
+    pub array: PathBuf,
+    /// The job that joins the shards.
+    pub merge: PathBuf,
+}
+
+impl Scripts<'_> {
+    /// Writes both scripts, which need nothing but their absolute paths.
+    ///
+    /// # Errors
+    /// [`SweepError`] for options that no line of a script can hold or that are this command's own, and where files cannot be
+    /// written.
+    pub fn write(&self) -> Result<Written, SweepError> {
+        if self.options.contains(['\n', '\r']) {
+            return Err(SweepError::Slurm("options must stand on one line".to_owned()));
+        }
+        let own = ["--array", "-a", "--dependency", "-d", "--output", "-o", "--wrap", "--parsable"];
+        let clash = |word: &&str| own.iter().any(|own| word.split('=').next() == Some(own));
+        if let Some(word) = self.options.split_whitespace().find(clash) {
+            return Err(SweepError::Slurm(format!("option '{word}' is set by this command")));
+        }
+        let out = absolute(self.out)?;
+        let folder = out.join(SCRIPTS);
+        let io = |path: &Path, source| SweepError::Io { path: path.to_owned(), source };
+        std::fs::create_dir_all(&folder).map_err(|source| io(&folder, source))?;
+        let shards = out.join(SHARDS);
+        std::fs::create_dir_all(&shards).map_err(|source| io(&shards, source))?;
+        let written = Written { array: folder.join("array.sh"), merge: folder.join("merge.sh") };
+        for (path, text) in [
+            (&written.array, self.array_script(&out, &folder)?),
+            (&written.merge, self.merge_script(&out, &folder)),
+        ] {
+            write_atomically(path, |file| file.write_all(text.as_bytes()))
+                .map_err(|source| io(path, source))?;
+        }
+        Ok(written)
+    }
+
+    /// Refuses shards of another sweep, or of another number of tasks, that an earlier call left in the folder: every task would.
+    ///
+    /// # Errors
+    /// [`SweepError::Other`].
+    pub fn check(&self, sweep: &Resolved) -> Result<(), SweepError> {
+        for part in 1..=self.array {
+            let folder = self.out.join(SHARDS).join(part.to_string());
+            let Some(record) = Record::read(&folder)? else { continue };
+            let here = Shard { part, of: self.array };
+            let difference = match record.shard {
+                Some(there) if there == here => record.sweep.difference(sweep),
+                Some(there) => Some(format!("shard {there} there, {here} here")),
+                None => Some(format!("all runs there, shard {here} here")),
+            };
+            if let Some(difference) = difference {
+                return Err(SweepError::Other { folder, difference });
+            }
+        }
+        Ok(())
+    }
+
+    fn head(&self, name: &str, more: &str) -> String {
+        let options = if self.options.trim().is_empty() {
+            String::new()
+        } else {
+            format!("#SBATCH {}\n", self.options.trim())
+        };
+        let mut text = format!("#!/bin/sh\n#SBATCH --job-name={name}\n{more}{options}\n");
+        for (variable, value) in self.environment {
+            let _ = writeln!(text, "export {variable}={}", quote(value));
+        }
+        text
+    }
+
+    fn array_script(&self, out: &Path, folder: &Path) -> Result<String, SweepError> {
+        let (array, jobs) = (self.array, self.jobs);
+        let cpus = if jobs > 1 { format!("#SBATCH --cpus-per-task={jobs}\n") } else { String::new() };
+        let log = directive(folder, "array-%A-%a.log");
+        let more = format!("#SBATCH --array=1-{array}\n#SBATCH --output={log}\n{cpus}");
+        Ok(format!(
+            "{}exec {} sweep {} --out {}/\"$SLURM_ARRAY_TASK_ID\" --shard \"$SLURM_ARRAY_TASK_ID\"/{array} --jobs {jobs}\n",
+            self.head("plimsoll-sweep", &more),
+            word(self.command),
+            word(&absolute(self.file)?),
+            word(&out.join(SHARDS)),
+        ))
+    }
+
+    fn merge_script(&self, out: &Path, folder: &Path) -> String {
+        let more = format!("#SBATCH --output={}\n", directive(folder, "merge-%j.log"));
+        let shards: Vec<String> =
+            (1..=self.array).map(|part| word(&out.join(SHARDS).join(part.to_string()))).collect();
+        format!(
+            "{}exec {} merge {} --out {} --force\n",
+            self.head("plimsoll-merge", &more),
+            word(self.command),
+            shards.join(" \\\n    "),
+            word(out),
+        )
+    }
+}
+
+impl Written {
+    /// Hands both to `sbatch`: the second begins when all tasks of the first have ended, however. Numbers of the jobs.
+    ///
+    /// # Errors
+    /// [`SweepError::Slurm`] with what `sbatch` says.
+    pub fn submit(&self) -> Result<(String, String), SweepError> {
+        let array = sbatch(&[], &self.array)?;
+        let merge = sbatch(&[format!("--dependency=afterany:{array}")], &self.merge)?;
+        Ok((array, merge))
+    }
+}
+
+/// Whether there is an `sbatch` to hand jobs to.
+pub fn is_there() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join("sbatch").is_file())
+}
+
+fn sbatch(options: &[String], script: &Path) -> Result<String, SweepError> {
+    let wrong = |why: String| SweepError::Slurm(format!("{}: {why}", script.display()));
+    let output = Command::new("sbatch").arg("--parsable").args(options).arg(script).output();
+    let output = output.map_err(|error| wrong(error.to_string()))?;
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<Vec<_>>().join(" ");
+    if !output.status.success() {
+        return Err(wrong(format!("{}: {}", output.status, said(&output.stderr))));
+    }
+    // `NUMBER` or `NUMBER;CLUSTER`.
+    let number = said(&output.stdout);
+    let number = number.split(';').next().unwrap_or_default();
+    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(wrong(format!("it answers '{number}', no number of a job")));
+    }
+    Ok(number.to_owned())
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, SweepError> {
+    let whole = std::path::absolute(path);
+    whole.map_err(|source: io::Error| SweepError::Io { path: path.to_owned(), source })
+}
+
+/// A path as a word of the shell.
+fn word(path: &Path) -> String {
+    quote(&path.to_string_lossy())
+}
+
+/// A file as a value behind `#SBATCH`, where quotes are double; only the name stands for numbers of job and task.
+fn directive(folder: &Path, name: &str) -> String {
+    let text = format!("{}/{name}", folder.to_string_lossy().replace('%', "%%"));
+    if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }
+}

@@ -1,0 +1,191 @@
+//! The folder of a sweep while it grows.
+
+use super::SweepError;
+use super::record::{Begun, Record, Shard};
+use super::resolve::Sweep;
+use super::rows::{Columns, ROWS, RowsError, SweepRow, read_whole, settle};
+use crate::machine::Machine;
+use plimsoll_model::csv::write_atomically;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Whoever holds the lock on this file writes into the folder.
+const LOCK: &str = "sweep.lock";
+/// Rows are written through to the disk when the last time is so long ago.
+const SYNC: Duration = Duration::from_secs(1);
+
+/// An open folder.
+pub(super) struct Store {
+    folder: PathBuf,
+    columns: Columns,
+    rows: File,
+    synced: Instant,
+    _lock: File,
+}
+
+/// What a folder held when it was opened.
+pub(super) struct Opened {
+    pub store: Store,
+    /// Which runs have rows.
+    pub has: Vec<bool>,
+    /// Length of the piece of a row that was cut away, bytes.
+    pub torn: u64,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+/// Takes the lock of a folder, which the system releases when the process ends.
+pub(super) fn lock(folder: &Path) -> Result<File, SweepError> {
+    let path = folder.join(LOCK);
+    let io = |source| SweepError::Io { path: path.clone(), source };
+    let file = OpenOptions::new().create(true).append(true).open(&path).map_err(io)?;
+    #[cfg(unix)]
+    // File systems without locks exist; nothing is promised there.
+    if rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)
+        == Err(rustix::io::Errno::WOULDBLOCK)
+    {
+        return Err(SweepError::InUse(folder.to_owned()));
+    }
+    Ok(file)
+}
+
+impl Store {
+    /// Opens the folder of a sweep, or begins it. Cuts away what a killed process left of a row.
+    pub fn open(
+        folder: &Path,
+        sweep: &Sweep,
+        shard: Option<Shard>,
+        machine: &Machine,
+    ) -> Result<Opened, SweepError> {
+        let io = |source| SweepError::Io { path: folder.to_owned(), source };
+        std::fs::create_dir_all(folder).map_err(io)?;
+        let lock = lock(folder)?;
+        let path = folder.join(ROWS);
+        let mut notes = Vec::new();
+        if let Some(record) = Record::read(folder)? {
+            same(folder, &record, sweep, shard)?;
+            if (record.begun.commit.as_str(), record.begun.dirty.as_str()) != (machine.commit, machine.dirty)
+            {
+                notes.push(format!(
+                    "{} was begun with commit {}; this is {}",
+                    folder.display(),
+                    record.begun.commit,
+                    machine.commit
+                ));
+            }
+        } else {
+            if path.exists() {
+                let difference = format!("it has {ROWS}, but no {}", super::record::RECORD);
+                return Err(SweepError::Other { folder: folder.to_owned(), difference });
+            }
+            Record::new(&sweep.file, shard, sweep.resolved(), Begun::now(machine)).write(folder)?;
+        }
+        let wrong = |source| SweepError::Io { path: path.clone(), source };
+        let mut rows = OpenOptions::new().create(true).append(true).open(&path).map_err(wrong)?;
+        let read = read_whole(&path)?;
+        let header = sweep.columns.header();
+        if let Some(found) = read.header.as_deref().filter(|found| *found != header.trim_end()) {
+            let why = format!("the columns are not those of this sweep: {found}");
+            return Err(RowsError::Line { path, line: 1, why }.into());
+        }
+        let has = present(&path, &read.rows, sweep, shard)?;
+        if read.torn > 0 {
+            rows.set_len(read.whole).map_err(wrong)?;
+        }
+        if read.header.is_none() {
+            rows.write_all(header.as_bytes()).map_err(wrong)?;
+        }
+        let columns = sweep.columns.clone();
+        let store = Self { folder: folder.to_owned(), columns, rows, synced: Instant::now(), _lock: lock };
+        Ok(Opened { store, has, torn: read.torn, notes })
+    }
+
+    /// Appends a row: one call of `write` with a complete line.
+    pub fn append(&mut self, row: &SweepRow) -> Result<(), SweepError> {
+        let wrong = |source| SweepError::Io { path: self.folder.join(ROWS), source };
+        self.rows.write_all(self.columns.line(row).as_bytes()).map_err(wrong)?;
+        if self.synced.elapsed() >= SYNC {
+            self.rows.sync_data().map_err(wrong)?;
+            self.synced = Instant::now();
+        }
+        Ok(())
+    }
+
+    /// Puts the rows of a sweep that is complete in order. Bounds and peaks of all runs are compared where it is whole.
+    pub fn finish(self, whole: bool) -> Result<Vec<SweepRow>, SweepError> {
+        let path = self.folder.join(ROWS);
+        self.rows.sync_data().map_err(|source| SweepError::Io { path: path.clone(), source })?;
+        let mut rows = read_whole(&path)?.rows;
+        write_in_order(&path, &self.columns, &mut rows, whole)?;
+        Ok(rows)
+    }
+
+    /// The rows so far.
+    pub fn close(self) -> Result<Vec<SweepRow>, SweepError> {
+        let path = self.folder.join(ROWS);
+        self.rows.sync_data().map_err(|source| SweepError::Io { path: path.clone(), source })?;
+        Ok(read_whole(&path)?.rows)
+    }
+}
+
+/// Sorts rows by run and writes them as a whole, unless the file is the same already.
+pub(super) fn write_in_order(
+    path: &Path,
+    columns: &Columns,
+    rows: &mut [SweepRow],
+    whole: bool,
+) -> Result<(), SweepError> {
+    rows.sort_by_key(|row| row.run);
+    if whole {
+        settle(rows);
+    }
+    let text = columns.file(rows.iter());
+    if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+        return Ok(());
+    }
+    let written = write_atomically(path, |file| file.write_all(text.as_bytes()));
+    written.map_err(|source| SweepError::Io { path: path.to_owned(), source })
+}
+
+/// Refuses a folder that holds another sweep, or another part of it.
+fn same(folder: &Path, record: &Record, sweep: &Sweep, shard: Option<Shard>) -> Result<(), SweepError> {
+    let name =
+        |shard: Option<Shard>| shard.map_or_else(|| "all runs".to_owned(), |shard| format!("shard {shard}"));
+    let difference = if record.shard == shard {
+        record.sweep.difference(&sweep.resolved())
+    } else {
+        Some(format!("{} there, {} here", name(record.shard), name(shard)))
+    };
+    match difference {
+        None => Ok(()),
+        Some(difference) => Err(SweepError::Other { folder: folder.to_owned(), difference }),
+    }
+}
+
+/// Which runs have rows; refuses rows that are not of this sweep, or twice there.
+fn present(
+    path: &Path,
+    rows: &[SweepRow],
+    sweep: &Sweep,
+    shard: Option<Shard>,
+) -> Result<Vec<bool>, SweepError> {
+    let mut has = vec![false; sweep.runs.len()];
+    for (at, row) in rows.iter().enumerate() {
+        let wrong = |why: String| RowsError::Line { path: path.to_owned(), line: at + 2, why };
+        let own = usize::try_from(row.run).ok().and_then(|run| sweep.runs.get(run));
+        match own {
+            Some(own) if own.key == row.key && shard.is_none_or(|shard| shard.has(row.run)) => {}
+            _ => {
+                return Err(
+                    wrong(format!("run {} with key {} is not of this sweep", row.run, row.key)).into()
+                );
+            }
+        }
+        if std::mem::replace(&mut has[row.run as usize], true) {
+            return Err(wrong(format!("run {} has a row already", row.run)).into());
+        }
+    }
+    Ok(has)
+}
