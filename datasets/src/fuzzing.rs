@@ -3,6 +3,7 @@
 //!
 //! The targets in `fuzz/` and the smoke test both call these, so they are run by everyday tests as well.
 
+use crate::dsa::{read_dsa, write_dsa};
 use crate::import::ImportOptions;
 use crate::onnx::read_onnx;
 use plimsoll_model::csv::{ReadOptions, read_instance, read_layout, write_instance, write_layout};
@@ -71,6 +72,31 @@ pub fn certificate_json(data: &[u8]) {
     let written = serde_json::to_vec(&certificate).expect("certificates can be written");
     let again: Certificate = serde_json::from_slice(&written).expect("what was written is valid");
     assert_eq!(again, certificate);
+}
+
+/// Reads a document in the structured schema and splits it; every instance goes through CSV, all of them through the schema.
+///
+/// # Panics
+/// If what was written is read differently.
+pub fn dsa_json(data: &[u8]) {
+    let origin = Path::new("fuzz.json");
+    let Ok(split) = read_dsa(origin, data).and_then(|document| document.split()) else { return };
+    let instances: Vec<Instance> = split.pools.into_iter().map(|pool| pool.instance).collect();
+    for instance in &instances {
+        let mut written = Vec::new();
+        write_instance(instance, &mut written).expect("names were made to be written");
+        let options = ReadOptions { capacity: instance.capacity(), ..ReadOptions::default() };
+        let again = read_instance(instance.name(), written.as_slice(), options);
+        assert_eq!(again.expect("what was written is valid"), *instance);
+    }
+    let mut written = Vec::new();
+    // Merging may leave a fixed buffer beyond the capacity, which no document has.
+    if write_dsa(origin, "fuzz", &instances, &mut written).is_err() {
+        return;
+    }
+    let again = read_dsa(origin, &written).and_then(|document| document.split());
+    let again = again.expect("what was written is valid").pools;
+    assert_eq!(again.into_iter().map(|pool| pool.instance).collect::<Vec<_>>(), instances);
 }
 
 /// Reads a `TFLite` model, with and without a size for what has none; writes and reads the graph again.

@@ -31,6 +31,11 @@ impl Family {
         Ok(made.with_name(format!("{}-{buffers}-{seed}", self.name)))
     }
 
+    /// True where the load of every instance is its optimum: those are cut from a full rectangle.
+    pub fn is_tight(&self) -> bool {
+        matches!(self.name, "packing" | "guillotine")
+    }
+
     /// The family of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         FAMILIES.iter().find(|family| family.name == name)

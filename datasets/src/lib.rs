@@ -8,6 +8,7 @@ mod brute;
 pub mod control_cases;
 mod corpora;
 mod derive;
+pub mod dsa;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;

@@ -231,10 +231,10 @@ fn families(sizes: &[u64]) -> Vec<SuiteEntry> {
     let entry = |(family, buffers): (&crate::Family, u64)| {
         let instance = family.make(buffers, 1).expect("parameters in range");
         let load = load(&instance).0;
-        // The packings are cut from a full rectangle.
-        let (known, reason) = match family.name {
-            "packing" | "guillotine" => (Known::Optimum(load), "cut from a full rectangle"),
-            _ => (Known::AtLeast(load), "the load"),
+        let (known, reason) = if family.is_tight() {
+            (Known::Optimum(load), "cut from a full rectangle")
+        } else {
+            (Known::AtLeast(load), "the load")
         };
         SuiteEntry::new(format!("{}-{buffers}", family.name), instance, known, reason)
     };

@@ -1,6 +1,8 @@
 //! The fuzz targets on mutations of valid files, about a second each.
 
-use plimsoll_datasets::fuzzing::{certificate_json, instance_csv, layout_csv, onnx_model, tflite_model};
+use plimsoll_datasets::fuzzing::{
+    certificate_json, dsa_json, instance_csv, layout_csv, onnx_model, tflite_model,
+};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::path::Path;
@@ -96,6 +98,35 @@ fn instances() {
 #[test]
 fn layouts() {
     smoke("layout_csv", CSV_WORDS, layout_csv);
+}
+
+#[test]
+fn documents() {
+    let words = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\"",
+        "0",
+        "1",
+        "7",
+        "-1",
+        "1.5",
+        "null",
+        "true",
+        "\\n",
+        " ",
+        "é",
+        "18446744073709551615",
+        "9223372036854775807",
+        "{\"first\": 0, \"second\": 2}",
+        "\"reserved_ranges\": ",
+        "\"exclusive_for_all_time\": true",
+    ];
+    smoke("dsa_json", &words, dsa_json);
 }
 
 #[test]

@@ -82,3 +82,9 @@ impl From<plimsoll::branches::BranchError> for Failure {
         }
     }
 }
+
+impl From<plimsoll::datasets::dsa::DsaError> for Failure {
+    fn from(error: plimsoll::datasets::dsa::DsaError) -> Self {
+        Self::input(error)
+    }
+}

@@ -1,5 +1,6 @@
 //! Suites of instances: embedded ones, corpora on disk, files and folders of the user.
 
+use plimsoll_datasets::dsa::{DsaError, read_dsa_file};
 use plimsoll_datasets::{
     SuiteEntry, ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed, derived_thinned,
     embedded_suite, large_suite, packings_suite, scaling_suite,
@@ -29,6 +30,8 @@ pub enum Origin {
     Embedded(fn() -> Vec<SuiteEntry>),
     /// A folder among the external corpora.
     Corpora(&'static str),
+    /// Every pool of every document in a folder among the external corpora.
+    Pools(&'static str),
     /// Made from every instance of a folder among the external corpora.
     Derived(&'static str, fn(&Instance) -> Vec<Instance>),
 }
@@ -38,7 +41,7 @@ impl Origin {
     pub fn folder(self) -> Option<&'static str> {
         match self {
             Self::Embedded(_) => None,
-            Self::Corpora(folder) | Self::Derived(folder, _) => Some(folder),
+            Self::Corpora(folder) | Self::Pools(folder) | Self::Derived(folder, _) => Some(folder),
         }
     }
 }
@@ -91,6 +94,11 @@ pub const SUITES: &[Suite] = &[
         origin: Origin::Corpora("idealloc"),
     },
     Suite {
+        name: "dsa",
+        about: "every pool of 40 captures of a compiler for accelerators, tonibohnlein/dsa-solver, within its capacity",
+        origin: Origin::Pools("dsa"),
+    },
+    Suite {
         name: "minimalloc-reversed",
         about: "the instances of minimalloc with time running backwards, at the same capacity",
         origin: Origin::Derived("minimalloc", derived_reversed),
@@ -110,7 +118,32 @@ pub struct Case {
     /// Its own name; for a file that could not be read, the path.
     pub name: String,
     /// The instance.
-    pub instance: Result<Instance, CsvError>,
+    pub instance: Result<Instance, CaseError>,
+}
+
+/// Why there is no instance.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    /// A CSV file that is none.
+    #[error(transparent)]
+    Csv(#[from] CsvError),
+    /// A document in the structured schema that is none.
+    #[error(transparent)]
+    Dsa(#[from] DsaError),
+    /// A pool whose instance asks for more than the document.
+    #[error(
+        "{file}: pool '{pool}': the buffers colocated with '{buffer}' are merged, and proofs hold for the merged problem \
+         only; 'plimsoll convert' makes that an instance of its own",
+        file = .file.display()
+    )]
+    SafeOnly {
+        /// The document.
+        file: PathBuf,
+        /// The pool.
+        pool: String,
+        /// The first of the merged buffers.
+        buffer: String,
+    },
 }
 
 /// The folder of external corpora, where the variable is set and not empty.
@@ -122,7 +155,7 @@ pub fn corpora() -> Option<PathBuf> {
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// Neither a known name nor a path.
-    #[error("'{0}' is neither a suite ({known}) nor a CSV file or folder", known = suite_names())]
+    #[error("'{0}' is neither a suite ({known}) nor a file (CSV, or JSON in the schema of dsa-solver) or folder", known = suite_names())]
     Unknown(String),
     /// A suite of the corpora, and no corpora.
     #[error("the suite '{0}' is among the external corpora; set {CORPORA} to the folder that holds them")]
@@ -136,7 +169,7 @@ pub enum SuiteError {
         error: std::io::Error,
     },
     /// No instance there.
-    #[error("'{0}' holds no CSV file")]
+    #[error("'{0}' holds no file with instances")]
     Empty(String),
 }
 
@@ -152,11 +185,12 @@ pub fn cases(suite: &str, endpoints: Option<Endpoints>) -> Result<Vec<Case>, Sui
     if let Some(known) = SUITES.iter().find(|known| known.name == suite) {
         let read = |folder: &str| {
             let root = corpora().ok_or(SuiteError::NoCorpora(known.name))?;
-            files(known.name, list_folder(&root.join(folder))?, endpoints)
+            let extension = if matches!(known.origin, Origin::Pools(_)) { "json" } else { "csv" };
+            files(known.name, list_folder(&root.join(folder), extension)?, endpoints)
         };
         return match known.origin {
             Origin::Embedded(make) => Ok(made(known.name, make)),
-            Origin::Corpora(folder) => read(folder),
+            Origin::Corpora(folder) | Origin::Pools(folder) => read(folder),
             Origin::Derived(folder, derive) => {
                 Ok(read(folder)?.into_iter().flat_map(|case| derived(case, derive)).collect())
             }
@@ -164,7 +198,7 @@ pub fn cases(suite: &str, endpoints: Option<Endpoints>) -> Result<Vec<Case>, Sui
     }
     let path = Path::new(suite);
     if path.is_dir() {
-        return files(suite, list_folder(path)?, endpoints);
+        return files(suite, list_folder(path, "csv")?, endpoints);
     }
     if path.exists() {
         return files(suite, vec![path.to_owned()], endpoints);
@@ -181,7 +215,8 @@ pub fn cases(suite: &str, endpoints: Option<Endpoints>) -> Result<Vec<Case>, Sui
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
         name.is_some_and(|name| matches(pattern.as_bytes(), name.as_bytes()))
     };
-    files(suite, list_folder(folder)?.into_iter().filter(fits).collect(), endpoints)
+    let extension = if is_json(Path::new(pattern)) { "json" } else { "csv" };
+    files(suite, list_folder(folder, extension)?.into_iter().filter(fits).collect(), endpoints)
 }
 
 fn made(suite: &str, make: fn() -> Vec<SuiteEntry>) -> Vec<Case> {
@@ -217,20 +252,57 @@ fn files(
     }
     paths.sort();
     let case = |path: PathBuf| {
+        if is_json(&path) {
+            return pools(suite, &path);
+        }
         let instance = read_instance_file(&path, ReadOptions { endpoints, capacity: None });
         let name = instance.as_ref().map_or_else(|_| path.display().to_string(), |i| i.name().to_owned());
-        Case { suite: suite.to_owned(), name, instance }
+        vec![Case { suite: suite.to_owned(), name, instance: instance.map_err(Into::into) }]
     };
-    Ok(paths.into_iter().map(case).collect())
+    Ok(paths.into_iter().flat_map(case).collect())
 }
 
-fn list_folder(folder: &Path) -> Result<Vec<PathBuf>, SuiteError> {
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+}
+
+/// Every pool of a document, or why there are none.
+fn pools(suite: &str, path: &Path) -> Vec<Case> {
+    let suite = || suite.to_owned();
+    let split = read_dsa_file(path).and_then(|document| Ok((document.split()?, document)));
+    let (split, document) = match split {
+        Ok(split) => split,
+        Err(error) => {
+            return vec![Case {
+                suite: suite(),
+                name: path.display().to_string(),
+                instance: Err(error.into()),
+            }];
+        }
+    };
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let named = split.pools.into_iter().zip(document.pool_names(&stem));
+    let case = |(pool, name): (plimsoll_datasets::dsa::PoolInstance, String)| {
+        let instance = match pool.safe_only.into_iter().next() {
+            Some(buffer) => {
+                let pool = document.pools()[pool.pool].name.clone();
+                Err(CaseError::SafeOnly { file: path.to_owned(), pool, buffer })
+            }
+            None => Ok(pool.instance.with_name(name.as_str())),
+        };
+        Case { suite: suite(), name, instance }
+    };
+    named.map(case).collect()
+}
+
+/// The files of a folder with this extension.
+fn list_folder(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, SuiteError> {
     let wrong = |error| SuiteError::Folder { folder: folder.to_owned(), error };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();
-        let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
-        if is_csv && path.is_file() {
+        let fits = path.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension));
+        if fits && path.is_file() {
             found.push(path);
         }
     }

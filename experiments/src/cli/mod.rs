@@ -1,5 +1,6 @@
 //! Arguments: parsed here, resolved by the commands.
 
+mod data;
 mod fuse;
 mod graph;
 mod measure;
@@ -8,6 +9,7 @@ mod spill;
 mod sweep;
 mod tiers;
 
+pub use data::{ConvertArgs, DatasetsArgs, DatasetsCommand, DatasetsListArgs, DatasetsVerifyArgs};
 pub use fuse::FuseArgs;
 pub use graph::{
     BoundaryArg, ConflictsArg, EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once,
@@ -92,6 +94,12 @@ enum Command {
     /// Write a generated instance or graph, the same for the same seed on any machine
     #[command(after_help = EXIT_CODES)]
     Generate(GenerateArgs),
+    /// From and to the JSON of dsa-solver, several memories at once: instances out of it, layouts back into it
+    #[command(after_help = EXIT_CODES)]
+    Convert(ConvertArgs),
+    /// The external corpora: where they come from, and whether the copies here are the same
+    #[command(after_help = EXIT_CODES)]
+    Datasets(DatasetsArgs),
     /// List every algorithm, every suite of instances and every generated family
     List(ListArgs),
 }
@@ -306,11 +314,15 @@ pub struct GenerateArgs {
     /// A parameter of the family, graphs only; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = graph::dimension)]
     pub param: Vec<(String, u64)>,
-    /// Seed of all randomness
+    /// Seed of all randomness; with --count the first of as many seeds
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Where to write the instance (CSV) or graph (JSON) [default: FAMILY-..-SEED.csv or .json]
-    #[arg(long, short, value_name = "FILE")]
+    /// Write so many files, one per seed, and manifest.json with seed, SHA-256 and load or size of each; --out is their folder
+    #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub count: Option<u64>,
+    /// Where to write the instance (CSV) or graph (JSON) [default: FAMILY-..-SEED.csv or .json]; with --count a folder, made where it
+    /// is not there
+    #[arg(long, short, value_name = "FILE|DIR")]
     pub out: Option<PathBuf>,
 }
 
@@ -387,6 +399,8 @@ pub fn main() -> u8 {
         Command::Spill(args) => commands::spill::main(&args),
         Command::Reproduce(args) => commands::reproduce::main(&args),
         Command::Generate(args) => commands::generate::main(&args),
+        Command::Convert(args) => commands::convert::main(&args),
+        Command::Datasets(args) => commands::datasets::main(&args),
         Command::List(args) => commands::list::main(&args),
     };
     result.unwrap_or_else(|failure| {

@@ -2,6 +2,8 @@
 
 pub mod bench;
 pub mod choose;
+pub mod convert;
+pub mod datasets;
 pub mod fuse;
 pub mod generate;
 pub mod import;
@@ -19,9 +21,15 @@ pub mod tiers;
 pub mod verify;
 
 use plimsoll::external::quote;
+use sha2::{Digest, Sha256};
 
 /// The command as it was typed, quoted so that it can be typed again.
 pub(crate) fn command_line() -> String {
     let words = std::env::args().skip(1).map(|word| quote(&word));
     ["plimsoll".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The SHA-256 of some bytes, hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }

@@ -1,0 +1,114 @@
+//! Whether allocations answer a document, from its own rules: no instance, no merging.
+
+use super::{Allocation, Document};
+use std::collections::HashMap;
+
+impl Document {
+    /// Everything wrong with an answer, one line each; empty where it is valid. Colocated buffers take the bytes of the
+    /// largest of them, as the schema's own checker has it. O(n^2 + n p) for n buffers and p pairs.
+    pub fn check(&self, allocations: &[Allocation]) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let mut places: Vec<Option<&Allocation>> = vec![None; self.buffers.len()];
+        let ids: HashMap<u32, usize> = self.buffers.iter().enumerate().map(|(at, b)| (b.id, at)).collect();
+        for allocation in allocations {
+            match ids.get(&allocation.buffer) {
+                None => wrong.push(format!("there is no buffer {}", allocation.buffer)),
+                Some(&at) if places[at].is_some() => {
+                    wrong.push(format!("{} is placed twice", self.buffers[at].label()));
+                }
+                Some(&at) => places[at] = Some(allocation),
+            }
+        }
+        let missing = places.iter().zip(&self.buffers).filter(|(place, _)| place.is_none());
+        wrong.extend(missing.map(|(_, buffer)| format!("{} has no place", buffer.label())));
+        let placed: Vec<(usize, &Allocation)> =
+            places.iter().enumerate().filter_map(|(at, place)| Some((at, (*place)?))).collect();
+        for &(at, place) in &placed {
+            self.check_place(at, place, &mut wrong);
+        }
+        self.check_pairs(&placed, &places, &mut wrong);
+        wrong
+    }
+
+    fn check_place(&self, at: usize, place: &Allocation, wrong: &mut Vec<String>) {
+        let buffer = &self.buffers[at];
+        let mut complain = |what: String| wrong.push(format!("{}: {what}", buffer.label()));
+        let Some(pool) = self.pools.iter().position(|pool| pool.id == place.pool) else {
+            return complain(format!("there is no pool {}", place.pool));
+        };
+        if !buffer.pools.contains(&pool) {
+            complain(format!("pool {} is none of its own", self.pools[pool].label()));
+        }
+        if !place.offset.get().is_multiple_of(buffer.alignment.get()) {
+            complain(format!("offset {} is no multiple of {}", place.offset, buffer.alignment));
+        }
+        let (begin, end) = (place.offset.get(), place.offset.get().saturating_add(buffer.size.get()));
+        if let Some(capacity) = self.pools[pool].capacity.filter(|capacity| end > capacity.get()) {
+            complain(format!("[{begin}, {end}) lies beyond the capacity {capacity}"));
+        }
+        for (from, to) in &self.pools[pool].reserved {
+            if begin < to.get() && from.get() < end {
+                complain(format!("[{begin}, {end}) meets the reserved range [{from}, {to})"));
+            }
+        }
+        for pin in self.pins.iter().filter(|pin| pin.buffer == at) {
+            if (pin.pool, pin.offset) != (pool, place.offset) {
+                let pool = self.pools[pin.pool].label();
+                complain(format!("it is pinned to offset {} of pool {pool}", pin.offset));
+            }
+        }
+    }
+
+    fn check_pairs(
+        &self,
+        placed: &[(usize, &Allocation)],
+        places: &[Option<&Allocation>],
+        wrong: &mut Vec<String>,
+    ) {
+        let count = self.buffers.len();
+        let named = |pairs: &[(usize, usize)], a, b| pairs.contains(&(a, b)) || pairs.contains(&(b, a));
+        // Classes by spreading numbers until nothing changes: slow, and plainly right.
+        let mut class: Vec<usize> = (0..count).collect();
+        loop {
+            let before = class.clone();
+            for &(a, b) in &self.colocations {
+                let least = class[a].min(class[b]);
+                (class[a], class[b]) = (least, least);
+            }
+            if before == class {
+                break;
+            }
+        }
+        let extent = |at: usize| {
+            let own = (0..count).filter(|&other| class[other] == class[at]);
+            own.map(|other| self.buffers[other].size.get()).max().unwrap_or(0)
+        };
+        let extents: Vec<u64> = (0..count).map(extent).collect();
+        for &(a, b) in &self.colocations {
+            if let (Some(x), Some(y)) = (places[a], places[b])
+                && (x.pool, x.offset) != (y.pool, y.offset)
+            {
+                let (a, b) = (self.buffers[a].label(), self.buffers[b].label());
+                wrong.push(format!("{a} and {b} are colocated, but lie apart"));
+            }
+        }
+        let alone = |at: usize| self.pins.iter().any(|pin| pin.exclusive && pin.buffer == at);
+        for (i, &(a, x)) in placed.iter().enumerate() {
+            for &(b, y) in &placed[i + 1..] {
+                let apart = x.pool != y.pool
+                    || x.offset.get().saturating_add(extents[a]) <= y.offset.get()
+                    || y.offset.get().saturating_add(extents[b]) <= x.offset.get();
+                let separated = named(&self.separations, a, b);
+                if apart || (class[a] == class[b] && !separated) {
+                    continue;
+                }
+                let both = self.buffers[a].lifespan.intersects(&self.buffers[b].lifespan)
+                    && !named(&self.exclusions, a, b);
+                if separated || both || alone(a) || alone(b) {
+                    let (a, b) = (self.buffers[a].label(), self.buffers[b].label());
+                    wrong.push(format!("{a} and {b} conflict, but share addresses"));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! A JSON value with the path that leads to it, for messages.
+
+use super::error::{DsaError, DsaErrorKind};
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// A value and where it is.
+#[derive(Clone)]
+pub(super) struct Node<'a> {
+    file: &'a Path,
+    at: String,
+    value: &'a Value,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn root(file: &'a Path, value: &'a Value) -> Self {
+        Self { file, at: "the document".to_owned(), value }
+    }
+
+    pub(super) fn error(&self, kind: DsaErrorKind) -> DsaError {
+        DsaError::Item { file: self.file.to_owned(), at: self.at.clone(), kind: Box::new(kind) }
+    }
+
+    fn expected(&self, expected: &'static str) -> DsaError {
+        let found = match self.value {
+            Value::Array(_) => "an array".to_owned(),
+            Value::Object(_) => "an object".to_owned(),
+            other => other.to_string(),
+        };
+        self.error(DsaErrorKind::Value { found, expected })
+    }
+
+    fn object(&self) -> Result<&'a Map<String, Value>, DsaError> {
+        self.value.as_object().ok_or_else(|| self.expected("an object"))
+    }
+
+    /// Refuses members that are none of `known`.
+    pub(super) fn only(&self, known: &[&str]) -> Result<(), DsaError> {
+        match self.object()?.keys().find(|key| !known.contains(&key.as_str())) {
+            Some(key) => Err(self.error(DsaErrorKind::UnknownMember(key.clone()))),
+            None => Ok(()),
+        }
+    }
+
+    fn child(&self, name: &str, value: &'a Value) -> Self {
+        let at = if self.at == "the document" { name.to_owned() } else { format!("{}.{name}", self.at) };
+        Self { file: self.file, at, value }
+    }
+
+    /// A member, if it is there and not null.
+    pub(super) fn optional(&self, name: &str) -> Result<Option<Self>, DsaError> {
+        let found = self.object()?.get(name).filter(|value| !value.is_null());
+        Ok(found.map(|value| self.child(name, value)))
+    }
+
+    /// A member that has to be there; it may be null.
+    pub(super) fn member(&self, name: &'static str) -> Result<Self, DsaError> {
+        match self.object()?.get(name) {
+            Some(value) => Ok(self.child(name, value)),
+            None => Err(self.error(DsaErrorKind::Missing(name))),
+        }
+    }
+
+    /// The entries of an array that has to be there.
+    pub(super) fn list(&self, name: &'static str) -> Result<Vec<Self>, DsaError> {
+        self.member(name)?.entries()
+    }
+
+    /// The entries of an array.
+    pub(super) fn entries(&self) -> Result<Vec<Self>, DsaError> {
+        let entries = self.value.as_array().ok_or_else(|| self.expected("an array"))?;
+        let entry = |(at, value)| Self { file: self.file, at: format!("{}[{at}]", self.at), value };
+        Ok(entries.iter().enumerate().map(entry).collect())
+    }
+
+    /// The members of an object.
+    pub(super) fn members(&self) -> Result<Vec<(&'a str, Self)>, DsaError> {
+        Ok(self.object()?.iter().map(|(name, value)| (name.as_str(), self.child(name, value))).collect())
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        self.value.is_null()
+    }
+
+    /// The value as it is written.
+    pub(super) fn written(&self) -> String {
+        self.value.to_string()
+    }
+
+    pub(super) fn text(&self) -> Result<&'a str, DsaError> {
+        self.value.as_str().ok_or_else(|| self.expected("a text"))
+    }
+
+    pub(super) fn flag(&self) -> Result<bool, DsaError> {
+        self.value.as_bool().ok_or_else(|| self.expected("true or false"))
+    }
+
+    /// Bytes from 0 on.
+    pub(super) fn bytes(&self) -> Result<u64, DsaError> {
+        self.value.as_u64().ok_or_else(|| self.expected("a whole number of bytes from 0 to 2^64 - 1"))
+    }
+
+    /// Bytes from 1 on.
+    pub(super) fn positive(&self) -> Result<u64, DsaError> {
+        let bytes = self.bytes()?;
+        if bytes == 0 { Err(self.expected("a whole number of bytes from 1 on")) } else { Ok(bytes) }
+    }
+
+    /// A step from 0 on.
+    pub(super) fn step(&self) -> Result<u64, DsaError> {
+        let step = self.value.as_u64().filter(|&step| i64::try_from(step).is_ok());
+        step.ok_or_else(|| self.expected("a step, a whole number from 0 to 2^63 - 1"))
+    }
+
+    /// An id of 32 bits.
+    pub(super) fn id(&self) -> Result<u32, DsaError> {
+        let id = self.value.as_u64().and_then(|id| u32::try_from(id).ok());
+        id.ok_or_else(|| self.expected("an id, a whole number from 0 to 4294967295"))
+    }
+}

@@ -1,0 +1,204 @@
+//! Instances as a document, and answers.
+
+use super::error::{DsaError, DsaErrorKind};
+use super::{Document, OWN, SCHEMA_VERSION, Split};
+use plimsoll_model::{Buffer, Bytes, Instance, Layout};
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The place of a buffer of the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Allocation {
+    /// Id of the buffer in the file.
+    pub buffer: u32,
+    /// Id of the pool in the file.
+    pub pool: u32,
+    /// Bytes.
+    pub offset: Bytes,
+}
+
+impl Document {
+    /// The places that one layout per pool gives to the buffers of the document, in its order. Whether they are valid is
+    /// for [`Document::check`] to say.
+    ///
+    /// # Panics
+    /// If `split` is of another document, or the layouts are not one per pool with one offset per buffer.
+    pub fn allocations(&self, split: &Split, layouts: &[Layout]) -> Vec<Allocation> {
+        assert_eq!(split.pools.len(), layouts.len(), "one layout per pool");
+        let mut placed: Vec<(usize, Allocation)> = Vec::with_capacity(self.buffers.len());
+        for (part, layout) in split.pools.iter().zip(layouts) {
+            let pool = self.pools[part.pool].id;
+            let offsets = part.offsets(layout).into_iter();
+            placed.extend(
+                offsets.map(|(at, offset)| (at, Allocation { buffer: self.buffers[at].id, pool, offset })),
+            );
+        }
+        placed.sort_unstable();
+        placed.into_iter().map(|(_, allocation)| allocation).collect()
+    }
+}
+
+/// Writes an answer: `schema_version`, `profile` and `instance` as in the document, and `allocations`, each with the ids of
+/// `buffer` and `pool` and the `offset` in bytes.
+///
+/// # Errors
+/// What the writer reports.
+pub fn write_allocations(
+    document: &Document,
+    allocations: &[Allocation],
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    let row = |a: &Allocation| json!({ "buffer": a.buffer, "pool": a.pool, "offset": a.offset.get() });
+    let value = json!({
+        "schema_version": SCHEMA_VERSION,
+        "profile": document.profile,
+        "instance": document.name,
+        "allocations": allocations.iter().map(row).collect::<Vec<_>>(),
+    });
+    serde_json::to_writer_pretty(&mut *output, &value)?;
+    writeln!(output)
+}
+
+/// Writes instances as one document called `name`, a pool each, in their order. `origin` names it in messages.
+///
+/// Ids of pools and buffers are positions, counted through. Fixed offsets become pins. Hints, and names that more than one
+/// instance uses, go into `metadata`, so that reading and splitting it gives the same instances.
+///
+/// # Errors
+/// [`DsaError`] for a step or a fixed offset that the schema cannot say; an error of the writer as [`DsaError::Io`].
+pub fn write_dsa(
+    origin: &Path,
+    name: &str,
+    instances: &[Instance],
+    output: &mut dyn Write,
+) -> Result<(), DsaError> {
+    let mut writer = Writer::new(origin);
+    for (pool, instance) in instances.iter().enumerate() {
+        writer.instance(pool, instance)?;
+    }
+    let mut own = Map::new();
+    for (kind, table) in [("hints", writer.hints), ("names", writer.names)] {
+        if !table.is_empty() {
+            own.insert(kind.to_owned(), Value::Object(table));
+        }
+    }
+    let [separations, exclusions, pins] = [writer.separations, writer.exclusions, writer.pins];
+    let value = json!({
+        "schema_version": SCHEMA_VERSION,
+        "profile": "pypto_research_v1",
+        "instance": if name.is_empty() { "unnamed" } else { name },
+        "metadata": { OWN: Value::Object(own).to_string() },
+        "problem": {
+            "pools": writer.pools,
+            "buffers": writer.buffers,
+            "constraints": {
+                "colocations": [],
+                "separations": separations,
+                "temporal_exclusions": exclusions,
+                "pinned_allocations": pins,
+            },
+            "objective": { "aggregation": "lexicographic", "terms": ["total_peak", "max_peak"] },
+        },
+    });
+    let written = serde_json::to_writer_pretty(&mut *output, &value).map_err(io::Error::from);
+    let written = written.and_then(|()| writeln!(output));
+    written.map_err(|source| DsaError::Io { file: origin.to_owned(), source })
+}
+
+/// The rows of a document.
+struct Writer<'a> {
+    origin: &'a Path,
+    pools: Vec<Value>,
+    buffers: Vec<Value>,
+    separations: Vec<Value>,
+    exclusions: Vec<Value>,
+    pins: Vec<Value>,
+    hints: Map<String, Value>,
+    names: Map<String, Value>,
+    used: HashSet<String>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(origin: &'a Path) -> Self {
+        Self {
+            origin,
+            pools: Vec::new(),
+            buffers: Vec::new(),
+            separations: Vec::new(),
+            exclusions: Vec::new(),
+            pins: Vec::new(),
+            hints: Map::new(),
+            names: Map::new(),
+            used: HashSet::new(),
+        }
+    }
+
+    fn instance(&mut self, pool: usize, instance: &Instance) -> Result<(), DsaError> {
+        self.pools.push(json!({
+            "id": pool,
+            "name": instance.name(),
+            "capacity": instance.capacity().map(Bytes::get),
+            "reserved_ranges": [],
+        }));
+        let base = self.buffers.len();
+        for buffer in instance.buffers() {
+            self.buffer(pool, instance, buffer)?;
+        }
+        for (pairs, rows) in
+            [(instance.separations(), &mut self.separations), (instance.exclusions(), &mut self.exclusions)]
+        {
+            let row = |(a, b): (plimsoll_model::BufferId, plimsoll_model::BufferId)| json!({ "first": base + a.index(), "second": base + b.index() });
+            rows.extend(pairs.iter().map(row));
+        }
+        Ok(())
+    }
+
+    fn buffer(&mut self, pool: usize, instance: &Instance, buffer: &Buffer) -> Result<(), DsaError> {
+        let id = self.buffers.len();
+        let wrong = |kind| DsaError::Item {
+            file: self.origin.to_owned(),
+            at: format!("instance '{}', buffer '{}'", instance.name(), buffer.name()),
+            kind: Box::new(kind),
+        };
+        let mut name = buffer.name().to_owned();
+        while !self.used.insert(name.clone()) {
+            name = format!("{name}#{id}");
+        }
+        if name != buffer.name() {
+            self.names.insert(id.to_string(), buffer.name().into());
+        }
+        if let Some(hint) = buffer.hint() {
+            self.hints.insert(id.to_string(), hint.get().into());
+        }
+        let last = buffer.lifespan().hull().upper.get();
+        if i64::try_from(last).is_err() {
+            return Err(wrong(DsaErrorKind::LateStep(last)));
+        }
+        if let Some(offset) = buffer.fixed() {
+            let end = Bytes::new(offset.get().saturating_add(buffer.size().get()));
+            if let Some(capacity) = instance.capacity().filter(|&capacity| end > capacity) {
+                let pool = format!("'{}'", instance.name());
+                return Err(wrong(DsaErrorKind::BeyondCapacity { begin: offset, end, capacity, pool }));
+            }
+            self.pins.push(json!({
+                "buffer": id,
+                "pool": pool,
+                "offset": offset.get(),
+                "exclusive_for_all_time": false,
+            }));
+        }
+        let interval =
+            |i: &plimsoll_model::Interval| json!({ "lower": i.lower.get(), "upper": i.upper.get() });
+        self.buffers.push(json!({
+            "id": id,
+            "name": name,
+            "size": buffer.size().get(),
+            "alignment": buffer.alignment().get(),
+            "live_intervals": buffer.lifespan().intervals().iter().map(interval).collect::<Vec<_>>(),
+            "allowed_pools": [pool],
+        }));
+        Ok(())
+    }
+}

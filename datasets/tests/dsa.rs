@@ -1,0 +1,490 @@
+//! The structured schema: what is written is read again, slips are refused by name, captures where they are.
+
+use plimsoll_datasets::dsa::{
+    Allocation, Document, Split, read_dsa, read_dsa_file, write_allocations, write_dsa,
+};
+use plimsoll_datasets::{CORPORA_VARIABLE, SmallParams, small_instance};
+use plimsoll_model::csv::{ReadOptions, read_instance, write_instance};
+use plimsoll_model::{Bytes, Instance, Layout, check_layout};
+use serde_json::{Value, json};
+use std::path::Path;
+
+fn read(value: &Value) -> Result<Document, String> {
+    read_dsa(Path::new("p.json"), value.to_string().as_bytes()).map_err(|error| error.to_string())
+}
+
+fn split(value: &Value) -> Result<Split, String> {
+    read(value)?.split().map_err(|error| error.to_string())
+}
+
+/// Two pools, four buffers: one with a gap, one pinned, two pairs.
+fn example() -> Value {
+    let buffer = |id: u32, size: u64, lives: Value, pool: u32| {
+        json!({ "id": id, "name": format!("b{id}"), "size": size, "alignment": 4, "live_intervals": lives,
+                "allowed_pools": [pool] })
+    };
+    let life = |lower: u64, upper: u64| json!({ "lower": lower, "upper": upper });
+    json!({
+        "schema_version": 1, "profile": "pypto_hard_v1", "instance": "kernel", "metadata": { "target": "t" },
+        "problem": {
+            "pools": [
+                { "id": 7, "name": "Vec", "capacity": 64, "reserved_ranges": [{ "begin": 0, "end": 8 }] },
+                { "id": 3, "name": "Mat", "capacity": null, "reserved_ranges": [] } ],
+            "buffers": [
+                buffer(10, 8, json!([life(0, 2), life(4, 6)]), 7),
+                buffer(11, 4, json!([life(2, 4)]), 7),
+                buffer(12, 16, json!([life(1, 5)]), 3),
+                buffer(13, 4, json!([life(1, 5)]), 7) ],
+            "constraints": {
+                "colocations": [],
+                "separations": [{ "first": 10, "second": 11, "reasons": ["generic"] }],
+                "temporal_exclusions": [{ "first": 13, "second": 11 }],
+                "pinned_allocations": [
+                    { "buffer": 13, "pool": 7, "offset": 16, "exclusive_for_all_time": false }] },
+            "objective": { "aggregation": "lexicographic", "terms": ["total_peak", "max_peak"] } } })
+}
+
+/// The value at a pointer, to be changed.
+fn at<'a>(value: &'a mut Value, pointer: &str) -> &'a mut Value {
+    value.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"))
+}
+
+fn changed(pointer: &str, to: Value) -> Value {
+    let mut value = example();
+    *at(&mut value, pointer) = to;
+    value
+}
+
+fn csv(instance: &Instance) -> String {
+    let mut text = Vec::new();
+    write_instance(instance, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn every_pool_is_an_instance() {
+    let split = split(&example()).unwrap();
+    assert_eq!(
+        csv(&split.pools[0].instance),
+        "id,lower,upper,size,alignment,gaps,separations,exclusions,offset\n\
+         b10,0,6,8,4,2-4,b11,,\nb11,2,4,4,4,,b10,b13,\nb13,1,5,4,4,,,b11,16\nreserved-0,0,6,8,1,,,,0\n"
+    );
+    assert_eq!(split.pools[0].instance.capacity(), Some(Bytes::new(64)));
+    assert_eq!(csv(&split.pools[1].instance), "id,lower,upper,size,alignment\nb12,1,5,16,4\n");
+    assert_eq!(split.pools[1].instance.capacity(), None);
+    assert_eq!(split.pools[0].members, [vec![0], vec![1], vec![3], vec![]]);
+    assert!(split.notes.is_empty() && split.pools.iter().all(|pool| pool.safe_only.is_empty()));
+}
+
+#[test]
+fn layouts_go_back_under_their_ids() {
+    let document = read(&example()).unwrap();
+    let split = document.split().unwrap();
+    let layouts = [Layout::from_raw([8, 20, 16, 0]), Layout::from_raw([4])];
+    assert!(check_layout(&split.pools[0].instance, &layouts[0]).is_empty());
+    let placed = document.allocations(&split, &layouts);
+    let raw: Vec<(u32, u32, u64)> = placed.iter().map(|a| (a.buffer, a.pool, a.offset.get())).collect();
+    assert_eq!(raw, [(10, 7, 8), (11, 7, 20), (12, 3, 4), (13, 7, 16)]);
+    assert_eq!(document.check(&placed), Vec::<String>::new());
+    let mut text = Vec::new();
+    write_allocations(&document, &placed, &mut text).unwrap();
+    let value: Value = serde_json::from_slice(&text).unwrap();
+    assert_eq!(value["allocations"][3], json!({ "buffer": 13, "pool": 7, "offset": 16 }));
+    assert_eq!(value["instance"], "kernel");
+}
+
+#[test]
+fn wrong_allocations_are_told() {
+    let document = read(&example()).unwrap();
+    let place = |buffer, pool, offset| Allocation { buffer, pool, offset: Bytes::new(offset) };
+    let wrong = |places: &[(u32, u32, u64)]| {
+        document.check(&places.iter().map(|&(b, p, o)| place(b, p, o)).collect::<Vec<_>>()).join("; ")
+    };
+    let rest = [(12, 3, 4), (13, 7, 16)];
+    let with = |a, b| wrong(&[&[a, b][..], &rest].concat());
+    assert_eq!(
+        with((10, 7, 8), (11, 7, 8)),
+        "buffer 10 'b10' and buffer 11 'b11' conflict, but share addresses"
+    );
+    assert!(with((10, 7, 16), (11, 7, 28)).contains("buffer 10 'b10' and buffer 13 'b13' conflict"));
+    assert!(with((10, 7, 4), (11, 7, 28)).contains("meets the reserved range [0, 8)"));
+    assert!(with((10, 7, 60), (11, 7, 28)).contains("[60, 68) lies beyond the capacity 64"));
+    assert!(with((10, 3, 60), (11, 7, 28)).contains("pool 3 'Mat' is none of its own"));
+    assert!(with((10, 7, 10), (11, 7, 28)).contains("offset 10 is no multiple of 4"));
+    assert!(wrong(&rest).contains("buffer 10 'b10' has no place"));
+    assert!(wrong(&[(13, 7, 20), (13, 7, 20), (9, 7, 0)]).contains("pinned to offset 16 of pool 7 'Vec'"));
+}
+
+#[test]
+fn slips_are_refused_with_file_and_item() {
+    let cases: &[(&str, Value, &str)] = &[
+        ("/schema_version", json!(2), "p.json: schema_version: version 2 is not 1"),
+        ("/schema_version", json!("1"), "schema_version: version \"1\" is not 1"),
+        ("/instance", json!(5), "p.json: instance: it is 5, but must be a text"),
+        ("/problem", json!([]), "p.json: problem: it is an array, but must be an object"),
+        ("/problem/pools/1/id", json!(7), "problem.pools[1].id: id 7 is that of pool 0 already"),
+        (
+            "/problem/pools/0/capacity",
+            json!(-4),
+            "problem.pools[0].capacity: it is -4, but must be a whole number",
+        ),
+        (
+            "/problem/pools/0/reserved_ranges/0/end",
+            json!(0),
+            "problem.pools[0].reserved_ranges[0]: [0, 0) is empty",
+        ),
+        (
+            "/problem/pools/0/reserved_ranges/0/end",
+            json!(65),
+            "[0, 65) lies beyond the capacity 64 of pool 7 'Vec'",
+        ),
+        ("/problem/buffers/1/id", json!(10), "problem.buffers[1].id: id 10 is that of buffer 0 already"),
+        (
+            "/problem/buffers/1/size",
+            json!(1.5),
+            "problem.buffers[1].size: it is 1.5, but must be a whole number",
+        ),
+        (
+            "/problem/buffers/1/size",
+            json!(0),
+            "problem.buffers[1].size: it is 0, but must be a whole number of bytes from 1",
+        ),
+        ("/problem/buffers/1/alignment", json!(null), "problem.buffers[1].alignment: it is null"),
+        (
+            "/problem/buffers/1/live_intervals",
+            json!([]),
+            "problem.buffers[1].live_intervals: no live interval",
+        ),
+        (
+            "/problem/buffers/1/live_intervals/0/lower",
+            json!(-1),
+            "live_intervals[0].lower: it is -1, but must be a step",
+        ),
+        ("/problem/buffers/1/live_intervals/0/lower", json!(4), "live_intervals[0]: [4, 4) is empty"),
+        (
+            "/problem/buffers/1/allowed_pools",
+            json!([]),
+            "problem.buffers[1].allowed_pools: no pool is allowed",
+        ),
+        (
+            "/problem/buffers/1/allowed_pools",
+            json!([1]),
+            "problem.buffers[1].allowed_pools[0]: there is no pool with id 1",
+        ),
+        (
+            "/problem/constraints/separations/0/first",
+            json!(9),
+            "separations[0].first: there is no buffer with id 9",
+        ),
+        (
+            "/problem/constraints/separations/0/first",
+            json!(11),
+            "separations[0]: a pair of buffer 11 with itself",
+        ),
+        (
+            "/problem/constraints/pinned_allocations/0/offset",
+            json!(64),
+            "pinned_allocations[0]: [64, 68) lies beyond the capacity 64",
+        ),
+        (
+            "/problem/constraints/pinned_allocations/0/offset",
+            json!(4),
+            "[4, 8) meets the reserved range [0, 8) of pool 7 'Vec'",
+        ),
+        (
+            "/problem/constraints/pinned_allocations/0/offset",
+            json!(18),
+            "offset 18 is no multiple of the alignment 4",
+        ),
+        (
+            "/problem/constraints/pinned_allocations/0/pool",
+            json!(3),
+            "it is pinned to pool 3 'Mat', which is none of its allowed pools",
+        ),
+        (
+            "/problem/constraints/pinned_allocations/0/pool",
+            json!(4),
+            "pinned_allocations[0].pool: there is no pool with id 4",
+        ),
+        ("/metadata", json!({ "plimsoll": "{" }), "metadata.plimsoll: it is '{', but must be"),
+    ];
+    for (pointer, to, message) in cases {
+        let told = read(&changed(pointer, to.clone())).unwrap_err();
+        assert!(told.starts_with("p.json: ") && told.contains(message), "{pointer}: {told}");
+    }
+}
+
+#[test]
+fn wrong_members_and_broken_files_are_refused() {
+    let mut more = example();
+    at(&mut more, "/problem/buffers/0").as_object_mut().unwrap().insert("bank".to_owned(), json!(1));
+    assert_eq!(read(&more).unwrap_err(), "p.json: problem.buffers[0]: unknown member 'bank'");
+    at(&mut more, "/problem").as_object_mut().unwrap().remove("pools");
+    assert_eq!(read(&more).unwrap_err(), "p.json: problem: member 'pools' is missing");
+    let broken = read_dsa(Path::new("p.json"), b"{\n \"a\": }").unwrap_err().to_string();
+    assert!(broken.starts_with("p.json: ") && broken.contains("line 2 column"), "{broken}");
+    assert!(read_dsa(Path::new("p.json"), b"[]").unwrap_err().to_string().contains("must be an object"));
+}
+
+#[test]
+fn buffers_with_a_choice_are_bound_or_refused() {
+    let choice = |size: u64| {
+        let mut value = changed("/problem/buffers/2/allowed_pools", json!([7, 3, 7]));
+        *at(&mut value, "/problem/buffers/2/size") = json!(size);
+        value
+    };
+    let told = split(&choice(16)).unwrap_err();
+    assert!(told.starts_with("p.json: buffer 12 'b12': pools 7 'Vec', 3 'Mat' may hold it"), "{told}");
+    let bound = split(&choice(100)).unwrap();
+    assert_eq!(bound.pools[1].members, [[2]]);
+    assert!(bound.notes[0].contains("buffer 12 'b12': bound to pool 3 'Mat'"));
+    let mut none = choice(100);
+    *at(&mut none, "/problem/pools/1/capacity") = json!(99);
+    assert!(split(&none).unwrap_err().contains("its 100 bytes fit into none of its pools 7 'Vec', 3 'Mat'"));
+    // A pin decides.
+    let mut pinned = choice(16);
+    let pins = at(&mut pinned, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
+    pins.push(json!({ "buffer": 12, "pool": 7, "offset": 32 }));
+    assert_eq!(split(&pinned).unwrap().pools[0].members, [vec![0], vec![1], vec![2], vec![3], vec![]]);
+    // With one pool only, a buffer that is too large is for solvers to refuse.
+    assert!(split(&changed("/problem/buffers/0/size", json!(100))).is_ok());
+}
+
+#[test]
+fn colocated_buffers_are_one() {
+    let colocated =
+        |a: u32, b: u32| changed("/problem/constraints/colocations", json!([{ "first": a, "second": b }]));
+    let told = |value: &Value| split(value).unwrap_err();
+    assert!(told(&colocated(10, 11)).contains("buffers 10 and 11 are separated, but colocated"));
+    assert!(told(&colocated(11, 12)).contains("buffer 11 'b11': no pool is allowed for all 2 buffers"));
+    // Buffer 13 is pinned and alive in the gap of 10: the union has no gap, the size is that of 10, so proofs are not.
+    let merged = split(&colocated(13, 10)).unwrap();
+    assert_eq!(merged.pools[0].members, [vec![0, 3], vec![1], vec![]]);
+    let buffer = &merged.pools[0].instance.buffers()[0];
+    assert_eq!((buffer.size().get(), buffer.fixed()), (8, Some(Bytes::new(16))));
+    assert!(!buffer.lifespan().has_gaps());
+    assert_eq!(merged.pools[0].safe_only, ["b10"]);
+    // The exclusion of 13 and 11 stands only because 10 and 11 are never alive together; but they are separated.
+    assert!(merged.pools[0].instance.exclusions().is_empty());
+    assert!(merged.notes[0].contains("1 temporal exclusions change nothing"), "{:?}", merged.notes);
+    // Equal sizes: the same problem.
+    let mut equal = colocated(13, 10);
+    *at(&mut equal, "/problem/buffers/3/size") = json!(8);
+    assert!(split(&equal).unwrap().pools[0].safe_only.is_empty());
+    let mut twice = colocated(13, 10);
+    let pins = at(&mut twice, "/problem/constraints/pinned_allocations").as_array_mut().unwrap();
+    pins.push(json!({ "buffer": 10, "pool": 7, "offset": 32 }));
+    assert!(told(&twice).contains("is pinned to offset 32 of pool 7 'Vec' and to offset 16 of pool 7 'Vec'"));
+}
+
+#[test]
+fn what_no_offset_problem_knows_is_noted() {
+    let mut value = changed("/problem/objective/terms", json!(["capacity_overflow", "reuse_cost"]));
+    let problem = at(&mut value, "/problem").as_object_mut().unwrap();
+    let penalty = json!({ "first": 10, "second": 11, "cost": 5, "reason": "generic" });
+    problem.insert("cost_model".to_owned(), json!({ "reuse_penalties": [penalty] }));
+    at(&mut value, "/problem/constraints/separations")
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "first": 10, "second": 12 }));
+    let document = read(&value).unwrap();
+    assert!(document.notes()[0].contains("1 costs of reuse are left out"));
+    assert!(document.notes()[1].contains("the objective's reuse_cost is left out"));
+    assert!(
+        document.split().unwrap().notes[0].contains("1 pairs of buffers in different pools mean nothing")
+    );
+}
+
+#[test]
+fn an_exclusive_pin_is_alive_all_the_time() {
+    let pin = "/problem/constraints/pinned_allocations/0/exclusive_for_all_time";
+    let split = split(&changed(pin, json!(true))).unwrap();
+    let instance = &split.pools[0].instance;
+    assert_eq!(instance.buffers()[2].lifespan().hull().duration(), 6);
+    assert!(instance.exclusions().is_empty());
+}
+
+#[test]
+fn odd_names_are_made_ids() {
+    let mut value = example();
+    for (at_buffer, name) in [(0, ""), (1, " b13 "), (3, "b13")] {
+        *at(&mut value, &format!("/problem/buffers/{at_buffer}/name")) = json!(name);
+    }
+    let split = split(&value).unwrap();
+    let names: Vec<&str> =
+        split.pools[0].instance.buffers().iter().map(plimsoll_model::Buffer::name).collect();
+    assert_eq!(names, ["buffer-10", "b13", "b13#13", "reserved-0"]);
+}
+
+#[test]
+fn csv_to_json_to_csv_keeps_everything() {
+    for seed in 0..200 {
+        let mut instances: Vec<Instance> = (0..=seed % 3)
+            .map(|k| {
+                let made = small_instance(
+                    SmallParams::with_features((seed % 7) as usize, seed / 3),
+                    seed + 1000 * k,
+                );
+                let room = made.ceiling();
+                made.with_name(format!("pool {k}")).with_capacity((k != 1).then_some(room))
+            })
+            .collect();
+        if seed % 5 == 0 {
+            let text = "id,lower,upper,size,hint\n\"a,\"\"b\",0,3,1152921504606846976,-1\na b,2,9223372036854775807,1,64\n";
+            let odd = read_instance("odd", text.as_bytes(), ReadOptions::default()).unwrap();
+            instances.push(odd);
+        }
+        let mut written = Vec::new();
+        write_dsa(Path::new("x.json"), "all", &instances, &mut written).unwrap();
+        let document = read_dsa(Path::new("x.json"), &written).unwrap();
+        assert!(document.is_exported());
+        let split = document.split().unwrap();
+        let again: Vec<Instance> = split.pools.into_iter().map(|pool| pool.instance).collect();
+        assert_eq!(again, instances, "seed {seed}");
+        for (one, other) in again.iter().zip(&instances) {
+            assert_eq!(csv(one), csv(other));
+        }
+    }
+}
+
+#[test]
+fn what_the_schema_cannot_say_is_refused() {
+    let write = |text: &str, capacity: u64| {
+        let options = ReadOptions { capacity: Some(Bytes::new(capacity)), ..ReadOptions::default() };
+        let instance = read_instance("i", text.as_bytes(), options).unwrap();
+        write_dsa(Path::new("i.json"), "i", &[instance], &mut Vec::new()).unwrap_err().to_string()
+    };
+    let late = write("id,lower,upper,size\na,0,9223372036854775808,1\n", 9);
+    assert!(
+        late.starts_with("i.json: instance 'i', buffer 'a': step 9223372036854775808 is above"),
+        "{late}"
+    );
+    let high = write("id,lower,upper,size,offset\na,0,1,4,8\n", 9);
+    assert!(high.contains("[8, 12) lies beyond the capacity 9 of pool 'i'"), "{high}");
+}
+
+/// The layouts of the merged instances are valid by the document's own rules, whatever they are.
+#[test]
+fn layouts_of_split_problems_are_valid_for_the_document() {
+    use rand::rngs::Xoshiro256PlusPlus;
+    use rand::{RngExt, SeedableRng};
+    let mut merged = 0;
+    for seed in 0..150 {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let value = random_document(&mut rng);
+        let document = read(&value).unwrap();
+        let Ok(split) = document.split() else { continue };
+        merged += split.pools.iter().flat_map(|pool| &pool.members).filter(|m| m.len() > 1).count();
+        let layouts: Vec<Layout> = split.pools.iter().map(|pool| first_fit(&pool.instance)).collect();
+        let placed = document.allocations(&split, &layouts);
+        let valid = split
+            .pools
+            .iter()
+            .zip(&layouts)
+            .all(|(pool, layout)| check_layout(&pool.instance, layout).is_empty());
+        if valid {
+            assert_eq!(document.check(&placed), Vec::<String>::new(), "seed {seed}: {value:#}");
+        }
+        // The other way round the class has the extent of its largest, so that the two checkers agree on any offsets.
+        let random: Vec<Layout> = split
+            .pools
+            .iter()
+            .map(|pool| {
+                let offset = |b: &plimsoll_model::Buffer| {
+                    b.fixed().unwrap_or_else(|| Bytes::new(b.alignment().get() * rng.random_range(0..8)))
+                };
+                Layout::new(pool.instance.buffers().iter().map(offset).collect())
+            })
+            .collect();
+        let placed = document.allocations(&split, &random);
+        let valid = split
+            .pools
+            .iter()
+            .zip(&random)
+            .all(|(pool, layout)| check_layout(&pool.instance, layout).is_empty());
+        assert_eq!(document.check(&placed).is_empty(), valid, "seed {seed}: {value:#}");
+    }
+    assert!(merged > 50, "{merged}");
+}
+
+fn random_document(rng: &mut rand::rngs::Xoshiro256PlusPlus) -> Value {
+    use rand::RngExt;
+    let count = rng.random_range(2..7u32);
+    let buffers: Vec<Value> = (0..count)
+        .map(|id| {
+            let lower = rng.random_range(0..6u64);
+            let again = lower + rng.random_range(1..4u64);
+            json!({ "id": id, "name": format!("b{id}"), "size": rng.random_range(1..9u64), "alignment": rng.random_range(1..4u64),
+                    "live_intervals": [{ "lower": lower, "upper": lower + 1 }, { "lower": again, "upper": again + 2 }],
+                    "allowed_pools": [0] })
+        })
+        .collect();
+    let mut pairs = |most: u32| -> Vec<Value> {
+        let pair = |_| {
+            let first = rng.random_range(0..count);
+            json!({ "first": first, "second": (first + rng.random_range(1..count)) % count })
+        };
+        (0..most).map(pair).collect()
+    };
+    let (colocations, separations, exclusions) = (pairs(1), pairs(1), pairs(3));
+    json!({
+        "schema_version": 1, "profile": "pypto_research_v1", "instance": "random",
+        "problem": {
+            "pools": [{ "id": 0, "name": "only", "capacity": 200, "reserved_ranges": [{ "begin": 2, "end": 5 }] }],
+            "buffers": buffers,
+            "constraints": { "colocations": colocations, "separations": separations,
+                "temporal_exclusions": exclusions, "pinned_allocations": [] },
+            "objective": { "aggregation": "lexicographic", "terms": [] } } })
+}
+
+/// Every buffer at the lowest address that fits, on the ground or on top of another, one after the other.
+fn first_fit(instance: &Instance) -> Layout {
+    let fixed = |id| instance.buffer(id).fixed().map(Bytes::get);
+    let mut offsets: Vec<Option<u64>> = instance.ids().map(fixed).collect();
+    for id in instance.ids() {
+        if offsets[id.index()].is_some() {
+            continue;
+        }
+        let (size, alignment) = (instance.buffer(id).size().get(), instance.buffer(id).alignment().get());
+        let placed = instance.ids().filter(|&other| instance.conflict(id, other));
+        let taken: Vec<(u64, u64)> = placed
+            .filter_map(|other| {
+                let begin = offsets[other.index()]?;
+                Some((begin, begin + instance.buffer(other).size().get()))
+            })
+            .collect();
+        let tops = taken.iter().map(|&(_, end)| end.next_multiple_of(alignment)).chain([0]);
+        let free = |offset: &u64| taken.iter().all(|&(begin, end)| end <= *offset || offset + size <= begin);
+        offsets[id.index()] = tops.filter(free).min();
+    }
+    Layout::from_raw(offsets.into_iter().map(Option::unwrap))
+}
+
+#[test]
+fn captures_are_split_into_their_pools() {
+    let Some(folder) = std::env::var_os(CORPORA_VARIABLE).filter(|folder| !folder.is_empty()) else {
+        return eprintln!("skipped: {CORPORA_VARIABLE} is not set");
+    };
+    let folder = Path::new(&folder).join("dsa");
+    let Ok(entries) = std::fs::read_dir(&folder) else { return eprintln!("skipped: no folder dsa") };
+    let (mut pools, mut buffers) = (0, 0);
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let document = read_dsa_file(&path).unwrap();
+        let split = document.split().unwrap();
+        let layouts: Vec<Layout> = split.pools.iter().map(|pool| first_fit(&pool.instance)).collect();
+        let placed = document.allocations(&split, &layouts);
+        let broken: Vec<String> = document.check(&placed);
+        assert!(
+            broken.iter().all(|why| why.contains("beyond the capacity")),
+            "{}: {broken:?}",
+            path.display()
+        );
+        pools += split.pools.len();
+        buffers += document.buffers().len();
+    }
+    assert_eq!((pools, buffers), (70, 743));
+}

@@ -1,0 +1,209 @@
+//! `plimsoll convert`: between CSV and the structured schema of dsa-solver, and layouts back to allocations.
+
+use crate::cli::ConvertArgs;
+use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::output;
+use plimsoll::datasets::dsa::{Document, Split, read_dsa_file, write_allocations, write_dsa};
+use plimsoll::model::csv::{ReadOptions, read_instance_file, read_layout_file, write_instance};
+use plimsoll::model::{Bytes, Instance, Layout, check_layout, load};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Runs the command.
+pub fn main(args: &ConvertArgs) -> Result<u8, Failure> {
+    let has =
+        |path: &Path, extension: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+    let odd = args.files.iter().find(|path| !has(path, "csv") && !has(path, "json"));
+    if let Some(path) = odd {
+        return Err(Failure::input(format!("{}: neither .csv nor .json", path.display())));
+    }
+    match args.files.as_slice() {
+        [document] if has(document, "json") && args.layout.is_empty() => to_csv(args, document),
+        [document] if has(document, "json") => allocations(args, document),
+        files => match files.iter().find(|path| has(path, "json")) {
+            Some(path) => {
+                Err(Failure::input(format!("{}: a JSON document is converted alone", path.display())))
+            }
+            None if !args.layout.is_empty() => {
+                Err(Failure::input("--layout goes with the JSON document that the layouts are for"))
+            }
+            None => to_json(args),
+        },
+    }
+}
+
+/// Reads a document and takes it apart; what is left out or decided goes to standard error.
+fn read(path: &Path) -> Result<(Document, Split), Failure> {
+    let document = read_dsa_file(path)?;
+    let split = document.split()?;
+    for note in document.notes().iter().chain(&split.notes) {
+        output::complain(&format!("note: {note}"));
+    }
+    for pool in &split.pools {
+        for buffer in &pool.safe_only {
+            output::complain(&format!(
+                "note: pool '{}': the buffers colocated with '{buffer}' differ in size and are merged into one of the \
+                 largest: layouts are valid for the document, proofs hold for the merged problem only",
+                document.pools()[pool.pool].name
+            ));
+        }
+    }
+    Ok((document, split))
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn to_csv(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
+    let (document, split) = read(path)?;
+    let single = args.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+    let files: Vec<PathBuf> = if single && !args.output.is_dir() {
+        if split.pools.len() != 1 {
+            let (count, output) = (split.pools.len(), args.output.display());
+            let message = format!("{output}: {} has {count} pools; give a folder", path.display());
+            return Err(Failure::input(message));
+        }
+        vec![args.output.clone()]
+    } else {
+        std::fs::create_dir_all(&args.output).map_err(|error| {
+            Failure::input(format!("cannot make the folder {}: {error}", args.output.display()))
+        })?;
+        let file = |(name, pool): (String, &plimsoll::datasets::dsa::PoolInstance)| {
+            let capacity = pool.instance.capacity().map_or_else(String::new, |c| format!(".{c}"));
+            args.output.join(format!("{name}{capacity}.csv"))
+        };
+        document.pool_names(&stem(path)).into_iter().zip(&split.pools).map(file).collect()
+    };
+    for file in &files {
+        output::check_target(file, &[path])?;
+    }
+    let mut text = String::new();
+    for (file, pool) in files.iter().zip(&split.pools) {
+        let instance = &pool.instance;
+        output::write_file(file, |output| write_instance(instance, output))?;
+        let _ = writeln!(
+            text,
+            "{}: pool {} '{}', {} buffers, load {}{}",
+            file.display(),
+            document.pools()[pool.pool].id,
+            document.pools()[pool.pool].name,
+            instance.len(),
+            load(instance).0,
+            instance.capacity().map_or_else(String::new, |capacity| format!(", capacity {capacity}"))
+        );
+    }
+    output::print(&text)?;
+    Ok(ANSWERED)
+}
+
+fn to_json(args: &ConvertArgs) -> Result<u8, Failure> {
+    let inputs: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
+    output::check_target(&args.output, &inputs)?;
+    let options = ReadOptions { endpoints: args.endpoints.map(Into::into), capacity: None };
+    let read = |path: &PathBuf| read_instance_file(path, options);
+    let instances: Vec<Instance> = args.files.iter().map(read).collect::<Result<_, _>>()?;
+    let mut document = Vec::new();
+    write_dsa(&args.output, &stem(&args.output), &instances, &mut document)?;
+    output::write_file(&args.output, |file| file.write_all(&document))?;
+    let buffers: usize = instances.iter().map(Instance::len).sum();
+    let pools = instances.len();
+    output::print(&format!(
+        "{}: {pools} pool{}, {buffers} buffers\n",
+        args.output.display(),
+        if pools == 1 { "" } else { "s" }
+    ))?;
+    Ok(ANSWERED)
+}
+
+fn allocations(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
+    output::check_target(&args.output, &[path])?;
+    let (document, split) = read(path)?;
+    let layouts = layouts(args, path, &document, &split)?;
+    let (mut text, mut broken) = (String::new(), 0);
+    for (pool, layout) in split.pools.iter().zip(&layouts) {
+        let pool_of = &document.pools()[pool.pool];
+        let capacity: Option<Bytes> = pool_of.capacity;
+        let limit = capacity.map_or_else(String::new, |capacity| format!(" of {capacity}"));
+        let peak = layout.peak(&pool.instance);
+        let _ = writeln!(text, "pool {} '{}': peak {peak}{limit}", pool_of.id, pool_of.name);
+        for violation in check_layout(&pool.instance, layout) {
+            broken += 1;
+            let _ = writeln!(text, "violation: {violation}");
+        }
+    }
+    let allocations = document.allocations(&split, &layouts);
+    let wrong = document.check(&allocations);
+    if broken > 0 {
+        output::print(&text)?;
+        output::complain(&format!("{broken} violations; {} is not written", args.output.display()));
+        return Ok(REFUTED);
+    }
+    if let Some(wrong) = wrong.first() {
+        return Err(Failure::internal(format!("{}: {wrong}, yet every pool is valid", path.display())));
+    }
+    output::write_file(&args.output, |file| write_allocations(&document, &allocations, file))?;
+    let count = allocations.len();
+    let _ = writeln!(text, "{}: {count} allocations, valid", args.output.display());
+    output::print(&text)?;
+    Ok(ANSWERED)
+}
+
+/// One layout per pool; pools without buffers need none.
+fn layouts(
+    args: &ConvertArgs,
+    path: &Path,
+    document: &Document,
+    split: &Split,
+) -> Result<Vec<Layout>, Failure> {
+    let mut found: Vec<Option<Layout>> = vec![None; split.pools.len()];
+    for given in &args.layout {
+        let named = given.split_once('=').and_then(|(pool, file)| {
+            let is = |own: &plimsoll::datasets::dsa::Pool| own.name == pool || own.id.to_string() == pool;
+            Some((document.pools().iter().position(is)?, Path::new(file)))
+        });
+        let (at, layout) = match named {
+            Some((at, file)) => (at, read_layout_file(file, &split.pools[at].instance)?),
+            None => fitting(Path::new(given), path, split)?,
+        };
+        if found[at].replace(layout).is_some() {
+            let pool = &document.pools()[at].name;
+            return Err(Failure::input(format!("--layout {given}: pool '{pool}' has a layout already")));
+        }
+    }
+    let fill = |(at, layout): (usize, Option<Layout>)| {
+        let pool = &split.pools[at];
+        if layout.is_none() && pool.members.iter().all(Vec::is_empty) {
+            let fixed = pool.instance.buffers().iter().map(|b| b.fixed().unwrap_or_default());
+            return Ok(Layout::new(fixed.collect()));
+        }
+        layout.ok_or_else(|| {
+            let pool = &document.pools()[at].name;
+            Failure::input(format!("{}: pool '{pool}' has buffers, but no --layout", path.display()))
+        })
+    };
+    found.into_iter().enumerate().map(fill).collect()
+}
+
+/// The one pool whose buffers a layout places.
+fn fitting(file: &Path, path: &Path, split: &Split) -> Result<(usize, Layout), Failure> {
+    std::fs::metadata(file).map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
+    let mut fits = Vec::new();
+    let mut error = None;
+    for (at, pool) in split.pools.iter().enumerate() {
+        match read_layout_file(file, &pool.instance) {
+            Ok(layout) => fits.push((at, layout)),
+            Err(why) => error = Some(why),
+        }
+    }
+    match (fits.len(), error) {
+        (1, _) => Ok(fits.swap_remove(0)),
+        (0, Some(why)) if split.pools.len() == 1 => Err(why.into()),
+        (count, _) => Err(Failure::input(format!(
+            "--layout {}: it fits {} of the pools of {}; name one as POOL=FILE",
+            file.display(),
+            if count == 0 { "none".to_owned() } else { count.to_string() },
+            path.display()
+        ))),
+    }
+}
