@@ -88,7 +88,7 @@ fn killed_at_random(seeds: u64, nodes: u64, kills: u32, moments: u64) {
     for target in targets {
         let mut child = start(&scratch, &["sweep", "s.toml", "--out", "cut", "--jobs", "2"]);
         wait_until("rows come", || there() >= target);
-        std::thread::sleep(Duration::from_secs_f64(moments.next() * 0.05));
+        std::thread::sleep(Duration::from_secs_f64(moments.next() * 0.005));
         kill(&child, true);
         child.wait().unwrap();
         left.push(there());
@@ -104,7 +104,7 @@ fn killed_at_random(seeds: u64, nodes: u64, kills: u32, moments: u64) {
 
 #[test]
 fn a_killed_sweep_ends_with_the_same_rows() {
-    killed_at_random(2, 200, 4, 0x9e37_79b9_7f4a_7c15);
+    killed_at_random(2, 4_000, 4, 0x9e37_79b9_7f4a_7c15);
 }
 
 #[test]
