@@ -349,7 +349,7 @@ fn files_are_refused_by_line_key_and_value() {
         ("[[instances]]\n", &["instances[1]: expected one of suite, path, family, graph; none is given"]),
         ("[[instances]]\nsuite = \"a\"\npath = \"b\"\n", &["given: suite, path"]),
         ("[[instances]]\npath = \"no.csv\"\n", &["instances[1]: path 'no.csv'", "neither"]),
-        ("[[instances]]\npath = \"z*.csv\"\n", &["'z*.csv' holds no CSV file"]),
+        ("[[instances]]\npath = \"z*.csv\"\n", &["'z*.csv' holds no file with instances"]),
         (
             "[[instances]]\npath = \"i.csv\"\nonly = \"x*\"\n",
             &["no instance of path 'i.csv' fits only = [\"x*\"]"],
