@@ -233,20 +233,20 @@ spilling_record() {
     for graph in "${graphs[@]}"; do
         open_shapes "$graph"
         # Exit code 1: what operators need while they run does not fit into nothing.
-        load=$({ "$binary" spill "$graph" "${shapes[@]+"${shapes[@]}"}" --capacity 0 --json || [ $? -eq 1 ]; } | grep -o '"load":[0-9]*' | cut -d: -f2)
+        load=$({ "$binary" spill "$graph" "${shapes[@]+"${shapes[@]}"}" --capacity 0 --time-limit 1 --json || [ $? -eq 1 ]; } | grep -o '"load":[0-9]*' | cut -d: -f2)
         for percent in 75 50 25; do
-            rows_of spill "$graph" "${shapes[@]+"${shapes[@]}"}" --capacity $((load * percent / 100)) --compare --time-limit 30
+            rows_of spill "$graph" "${shapes[@]+"${shapes[@]}"}" --capacity $((load * percent / 100)) --compare --time-limit 10
         done
     done
     if [ -n "${PLIMSOLL_CORPORA:-}" ]; then
         for graph in "$PLIMSOLL_CORPORA"/minimalloc/[A-K].*.csv; do
             for percent in 95 67; do
-                rows_of spill "$graph" --capacity $((1048576 * percent / 100)) --compare --time-limit 30
+                rows_of spill "$graph" --capacity $((1048576 * percent / 100)) --compare --time-limit 10
             done
         done
     fi
     awk -f scripts/spilling.awk "$out/rows.csv" >"$out/summary.md"
-    describe Spilling "Made by \`scripts/results.sh spilling\`: \`plimsoll spill GRAPH --capacity BYTES --compare --time-limit 30\` at 75, 50 and 25 percent of the
+    describe Spilling "Made by \`scripts/results.sh spilling\`: \`plimsoll spill GRAPH --capacity BYTES --compare --time-limit 10\` at 75, 50 and 25 percent of the
 load, on the graphs that \`scripts/graphs.txt\` generates and, where there are, on the ONNX (batch 1) and TFLite models of the corpora; and at 95 and 67 percent
 of a mebibyte on MiniMalloc's A to K. One thread." \
         "| \`rows.csv\` | one row per graph, capacity and algorithm: traffic, bound, claim, seconds |
