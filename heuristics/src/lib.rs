@@ -55,7 +55,8 @@ pub use placement::{Abandoned, Arrangement, Fit, place};
 pub use pools::{Classes, PoolChoice, PoolGreedy, pool_bound};
 pub use registry::{OFFSETS, POOLS, SCATTERED};
 pub use spill::{
-    GreedySpill, SPILLING, SpillChoice, all_spilled, cliques_above, greedy_spill, quick_layout, spill_bound,
+    GreedySpill, SPILLING, SpillChoice, all_spilled, cliques_above, fractional_cover, greedy_spill,
+    quick_layout, spill_bound,
 };
 pub use tiers::PLACERS;
 pub use two_level::TwoLevel;

@@ -95,7 +95,8 @@ impl Solver<Spilling> for GreedySpill {
         budget: &mut Budget,
         observer: &mut dyn Observer<Spilling>,
     ) -> Result<Outcome<Spill>, SolveError> {
-        let (bound, capacity) = (spill_bound(problem, budget), Some(problem.total()));
+        let bound = spill_bound(problem, &cliques_above(problem), budget);
+        let capacity = Some(problem.total());
         let mut run = Run::new(problem, capacity, bound, budget, observer);
         if let Some(all) = all_spilled(problem) {
             run.offer(all);
@@ -136,43 +137,47 @@ pub fn greedy_spill(
     Ok(Some(best))
 }
 
-/// The best bound that one set of buffers in mutual conflict gives: sections, or cliques in them where there are exclusions.
-/// O(sections x k log k) for k buffers alive, as far as time allows.
-pub fn spill_bound(problem: &SpillProblem, budget: &mut Budget) -> LowerBound {
+/// The best bound that one of these [`cliques_above`] the capacity gives. O(cliques x k log k) for k buffers alive, as far as time
+/// allows.
+pub fn spill_bound(problem: &SpillProblem, cliques: &[Vec<BufferId>], budget: &mut Budget) -> LowerBound {
+    let (instance, capacity) = (problem.instance(), u128::from(problem.capacity().get()));
+    let size = |id: &BufferId| instance.buffer(*id).size().get();
+    let beyond = problem.total().get() + 1;
     let mut best = LowerBound::trivial();
-    for buffers in cliques_above(problem) {
+    for buffers in cliques {
         if budget.check().is_some() {
             break;
         }
-        let value = cheapest_cover(problem, &buffers);
+        let excess = buffers.iter().map(|id| u128::from(size(id))).sum::<u128>().saturating_sub(capacity);
+        let offers = buffers.iter().filter_map(|id| Some((size(id), problem.traffic(*id)?.get())));
+        let value = Bytes::new(fractional_cover(excess, offers).unwrap_or(beyond));
         if value > best.value {
-            best = LowerBound::new(value, Witness::Excess { buffers });
+            best = LowerBound::new(value, Witness::Excess { buffers: buffers.clone() });
         }
     }
     best
 }
 
-/// The least traffic, parts of buffers allowed, of taking from a clique what it has above the capacity: the cheapest bytes first. One
-/// byte more than all traffic where that is not enough.
-fn cheapest_cover(problem: &SpillProblem, buffers: &[BufferId]) -> Bytes {
-    let size = |id: BufferId| u128::from(problem.instance().buffer(id).size().get());
-    let all: u128 = buffers.iter().map(|&id| size(id)).sum();
-    let mut excess = all.saturating_sub(u128::from(problem.capacity().get()));
-    // Bytes freed, which is no more than the excess, and their price.
-    let offer = |&id: &BufferId| Some((size(id).min(excess), u128::from(problem.traffic(id)?.get())));
-    let mut offers: Vec<(u128, u128)> = buffers.iter().filter_map(offer).collect();
+/// The least price, parts of offers (weight, price) allowed, of so much weight: the cheapest by weight first, rounded up. None where all
+/// of them weigh less. O(k log k).
+///
+/// An offer that weighs more than what is wanted is worth no more than that, whole or in part.
+pub fn fractional_cover(wanted: u128, offers: impl Iterator<Item = (u64, u64)>) -> Option<u64> {
+    let mut offers: Vec<(u128, u128)> = offers
+        .map(|(weight, price)| (u128::from(weight).min(wanted), u128::from(price)))
+        .filter(|offer| offer.0 > 0)
+        .collect();
     offers.sort_by(|(a, a_price), (b, b_price)| (a_price * b).cmp(&(b_price * a)).then(a.cmp(b)));
-    let mut cost = 0;
-    for (freed, price) in offers {
-        if excess == 0 {
+    let (mut missing, mut cost) = (wanted, 0u128);
+    for (weight, price) in offers {
+        let taken = weight.min(missing);
+        cost += (price * taken).div_ceil(weight);
+        missing -= taken;
+        if missing == 0 {
             break;
         }
-        let taken = freed.min(excess);
-        cost += (price * taken).div_ceil(freed);
-        excess -= taken;
     }
-    let beyond = u128::from(problem.total().get()) + 1;
-    Bytes::new(u64::try_from(if excess > 0 { beyond } else { cost }).unwrap_or(u64::MAX))
+    (missing == 0).then(|| u64::try_from(cost).unwrap_or(u64::MAX))
 }
 
 /// Sets of buffers in mutual conflict that exceed the capacity, in order of time: of every section all, or where some of them are

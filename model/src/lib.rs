@@ -68,6 +68,6 @@ pub use pairs::Pairs;
 pub use solver::{
     Entry, Kind, Observer, Offsets, Orders, Pools, Problem, Scattered, Setup, Silent, SolveError, Solver,
 };
-pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost};
+pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost, written_and_read};
 pub use topological::topological;
 pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd};

@@ -62,13 +62,12 @@ impl SpillProblem {
         Ok(Self { instance, traffic, capacity, total })
     }
 
-    /// Every buffer is written once and read once.
+    /// Every buffer is [written once and read once](written_and_read).
     ///
     /// # Errors
     /// See [`SpillError`].
     pub fn written_and_read(instance: Instance) -> Result<Self, SpillError> {
-        let twice = |b: &Buffer| b.size().get().checked_mul(2).map(Bytes::new).ok_or(SpillError::TooMuch);
-        let traffic = instance.buffers().iter().map(|b| twice(b).map(Some)).collect::<Result<_, _>>()?;
+        let traffic = written_and_read(&instance);
         Self::new(instance, traffic)
     }
 
@@ -91,6 +90,11 @@ impl SpillProblem {
     pub fn total(&self) -> Bytes {
         self.total
     }
+}
+
+/// Traffic where every buffer is written once and read once: twice its size, which is below 2^63.
+pub fn written_and_read(instance: &Instance) -> Vec<Option<Bytes>> {
+    instance.buffers().iter().map(|buffer| Some(Bytes::new(buffer.size().get() * 2))).collect()
 }
 
 /// One offset per buffer that stays, none for those spilled.

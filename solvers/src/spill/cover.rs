@@ -13,7 +13,7 @@
 //!
 //! Source: branch and bound by decision diagrams (Bergman, Cire, van Hoeve, Hooker 2016), on temporal knapsack.
 
-use plimsoll_heuristics::cliques_above;
+use plimsoll_heuristics::fractional_cover;
 use plimsoll_model::{Budget, BufferId, Bytes, SpillProblem, Stop};
 use std::collections::{BinaryHeap, HashMap};
 
@@ -41,6 +41,12 @@ impl Row {
     fn last(&self) -> usize {
         self.items.last().map_or(0, |item| item.0)
     }
+
+    /// Weight that has to go.
+    pub fn excess(&self) -> u128 {
+        let all: u128 = self.items.iter().map(|item| u128::from(item.1)).sum();
+        all.saturating_sub(u128::from(self.most))
+    }
 }
 
 /// The covering problem. Items are buffers in order of time.
@@ -67,9 +73,18 @@ pub(super) struct Covered {
     pub stop: Option<Stop>,
 }
 
+#[cfg(feature = "ilp")]
+impl Covered {
+    /// The same after another attempt at the same cover, which ended like this.
+    pub fn then(self, later: Self) -> Self {
+        let (bound, stays) = (self.bound.max(later.bound), later.stays.or(self.stays));
+        Self { bound, stays, stop: later.stop }
+    }
+}
+
 impl Cover {
-    /// The rows of all sections that are above the capacity.
-    pub fn new(problem: &SpillProblem) -> Self {
+    /// The rows of these cliques above the capacity.
+    pub fn new(problem: &SpillProblem, cliques: &[Vec<BufferId>]) -> Self {
         let instance = problem.instance();
         let mut buffers: Vec<BufferId> = instance.ids().collect();
         buffers.sort_by_key(|&id| (instance.buffer(id).lifespan().hull().lower, id));
@@ -79,7 +94,7 @@ impl Cover {
         }
         let costs = buffers.iter().map(|&id| problem.traffic(id).map(Bytes::get)).collect();
         let mut cover = Self { buffers, costs, rows: Vec::new(), item };
-        for clique in cliques_above(problem) {
+        for clique in cliques {
             let weigh = |&id: &BufferId| (cover.item[id.index()], instance.buffer(id).size().get());
             let mut items: Vec<(usize, u64)> = clique.iter().map(weigh).collect();
             items.sort_unstable();
@@ -103,6 +118,7 @@ impl Cover {
     }
 
     /// Whether every row is kept where all go that may.
+    #[cfg(feature = "ilp")]
     pub fn is_possible(&self) -> bool {
         self.rows.iter().all(|row| row_cost(row, &self.costs) < u64::MAX)
     }
@@ -124,10 +140,11 @@ impl Cover {
 
     /// The least cost below `limit`. A node is a state looked at.
     pub fn least(&self, limit: u64, budget: &mut Budget) -> Covered {
-        if !self.is_possible() {
+        let diagram = Diagram::new(self);
+        // Some row is beyond what may go.
+        if diagram.tail[0] == u64::MAX {
             return Covered { bound: None, stays: None, stop: None };
         }
-        let diagram = Diagram::new(self);
         let mut search = Search { diagram: &diagram, best: limit, stays: None, open: BinaryHeap::new() };
         let stop = search.run(budget);
         let open = search.open.peek().map_or(u64::MAX, |one| one.bound);
@@ -138,26 +155,8 @@ impl Cover {
 
 /// The least cost, parts of items allowed, that takes from a row what may not stay; `u64::MAX` where that cannot be.
 fn row_cost(row: &Row, costs: &[Option<u64>]) -> u64 {
-    let all: u128 = row.items.iter().map(|item| u128::from(item.1)).sum();
-    let mut excess = all.saturating_sub(u128::from(row.most));
-    let mut offers: Vec<(u128, u128)> = row
-        .items
-        .iter()
-        // More than all that has to go is worth no more.
-        .filter_map(|&(at, weight)| Some((u128::from(costs[at]?), u128::from(weight).min(excess))))
-        .filter(|offer| offer.1 > 0)
-        .collect();
-    offers.sort_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1)).then(a.cmp(b)));
-    let mut cost = 0;
-    for (price, weight) in offers {
-        let taken = excess.min(weight);
-        cost += (price * taken).div_ceil(weight);
-        excess -= taken;
-        if excess == 0 {
-            break;
-        }
-    }
-    if excess > 0 { u64::MAX } else { u64::try_from(cost).unwrap_or(u64::MAX) }
+    let offers = row.items.iter().filter_map(|&(at, weight)| Some((weight, costs[at]?)));
+    fractional_cover(row.excess(), offers).unwrap_or(u64::MAX)
 }
 
 /// Who stays, one bit per slot.

@@ -80,8 +80,7 @@ fn build(cover: &Cover, unit: u64, most: i64) -> HighsProblem {
     let objective: Expression = priced.map(|(goes, cost)| goes * (cost as f64 * worth)).sum();
     let mut model = variables.minimise(objective).using(highs);
     for row in &cover.rows {
-        let all: u128 = row.items.iter().map(|item| u128::from(item.1)).sum();
-        let excess = all.saturating_sub(u128::from(row.most));
+        let excess = row.excess();
         if excess > 0 {
             // A row in shares of what has to go, as errors allowed are absolute; more than all of it is worth no more.
             let room = excess as f64;

@@ -14,7 +14,7 @@ mod irreducible;
 pub use irreducible::{Fits, Irreducible, fits, irreducible};
 
 use cover::{Cover, Covered};
-use plimsoll_heuristics::{SpillChoice, all_spilled, greedy_spill, spill_bound};
+use plimsoll_heuristics::{SpillChoice, all_spilled, cliques_above, greedy_spill, spill_bound};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Kind, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Spill,
     SpillProblem, Spilling, Stats, Stop, Witness, check_spill,
@@ -80,27 +80,23 @@ impl SpillSolver {
     #[cfg(feature = "ilp")]
     fn by_diagrams(&self, cover: &Cover, limit: u64, budget: &mut Budget) -> Result<Covered, SolveError> {
         let mut part = budget.part(Some(STATES), None);
-        let mut first = cover.least(limit, &mut part);
+        let mut covered = cover.least(limit, &mut part);
         let goes_on = budget.spend(part.nodes()).is_none();
-        if first.stop != Some(Stop::NodeLimit) || !goes_on {
-            return Ok(first);
+        if covered.stop != Some(Stop::NodeLimit) || !goes_on {
+            return Ok(covered);
         }
-        if cover.entries() > ilp::MOST_ENTRIES {
-            return Ok(cover.least(limit, budget));
+        let best =
+            |covered: &Covered| covered.stays.as_ref().map_or(limit, |stays| cover.cost(stays).min(limit));
+        if cover.entries() <= ilp::MOST_ENTRIES {
+            let program = ilp::least(cover, best(&covered), self.setup, budget)?;
+            covered = covered.then(program);
+            if covered.stop.is_some() || covered.bound >= Some(best(&covered)) {
+                return Ok(covered);
+            }
         }
-        let found = first.stays.as_ref().map_or(limit, |stays| cover.cost(stays).min(limit));
-        let second = ilp::least(cover, found, self.setup, budget)?;
-        first.bound = first.bound.max(second.bound);
-        first.stays = second.stays.or(first.stays);
-        let found = first.stays.as_ref().map_or(found, |stays| cover.cost(stays).min(found));
-        if second.stop.is_some() || first.bound >= Some(found) {
-            return Ok(Covered { stop: second.stop, ..first });
-        }
-        // Numbers too large for what it says to be believed: diagrams go on with what is left.
-        let third = cover.least(found, budget);
-        first.bound = first.bound.max(third.bound);
-        first.stays = third.stays.or(first.stays);
-        Ok(Covered { stop: third.stop, ..first })
+        // Too much for it, or numbers too large for what it says to be believed: diagrams go on with what is left.
+        let rest = cover.least(best(&covered), budget);
+        Ok(covered.then(rest))
     }
 
     #[cfg(not(feature = "ilp"))]
@@ -122,7 +118,8 @@ impl Solver<Spilling> for SpillSolver {
         observer: &mut dyn Observer<Spilling>,
     ) -> Result<Outcome<Spill>, SolveError> {
         let before = budget.nodes();
-        let bound = spill_bound(problem, budget);
+        let cliques = cliques_above(problem);
+        let bound = spill_bound(problem, &cliques, budget);
         observer.bound(&bound);
         let mut rounds = Rounds { problem, observer, best: None, bound, stats: Stats::default() };
         if let Some(all) = all_spilled(problem) {
@@ -132,7 +129,7 @@ impl Solver<Spilling> for SpillSolver {
         for choice in [SpillChoice::AreaPerTraffic, SpillChoice::Area] {
             rounds.greedy(choice, &everyone, budget);
         }
-        let stop = rounds.run(self, budget)?;
+        let stop = rounds.run(self, Cover::new(problem, &cliques), budget)?;
         let Rounds { best, bound, mut stats, .. } = rounds;
         stats.nodes = budget.nodes() - before;
         Ok(Outcome::conclude(best, bound, Some(problem.total()), stop, stats))
@@ -177,16 +174,22 @@ impl Rounds<'_> {
         }
     }
 
-    /// Nothing better than the best is left.
-    fn is_settled(&self) -> bool {
-        let beyond = self.problem.total().get() + 1;
-        let limit = self.best.as_ref().map_or(beyond, |(_, best)| best.get());
-        self.bound.value.get() >= limit
+    /// What a better answer stays below.
+    fn limit(&self) -> u64 {
+        self.best.as_ref().map_or_else(|| self.problem.total().get() + 1, |(_, best)| best.get())
     }
 
-    fn run(&mut self, solver: &SpillSolver, budget: &mut Budget) -> Result<Stop, SolveError> {
-        let mut cover = Cover::new(self.problem);
-        let beyond = self.problem.total().get() + 1;
+    /// Nothing better than the best is left.
+    fn is_settled(&self) -> bool {
+        self.bound.value.get() >= self.limit()
+    }
+
+    fn run(
+        &mut self,
+        solver: &SpillSolver,
+        mut cover: Cover,
+        budget: &mut Budget,
+    ) -> Result<Stop, SolveError> {
         loop {
             if self.is_settled() {
                 return Ok(Stop::Completed);
@@ -195,12 +198,12 @@ impl Rounds<'_> {
                 return Ok(stop);
             }
             // Below the best, so that equally cheap covers are not tried for nothing.
-            let limit = self.best.as_ref().map_or(beyond, |(_, best)| best.get());
+            let limit = self.limit();
             let mut part = budget.part(None, budget.time_left().map(|time| time.mul_f64(COVERING)));
             let covered = solver.least(&cover, limit, &mut part)?;
             budget.spend(part.nodes());
             self.stats.count("covers", 1);
-            self.raise(covered.bound.unwrap_or(beyond).min(limit), solver);
+            self.raise(covered.bound.unwrap_or(limit).min(limit), solver);
             let Some(stays) = covered.stays.filter(|_| !self.is_settled()) else {
                 let ended = self.is_settled().then_some(Stop::Completed);
                 return Ok(ended.or(covered.stop).unwrap_or(Stop::Completed));

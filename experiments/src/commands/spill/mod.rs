@@ -12,6 +12,7 @@ use plimsoll::Registry;
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::{
     BufferId, Bytes, Claim, Entry, Instance, Offsets, Outcome, Silent, Spill, SpillProblem, Spilling,
+    written_and_read,
 };
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::svg;
@@ -96,8 +97,7 @@ fn input(args: &SpillArgs, registry: &Registry) -> Result<Input, Failure> {
                 "a capacity is needed: in the file name (X.1048576.csv) or with --capacity",
             ));
         }
-        let twice = |bytes: Bytes| Some(Bytes::new(bytes.get().saturating_mul(2)));
-        let traffic: Vec<Option<Bytes>> = instance.buffers().iter().map(|b| twice(b.size())).collect();
+        let traffic = written_and_read(&instance);
         (instance, traffic, Vec::new())
     } else {
         let capacity = args.input.capacity.ok_or_else(|| Failure::input("a graph needs --capacity"))?;
