@@ -308,10 +308,10 @@ pub struct GenerateArgs {
     /// The law, of instances or of graphs, or a single small graph; `plimsoll list` names them all
     #[arg(value_name = "FAMILY")]
     pub family: String,
-    /// Number of buffers [default: 1000]; instances only
+    /// Number of buffers, of instances only: short for --param buffers=N [default: the family's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub buffers: Option<u64>,
-    /// A parameter of the family, graphs only; may be repeated
+    /// A parameter of the family, as `plimsoll list` shows them; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = graph::dimension)]
     pub param: Vec<(String, u64)>,
     /// Seed of all randomness; with --count the first of as many seeds
