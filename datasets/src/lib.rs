@@ -32,7 +32,7 @@ pub use derive::{reversed, thinned};
 pub use error::GenerateError;
 pub use families::{FAMILIES, Family};
 pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, import_file, read_bytes};
-pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST};
+pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST, Origin};
 pub use onnx::read_onnx;
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use params::FamilyParam;

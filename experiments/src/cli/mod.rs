@@ -9,7 +9,9 @@ mod spill;
 mod sweep;
 mod tiers;
 
-pub use data::{ConvertArgs, DatasetsArgs, DatasetsCommand, DatasetsListArgs, DatasetsVerifyArgs};
+pub use data::{
+    ConvertArgs, DatasetsArgs, DatasetsCommand, DatasetsFetchArgs, DatasetsListArgs, DatasetsVerifyArgs,
+};
 pub use fuse::FuseArgs;
 pub use graph::{
     BoundaryArg, ConflictsArg, EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once,

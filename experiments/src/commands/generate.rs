@@ -16,6 +16,10 @@ use std::path::{Path, PathBuf};
 /// The name of the manifest in its folder.
 pub(super) const MANIFEST: &str = "manifest.json";
 
+/// What a manifest calls itself.
+pub(super) const FORMAT: &str = "plimsoll-manifest";
+pub(super) const FORMAT_VERSION: u32 = 1;
+
 /// Who makes a file.
 enum Maker {
     Instances(&'static Family, BTreeMap<String, u64>),
@@ -121,8 +125,8 @@ fn many(args: &GenerateArgs, maker: &Maker, count: u64) -> Result<u8, Failure> {
     let generator = Generator { name: "plimsoll", version: env!("CARGO_PKG_VERSION") };
     let (family, family_version, parameters) = (args.family.clone(), maker.version(), maker.parameters());
     let manifest = Manifest {
-        format: "plimsoll-manifest",
-        version: 1,
+        format: FORMAT,
+        version: FORMAT_VERSION,
         generator,
         family,
         family_version,
