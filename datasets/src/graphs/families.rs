@@ -162,7 +162,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             N.or(32),
             KIB.or(64).about("KiB of every tensor made"),
             param("weight", 1024, "KiB of the middle weight"),
-            param("intensity", 8, "multiply-accumulates per byte of weight, about"),
+            param("intensity", 48, "multiply-accumulates per byte of weight, about"),
             param(
                 "spread",
                 50,
