@@ -178,6 +178,6 @@ fn a_million_buffers_stream() {
         assert_eq!(said.buffers, 1_000_000, "{}", family.name);
         let Some(most) = high_water_mark() else { continue };
         println!("{}: {} MB so far", family.name, most / 1_000_000);
-        assert!(most < 300_000_000, "{}: {most} bytes", family.name);
+        assert!(most < 200_000_000, "{}: {most} bytes", family.name);
     }
 }

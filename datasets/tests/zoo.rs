@@ -172,6 +172,10 @@ fn odd_sizes_are_refused_by_name() {
     assert!(refused("transformer", &[("shards", 16)]).contains("kv_heads is 8, no multiple of shards"));
     assert_eq!(refused("moe", &[("chosen", 9)]), "chosen is 9, but must be at most 8");
     assert!(refused("moe", &[("shards", 2)]).starts_with("moe has no parameter 'shards', only layers, "));
+    assert_eq!(
+        refused("moe", &[("experts", 10), ("layers", 10_000)]),
+        "layers times experts is 100000, but must be at most 65536"
+    );
     assert_eq!(refused("resnet50", &[("batch", 0)]), "batch is 0, but must be at least 1");
     assert_eq!(refused("weight-chain", &[("free", 101)]), "free is 101, but must be at most 100");
     assert_eq!(refused("series-parallel", &[("branches", 1)]), "branches is 1, but must be at least 2");

@@ -94,6 +94,10 @@ pub(super) fn moe(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let chosen = params.at_least("chosen", 1)?;
     params.at_most("chosen", experts)?;
     let capacity = params.at_least("capacity", 1)?;
+    let (name, value, most) = ("layers times experts", params.get("layers") * experts, 1 << 16);
+    if value > most {
+        return Err(GenerateError::TooBig { name, value, most });
+    }
     graph(params, &Model { experts: Some((experts, chosen)), capacity, ..like_llama(params)? })
 }
 
