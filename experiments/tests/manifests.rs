@@ -180,6 +180,17 @@ fn manifests_say_what_is_known() {
 }
 
 #[test]
+fn parameters_are_explained() {
+    let scratch = Scratch::new();
+    let run = scratch.plimsoll(&["list", "moe"]).exits(0);
+    assert!(run.stdout.starts_with("moe: the same with experts as regions"), "{}", run.stdout);
+    assert!(run.stdout.contains("chosen            2  experts that a token chooses\n"), "{}", run.stdout);
+    let json = scratch.plimsoll(&["list", "perturbed", "--json"]).exits(0).json();
+    assert_eq!((&json["params"][0]["name"], &json["version"]), (&"buffers".into(), &1.into()));
+    scratch.plimsoll(&["list", "colour"]).refuses(&["unknown family 'colour'"]);
+}
+
+#[test]
 fn corpora_are_listed() {
     let scratch = Scratch::new();
     let run = scratch.plimsoll(&["datasets"]).exits(0);

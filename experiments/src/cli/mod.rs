@@ -356,6 +356,9 @@ pub struct ReproduceArgs {
 /// Arguments of `list`.
 #[derive(Args, Debug)]
 pub struct ListArgs {
+    /// A family, by name: only its parameters, with their meaning
+    #[arg(value_name = "FAMILY")]
+    pub family: Option<String>,
     /// Print one JSON object instead of tables
     #[arg(long)]
     pub json: bool,

@@ -80,7 +80,6 @@ struct Parametric {
 struct Param {
     name: &'static str,
     default: u64,
-    most: u64,
     about: &'static str,
 }
 
@@ -155,13 +154,36 @@ impl Parametric {
 
 impl Param {
     fn of(param: &FamilyParam) -> Self {
-        let FamilyParam { name, default, about, most } = *param;
-        Self { name, default, most, about }
+        let FamilyParam { name, default, about, .. } = *param;
+        Self { name, default, about }
     }
+}
+
+/// Prints one family with its parameters.
+fn one(name: &str, json: bool) -> Result<u8, Failure> {
+    let instances = FAMILIES.iter().map(Parametric::instances);
+    let mut all = instances.chain(GRAPH_FAMILIES.iter().map(Parametric::graphs));
+    let Some(family) = all.find(|family| family.name == name) else {
+        return Err(Failure::input(format!("unknown family '{name}'; plimsoll list shows them all")));
+    };
+    if json {
+        output::print_json(&family)?;
+        return Ok(ANSWERED);
+    }
+    let mut table =
+        Table::new([("--param", Align::Left), ("default", Align::Right), ("what it means", Align::Left)]);
+    for param in &family.params {
+        table.row([param.name.to_owned(), param.default.to_string(), param.about.to_owned()]);
+    }
+    output::print(&format!("{}: {}\n\n{}", family.name, family.about, table.text()))?;
+    Ok(ANSWERED)
 }
 
 /// Runs the command.
 pub fn main(args: &ListArgs) -> Result<u8, Failure> {
+    if let Some(name) = &args.family {
+        return one(name, args.json);
+    }
     let registry = plimsoll::registry();
     let mut all = algorithms(&registry.offsets);
     all.extend(algorithms(&registry.scattered));
