@@ -5,6 +5,7 @@
 
 use crate::machine::Machine;
 use crate::report::gap_percent;
+use crate::report::rows::impossible;
 use crate::sweep::answer::Answer;
 use plimsoll_model::Bytes;
 use serde::Deserialize;
@@ -352,11 +353,11 @@ pub fn settle(rows: &mut [SweepRow]) {
     }
     for row in rows.iter_mut() {
         let Some(bound) = row.lower_bound else { continue };
-        let Some(&peak) = lowest.get(&place(row)).filter(|&&peak| bound > peak) else { continue };
+        let Some(why) = impossible(bound, lowest.get(&place(row)).copied()) else { continue };
         "refused".clone_into(&mut row.status);
         "refused".clone_into(&mut row.verdict);
         row.claim.clear();
-        row.error = format!("its bound {bound} is above {peak}, the peak of a valid solution");
+        row.error = why;
     }
 }
 

@@ -119,8 +119,10 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
     Ok(())
 }
 
+/// A line of its own, even if a library has printed a piece of one.
 fn say(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
-    let mut line = serde_json::to_vec(reply)?;
+    let mut line = vec![b'\n'];
+    serde_json::to_writer(&mut line, reply)?;
     line.push(b'\n');
     output.write_all(&line)?;
     output.flush()
@@ -176,7 +178,7 @@ fn on_instance<P: Plan>(registry: &Registry, instance: &Instance, job: &Job) -> 
     let Some(entry) = entries.find(|entry| entry.name == job.algorithm) else { return nobody(job) };
     let before = resident("self");
     let attempt = run_measured(entry, instance, setup(job), limits(job), &mut Silent);
-    Answer { resident_bytes: before, ..Answer::of::<P>(&attempt) }
+    Answer { resident_bytes: before, ..Answer::of(&attempt) }
 }
 
 /// Orders all regions; every region has the limits for itself.
