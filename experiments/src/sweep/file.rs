@@ -13,7 +13,7 @@
 //!
 //! [[instances]]
 //! suite = "embedded"                  # a suite by name, or
-//! # path = "models/*.csv"             # a CSV file, a folder, a pattern in the last part; beside this file
+//! # path = "models/*.csv"             # a CSV file, a folder, a pattern (* and ?), from the folder of this file
 //! only = ["perfect-*"]                # names to take; default all
 //!
 //! [[instances]]
@@ -33,7 +33,7 @@
 //! ```
 
 use super::SweepError;
-use super::lists::{Capacity, Numbers, Seconds, Words};
+use super::lists::{Capacity, Numbers, Seconds, Whole, Words};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,12 +43,12 @@ use toml::Spanned;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSweep {
-    pub instances: Vec<Spanned<RawInstances>>,
-    pub algorithms: Vec<Spanned<RawAlgorithms>>,
+    pub instances: Spanned<Vec<Spanned<RawInstances>>>,
+    pub algorithms: Spanned<Vec<Spanned<RawAlgorithms>>>,
     #[serde(default)]
     pub limits: RawLimits,
     pub seeds: Option<Numbers>,
-    pub repetitions: Option<u64>,
+    pub repetitions: Option<Whole>,
     pub metrics: Option<Vec<Spanned<String>>>,
 }
 
@@ -58,8 +58,8 @@ pub(super) struct RawSweep {
 pub(super) struct RawLimits {
     pub time: Option<Seconds>,
     pub nodes: Option<Numbers>,
-    pub grace: Option<Seconds>,
-    pub memory: Option<u64>,
+    pub grace: Option<Spanned<Seconds>>,
+    pub memory: Option<Spanned<Whole>>,
 }
 
 /// Instances, or graphs, from one place.
@@ -89,7 +89,7 @@ pub(super) struct RawAlgorithms {
     pub time: Option<Seconds>,
     pub nodes: Option<Numbers>,
     pub seeds: Option<Numbers>,
-    pub repetitions: Option<u64>,
+    pub repetitions: Option<Whole>,
 }
 
 /// A file with its text, for messages with lines.
@@ -119,12 +119,7 @@ impl Source {
     pub fn wrong(&self, at: usize, message: &str) -> SweepError {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = before.split(|&byte| byte == b'\n').count();
-        SweepError::File { path: self.path.clone(), line: Some(line), message: message.to_owned() }
-    }
-
-    /// An error that is about no single place.
-    pub fn wrong_somewhere(&self, message: &str) -> SweepError {
-        SweepError::File { path: self.path.clone(), line: None, message: message.to_owned() }
+        SweepError::File { path: self.path.clone(), line, message: message.to_owned() }
     }
 
     /// The folder that paths in the file are relative to.

@@ -6,6 +6,7 @@ use super::rows::{Columns, ROWS, SweepRow, read_whole};
 use super::store::{lock, write_in_order};
 use crate::report::rows::hexadecimal;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -150,10 +151,13 @@ fn missing(records: &[(&PathBuf, Record)], from: &[Option<usize>]) -> Option<Str
     let mut text = format!("{} of {} runs are missing: {}{more}", absent.len(), from.len(), named.join(", "));
     let shards: Vec<Shard> = records.iter().filter_map(|(_, record)| record.shard).collect();
     if let Some(of) = shards.first().map(|shard| shard.of).filter(|of| shards.iter().all(|s| s.of == *of)) {
-        let gone: Vec<u64> = (1..=of).filter(|part| !shards.contains(&Shard { part: *part, of })).collect();
-        let named: Vec<String> = gone.iter().take(NAMED).map(|part| format!("{part}/{of}")).collect();
+        // As many as anybody likes: a shard may hold no run.
+        let given: BTreeSet<u64> = shards.iter().map(|shard| shard.part).collect();
+        let gone = (1..=of).filter(|part| !given.contains(part)).take(NAMED + 1);
+        let mut named: Vec<String> = gone.map(|part| format!("{part}/{of}")).collect();
         if !named.is_empty() {
-            let more = if gone.len() > NAMED { ", .." } else { "" };
+            let more = if named.len() > NAMED { ", .." } else { "" };
+            named.truncate(NAMED);
             let _ = write!(text, "; not given: shard {}{more}", named.join(", "));
         }
         for (folder, record) in records {

@@ -49,12 +49,12 @@ pub enum SweepError {
         source: std::io::Error,
     },
     /// The file of a sweep says something that cannot be.
-    #[error("{}: {}{message}", path.display(), line.map_or_else(String::new, |line| format!("line {line}: ")))]
+    #[error("{}: line {line}: {message}", path.display())]
     File {
         /// Which file.
         path: PathBuf,
-        /// Which line, from 1; `None` where it is about several.
-        line: Option<usize>,
+        /// Which line, from 1.
+        line: usize,
         /// What is wrong.
         message: String,
     },

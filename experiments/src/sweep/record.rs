@@ -2,7 +2,7 @@
 
 use super::SweepError;
 use crate::machine::{Machine, timestamp};
-use plimsoll_model::csv::write_atomically;
+use plimsoll_model::csv::write_durably;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
@@ -58,6 +58,9 @@ pub struct InputRecord {
     pub name: String,
     /// Its hash; empty where it could not be read.
     pub sha256: String,
+    /// The capacity that it came with, bytes, where a run is to decide it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<u64>,
 }
 
 /// An algorithm with its parameters.
@@ -120,6 +123,12 @@ impl Resolved {
             for (then, now) in pairs {
                 if (&then.suite, &then.name) == (&now.suite, &now.name) && then.sha256 != now.sha256 {
                     return Some(format!("instances: {} has other contents", name(then)));
+                }
+                if (&then.suite, &then.name) == (&now.suite, &now.name) {
+                    let what = format!("instances: capacity of {}", name(then));
+                    if let Some(difference) = differs(&what, &then.capacity, &now.capacity) {
+                        return Some(difference);
+                    }
                 }
                 if then != now {
                     return Some(format!("instances: {} there, {} here", name(then), name(now)));
@@ -264,7 +273,7 @@ impl Record {
     /// [`SweepError::Io`].
     pub fn write(&self, folder: &Path) -> Result<(), SweepError> {
         let path = folder.join(RECORD);
-        let written = write_atomically(&path, |file| {
+        let written = write_durably(&path, |file| {
             serde_json::to_writer_pretty(&mut *file, self)?;
             file.write_all(b"\n")
         });

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 /// Seconds beyond the time limit until a run counts as hung, where the file says nothing.
 const GRACE: Duration = Duration::from_secs(10);
-/// Most runs of one sweep.
-const MOST_RUNS: u64 = 100_000_000;
+/// Most runs of one sweep: gigabytes.
+const MOST_RUNS: u64 = 10_000_000;
 /// Digits of a key.
 const KEY: usize = 32;
 
@@ -41,7 +41,27 @@ pub struct Task {
     repetitions: u64,
 }
 
+/// Where the entries of inputs and tasks are in the file, byte by byte.
+struct Places {
+    inputs: Vec<usize>,
+    tasks: Vec<usize>,
+}
+
+impl Places {
+    /// The entry to blame for a run that is another again: the later of those that differ, else the algorithm's.
+    fn of(&self, run: &Run, first: &Run) -> usize {
+        let (own, other) = (self.inputs[run.input], self.inputs[first.input]);
+        if own == other { self.tasks[run.task].max(self.tasks[first.task]) } else { own.max(other) }
+    }
+}
+
 impl Task {
+    /// How many runs it has on one input.
+    fn count(&self) -> Option<u64> {
+        let lists = [self.times.len(), self.nodes.len(), self.seeds.len()];
+        lists.iter().try_fold(self.repetitions, |runs, &each| runs.checked_mul(each as u64))
+    }
+
     /// Its runs on one input, still without number and key.
     fn runs(&self, input: usize, task: usize) -> impl Iterator<Item = Run> {
         let limits = self.times.iter().flat_map(|time| self.nodes.iter().map(move |nodes| (*time, *nodes)));
@@ -112,59 +132,87 @@ impl Sweep {
         let source = Source::open(path)?;
         let raw = source.parse()?;
         let mut found: Vec<Input> = Vec::new();
-        for (at, entry) in raw.instances.iter().enumerate() {
-            found.extend(inputs(&source, entry.span().start, at + 1, entry.get_ref())?);
+        let mut places = Places { inputs: Vec::new(), tasks: Vec::new() };
+        for (at, entry) in raw.instances.get_ref().iter().enumerate() {
+            let start = entry.span().start;
+            found.extend(inputs(&source, start, at + 1, entry.get_ref())?);
+            places.inputs.resize(found.len(), start);
         }
-        let tasks = tasks(&source, &raw)?;
-        if found.is_empty() || tasks.is_empty() {
-            let empty = if found.is_empty() { "instances" } else { "algorithms" };
-            return Err(source.wrong_somewhere(&format!("{empty}: the list is empty")));
+        let tasks = tasks(&source, &raw, &mut places.tasks)?;
+        let empty = [
+            ("instances", found.is_empty(), raw.instances.span()),
+            ("algorithms", tasks.is_empty(), raw.algorithms.span()),
+        ];
+        if let Some((list, _, span)) = empty.into_iter().find(|(_, is_empty, _)| *is_empty) {
+            return Err(source.wrong(span.start, &format!("{list}: the list is empty")));
         }
         let columns = columns(&source, &raw)?;
-        let grace = match raw.limits.grace.as_ref().map(|grace| grace.0.as_slice()) {
+        let grace = match &raw.limits.grace {
             None => GRACE,
-            Some([one]) => *one,
-            Some(_) => {
-                return Err(source.wrong_somewhere("limits.grace: expected one number of seconds, no list"));
-            }
+            Some(grace) => match grace.get_ref().0.as_slice() {
+                [one] => *one,
+                _ => {
+                    let message = "limits.grace: expected one number of seconds, no list";
+                    return Err(source.wrong(grace.span().start, message));
+                }
+            },
         };
-        if raw.limits.memory == Some(0) {
-            return Err(source.wrong_somewhere("limits.memory is 0; leave it out for no limit"));
+        if let Some(memory) = raw.limits.memory.as_ref().filter(|memory| memory.get_ref().0 == 0) {
+            let message = "limits.memory is 0; leave it out for no limit";
+            return Err(source.wrong(memory.span().start, message));
         }
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let metrics = raw.metrics.map(|names| names.into_iter().map(toml::Spanned::into_inner).collect());
-        let memory = raw.limits.memory;
+        let memory = raw.limits.memory.map(|memory| memory.get_ref().0);
         let mut sweep =
             Self { file, inputs: found, tasks, runs: Vec::new(), columns, metrics, grace, memory };
-        sweep.enumerate(&source)?;
+        sweep.nothing_idle(&places).map_err(|(at, message)| source.wrong(at, &message))?;
+        sweep.not_too_many(&places).map_err(|(at, message)| source.wrong(at, &message))?;
+        sweep.enumerate(&places).map_err(|(at, message)| source.wrong(at, &message))?;
         Ok(sweep)
     }
 
+    /// Refuses numbers of runs that no list can hold, before one is made.
+    fn not_too_many(&self, places: &Places) -> Result<(), (usize, String)> {
+        let mut runs = 0u64;
+        for (at, task) in self.tasks.iter().enumerate() {
+            let inputs = (0..self.inputs.len()).filter(|&input| self.go_together(input, at)).count();
+            let own = task.count().and_then(|each| each.checked_mul(inputs as u64));
+            runs = own.and_then(|own| runs.checked_add(own)).filter(|&runs| runs <= MOST_RUNS).ok_or_else(|| {
+                let (inputs, seeds, repetitions) = (self.inputs.len(), task.seeds.len(), task.repetitions);
+                let message = format!(
+                    "with algorithm '{}' ({}) the sweep has more than {MOST_RUNS} runs: {inputs} instances, \
+                     {seeds} seeds, {repetitions} repetitions",
+                    task.algorithm, task.problem
+                );
+                (places.tasks[at], message)
+            })?;
+        }
+        Ok(())
+    }
+
     /// Lists the runs.
-    fn enumerate(&mut self, source: &Source) -> Result<(), SweepError> {
-        let mut seen: HashMap<String, u64> = HashMap::new();
+    fn enumerate(&mut self, places: &Places) -> Result<(), (usize, String)> {
         let mut runs: Vec<Run> = Vec::new();
         for input in 0..self.inputs.len() {
             for task in (0..self.tasks.len()).filter(|&task| self.go_together(input, task)) {
                 for mut run in self.tasks[task].runs(input, task) {
                     run.index = runs.len() as u64;
                     run.key = self.key(&run);
-                    if let Some(first) = seen.insert(run.key.clone(), run.index) {
-                        let (index, text) = (run.index, self.describe(&run));
-                        let message =
-                            format!("run {index} is run {first} again: {text}; something is named twice");
-                        return Err(source.wrong_somewhere(&message));
-                    }
                     runs.push(run);
-                    if runs.len() as u64 > MOST_RUNS {
-                        let message = format!("the sweep has more than {MOST_RUNS} runs");
-                        return Err(source.wrong_somewhere(&message));
-                    }
                 }
             }
         }
+        let mut seen: HashMap<&str, &Run> = HashMap::with_capacity(runs.len());
+        for run in &runs {
+            if let Some(first) = seen.insert(&run.key, run) {
+                let (index, other, text) = (run.index, first.index, self.describe(run));
+                let message = format!("run {index} is run {other} again: {text}; something is named twice");
+                return Err((places.of(run, first), message));
+            }
+        }
         self.runs = runs;
-        self.nothing_idle().map_err(|message| source.wrong_somewhere(&message))
+        Ok(())
     }
 
     /// Whether an algorithm takes what there is to run on.
@@ -173,7 +221,7 @@ impl Sweep {
     }
 
     /// Everything that is named takes part in a run.
-    fn nothing_idle(&self) -> Result<(), String> {
+    fn nothing_idle(&self, places: &Places) -> Result<(), (usize, String)> {
         let (inputs, tasks) = (0..self.inputs.len(), 0..self.tasks.len());
         if let Some(idle) =
             inputs.clone().find(|&input| !tasks.clone().any(|task| self.go_together(input, task)))
@@ -184,17 +232,16 @@ impl Sweep {
             } else {
                 "an instance, but all algorithms order graphs"
             };
-            return Err(format!("{} '{}' is {what}", input.suite, input.name));
+            return Err((places.inputs[idle], format!("{} '{}' is {what}", input.suite, input.name)));
         }
         if let Some(idle) =
             tasks.clone().find(|&task| !inputs.clone().any(|input| self.go_together(input, task)))
         {
             let task = &self.tasks[idle];
             let missing = if task.problem == Orders::NAME { "graph" } else { "instance" };
-            return Err(format!(
-                "algorithm '{}' ({}): there is no {missing} to run on",
-                task.algorithm, task.problem
-            ));
+            let (name, problem) = (task.algorithm, task.problem);
+            let message = format!("algorithm '{name}' ({problem}): there is no {missing} to run on");
+            return Err((places.tasks[idle], message));
         }
         Ok(())
     }
@@ -205,20 +252,26 @@ impl Sweep {
         let time = run.time.map_or_else(|| "-".to_owned(), |time| time.as_nanos().to_string());
         let nodes = run.nodes.map_or_else(|| "-".to_owned(), |nodes| nodes.to_string());
         let memory = self.memory.map_or_else(|| "-".to_owned(), |memory| memory.to_string());
-        let parts = [
+        let (threads, seed, repetition) =
+            (task.threads.to_string(), run.seed.to_string(), run.repetition.to_string());
+        let capacity = self.capacity(run).map(|capacity| capacity.to_string());
+        let decided = decided(task);
+        let mut parts: Vec<&str> = vec![
             &input.suite,
             &input.name,
             &input.sha256,
             task.problem,
             task.algorithm,
-            &task.threads.to_string(),
-            &decided(task),
-            &run.seed.to_string(),
-            &run.repetition.to_string(),
+            &threads,
+            &decided,
+            &seed,
+            &repetition,
             &time,
             &nodes,
             &memory,
         ];
+        // What a file says beside the content that is hashed.
+        parts.extend(capacity.as_deref());
         let mut hasher = Sha256::new();
         for part in parts {
             hasher.update((part.len() as u64).to_le_bytes());
@@ -302,6 +355,7 @@ impl Sweep {
         for run in &self.runs {
             hasher.update(&run.key);
         }
+        let decides = self.tasks.iter().any(|task| task.decide == Some(Capacity::File));
         Resolved {
             inputs: self
                 .inputs
@@ -310,6 +364,7 @@ impl Sweep {
                     suite: input.suite.clone(),
                     name: input.name.clone(),
                     sha256: input.sha256.clone(),
+                    capacity: input.capacity().filter(|_| decides).map(Bytes::get),
                 })
                 .collect(),
             algorithms: self
@@ -351,11 +406,11 @@ fn columns(source: &Source, raw: &RawSweep) -> Result<Columns, SweepError> {
     Ok(Columns::keeping(names.iter().map(|name| name.get_ref().as_str())).unwrap_or_else(Columns::all))
 }
 
-/// Every algorithm with every number of threads, in the order of the file.
-fn tasks(source: &Source, raw: &RawSweep) -> Result<Vec<Task>, SweepError> {
+/// Every algorithm with every number of threads, in the order of the file, and where their entries are.
+fn tasks(source: &Source, raw: &RawSweep, places: &mut Vec<usize>) -> Result<Vec<Task>, SweepError> {
     let registry = registry();
     let mut tasks = Vec::new();
-    for (at, entry) in raw.algorithms.iter().enumerate() {
+    for (at, entry) in raw.algorithms.get_ref().iter().enumerate() {
         let own = entry.get_ref();
         let wrong =
             |message: String| source.wrong(entry.span().start, &format!("algorithms[{}]: {message}", at + 1));
@@ -363,7 +418,7 @@ fn tasks(source: &Source, raw: &RawSweep) -> Result<Vec<Task>, SweepError> {
         if let Some(bad) = threads.iter().find(|&&threads| !(1..=1024).contains(&threads)) {
             return Err(wrong(format!("threads is {bad}; expected 1 to 1024")));
         }
-        let repetitions = own.repetitions.or(raw.repetitions).unwrap_or(1);
+        let repetitions = own.repetitions.or(raw.repetitions).map_or(1, |repetitions| repetitions.0);
         if repetitions == 0 {
             return Err(wrong("repetitions is 0".to_owned()));
         }
@@ -380,6 +435,7 @@ fn tasks(source: &Source, raw: &RawSweep) -> Result<Vec<Task>, SweepError> {
                 )));
             }
             for &threads in threads {
+                places.push(entry.span().start);
                 tasks.push(Task {
                     problem,
                     algorithm,
