@@ -279,3 +279,121 @@ fn a_short_run_above_its_memory_is_a_row_too() {
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     assert!(rows(&scratch, "o").iter().all(|row| row.status == "out-of-memory"));
 }
+
+/// A peer that lays everything end to end, one line of shell per buffer; it says its times, and claims what it is told to.
+#[cfg(unix)]
+const STACK: &str = r#"awk -F, -v out="$2" 'NR == 1 { print "id,offset" > out; next } { print $1 "," at > out; at += $4 } BEGIN { at = 0 }' "$1"; echo "took 0.25 s"; echo "{\"claim\": \"$4\", \"lower_bound\": 12}""#;
+
+#[cfg(unix)]
+#[test]
+fn binaries_of_others_are_algorithms() {
+    let scratch = Scratch::new();
+    scratch.write("i.9.csv", TINY);
+    scratch.write("stack.sh", STACK);
+    let toml = |claim: &str, more: &str| {
+        format!(
+            "seeds = \"0..3\"\n[limits]\nnodes = [10, 20]\n[[instances]]\npath = \"i.9.csv\"\n\
+             [[algorithms]]\nnames = \"stack\"\n\
+             external = \"sh stack.sh {{input}} {{output}} {{capacity}} {claim}\"\n\
+             version = \"echo stack 1.2\"\nelapsed = \"took ([0-9.]+) s\"\n{more}\
+             [[algorithms]]\nnames = \"large-first\"\nseeds = 0\nnodes = 10\n"
+        )
+    };
+    scratch.write("s.toml", toml("optimal", ""));
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
+    let found = rows(&scratch, "o");
+    // It asks for no seed and knows no nodes, so that it runs once.
+    assert_eq!(found.len(), 2);
+    let row = &found[0];
+    assert_eq!(
+        (row.algorithm.as_str(), row.kind.as_str(), row.problem.as_str()),
+        ("stack", "external", "offsets")
+    );
+    assert_eq!(
+        (row.status.as_str(), row.verdict.as_str(), row.claim.as_str()),
+        ("done", "valid", "feasible")
+    );
+    assert_eq!((row.peak, row.capacity, row.lower_bound, row.node_limit), (Some(12), Some(9), None, None));
+    assert_eq!((row.version.as_str(), row.phases.as_str()), ("stack 1.2", "own=0.250000"));
+    // Ours found 8: neither its optimum nor its bound of 12 can be right.
+    assert_eq!((row.claimed.as_str(), row.claimed_bound), ("contradicted", None));
+    assert!(row.error.contains("its claims are contradicted by 8, the peak of a valid solution"));
+    assert!(found[1].peak == Some(8) && found[1].claimed.is_empty() && found[1].version != "stack 1.2");
+    let before = scratch.read("o/rows.csv");
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
+    assert_eq!(scratch.read("o/rows.csv"), before);
+    // Another command line, another version: another sweep.
+    let refuses = |text: String, parts: &[&str]| {
+        scratch.write("s.toml", text);
+        scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(parts);
+    };
+    refuses(toml("feasible", ""), &["algorithm stack (offsets): external is \"sh stack.sh"]);
+    let later = toml("optimal", "").replace("1.2", "1.3");
+    refuses(later, &["algorithm stack (offsets): version is \"stack 1.2\" there, \"stack 1.3\" here"]);
+    // Who is to decide and misses the capacity has no answer; who asks for the seed runs with each.
+    scratch.write("t.toml", toml("x{seed}", "decide = \"file\"\ntime = 20\n"));
+    scratch.plimsoll(&["sweep", "t.toml", "--out", "p", "--jobs", "2"]).exits(0);
+    let found = rows(&scratch, "p");
+    let seeds: Vec<u64> = found[..3].iter().map(|row| row.seed).collect();
+    assert_eq!((found.len(), seeds), (4, vec![0, 1, 2]));
+    assert!(found[..3].iter().all(|row| row.claim == "unknown" && row.time_limit == Some(20.0)), "{found:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn externals_are_refused_by_what_is_wrong() {
+    let scratch = Scratch::new();
+    scratch.write("i.csv", TINY);
+    let line = "external = \"cmd {input} {output}\"\n";
+    for (text, part) in [
+        (format!("names = \"exact\"\n{line}"), "external 'exact': the name is taken"),
+        (format!("names = \"all\"\n{line}"), "external 'all': the name is taken"),
+        (format!("names = [\"a\", \"b\"]\n{line}"), "names: an external has one name, not 2"),
+        (
+            format!("names = \"a\"\nproblem = \"pools\"\n{line}"),
+            "problem is 'pools'; externals are for offsets",
+        ),
+        (format!("names = \"a\"\nnodes = 5\n{line}"), "nodes: externals know no node limit"),
+        ("names = \"a\"\nexternal = \"cmd {input}\"\n".to_owned(), "the command has no {output}"),
+        (
+            format!("names = \"a\"\nversion = \"/no/such/binary\"\n{line}"),
+            "external version 'a=/no/such/binary'",
+        ),
+        (format!("names = \"a\"\nelapsed = \"(\"\n{line}"), "unclosed group"),
+        ("names = \"exact\"\nversion = \"x\"\n".to_owned(), "version goes with external only"),
+        (
+            format!("names = \"a\"\n{line}[[algorithms]]\nnames = \"a\"\n{line}"),
+            "another external is called 'a'",
+        ),
+    ] {
+        scratch.write("s.toml", format!("[[instances]]\npath = \"i.csv\"\n[[algorithms]]\n{text}"));
+        scratch.plimsoll(&["sweep", "s.toml", "--dry-run"]).refuses(&["s.toml: line ", "algorithms[", part]);
+    }
+}
+
+/// What a binary does that is not there, fails, hangs or takes too much is a row.
+#[cfg(target_os = "linux")]
+#[test]
+fn binaries_of_others_may_break() {
+    let scratch = Scratch::new();
+    scratch.write("i.csv", TINY);
+    let sweep = |line: &str, limits: &str| {
+        let text = format!(
+            "[limits]\n{limits}[[instances]]\npath = \"i.csv\"\n[[algorithms]]\nnames = \"x\"\nexternal = '''{line}'''\n"
+        );
+        scratch.write("s.toml", text);
+        let _ = std::fs::remove_dir_all(scratch.path("o"));
+        scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]);
+        rows(&scratch, "o").remove(0)
+    };
+    let gone = sweep("/no/such/binary {input} {output}", "");
+    assert!(gone.status == "failed" && gone.error.contains("cannot run '/no/such/binary'"), "{gone:?}");
+    let broken = sweep("sh -c 'echo oops >&2; exit 3' x {input} {output}", "");
+    assert!(broken.status == "failed" && broken.error.contains("exit status: 3; stderr: oops"), "{broken:?}");
+    let hung = sweep("sh -c 'sleep 60' x {input} {output}", "time = 0.2\n");
+    assert!(
+        (hung.status.as_str(), hung.stop.as_str()) == ("done", "time-limit") && hung.seconds < Some(20.0)
+    );
+    let large = sweep("sh -c 'sleep 0.5' x {input} {output}", "memory = 1000\n");
+    assert!(large.status == "out-of-memory" && large.peak_memory_bytes > Some(1000), "{large:?}");
+}

@@ -19,6 +19,7 @@
 //! it says it took ([`ElapsedPattern`]).
 
 mod elapsed;
+pub mod judge;
 mod process;
 mod said;
 mod tail;

@@ -176,15 +176,8 @@ impl Row {
 
     /// Marks what an external binary claims where the lowest valid peak of anybody shows that it is wrong.
     fn contradict(&mut self, lowest: Option<u64>) {
-        let Some(lowest) = lowest else { return };
-        let bound = self.claimed_bound.is_some_and(|bound| bound > lowest);
-        let claim = match self.claimed.as_str() {
-            "optimal" => self.peak.is_some_and(|peak| peak > lowest),
-            "infeasible" => self.capacity.is_some_and(|capacity| lowest <= capacity),
-            _ => false,
-        };
-        if bound || claim {
-            let remark = format!("its claims are contradicted by {lowest}, the peak of a valid solution");
+        let remark = contradiction(&self.claimed, self.peak, self.claimed_bound, self.capacity, lowest);
+        if let Some(remark) = remark {
             self.error = [&self.error, remark.as_str()]
                 .into_iter()
                 .filter(|t| !t.is_empty())
@@ -226,6 +219,24 @@ pub fn settle(rows: &mut [Row], floor: Bytes) -> Bytes {
         row.compare(Bytes::new(best));
     }
     Bytes::new(best)
+}
+
+/// Why what a peer claims of an answer with this peak, or of this capacity, cannot hold: somebody's valid solution is lower.
+pub(crate) fn contradiction(
+    claimed: &str,
+    peak: Option<u64>,
+    bound: Option<u64>,
+    capacity: Option<u64>,
+    lowest: Option<u64>,
+) -> Option<String> {
+    let lowest = lowest?;
+    let claim = match claimed {
+        "optimal" => peak.is_some_and(|peak| peak > lowest),
+        "infeasible" => capacity.is_some_and(|capacity| lowest <= capacity),
+        _ => false,
+    };
+    let wrong = claim || bound.is_some_and(|bound| bound > lowest);
+    wrong.then(|| format!("its claims are contradicted by {lowest}, the peak of a valid solution"))
 }
 
 /// Why a bound cannot hold: somebody's valid solution has a lower peak.

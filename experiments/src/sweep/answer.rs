@@ -1,8 +1,12 @@
 //! What became of one run, as it is said in rows: by whoever ran it, or by whoever waited in vain.
 
+use crate::external::ExternalAttempt;
+use crate::external::judge::{Whose, judge};
 use crate::graphs::{GraphRunError, OrderedRegion};
+use crate::plan::Plan;
+use crate::report::rows::Row;
 use crate::run::{Attempt, RunError};
-use plimsoll_model::{Bytes, Claim, Outcome, SolveError};
+use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, SolveError};
 use serde::{Deserialize, Serialize};
 
 /// What became of one run; the fields of the same names of a [`Row`](crate::report::rows::Row) and of a
@@ -38,6 +42,10 @@ pub struct Answer {
     pub resident_bytes: Option<u64>,
     /// What went wrong.
     pub error: String,
+    /// What an external binary claims.
+    pub claimed: String,
+    /// Lower bound that an external binary claims, bytes.
+    pub claimed_bound: Option<u64>,
 }
 
 impl Answer {
@@ -87,6 +95,28 @@ impl Answer {
             }
         };
         Self { seconds: Some(seconds), ..answer }
+    }
+
+    /// What an external binary left, seen through the checker. Its claims are kept as claims; seconds are those of its process,
+    /// by its own clock, where it was asked how it prints them, the phase `own`.
+    pub fn of_peer(instance: &Instance, attempt: ExternalAttempt) -> Self {
+        let mut row = Row::default();
+        judge(&mut row, instance, Whose::Foreign(Offsets::floor(instance).value), attempt);
+        Self {
+            status: row.status,
+            claim: row.claim,
+            stop: row.stop,
+            peak: row.peak,
+            verdict: row.verdict,
+            seconds: row.seconds,
+            phases: row.own_seconds.map_or_else(String::new, |seconds| format!("own={seconds:.6}")),
+            nodes: row.nodes,
+            peak_memory_bytes: row.peak_memory_bytes,
+            error: row.error,
+            claimed: row.claimed,
+            claimed_bound: row.claimed_bound,
+            ..Self::default()
+        }
     }
 
     /// What an algorithm says that came to its end.

@@ -30,6 +30,12 @@
 //! threads = [1, 2]                    # default 1
 //! decide = "load"                     # or "file", or bytes: stop at the first layout within; default: minimise
 //! nodes = 1000                        # also time, seeds, repetitions: instead of those above
+//!
+//! [[algorithms]]
+//! names = "theirs"                    # a binary of others, for offsets, under a name of its own
+//! external = "theirs {input} {output} --capacity {capacity}"  # see plimsoll::external for what it is told
+//! version = "theirs --version"        # prints its version on its first line; default none
+//! elapsed = "took ([0-9.]+) s"        # how it prints the seconds it took, a regular expression; default none
 //! ```
 
 use super::SweepError;
@@ -85,6 +91,9 @@ pub(super) struct RawAlgorithms {
     pub names: Words,
     pub problem: Option<String>,
     pub threads: Option<Numbers>,
+    pub external: Option<String>,
+    pub version: Option<String>,
+    pub elapsed: Option<String>,
     pub decide: Option<Capacity>,
     pub time: Option<Seconds>,
     pub nodes: Option<Numbers>,

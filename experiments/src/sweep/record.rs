@@ -83,6 +83,12 @@ pub struct AlgorithmRecord {
     pub seeds: Vec<u64>,
     /// Repetitions.
     pub repetitions: u64,
+    /// Command line of an external binary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<String>,
+    /// What it says its version is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
 }
 
 /// A sweep as it was found: two files that resolve to the same are the same sweep.
@@ -163,6 +169,8 @@ impl AlgorithmRecord {
             .or_else(|| differs("nodes", &self.nodes, &now.nodes))
             .or_else(|| differs("seeds", &self.seeds, &now.seeds))
             .or_else(|| differs("repetitions", &self.repetitions, &now.repetitions))
+            .or_else(|| differs("external", &self.external, &now.external))
+            .or_else(|| differs("version", &self.version, &now.version))
             .map(|text| format!("algorithm {}: {text}", own(self)))
     }
 }

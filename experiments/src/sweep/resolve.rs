@@ -6,6 +6,7 @@ use super::inputs::{Content, Input, inputs};
 use super::lists::Capacity;
 use super::record::{AlgorithmRecord, InputRecord, Resolved};
 use super::rows::{Columns, SweepRow, metrics};
+use crate::external::External;
 use crate::plan::Plan;
 use crate::report::rows::hexadecimal;
 use crate::{Registry, left_out, registry};
@@ -20,6 +21,8 @@ use std::time::Duration;
 const GRACE: Duration = Duration::from_secs(10);
 /// Most runs of one sweep: gigabytes.
 const MOST_RUNS: u64 = 10_000_000;
+/// Problems in the order in which a name is looked for.
+const PROBLEMS: [&str; 4] = [Offsets::NAME, Pools::NAME, Scattered::NAME, Orders::NAME];
 /// Digits of a key.
 const KEY: usize = 32;
 
@@ -29,9 +32,11 @@ pub struct Task {
     /// Name of the problem.
     pub problem: &'static str,
     /// Name of the algorithm.
-    pub algorithm: &'static str,
-    /// `heuristic` or `exact`.
+    pub algorithm: String,
+    /// `heuristic`, `exact`, `external`.
     pub kind: String,
+    /// Which of [`Sweep::peers`] it is; `None` for our own.
+    pub peer: Option<usize>,
     /// Threads it may use.
     pub threads: usize,
     pub(super) decide: Option<Capacity>,
@@ -110,6 +115,8 @@ pub struct Sweep {
     pub inputs: Vec<Input>,
     /// What runs.
     pub tasks: Vec<Task>,
+    /// Binaries of others among it.
+    pub peers: Vec<External>,
     /// All runs: by input, then task, time limit, node limit, seed, repetition.
     pub runs: Vec<Run>,
     /// The columns of its rows.
@@ -138,7 +145,8 @@ impl Sweep {
             found.extend(inputs(&source, start, at + 1, entry.get_ref())?);
             places.inputs.resize(found.len(), start);
         }
-        let tasks = tasks(&source, &raw, &mut places.tasks)?;
+        let mut peers = Vec::new();
+        let tasks = tasks(&source, &raw, &mut places.tasks, &mut peers)?;
         let empty = [
             ("instances", found.is_empty(), raw.instances.span()),
             ("algorithms", tasks.is_empty(), raw.algorithms.span()),
@@ -165,7 +173,7 @@ impl Sweep {
         let metrics = raw.metrics.map(|names| names.into_iter().map(toml::Spanned::into_inner).collect());
         let memory = raw.limits.memory.map(|memory| memory.get_ref().0);
         let mut sweep =
-            Self { file, inputs: found, tasks, runs: Vec::new(), columns, metrics, grace, memory };
+            Self { file, inputs: found, tasks, peers, runs: Vec::new(), columns, metrics, grace, memory };
         sweep.nothing_idle(&places).map_err(|(at, message)| source.wrong(at, &message))?;
         sweep.not_too_many(&places).map_err(|(at, message)| source.wrong(at, &message))?;
         sweep.enumerate(&places).map_err(|(at, message)| source.wrong(at, &message))?;
@@ -239,7 +247,7 @@ impl Sweep {
         {
             let task = &self.tasks[idle];
             let missing = if task.problem == Orders::NAME { "graph" } else { "instance" };
-            let (name, problem) = (task.algorithm, task.problem);
+            let (name, problem) = (&task.algorithm, task.problem);
             let message = format!("algorithm '{name}' ({problem}): there is no {missing} to run on");
             return Err((places.tasks[idle], message));
         }
@@ -261,7 +269,7 @@ impl Sweep {
             &input.name,
             &input.sha256,
             task.problem,
-            task.algorithm,
+            &task.algorithm,
             &threads,
             &decided,
             &seed,
@@ -272,6 +280,9 @@ impl Sweep {
         ];
         // What a file says beside the content that is hashed.
         parts.extend(capacity.as_deref());
+        let line = self.peer(run.task).map(External::line);
+        parts.extend(line.as_deref());
+        parts.extend(self.peer(run.task).and_then(External::version));
         let mut hasher = Sha256::new();
         for part in parts {
             hasher.update((part.len() as u64).to_le_bytes());
@@ -280,6 +291,21 @@ impl Sweep {
         let mut key = hexadecimal(&hasher.finalize());
         key.truncate(KEY);
         key
+    }
+
+    /// The binary of others that a task runs.
+    pub(super) fn peer(&self, task: usize) -> Option<&External> {
+        self.tasks[task].peer.map(|peer| &self.peers[peer])
+    }
+
+    /// The capacity that a binary of others is told: the one to decide, else the one of the file, else the load; an answer
+    /// above the last two counts as well.
+    pub(super) fn told(&self, run: &Run) -> Option<Bytes> {
+        let Ok(Content::Instance { capacity, load, .. }) = &self.inputs[run.input].content else {
+            return None;
+        };
+        let decides = self.tasks[run.task].decide.is_some();
+        if decides { self.capacity(run) } else { Some(capacity.unwrap_or(*load)) }
     }
 
     /// One run in words.
@@ -333,11 +359,11 @@ impl Sweep {
             instance: input.name.clone(),
             sha256: input.sha256.clone(),
             problem: task.problem.to_owned(),
-            algorithm: task.algorithm.to_owned(),
+            algorithm: task.algorithm.clone(),
             kind: task.kind.clone(),
             threads: task.threads,
             decide: decided(task),
-            capacity: self.capacity(run).map(Bytes::get),
+            capacity: if task.peer.is_some() { self.told(run) } else { self.capacity(run) }.map(Bytes::get),
             time_limit: run.time.map(|time| time.as_secs_f64()),
             node_limit: run.nodes,
             seed: run.seed,
@@ -370,9 +396,12 @@ impl Sweep {
             algorithms: self
                 .tasks
                 .iter()
-                .map(|task| AlgorithmRecord {
+                .enumerate()
+                .map(|(at, task)| AlgorithmRecord {
                     problem: task.problem.to_owned(),
-                    name: task.algorithm.to_owned(),
+                    name: task.algorithm.clone(),
+                    external: self.peer(at).map(External::line),
+                    version: self.peer(at).and_then(External::version).map(str::to_owned),
                     threads: task.threads,
                     decide: task.decide.as_ref().map(ToString::to_string),
                     time: task.times.iter().map(|time| time.map(|time| time.as_secs_f64())).collect(),
@@ -407,7 +436,12 @@ fn columns(source: &Source, raw: &RawSweep) -> Result<Columns, SweepError> {
 }
 
 /// Every algorithm with every number of threads, in the order of the file, and where their entries are.
-fn tasks(source: &Source, raw: &RawSweep, places: &mut Vec<usize>) -> Result<Vec<Task>, SweepError> {
+fn tasks(
+    source: &Source,
+    raw: &RawSweep,
+    places: &mut Vec<usize>,
+    peers: &mut Vec<External>,
+) -> Result<Vec<Task>, SweepError> {
     let registry = registry();
     let mut tasks = Vec::new();
     for (at, entry) in raw.algorithms.get_ref().iter().enumerate() {
@@ -428,6 +462,29 @@ fn tasks(source: &Source, raw: &RawSweep, places: &mut Vec<usize>) -> Result<Vec
         let times = times.map_or_else(|| vec![None], |times| times.0.iter().copied().map(Some).collect());
         let nodes = own.nodes.as_ref().or(raw.limits.nodes.as_ref());
         let nodes = nodes.map_or_else(|| vec![None], |nodes| nodes.0.iter().copied().map(Some).collect());
+        if let Some(peer) = peer(&registry, own).map_err(&wrong)? {
+            if peers.iter().any(|other: &External| other.name() == peer.name()) {
+                return Err(wrong(format!("another external is called '{}'", peer.name())));
+            }
+            let once = if peer.is_seeded() { seeds.len() } else { 1 };
+            for &threads in threads {
+                places.push(entry.span().start);
+                tasks.push(Task {
+                    problem: Offsets::NAME,
+                    algorithm: peer.name().to_owned(),
+                    kind: "external".to_owned(),
+                    peer: Some(peers.len()),
+                    threads: threads as usize,
+                    decide: own.decide.clone(),
+                    times: times.clone(),
+                    nodes: vec![None],
+                    seeds: seeds[..once].to_vec(),
+                    repetitions,
+                });
+            }
+            peers.push(peer);
+            continue;
+        }
         for (problem, algorithm, kind) in chosen(&registry, own).map_err(&wrong)? {
             if own.decide.is_some() && problem == Orders::NAME {
                 return Err(wrong(format!(
@@ -438,8 +495,9 @@ fn tasks(source: &Source, raw: &RawSweep, places: &mut Vec<usize>) -> Result<Vec
                 places.push(entry.span().start);
                 tasks.push(Task {
                     problem,
-                    algorithm,
+                    algorithm: algorithm.to_owned(),
                     kind: kind.to_string(),
+                    peer: None,
                     threads: threads as usize,
                     decide: own.decide.clone(),
                     times: times.clone(),
@@ -453,12 +511,44 @@ fn tasks(source: &Source, raw: &RawSweep, places: &mut Vec<usize>) -> Result<Vec
     Ok(tasks)
 }
 
+/// The binary of others that an entry names, asked for its version.
+fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, String> {
+    let Some(line) = &own.external else {
+        let idle = [("version", own.version.is_some()), ("elapsed", own.elapsed.is_some())];
+        let idle = idle.into_iter().find_map(|(key, given)| given.then_some(key));
+        return idle.map_or(Ok(None), |key| Err(format!("{key} goes with external only")));
+    };
+    let [name] = own.names.0.as_slice() else {
+        return Err(format!("names: an external has one name, not {}", own.names.0.len()));
+    };
+    if let Some(problem) = own.problem.as_deref().filter(|&problem| problem != Offsets::NAME) {
+        return Err(format!("problem is '{problem}'; externals are for offsets only"));
+    }
+    if own.nodes.is_some() {
+        return Err("nodes: externals know no node limit".to_owned());
+    }
+    let known = PROBLEMS.into_iter().flat_map(|problem| entries(registry, problem));
+    if ["all", "heuristics", "solvers"].contains(&name.as_str()) || known.into_iter().any(|own| own.1 == name)
+    {
+        return Err(format!("external '{name}': the name is taken; choose another"));
+    }
+    let mut peers = [External::parse(&format!("{name}={line}"))?];
+    if let Some(command) = &own.version {
+        External::ask_version(&mut peers, &format!("{name}={command}"))?;
+    }
+    if let Some(pattern) = &own.elapsed {
+        External::tell_elapsed(&mut peers, &format!("{name}={pattern}"))
+            .map_err(|error| error.to_string())?;
+    }
+    let [peer] = peers;
+    Ok(Some(peer))
+}
+
 /// An algorithm as it is found: its problem, its name, its kind.
 type Found = (&'static str, &'static str, Kind);
 
 /// The algorithms that an entry names.
 fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Found>, String> {
-    const PROBLEMS: [&str; 4] = [Offsets::NAME, Pools::NAME, Scattered::NAME, Orders::NAME];
     let problem = match own.problem.as_deref() {
         None => None,
         Some(text) => Some(PROBLEMS.into_iter().find(|known| *known == text).ok_or_else(|| {

@@ -5,7 +5,7 @@
 
 use crate::machine::Machine;
 use crate::report::gap_percent;
-use crate::report::rows::impossible;
+use crate::report::rows::{contradiction, impossible};
 use crate::sweep::answer::Answer;
 use plimsoll_model::Bytes;
 use serde::Deserialize;
@@ -72,13 +72,13 @@ columns! {
     problem: String,
     /// Name of the algorithm.
     algorithm: String,
-    /// `heuristic` or `exact`.
+    /// `heuristic`, `exact`, `external`.
     kind: String,
     /// Threads allowed.
     threads: usize,
     /// `file`, `load` or a number of bytes where the run is to decide a capacity; empty where it is to minimise.
     decide: String,
-    /// The capacity to decide, bytes.
+    /// The capacity to decide, bytes; of an external binary the one that it is told.
     capacity: Option<u64>,
     /// Time limit, seconds.
     time_limit: Option<f64>,
@@ -113,7 +113,7 @@ columns! {
     operators: Option<usize>,
     /// Load, bytes; of a graph, none.
     load: Option<u64>,
-    /// Wall-clock seconds of the algorithm alone, or until the process ended.
+    /// Wall-clock seconds of the algorithm alone, or until the process ended; of an external binary those of its process.
     seconds: Option<f64>,
     /// Seconds per phase, `name=seconds` separated by blanks.
     phases: String,
@@ -129,7 +129,7 @@ columns! {
     commit: String,
     /// Whether sources differed from it.
     dirty: String,
-    /// Version of the command.
+    /// Version of the command, or of the external binary where it was asked.
     version: String,
     /// Compiler.
     rustc: String,
@@ -141,6 +141,10 @@ columns! {
     cores: usize,
     /// When the run ended, UTC.
     timestamp: String,
+    /// What an external binary claims; `contradicted` where a valid solution of somebody shows that it is wrong.
+    claimed: String,
+    /// Lower bound that an external binary claims, bytes.
+    claimed_bound: Option<u64>,
 }
 
 /// How many columns stand in every file: those that say which run it was, and what became of it.
@@ -190,6 +194,8 @@ impl SweepRow {
         self.nodes = answer.nodes;
         self.peak_memory_bytes = answer.peak_memory_bytes;
         self.resident_bytes = answer.resident_bytes;
+        self.claimed = answer.claimed;
+        self.claimed_bound = answer.claimed_bound;
         self
     }
 }
@@ -340,7 +346,7 @@ fn said(error: &csv::Error) -> String {
 }
 
 /// Sets rows against each other that solve the same problem for the same instance: a bound above the peak of a valid
-/// solution is wrong, and its row is refused. The lowest peak is never that of a row refused here, so that doing it for a
+/// solution is wrong, and its row is refused; what an external binary claims is marked where it is wrong. The lowest peak is never that of a row refused here, so that doing it for a
 /// part of the rows first changes nothing.
 pub fn settle(rows: &mut [SweepRow]) {
     use std::collections::HashMap;
@@ -352,8 +358,15 @@ pub fn settle(rows: &mut [SweepRow]) {
         }
     }
     for row in rows.iter_mut() {
+        let lowest = lowest.get(&place(row)).copied();
+        let (claimed, peak, capacity) = (row.claimed.as_str(), row.peak, row.capacity);
+        if let Some(remark) = contradiction(claimed, peak, row.claimed_bound, capacity, lowest) {
+            row.error = format!("{}{}{remark}", row.error, if row.error.is_empty() { "" } else { "; " });
+            "contradicted".clone_into(&mut row.claimed);
+            row.claimed_bound = None;
+        }
         let Some(bound) = row.lower_bound else { continue };
-        let Some(why) = impossible(bound, lowest.get(&place(row)).copied()) else { continue };
+        let Some(why) = impossible(bound, lowest) else { continue };
         "refused".clone_into(&mut row.status);
         "refused".clone_into(&mut row.verdict);
         row.claim.clear();

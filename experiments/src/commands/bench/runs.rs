@@ -1,6 +1,5 @@
 //! The runs on one instance: our own algorithms in this process or in processes of their own, then everybody else's.
 
-use super::judge::{Whose, judge};
 use super::store::Store;
 use super::{Record, asked};
 use crate::cli::BenchArgs;
@@ -8,6 +7,7 @@ use crate::commands::choose::{default_entry, names, unknown};
 use crate::failure::Failure;
 use indicatif::ProgressBar;
 use plimsoll::Registry;
+use plimsoll::external::judge::{Whose, judge};
 use plimsoll::external::{External, ExternalAttempt, Task};
 use plimsoll::machine::Machine;
 use plimsoll::model::{
