@@ -397,3 +397,52 @@ fn binaries_of_others_may_break() {
     let large = sweep("sh -c 'sleep 0.5' x {input} {output}", "memory = 1000\n");
     assert!(large.status == "out-of-memory" && large.peak_memory_bytes > Some(1000), "{large:?}");
 }
+
+#[test]
+fn courses_and_layouts_are_kept_where_asked() {
+    let scratch = Scratch::new();
+    let text = "trace = true\nlayouts = true\nseeds = \"0..2\"\n[limits]\nnodes = 300\n\
+        [[instances]]\nfamily = \"guillotine\"\nbuffers = [9, 30]\n\
+        [[algorithms]]\nnames = [\"iterated-search\", \"brute-force\"]\n\
+        [[algorithms]]\nproblem = \"pools\"\nnames = \"in-order\"\n";
+    scratch.write("s.toml", text);
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
+    let found = rows(&scratch, "o");
+    assert!(found.iter().any(|row| row.status == "skipped" && row.layout.is_empty() && row.trace.is_empty()));
+    for (at, row) in found.iter().enumerate().filter(|(_, row)| row.status == "done") {
+        let last = row.trace.split(' ').next_back().unwrap();
+        let bound = row.lower_bound.map_or_else(String::new, |bound| bound.to_string());
+        assert!(last.ends_with(&format!(":end:{}:{bound}", row.peak.unwrap())), "{last}");
+        assert_eq!(row.layout, format!("layouts/{at}.csv"));
+    }
+    // What is kept passes the checker.
+    let row = found
+        .iter()
+        .find(|row| row.instance.starts_with("guillotine-30") && row.problem == "offsets")
+        .unwrap();
+    scratch
+        .plimsoll(&["generate", "guillotine", "--buffers", "30", "--seed", "0", "--out", "i.csv"])
+        .exits(0);
+    scratch.plimsoll(&["verify", "i.csv", &format!("o/{}", row.layout)]).exits(0);
+    // The columns are those of a bench.
+    scratch.plimsoll(&["bench", "i.csv", "--solvers", "large-first", "--trace", "--out", "b"]).exits(0);
+    let first = |file: &str| scratch.read(file).lines().next().unwrap().to_owned();
+    assert_eq!(first("o/trace.csv"), first("b/trace.csv"));
+    let events: usize = found.iter().map(|row| row.trace.split_whitespace().count()).sum();
+    assert_eq!(scratch.read("o/trace.csv").lines().count(), events + 1);
+    // Shards bring theirs along.
+    for part in ["1", "2"] {
+        scratch.plimsoll(&["sweep", "s.toml", "--out", part, "--shard", &format!("{part}/2")]).exits(0);
+    }
+    scratch.plimsoll(&["merge", "1", "2", "--out", "m"]).exits(0);
+    for row in found.iter().filter(|row| !row.layout.is_empty()) {
+        assert_eq!(scratch.read(&format!("m/{}", row.layout)), scratch.read(&format!("o/{}", row.layout)));
+    }
+    assert_eq!(scratch.read("m/trace.csv").lines().count(), events + 1);
+    // Who does not ask has neither.
+    scratch.write("s.toml", text.replace("trace = true\nlayouts = true\n", ""));
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(&["trace is true there, false here"]);
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "p"]).exits(0);
+    assert!(!scratch.path("p/trace.csv").exists() && !scratch.path("p/layouts").exists());
+    assert!(scratch.read("p/rows.csv").lines().next().unwrap().ends_with(",claimed,claimed_bound"));
+}

@@ -1,13 +1,17 @@
 //! What became of one run, as it is said in rows: by whoever ran it, or by whoever waited in vain.
 
+use super::trace::words;
 use crate::external::ExternalAttempt;
 use crate::external::judge::{Whose, judge};
 use crate::graphs::{GraphRunError, OrderedRegion};
 use crate::plan::Plan;
 use crate::report::rows::Row;
+use crate::report::trace::{Recorder, TraceRow, of_process};
 use crate::run::{Attempt, RunError};
+use plimsoll_model::csv::write_atomically;
 use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, SolveError};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// What became of one run; the fields of the same names of a [`Row`](crate::report::rows::Row) and of a
 /// [`SweepRow`](super::rows::SweepRow).
@@ -46,6 +50,10 @@ pub struct Answer {
     pub claimed: String,
     /// Lower bound that an external binary claims, bytes.
     pub claimed_bound: Option<u64>,
+    /// When what got better.
+    pub trace: String,
+    /// Whether its layout was kept where it was to be.
+    pub kept: bool,
 }
 
 impl Answer {
@@ -99,10 +107,14 @@ impl Answer {
 
     /// What an external binary left, seen through the checker. Its claims are kept as claims; seconds are those of its process,
     /// by its own clock, where it was asked how it prints them, the phase `own`.
-    pub fn of_peer(instance: &Instance, attempt: ExternalAttempt) -> Self {
+    pub fn of_peer(instance: &Instance, attempt: ExternalAttempt, traced: bool, keep: Option<&Path>) -> Self {
         let mut row = Row::default();
-        judge(&mut row, instance, Whose::Foreign(Offsets::floor(instance).value), attempt);
+        let (course, seconds) = (attempt.course(), attempt.seconds);
+        let found = judge(&mut row, instance, Whose::Foreign(Offsets::floor(instance).value), attempt);
+        let trace = if traced { words(&of_process(&row, &course, seconds)) } else { String::new() };
+        let layout = found.as_ref().map(|(layout, _)| layout);
         Self {
+            trace,
             status: row.status,
             claim: row.claim,
             stop: row.stop,
@@ -117,6 +129,35 @@ impl Answer {
             claimed_bound: row.claimed_bound,
             ..Self::default()
         }
+        .keeping::<Offsets>(instance, layout, keep)
+    }
+
+    /// Adds what happened on the way.
+    #[must_use]
+    pub fn traced(mut self, recorder: Recorder) -> Self {
+        let events = recorder.finish(self.seconds.unwrap_or_default(), self.peak, self.lower_bound);
+        let line = TraceRow::default();
+        if self.status == "done" {
+            self.trace = words(&events.iter().map(|event| line.with(event, false)).collect::<Vec<_>>());
+        }
+        self
+    }
+
+    /// Writes the solution to a file, where there is one and it is to be kept.
+    #[must_use]
+    pub fn keeping<P: Plan>(
+        mut self,
+        instance: &Instance,
+        found: Option<&P::Solution>,
+        keep: Option<&Path>,
+    ) -> Self {
+        if let (Some(path), Some(found)) = (keep, found) {
+            match write_atomically(path, |file| P::write(instance, found, file)) {
+                Ok(()) => self.kept = true,
+                Err(error) => self.error = format!("{}: {error}", path.display()),
+            }
+        }
+        self
     }
 
     /// What an algorithm says that came to its end.

@@ -5,6 +5,9 @@
 //! repetitions = 2                     # default 1
 //! metrics = ["seconds", "nodes"]      # columns to keep beside the fixed ones; default all
 //!
+//! trace = true                        # when layouts and bounds got better, also in trace.csv; default false
+//! layouts = true                      # every valid layout, layouts/RUN.csv; default false
+//!
 //! [limits]                            # of every run; lists are tried one after the other
 //! time = [1, 10.5]                    # seconds; default none
 //! nodes = 100_000                     # default none
@@ -56,6 +59,10 @@ pub(super) struct RawSweep {
     pub seeds: Option<Numbers>,
     pub repetitions: Option<Whole>,
     pub metrics: Option<Vec<Spanned<String>>>,
+    #[serde(default)]
+    pub trace: bool,
+    #[serde(default)]
+    pub layouts: bool,
 }
 
 /// Limits of every run.

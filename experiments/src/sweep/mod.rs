@@ -7,6 +7,7 @@
 //! | [`worker`] | serves one run after the other in a process of its own |
 //! | [`rows`] | what a row holds; reads `rows.csv` |
 //! | [`record`] | what is stored beside the rows; in what another sweep differs |
+//! | [`trace`] | when what got better |
 //! | [`merge()`] | joins shards |
 //! | [`slurm`] | scripts for a cluster |
 //!
@@ -27,6 +28,7 @@ mod resolve;
 pub mod rows;
 pub mod slurm;
 mod store;
+pub mod trace;
 pub mod worker;
 
 pub use inputs::{Content, Input};

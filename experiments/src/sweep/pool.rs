@@ -6,7 +6,7 @@ use super::inputs::Content;
 use super::process::{Question, Worker};
 use super::record::Shard;
 use super::resolve::{Run, Sweep};
-use super::rows::SweepRow;
+use super::rows::{SweepRow, layout_of};
 use super::store::{Opened, Store};
 use super::worker::Job;
 use crate::external::{self, External};
@@ -14,7 +14,7 @@ use crate::machine::{Machine, timestamp};
 use plimsoll_model::{Bytes, Orders, Problem};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -189,6 +189,8 @@ impl Shared<'_> {
                 capacity,
                 time: run.time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
                 nodes: run.nodes,
+                trace: self.sweep.traces(),
+                layout: self.layout(run),
             };
             let question = Question { input: run.input, name: &input.name, content, job, limit, memory };
             match worker.ask(question) {
@@ -204,6 +206,11 @@ impl Shared<'_> {
         }
     }
 
+    /// Where the layout of a run is kept.
+    fn layout(&self, run: &Run) -> Option<PathBuf> {
+        self.sweep.keeps_layouts().then(|| self.start.out.join(layout_of(run.index)))
+    }
+
     /// Runs a binary of others, in a process group of its own.
     fn ask_peer(&self, peer: &External, run: &Run) -> Answer {
         let (input, task) = (&self.sweep.inputs[run.input], &self.sweep.tasks[run.task]);
@@ -214,7 +221,7 @@ impl Shared<'_> {
         let instance = (**instance).clone().with_capacity(self.sweep.capacity(run));
         let (limit, seed, threads) = (run.time, run.seed, task.threads);
         let attempt = peer.run(&external::Task { instance: &instance, capacity, limit, seed, threads });
-        let answer = Answer::of_peer(&instance, attempt);
+        let answer = Answer::of_peer(&instance, attempt, self.sweep.traces(), self.layout(run).as_deref());
         let above = self.sweep.memory.and_then(|most| answer.peak_memory_bytes.filter(|&peak| peak > most));
         match above {
             Some(bytes) => Answer {

@@ -101,6 +101,12 @@ pub struct Resolved {
     pub algorithms: Vec<AlgorithmRecord>,
     /// Columns kept beside the fixed ones; `None` for all.
     pub metrics: Option<Vec<String>>,
+    /// Whether it is kept when what got better.
+    #[serde(default)]
+    pub trace: bool,
+    /// Whether layouts are kept.
+    #[serde(default)]
+    pub layouts: bool,
     /// Seconds beyond the time limit until a run counts as hung.
     pub grace: f64,
     /// Resident bytes of a run.
@@ -148,6 +154,8 @@ impl Resolved {
             })
             .or_else(|| length("algorithms", self.algorithms.len(), now.algorithms.len()))
             .or_else(|| differs("metrics", &self.metrics, &now.metrics))
+            .or_else(|| differs("trace", &self.trace, &now.trace))
+            .or_else(|| differs("layouts", &self.layouts, &now.layouts))
             .or_else(|| differs("limits.grace", &self.grace, &now.grace))
             .or_else(|| differs("limits.memory", &self.memory, &now.memory))
             .or_else(|| Some(format!("runs: {} there, {} here, with other keys", self.runs, now.runs)))

@@ -293,6 +293,16 @@ impl Sweep {
         key
     }
 
+    /// Whether it is kept when what got better.
+    pub(super) fn traces(&self) -> bool {
+        self.columns.has("trace")
+    }
+
+    /// Whether layouts are kept.
+    pub(super) fn keeps_layouts(&self) -> bool {
+        self.columns.has("layout")
+    }
+
     /// The binary of others that a task runs.
     pub(super) fn peer(&self, task: usize) -> Option<&External> {
         self.tasks[task].peer.map(|peer| &self.peers[peer])
@@ -411,6 +421,8 @@ impl Sweep {
                 })
                 .collect(),
             metrics: self.metrics.clone(),
+            trace: self.traces(),
+            layouts: self.keeps_layouts(),
             grace: self.grace.as_secs_f64(),
             memory: self.memory,
             runs: self.runs.len() as u64,
@@ -425,14 +437,17 @@ fn decided(task: &Task) -> String {
 }
 
 fn columns(source: &Source, raw: &RawSweep) -> Result<Columns, SweepError> {
-    let Some(names) = &raw.metrics else { return Ok(Columns::all()) };
+    let Some(names) = &raw.metrics else {
+        return Ok(Columns::of(None, raw.trace, raw.layouts).unwrap_or_else(Columns::all));
+    };
     if let Some(bad) = names.iter().find(|name| !metrics().contains(&name.get_ref().as_str())) {
         let known = metrics().join(", ");
         let message =
             format!("metrics: unknown '{}'; known are {known} (others are always kept)", bad.get_ref());
         return Err(source.wrong(bad.span().start, &message));
     }
-    Ok(Columns::keeping(names.iter().map(|name| name.get_ref().as_str())).unwrap_or_else(Columns::all))
+    let names: Vec<String> = names.iter().map(|name| name.get_ref().clone()).collect();
+    Ok(Columns::of(Some(&names), raw.trace, raw.layouts).unwrap_or_else(Columns::all))
 }
 
 /// Every algorithm with every number of threads, in the order of the file, and where their entries are.

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// The name of the file in the folder of a sweep.
 pub const ROWS: &str = "rows.csv";
 
+/// The folder of layouts in it.
+pub const LAYOUTS: &str = "layouts";
+
 /// What a column holds as text; empty where it does not apply.
 trait Cell {
     fn cell(&self) -> String;
@@ -145,6 +148,10 @@ columns! {
     claimed: String,
     /// Lower bound that an external binary claims, bytes.
     claimed_bound: Option<u64>,
+    /// When what got better, words `seconds:event:peak:bound` separated by blanks; only with `trace = true`, and not of orders.
+    trace: String,
+    /// Where the layout is, from the folder of the sweep; only with `layouts = true`, and not of orders.
+    layout: String,
 }
 
 /// How many columns stand in every file: those that say which run it was, and what became of it.
@@ -157,7 +164,10 @@ pub fn metrics() -> &'static [&'static str] {
 
 /// Columns that differ from time to time: what clocks and memory say. All others repeat where runs have no time limit, on
 /// the same build and machine.
-pub const MEASURED: [&str; 5] = ["seconds", "phases", "peak_memory_bytes", "resident_bytes", "timestamp"];
+pub const MEASURED: [&str; 6] =
+    ["seconds", "phases", "peak_memory_bytes", "resident_bytes", "timestamp", "trace"];
+/// Columns that only those get who ask.
+const ASKED: usize = 2;
 
 impl SweepRow {
     /// Adds what is known of build and machine.
@@ -196,8 +206,17 @@ impl SweepRow {
         self.resident_bytes = answer.resident_bytes;
         self.claimed = answer.claimed;
         self.claimed_bound = answer.claimed_bound;
+        self.trace = answer.trace;
+        if answer.kept {
+            self.layout = layout_of(self.run);
+        }
         self
     }
+}
+
+/// Where the layout of a run is, from the folder of the sweep.
+pub fn layout_of(run: u64) -> String {
+    format!("{LAYOUTS}/{run}.csv")
 }
 
 /// The columns of one sweep, in order.
@@ -216,9 +235,25 @@ impl Columns {
         Some(Self(chosen))
     }
 
-    /// All there are.
+    /// All but the last, which only those get who ask: the trace and the layout.
     pub fn all() -> Self {
-        Self((0..SweepRow::COLUMNS.len()).collect())
+        Self((0..SweepRow::COLUMNS.len() - ASKED).collect())
+    }
+
+    /// Those of a sweep: of these metrics or all, with trace and layout where asked. `None` for a name that is no metric.
+    pub fn of(metrics: Option<&[String]>, trace: bool, layouts: bool) -> Option<Self> {
+        let mut columns = metrics
+            .map_or_else(|| Some(Self::all()), |names| Self::keeping(names.iter().map(String::as_str)))?;
+        let asked = (SweepRow::COLUMNS.len() - ASKED..).zip([trace, layouts]);
+        columns.0.extend(asked.filter_map(|(at, asked)| asked.then_some(at)));
+        columns.0.sort_unstable();
+        columns.0.dedup();
+        Some(columns)
+    }
+
+    /// Whether a column of this name is kept.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|&at| SweepRow::COLUMNS[at] == name)
     }
 
     /// The first line of the file, with its line break.

@@ -3,7 +3,8 @@
 use super::SweepError;
 use super::record::{Begun, Record, Shard};
 use super::resolve::Sweep;
-use super::rows::{Columns, ROWS, RowsError, SweepRow, read_whole, settle};
+use super::rows::{Columns, LAYOUTS, ROWS, RowsError, SweepRow, read_whole, settle};
+use super::trace;
 use crate::machine::Machine;
 use plimsoll_model::csv::write_durably;
 use std::fs::{File, OpenOptions};
@@ -67,6 +68,15 @@ impl Store {
         std::fs::create_dir_all(folder).map_err(io)?;
         let lock = lock(folder)?;
         let path = folder.join(ROWS);
+        if sweep.keeps_layouts() {
+            let layouts = folder.join(LAYOUTS);
+            if layouts.to_str().is_none() {
+                let why = "layouts: a folder whose name is not UTF-8 holds none".to_owned();
+                return Err(SweepError::Record { path: layouts, why });
+            }
+            let wrong = |source| SweepError::Io { path: layouts.clone(), source };
+            std::fs::create_dir_all(&layouts).map_err(wrong)?;
+        }
         let mut notes = Vec::new();
         if let Some(record) = Record::read(folder)? {
             same(folder, &record, sweep, shard)?;
@@ -158,6 +168,9 @@ pub(super) fn write_in_order(
     rows.sort_by_key(|row| row.run);
     if whole {
         settle(rows);
+    }
+    if columns.has("trace") {
+        trace::write(path.parent().unwrap_or(Path::new("")), rows)?;
     }
     let text = columns.file(rows.iter());
     if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
