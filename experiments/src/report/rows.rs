@@ -7,7 +7,7 @@ use crate::run::Attempt;
 use crate::sweep::answer::Answer;
 use plimsoll_model::csv::write_instance;
 use plimsoll_model::{Bytes, Instance, load};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -15,8 +15,9 @@ use std::time::Duration;
 /// Version of the columns.
 pub const SCHEMA_VERSION: u32 = 3;
 
-/// One attempted run. Fields are columns, in this order; what does not apply is empty.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// One attempted run. Fields are columns, in this order; what does not apply, or an older record lacks, is empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Row {
     /// Version of the columns.
     pub schema_version: u32,
