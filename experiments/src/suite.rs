@@ -237,7 +237,9 @@ pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, std::io::Error
     for part in path.components() {
         let wanted = part.as_os_str().as_encoded_bytes();
         if !wanted.iter().any(|byte| b"*?".contains(byte)) {
-            found.iter_mut().for_each(|path| path.push(part));
+            for path in &mut found {
+                path.push(part);
+            }
             continue;
         }
         let mut next = Vec::new();

@@ -155,15 +155,14 @@ impl Sweep {
             return Err(source.wrong(span.start, &format!("{list}: the list is empty")));
         }
         let columns = columns(&source, &raw)?;
-        let grace = match &raw.limits.grace {
+        let grace = match raw.limits.grace.as_ref().map(|grace| (grace.get_ref().0.as_slice(), grace.span()))
+        {
             None => GRACE,
-            Some(grace) => match grace.get_ref().0.as_slice() {
-                [one] => *one,
-                _ => {
-                    let message = "limits.grace: expected one number of seconds, no list";
-                    return Err(source.wrong(grace.span().start, message));
-                }
-            },
+            Some((&[one], _)) => one,
+            Some((_, span)) => {
+                let message = "limits.grace: expected one number of seconds, no list";
+                return Err(source.wrong(span.start, message));
+            }
         };
         if let Some(memory) = raw.limits.memory.as_ref().filter(|memory| memory.get_ref().0 == 0) {
             let message = "limits.memory is 0; leave it out for no limit";
