@@ -325,6 +325,8 @@ fn what_sbatch_refuses_is_said() {
     let words = ["sweep", "s.toml", "--out", "o", "--slurm"];
     fake("echo 'invalid partition' >&2; exit 1");
     with_path(&scratch, &words).refuses(&["sbatch: ", "array.sh: exit status: 1: invalid partition"]);
+    fake("echo 'sbatch: error: Batch job submission failed: Invalid job array specification' >&2; exit 1");
+    with_path(&scratch, &words).refuses(&["Invalid job array specification (fewer tasks: --array below"]);
     fake("echo Submitted batch job 7");
     with_path(&scratch, &words).refuses(&["it answers 'Submitted batch job 7', no number of a job"]);
     let quoted: Vec<&str> = words.iter().map(|word| if *word == "o" { "o\"p" } else { word }).collect();

@@ -28,6 +28,7 @@ mod resolve;
 pub mod rows;
 pub mod slurm;
 mod store;
+mod tasks;
 pub mod trace;
 pub mod worker;
 

@@ -1,16 +1,15 @@
 //! From the file to the list of runs.
 
 use super::SweepError;
-use super::file::{RawAlgorithms, RawSweep, Source};
+use super::file::{RawSweep, Source};
 use super::inputs::{Content, Input, inputs};
 use super::lists::Capacity;
 use super::record::{AlgorithmRecord, InputRecord, Resolved};
 use super::rows::{Columns, SweepRow, metrics};
+use super::tasks::tasks;
 use crate::external::External;
-use crate::plan::Plan;
 use crate::report::rows::hexadecimal;
-use crate::{Registry, left_out, registry};
-use plimsoll_model::{Bytes, Entry, Kind, Offsets, Orders, Pools, Problem, Scattered};
+use plimsoll_model::{Bytes, Orders, Problem};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -21,8 +20,6 @@ use std::time::Duration;
 const GRACE: Duration = Duration::from_secs(10);
 /// Most runs of one sweep: gigabytes.
 const MOST_RUNS: u64 = 10_000_000;
-/// Problems in the order in which a name is looked for.
-const PROBLEMS: [&str; 4] = [Offsets::NAME, Pools::NAME, Scattered::NAME, Orders::NAME];
 /// Digits of a key.
 const KEY: usize = 32;
 
@@ -40,10 +37,10 @@ pub struct Task {
     /// Threads it may use.
     pub threads: usize,
     pub(super) decide: Option<Capacity>,
-    times: Vec<Option<Duration>>,
-    nodes: Vec<Option<u64>>,
-    seeds: Vec<u64>,
-    repetitions: u64,
+    pub(super) times: Vec<Option<Duration>>,
+    pub(super) nodes: Vec<Option<u64>>,
+    pub(super) seeds: Vec<u64>,
+    pub(super) repetitions: u64,
 }
 
 /// Where the entries of inputs and tasks are in the file, byte by byte.
@@ -447,175 +444,4 @@ fn columns(source: &Source, raw: &RawSweep) -> Result<Columns, SweepError> {
     }
     let names: Vec<String> = names.iter().map(|name| name.get_ref().clone()).collect();
     Ok(Columns::of(Some(&names), raw.trace, raw.layouts).unwrap_or_else(Columns::all))
-}
-
-/// Every algorithm with every number of threads, in the order of the file, and where their entries are.
-fn tasks(
-    source: &Source,
-    raw: &RawSweep,
-    places: &mut Vec<usize>,
-    peers: &mut Vec<External>,
-) -> Result<Vec<Task>, SweepError> {
-    let registry = registry();
-    let mut tasks = Vec::new();
-    for (at, entry) in raw.algorithms.get_ref().iter().enumerate() {
-        let own = entry.get_ref();
-        let wrong =
-            |message: String| source.wrong(entry.span().start, &format!("algorithms[{}]: {message}", at + 1));
-        let threads = own.threads.as_ref().map_or(&[1][..], |threads| &threads.0);
-        if let Some(bad) = threads.iter().find(|&&threads| !(1..=1024).contains(&threads)) {
-            return Err(wrong(format!("threads is {bad}; expected 1 to 1024")));
-        }
-        let repetitions = own.repetitions.or(raw.repetitions).map_or(1, |repetitions| repetitions.0);
-        if repetitions == 0 {
-            return Err(wrong("repetitions is 0".to_owned()));
-        }
-        let seeds =
-            own.seeds.as_ref().or(raw.seeds.as_ref()).map_or_else(|| vec![0], |seeds| seeds.0.clone());
-        let times = own.time.as_ref().or(raw.limits.time.as_ref());
-        let times = times.map_or_else(|| vec![None], |times| times.0.iter().copied().map(Some).collect());
-        let nodes = own.nodes.as_ref().or(raw.limits.nodes.as_ref());
-        let nodes = nodes.map_or_else(|| vec![None], |nodes| nodes.0.iter().copied().map(Some).collect());
-        if let Some(peer) = peer(&registry, own).map_err(&wrong)? {
-            if peers.iter().any(|other: &External| other.name() == peer.name()) {
-                return Err(wrong(format!("another external is called '{}'", peer.name())));
-            }
-            let once = if peer.is_seeded() { seeds.len() } else { 1 };
-            for &threads in threads {
-                places.push(entry.span().start);
-                tasks.push(Task {
-                    problem: Offsets::NAME,
-                    algorithm: peer.name().to_owned(),
-                    kind: "external".to_owned(),
-                    peer: Some(peers.len()),
-                    threads: threads as usize,
-                    decide: own.decide.clone(),
-                    times: times.clone(),
-                    nodes: vec![None],
-                    seeds: seeds[..once].to_vec(),
-                    repetitions,
-                });
-            }
-            peers.push(peer);
-            continue;
-        }
-        for (problem, algorithm, kind) in chosen(&registry, own).map_err(&wrong)? {
-            if own.decide.is_some() && problem == Orders::NAME {
-                return Err(wrong(format!(
-                    "decide: '{algorithm}' orders, and there is no capacity to decide"
-                )));
-            }
-            for &threads in threads {
-                places.push(entry.span().start);
-                tasks.push(Task {
-                    problem,
-                    algorithm: algorithm.to_owned(),
-                    kind: kind.to_string(),
-                    peer: None,
-                    threads: threads as usize,
-                    decide: own.decide.clone(),
-                    times: times.clone(),
-                    nodes: nodes.clone(),
-                    seeds: seeds.clone(),
-                    repetitions,
-                });
-            }
-        }
-    }
-    Ok(tasks)
-}
-
-/// The binary of others that an entry names, asked for its version.
-fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, String> {
-    let Some(line) = &own.external else {
-        let idle = [("version", own.version.is_some()), ("elapsed", own.elapsed.is_some())];
-        let idle = idle.into_iter().find_map(|(key, given)| given.then_some(key));
-        return idle.map_or(Ok(None), |key| Err(format!("{key} goes with external only")));
-    };
-    let [name] = own.names.0.as_slice() else {
-        return Err(format!("names: an external has one name, not {}", own.names.0.len()));
-    };
-    if let Some(problem) = own.problem.as_deref().filter(|&problem| problem != Offsets::NAME) {
-        return Err(format!("problem is '{problem}'; externals are for offsets only"));
-    }
-    if own.nodes.is_some() {
-        return Err("nodes: externals know no node limit".to_owned());
-    }
-    let known = PROBLEMS.into_iter().flat_map(|problem| entries(registry, problem));
-    if ["all", "heuristics", "solvers"].contains(&name.as_str()) || known.into_iter().any(|own| own.1 == name)
-    {
-        return Err(format!("external '{name}': the name is taken; choose another"));
-    }
-    let mut peers = [External::parse(&format!("{name}={line}"))?];
-    if let Some(command) = &own.version {
-        External::ask_version(&mut peers, &format!("{name}={command}"))?;
-    }
-    if let Some(pattern) = &own.elapsed {
-        External::tell_elapsed(&mut peers, &format!("{name}={pattern}"))
-            .map_err(|error| error.to_string())?;
-    }
-    let [peer] = peers;
-    Ok(Some(peer))
-}
-
-/// An algorithm as it is found: its problem, its name, its kind.
-type Found = (&'static str, &'static str, Kind);
-
-/// The algorithms that an entry names.
-fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Found>, String> {
-    let problem = match own.problem.as_deref() {
-        None => None,
-        Some(text) => Some(PROBLEMS.into_iter().find(|known| *known == text).ok_or_else(|| {
-            format!("unknown problem '{text}'; known are offsets, scattered, pools, orders")
-        })?),
-    };
-    let mut all = Vec::new();
-    for name in &own.names.0 {
-        let group = |kind: Kind| match name.as_str() {
-            "all" => true,
-            "heuristics" => kind == Kind::Heuristic,
-            "solvers" => kind == Kind::Exact,
-            _ => false,
-        };
-        let found: Vec<Found> = if ["all", "heuristics", "solvers"].contains(&name.as_str()) {
-            entries(registry, problem.unwrap_or(Offsets::NAME))
-                .into_iter()
-                .filter(|found| group(found.2))
-                .collect()
-        } else {
-            let named = |problem: &str| {
-                let variants: Vec<Found> =
-                    if problem == Offsets::NAME { list::<Offsets>(&registry.variants) } else { Vec::new() };
-                entries(registry, problem).into_iter().chain(variants).find(|found| found.1 == name)
-            };
-            problem.map_or_else(|| PROBLEMS.into_iter().find_map(named), named).into_iter().collect()
-        };
-        if found.is_empty() {
-            return Err(nobody(registry, name, problem));
-        }
-        all.extend(found);
-    }
-    Ok(all)
-}
-
-fn nobody(registry: &Registry, name: &str, problem: Option<&'static str>) -> String {
-    if let Some(reason) = left_out(name) {
-        return reason.to_string();
-    }
-    let problem = problem.unwrap_or(Offsets::NAME);
-    let known: Vec<&str> = entries(registry, problem).iter().map(|found| found.1).collect();
-    format!("unknown algorithm '{name}'; known for {problem} are {}", known.join(", "))
-}
-
-fn entries(registry: &Registry, problem: &str) -> Vec<Found> {
-    match problem {
-        Offsets::NAME => list::<Offsets>(Offsets::entries(registry)),
-        Scattered::NAME => list::<Scattered>(Scattered::entries(registry)),
-        Pools::NAME => list::<Pools>(Pools::entries(registry)),
-        _ => list::<Orders>(&registry.orders),
-    }
-}
-
-fn list<P: Problem>(entries: &[&'static Entry<P>]) -> Vec<Found> {
-    entries.iter().map(|entry| (P::NAME, entry.name, entry.kind)).collect()
 }

@@ -175,7 +175,13 @@ fn sbatch(options: &[String], script: &Path) -> Result<String, SweepError> {
     let output = output.map_err(|error| wrong(error.to_string()))?;
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<Vec<_>>().join(" ");
     if !output.status.success() {
-        return Err(wrong(format!("{}: {}", output.status, said(&output.stderr))));
+        let why = said(&output.stderr);
+        let limit = if why.contains("job array") {
+            " (fewer tasks: --array below the cluster's MaxArraySize)"
+        } else {
+            ""
+        };
+        return Err(wrong(format!("{}: {why}{limit}", output.status)));
     }
     // `NUMBER` or `NUMBER;CLUSTER`.
     let number = said(&output.stdout);
