@@ -13,7 +13,7 @@ use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, SolveError};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What became of one run; the fields of the same names of a [`Row`](crate::report::rows::Row) and of a
+/// What became of one run; the fields of the same names of a [`Row`] and of a
 /// [`SweepRow`](super::rows::SweepRow).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
