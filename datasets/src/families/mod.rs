@@ -63,7 +63,7 @@ impl Family {
 /// Largest sizes and durations that can be asked for.
 const WIDE: u64 = 1 << 60;
 
-const BUFFERS: FamilyParam = param("buffers", 1000, "number of buffers").up_to(100_000_000);
+const BUFFERS: FamilyParam = param("buffers", 1000, "number of buffers");
 const SPACING: FamilyParam = param("spacing", 2, "steps per buffer: more make it sparser");
 const MAX_DURATION: FamilyParam = param("max_duration", 1000, "longest life, steps").up_to(WIDE);
 const SIZES: FamilyParam =

@@ -316,7 +316,7 @@ pub struct GenerateArgs {
     #[arg(value_name = "FAMILY")]
     pub family: String,
     /// Number of buffers, of instances only: short for --param buffers=N [default: the family's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     pub buffers: Option<u64>,
     /// A parameter of the family, as `plimsoll list` shows them; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = graph::dimension)]
