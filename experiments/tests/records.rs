@@ -44,7 +44,7 @@ fn header(rows: &Path) -> String {
 }
 
 /// Records of earlier code, to be made again.
-const OUTDATED: [&str; 5] = ["ablation", "above-load", "benchmark", "rules", "scaling"];
+const OUTDATED: [&str; 1] = ["benchmark"];
 
 fn benchmarks(effort: Effort) {
     let registry = plimsoll::registry();
