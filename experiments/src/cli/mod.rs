@@ -324,11 +324,11 @@ pub struct GenerateArgs {
     /// Seed of all randomness; with --count the first of as many seeds
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Write so many files, one per seed, and manifest.json with seed, SHA-256 and load or size of each; --out is their folder
+    /// Write so many files, one per seed, into a folder (--out); its manifest.json has seed, SHA-256 and load or size of each
     #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub count: Option<u64>,
-    /// Where to write the instance (CSV) or graph (JSON) [default: FAMILY-..-SEED.csv or .json]; with --count a folder, made where it
-    /// is not there
+    /// Where to write: a file (.csv of an instance, .json of a graph) [default: FAMILY-..-SEED.csv or .json], or else a folder, made where it
+    /// is not there, with manifest.json beside the files
     #[arg(long, short, value_name = "FILE|DIR")]
     pub out: Option<PathBuf>,
 }
