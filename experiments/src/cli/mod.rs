@@ -5,6 +5,7 @@ mod fuse;
 mod graph;
 mod measure;
 mod overlap;
+mod report;
 mod spill;
 mod sweep;
 mod tiers;
@@ -16,6 +17,7 @@ pub use graph::{
 };
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
+pub use report::ReportArgs;
 pub use spill::SpillArgs;
 pub use sweep::{MergeArgs, SweepArgs};
 pub use tiers::{FusionArg, TiersArgs};
@@ -60,6 +62,9 @@ enum Command {
     /// Join the shards of a sweep
     #[command(after_help = EXIT_CODES)]
     Merge(MergeArgs),
+    /// Analyse what `bench` and `sweep` wrote: tables, charts and one page to read them in
+    #[command(after_help = EXIT_CODES)]
+    Report(ReportArgs),
     /// Serve runs of a sweep on standard input and output
     #[command(hide = true)]
     SweepWorker,
@@ -388,6 +393,7 @@ pub fn main() -> u8 {
         Command::Bench(args) => commands::bench::main(&args),
         Command::Sweep(args) => commands::sweep::main(&args),
         Command::Merge(args) => commands::merge::main(&args),
+        Command::Report(args) => commands::report::main(&args),
         Command::SweepWorker => commands::sweep::worker(),
         Command::Import(args) => commands::import::main(&args),
         Command::Order(args) => commands::order::main(&args),
