@@ -358,3 +358,70 @@ fn a_report_is_written_whole_again_and_the_same() {
     scratch.write("one/mine.txt", "");
     scratch.plimsoll(&["report", "all", "--out", "one"]).refuses(&["one: it holds 'mine.txt'"]);
 }
+
+/// Names of identifiers on a page.
+fn identifiers(page: &str) -> Vec<&str> {
+    page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[test]
+fn the_page_is_whole_whatever_things_are_called() {
+    let scratch = Scratch::new();
+    let evil = "\"<b>&\"\"'</script><script>alert(1)</script>\"";
+    std::fs::create_dir_all(scratch.path("all/r/maps")).unwrap();
+    let text =
+        example().replace("s,a,ha", &format!("s,{evil},ha")).replace("it broke", "<img src=x onerror=y>");
+    scratch.write("all/r/rows.csv", text.replace(",fast,", &format!(",{evil},")));
+    scratch.write("all/r/README.md", "# <script>x</script>\n\n    plimsoll bench '<i>'\n\n- `<b>` & more\n");
+    scratch.write(
+        "all/r/maps/good.svg",
+        "<svg xmlns=\"x\" id=\"r1\" viewBox=\"0 0 1 1\"><rect width=\"1\" height=\"1\"/></svg>",
+    );
+    scratch.write("all/r/maps/evil.svg", "<svg xmlns=\"x\"><script>alert(2)</script></svg>");
+    std::fs::create_dir_all(scratch.path("all/<u>")).unwrap();
+    scratch.write("all/<u>/t.csv", format!("<i>name,{evil}\n{},1\n<u>,2\n", "<s>".repeat(99)));
+    scratch.plimsoll(&["report", "all", "--out", "o", "--title", "<em>&"]).exits(0);
+    let page = scratch.read("o/report.html");
+    for bad in ["<b>&", "<script>alert", "<script>x", "<img", "<i>", "<u>", "<s>", "<em>"] {
+        assert!(!page.contains(bad), "{bad}");
+    }
+    assert_eq!(page.matches("<script").count(), 1);
+    assert!(page.contains("default-src 'none'") && page.contains("&lt;b&gt;&amp;&quot;"));
+    assert!(
+        page.contains("good.svg") && page.contains("evil.svg is not shown: it holds an element 'script'")
+    );
+    for tag in ["table", "details", "section", "figure", "svg", "div", "summary", "ul"] {
+        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+    let mut ids = identifiers(&page);
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+    for link in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(ids.contains(&link), "{link}");
+    }
+    assert!(
+        !page.contains("href=\"h")
+            && !page.contains("src=")
+            && !page.contains("url(")
+            && !page.contains("@import")
+    );
+}
+
+/// What the page promises in a browser: see the script.
+#[test]
+#[ignore = "needs a browser: apt-get install chromium"]
+fn a_browser_shows_and_sorts_the_page() {
+    let scratch = Scratch::new();
+    scratch.write("rows.csv", example());
+    scratch.plimsoll(&["report", "rows.csv", "--out", "o"]).exits(0);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/report-browser.sh");
+    let output =
+        std::process::Command::new("bash").arg(script).arg(scratch.path("o/report.html")).output().unwrap();
+    let told =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    assert!(told.contains("sorted") || told.contains("no browser here"), "{told}");
+}

@@ -144,36 +144,38 @@ fn figures(cell: &Cell) -> [String; 12] {
     ]
 }
 
+/// The columns that tell how an algorithm stands.
+const STANDING: [&str; 26] = [
+    "algorithm",
+    "kind",
+    "instances",
+    "of_instances",
+    "runs",
+    "answered",
+    "solved",
+    "solved_runs",
+    "at_bound",
+    "mean_gap_percent",
+    "worst_gap_percent",
+    "mean_seconds",
+    "mean_is_bound",
+    "par2_seconds",
+    "mean_spent_seconds",
+    "peak_wins_alone",
+    "peak_wins_shared",
+    "time_wins_alone",
+    "time_wins_shared",
+    "virtual_best_solved_lost",
+    "virtual_best_time_factor",
+    "virtual_best_factor_is_bound",
+    "virtual_best_gap_lost",
+    "mean_primal_integral_seconds",
+    "mean_primal_integral_percent",
+    "troubles",
+];
+
 fn algorithms(studies: &[Study]) -> Vec<Line> {
-    let mut names = QUESTION.to_vec();
-    names.extend([
-        "algorithm",
-        "kind",
-        "instances",
-        "of_instances",
-        "runs",
-        "answered",
-        "solved",
-        "solved_runs",
-        "at_bound",
-        "mean_gap_percent",
-        "worst_gap_percent",
-        "mean_seconds",
-        "mean_is_bound",
-        "par2_seconds",
-        "mean_spent_seconds",
-        "peak_wins_alone",
-        "peak_wins_shared",
-        "time_wins_alone",
-        "time_wins_shared",
-        "virtual_best_solved_lost",
-        "virtual_best_time_factor",
-        "virtual_best_factor_is_bound",
-        "virtual_best_gap_lost",
-        "mean_primal_integral_seconds",
-        "mean_primal_integral_percent",
-        "troubles",
-    ]);
+    let names = [&QUESTION[..], &STANDING].concat();
     let mut lines = header(&names);
     let value = |mean: Option<Mean>| shown(mean.map(|mean| mean.value));
     let bound = |mean: Option<Mean>| shown(mean.map(|mean| mean.bound));

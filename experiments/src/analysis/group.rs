@@ -287,7 +287,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether the bound of a run is above a valid peak.
+    /// The lowest valid peak, where the bound of a run is above it.
     fn is_wrong(&self, row: &Observation) -> Option<u64> {
         let peak = self.known.get(&place(row))?.peak?;
         row.lower_bound.filter(|&bound| row.status == "done" && bound > peak).map(|_| peak)

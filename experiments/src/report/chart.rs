@@ -33,6 +33,8 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(0xe6, 0x9f, 0x00),
     RGBColor(0x00, 0x00, 0x00),
 ];
+/// The place of black among them.
+pub const BLACK: usize = 7;
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 const FAINT: RGBColor = RGBColor(0x55, 0x55, 0x55);
 const GRID: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);

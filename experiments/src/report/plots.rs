@@ -1,8 +1,9 @@
 //! The pictures of an analysis.
 
 use crate::analysis::curves::{self, Curve};
+use crate::analysis::standing::VIRTUAL;
 use crate::analysis::{Group, Study};
-use crate::report::chart::{Axis, Chart, Series};
+use crate::report::chart::{Axis, BLACK, Chart, Series};
 use crate::report::profile;
 
 /// A picture.
@@ -55,8 +56,8 @@ pub fn harmless(name: &str) -> String {
 fn time_profile(group: &Group) -> Option<Chart> {
     let curves = curves::time_profile(group);
     let total = group.instances.len();
-    let (names, points): (Vec<&str>, Vec<Vec<(f64, f64)>>) =
-        curves.iter().map(|curve| (curve.algorithm.as_str(), curve.points.clone())).unzip();
+    let names: Vec<&str> = curves.iter().map(|curve| curve.algorithm.as_str()).collect();
+    let points: Vec<_> = curves.iter().map(|curve| curve.points.clone()).collect();
     (!curves.is_empty()).then(|| {
         profile::chart(
             &names,
@@ -147,11 +148,14 @@ fn series(
     name: impl Fn(&Curve) -> String,
     place: impl Fn((f64, f64)) -> (f64, f64),
 ) -> Vec<Series> {
-    let one = |(colour, curve): (usize, Curve)| Series {
-        name: name(&curve),
-        colour,
-        dashed: curve.algorithm == crate::analysis::standing::VIRTUAL,
-        points: curve.points.into_iter().map(&place).collect(),
+    let one = |(at, curve): (usize, Curve)| {
+        let virtually = curve.algorithm == VIRTUAL;
+        Series {
+            name: name(&curve),
+            colour: if virtually { BLACK } else { at },
+            dashed: virtually,
+            points: curve.points.into_iter().map(&place).collect(),
+        }
     };
     curves.into_iter().enumerate().map(one).collect()
 }

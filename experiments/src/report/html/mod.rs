@@ -126,12 +126,19 @@ fn record(page: &Page<'_>, at: usize, budget: usize) -> String {
         let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
     }
     if let Some(readme) = &record.readme {
-        let _ =
-            writeln!(text, "<div class=\"facts\">\n{}</div>", markdown::html(readme, "facts of the record"));
+        let _ = writeln!(
+            text,
+            "<div class=\"facts\">\n{}</div>",
+            markdown::html(readme, "facts of the record", usize::MAX)
+        );
     }
     if let Some(summary) = &record.summary {
         let lines = summary.lines().count();
-        text.push_str(&part("Summary", lines <= 80, &markdown::html(summary, "summary of the record")));
+        text.push_str(&part(
+            "Summary",
+            lines <= 80,
+            &markdown::html(summary, "summary of the record", table::LONG),
+        ));
     }
     for (nth, (group, standings)) in study.groups.iter().zip(&study.standings).enumerate() {
         let own = page.plots.iter().filter(|plot| plot.study == at && plot.group == nth);

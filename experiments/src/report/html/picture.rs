@@ -4,6 +4,8 @@
 //! attributes from a list. A file with anything else (scripts, links, styles, pictures inside) is left out as a whole,
 //! and named. Identifiers are dropped: no two on a page may be the same.
 
+use std::fmt::Write as _;
+
 const ELEMENTS: [&str; 11] =
     ["svg", "g", "rect", "line", "path", "polyline", "polygon", "circle", "ellipse", "text", "title"];
 const ATTRIBUTES: [&str; 36] = [
@@ -80,7 +82,7 @@ pub fn fit(svg: &str, name: &str) -> Result<String, String> {
             if expected != Some(closed.trim()) {
                 return Err(format!("'</{closed}>' where none is open"));
             }
-            out.push_str(&format!("</{}>", closed.trim()));
+            let _ = write!(out, "</{}>", closed.trim());
             continue;
         }
         let empty = tag.ends_with('/');
@@ -89,9 +91,9 @@ pub fn fit(svg: &str, name: &str) -> Result<String, String> {
         if !ELEMENTS.contains(&element) || (element == "svg") != open.is_empty() {
             return Err(format!("an element '{element}'"));
         }
-        out.push_str(&format!("<{element}"));
+        let _ = write!(out, "<{element}");
         if element == "svg" {
-            out.push_str(&format!(" role=\"img\" aria-label=\"{}\"", crate::report::svg::escape(name)));
+            let _ = write!(out, " role=\"img\" aria-label=\"{}\"", crate::report::svg::escape(name));
         }
         push_attributes(&mut out, element, attributes)?;
         out.push_str(if empty { "/>" } else { ">" });
@@ -139,7 +141,7 @@ fn push_attributes(out: &mut String, element: &str, attributes: &str) -> Result<
         if value.contains(['<', '"']) || value.contains("url") {
             return Err(format!("a value of '{name}'"));
         }
-        out.push_str(&format!(" {name}=\"{value}\""));
+        let _ = write!(out, " {name}=\"{value}\"");
     }
     Ok(())
 }

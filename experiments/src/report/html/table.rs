@@ -5,15 +5,16 @@ use crate::report::svg::escape;
 use crate::report::table::{Align, Table};
 use std::fmt::Write as _;
 
-/// Longest text of a cell that is not folded, letters, and how many of a longer one are seen.
-const LONG: usize = 60;
+/// Longest text of a cell that is not folded, letters.
+pub const LONG: usize = 60;
+/// How many letters of a longer one are seen.
 const SEEN: usize = 48;
 
 /// A table as it is.
 pub fn table(table: &Table, name: &str) -> String {
     let columns: Vec<(&str, bool)> =
         table.columns().iter().map(|(column, align)| (column.as_str(), *align == Align::Right)).collect();
-    sortable(name, &columns, table.rows().iter().map(Vec::as_slice))
+    sortable(name, &columns, LONG, table.rows().iter().map(Vec::as_slice))
 }
 
 /// A CSV file as it stands: columns of numbers to the right.
@@ -24,14 +25,15 @@ pub fn sheet(sheet: &Sheet, name: &str) -> String {
         .enumerate()
         .map(|(at, column)| (column.as_str(), sheet.is_numeric(at)))
         .collect();
-    sortable(name, &columns, sheet.lines.iter().map(|(_, cells)| cells.as_slice()))
+    sortable(name, &columns, LONG, sheet.lines.iter().map(|(_, cells)| cells.as_slice()))
 }
 
-/// A table with a header; columns with whether they are numbers. Ends of cells and rows may be left out in HTML, and are,
+/// A table with a header; columns with whether they are numbers, cells of more than `long` letters folded. Ends of cells and rows may be left out in HTML, and are,
 /// for they are a good part of a long table.
 pub fn sortable<'a>(
     name: &str,
     columns: &[(&str, bool)],
+    long: usize,
     rows: impl Iterator<Item = &'a [String]>,
 ) -> String {
     let mut text = format!(
@@ -47,7 +49,7 @@ pub fn sortable<'a>(
         text.push_str("<tr>");
         for (cell, &(_, number)) in row.iter().zip(columns) {
             let _ = write!(text, "<td{}>", class(number));
-            text.push_str(&folded(cell));
+            text.push_str(&folded(cell, long));
         }
         text.push('\n');
     }
@@ -56,8 +58,8 @@ pub fn sortable<'a>(
 }
 
 /// A text, folded where it is long.
-fn folded(text: &str) -> String {
-    if text.chars().count() <= LONG {
+fn folded(text: &str, long: usize) -> String {
+    if text.chars().count() <= long {
         return escape(text);
     }
     let (seen, rest) = text.split_at(text.char_indices().nth(SEEN).map_or(text.len(), |(at, _)| at));
