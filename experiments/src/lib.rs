@@ -53,6 +53,7 @@
 //! | [`mod@sweep`] | many runs described by one file, each in a process of its own |
 //! | [`analysis`] | what rows on record say: groups, standings, curves |
 //! | [`report`] | tables, rows, summaries, maps |
+//! | [`mod@recheck`] | records held against today's code |
 
 pub use plimsoll_datasets as datasets;
 pub use plimsoll_heuristics as heuristics;
@@ -68,6 +69,7 @@ pub mod machine;
 pub mod measure;
 pub mod overlap;
 pub mod plan;
+pub mod recheck;
 mod registry;
 pub mod report;
 pub mod reproduce;

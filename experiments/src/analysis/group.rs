@@ -289,6 +289,10 @@ impl Builder<'_> {
 
     /// The lowest valid peak, where the bound of a run is above it.
     fn is_wrong(&self, row: &Observation) -> Option<u64> {
+        // Of a graph with regions, bound and peak are those of the body, each under limits of its own.
+        if row.problem == "orders" {
+            return None;
+        }
         let peak = self.known.get(&place(row))?.peak?;
         row.lower_bound.filter(|&bound| row.status == "done" && bound > peak).map(|_| peak)
     }

@@ -109,7 +109,7 @@ pub fn observations(sheet: &Sheet) -> Result<(Vec<Observation>, Vec<String>), An
     let versions = sheet.column("schema_version");
     let mut found = Vec::with_capacity(sheet.lines.len());
     for (line, cells) in &sheet.lines {
-        let line = Line { sheet, line: *line, cells };
+        let line = Line { sheet, number: *line, cells };
         if let (Some(at), Some(first)) = (versions, first) {
             let version: u32 = line.number("schema_version")?.unwrap_or(0);
             if version == 0 || version > SCHEMA_VERSION {
@@ -126,7 +126,7 @@ pub fn observations(sheet: &Sheet) -> Result<(Vec<Observation>, Vec<String>), An
 
 struct Line<'a> {
     sheet: &'a Sheet,
-    line: u64,
+    number: u64,
     cells: &'a [String],
 }
 
@@ -138,7 +138,7 @@ impl Line<'_> {
     fn wrong(&self, at: usize, why: String) -> AnalysisError {
         AnalysisError::Value {
             path: self.sheet.path.clone(),
-            line: self.line,
+            line: self.number,
             column: self.sheet.columns[at].clone(),
             value: self.cells[at].clone(),
             why,
@@ -188,7 +188,7 @@ impl Line<'_> {
         let text = |column: &str| self.text(column).to_owned();
         let repetition = if bench { "run" } else { "repetition" };
         Ok(Observation {
-            line: self.line,
+            line: self.number,
             suite: text("suite"),
             instance: text("instance"),
             sha256: text("sha256"),

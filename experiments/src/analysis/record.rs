@@ -48,7 +48,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Record>, AnalysisError> {
         let before = records.len();
         let name = named(path);
         if path.is_file() {
-            records.push(read(&name, &[path.clone()], &[], None)?);
+            records.push(read(&name, std::slice::from_ref(path), &[], None)?);
         } else {
             search(path, &name, None, DEPTH, &mut records)?;
         }
@@ -65,8 +65,8 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Record>, AnalysisError> {
     for at in 1..records.len() {
         let taken = |name: &str| records[..at].iter().any(|other| other.name == name);
         if taken(&records[at].name) {
-            let free = (2..).map(|nth| format!("{}-{nth}", records[at].name)).find(|name| !taken(name));
-            records[at].name = free.unwrap_or_default();
+            let free = (2..=records.len() + 1).map(|nth| format!("{}-{nth}", records[at].name));
+            records[at].name = free.into_iter().find(|name| !taken(name)).unwrap_or_default();
         }
     }
     Ok(records)

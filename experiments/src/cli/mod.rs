@@ -5,6 +5,7 @@ mod fuse;
 mod graph;
 mod measure;
 mod overlap;
+mod recheck;
 mod report;
 mod spill;
 mod sweep;
@@ -17,6 +18,7 @@ pub use graph::{
 };
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
+pub use recheck::RecheckArgs;
 pub use report::ReportArgs;
 pub use spill::SpillArgs;
 pub use sweep::{MergeArgs, SweepArgs};
@@ -65,6 +67,9 @@ enum Command {
     /// Analyse what `bench` and `sweep` wrote: tables, charts and one page to read them in
     #[command(after_help = EXIT_CODES)]
     Report(ReportArgs),
+    /// Hold records of `bench` against today's code: what does not depend on clocks must come out again
+    #[command(after_help = EXIT_CODES)]
+    Recheck(RecheckArgs),
     /// Serve runs of a sweep on standard input and output
     #[command(hide = true)]
     SweepWorker,
@@ -394,6 +399,7 @@ pub fn main() -> u8 {
         Command::Sweep(args) => commands::sweep::main(&args),
         Command::Merge(args) => commands::merge::main(&args),
         Command::Report(args) => commands::report::main(&args),
+        Command::Recheck(args) => commands::recheck::main(&args),
         Command::SweepWorker => commands::sweep::worker(),
         Command::Import(args) => commands::import::main(&args),
         Command::Order(args) => commands::order::main(&args),

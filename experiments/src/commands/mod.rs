@@ -13,6 +13,7 @@ pub mod merge;
 pub mod order;
 pub mod overlap;
 pub mod plan;
+pub mod recheck;
 pub mod report;
 pub mod reproduce;
 pub mod solve;
