@@ -280,6 +280,9 @@ fn bad_input_is_named_by_file_line_and_value() {
     scratch.plimsoll(&["report", "empty", "--out", "o"]).refuses(&["empty: there is no CSV file in it"]);
     scratch.write("rows.csv", &good);
     scratch.write("file", "");
+    scratch
+        .plimsoll(&["report", "file", "--out", "o"])
+        .refuses(&["file: it is neither a folder nor a CSV file"]);
     scratch.plimsoll(&["report", "rows.csv", "--out", "file"]).refuses(&["file: it is no folder"]);
     scratch.plimsoll(&["report", "rows.csv", "--out", "empty/.."]).refuses(&["cannot write"]);
     scratch.plimsoll(&["report", "rows.csv", "--out", "o", "--target-gap", "-1"]).exits(2);

@@ -47,6 +47,10 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Record>, AnalysisError> {
         }
         let before = records.len();
         let name = named(path);
+        if path.is_file() && !has_extension(path, "csv") {
+            let why = "it is neither a folder nor a CSV file (.csv)".to_owned();
+            return Err(AnalysisError::Nothing { path: path.clone(), why });
+        }
         if path.is_file() {
             records.push(read(&name, std::slice::from_ref(path), &[], None)?);
         } else {

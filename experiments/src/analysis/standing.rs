@@ -79,8 +79,9 @@ pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
         .map(|who| {
             let (name, kind) = &group.algorithms[who];
             let mut own = summed(name, kind, &group.cells[who], shift);
-            wins(group, who, &mut own);
+            // Who is alone wins nothing.
             if group.algorithms.len() > 1 {
+                wins(group, who, &mut own);
                 contribution(group, who, &all, shift, &mut own);
             }
             own

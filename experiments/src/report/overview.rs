@@ -29,7 +29,8 @@ pub fn definitions(options: Options) -> Vec<String> {
          the load only where there is no other."
             .to_owned(),
         "Peak of an algorithm on an instance: the median over seeds and repetitions, a run without one counting as worst; of \
-         an even number the larger of the middle two. Gap: percent above the best bound."
+         an even number the larger of the middle two. Gap: percent above the best bound; mean and worst over the instances with a \
+         peak, which may be fewer than others have."
             .to_owned(),
         solved,
         format!(
@@ -53,10 +54,18 @@ fn maybe(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or_else(String::new, show)
 }
 
-fn mean(mean: Option<Mean>) -> String {
-    mean.map_or_else(String::new, |mean| {
-        format!("{}{}", if mean.bound { ">" } else { "" }, figure(mean.value))
-    })
+/// Seconds, down to microseconds; what is not zero never looks like it.
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s >= 0.01 => figure(s),
+        s if s >= 5e-7 => format!("{s:.6}"),
+        s if s > 0.0 => "<0.000001".to_owned(),
+        _ => "0".to_owned(),
+    }
+}
+
+fn mean(mean: Option<Mean>, show: fn(f64) -> String) -> String {
+    mean.map_or_else(String::new, |mean| format!("{}{}", if mean.bound { ">" } else { "" }, show(mean.value)))
 }
 
 /// How good the answers of each algorithm are.
@@ -82,7 +91,7 @@ pub fn peaks(group: &Group, standings: &[Standing]) -> Table {
             own.kind.clone(),
             part(own.instances, group),
             own.runs.to_string(),
-            own.answered.to_string(),
+            part(own.answered, group),
             own.at_bound.to_string(),
             maybe(own.mean_gap, percent),
             maybe(own.worst_gap, percent),
@@ -131,14 +140,14 @@ pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table>
                 part(own.instances, group),
                 own.solved.to_string(),
                 real(format!("{} of {}", own.solved_runs, own.runs)),
-                mean(own.mean_time),
+                mean(own.mean_time, seconds),
                 par2(own),
-                maybe(own.mean_spent, figure),
+                maybe(own.mean_spent, seconds),
                 real(own.time_alone.to_string()),
                 real(own.time_shared.to_string()),
                 own.only_solver.map_or_else(String::new, |count| count.to_string()),
-                mean(own.time_factor),
-                maybe(own.integral, figure),
+                mean(own.time_factor, figure),
+                maybe(own.integral, seconds),
                 maybe(own.integral_share, percent),
             ]
             .into_iter()
@@ -150,7 +159,7 @@ pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table>
 
 /// A mean that counts limits twice is no bound of anything: it has no mark.
 fn par2(own: &Standing) -> String {
-    maybe(own.par2, figure)
+    maybe(own.par2, seconds)
 }
 
 /// Whether suites have to be told.
@@ -209,7 +218,7 @@ pub fn times_by_instance(group: &Group) -> Option<Table> {
     Some(by_instance(group, "s", |cell| {
         cell.time.map_or_else(
             || "-".to_owned(),
-            |time| format!("{}{}", if time.censored { ">" } else { "" }, figure(time.seconds)),
+            |time| format!("{}{}", if time.censored { ">" } else { "" }, seconds(time.seconds)),
         )
     }))
 }
