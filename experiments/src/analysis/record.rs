@@ -142,9 +142,16 @@ fn search(
     }
     let mut pictures: Vec<PathBuf> =
         entries.iter().filter(|path| path.is_file() && has_extension(path, "svg")).cloned().collect();
-    let maps = folder.join("maps");
-    if maps.is_dir() {
-        pictures.extend(self::entries(&maps)?.into_iter().filter(|path| has_extension(path, "svg")));
+    // Charts of single instances; those of all are drawn anew.
+    for (inner, start) in [("maps", ""), ("charts", "gap-")] {
+        let inner = folder.join(inner);
+        let wanted = |path: &PathBuf| {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            has_extension(path, "svg") && name.starts_with(start)
+        };
+        if inner.is_dir() {
+            pictures.extend(self::entries(&inner)?.into_iter().filter(wanted));
+        }
     }
     let mut record = read(name, &files, &pictures, readme.as_deref().or(above))?;
     record.tell_of_sweep(folder)?;

@@ -42,7 +42,7 @@ pub fn definitions(options: Options) -> Vec<String> {
         "Spent s: shifted geometric mean of the median seconds of runs that ended, solved or not.".to_owned(),
         "Wins: instances where no other has a lower peak, or a shorter time; shared where another has the same.".to_owned(),
         "Virtual best: on every instance the best of all. Without an algorithm it loses what stands in the columns \
-         'gap lost' (percentage points of its mean gap), 'only it solves' and 'time factor' (of its mean)."
+         'gap lost' (percentage points of its mean gap), 'only it solves' and 'time factor' (of its mean with the shift added)."
             .to_owned(),
         "Primal integral (Berthold 2013): integral from start to limit of |p - q| / max(p, q), best peak p so far, lowest \
          valid peak q on record, 1 before the first layout; seconds, and percent of the limit. Mean over traced instances."
