@@ -27,6 +27,9 @@ impl Family {
     /// [`GenerateError`] for a number of buffers that the law does not allow, or whose sizes leave the address space.
     pub fn make(&self, buffers: u64, seed: u64) -> Result<Instance, GenerateError> {
         at_least("buffers", buffers, 1)?;
+        if buffers > MOST {
+            return Err(GenerateError::TooBig { name: "buffers", value: buffers, most: MOST });
+        }
         let made = (self.make)(buffers, seed)?;
         Ok(made.with_name(format!("{}-{buffers}-{seed}", self.name)))
     }
@@ -41,6 +44,9 @@ impl Family {
         FAMILIES.iter().find(|family| family.name == name)
     }
 }
+
+/// Most buffers of an instance: gigabytes, as for operators of graphs.
+const MOST: u64 = 1 << 24;
 
 /// Every family.
 pub const FAMILIES: &[Family] = &[

@@ -1,9 +1,9 @@
 //! What another process left behind, through the checker and into its row.
 
-use plimsoll::external::{ExternalAttempt, Said};
-use plimsoll::model::{Bytes, Instance, Layout, LowerBound, Offsets, Outcome, Stats, Stop, Witness};
-use plimsoll::report::rows::Row;
-use plimsoll::run::audit;
+use super::{ExternalAttempt, Said};
+use crate::report::rows::Row;
+use crate::run::audit;
+use plimsoll_model::{Bytes, Instance, Layout, LowerBound, Offsets, Outcome, Stats, Stop, Witness};
 
 /// Whose process it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub fn judge(
     row.seconds = Some(attempt.seconds);
     row.whole_process = true;
     row.peak_memory_bytes = attempt.peak_memory;
-    row.timestamp = plimsoll::machine::timestamp();
+    row.timestamp = crate::machine::timestamp();
     row.nodes = said.nodes;
     match &said.stop {
         Some(own) if !attempt.timed_out && STOPS.contains(&own.as_str()) => row.stop.clone_from(own),
