@@ -312,7 +312,7 @@ fn a_report_is_written_whole_again_and_the_same() {
     scratch.plimsoll(&["bench", "t.csv", "--time-limit", "5", "--trace", "--out", "all/bench"]).exits(0);
     scratch.write(
         "s.toml",
-        "seeds = [0, 1]\n[limits]\nnodes = 50\n[[instances]]\nfamily = \"uniform\"\nbuffers = [5, 30]\n\
+        "trace = true\nlayouts = true\nseeds = [0, 1]\n[limits]\nnodes = 50\n[[instances]]\nfamily = \"uniform\"\nbuffers = [5, 30]\n\
          [[algorithms]]\nnames = [\"large-first\", \"search\"]\n",
     );
     scratch.plimsoll(&["sweep", "s.toml", "--out", "all/sweep"]).exits(0);
@@ -336,6 +336,10 @@ fn a_report_is_written_whole_again_and_the_same() {
     scratch.plimsoll(&["report", "all", "--out", "two"]).exits(0);
     let first = files("one");
     assert!(first == files("two"));
+    // The sweep kept layouts and courses.
+    let page = scratch.read("one/report.html");
+    assert!(page.contains("Maps and pictures: 2 of 2") && page.contains("<summary>uniform-30-0"), "no maps");
+    assert!(scratch.read("one/gap-over-time.csv").contains("sweep,1,search,"));
     for name in [
         "instances.csv",
         "algorithms.csv",

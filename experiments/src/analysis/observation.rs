@@ -66,6 +66,8 @@ pub struct Observation {
     pub commit: String,
     /// What went wrong.
     pub error: String,
+    /// Where its layout is, from the folder of the record; empty where none was kept.
+    pub layout: String,
 }
 
 /// Columns without which a file holds no runs.
@@ -217,6 +219,7 @@ impl Line<'_> {
             cores: self.number("cores")?.unwrap_or(0),
             commit: text("commit"),
             error: text("error"),
+            layout: text("layout"),
         })
     }
 }

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 pub struct Record {
     /// Its name: that of the folder or file, below the path that was named.
     pub name: String,
+    /// The folder, or that of the file.
+    pub folder: PathBuf,
     /// What is told about it, Markdown: its README, or that of the folder above.
     pub readme: Option<String>,
     /// Its own summary, Markdown; only where it holds no runs, whose summary is made anew.
@@ -170,6 +172,7 @@ fn read(
 ) -> Result<Record, AnalysisError> {
     let mut record = Record {
         name: name.to_owned(),
+        folder: files.first().and_then(|path| path.parent()).map(Path::to_owned).unwrap_or_default(),
         readme: readme.map(str::to_owned),
         pictures: pictures.to_vec(),
         ..Record::default()

@@ -3,6 +3,7 @@
 pub mod bars;
 pub mod chart;
 pub mod html;
+pub mod layouts;
 pub mod memory;
 pub mod overview;
 pub mod plots;

@@ -8,11 +8,10 @@ pub mod picture;
 pub mod table;
 
 use crate::analysis::{Group, Options, Standing, Study};
-use crate::report::overview;
 use crate::report::plots::Plot;
 use crate::report::svg::{escape, thousands};
+use crate::report::{layouts, overview};
 use std::fmt::Write as _;
-use std::path::Path;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -52,7 +51,11 @@ pub fn page(page: &Page<'_>) -> String {
     text.push_str(&contents(page.studies));
     text.push_str("<main id=\"main\">\n");
     text.push_str(&overview_section(page));
-    let with_pictures = page.studies.iter().filter(|study| !study.record.pictures.is_empty()).count();
+    let has_pictures = |study: &&Study| {
+        let record = &study.record;
+        !record.pictures.is_empty() || record.observations.iter().any(|row| !row.layout.is_empty())
+    };
+    let with_pictures = page.studies.iter().filter(has_pictures).count();
     let budget = PICTURES / with_pictures.max(1);
     for at in 0..page.studies.len() {
         text.push_str(&record(page, at, budget));
@@ -155,8 +158,9 @@ fn record(page: &Page<'_>, at: usize, budget: usize) -> String {
         let title = format!("{}: {}", sheet.name(), rows(sheet.lines.len()));
         text.push_str(&part(&title, sheet.lines.len() <= SHORT, &table::sheet(sheet, &sheet.name())));
     }
-    text.push_str(&pictures(&record.pictures, budget));
-    if record.pictures.is_empty() && !study.groups.is_empty() {
+    let drawn = gathered(study);
+    text.push_str(&pictures(&drawn, budget));
+    if drawn.is_empty() && !study.groups.is_empty() {
         text.push_str("<p class=\"soft\">There are no maps on this record: no layouts were kept.</p>\n");
     }
     text.push_str("</section>\n");
@@ -204,47 +208,52 @@ fn figure(svg: &str, label: &str, caption: &str) -> String {
                 escape(caption)
             )
         }
-        Err(why) => {
-            format!("<p class=\"note\">{} is not shown: it holds {}</p>\n", escape(caption), escape(&why))
-        }
+        Err(why) => not_shown(caption, &why),
     }
 }
 
+/// A picture by its name: SVG, or why there is none.
+type Picture = (String, Result<String, String>);
+
+/// The pictures of a record: files that lie there, and maps of layouts.
+fn gathered(study: &Study) -> Vec<Picture> {
+    let named = |path: &std::path::PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let svg = std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        (name, svg.map_err(|error| format!("nothing that can be read: {error}")))
+    };
+    study.record.pictures.iter().map(named).chain(layouts::maps(study)).collect()
+}
+
 /// The pictures of a record, the smallest first as far as the room goes, each folded; and what was left out.
-fn pictures(paths: &[std::path::PathBuf], budget: usize) -> String {
-    let name =
-        |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut sizes: Vec<(usize, &Path)> = paths
-        .iter()
-        .map(|path| {
-            (std::fs::metadata(path).map_or(usize::MAX, |found| found.len() as usize), path.as_path())
-        })
-        .collect();
-    sizes.sort();
-    let mut room = budget;
-    let mut kept: Vec<&Path> = Vec::new();
-    for (size, path) in sizes {
-        if size <= PICTURE.min(room) {
-            room -= size;
-            kept.push(path);
-        }
-    }
-    if paths.is_empty() {
+fn pictures(all: &[Picture], budget: usize) -> String {
+    if all.is_empty() {
         return String::new();
     }
-    let (mut shown, mut inner) = (0, String::new());
-    for path in paths.iter().filter(|path| kept.contains(&path.as_path())) {
-        let svg = std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let title = name(path);
-        let drawn = svg.map_or_else(
-            |error| format!("<p class=\"note\">{}</p>\n", escape(&error.to_string())),
-            |svg| figure(&svg, &title, &title),
-        );
-        shown += usize::from(drawn.starts_with("<figure"));
-        inner.push_str(&part(&title, false, &drawn));
+    let size = |at: usize| all[at].1.as_ref().map_or(0, String::len);
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|&at| size(at));
+    let mut room = budget;
+    let mut kept = vec![false; all.len()];
+    for at in order {
+        if size(at) <= PICTURE.min(room) {
+            room -= size(at);
+            kept[at] = true;
+        }
     }
-    let left: Vec<String> =
-        paths.iter().filter(|path| !kept.contains(&path.as_path())).map(|path| name(path)).collect();
+    let (mut shown, mut inner, mut left) = (0, String::new(), Vec::new());
+    for ((name, svg), kept) in all.iter().zip(kept) {
+        if !kept {
+            left.push(name.as_str());
+            continue;
+        }
+        let drawn = match svg {
+            Ok(svg) => figure(svg, name, name),
+            Err(why) => not_shown(name, why),
+        };
+        shown += usize::from(drawn.starts_with("<figure"));
+        inner.push_str(&part(name, false, &drawn));
+    }
     if !left.is_empty() {
         let _ = writeln!(
             inner,
@@ -252,5 +261,9 @@ fn pictures(paths: &[std::path::PathBuf], budget: usize) -> String {
             escape(&left.join(", "))
         );
     }
-    part(&format!("Maps and pictures: {shown} of {}", paths.len()), false, &inner)
+    part(&format!("Maps and pictures: {shown} of {}", all.len()), false, &inner)
+}
+
+fn not_shown(name: &str, why: &str) -> String {
+    format!("<p class=\"note\">{} is not shown: it holds {}</p>\n", escape(name), escape(why))
 }
