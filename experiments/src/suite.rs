@@ -71,7 +71,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "large",
-        about: "every generated family with 10 000, 100 000 and 1 000 000 buffers (a gigabyte; offsets only)",
+        about: "eight generated families with 10 000, 100 000 and 1 000 000 buffers (a gigabyte; offsets only)",
         origin: Origin::Embedded(large_suite),
     },
     Suite {
