@@ -6,6 +6,7 @@ mod graph;
 mod measure;
 mod overlap;
 mod recheck;
+mod report;
 mod spill;
 mod sweep;
 mod tiers;
@@ -20,6 +21,7 @@ pub use graph::{
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
 pub use recheck::RecheckArgs;
+pub use report::ReportArgs;
 pub use spill::SpillArgs;
 pub use sweep::{MergeArgs, SweepArgs};
 pub use tiers::{FusionArg, TiersArgs};
@@ -64,6 +66,9 @@ enum Command {
     /// Join the shards of a sweep
     #[command(after_help = EXIT_CODES)]
     Merge(MergeArgs),
+    /// Analyse what `bench` and `sweep` wrote: tables, charts and one page to read them in
+    #[command(after_help = EXIT_CODES)]
+    Report(ReportArgs),
     /// Hold records of `bench` against today's code: what does not depend on clocks must come out again
     #[command(after_help = EXIT_CODES)]
     Recheck(RecheckArgs),
@@ -398,6 +403,7 @@ pub fn main() -> u8 {
         Command::Bench(args) => commands::bench::main(&args),
         Command::Sweep(args) => commands::sweep::main(&args),
         Command::Merge(args) => commands::merge::main(&args),
+        Command::Report(args) => commands::report::main(&args),
         Command::Recheck(args) => commands::recheck::main(&args),
         Command::SweepWorker => commands::sweep::worker(),
         Command::Import(args) => commands::import::main(&args),
