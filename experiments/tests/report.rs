@@ -5,7 +5,8 @@ mod common;
 use common::{Scratch, TINY};
 use plimsoll::analysis::integral::integral;
 use plimsoll::analysis::standing::{VIRTUAL, is_solved, virtual_best};
-use plimsoll::analysis::{Group, Observation, Options, Standing, curves, find, groups, standings};
+use plimsoll::analysis::{Group, Observation, Options, Standing, curves, find, groups, standings, study};
+use plimsoll::report::plots::plots;
 use std::path::PathBuf;
 
 const HEADER: &str = "schema_version,suite,instance,sha256,load,capacity,problem,algorithm,kind,seed,run,threads,time_limit,decide,status,claim,peak,lower_bound,verdict,seconds,cpu,cores,error";
@@ -179,6 +180,81 @@ fn traces_become_integrals_and_mean_gaps() {
     let (means, instances) = curves::gaps(&groups[0]);
     assert_eq!((means.len(), means[0].runs, instances), (1, 1, 1));
     assert_eq!(means[0].points, [(0.001, 100.0), (3.0, 0.0)]);
+}
+
+#[test]
+fn traces_of_sweeps_belong_to_runs_by_seed_and_limit() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("r")).unwrap();
+    let mut rows =
+        "key,instance,problem,algorithm,seed,repetition,time_limit,status,peak,verdict,seconds\n".to_owned();
+    let mut trace = "suite,instance,problem,algorithm,seed,run,seconds,event,peak,lower_bound\n".to_owned();
+    // Two limits, two seeds; the trace counts runs of the algorithm on the instance through.
+    let runs = [(1, 0, 0.2), (1, 1, 0.4), (4, 0, 1.0), (4, 1, 3.0)];
+    for (nth, (limit, seed, found)) in (1..).zip(runs) {
+        rows += &format!("k{nth},a,offsets,x,{seed},1,{limit},done,7,valid,1\n");
+        trace += &format!(",a,offsets,x,{seed},{nth},{found},incumbent,7,\n");
+    }
+    scratch.write("r/rows.csv", rows);
+    scratch.write("r/trace.csv", trace);
+    let record = &find(&[scratch.path("r")]).unwrap()[0];
+    let groups = groups(&record.observations, &record.trace, PLAIN);
+    let found: Vec<_> = groups.iter().map(|group| standings(group, 0.0)[0].integral).collect();
+    assert_eq!(groups.len(), 2);
+    near(found[0], 0.3);
+    near(found[1], 2.0);
+    assert_eq!(curves::gaps(&groups[1]).1, 0, "no bound is known");
+}
+
+#[test]
+fn without_a_time_limit_nothing_stands_for_runs_that_did_not_solve() {
+    let row = |instance, who, claim: &str, peak: u64, seconds: f64| {
+        let bound = if claim == "optimal" { 10 } else { 5 };
+        format!(
+            "3,s,{instance},h{instance},5,,offsets,{who},x,0,1,1,,false,done,{claim},{peak},{bound},valid,{seconds},cpu,2,\n"
+        )
+    };
+    let rows = [
+        row("a", "gave-up", "feasible", 11, 0.001),
+        row("a", "slow", "optimal", 10, 4.0),
+        row("b", "slow", "optimal", 10, 4.0),
+    ];
+    let (groups, standings) = analysed(&format!("{HEADER}\n{}", rows.concat()), PLAIN);
+    let [gave_up, slow, best] = &standings[0][..] else { panic!("two and their best") };
+    assert_eq!((gave_up.par2, gave_up.mean_time.map(|mean| mean.value)), (None, None));
+    near(gave_up.mean_spent, 0.001);
+    near(slow.par2, 4.0);
+    near(best.mean_time.map(|mean| mean.value), 4.0);
+    assert_eq!(slow.time_factor.map(|mean| mean.value), None);
+    // On b nobody else ran: nothing to win, and a word about it.
+    assert_eq!((slow.peak_alone, slow.time_alone), (1, 1));
+    assert!(groups[0].notes[0].contains("not every algorithm ran"), "{:?}", groups[0].notes);
+}
+
+#[test]
+fn an_algorithm_has_one_colour_and_the_best_stands_above() {
+    let mut text = format!("{HEADER}\n");
+    for (at, peak) in (0..9).rev().zip(20..) {
+        text +=
+            &format!("3,s,a,h,10,,offsets,w{at},x,0,1,1,10,false,done,feasible,{peak},10,valid,1,cpu,2,\n");
+    }
+    text += "3,s,b,k,10,,offsets,w3,x,0,1,1,10,false,done,optimal,10,10,valid,1,cpu,2,\n";
+    let scratch = Scratch::new();
+    let path = scratch.write("rows.csv", text);
+    let studies = study(find(&[path]).unwrap(), PLAIN);
+    let plots = plots(&studies);
+    let names: Vec<&str> = plots.iter().map(|plot| plot.title.as_str()).collect();
+    assert_eq!(
+        names,
+        ["Performance profile: time", "Performance profile: peak", "Cactus: instances solved over time"]
+    );
+    for plot in &plots {
+        let [third, other] = ["w3 (", "w8 ("].map(|name| plot.svg.find(name).unwrap());
+        assert!(third < other, "{}", plot.title);
+        // The last line and word before a name are its own in the legend.
+        let colour = |at: usize| plot.svg[..at].rsplit("stroke=\"").next().map(|rest| rest[..7].to_owned());
+        assert_eq!(colour(third).as_deref(), Some("#56B4E9"), "w3, the sixth: {}", plot.title);
+    }
 }
 
 /// Rows that nobody chose.

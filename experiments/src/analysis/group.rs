@@ -6,7 +6,7 @@ use crate::report::gap_percent;
 use crate::report::times::{Run, Time, answers, median_time};
 use crate::report::trace::{TraceRow, runs};
 use plimsoll_model::Bytes;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// How things are counted.
@@ -197,23 +197,25 @@ pub fn groups(rows: &[Observation], trace: &[TraceRow], options: Options) -> Vec
     questions.into_iter().map(one).collect()
 }
 
+/// What tells a run from all others of a record, as far as traces say it: names, seed, count.
+pub(super) type RunKey<'a> = ([&'a str; 4], u64, u64);
+
+fn run_key(row: &Observation) -> RunKey<'_> {
+    ([&row.suite, &row.instance, &row.problem, &row.algorithm], row.seed, row.nth)
+}
+
+/// The same of a line of a trace.
+pub(super) fn trace_key(line: &TraceRow) -> RunKey<'_> {
+    ([&line.suite, &line.instance, &line.problem, &line.algorithm], line.seed, line.run)
+}
+
 /// The lines of a trace that belong to some runs.
 fn trace_of(rows: &[&Observation], trace: &[TraceRow]) -> Vec<TraceRow> {
     if trace.is_empty() {
         return Vec::new();
     }
-    let own: std::collections::BTreeSet<_> = rows
-        .iter()
-        .map(|row| {
-            let names = (row.suite.as_str(), row.instance.as_str(), row.problem.as_str());
-            (names, row.algorithm.as_str(), row.seed, row.repetition)
-        })
-        .collect();
-    let has = |line: &TraceRow| {
-        let names = (line.suite.as_str(), line.instance.as_str(), line.problem.as_str());
-        own.contains(&(names, line.algorithm.as_str(), line.seed, line.run))
-    };
-    runs(trace).filter(|run| has(&run[0])).flatten().cloned().collect()
+    let own: BTreeSet<RunKey<'_>> = rows.iter().map(|row| run_key(row)).collect();
+    runs(trace).filter(|run| own.contains(&trace_key(&run[0]))).flatten().cloned().collect()
 }
 
 struct Builder<'a> {
@@ -228,6 +230,7 @@ impl Builder<'_> {
         let mut algorithms: Vec<(String, String)> = Vec::new();
         let mut ranks: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         let mut runs: BTreeMap<(usize, usize), Vec<&Observation>> = BTreeMap::new();
+        let mut traced: BTreeMap<RunKey<'_>, (usize, usize)> = BTreeMap::new();
         for row in rows {
             let capacity = row.capacity.filter(|_| question.decide);
             let key = (row.suite.as_str(), row.instance.as_str(), row.sha256.as_str(), capacity);
@@ -240,13 +243,14 @@ impl Builder<'_> {
                 algorithms.len() - 1
             });
             runs.entry((who, at)).or_default().push(row);
+            traced.insert(run_key(row), (who, at));
         }
         let timed = rows.iter().any(|row| row.seconds.is_some());
         let mut cells: Vec<Vec<Option<Cell>>> = vec![vec![None; instances.len()]; algorithms.len()];
         for ((who, at), own) in &runs {
             cells[*who][*at] = Some(self.cell(&instances[*at], own, timed));
         }
-        for ((who, at), integral) in integrals(&trace, &instances, &algorithms, question.time_limit) {
+        for ((who, at), integral) in integrals(&trace, &instances, &traced, question.time_limit) {
             if let Some(cell) = &mut cells[who][at] {
                 cell.integral = Some(integral);
             }
@@ -258,6 +262,12 @@ impl Builder<'_> {
         if rows.iter().any(|row| row.whole_process) && rows.iter().any(|row| !row.whole_process) {
             notes.push(
                 "some times are of whole processes, others of algorithms alone: they are not quite the same"
+                    .to_owned(),
+            );
+        }
+        if cells.iter().flatten().any(Option::is_none) {
+            notes.push(
+                "not every algorithm ran on every instance: means are over those it ran on, shares in curves are of all"
                     .to_owned(),
             );
         }

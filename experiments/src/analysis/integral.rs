@@ -1,6 +1,7 @@
 //! Primal integrals (Berthold 2013): how good, how soon, in one number.
 
 use super::InstanceFacts;
+use super::group::{RunKey, trace_key};
 use crate::report::trace::{TraceRow, runs};
 use std::collections::BTreeMap;
 
@@ -35,11 +36,11 @@ pub fn integral(events: impl IntoIterator<Item = (f64, u64)>, best: u64, horizon
     sum + gap * (horizon - since).max(0.0)
 }
 
-/// The integrals of traced runs, by algorithm and instance of a group.
+/// The integrals of traced runs, by algorithm and instance of a group; `places` tells those of each run.
 pub(super) fn integrals(
     trace: &[TraceRow],
     instances: &[InstanceFacts],
-    algorithms: &[(String, String)],
+    places: &BTreeMap<RunKey<'_>, (usize, usize)>,
     limit: Option<f64>,
 ) -> BTreeMap<(usize, usize), Integral> {
     let mut sums: BTreeMap<(usize, usize), Integral> = BTreeMap::new();
@@ -50,9 +51,7 @@ pub(super) fn integrals(
     }
     for run in runs(trace) {
         let first = &run[0];
-        let at = instances.iter().position(|i| i.suite == first.suite && i.name == first.instance);
-        let who = algorithms.iter().position(|(name, _)| *name == first.algorithm);
-        let (Some(at), Some(who)) = (at, who) else { continue };
+        let Some(&(who, at)) = places.get(&trace_key(first)) else { continue };
         let Some(best) = instances[at].best_peak else { continue };
         let horizon = limit.or_else(|| last.get(&(first.suite.as_str(), first.instance.as_str())).copied());
         let Some(horizon) = horizon.filter(|horizon| *horizon > 0.0) else { continue };

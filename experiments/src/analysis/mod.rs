@@ -11,7 +11,9 @@
 //!   really reached. **Gap**: how far that lies above the best bound, percent of the bound.
 //! - **Time**, **solved**, **shifted geometric mean**, **PAR-2**: as in [`crate::report::times`]. With a target gap a
 //!   run also solves where its peak is within that of the best bound; its time is that of the whole run then, too.
-//! - **Wins**: instances where nobody has a lower peak (a shorter time); *shared* where others have the same.
+//! - Means of times and PAR-2 are none where runs without a time limit did not solve: nothing can stand for these.
+//! - **Wins**: instances where somebody else ran and nobody has a lower peak (a shorter time); *shared* where others have
+//!   the same.
 //! - **Virtual best**: on each instance the best of all algorithms. What an algorithm contributes is what the virtual
 //!   best loses without it: instances solved, mean time (as a factor), mean gap (in percentage points).
 //! - **Performance profile** (Dolan and Moré 2002): the share of the group's instances that an algorithm solves within

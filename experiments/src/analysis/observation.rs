@@ -3,6 +3,7 @@
 use super::{AnalysisError, Sheet};
 use crate::report::rows::SCHEMA_VERSION;
 use crate::sweep::rows::SweepRow;
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 /// One attempted run. What a file does not tell is empty.
@@ -32,6 +33,8 @@ pub struct Observation {
     pub seed: u64,
     /// Which of several equal runs, from 1.
     pub repetition: u64,
+    /// Which run of its algorithm on its instance, from 1, whatever its seed and limits: as traces count.
+    pub nth: u64,
     /// Threads allowed.
     pub threads: u64,
     /// Time limit, seconds.
@@ -123,7 +126,21 @@ pub fn observations(sheet: &Sheet) -> Result<(Vec<Observation>, Vec<String>), An
         }
         found.push(line.observation(versions.is_some())?);
     }
+    if versions.is_none() {
+        number(&mut found);
+    }
     Ok((found, unknown))
+}
+
+/// Counts runs as the trace of a sweep does: those of an algorithm on an instance in the order of the rows.
+fn number(rows: &mut [Observation]) {
+    let mut counts: BTreeMap<[String; 4], u64> = BTreeMap::new();
+    for row in rows {
+        let names = [&row.suite, &row.instance, &row.problem, &row.algorithm];
+        let count = counts.entry(names.map(Clone::clone)).or_default();
+        *count += 1;
+        row.nth = *count;
+    }
 }
 
 struct Line<'a> {
@@ -189,6 +206,7 @@ impl Line<'_> {
         }
         let text = |column: &str| self.text(column).to_owned();
         let repetition = if bench { "run" } else { "repetition" };
+        let nth = self.number(repetition)?.unwrap_or(1);
         Ok(Observation {
             line: self.number,
             suite: text("suite"),
@@ -201,7 +219,8 @@ impl Line<'_> {
             algorithm: text("algorithm"),
             kind: text("kind"),
             seed: self.number("seed")?.unwrap_or(0),
-            repetition: self.number(repetition)?.unwrap_or(1),
+            repetition: nth,
+            nth,
             threads: self.number("threads")?.unwrap_or(1),
             time_limit: self.seconds("time_limit")?,
             node_limit: self.number("node_limit")?,

@@ -36,9 +36,9 @@ pub struct Standing {
     pub mean_gap: Option<f64>,
     /// Largest gap, percent.
     pub worst_gap: Option<f64>,
-    /// Shifted geometric mean of times, seconds; with unsolved instances as their limit.
+    /// Shifted geometric mean of times, seconds; with unsolved instances as their limit, none where they have no limit.
     pub mean_time: Option<Mean>,
-    /// PAR-2: mean of times with unsolved instances as twice their limit, seconds.
+    /// PAR-2: mean of times with unsolved instances as twice their limit, seconds; none where they have no limit.
     pub par2: Option<f64>,
     /// Shifted geometric mean of the seconds spent, solved or not.
     pub mean_spent: Option<f64>,
@@ -64,6 +64,14 @@ pub struct Standing {
     pub troubles: BTreeMap<String, usize>,
 }
 
+/// How times are averaged.
+#[derive(Clone, Copy)]
+struct Terms {
+    shift: f64,
+    /// Whether runs had a time limit, which can stand for those that did not solve.
+    limited: bool,
+}
+
 /// The name of the virtual best.
 pub const VIRTUAL: &str = "virtual best";
 
@@ -74,21 +82,22 @@ fn mean(values: &[f64]) -> Option<f64> {
 /// The standings of a group: its algorithms, then, where there are at least two, their virtual best.
 /// O(algorithms^2 * instances).
 pub fn standings(group: &Group, shift: f64) -> Vec<Standing> {
+    let terms = Terms { shift, limited: group.question.time_limit.is_some() };
     let all = virtual_best(group, None);
     let mut found: Vec<Standing> = (0..group.algorithms.len())
         .map(|who| {
             let (name, kind) = &group.algorithms[who];
-            let mut own = summed(name, kind, &group.cells[who], shift);
+            let mut own = summed(name, kind, &group.cells[who], terms);
             // Who is alone wins nothing.
             if group.algorithms.len() > 1 {
                 wins(group, who, &mut own);
-                contribution(group, who, &all, shift, &mut own);
+                contribution(group, who, &all, terms, &mut own);
             }
             own
         })
         .collect();
     if group.algorithms.len() > 1 {
-        found.push(summed(VIRTUAL, "virtual", &all, shift));
+        found.push(summed(VIRTUAL, "virtual", &all, terms));
     }
     found
 }
@@ -130,7 +139,7 @@ pub fn is_solved(cell: &Cell) -> bool {
     cell.time.map_or(cell.solved * 2 > cell.runs, |time| !time.censored)
 }
 
-fn summed(name: &str, kind: &str, cells: &[Option<Cell>], shift: f64) -> Standing {
+fn summed(name: &str, kind: &str, cells: &[Option<Cell>], terms: Terms) -> Standing {
     let own: Vec<&Cell> = cells.iter().flatten().collect();
     let gaps: Vec<f64> = own.iter().filter_map(|cell| cell.gap).collect();
     let spent: Vec<f64> = own.iter().filter_map(|cell| cell.spent).collect();
@@ -156,9 +165,9 @@ fn summed(name: &str, kind: &str, cells: &[Option<Cell>], shift: f64) -> Standin
         at_bound: gaps.iter().filter(|&&gap| gap == 0.0).count(),
         mean_gap: mean(&gaps),
         worst_gap: gaps.iter().copied().reduce(f64::max),
-        mean_time: mean_time(&times, shift),
-        par2: mean(&penalised),
-        mean_spent: shifted_geometric_mean(&spent, shift),
+        mean_time: mean_time(&times, terms),
+        par2: mean(&penalised).filter(|_| is_averaged(&times, terms)),
+        mean_spent: shifted_geometric_mean(&spent, terms.shift),
         integral: mean(&integrals),
         integral_share: mean(&parts),
         troubles,
@@ -166,9 +175,18 @@ fn summed(name: &str, kind: &str, cells: &[Option<Cell>], shift: f64) -> Standin
     }
 }
 
-fn mean_time(times: &[Time], shift: f64) -> Option<Mean> {
+/// Whether these times have a mean: without a limit nothing stands for a run that did not solve, and what gave up at once
+/// would seem the fastest.
+fn is_averaged(times: &[Time], terms: Terms) -> bool {
+    terms.limited || times.iter().all(|time| !time.censored)
+}
+
+fn mean_time(times: &[Time], terms: Terms) -> Option<Mean> {
+    if !is_averaged(times, terms) {
+        return None;
+    }
     let seconds: Vec<f64> = times.iter().map(|time| time.seconds).collect();
-    let value = shifted_geometric_mean(&seconds, shift)?;
+    let value = shifted_geometric_mean(&seconds, terms.shift)?;
     Some(Mean { value, bound: times.iter().any(|time| time.censored) })
 }
 
@@ -181,6 +199,10 @@ fn wins(group: &Group, who: usize, own: &mut Standing) {
     let solved = |cell: &Cell| cell.time.filter(|time| !time.censored).map(|time| time.seconds);
     for (at, cell) in group.cells[who].iter().enumerate() {
         let Some(cell) = cell else { continue };
+        // Where nobody else ran there is nothing to win.
+        if others(at).next().is_none() {
+            continue;
+        }
         if let Some(peak) = cell.peak {
             match others(at).filter_map(|other| other.peak).min() {
                 Some(least) if least < peak => {}
@@ -199,7 +221,7 @@ fn wins(group: &Group, who: usize, own: &mut Standing) {
 }
 
 /// What the virtual best loses without an algorithm.
-fn contribution(group: &Group, who: usize, all: &[Option<Cell>], shift: f64, own: &mut Standing) {
+fn contribution(group: &Group, who: usize, all: &[Option<Cell>], terms: Terms, own: &mut Standing) {
     let without = virtual_best(group, Some(who));
     let pairs = || all.iter().zip(&without).filter_map(|(all, less)| Some((all.as_ref()?, less.as_ref())));
     let solved = pairs().filter(|(all, less)| is_solved(all) && !less.is_some_and(is_solved));
@@ -207,12 +229,12 @@ fn contribution(group: &Group, who: usize, all: &[Option<Cell>], shift: f64, own
     let timed: Vec<(Time, Time)> = pairs().filter_map(|(all, less)| Some((all.time?, less?.time?))).collect();
     let part = |pick: fn(&(Time, Time)) -> Time| {
         let times: Vec<Time> = timed.iter().map(pick).collect();
-        mean_time(&times, shift)
+        mean_time(&times, terms)
     };
     if let (Some(with), Some(less)) = (part(|pair| pair.0), part(|pair| pair.1)) {
         // Where both are limits, both means hold them; the factor is a lower bound only where one more is lost.
         let lost = timed.iter().any(|(with, less)| less.censored && !with.censored);
-        let value = (less.value + shift) / (with.value + shift);
+        let value = (less.value + terms.shift) / (with.value + terms.shift);
         own.time_factor = value.is_finite().then_some(Mean { value, bound: lost });
     }
     let losses: Vec<f64> = pairs().filter_map(|(all, less)| Some(less?.gap? - all.gap?)).collect();

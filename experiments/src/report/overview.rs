@@ -37,10 +37,11 @@ pub fn definitions(options: Options) -> Vec<String> {
             "Time: the median over seeds and repetitions, a run that did not solve counting as longer than all that did; \
              where the median run did not solve it is the limit (or the longest run where there is none), and a lower \
              bound, marked >. Mean s: shifted geometric mean over all instances the algorithm ran on, shift {shift} s; \
-             PAR-2: mean with such limits twice."
+             PAR-2: mean with such limits twice. Both are empty where runs without a time limit did not solve."
         ),
         "Spent s: shifted geometric mean of the median seconds of runs that ended, solved or not.".to_owned(),
-        "Wins: instances where no other has a lower peak, or a shorter time; shared where another has the same.".to_owned(),
+        "Wins: instances where no other has a lower peak, or a shorter time, and at least one other ran; shared \
+         where another has the same.".to_owned(),
         "Virtual best: on every instance the best of all. Without an algorithm it loses what stands in the columns \
          'gap lost' (percentage points of its mean gap), 'only it solves' and 'time factor' (of its mean with the shift added)."
             .to_owned(),
@@ -112,7 +113,7 @@ fn part(count: usize, group: &Group) -> String {
 
 /// How long they take; `None` where no times were kept.
 pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table> {
-    standings.iter().find(|own| own.mean_time.is_some())?;
+    standings.iter().find(|own| own.mean_time.is_some() || own.mean_spent.is_some())?;
     let name = format!("mean s (shift {shift})");
     let traced = standings.iter().any(|own| own.integral.is_some());
     let mut columns = vec![
