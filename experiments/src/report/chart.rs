@@ -39,7 +39,7 @@ const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 const FAINT: RGBColor = RGBColor(0x55, 0x55, 0x55);
 const GRID: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
 /// Ways a line is broken once the colours are used up: length of a dash and of what follows it, pixels.
-const DASHES: [Option<(i32, i32)>; 3] = [None, Some((9, 4)), Some((3, 3))];
+const DASHES: [Option<(i32, i32)>; 5] = [None, Some((9, 4)), Some((3, 3)), Some((18, 5)), Some((6, 8))];
 
 /// An axis from `low` to `high`.
 #[derive(Clone, Debug)]

@@ -59,7 +59,7 @@ fn time_profile(group: &Group) -> Option<Chart> {
     let names: Vec<&str> = curves.iter().map(|curve| curve.algorithm.as_str()).collect();
     let points: Vec<_> = curves.iter().map(|curve| curve.points.clone()).collect();
     (!curves.is_empty()).then(|| {
-        profile::chart(
+        let mut chart = profile::chart(
             &names,
             &points,
             total,
@@ -69,8 +69,26 @@ fn time_profile(group: &Group) -> Option<Chart> {
                 group.question
             ),
             "factor of the fastest time",
-        )
+        );
+        for series in &mut chart.series {
+            series.colour = colour(series.colour);
+        }
+        best_first(&mut chart.series, true);
+        chart
     })
+}
+
+/// The colour of an algorithm by its place in the group, the same in all charts: any but black, which is the virtual
+/// best's.
+fn colour(at: usize) -> usize {
+    at + at / BLACK
+}
+
+/// The legend from top to bottom as the lines end, the best above.
+fn best_first(series: &mut [Series], rising: bool) {
+    let end =
+        |series: &Series| series.points.last().map_or(if rising { -1.0 } else { f64::MAX }, |last| last.1);
+    series.sort_by(|a, b| if rising { end(b).total_cmp(&end(a)) } else { end(a).total_cmp(&end(b)) });
 }
 
 /// Where a gap of zero lies on a logarithmic axis, percent.
@@ -89,9 +107,12 @@ fn peak_profile(group: &Group) -> Option<Chart> {
         ),
         x: Axis { label: "gap to the best bound + 0.01, percent", low: NO_GAP, high: most * 1.3, logarithmic: true },
         y: Axis { label: "share of instances", low: 0.0, high: 1.0, logarithmic: false },
-        series: series(curves, |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len()), |(x, y)| {
-            (percent(x), y)
-        }),
+        series: from_zero(series(
+            group,
+            curves,
+            |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len()),
+            |(x, y)| (percent(x), y),
+        )),
     })
 }
 
@@ -112,6 +133,7 @@ fn cactus(group: &Group) -> Option<Chart> {
         },
         y: Axis { label: "instances solved", low: 0.0, high: total.max(1) as f64, logarithmic: false },
         series: series(
+            group,
             curves,
             |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len()),
             |point| point,
@@ -129,7 +151,7 @@ fn gap(group: &Group) -> Option<Chart> {
     Some(Chart {
         title: "Gap over time".to_owned(),
         caption: format!(
-            "{}: mean over {total} instances of the gap to the best bound; no layout yet counts as 100 %",
+            "{}: mean over {total} instances of the gap to the best bound; no layout yet, or more than that, counts as 100 %",
             group.question
         ),
         x: Axis {
@@ -139,23 +161,40 @@ fn gap(group: &Group) -> Option<Chart> {
             logarithmic: true,
         },
         y: Axis { label: "gap + 0.01, percent", low: NO_GAP, high: 110.0, logarithmic: true },
-        series: series(curves, |curve| curve.algorithm.clone(), |(x, y)| (x, y + NO_GAP)),
+        series: falling(series(group, curves, |curve| curve.algorithm.clone(), |(x, y)| (x, y + NO_GAP))),
     })
 }
 
+/// Lines that rise from the lower left corner.
+fn from_zero(mut series: Vec<Series>) -> Vec<Series> {
+    for one in &mut series {
+        one.points.insert(0, (NO_GAP, 0.0));
+    }
+    series
+}
+
+fn falling(mut series: Vec<Series>) -> Vec<Series> {
+    best_first(&mut series, false);
+    series
+}
+
 fn series(
+    group: &Group,
     curves: Vec<Curve>,
     name: impl Fn(&Curve) -> String,
     place: impl Fn((f64, f64)) -> (f64, f64),
 ) -> Vec<Series> {
-    let one = |(at, curve): (usize, Curve)| {
+    let one = |curve: Curve| {
+        let at = group.algorithms.iter().position(|(name, _)| *name == curve.algorithm);
         let virtually = curve.algorithm == VIRTUAL;
         Series {
             name: name(&curve),
-            colour: if virtually { BLACK } else { at },
+            colour: if virtually { BLACK } else { colour(at.unwrap_or(0)) },
             dashed: virtually,
             points: curve.points.into_iter().map(&place).collect(),
         }
     };
-    curves.into_iter().enumerate().map(one).collect()
+    let mut series: Vec<Series> = curves.into_iter().map(one).collect();
+    best_first(&mut series, true);
+    series
 }
