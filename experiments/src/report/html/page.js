@@ -1,10 +1,12 @@
 (function () {
   "use strict";
-  // A number for what looks like one: marks of bounds, of percent, and blanks between digits do not count; else the text.
+  // A number for what looks like one: marks of bounds, units, "of so many" and blanks between digits do not count; else
+  // the text.
   function key(cell) {
     var text = cell ? cell.textContent.trim() : "";
     if (text === "" || text === "-") return null;
-    var number = Number(text.replace(/^[<>]\s*/, "").replace(/\s*%$/, "").replace(/[\s\u2009]/g, ""));
+    var plain = text.replace(/^[<>]\s*/, "").replace(/\s*(%|bytes|\(load\)|of [\d\s]+)$/, "");
+    var number = Number(plain.replace(/\s/g, ""));
     return Number.isNaN(number) ? text.toLowerCase() : number;
   }
   function compare(a, b) {
