@@ -182,6 +182,22 @@ fn traces_become_integrals_and_mean_gaps() {
     assert_eq!(means[0].points, [(0.001, 100.0), (3.0, 0.0)]);
 }
 
+#[cfg(unix)]
+#[test]
+fn links_to_folders_above_are_not_followed() {
+    let scratch = Scratch::new();
+    std::fs::create_dir_all(scratch.path("all/r")).unwrap();
+    std::fs::create_dir(scratch.path("aside")).unwrap();
+    scratch.write("all/r/rows.csv", example());
+    scratch.write("aside/rows.csv", "this is none");
+    for (to, name) in [("..", "all/up"), (".", "all/here")] {
+        std::os::unix::fs::symlink(to, scratch.path(name)).unwrap();
+    }
+    let names: Vec<String> =
+        find(&[scratch.path("all")]).unwrap().into_iter().map(|record| record.name).collect();
+    assert_eq!(names, ["r"]);
+}
+
 #[test]
 fn traces_of_sweeps_belong_to_runs_by_seed_and_limit() {
     let scratch = Scratch::new();

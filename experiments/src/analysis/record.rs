@@ -105,6 +105,11 @@ fn has_extension(path: &Path, wanted: &str) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
 }
 
+/// Whether a path is a link to the folder it stands in or to one above: what lies there is no part of it.
+fn leads_up(path: &Path, folder: &Path) -> bool {
+    path.canonicalize().ok().zip(folder.canonicalize().ok()).is_some_and(|(to, from)| from.starts_with(to))
+}
+
 fn text_of(folder: &Path, name: &str) -> Option<String> {
     std::fs::read(folder.join(name)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -130,7 +135,7 @@ fn search(
         let mut told = readme.as_deref().or(above);
         let hidden =
             |path: &Path| path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
-        for inner in entries.iter().filter(|path| path.is_dir() && !hidden(path)) {
+        for inner in entries.iter().filter(|path| path.is_dir() && !hidden(path) && !leads_up(path, folder)) {
             let inner_name = named(inner);
             let inner_name = if depth == DEPTH { inner_name } else { format!("{name}/{inner_name}") };
             let before = records.len();
