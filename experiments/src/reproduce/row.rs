@@ -274,7 +274,17 @@ pub fn write_rows<'a>(
     output: &mut dyn Write,
 ) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(output);
-    writer.write_record(["paper", "table", "row", "printed", "ours", "difference", "unit", "verdict", "reason"])?;
+    writer.write_record([
+        "paper",
+        "table",
+        "row",
+        "printed",
+        "ours",
+        "difference",
+        "unit",
+        "verdict",
+        "reason",
+    ])?;
     for (paper, row) in rows {
         let [printed, ours, difference] = row.numbers();
         let verdict = row.verdict().as_str();
