@@ -33,6 +33,7 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         setup: Setup { seed: args.seed, threads: args.threads },
         limits: Limits { time: Some(args.time_limit), ..Limits::default() },
         corpora,
+        seeds: args.seeds.unwrap_or(u64::MAX),
         minimalloc: std::env::var_os(MINIMALLOC).filter(|value| !value.is_empty()).map(PathBuf::from),
         ..Context::new(&registry)
     };

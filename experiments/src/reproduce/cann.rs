@@ -156,7 +156,9 @@ fn map(
     found: &mut Reproduction,
 ) {
     let bound = plimsoll_model::load(&worked.instance).0;
-    let map = Map { instance: &worked.instance, problem, algorithm, pieces, bound, groups: None };
+    let titled =
+        worked.instance.clone().with_name(format!("{}: the worked example by {algorithm}", worked.name));
+    let map = Map { instance: &titled, problem, algorithm, pieces, bound, groups: None };
     let about = format!("the worked example by {algorithm}: addresses over positions");
     found.file(format!("worked-{algorithm}.svg"), about, |file| map.write(file));
 }
@@ -245,8 +247,8 @@ fn rules(
         let groups = peaks
             .bases
             .iter()
-            .map(|(name, all)| ((*name).to_owned(), all.map(|one| Some(one.get())).to_vec()));
-        let mark = Some(peaks.least.get());
+            .map(|(name, all)| ((*name).to_owned(), all.map(|one| Some(mega(one))).to_vec()));
+        let mark = Some(mega(peaks.least));
         panels.push(Panel { name: setting.name.to_owned(), groups: groups.collect(), mark });
     }
     found.section(format!(
@@ -259,13 +261,14 @@ fn rules(
         network.family
     ));
     let chart = Bars {
-        title: format!("{}: bytes alive by base order and rule", network.name),
+        title: format!("{}: memory alive by base order and rule", network.name),
         caption: format!(
-            "bytes; generated graphs; the article prints {} to {} G for an unknown one",
+            "megabytes (10^6); generated graphs; the article prints {} to {} G for an unknown one",
             network.before, network.after
         ),
         series: ["plain", "fixed rule", "dynamic rule", "both"].map(str::to_owned).to_vec(),
         mark: "least over all orders".to_owned(),
+        unit: "megabytes",
         panels,
     };
     let about = format!("{}: bytes alive by base order and rule, one panel per graph", network.name);
@@ -309,6 +312,10 @@ fn peak(problem: &OrderProblem, rule: OrderRule) -> Result<Bytes, ReproduceError
         Some(fault) => Err(ReproduceError::Refused { what: format!("{rule:?}"), reason: fault.to_string() }),
         None => Ok(order.peak(problem)),
     }
+}
+
+fn mega(bytes: Bytes) -> u64 {
+    bytes.get().div_ceil(1_000_000)
 }
 
 fn gigabytes(bytes: Bytes) -> String {

@@ -282,6 +282,7 @@ fn savings(
         caption: "bytes of activations; the dashed line is what they take without sharing".to_owned(),
         series: vec!["with sharing".to_owned()],
         mark: "without sharing".to_owned(),
+        unit: "bytes",
         panels,
     };
     let about = "bytes by the planner, the least sum of pools, the least arena, one panel per network";

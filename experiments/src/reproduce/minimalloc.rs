@@ -1,7 +1,7 @@
 //! The instances A to K of MiniMalloc (Moffitt, ASPLOS 2023): decided at the capacity of their file names, minimised, timed.
 //!
-//! The paper's table of seconds is behind a publisher's door and is not quoted here; what is public beside the instances is
-//! an example with its capacity and its layout. Where a binary of MiniMalloc is named, its seconds of the same run stand
+//! The paper's table of seconds is not quoted here, for no public text of it was at hand; what is public beside the
+//! instances is an example with its capacity and its layout. Where a binary of MiniMalloc is named, its seconds of the same run stand
 //! beside ours.
 
 use super::{Amount, Context, ReproduceError, Reproduction, Row, files, named};
@@ -55,7 +55,9 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     let mut found = Reproduction::default();
     example(context, &inputs.example, &mut found)?;
     let row = Row::new("evaluation", "seconds of the paper on A to K", "s");
-    found.row(row.missing("not public: the paper is sold, its repository prints no times"));
+    found.row(
+        row.missing("no public text with the paper's table was at hand; its repository prints no times"),
+    );
     let Some(folder) = context.folder(inputs.folder) else {
         found.leave_out(format!("the instances A to K: {}", context.no_folder(inputs.folder)));
         return Ok(found);
@@ -95,6 +97,9 @@ fn example(context: &Context<'_>, worked: &Worked, found: &mut Reproduction) -> 
             None => peak.same(layout.peak(instance), "its offsets, which pass the checker"),
             Some(fault) => peak.same("refused", fault.to_string()),
         });
+    }
+    if let Some(layout) = &exact.solution {
+        map(&worked.instance, layout, (exact.lower_bound.value, exact.claim), found);
     }
     let least = row("least peak").printed(printed);
     let value = exact.value.map_or_else(|| Amount::from("none"), Amount::from);
@@ -212,16 +217,13 @@ impl Solved {
         found.row(decision);
         let by = by(&format!("minimised, {}", self.least.2), self.least.3);
         found.row(row("least peak", "bytes").same(self.optimum(), by));
+        let seconds = |who: &str| row(&format!("seconds to decide, {who}"), "s");
+        let how = "wall clock, in process, this machine";
+        found.row(seconds("exact").same(Amount::Decimal(self.decided.1, 3), how));
         if let Some(peer) = &self.peer {
-            let own = peer.own.map_or_else(String::new, |own| format!("; by its own clock {own} s"));
-            let ours = Amount::Decimal(self.decided.1, 3);
-            let theirs = row("seconds to decide: MiniMalloc here, ours", "s")
-                .printed(Amount::Decimal(peer.seconds, 3));
-            let reason = format!(
-                "same machine, same run: MiniMalloc {} (whole process{own}), ours exact in process",
-                peer.answer
-            );
-            found.row(theirs.other(ours, reason));
+            let own = peer.own.map_or_else(String::new, |own| format!("; {own} s by its own clock"));
+            let how = format!("its answer: {}; whole process, same run{own}", peer.answer);
+            found.row(seconds("MiniMalloc").same(Amount::Decimal(peer.seconds, 3), how));
         }
     }
 }
@@ -286,21 +288,20 @@ fn table(solved: &[Solved], has_peer: bool, found: &mut Reproduction) {
     found.line("bytes and wall-clock seconds of this run, one after the other; the peer's are of a whole process, reading the file among them");
 }
 
+/// The map of a layout.
+fn map(instance: &Instance, layout: &Layout, (bound, claim): (Bytes, Claim), found: &mut Reproduction) {
+    let pieces = Offsets::pieces(instance, layout);
+    let problem = ProblemKind::Offsets;
+    let map = Map { instance, problem, algorithm: "exact", pieces: &pieces, bound, groups: None };
+    let name = instance.name();
+    let about = format!("{name}: the best layout found ({claim}), addresses over steps");
+    found.file(format!("map-{name}.svg"), about, |file| map.write(file));
+}
+
 fn figures(inputs: &Inputs, solved: &[Solved], has_peer: bool, found: &mut Reproduction) {
     for one in solved.iter().filter(|one| inputs.maps.contains(&one.instance.name())) {
         let Some(layout) = &one.layout else { continue };
-        let pieces = Offsets::pieces(&one.instance, layout);
-        let map = Map {
-            instance: &one.instance,
-            problem: ProblemKind::Offsets,
-            algorithm: "exact",
-            pieces: &pieces,
-            bound: one.least.1,
-            groups: None,
-        };
-        let name = one.instance.name();
-        let about = format!("{name}: the best layout found ({}), addresses over steps", one.least.2);
-        found.file(format!("map-{name}.svg"), about, |file| map.write(file));
+        map(&one.instance, layout, (one.least.1, one.least.2), found);
     }
     if solved.is_empty() {
         return;
@@ -324,6 +325,7 @@ fn figures(inputs: &Inputs, solved: &[Solved], has_peer: bool, found: &mut Repro
         ),
         series: vec!["wall clock".to_owned()],
         mark: String::new(),
+        unit: "milliseconds",
         panels: panels.collect(),
     };
     found.file("times.svg", "milliseconds per instance, every panel on its own scale", |file| {

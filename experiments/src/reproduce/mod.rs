@@ -39,13 +39,15 @@ pub struct Context<'a> {
     pub corpora: Option<PathBuf>,
     /// The binary of MiniMalloc, where there is one.
     pub minimalloc: Option<PathBuf>,
+    /// Seeds per set of parameters where many generated graphs are tried, at most.
+    pub seeds: u64,
 }
 
 impl<'a> Context<'a> {
     /// Without limits, corpora and peers.
     pub fn new(registry: &'a Registry) -> Self {
         let (setup, limits) = (Setup::default(), Limits::default());
-        Self { registry, setup, limits, corpora: None, minimalloc: None }
+        Self { registry, setup, limits, corpora: None, minimalloc: None, seeds: u64::MAX }
     }
 
     /// A folder of the corpora; none where there are no corpora or no such folder in them.

@@ -288,7 +288,8 @@ fn figures(
         let pieces = Offsets::pieces(instance, layout);
         let bound = exact.lower_bound.value;
         let problem = ProblemKind::Offsets;
-        let map = Map { instance, problem, algorithm, pieces: &pieces, bound, groups: None };
+        let titled = instance.clone().with_name("Figure 5: one column per operator, in M");
+        let map = Map { instance: &titled, problem, algorithm, pieces: &pieces, bound, groups: None };
         found.file(name, about, |file| map.write(file));
     }
     let order = descending(instance);
@@ -302,6 +303,7 @@ fn figures(
         caption: "M, once each operator is placed, in the order of placement".to_owned(),
         series: ["printed", "ours"].map(str::to_owned).to_vec(),
         mark: "least there is".to_owned(),
+        unit: "M",
         panels: vec![Panel {
             name: "operators by memory, descending".to_owned(),
             groups: groups.collect(),

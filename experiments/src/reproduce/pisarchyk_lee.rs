@@ -24,11 +24,11 @@ const OFFSETS: [(&str, &str); 3] =
 /// Strategies by objects; the last three are what the paper compares with.
 const OBJECTS: [(&str, &str); 6] = [
     ("shared-greedy-by-size", "by size"),
-    ("shared-greedy-by-size-improved", "improved"),
-    ("shared-greedy-by-breadth", "breadth"),
+    ("shared-greedy-by-size-improved", "by size, improved"),
+    ("shared-greedy-by-breadth", "by breadth"),
     ("in-order", "in order"),
-    ("min-cost-flow", "flow"),
-    ("equality", "equal"),
+    ("min-cost-flow", "least-cost flow"),
+    ("equality", "equal sizes"),
 ];
 /// How many of [`OBJECTS`] are the paper's own.
 const OWN: usize = 3;
@@ -471,17 +471,20 @@ fn figures(models: &[Model], found: &mut Reproduction) {
     for (file, title, strategies, of) in ways {
         let panels = models.iter().map(|model| {
             let shared = of(model);
-            let bars =
-                strategies.iter().zip(&shared.by).map(|((_, short), bytes)| (*short, Some(bytes.get())));
-            let least = shared.least.map(|(value, ..)| value.get());
-            let groups = bars.chain([("least", least)]).map(|(name, bytes)| (name.to_owned(), vec![bytes]));
-            Panel { name: model.name.clone(), groups: groups.collect(), mark: Some(shared.bound.get()) }
+            let bars = shared.by.iter().map(|bytes| Some(bytes.get()));
+            let bars = bars.chain([shared.least.map(|(value, ..)| value.get())]).collect();
+            Panel {
+                name: model.name.clone(),
+                groups: vec![(String::new(), bars)],
+                mark: Some(shared.bound.get()),
+            }
         });
         let chart = Bars {
             title: title.to_owned(),
             caption: "bytes; intermediate tensors, in the order of the file; least: proven optimum, or the best known".to_owned(),
-            series: vec!["bytes".to_owned()],
+            series: strategies.iter().map(|(_, short)| *short).chain(["least"]).map(str::to_owned).collect(),
             mark: "lower bound".to_owned(),
+            unit: "bytes",
             panels: panels.collect(),
         };
         found.file(file, format!("{title}, one panel per model"), |file| chart.write(file));

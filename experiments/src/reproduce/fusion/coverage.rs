@@ -343,6 +343,7 @@ fn networks(
                 .to_owned(),
         series: ["printed", "ours"].map(str::to_owned).to_vec(),
         mark: String::new(),
+        unit: "subgraphs",
         panels,
     };
     found.file("subgraphs.svg", "subgraphs printed, and runs and groups of the networks", |file| {

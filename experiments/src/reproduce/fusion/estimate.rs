@@ -95,6 +95,7 @@ pub(super) fn platform(
         caption: "milliseconds; fused: across units; tiers: memories on chip".to_owned(),
         series: ["printed", "estimated"].map(str::to_owned).to_vec(),
         mark: String::new(),
+        unit: "milliseconds",
         panels,
     };
     found.file("table-1.svg", "inference by measure, printed and estimated", |file| chart.write(file));

@@ -108,6 +108,7 @@ fn bars(tables: &[Printed], stand_ins: &[StandIn], measured: &[Measured], found:
         caption: "bytes, by strategy, from tables 1 and 2".to_owned(),
         series: vec!["before".to_owned(), "after".to_owned()],
         mark: String::new(),
+        unit: "bytes",
         panels: printed.collect(),
     };
     found.file("figure-5-printed.svg", "peaks before and after, from the printed tables", |file| {
@@ -130,6 +131,7 @@ fn bars(tables: &[Printed], stand_ins: &[StandIn], measured: &[Measured], found:
             .map(str::to_owned)
             .to_vec(),
         mark: "proved optimum".to_owned(),
+        unit: "bytes",
         panels: panels.collect(),
     };
     found.file("figure-5.svg", "arenas before and after, of the graphs with branches", |file| {

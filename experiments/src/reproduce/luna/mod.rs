@@ -94,7 +94,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     overlap(context, &stand_ins, rows, &Machine::find(inputs.machine)?, &mut found)?;
     rows::claims(inputs, &mut found);
     figures::draw(context, tables, &stand_ins, &measured, &mut found)?;
-    let sampled = against::sample(context, &stand_ins, measured, inputs.seeds)?;
+    let sampled = against::sample(context, &stand_ins, measured, inputs.seeds.min(context.seeds))?;
     answer::answer(&sampled, &mut found);
     Ok(found)
 }
