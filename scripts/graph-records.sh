@@ -168,11 +168,7 @@ fi
 # Every model and the three networks of S3 on every machine with tiers: all placements.
 tiers_record() {
     begin_record "$prefix-tiers"
-    graphs_of_families <<'FAMILIES'
-vgg16
-yolov5s --param int8=1
-yolox-nano --param int8=1
-FAMILIES
+    graphs_of_families <scripts/graphs-tiers.txt
     for machine in s3-platform two-tier generic; do
         for graph in "${graphs[@]}"; do
             open_shapes "$graph"
@@ -196,16 +192,7 @@ fi
 # Generated networks and models, every method within units and across them.
 fusion_record() {
     begin_record "$prefix-fusion"
-    graphs_of_families <<'FAMILIES'
-vgg16 --param classifier=0
-yolov5s
-yolox-nano
-resnet18
-inception
-darts
-nasnet-a
-llama-13b --param layers=4
-FAMILIES
+    graphs_of_families <scripts/graphs-fusion.txt
     for patterns in default s3-joined chains; do
         for graph in "${graphs[@]}"; do
             open_shapes "$graph"

@@ -52,6 +52,7 @@
 //! | [`reproduce`] | published results, computed again |
 //! | [`mod@sweep`] | many runs described by one file, each in a process of its own |
 //! | [`report`] | tables, rows, summaries, maps |
+//! | [`mod@recheck`] | records held against today's code |
 
 pub use plimsoll_datasets as datasets;
 pub use plimsoll_heuristics as heuristics;
@@ -66,6 +67,7 @@ pub mod machine;
 pub mod measure;
 pub mod overlap;
 pub mod plan;
+pub mod recheck;
 mod registry;
 pub mod report;
 pub mod reproduce;

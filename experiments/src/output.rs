@@ -30,6 +30,15 @@ pub fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "plimsoll: {line}");
 }
 
+/// Rows as CSV, fields as columns.
+pub fn csv<T: Serialize>(file: &mut dyn Write, rows: &[T]) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(file);
+    for row in rows {
+        writer.serialize(row)?;
+    }
+    writer.flush()
+}
+
 /// Makes sure, before any work, that a file can be written where the user wants it, and that it is none of the
 /// `inputs`.
 pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {

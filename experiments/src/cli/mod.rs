@@ -5,6 +5,7 @@ mod fuse;
 mod graph;
 mod measure;
 mod overlap;
+mod recheck;
 mod spill;
 mod sweep;
 mod tiers;
@@ -16,6 +17,7 @@ pub use graph::{
 };
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
+pub use recheck::RecheckArgs;
 pub use spill::SpillArgs;
 pub use sweep::{MergeArgs, SweepArgs};
 pub use tiers::{FusionArg, TiersArgs};
@@ -64,6 +66,9 @@ enum Command {
     /// Join the shards of a sweep
     #[command(after_help = EXIT_CODES)]
     Merge(MergeArgs),
+    /// Hold records of `bench` against today's code: what does not depend on clocks must come out again
+    #[command(after_help = EXIT_CODES)]
+    Recheck(RecheckArgs),
     /// Serve runs of a sweep on standard input and output
     #[command(hide = true)]
     SweepWorker,
@@ -395,6 +400,7 @@ pub fn main() -> u8 {
         Command::Bench(args) => commands::bench::main(&args),
         Command::Sweep(args) => commands::sweep::main(&args),
         Command::Merge(args) => commands::merge::main(&args),
+        Command::Recheck(args) => commands::recheck::main(&args),
         Command::SweepWorker => commands::sweep::worker(),
         Command::Import(args) => commands::import::main(&args),
         Command::Order(args) => commands::order::main(&args),

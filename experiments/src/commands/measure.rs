@@ -14,7 +14,6 @@ use plimsoll::model::Bytes;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::Machine;
 use plimsoll::run::Limits;
-use serde::Serialize;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -35,7 +34,7 @@ fn only_calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         output::write_file(path, |file| file.write_all(calibration.machine.toml().as_bytes()))?;
     }
     if let Some(path) = &args.samples {
-        output::write_file(path, |file| write_csv(file, &calibration.samples))?;
+        output::write_file(path, |file| output::csv(file, &calibration.samples))?;
     }
     let found = Found::of(&calibration);
     if args.json {
@@ -200,17 +199,9 @@ fn store(
     };
     write("machine.toml", &|file| file.write_all(machine.toml().as_bytes()))?;
     if let Some(calibration) = calibration {
-        write("calibration.csv", &|file| write_csv(file, &calibration.samples))?;
+        write("calibration.csv", &|file| output::csv(file, &calibration.samples))?;
     }
-    write("samples.csv", &|file| write_csv(file, record.samples()))?;
-    write("summary.csv", &|file| write_csv(file, record.comparisons()))?;
+    write("samples.csv", &|file| output::csv(file, record.samples()))?;
+    write("summary.csv", &|file| output::csv(file, record.comparisons()))?;
     write("summary.md", &|file| file.write_all(record.markdown().as_bytes()))
-}
-
-fn write_csv<T: Serialize>(file: &mut dyn Write, rows: &[T]) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(file);
-    for row in rows {
-        writer.serialize(row).map_err(io::Error::other)?;
-    }
-    writer.flush()
 }

@@ -13,6 +13,7 @@ pub mod merge;
 pub mod order;
 pub mod overlap;
 pub mod plan;
+pub mod recheck;
 pub mod reproduce;
 pub mod solve;
 pub mod spill;

@@ -6,7 +6,7 @@ use crate::report::gap_percent;
 use crate::run::{Attempt, RunError};
 use plimsoll_model::csv::write_instance;
 use plimsoll_model::{Bytes, Instance, Outcome, SolveError, load};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -14,8 +14,9 @@ use std::time::Duration;
 /// Version of the columns.
 pub const SCHEMA_VERSION: u32 = 3;
 
-/// One attempted run. Fields are columns, in this order; what does not apply is empty.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// One attempted run. Fields are columns, in this order; what does not apply, or an older record lacks, is empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Row {
     /// Version of the columns.
     pub schema_version: u32,

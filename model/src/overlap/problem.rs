@@ -138,11 +138,7 @@ impl TimelineProblem {
         operators: Vec<TimedOperator>,
     ) -> Result<Self, TimelineError> {
         let dma = Dma { channels: machine.channels, startup: machine.startup, bandwidth: machine.bandwidth };
-        let problem = Self::new(name, operators, dma, machine.capacity, machine.alignment)?;
-        match machine.copy {
-            Some(rate) => problem.with_copy(rate),
-            None => Ok(problem),
-        }
+        Self::new(name, operators, dma, machine.capacity, machine.alignment)?.with_copy(machine.copy)
     }
 
     /// Other operators on the same machine, with another capacity. O(n).
@@ -150,22 +146,19 @@ impl TimelineProblem {
     /// # Errors
     /// See [`TimelineError`].
     pub fn with(&self, operators: Vec<TimedOperator>, capacity: Bytes) -> Result<Self, TimelineError> {
-        let problem = Self::new(self.name.clone(), operators, self.dma, capacity, self.alignment)?;
-        match self.copy {
-            Some(rate) => problem.with_copy(rate),
-            None => Ok(problem),
-        }
+        Self::new(self.name.clone(), operators, self.dma, capacity, self.alignment)?.with_copy(self.copy)
     }
 
-    /// With a processor that may copy weights itself, at so many bytes per second. O(n).
+    /// With a processor that may copy weights itself, at so many bytes per second, or without. O(n).
     ///
     /// # Errors
     /// See [`TimelineError`].
-    pub fn with_copy(mut self, rate: u64) -> Result<Self, TimelineError> {
+    pub fn with_copy(mut self, rate: impl Into<Option<u64>>) -> Result<Self, TimelineError> {
+        self.copy = rate.into();
+        let Some(rate) = self.copy else { return Ok(self) };
         if rate == 0 {
             return Err(TimelineError::Zero("the rate of copies"));
         }
-        self.copy = Some(rate);
         let mut sum = Some(Time::ZERO);
         for (at, one) in self.operators.iter().enumerate() {
             let more = [

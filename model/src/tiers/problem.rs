@@ -1,6 +1,8 @@
 //! Tensors with lifespans, and the tiers each may live in.
 
 use super::machine::TierKind;
+use crate::instance::Buffer;
+use crate::lifespan::Lifespan;
 use crate::overlap::Time;
 use crate::units::{Bytes, TierId, UnitId};
 
@@ -246,6 +248,18 @@ impl TierProblem {
     pub fn size(&self, tensor: usize, tier: TierId) -> Bytes {
         let rounded = self.tensors[tensor].bytes.align_up(self.space(tier).alignment);
         rounded.expect("rounded sizes are bounded when a problem is made")
+    }
+
+    /// A tensor as a buffer of a tier's offset problem, named by its number.
+    ///
+    /// # Panics
+    /// If either is of another problem.
+    pub fn buffer(&self, tensor: usize, tier: TierId) -> Buffer {
+        let one = &self.tensors[tensor];
+        let lifespan = Lifespan::single(one.lower as u64, one.upper as u64);
+        let lifespan = lifespan.expect("a tensor is alive at a step");
+        let buffer = Buffer::new(tensor.to_string(), self.size(tensor, tier), lifespan);
+        buffer.aligned(self.space(tier).alignment)
     }
 
     /// What a tensor costs in a tier; none where it may not live there, or is larger than it.

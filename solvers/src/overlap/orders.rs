@@ -66,12 +66,8 @@ impl FreeOrder<'_> {
         if let Some(slice) = self.slice {
             operators = sliced(operators, slice);
         }
-        let problem =
-            TimelineProblem::new(self.orders.name(), operators, self.dma, self.capacity, self.alignment)?;
-        match self.copy {
-            Some(rate) => problem.with_copy(rate),
-            None => Ok(problem),
-        }
+        TimelineProblem::new(self.orders.name(), operators, self.dma, self.capacity, self.alignment)?
+            .with_copy(self.copy)
     }
 }
 

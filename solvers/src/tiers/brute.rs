@@ -6,9 +6,7 @@ use plimsoll_model::tiers::{
     Addresses, Placer, TierBound, TierOutcome, TierPlan, TierProblem, TierWitness, cheapest_bound,
     check_tiers,
 };
-use plimsoll_model::{
-    Budget, Buffer, Bytes, InstanceBuilder, Lifespan, Silent, SolveError, Solver, Stats, Stop, TierId,
-};
+use plimsoll_model::{Budget, Bytes, InstanceBuilder, Silent, SolveError, Solver, Stats, Stop, TierId};
 
 const NAME: &str = "brute-force";
 
@@ -36,11 +34,7 @@ fn plan(problem: &TierProblem, tiers: &[TierId]) -> Result<Option<TierPlan>, Sol
         let here: Vec<usize> = (0..tiers.len())
             .filter(|&at| tiers[at] == tier && problem.size(at, tier) > Bytes::ZERO)
             .collect();
-        let buffers = here.iter().map(|&at| {
-            let one = &problem.tensors()[at];
-            let lifespan = Lifespan::single(one.lower as u64, one.upper as u64).expect("alive at a step");
-            Buffer::new(at.to_string(), problem.size(at, tier), lifespan).aligned(space.alignment)
-        });
+        let buffers = here.iter().map(|&at| problem.buffer(at, tier));
         let instance = InstanceBuilder::new("tier").buffers(buffers).build();
         let instance =
             instance.map_err(|error| SolveError::Machinery { solver: NAME, reason: error.to_string() })?;

@@ -3,9 +3,7 @@
 use super::search::Cut;
 use crate::Exact;
 use plimsoll_model::tiers::{TierPlan, TierProblem};
-use plimsoll_model::{
-    Budget, Buffer, Bytes, Claim, InstanceBuilder, Lifespan, Setup, Silent, Solver, TierId,
-};
+use plimsoll_model::{Budget, Bytes, Claim, InstanceBuilder, Setup, Silent, Solver, TierId};
 
 /// Nodes of one look for addresses, and of each that makes a cut smaller.
 const NODES: u64 = 200_000;
@@ -30,14 +28,7 @@ fn look(problem: &TierProblem, tier: TierId, members: &[usize], nodes: u64, budg
     // What takes no room lies anywhere.
     let sized: Vec<usize> =
         (0..members.len()).filter(|&which| problem.size(members[which], tier) > Bytes::ZERO).collect();
-    let buffer = |&which: &usize| {
-        let one = &problem.tensors()[members[which]];
-        let lifespan = Lifespan::single(one.lower as u64, one.upper as u64).ok()?;
-        let buffer = Buffer::new(which.to_string(), problem.size(members[which], tier), lifespan);
-        Some(buffer.aligned(space.alignment))
-    };
-    let buffers: Option<Vec<Buffer>> = sized.iter().map(buffer).collect();
-    let Some(buffers) = buffers else { return Packed::Unknown };
+    let buffers = sized.iter().map(|&which| problem.buffer(members[which], tier));
     let builder = InstanceBuilder::new(space.name.clone()).buffers(buffers).capacity(space.capacity);
     let Ok(instance) = builder.build() else { return Packed::Unknown };
     let mut part = budget.part(Some(nodes), None).with_target(space.capacity);

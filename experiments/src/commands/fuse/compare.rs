@@ -9,7 +9,6 @@ use plimsoll::model::fusion::{FuserEntry, UnitRule};
 use plimsoll::model::graph::Graph;
 use plimsoll::report::table::{Align, Table};
 use serde::Serialize;
-use std::io;
 
 #[derive(Debug, Serialize)]
 struct Row {
@@ -77,7 +76,7 @@ pub(super) fn main(
         contradiction(&rows[from..])?;
     }
     if let Some(path) = &args.output {
-        output::write_file(path, |file| write_rows(&rows, file))?;
+        output::write_file(path, |file| output::csv(file, &rows))?;
     }
     if args.json {
         output::print_json(&Comparison { graph: graph.name().to_owned(), rows })?;
@@ -98,14 +97,6 @@ fn contradiction(rows: &[Row]) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
-}
-
-fn write_rows(rows: &[Row], file: &mut dyn io::Write) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(file);
-    for row in rows {
-        writer.serialize(row)?;
-    }
-    writer.flush()
 }
 
 fn table(rows: &[Row]) -> Table {

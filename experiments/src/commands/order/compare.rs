@@ -56,13 +56,7 @@ pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> R
     }
     settle(graph, &mut rows, proved);
     if let Some(path) = &args.output {
-        output::write_file(path, |file| {
-            let mut writer = csv::Writer::from_writer(file);
-            for row in &rows {
-                writer.serialize(row)?;
-            }
-            writer.flush()
-        })?;
+        output::write_file(path, |file| output::csv(file, &rows))?;
     }
     if args.json {
         output::print_json(&rows)?;

@@ -27,13 +27,7 @@ pub fn relations(
     };
     let rows = compare(&import.graph, run, judges)?;
     if let Some(path) = &args.output {
-        output::write_file(path, |file| {
-            let mut writer = csv::Writer::from_writer(file);
-            for row in &rows {
-                writer.serialize(row)?;
-            }
-            writer.flush()
-        })?;
+        output::write_file(path, |file| output::csv(file, &rows))?;
     }
     if args.json {
         output::print_json(&rows)?;

@@ -77,11 +77,7 @@ pub(super) fn compare(args: &SpillArgs, registry: &Registry, input: &Input) -> R
         row.gap_percent = row.traffic.and_then(|traffic| gap_percent(Bytes::new(traffic), Bytes::new(bound)));
     }
     if let Some(path) = &args.output {
-        output::write_file(path, |file| {
-            let mut writer = csv::Writer::from_writer(file);
-            rows.iter().try_for_each(|row| writer.serialize(row))?;
-            writer.flush()
-        })?;
+        output::write_file(path, |file| output::csv(file, &rows))?;
     }
     if args.json {
         output::print_json(&rows)?;
