@@ -154,6 +154,7 @@ fn quoted_targets_and_options_exist() {
         "--no-submit",
         "--partial",
         "--conflicts",
+        "--out",
     ] {
         assert!(README.contains(option) && help.contains(option), "{option}");
     }

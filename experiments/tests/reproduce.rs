@@ -34,7 +34,7 @@ fn ours(found: &Reproduction, table: &str, name: &str) -> String {
 
 /// Every figure is a picture whose tags close each other.
 fn figures(found: &Reproduction) -> usize {
-    let pictures = found.files.iter().filter(|file| file.name.ends_with(".svg"));
+    let pictures = found.files.iter().filter(|file| file.is_figure());
     pictures.clone().for_each(|file| well_formed(&file.name, &String::from_utf8_lossy(&file.content)));
     assert!(pictures.clone().all(|file| !file.about.is_empty()));
     pictures.count()
@@ -199,6 +199,11 @@ fn merging_and_overlap_follow_their_tables() {
     assert_ne!(figure(&other), figure(&plain));
 }
 
+fn none_but(family: &'static str) -> pisarchyk_lee::Inputs {
+    let network = pisarchyk_lee::Network { name: family, family, params: Vec::new() };
+    pisarchyk_lee::Inputs { networks: vec![network], ..Default::default() }
+}
+
 #[test]
 fn strategies_follow_their_networks() {
     let registry = plimsoll::registry();
@@ -233,6 +238,11 @@ fn strategies_follow_their_networks() {
     let none = pisarchyk_lee::reproduce(&none, &context).unwrap();
     assert!(none.left_out.iter().any(|line| line == "X: no family 'no-such' generates it"));
     assert_eq!(ours(&none, "models, offsets", "lenet5, greedy-by-size"), "37632");
+    // A strategy that ran into the limit is no error.
+    let short = Context { limits: Limits { nodes: Some(4), ..Limits::default() }, ..Context::new(&registry) };
+    let short = pisarchyk_lee::reproduce(&none_but("lenet5"), &short).unwrap();
+    assert_eq!(row(&short, "models, objects", "lenet5").verdict(), Verdict::Own);
+    assert!(text(&short).contains("nothing within the limit"), "{}", text(&short));
 }
 
 #[test]
@@ -286,7 +296,7 @@ fn instances_are_decided_thinned_or_not() {
     assert!(scratch.path("out/minimalloc/times.svg").is_file());
 
     // One buffer fewer.
-    corpora(&scratch, "A.8.csv", &TINY.lines().take(2).map(|line| format!("{line}\n")).collect::<String>());
+    corpora(&scratch, "A.8.csv", "id,lower,upper,size\na,0,4,4\n");
     with_corpora(&scratch, &["minimalloc", "--out", "thin"], None).exits(0);
     let thin = scratch.read("thin/minimalloc/rows.csv");
     assert!(thin.contains("\"A, buffers\",,1,") && thin.contains("\"A, least peak\",,4,"), "{thin}");
@@ -368,6 +378,12 @@ fn bad_words_are_refused() {
     scratch.write("file", "");
     scratch.plimsoll(&["reproduce", "patent", "--out", "file"]).refuses(&["cannot make file"]);
     scratch.plimsoll(&["reproduce", "patent", "--seeds", "x"]).refuses(&["--seeds"]);
+    let run = scratch.plimsoll(&["reproduce", "patent", "--time-limit", "0"]).exits(3);
+    assert!(
+        run.stderr.contains("patent-descending on patent: nothing found within the limits"),
+        "{}",
+        run.stderr
+    );
     scratch.plimsoll(&["reproduce", "patent", "--time-limit", "-1"]).refuses(&["--time-limit"]);
     let run = command(&scratch.path(""))
         .env("PLIMSOLL_CORPORA", scratch.path("nowhere"))

@@ -2,7 +2,7 @@
 
 use super::command_line;
 use crate::cli::ReproduceArgs;
-use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use plimsoll::machine::Machine;
 use plimsoll::model::Setup;
@@ -76,6 +76,7 @@ fn failure(error: ReproduceError) -> Failure {
         ReproduceError::Import(_) | ReproduceError::Instance(_) | ReproduceError::Folder { .. } => {
             Failure::input(error)
         }
+        ReproduceError::Nothing { .. } => Failure { code: NOTHING_FOUND, message: error.to_string() },
         other => Failure::internal(other),
     }
 }
@@ -132,7 +133,7 @@ fn summary(done: &[(&Paper, Reproduction)]) -> String {
         if !rows.is_empty() {
             let _ = writeln!(text, "\nNot as printed, or not computed:\n\n{}", table(&rows).markdown());
         }
-        for one in found.files.iter().filter(|one| one.name.ends_with(".svg")) {
+        for one in found.files.iter().filter(|one| one.is_figure()) {
             let _ = writeln!(text, "![{}]({}/{})\n*{}*\n", one.about, paper.name, one.name, one.about);
         }
     }

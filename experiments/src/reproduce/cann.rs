@@ -107,9 +107,9 @@ fn worked_example(
 ) -> Result<(), ReproduceError> {
     let instance = &worked.instance;
     let (pools, offsets) = (&context.registry.pools, &context.registry.offsets);
-    let max_block = context.solve(pools, "max-block", "cann", instance)?;
-    let two_level = context.solve(offsets, "ge-two-level", "cann", instance)?;
-    let exact = context.solve(offsets, "exact", "cann", instance)?;
+    let max_block = context.answer(pools, "max-block", "cann", instance)?;
+    let two_level = context.answer(offsets, "ge-two-level", "cann", instance)?;
+    let exact = context.answer(offsets, "exact", "cann", instance)?;
     let value = |value: Option<Bytes>| value.unwrap_or(Bytes::ZERO);
     let rows = [
         ("no reuse", "no-sharing", instance.total_size(), "sum of the five"),
@@ -197,7 +197,7 @@ struct Peaks {
 
 fn peaks(context: &Context<'_>, network: &Network, setting: &Setting) -> Result<Peaks, ReproduceError> {
     let problem = model(network.family, &setting.params)?;
-    let exact = context.solve(&context.registry.orders, "exact", network.name, &problem)?;
+    let exact = context.answer(&context.registry.orders, "exact", network.name, &problem)?;
     let least = exact.value.unwrap_or(Bytes::ZERO);
     let shown = match exact.claim {
         Claim::Optimal => gigabytes(least),
@@ -212,14 +212,8 @@ fn peaks(context: &Context<'_>, network: &Network, setting: &Setting) -> Result<
     Ok(Peaks { bases, least, shown, operators: problem.len() })
 }
 
-/// The peak of every base order under every rule, and the least over all orders.
-fn rules(
-    context: &Context<'_>,
-    network: &Network,
-    settings: &[Setting],
-    found: &mut Reproduction,
-) -> Result<(), ReproduceError> {
-    let mut table = Table::new([
+fn columns() -> Table {
+    Table::new([
         ("graph", Align::Left),
         ("base order", Align::Left),
         ("plain", Align::Right),
@@ -229,7 +223,17 @@ fn rules(
         ("saving", Align::Right),
         ("least over all orders", Align::Right),
         ("left to save", Align::Right),
-    ]);
+    ])
+}
+
+/// The peak of every base order under every rule, and the least over all orders.
+fn rules(
+    context: &Context<'_>,
+    network: &Network,
+    settings: &[Setting],
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
+    let mut table = columns();
     let saving = |from: Bytes, to: Bytes| 100.0 - to.get() as f64 * 100.0 / from.get().max(1) as f64;
     let (mut operators, mut panels) = (0, Vec::new());
     for setting in settings {

@@ -17,6 +17,13 @@ pub struct Reproduction {
     pub files: Vec<File>,
 }
 
+impl File {
+    /// True for a picture.
+    pub fn is_figure(&self) -> bool {
+        std::path::Path::new(&self.name).extension().is_some_and(|extension| extension == "svg")
+    }
+}
+
 /// A file of a reproduction.
 #[derive(Clone, Debug)]
 pub struct File {

@@ -167,7 +167,7 @@ impl Saved {
         alignment: u64,
     ) -> Result<Self, ReproduceError> {
         let instance = intermediates(name, graph, alignment)?;
-        let greedy = context.solve(&context.registry.pools, "mini-infer", name, &instance)?;
+        let greedy = context.answer(&context.registry.pools, "mini-infer", name, &instance)?;
         let exact = match context.solve(&context.registry.pools, "pool-ilp", name, &instance) {
             // Too many tensors for the integer program, or a build without it.
             Err(ReproduceError::Missing { .. }) if left_out("pool-ilp").is_some() => None,
@@ -218,14 +218,8 @@ impl Saved {
     }
 }
 
-/// The saving on every network, with the optimum of the same problem and of the offset problem beside it.
-fn savings(
-    context: &Context<'_>,
-    inputs: &Inputs,
-    graphs: &[(String, Graph)],
-    found: &mut Reproduction,
-) -> Result<(), ReproduceError> {
-    let mut table = Table::new([
+fn columns() -> Table {
+    Table::new([
         ("network", Align::Left),
         ("tensors", Align::Right),
         ("original", Align::Right),
@@ -236,7 +230,17 @@ fn savings(
         ("over it", Align::Right),
         ("least arena", Align::Right),
         ("load", Align::Right),
-    ]);
+    ])
+}
+
+/// The saving on every network, with the optimum of the same problem and of the offset problem beside it.
+fn savings(
+    context: &Context<'_>,
+    inputs: &Inputs,
+    graphs: &[(String, Graph)],
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
+    let mut table = columns();
     let (low, high) = inputs.claimed;
     let (mut inside, mut panels) = (0, Vec::new());
     for graph in graphs {

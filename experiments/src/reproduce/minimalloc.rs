@@ -78,7 +78,9 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
         let capacity = instance.capacity().unwrap_or(inputs.capacity);
         solved.push(Solved::of(context, instance.with_capacity(None), capacity, peer.as_ref())?);
     }
-    solved.iter().for_each(|one| one.rows(&mut found));
+    for one in &solved {
+        one.rows(&mut found);
+    }
     table(&solved, peer.is_some(), &mut found);
     figures(inputs, &solved, peer.is_some(), &mut found);
     Ok(found)

@@ -104,6 +104,24 @@ impl Context<'_> {
     }
 }
 
+impl Context<'_> {
+    /// The same, where nothing is an answer but a solution.
+    ///
+    /// # Errors
+    /// As [`Self::solve`], and [`ReproduceError::Nothing`].
+    pub fn answer<P: Problem>(
+        &self,
+        entries: &[&'static Entry<P>],
+        name: &'static str,
+        label: &str,
+        input: &P::Input,
+    ) -> Result<Outcome<P::Solution>, ReproduceError> {
+        let outcome = self.solve(entries, name, label, input)?;
+        let nothing = || ReproduceError::Nothing { name, input: label.to_owned() };
+        if outcome.solution.is_some() { Ok(outcome) } else { Err(nothing()) }
+    }
+}
+
 /// The algorithm of a name.
 fn named<P: Problem>(
     entries: &[&'static Entry<P>],

@@ -82,7 +82,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError>
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::default();
     let instance = &inputs.instance;
-    let placed = context.solve(&context.registry.offsets, "patent-descending", "patent", instance)?;
+    let placed = context.answer(&context.registry.offsets, "patent-descending", "patent", instance)?;
     steps(inputs, &placed, &mut found);
     totals(context, inputs, &placed, &mut found)?;
     edge(context, instance, &mut found)?;
@@ -101,9 +101,10 @@ fn graph(context: &Context<'_>, inputs: &Inputs, found: &mut Reproduction) -> Re
         ("not in the table", Align::Left),
         ("optimum", Align::Right),
     ]);
-    for (what, graph) in
-        [("8 reads what 7 makes", &inputs.graph), ("8 reads what 6 makes, as listed", &inputs.listed)]
-    {
+    for (what, graph, is_drawn) in [
+        ("8 reads what 7 makes", &inputs.graph, true),
+        ("8 reads what 6 makes, as listed", &inputs.listed, false),
+    ] {
         let storages = graph
             .storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO)
             .map_err(|source| ReproduceError::Order { graph: "patent".to_owned(), source })?;
@@ -112,7 +113,7 @@ fn graph(context: &Context<'_>, inputs: &Inputs, found: &mut Reproduction) -> Re
         for relation in [Relation::Mutex, Relation::Schedule, Relation::Reachable] {
             let conflicts = structure.conflicts(relation);
             let instance = structure.instance(relation, Bytes::new(1)).map_err(broken)?;
-            let exact = context.solve(&context.registry.offsets, "exact", "patent", &instance)?;
+            let exact = context.answer(&context.registry.offsets, "exact", "patent", &instance)?;
             let beyond: Vec<String> = conflicts
                 .iter()
                 .filter(|&(a, b)| !printed.conflict(BufferId::at(a), BufferId::at(b)))
@@ -127,7 +128,7 @@ fn graph(context: &Context<'_>, inputs: &Inputs, found: &mut Reproduction) -> Re
             ]);
             if relation == Relation::Mutex {
                 let pairs: Vec<(usize, usize)> = conflicts.iter().collect();
-                exclusive(printed, &pairs, what, std::ptr::eq(graph, &inputs.graph), found);
+                exclusive(printed, &pairs, what, is_drawn, found);
             }
         }
     }
@@ -236,8 +237,8 @@ fn totals(
 ) -> Result<(), ReproduceError> {
     let instance = &inputs.instance;
     let value = |value: Option<Bytes>| value.unwrap_or(Bytes::ZERO);
-    let scattered = context.solve(&context.registry.scattered, "patent-scattered", "patent", instance)?;
-    let exact = context.solve(&context.registry.offsets, "exact", "patent", instance)?;
+    let scattered = context.answer(&context.registry.scattered, "patent-scattered", "patent", instance)?;
+    let exact = context.answer(&context.registry.offsets, "exact", "patent", instance)?;
     let sizes: Vec<u64> = instance.buffers().iter().map(|buffer| buffer.size().get()).collect();
     let clique = heaviest_clique(&ConflictGraph::of(instance), &sizes, CLIQUE_NODES);
     let members: Vec<&str> = clique.members.iter().map(|&id| instance.buffer(id).name()).collect();
@@ -278,7 +279,7 @@ fn figures(
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
     let instance = &inputs.instance;
-    let exact = context.solve(&context.registry.offsets, "exact", "patent", instance)?;
+    let exact = context.answer(&context.registry.offsets, "exact", "patent", instance)?;
     let layouts = [
         ("figure-5.svg", "as in figure 5: one column per operator", "patent-descending", placed),
         ("figure-5-optimum.svg", "the least there is: one column per operator", "exact", &exact),
@@ -325,8 +326,8 @@ fn edge(context: &Context<'_>, instance: &Instance, found: &mut Reproduction) ->
         ("with 6 and 8 in place of 7 and 8", Some((six, eight)), Some((seven, eight))),
     ] {
         let other = changed(instance, added, dropped);
-        let exact = context.solve(&context.registry.offsets, "exact", "patent", &other)?;
-        let placed = context.solve(&context.registry.offsets, "patent-descending", "patent", &other)?;
+        let exact = context.answer(&context.registry.offsets, "exact", "patent", &other)?;
+        let placed = context.answer(&context.registry.offsets, "patent-descending", "patent", &other)?;
         let value = |one: &Outcome<<Offsets as Problem>::Solution>| one.value.map_or(0, Bytes::get);
         found.line(format!("{what}: {} M, the optimum is {} M", value(&placed), value(&exact)));
     }

@@ -1,5 +1,5 @@
 //! Buffers of inference shared as objects and by offsets (Pisarchyk and Lee 2020, arXiv 2001.03288): every strategy on the
-//! TFLite models at hand, its lower bounds, and the proven optimum beside each.
+//! `TFLite` models at hand, its lower bounds, and the proven optimum beside each.
 //!
 //! The paper's tables are of float32 networks that are not at hand, and their numbers are not quoted here, for no public text
 //! that could be checked has them; what is quoted is from its abstract and from its authors' article of October 2020.
@@ -30,6 +30,10 @@ const OBJECTS: [(&str, &str); 6] = [
     ("min-cost-flow", "least-cost flow"),
     ("equality", "equal sizes"),
 ];
+/// Strategies of one way of sharing.
+type Strategies = &'static [(&'static str, &'static str)];
+/// That way of a model.
+type Way = fn(&Model) -> &Shared;
 /// How many of [`OBJECTS`] are the paper's own.
 const OWN: usize = 3;
 /// Bytes of a mebibyte.
@@ -96,7 +100,7 @@ impl Default for Inputs {
                 begins: "mobilenet_v2",
                 megabytes: 26.0,
                 tensors: 65,
-                without: vec!["PAD", "TRANSPOSE", "RESHAPE"],
+                without: vec!["PAD", "TRANSPOSE", "RESHAPE", "Clip", "Flatten"],
             },
         }
     }
@@ -121,7 +125,9 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     for (name, instance) in instances(inputs, context, &mut found)? {
         models.push(Model::of(context, name, instance)?);
     }
-    models.iter().for_each(|model| model.rows("models", &mut found));
+    for model in &models {
+        model.rows("models", &mut found);
+    }
     claims(inputs, &models, &mut found);
     tables(&models, &mut found);
     figures(&models, &mut found);
@@ -134,9 +140,7 @@ fn printed(found: &mut Reproduction) {
     found.section("What is printed, and where it is known from");
     found.line("the tables of the paper (MobileNet v1 and v2, DeepLab v3, Inception v3, PoseNet, BlazeFace, float32, six strategies) are not quoted: no text of them was at hand to check a number against, and none is made up");
     found.line("11 percent: abstract of the paper; 10.5 times: abstract of its later version; 26 MB in 65 tensors: Lee, Pisarchyk, Optimizing TensorFlow Lite Runtime Memory, October 2020; there a MB is 2^20 bytes, as the sum shows");
-    found.line(
-        "best before: in order (Lee et al. 2019, greedy) and a flow of least cost (the same), by objects",
-    );
+    found.line("best before, by objects: in order (Lee et al. 2019, greedy), a flow of least cost (the same), and equal sizes only; by offsets best-fit-start, in execution order into the tightest gap, stands for an arena that is filled as operators come");
 }
 
 /// Instances of all models, with their names.
@@ -207,7 +211,10 @@ fn of_article(
     let bytes = counted.iter().sum::<u64>().saturating_mul(scale);
     let row = |what: &str, unit| Row::new("article of 2020", format!("MobileNet v2, {what}"), unit);
     let how = if scale == 1 {
-        "generated in float32".to_owned()
+        format!(
+            "generated in float32; without {}, which the printed network fuses",
+            printed.without.join(", ")
+        )
     } else {
         format!("{name}: int8, so times {scale}; without {}", printed.without.join(", "))
     };
@@ -235,8 +242,8 @@ fn intermediates(name: &str, graph: &Graph) -> Result<Instance, ReproduceError> 
 /// One model by every strategy of one way of sharing.
 #[derive(Debug)]
 struct Shared {
-    /// Bytes, in the order of the strategies.
-    by: Vec<Bytes>,
+    /// Bytes, in the order of the strategies; none where the limit came first.
+    by: Vec<Option<Bytes>>,
     /// The paper's lower bound.
     bound: Bytes,
     /// The best known, the bound proved, the claim; none where no exact solver took it.
@@ -250,7 +257,7 @@ impl Shared {
     }
 
     fn best(&self, of: &[usize]) -> Bytes {
-        of.iter().map(|&at| self.by[at]).min().unwrap_or(Bytes::ZERO)
+        of.iter().filter_map(|&at| self.by[at]).min().unwrap_or(Bytes::ZERO)
     }
 
     fn optimum(&self) -> String {
@@ -279,15 +286,16 @@ fn strategy<P: Problem<Input = Instance>>(
     name: &'static str,
     instance: &Instance,
     bound: Bytes,
-) -> Result<Bytes, ReproduceError> {
+) -> Result<Option<Bytes>, ReproduceError> {
     let input = instance.name().to_owned();
     let outcome = context.solve(entries, name, &input, instance)?;
-    let value = outcome.value.ok_or(ReproduceError::Nothing { name, input })?;
-    if value < bound {
-        let what = format!("{name} on {}", instance.name());
-        return Err(ReproduceError::Below { what, value, bound });
+    match outcome.value {
+        Some(value) if value < bound => {
+            let what = format!("{name} on {input}");
+            Err(ReproduceError::Below { what, value, bound })
+        }
+        value => Ok(value),
     }
-    Ok(value)
 }
 
 impl Model {
@@ -324,14 +332,18 @@ impl Model {
         found.row(
             row("both", "naive").same(naive, format!("{} tensors, nothing shared", self.instance.len())),
         );
-        let ways: [(&str, &[(&str, &str)], &Shared, &str, &str); 2] = [
+        let ways: [(&str, Strategies, &Shared, &str, &'static str); 2] = [
             ("offsets", &OFFSETS, &self.offsets, "most bytes alive at an operator", "exact"),
             ("objects", &OBJECTS, &self.objects, "sum of the positional maxima", "pool-ilp"),
         ];
         for (how, strategies, shared, bound, solver) in ways {
             found.row(row(how, "lower bound").same(shared.bound, bound));
             for ((name, _), &bytes) in strategies.iter().zip(&shared.by) {
-                found.row(row(how, name).same(bytes, over(bytes, shared)));
+                let row = row(how, name);
+                found.row(match bytes {
+                    Some(bytes) => row.same(bytes, over(bytes, shared)),
+                    None => row.missing("nothing within the limit"),
+                });
             }
             let least = row(how, "least there is");
             found.row(match shared.least {
@@ -415,16 +427,18 @@ fn wins(how: &str, strategies: &[(&str, &str)], all: &[&Shared], found: &mut Rep
         let of = format!("of {} models", all.len());
         found.row(
             row("least of the strategies", "models")
-                .same(count(&|one| one.by[at] == one.best(&every)), of.clone()),
+                .same(count(&|one| one.by[at] == Some(one.best(&every))), of.clone()),
         );
         found.row(
-            row("meets the lower bound", "models").same(count(&|one| one.by[at] == one.bound), of.clone()),
+            row("meets the lower bound", "models")
+                .same(count(&|one| one.by[at] == Some(one.bound)), of.clone()),
         );
         let least = |one: &Shared| one.least.filter(|least| least.2 == Claim::Optimal).map(|least| least.0);
         found.row(
-            row("meets the proven least", "models").same(count(&|one| Some(one.by[at]) == least(one)), of),
+            row("meets the proven least", "models")
+                .same(count(&|one| one.by[at].is_some() && one.by[at] == least(one)), of),
         );
-        let gaps = all.iter().filter_map(|one| gap_percent(one.by[at], one.bound));
+        let gaps = all.iter().filter_map(|one| gap_percent(one.by[at]?, one.bound));
         let worst = gaps.fold(0.0, f64::max);
         found.row(
             row("above the lower bound, at worst", "%")
@@ -434,7 +448,7 @@ fn wins(how: &str, strategies: &[(&str, &str)], all: &[&Shared], found: &mut Rep
 }
 
 fn tables(models: &[Model], found: &mut Reproduction) {
-    let ways: [(&str, &[(&str, &str)], fn(&Model) -> &Shared); 2] = [
+    let ways: [(&str, Strategies, Way); 2] = [
         ("Offsets: bytes of the arena", &OFFSETS, |model| &model.offsets),
         ("Objects: sum of all objects, bytes", &OBJECTS, |model| &model.objects),
     ];
@@ -450,7 +464,9 @@ fn tables(models: &[Model], found: &mut Reproduction) {
                 model.instance.len().to_string(),
                 model.instance.total_size().to_string(),
             ];
-            cells.extend(shared.by.iter().map(ToString::to_string));
+            cells.extend(
+                shared.by.iter().map(|bytes| bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string())),
+            );
             cells.extend([shared.bound.to_string(), shared.optimum()]);
             table.row(cells);
         }
@@ -464,14 +480,14 @@ fn figures(models: &[Model], found: &mut Reproduction) {
     if let Some(largest) = models.iter().max_by_key(|model| model.instance.total_size()) {
         largest.maps(found);
     }
-    let ways: [(&str, &str, &[(&str, &str)], fn(&Model) -> &Shared); 2] = [
+    let ways: [(&str, &str, Strategies, Way); 2] = [
         ("offsets.svg", "Offsets: bytes of the arena by strategy", &OFFSETS, |model| &model.offsets),
         ("objects.svg", "Objects: sum of all objects by strategy", &OBJECTS, |model| &model.objects),
     ];
     for (file, title, strategies, of) in ways {
         let panels = models.iter().map(|model| {
             let shared = of(model);
-            let bars = shared.by.iter().map(|bytes| Some(bytes.get()));
+            let bars = shared.by.iter().map(|bytes| bytes.map(Bytes::get));
             let bars = bars.chain([shared.least.map(|(value, ..)| value.get())]).collect();
             Panel {
                 name: model.name.clone(),

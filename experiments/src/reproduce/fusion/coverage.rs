@@ -132,6 +132,31 @@ pub(super) fn vgg(
     Ok(())
 }
 
+/// `YOLOv5s` with the patterns of the paper, with what it joins to them, and within NVDLA.
+struct Yolo {
+    graph: Graph,
+    ideal: Counted,
+    joined: Counted,
+    alone: Counted,
+}
+
+impl Yolo {
+    /// Operators in groups of the joined patterns: what the printed shares are of.
+    fn all(&self) -> usize {
+        self.joined.grouped
+    }
+
+    /// Operators merged into a group before them, by the patterns of the paper and by the joined ones.
+    fn merged(&self) -> (usize, usize) {
+        (self.ideal.totals.merged(), self.joined.totals.merged())
+    }
+
+    /// Groups of a pattern.
+    fn of(counted: &Counted, pattern: &str) -> usize {
+        counted.patterns.get(pattern).copied().unwrap_or(0)
+    }
+}
+
 /// `YOLOv5s` with the patterns of the paper and with what it joins to them.
 pub(super) fn yolo(
     context: &Context<'_>,
@@ -141,66 +166,87 @@ pub(super) fn yolo(
     let graph = generated("yolov5s", params)?;
     let [ideal, joined, alone] =
         [IDEAL, JOINED, NVDLA].map(|setting| count(context, &graph, setting, "exact"));
-    let (ideal, joined, alone) = (ideal?, joined?, alone?);
-    let of = |counted: &Counted, pattern: &str| counted.patterns.get(pattern).copied().unwrap_or(0);
-    let (all, merged) = (joined.grouped, (ideal.totals.merged(), joined.totals.merged()));
-    let triples = of(&ideal, "conv-sigmoid-mul");
-    let row = |what: &str, unit| Row::new("section 2.1.2, YOLOv5s", what, unit);
-    let same = |what: &str, unit, printed: u64, ours: usize, by: &str| {
-        row(what, unit).printed(printed).same(ours, by)
-    };
+    let yolo = Yolo { ideal: ideal?, joined: joined?, alone: alone?, graph };
+    groups(&yolo, found);
+    shares(&yolo, found);
+    found.section("YOLOv5s (section 2.1.2)");
+    notes(&yolo, found);
+    let former = count(context, &generated("yolov5s", &[("release", 5)])?, IDEAL, "exact")?;
+    found.line(format!(
+        "this is the network as of release 6.0; that of 5.0 has {} groups of the kind",
+        Yolo::of(&former, "conv-sigmoid-mul")
+    ));
+    let greedy = count(context, &yolo.graph, JOINED, "greedy")?;
+    found.line(format!(
+        "greedy, longest match first, optimises {} relations; the most possible are {} ({})",
+        greedy.totals.coverage.optimised,
+        yolo.joined.totals.bound,
+        yolo.joined.totals.claim()
+    ));
+    Ok(())
+}
+
+fn of_yolo(what: &str, unit: &'static str) -> Row {
+    Row::new("section 2.1.2, YOLOv5s", what, unit)
+}
+
+/// Groups and operators, as printed and as counted.
+fn groups(yolo: &Yolo, found: &mut Reproduction) {
+    let (all, merged, joined) = (yolo.all(), yolo.merged(), &yolo.joined);
     let read_as = format!(
         "of {all} operators in these groups, as the printed shares have it; which operators are meant is not said"
     );
-    let rows = [
+    let same = |what: &str, unit, printed: u64, ours: usize, by: &str| {
+        of_yolo(what, unit).printed(printed).same(ours, by)
+    };
+    let triples = Yolo::of(&yolo.ideal, "conv-sigmoid-mul");
+    let [add, concat] = ["add", "concat"].map(|kind| Yolo::of(joined, &format!("conv-sigmoid-mul-{kind}")));
+    let left = all.saturating_sub(merged.0);
+    for row in [
         same("groups of Conv, Sigmoid, Mul", "groups", 57, triples, "patterns s3"),
-        same("of these with Add", "groups", 7, of(&joined, "conv-sigmoid-mul-add"), "patterns s3-joined"),
-        same("with Concat", "groups", 10, of(&joined, "conv-sigmoid-mul-concat"), "patterns s3-joined"),
-        row("relations before", "operators").printed(120_u64).differs(all, read_as.clone()),
-        same(
-            "relations after",
-            "operators",
-            74,
-            all.saturating_sub(merged.0),
-            "operators in these groups less those merged by s3",
-        ),
+        same("of these with Add", "groups", 7, add, "patterns s3-joined"),
+        same("with Concat", "groups", 10, concat, "patterns s3-joined"),
+        of_yolo("relations before", "operators").printed(120_u64).differs(all, read_as.clone()),
+        same("relations after", "operators", 74, left, "operators in these groups less those merged by s3"),
         same("relations optimised", "operators", 114, merged.0, "operators merged into a group before them"),
-        row("coverage", "%")
-            .printed(Amount::Decimal(60.6, 1))
-            .same(percent(merged.0, all), "merged / operators in these groups"),
-        row("coverage by eq. 3", "%")
-            .same(percent(ideal.totals.coverage.optimised, ideal.totals.coverage.relations), "whole network"),
-        row("operators before joining", "operators").printed(118_u64).differs(all, read_as),
+        of_yolo("operators before joining", "operators").printed(118_u64).differs(all, read_as),
         same("operators after joining", "operators", 57, joined.several, "groups, patterns s3-joined"),
-        row("coverage, joined", "%").printed(Amount::Decimal(69.6, 1)).differs(
-            percent(merged.1, all),
-            format!(
-                "{} / {all} is {:.2} %, which the text cuts",
-                merged.1,
-                merged.1 as f64 * 100.0 / all.max(1) as f64
-            ),
-        ),
-        row("coverage, joined, by eq. 3", "%").same(
-            percent(joined.totals.coverage.optimised, joined.totals.coverage.relations),
-            "whole network",
-        ),
-        same(
-            "coverage on NVDLA alone",
-            "%",
-            0,
-            alone.totals.coverage.optimised,
-            "within units, sigmoid not on the accelerator",
-        ),
-    ];
-    rows.into_iter().for_each(|row| found.row(row));
-    found.section("YOLOv5s (section 2.1.2)");
+    ] {
+        found.row(row);
+    }
+}
+
+/// Coverages, as printed and as counted.
+fn shares(yolo: &Yolo, found: &mut Reproduction) {
+    let (all, merged) = (yolo.all(), yolo.merged());
+    let third = |counted: &Counted| {
+        let coverage = counted.totals.coverage;
+        percent(coverage.optimised, coverage.relations)
+    };
+    let row = of_yolo("coverage", "%").printed(Amount::Decimal(60.6, 1));
+    found.row(row.same(percent(merged.0, all), "merged / operators in these groups"));
+    found.row(of_yolo("coverage by eq. 3", "%").same(third(&yolo.ideal), "whole network"));
+    let row = of_yolo("coverage, joined", "%").printed(Amount::Decimal(69.6, 1));
+    let exactly = merged.1 as f64 * 100.0 / all.max(1) as f64;
+    let told = format!("{} / {all} is {exactly:.2} %, which the text cuts", merged.1);
+    found.row(row.differs(percent(merged.1, all), told));
+    found.row(of_yolo("coverage, joined, by eq. 3", "%").same(third(&yolo.joined), "whole network"));
+    let row = of_yolo("coverage on NVDLA alone", "%").printed(0_u64);
+    let none = yolo.alone.totals.coverage.optimised;
+    found.row(row.same(none, "within units, sigmoid not on the accelerator"));
+}
+
+/// What the counts amount to.
+fn notes(yolo: &Yolo, found: &mut Reproduction) {
+    let (all, merged, joined) = (yolo.all(), yolo.merged(), &yolo.joined);
+    let triples = Yolo::of(&yolo.ideal, "conv-sigmoid-mul");
     found.line(format!(
         "the printed counts fit together if 120 and 118 are read as {all}: {triples} x 3 operators and {} that join them; {all} - {} = {}, {all} - {} = {}",
         all.saturating_sub(3 * triples),
         merged.0,
-        all - merged.0,
+        all.saturating_sub(merged.0),
         merged.1,
-        all - merged.1
+        all.saturating_sub(merged.1)
     ));
     found.line(format!(
         "as printed, 120 to 74 would be 46 fewer, {}, and 118 to 57 would be 61 fewer, {}",
@@ -209,34 +255,21 @@ pub(super) fn yolo(
     ));
     found.line(format!(
         "eq. 3 on the whole network: {}, joined {}",
-        shown(ideal.totals.coverage),
+        shown(yolo.ideal.totals.coverage),
         shown(joined.totals.coverage)
     ));
     found.line(format!(
         "{} of {} concatenations and all {} additions follow a product that nobody else reads; the others would have to store it all the same",
-        of(&joined, "conv-sigmoid-mul-concat"),
-        of_kind(&graph, "Concat"),
-        of_kind(&graph, "Add")
+        Yolo::of(joined, "conv-sigmoid-mul-concat"),
+        of_kind(&yolo.graph, "Concat"),
+        of_kind(&yolo.graph, "Add")
     ));
     found.line(format!(
         "{} operators of the network are in none of these groups and not counted by the paper; eq. 3 counts the {} relations of all {}, the one from the convolution to the product among them",
-        joined.totals.operators - all,
+        joined.totals.operators.saturating_sub(all),
         joined.totals.coverage.relations,
         joined.totals.operators
     ));
-    let former = count(context, &generated("yolov5s", &[("release", 5)])?, IDEAL, "exact")?;
-    found.line(format!(
-        "this is the network as of release 6.0; that of 5.0 has {} groups of the kind",
-        of(&former, "conv-sigmoid-mul")
-    ));
-    let greedy = count(context, &graph, JOINED, "greedy")?;
-    found.line(format!(
-        "greedy, longest match first, optimises {} relations; the most possible are {} ({})",
-        greedy.totals.coverage.optimised,
-        joined.totals.bound,
-        joined.totals.claim()
-    ));
-    Ok(())
 }
 
 /// Subgraphs before and after, as the experiments count them.
@@ -286,13 +319,8 @@ pub(super) fn subgraphs(
     networks(context, all, found)
 }
 
-/// Operators and groups of the published networks beside the subgraphs printed.
-fn networks(
-    context: &Context<'_>,
-    all: &[Subgraphs],
-    found: &mut Reproduction,
-) -> Result<(), ReproduceError> {
-    let mut own = Table::new([
+fn columns() -> Table {
+    Table::new([
         ("network", Align::Left),
         ("operators", Align::Right),
         ("runs on one unit", Align::Right),
@@ -301,7 +329,16 @@ fn networks(
         ("of several operators", Align::Right),
         ("merged", Align::Right),
         ("eq. 3", Align::Right),
-    ]);
+    ])
+}
+
+/// Operators and groups of the published networks beside the subgraphs printed.
+fn networks(
+    context: &Context<'_>,
+    all: &[Subgraphs],
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
+    let mut own = columns();
     let why =
         "how the framework cuts a network into subgraphs is not described, nor are the model files public";
     let mut panels = Vec::new();

@@ -33,16 +33,7 @@ pub(super) fn platform(
     seconds: &[Measured],
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
-    let mut table = Table::new([
-        ("network", Align::Left),
-        ("measure", Align::Left),
-        ("groups", Align::Right),
-        ("printed s", Align::Right),
-        ("speed-up", Align::Right),
-        ("estimated s", Align::Right),
-        ("speed-up", Align::Right),
-        ("off chip", Align::Right),
-    ]);
+    let mut table = columns();
     let mut notes = vec![
         "estimated: operators one after the other on the preset s3-platform, of which the paper prints clocks, units and sizes, and the \
          rest is guessed; elements of 8 bits, patterns s3-joined; inference only"
@@ -56,24 +47,8 @@ pub(super) fn platform(
             .map(|&(_, rule, placement)| estimate(context, family, rule, placement))
             .collect::<Result<_, _>>()?;
         let best = estimate(context, family, UnitRule::Any, "exact")?;
-        let base = estimates[0].inference.seconds();
         panels.push(beside(printed, &estimates, found));
-        let rows = MEASURES.iter().map(|measure| measure.0).zip(printed.inference.map(Some)).zip(&estimates);
-        let rows = rows.chain([(("both, least transfers", None), &best)]);
-        for ((measure, seconds), one) in rows {
-            let (ours, theirs) = (one.inference.seconds(), printed.inference[0]);
-            let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-            table.row([
-                printed.network.to_owned(),
-                measure.to_owned(),
-                one.groups.to_string(),
-                or_none(seconds.map(|seconds| format!("{seconds:.3}"))),
-                or_none(seconds.map(|seconds| format!("{:.2}", theirs / seconds))),
-                format!("{ours:.3}"),
-                format!("{:.2}", base / ours),
-                format!("{:.1} %", one.share * 100.0),
-            ]);
-        }
+        lines(printed, &estimates, &best, &mut table);
         let fewer = estimates[0].groups.saturating_sub(estimates[1].groups);
         let saved = printed.inference[0] - printed.inference[1];
         if fewer > 0 {
@@ -105,6 +80,39 @@ pub(super) fn platform(
         found.line(note);
     }
     Ok(())
+}
+
+fn columns() -> Table {
+    Table::new([
+        ("network", Align::Left),
+        ("measure", Align::Left),
+        ("groups", Align::Right),
+        ("printed s", Align::Right),
+        ("speed-up", Align::Right),
+        ("estimated s", Align::Right),
+        ("speed-up", Align::Right),
+        ("off chip", Align::Right),
+    ])
+}
+
+/// One network, a line per measure and one for the least transfers there are.
+fn lines(printed: &Measured, estimates: &[Estimate], best: &Estimate, table: &mut Table) {
+    let base = estimates[0].inference.seconds();
+    let rows = MEASURES.iter().map(|measure| measure.0).zip(printed.inference.map(Some)).zip(estimates);
+    for ((measure, seconds), one) in rows.chain([(("both, least transfers", None), best)]) {
+        let (ours, theirs) = (one.inference.seconds(), printed.inference[0]);
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        table.row([
+            printed.network.to_owned(),
+            measure.to_owned(),
+            one.groups.to_string(),
+            or_none(seconds.map(|seconds| format!("{seconds:.3}"))),
+            or_none(seconds.map(|seconds| format!("{:.2}", theirs / seconds))),
+            format!("{ours:.3}"),
+            format!("{:.2}", base / ours),
+            format!("{:.1} %", one.share * 100.0),
+        ]);
+    }
 }
 
 /// Rows of table 1, inference, and a panel of bars.
