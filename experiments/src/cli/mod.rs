@@ -39,7 +39,7 @@ const EXIT_CODES: &str = "Exit codes: 0 answered, 1 proved infeasible or verific
 
 /// Of `reproduce`, with where it looks.
 const REPRODUCE_CODES: &str = "Real models and instances are found through PLIMSOLL_CORPORA, a binary of MiniMalloc through PLIMSOLL_MINIMALLOC; \
-    what takes no part without them is said.\n\nExit codes: 0 every row is as expected, 1 some row is not, 2 bad input or usage, 4 internal error";
+    what takes no part without them is said.\n\nExit codes: 0 every row is as expected, 1 some row is not, 2 bad input or usage, 3 nothing found within the limits, 4 internal error";
 
 /// How low can the water line go, and who proved it? Memory planning with proofs.
 #[derive(Debug, Parser)]

@@ -76,7 +76,7 @@ fn failure(error: ReproduceError) -> Failure {
         ReproduceError::Import(_) | ReproduceError::Instance(_) | ReproduceError::Folder { .. } => {
             Failure::input(error)
         }
-        ReproduceError::Nothing { .. } => Failure { code: NOTHING_FOUND, message: error.to_string() },
+        limited if limited.is_limit() => Failure { code: NOTHING_FOUND, message: limited.to_string() },
         other => Failure::internal(other),
     }
 }

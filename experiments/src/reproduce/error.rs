@@ -150,3 +150,16 @@ pub enum ReproduceError {
         error: std::io::Error,
     },
 }
+
+impl ReproduceError {
+    /// True where a limit came before the first answer: more time may help.
+    pub fn is_limit(&self) -> bool {
+        use crate::branches::BranchError;
+        use crate::graphs::GraphRunError;
+        match self {
+            Self::Nothing { .. } | Self::Graph(GraphRunError::Nothing { .. }) => true,
+            Self::Branches { source, .. } => matches!(**source, BranchError::Nothing { .. }),
+            _ => false,
+        }
+    }
+}

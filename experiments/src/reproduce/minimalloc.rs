@@ -15,6 +15,9 @@ use plimsoll_datasets::{Worked, minimalloc_five};
 use plimsoll_model::csv::{ReadOptions, read_instance_file};
 use plimsoll_model::{Bytes, Claim, Instance, Layout, Offsets, Problem, Silent, load};
 
+/// What is said of a peer's layout that the checker took.
+const FITS: &str = "fits";
+
 /// What is decided, and what is printed.
 #[derive(Clone, Debug)]
 pub struct Inputs {
@@ -237,7 +240,7 @@ fn ask(context: &Context<'_>, peer: &External, instance: &Instance, capacity: By
         _ if attempt.timed_out => "was ended at the limit".to_owned(),
         Err(why) => format!("left nothing to check: {why}"),
         Ok(layout) => match Offsets::check(instance, layout).first() {
-            None => "fits".to_owned(),
+            None => FITS.to_owned(),
             Some(fault) => format!("left a layout that the checker refused: {fault}"),
         },
     };
@@ -308,21 +311,22 @@ fn figures(inputs: &Inputs, solved: &[Solved], has_peer: bool, found: &mut Repro
     if solved.is_empty() {
         return;
     }
+    let starred = |name: &str, is_done: bool| if is_done { name.to_owned() } else { format!("{name} *") };
     let millis = |seconds: f64| Some((seconds * 1e3).ceil() as u64);
     let panels = solved.iter().map(|one| {
         let mut groups = vec![
-            ("decide".to_owned(), vec![millis(one.decided.1)]),
-            ("minimise".to_owned(), vec![millis(one.least.3)]),
+            (starred("decide", one.decided.0 != Claim::Unknown), vec![millis(one.decided.1)]),
+            (starred("minimise", one.least.2 == Claim::Optimal), vec![millis(one.least.3)]),
         ];
         if let Some(peer) = &one.peer {
-            groups.push(("MiniMalloc".to_owned(), vec![millis(peer.seconds)]));
+            groups.push((starred("MiniMalloc", peer.answer == FITS), vec![millis(peer.seconds)]));
         }
         Panel { name: one.instance.name().to_owned(), groups, mark: None }
     });
     let chart = Bars {
         title: "Time on A to K".to_owned(),
         caption: format!(
-            "milliseconds, rounded up; ours decides at the capacity, and minimises{}; every panel on its own scale",
+            "milliseconds, rounded up; ours decides at the capacity, and minimises{}; * without an answer or proof within the limit; panels have their own scales",
             if has_peer { "; MiniMalloc decides, whole process" } else { "" }
         ),
         series: vec!["wall clock".to_owned()],
