@@ -91,9 +91,9 @@ pub enum ReproduceError {
         /// Why.
         source: Box<plimsoll_model::overlap::OverlapError>,
     },
-    /// A machine cannot be read.
+    /// A machine, or patterns, cannot be read.
     #[error(transparent)]
-    Machine(#[from] plimsoll_model::overlap::MachineError),
+    Description(#[from] plimsoll_model::DescriptionError),
     /// A graph could not be fused.
     #[error("{graph}: {source}")]
     Fuse {
@@ -102,9 +102,6 @@ pub enum ReproduceError {
         /// Why.
         source: Box<crate::fusion::FuseError>,
     },
-    /// Patterns cannot be read.
-    #[error(transparent)]
-    Patterns(#[from] plimsoll_model::fusion::PatternError),
     /// Processing units cannot be read.
     #[error(transparent)]
     Units(#[from] plimsoll_model::fusion::UnitsError),

@@ -46,7 +46,7 @@ pub use check::{FusionViolation, check_fusion};
 pub use contract::contracted;
 pub use groups::{Coverage, Fusion, FusionError, relations, siblings};
 pub use kinds::{Class, KindSet, class};
-pub use patterns::{MAX_STEPS, PATTERN_PRESETS, Pattern, PatternError, Patterns, Step};
+pub use patterns::{MAX_STEPS, PATTERN_PRESETS, Pattern, Patterns, Step};
 pub use problem::{Fused, FusionProblem, MAX_MATCHES, Match, TooManyMatches, UnitRule};
 pub use solver::{Fuser, FuserEntry, FusionOutcome};
 pub use units::{UNIT_PRESETS, Unit, Units, UnitsError};

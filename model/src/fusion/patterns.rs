@@ -14,7 +14,7 @@
 //! outside. An operator that owns regions matches nothing.
 
 use super::kinds::KindSet;
-use crate::presets::{Missing, preset_or_file};
+use crate::description::{DescriptionError, preset_or_file};
 use std::collections::BTreeMap;
 
 /// Patterns that are always there, by name.
@@ -50,64 +50,28 @@ pub struct Pattern {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Patterns(Vec<Pattern>);
 
-/// Why patterns cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum PatternError {
-    /// The file cannot be read.
-    #[error("{file}: cannot read: {source}")]
-    Io {
-        /// Which.
-        file: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Something in it is wrong.
-    #[error("{file}, line {line}: {reason}: `{text}`")]
-    Line {
-        /// Which file.
-        file: String,
-        /// Which line, from 1.
-        line: usize,
-        /// What is wrong.
-        reason: String,
-        /// What stands there.
-        text: String,
-    },
-    /// Neither a preset nor a file.
-    #[error("no patterns '{name}': neither a file nor one of {known}")]
-    Unknown {
-        /// The name given.
-        name: String,
-        /// Presets there are.
-        known: String,
-    },
-}
-
 impl Patterns {
     /// The preset of a name, or else the patterns in the file of that name.
     ///
     /// # Errors
-    /// See [`PatternError`].
-    pub fn find(name: &str) -> Result<Self, PatternError> {
-        let text = preset_or_file(name, &PATTERN_PRESETS).map_err(|missing| match missing {
-            Missing::Unknown { known } => PatternError::Unknown { name: name.to_owned(), known },
-            Missing::Io(source) => PatternError::Io { file: name.to_owned(), source },
-        })?;
+    /// See [`DescriptionError`].
+    pub fn find(name: &str) -> Result<Self, DescriptionError> {
+        let text = preset_or_file("patterns", name, &PATTERN_PRESETS)?;
         Self::parse(name, &text)
     }
 
     /// The patterns of a text; `file` is what messages call it.
     ///
     /// # Errors
-    /// [`PatternError::Line`] with the first line that is none.
-    pub fn parse(file: &str, text: &str) -> Result<Self, PatternError> {
+    /// [`DescriptionError::Line`] with the first line that is none.
+    pub fn parse(file: &str, text: &str) -> Result<Self, DescriptionError> {
         let mut reader = Reader::default();
         for (at, line) in text.lines().enumerate() {
             let bare = line.split('#').next().unwrap_or_default().trim();
             if bare.is_empty() {
                 continue;
             }
-            reader.line(bare).map_err(|reason| PatternError::Line {
+            reader.line(bare).map_err(|reason| DescriptionError::Line {
                 file: file.to_owned(),
                 line: at + 1,
                 reason,
@@ -116,7 +80,7 @@ impl Patterns {
         }
         if reader.patterns.is_empty() {
             let (reason, text) = ("no pattern in it".to_owned(), String::new());
-            return Err(PatternError::Line { file: file.to_owned(), line: 1, reason, text });
+            return Err(DescriptionError::Line { file: file.to_owned(), line: 1, reason, text });
         }
         Ok(Self(reader.patterns))
     }

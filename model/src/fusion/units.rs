@@ -11,8 +11,8 @@
 //! ```
 
 use super::kinds::KindSet;
+use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::graph::Graph;
-use crate::presets::{Missing, preset_or_file};
 use crate::units::{OperatorId, RegionId, UnitId};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -65,34 +65,9 @@ pub enum UnitsError {
         /// The units there are.
         units: Vec<String>,
     },
-    /// The file cannot be read.
-    #[error("{file}: cannot read: {source}")]
-    Io {
-        /// Which.
-        file: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Something in it is wrong.
-    #[error("{file}, line {line}: {reason}: `{text}`")]
-    Line {
-        /// Which file.
-        file: String,
-        /// Which line, from 1.
-        line: usize,
-        /// What is wrong.
-        reason: String,
-        /// What stands there.
-        text: String,
-    },
-    /// Neither a preset nor a file.
-    #[error("no processing units '{name}': neither a file nor one of {known}")]
-    Unknown {
-        /// The name given.
-        name: String,
-        /// Presets there are.
-        known: String,
-    },
+    /// A list that cannot be read.
+    #[error(transparent)]
+    Description(#[from] DescriptionError),
 }
 
 #[derive(Deserialize)]
@@ -158,10 +133,7 @@ impl Units {
     /// # Errors
     /// See [`UnitsError`].
     pub fn find(name: &str) -> Result<Self, UnitsError> {
-        let text = preset_or_file(name, &UNIT_PRESETS).map_err(|missing| match missing {
-            Missing::Unknown { known } => UnitsError::Unknown { name: name.to_owned(), known },
-            Missing::Io(source) => UnitsError::Io { file: name.to_owned(), source },
-        })?;
+        let text = preset_or_file("processing units", name, &UNIT_PRESETS)?;
         Self::parse(name, &text)
     }
 
@@ -170,21 +142,17 @@ impl Units {
     /// # Errors
     /// [`UnitsError`], with the line where there is one.
     pub fn parse(file: &str, text: &str) -> Result<Self, UnitsError> {
-        let fault = |at: usize, reason: String| {
-            let line = text.bytes().take(at).filter(|&byte| byte == b'\n').count();
-            let shown = text.lines().nth(line).unwrap_or_default().trim().to_owned();
-            UnitsError::Line { file: file.to_owned(), line: line + 1, reason, text: shown }
-        };
+        let source = Source { file, text };
         let raw: RawUnits = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            fault(at, error.message().to_owned())
+            source.line(at, error.message())
         })?;
         let mut units: Vec<Unit> = Vec::new();
         for unit in raw.unit {
             let at = unit.name.span().start;
             let name = unit.name.into_inner();
             if name.is_empty() || units.iter().any(|other| other.name == name) {
-                return Err(fault(at, "names of units must be there and differ".to_owned()));
+                return Err(source.line(at, "names of units must be there and differ").into());
             }
             units.push(Unit { kinds: KindSet::of(unit.kinds.iter().map(String::as_str)), name });
         }

@@ -33,11 +33,10 @@
 //! numbers, so that times computed from them are exact integers.
 
 use super::time::Time;
+use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::graph::{Graph, Operator};
-use crate::presets::{Missing, preset_or_file};
 use crate::units::{Bytes, OperatorId};
 use serde::Deserialize;
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -94,39 +93,6 @@ pub struct Machine {
     pub times: BTreeMap<String, Time>,
 }
 
-/// Why a machine cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum MachineError {
-    /// The file cannot be read.
-    #[error("{file}: cannot read: {source}")]
-    Io {
-        /// Which.
-        file: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Something in it is wrong.
-    #[error("{file}, line {line}: {reason}: `{text}`")]
-    Line {
-        /// Which file.
-        file: String,
-        /// Which line, from 1.
-        line: usize,
-        /// What is wrong.
-        reason: String,
-        /// What stands there.
-        text: String,
-    },
-    /// Neither a preset nor a file.
-    #[error("no machine '{name}': neither a file nor one of {known}")]
-    Unknown {
-        /// The name given.
-        name: String,
-        /// Presets there are.
-        known: String,
-    },
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawMachine {
@@ -181,27 +147,15 @@ struct RawRates {
     bytes_per_second: Option<Spanned<f64>>,
 }
 
-/// Where things are in the text, for messages.
-pub(crate) struct Source<'a> {
-    pub file: &'a str,
-    pub text: &'a str,
-}
-
 impl Source<'_> {
-    pub fn line(&self, at: usize, reason: impl Into<String>) -> MachineError {
-        let line = self.text.bytes().take(at).filter(|&byte| byte == b'\n').count();
-        let text = self.text.lines().nth(line).unwrap_or_default().trim().to_owned();
-        MachineError::Line { file: self.file.to_owned(), line: line + 1, reason: reason.into(), text }
-    }
-
-    pub fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, MachineError> {
+    pub fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, DescriptionError> {
         match *value.get_ref() {
             0 => Err(self.line(value.span().start, format!("{what} must be positive"))),
             value => Ok(value),
         }
     }
 
-    pub fn rate(&self, value: &Spanned<f64>) -> Result<u64, MachineError> {
+    pub fn rate(&self, value: &Spanned<f64>) -> Result<u64, DescriptionError> {
         let rate = *value.get_ref();
         if (1.0..=1e18).contains(&rate) {
             Ok(rate.round() as u64)
@@ -210,7 +164,7 @@ impl Source<'_> {
         }
     }
 
-    pub fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, MachineError> {
+    pub fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, DescriptionError> {
         let Some(value) = value else { return Ok(Time::ZERO) };
         let time = Time::from_seconds(*value.get_ref()).filter(|_| *value.get_ref() <= 1e6);
         time.ok_or_else(|| self.line(value.span().start, "seconds must be from 0 to 1e6"))
@@ -221,16 +175,16 @@ impl Machine {
     /// The preset of a name, or else the machine described in the file of that name.
     ///
     /// # Errors
-    /// See [`MachineError`].
-    pub fn find(name: &str) -> Result<Self, MachineError> {
-        Self::parse(name, &described(name, &PRESETS)?)
+    /// See [`DescriptionError`].
+    pub fn find(name: &str) -> Result<Self, DescriptionError> {
+        Self::parse(name, &preset_or_file("machine", name, &PRESETS)?)
     }
 
     /// The machine a text describes; `file` is what messages call it, and its folder is where `times` is looked for.
     ///
     /// # Errors
-    /// [`MachineError`] with the line of whatever is wrong.
-    pub fn parse(file: &str, text: &str) -> Result<Self, MachineError> {
+    /// [`DescriptionError`] with the line of whatever is wrong.
+    pub fn parse(file: &str, text: &str) -> Result<Self, DescriptionError> {
         let source = Source { file, text };
         let raw: RawMachine = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -348,14 +302,6 @@ impl Machine {
     }
 }
 
-/// The text of the preset of a name, or else of the file of that name.
-pub(crate) fn described<'a>(name: &str, presets: &[(&str, &'a str)]) -> Result<Cow<'a, str>, MachineError> {
-    preset_or_file(name, presets).map_err(|missing| match missing {
-        Missing::Unknown { known } => MachineError::Unknown { name: name.to_owned(), known },
-        Missing::Io(source) => MachineError::Io { file: name.to_owned(), source },
-    })
-}
-
 /// A basic string of TOML.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
@@ -375,11 +321,11 @@ fn quoted(text: &str) -> String {
 /// Reads measured times: a CSV file with the columns `operator` and `seconds`, one row per name.
 ///
 /// # Errors
-/// [`MachineError`] with the line of whatever is wrong.
-pub fn read_times(path: &Path) -> Result<BTreeMap<String, Time>, MachineError> {
+/// [`DescriptionError`] with the line of whatever is wrong.
+pub fn read_times(path: &Path) -> Result<BTreeMap<String, Time>, DescriptionError> {
     let file = path.display().to_string();
-    let text =
-        std::fs::read_to_string(path).map_err(|source| MachineError::Io { file: file.clone(), source })?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| DescriptionError::Io { file: file.clone(), source })?;
     let source = Source { file: &file, text: &text };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let broken = |error: &csv::Error| {

@@ -32,7 +32,7 @@ mod timeline;
 pub use bound::{TimeBound, TimeWitness, compute_bound, memory_bound, time_bound, transfer_bound};
 pub use check::{TimelineViolation, check_timeline};
 pub use instructions::{Instruction, ReplayError, replay, write_instructions, write_program};
-pub use machine::{Machine, MachineError, PRESETS, Rates, read_times};
+pub use machine::{Machine, PRESETS, Rates, read_times};
 pub use problem::{Dma, TimedOperator, TimelineError, TimelineProblem, sliced};
 pub use program::{
     Activations, Course, OverlapError, OverlapOptions, OverlapProgram, OverlapSegment, Piece, RegionOrder,

@@ -30,10 +30,10 @@
 //!
 //! Unknown members are refused. Every error names file, line and value.
 
+use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::fusion::{KindSet, Unit, Units, UnitsError};
 use crate::graph::{Graph, Operator};
-use crate::overlap::machine::{Source, described};
-use crate::overlap::{MachineError, Time};
+use crate::overlap::Time;
 use crate::units::{Bytes, OperatorId, UnitId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -195,14 +195,14 @@ struct RawTier {
 /// The most a capacity or an alignment may say: sums of a few of them fit 63 bits.
 const MOST_BYTES: u64 = 1 << 60;
 
-fn bounded(source: &Source<'_>, value: &Spanned<u64>, what: &str) -> Result<Bytes, MachineError> {
+fn bounded(source: &Source<'_>, value: &Spanned<u64>, what: &str) -> Result<Bytes, DescriptionError> {
     match source.positive(value, what)? {
         bytes if bytes <= MOST_BYTES => Ok(Bytes::new(bytes)),
         _ => Err(source.line(value.span().start, format!("{what} must be at most 2^60"))),
     }
 }
 
-fn rates(source: &Source<'_>, raw: &RawUnit) -> Result<UnitRates, MachineError> {
+fn rates(source: &Source<'_>, raw: &RawUnit) -> Result<UnitRates, DescriptionError> {
     let rate = |value: &Option<Spanned<f64>>| value.as_ref().map(|value| source.rate(value)).transpose();
     let elements = raw.elements.as_ref().map(|elements| source.positive(elements, "elements"));
     Ok(UnitRates {
@@ -216,7 +216,7 @@ fn rates(source: &Source<'_>, raw: &RawUnit) -> Result<UnitRates, MachineError> 
     })
 }
 
-fn tier(source: &Source<'_>, raw: &RawTier, units: &Units) -> Result<Tier, MachineError> {
+fn tier(source: &Source<'_>, raw: &RawTier, units: &Units) -> Result<Tier, DescriptionError> {
     let at = raw.name.span().start;
     let reached = match &raw.units {
         None if raw.kind == TierKind::Buffer => {
@@ -261,16 +261,16 @@ impl TierMachine {
     /// The preset of a name, or else the machine described in the file of that name.
     ///
     /// # Errors
-    /// See [`MachineError`].
-    pub fn find(name: &str) -> Result<Self, MachineError> {
-        Self::parse(name, &described(name, &TIER_PRESETS)?)
+    /// See [`DescriptionError`].
+    pub fn find(name: &str) -> Result<Self, DescriptionError> {
+        Self::parse(name, &preset_or_file("machine", name, &TIER_PRESETS)?)
     }
 
     /// The machine a text describes; `file` is what messages call it.
     ///
     /// # Errors
-    /// [`MachineError`] with the line of whatever is wrong.
-    pub fn parse(file: &str, text: &str) -> Result<Self, MachineError> {
+    /// [`DescriptionError`] with the line of whatever is wrong.
+    pub fn parse(file: &str, text: &str) -> Result<Self, DescriptionError> {
         let source = Source { file, text };
         let raw: RawMachine = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);

@@ -1,0 +1,72 @@
+//! Descriptions of machines, units and patterns: texts that are built in, or else lie in files.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Why a description cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DescriptionError {
+    /// The file cannot be read.
+    #[error("{file}: cannot read: {source}")]
+    Io {
+        /// Which.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Something in it is wrong.
+    #[error("{file}, line {line}: {reason}: `{text}`")]
+    Line {
+        /// Which file.
+        file: String,
+        /// Which line, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+        /// What stands there.
+        text: String,
+    },
+    /// Neither a preset nor a file.
+    #[error("no {what} '{name}': neither a file nor one of {known}")]
+    Unknown {
+        /// What was looked for.
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// Presets there are.
+        known: String,
+    },
+}
+
+/// A text and what messages call it.
+pub(crate) struct Source<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
+}
+
+impl Source<'_> {
+    /// What is wrong on the line of a byte.
+    pub fn line(&self, at: usize, reason: impl Into<String>) -> DescriptionError {
+        let line = self.text.bytes().take(at).filter(|&byte| byte == b'\n').count();
+        let text = self.text.lines().nth(line).unwrap_or_default().trim().to_owned();
+        DescriptionError::Line { file: self.file.to_owned(), line: line + 1, reason: reason.into(), text }
+    }
+}
+
+/// The text of a preset, or else that of the file of this name. What looks like no file is taken for a preset that is not there.
+pub(crate) fn preset_or_file<'a>(
+    what: &'static str,
+    name: &str,
+    presets: &[(&str, &'a str)],
+) -> Result<Cow<'a, str>, DescriptionError> {
+    if let Some((_, text)) = presets.iter().find(|(preset, _)| *preset == name) {
+        return Ok(Cow::Borrowed(text));
+    }
+    let path = Path::new(name);
+    if !path.exists() && path.extension().is_none() {
+        let known: Vec<&str> = presets.iter().map(|(preset, _)| *preset).collect();
+        return Err(DescriptionError::Unknown { what, name: name.to_owned(), known: known.join(", ") });
+    }
+    let unread = |source| DescriptionError::Io { file: name.to_owned(), source };
+    std::fs::read_to_string(path).map(Cow::Owned).map_err(unread)
+}
