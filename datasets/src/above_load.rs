@@ -20,6 +20,7 @@
 //! ```
 
 use crate::error::{GenerateError, at_least};
+use crate::rows::Row;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Lifespan};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
@@ -86,11 +87,16 @@ pub struct AboveLoad {
 pub fn hard_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, GenerateError> {
     params.validate()?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut lives = Lives::first(params, &mut rng);
-    while lives.left() > 0 {
-        lives.turn(&mut rng);
-    }
+    let lives = hard_lives(params, &mut rng);
     finished(lives, params, format!("above-load-{}-{seed}", params.buffers), &mut rng)
+}
+
+fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
+    let mut lives = Lives::first(params, rng);
+    while lives.left() > 0 {
+        lives.turn(rng);
+    }
+    lives
 }
 
 /// The same as [`hard_above_load`], but the contradiction comes late: every turn of population but the last is drawn
@@ -108,14 +114,19 @@ pub fn hard_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, 
 pub fn late_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, GenerateError> {
     params.validate()?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut lives = Lives::first(params, &mut rng);
+    let lives = late_lives(params, &mut rng);
+    finished(lives, params, format!("above-load-late-{}-{seed}", params.buffers), &mut rng)
+}
+
+fn late_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
+    let mut lives = Lives::first(params, rng);
     let mut orders = next_orders(&lives.made, 0, &BTreeSet::new());
     while lives.left() > 0 {
         let mut drawn = lives.clone();
         let mut after = None;
         for _ in 0..DRAWS {
             drawn = lives.clone();
-            drawn.turn(&mut rng);
+            drawn.turn(rng);
             let step = drawn.step - 1;
             after = orders.as_ref().and_then(|orders| next_orders(&drawn.made, step, orders));
             let last = drawn.left() == 0;
@@ -125,7 +136,7 @@ pub fn late_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, 
         }
         (lives, orders) = (drawn, after);
     }
-    finished(lives, params, format!("above-load-late-{}-{seed}", params.buffers), &mut rng)
+    lives
 }
 
 /// Draws per turn of [`late_above_load`].
@@ -137,9 +148,7 @@ fn finished(
     name: String,
     rng: &mut Xoshiro256PlusPlus,
 ) -> Result<AboveLoad, GenerateError> {
-    let mut made = lives.end();
-    let proved = is_above_load(&made);
-    made.shuffle(rng);
+    let (made, proved) = ended(lives, rng);
     let buffers = made.into_iter().enumerate().map(|(i, (size, life))| {
         let lifespan = Lifespan::from_intervals([life]).expect("a life holds a step");
         Buffer::new(format!("b{i}"), size * params.unit, lifespan)
@@ -147,6 +156,32 @@ fn finished(
     let instance = InstanceBuilder::new(name).buffers(buffers).build()?;
     let lower_bound = Bytes::new(params.bytes + if proved { params.unit } else { 0 });
     Ok(AboveLoad { instance, lower_bound, proved })
+}
+
+/// Sizes in units and lives in random order, and whether no layout at the load is proved to exist.
+fn ended(lives: Lives, rng: &mut Xoshiro256PlusPlus) -> (Vec<(u64, Interval)>, bool) {
+    let mut made = lives.end();
+    let proved = is_above_load(&made);
+    made.shuffle(rng);
+    (made, proved)
+}
+
+/// The rows of [`hard_above_load`], or of [`late_above_load`], and whether no layout at the load is proved to exist.
+pub(crate) fn above_load_rows(
+    params: AboveLoadParams,
+    late: bool,
+    seed: u64,
+) -> Result<(impl Iterator<Item = Row>, bool), GenerateError> {
+    params.validate()?;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let lives = if late { late_lives(params, &mut rng) } else { hard_lives(params, &mut rng) };
+    let (made, proved) = ended(lives, &mut rng);
+    let row = move |(size, life): (u64, Interval)| Row {
+        lower: life.lower.get(),
+        upper: life.upper.get(),
+        size: size * params.unit,
+    };
+    Ok((made.into_iter().map(row), proved))
 }
 
 /// Size in units and life of every buffer so far, in order of birth; lives that go on have no end yet.
@@ -217,8 +252,11 @@ fn is_above_load(made: &[(u64, Interval)]) -> bool {
     }
 }
 
-/// Steps to follow orders from, those with the fewest alive first.
+/// Steps to follow orders from, those with the fewest alive first. O(n^2), so none where there are thousands.
 fn starts_of_stretches(made: &[(u64, Interval)]) -> Vec<u64> {
+    if made.len() > 4096 {
+        return Vec::new();
+    }
     let alive = |step: u64| made.iter().filter(|(_, life)| life.contains(step.into())).count();
     let mut steps: Vec<u64> = made.iter().map(|(_, life)| life.lower.get()).collect();
     steps.dedup();

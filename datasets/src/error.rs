@@ -78,6 +78,9 @@ pub enum GenerateError {
         /// Buffers that fit.
         room: u128,
     },
+    /// Sizes that add up to more than addresses can tell apart.
+    #[error("the sizes add up to more than 2^63 - 1 bytes: choose fewer or smaller buffers")]
+    TooManyBytes,
     /// What was generated is no instance: its sizes leave the address space.
     #[error(transparent)]
     Instance(#[from] InstanceError),

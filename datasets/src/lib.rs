@@ -10,15 +10,17 @@ mod corpora;
 mod derive;
 pub mod dsa;
 mod error;
+mod families;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod graphs;
 mod import;
-mod large;
 mod manifest;
 mod onnx;
 mod packing;
+mod params;
 mod random;
+mod rows;
 mod small;
 mod suite;
 mod tflite;
@@ -28,12 +30,14 @@ pub use above_load::{AboveLoad, AboveLoadParams, DRAWS, ORDERS, hard_above_load,
 pub use corpora::{CORPORA_VARIABLE, CorporaError, InstanceFile, corpora, corpora_from_environment};
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;
+pub use families::{FAMILIES, Family};
 pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, import_file, read_bytes};
-pub use large::{FAMILIES, Family};
-pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST};
+pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST, Origin};
 pub use onnx::read_onnx;
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
+pub use params::FamilyParam;
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
+pub use rows::{Generated, Row, Written};
 pub use small::{SmallParams, small_instance};
 pub use suite::{
     Known, SuiteEntry, ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed,

@@ -121,18 +121,27 @@ pub fn perfect_packing(params: PackingParams, seed: u64) -> Result<Packing, Gene
 
 /// Steps to the right, units of bytes upwards.
 #[derive(Clone, Copy, Debug)]
-struct Rectangle {
-    x: u64,
-    y: u64,
-    w: u64,
-    h: u64,
+pub(crate) struct Rectangle {
+    pub x: u64,
+    pub y: u64,
+    pub w: u64,
+    pub h: u64,
+}
+
+/// The pieces of the rectangle, heights in units, in random order. O(n).
+pub(crate) fn pieces(
+    params: PackingParams,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Result<Vec<Rectangle>, GenerateError> {
+    params.validate()?;
+    let mut cutter = Cutter { params, rng };
+    let mut pieces = cutter.cut_up();
+    pieces.shuffle(rng);
+    Ok(pieces)
 }
 
 fn pack(params: PackingParams, seed: u64, family: &str) -> Result<Packing, GenerateError> {
-    params.validate()?;
-    let mut cutter = Cutter { params, rng: Xoshiro256PlusPlus::seed_from_u64(seed) };
-    let mut pieces = cutter.cut_up();
-    pieces.shuffle(&mut cutter.rng);
+    let pieces = pieces(params, &mut Xoshiro256PlusPlus::seed_from_u64(seed))?;
     let mut builder = InstanceBuilder::new(format!("{family}-{}-{seed}", params.buffers));
     let mut offsets = Vec::with_capacity(pieces.len());
     for (i, piece) in pieces.iter().enumerate() {
@@ -144,12 +153,12 @@ fn pack(params: PackingParams, seed: u64, family: &str) -> Result<Packing, Gener
     Ok(Packing { instance, layout: Layout::new(offsets), optimum: Bytes::new(params.bytes) })
 }
 
-struct Cutter {
+struct Cutter<'a> {
     params: PackingParams,
-    rng: Xoshiro256PlusPlus,
+    rng: &'a mut Xoshiro256PlusPlus,
 }
 
-impl Cutter {
+impl Cutter<'_> {
     fn cut_up(&mut self) -> Vec<Rectangle> {
         let mut pieces = Vec::with_capacity(self.params.buffers as usize);
         let mut waiting = vec![(self.params.whole(), self.params.buffers)];

@@ -4,7 +4,8 @@
 //! apart from the instance's own validation.
 
 use crate::error::{GenerateError, at_least, share};
-use plimsoll_model::{Buffer, Instance, InstanceBuilder, Interval, Lifespan};
+use crate::rows::Row;
+use plimsoll_model::{Instance, InstanceBuilder, Interval};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -95,8 +96,8 @@ impl IntervalParams {
         at_least("unit", self.unit, 1)?;
         match self.sizes {
             SizeLaw::Uniform { min, max } | SizeLaw::LogUniform { min, max } => {
-                at_least("min", min, 1)?;
-                ordered(("min", min), ("max", max))?;
+                at_least("min_size", min, 1)?;
+                ordered(("min_size", min), ("max_size", max))?;
             }
             SizeLaw::PowersOfTwo { min_exponent, max_exponent } => {
                 ordered(
@@ -131,25 +132,29 @@ fn ordered(low: (&'static str, u64), high: (&'static str, u64)) -> Result<(), Ge
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range, and where the sizes add up to more than 2^63 - 1 bytes.
-///
-/// # Panics
-/// Never: every life holds a step.
 pub fn random_intervals(params: IntervalParams, seed: u64) -> Result<Instance, GenerateError> {
+    let name = format!("random-{}-{seed}", params.buffers);
+    let buffers = interval_rows(params, seed)?.enumerate().map(|(at, row)| row.buffer(at));
+    Ok(InstanceBuilder::new(name).buffers(buffers).build()?)
+}
+
+/// The same row by row; lifespans are drawn before the first, 16 bytes each.
+pub(crate) fn interval_rows(
+    params: IntervalParams,
+    seed: u64,
+) -> Result<impl Iterator<Item = Row>, GenerateError> {
     params.validate()?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let lives = match params.lives {
         LifeLaw::Stack { disorder } => stack_lives(params.buffers, disorder, &mut rng),
         law => (0..params.buffers).map(|_| independent_life(law, &mut rng)).collect(),
     };
-    let buffers = lives.into_iter().enumerate().map(|(i, life)| {
+    Ok(lives.into_iter().map(move |life| {
         let size = size(params.sizes, &mut rng);
         // A size that cannot be rounded up is refused with the sum of all sizes.
         let size = size.checked_next_multiple_of(params.unit).unwrap_or(u64::MAX);
-        let lifespan = Lifespan::from_intervals([life]).expect("a life holds a step");
-        Buffer::new(format!("b{i}"), size, lifespan)
-    });
-    let name = format!("random-{}-{seed}", params.buffers);
-    Ok(InstanceBuilder::new(name).buffers(buffers).build()?)
+        Row { lower: life.lower.get(), upper: life.upper.get(), size }
+    }))
 }
 
 fn size(law: SizeLaw, rng: &mut Xoshiro256PlusPlus) -> u64 {

@@ -2,9 +2,8 @@
 
 use plimsoll_datasets::GenerateError;
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
-use plimsoll_model::graph::{Graph, LivenessOptions, Role, write_graph};
+use plimsoll_model::graph::{Graph, LivenessOptions, Role};
 use plimsoll_model::{Bytes, OperatorId};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashSet};
 
 fn params(list: &[(&str, u64)]) -> BTreeMap<String, u64> {
@@ -15,20 +14,13 @@ fn make(family: &str, seed: u64, list: &[(&str, u64)]) -> Graph {
     GraphFamily::named(family).unwrap().generate(seed, &params(list)).unwrap()
 }
 
-fn hash(graph: &Graph) -> String {
-    let mut text = Vec::new();
-    write_graph(graph, &mut text).unwrap();
-    let digest = Sha256::digest(&text);
-    format!("{:08x}", u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]))
-}
-
 #[test]
 fn families_keep_their_promises() {
     let mut names = HashSet::new();
     for family in GRAPH_FAMILIES {
         assert!(names.insert(family.name) && !family.about.is_empty());
         let graph = family.generate(3, &BTreeMap::new()).unwrap();
-        assert_eq!(graph.name(), format!("{}-3", family.name));
+        assert_eq!((graph.name(), family.version), (format!("{}-3", family.name).as_str(), 1));
         assert_eq!(graph, family.generate(3, &BTreeMap::new()).unwrap());
         let made = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
         // The file is in a topological order.
@@ -39,8 +31,11 @@ fn families_keep_their_promises() {
         for (at, tensor) in graph.tensors().iter().enumerate() {
             let id = plimsoll_model::TensorId::at(at);
             let read = !graph.consumers(id).is_empty();
-            // Regions hand on what they are given; loops return what nobody reads, mixtures make it.
-            let handed = graph.regions().iter().any(|region| region.inputs.contains(&id));
+            // Regions hand on what they are given and return what they make; loops return what nobody reads, mixtures make it.
+            let handed = graph
+                .regions()
+                .iter()
+                .any(|region| region.inputs.contains(&id) || region.outputs.contains(&id));
             let idle = handed || ["loops", "control-mix"].contains(&family.name);
             assert!(read || idle || tensor.role == Role::Output, "{}: {}", family.name, tensor.name);
         }
@@ -52,41 +47,6 @@ fn families_keep_their_promises() {
             assert!(matches!(extreme, Err(GenerateError::TooBig { .. })), "{} {}", family.name, param.name);
         }
     }
-}
-
-/// First digits of the SHA-256 of what is written, for seed 1 and default parameters.
-#[test]
-fn families_make_the_same_bytes_everywhere() {
-    let made: Vec<(&str, String)> = GRAPH_FAMILIES
-        .iter()
-        .map(|family| (family.name, hash(&family.generate(1, &BTreeMap::new()).unwrap())))
-        .collect();
-    let expected = [
-        ("chain", "1c3678c4"),
-        ("in-tree", "c7ef86a1"),
-        ("layered", "f10bad9a"),
-        ("hourglass", "105c8eb4"),
-        ("inception", "7b19b0fa"),
-        ("lenet5", "143c42b6"),
-        ("vgg16", "af78fda5"),
-        ("resnet18", "cf3c927a"),
-        ("yolov5s", "113b601f"),
-        ("yolox-nano", "536891f5"),
-        ("randwire-ws", "7e6d03f9"),
-        ("randwire-er", "3aedde8d"),
-        ("randwire-ba", "0bbe341f"),
-        ("darts", "da35ce60"),
-        ("nasnet-a", "a62e31e5"),
-        ("llama-13b", "012ccddb"),
-        ("baichuan-13b", "94e2b815"),
-        ("nested-if", "15a9e72c"),
-        ("unbalanced-if", "281cfb71"),
-        ("shared-if", "a050da0f"),
-        ("loops", "7b70e430"),
-        ("control-mix", "d4600494"),
-    ];
-    let made: Vec<(&str, &str)> = made.iter().map(|(name, hash)| (*name, hash.as_str())).collect();
-    assert_eq!(made, expected);
 }
 
 fn parameters(graph: &Graph, bytes_each: u64) -> u64 {

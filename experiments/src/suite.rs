@@ -7,6 +7,7 @@ use plimsoll_datasets::{
 };
 use plimsoll_model::Instance;
 use plimsoll_model::csv::{CsvError, Endpoints, ReadOptions, read_instance_file};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The variable that names the folder of external corpora.
@@ -70,7 +71,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "large",
-        about: "every generated family with 10 000, 100 000 and 1 000 000 buffers (a gigabyte; offsets only)",
+        about: "eight generated families with 10 000, 100 000 and 1 000 000 buffers (a gigabyte; offsets only)",
         origin: Origin::Embedded(large_suite),
     },
     Suite {
@@ -130,20 +131,6 @@ pub enum CaseError {
     /// A document in the structured schema that is none.
     #[error(transparent)]
     Dsa(#[from] DsaError),
-    /// A pool whose instance asks for more than the document.
-    #[error(
-        "{file}: pool '{pool}': the buffers colocated with '{buffer}' are merged, and proofs hold for the merged problem \
-         only; 'plimsoll convert' makes that an instance of its own",
-        file = .file.display()
-    )]
-    SafeOnly {
-        /// The document.
-        file: PathBuf,
-        /// The pool.
-        pool: String,
-        /// The first of the merged buffers.
-        buffer: String,
-    },
 }
 
 /// The folder of external corpora, where the variable is set and not empty.
@@ -177,7 +164,7 @@ fn suite_names() -> String {
     SUITES.iter().map(|suite| suite.name).collect::<Vec<_>>().join(", ")
 }
 
-/// The cases of a suite given by name, file, folder, or pattern (`*` and `?` in the last part of a path).
+/// The cases of a suite given by name, file, folder, or pattern, as for [`path_cases`].
 ///
 /// # Errors
 /// [`SuiteError`] where there is nothing of that name; a file that cannot be read is a case with an error.
@@ -196,27 +183,85 @@ pub fn cases(suite: &str, endpoints: Option<Endpoints>) -> Result<Vec<Case>, Sui
             }
         };
     }
-    let path = Path::new(suite);
+    path_cases(Path::new(suite), endpoints)
+}
+
+/// The cases of a file, a folder, or a pattern: `*` and `?` in any part of a path. Where folders vary, the suite of a case is
+/// the pattern in its own folder.
+///
+/// # Errors
+/// [`SuiteError`] where there is nothing; a file that cannot be read is a case with an error.
+pub fn path_cases(path: &Path, endpoints: Option<Endpoints>) -> Result<Vec<Case>, SuiteError> {
+    let suite = path.display().to_string();
     if path.is_dir() {
-        return files(suite, list_folder(path, "csv")?, endpoints);
+        return files(&suite, list_folder(path, "csv")?, endpoints);
     }
     if path.exists() {
-        return files(suite, vec![path.to_owned()], endpoints);
+        return files(&suite, vec![path.to_owned()], endpoints);
     }
-    let pattern = path.file_name().and_then(|name| name.to_str()).filter(|name| name.contains(['*', '?']));
-    let Some(pattern) = pattern else {
-        return Err(SuiteError::Unknown(suite.to_owned()));
+    if !is_pattern(path) {
+        return Err(SuiteError::Unknown(suite));
+    }
+    let pattern = path.file_name().map(PathBuf::from).unwrap_or_default();
+    // Of a folder with other files, a pattern that names no kind takes those with instances.
+    let kind = pattern.extension().filter(|kind| !is_pattern(Path::new(kind)));
+    let wanted = kind.map_or_else(|| "csv".into(), |kind| kind.to_string_lossy());
+    let found = glob(path).map_err(|(folder, error)| SuiteError::Folder { folder, error })?;
+    let fits = |path: &PathBuf| {
+        let own = path.extension();
+        path.is_file() && own.is_some_and(|own| own.to_string_lossy().eq_ignore_ascii_case(&wanted))
     };
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let fits = |file: &PathBuf| {
-        let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
-        name.is_some_and(|name| matches(pattern.as_bytes(), name.as_bytes()))
-    };
-    let extension = if is_json(Path::new(pattern)) { "json" } else { "csv" };
-    files(suite, list_folder(folder, extension)?.into_iter().filter(fits).collect(), endpoints)
+    let mut by_folder: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    for path in found.into_iter().filter(fits) {
+        by_folder.entry(path.parent().unwrap_or(Path::new("")).to_owned()).or_default().push(path);
+    }
+    if by_folder.is_empty() {
+        return Err(SuiteError::Empty(suite));
+    }
+    let mut all = Vec::new();
+    for (folder, paths) in by_folder {
+        all.extend(files(&folder.join(&pattern).display().to_string(), paths, endpoints)?);
+    }
+    Ok(all)
+}
+
+/// True where a part of a path is a pattern.
+pub(crate) fn is_pattern(path: &Path) -> bool {
+    !path.exists() && path.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?".contains(byte))
+}
+
+/// Everything that a pattern fits, sorted. The error names the folder that cannot be read.
+pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, std::io::Error)> {
+    let mut found = vec![PathBuf::new()];
+    let mut varied = false;
+    for part in path.components() {
+        let wanted = part.as_os_str().as_encoded_bytes();
+        if !wanted.iter().any(|byte| b"*?".contains(byte)) {
+            for path in &mut found {
+                path.push(part);
+            }
+            continue;
+        }
+        let mut next = Vec::new();
+        for folder in found {
+            // Of what a pattern fitted, only folders hold more.
+            if varied && !folder.is_dir() {
+                continue;
+            }
+            let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder.as_path() };
+            let wrong = |error| (place.to_owned(), error);
+            for entry in std::fs::read_dir(place).map_err(wrong)? {
+                let name = entry.map_err(wrong)?.file_name();
+                if matches(wanted, name.as_encoded_bytes()) {
+                    next.push(folder.join(name));
+                }
+            }
+        }
+        (found, varied) = (next, true);
+    }
+    found.retain(|path| path.exists());
+    found.sort();
+    Ok(found)
 }
 
 fn made(suite: &str, make: fn() -> Vec<SuiteEntry>) -> Vec<Case> {
@@ -282,15 +327,10 @@ fn pools(suite: &str, path: &Path) -> Vec<Case> {
     };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let named = split.pools.into_iter().zip(document.pool_names(&stem));
-    let case = |(pool, name): (plimsoll_datasets::dsa::PoolInstance, String)| {
-        let instance = match pool.safe_only.into_iter().next() {
-            Some(buffer) => {
-                let pool = document.pools()[pool.pool].name.clone();
-                Err(CaseError::SafeOnly { file: path.to_owned(), pool, buffer })
-            }
-            None => Ok(pool.instance.with_name(name.as_str())),
-        };
-        Case { suite: suite(), name, instance }
+    let case = |(pool, name): (plimsoll_datasets::dsa::PoolInstance, String)| Case {
+        suite: suite(),
+        name: name.clone(),
+        instance: Ok(pool.instance.with_name(name)),
     };
     named.map(case).collect()
 }

@@ -308,7 +308,7 @@ fn families_of_graphs_are_generated() {
     for (words, part) in [
         (&["generate", "chain", "--param", "m=3"][..], "has no parameter 'm'"),
         (&["generate", "chain", "--buffers", "3"], "'chain' makes graphs, which take --param n, kib"),
-        (&["generate", "uniform", "--param", "n=3"], "'uniform' makes instances"),
+        (&["generate", "uniform", "--param", "n=3"], "uniform has no parameter 'n', only buffers"),
     ] {
         let run = scratch.plimsoll(words).exits(2);
         assert!(run.stderr.contains(part), "{words:?}: {}", run.stderr);

@@ -115,6 +115,82 @@ fn copies_of_corpora_are_compared_with_the_list() {
 }
 
 #[test]
+fn generated_folders_are_compared_with_their_manifests() {
+    let scratch = Scratch::new();
+    for (family, name) in [("perturbed", "perturbed-1000-1.csv"), ("unet", "unet-1.json")] {
+        scratch.plimsoll(&["generate", family, "--count", "2", "-o", family]).exits(0);
+        let run = scratch.plimsoll(&["datasets", "verify", family]).exits(0);
+        assert_eq!(run.stdout, "2 files as listed, 0 that differ\n");
+        let file = format!("{family}/{name}");
+        let text = scratch.read(&file);
+        scratch.write(&file, text.replacen('1', "2", 1));
+        scratch.write(&format!("{family}/other.{}", &name[name.len() - 3..]), "");
+        let run = scratch.plimsoll(&["datasets", "verify", family]).exits(1);
+        assert!(run.stdout.contains(&format!("changed  {file}, SHA-256 ")), "{}", run.stdout);
+        std::fs::remove_file(scratch.path(&file)).unwrap();
+        let run = scratch.plimsoll(&["datasets", "verify", family]).exits(1);
+        assert!(run.stdout.contains(&format!("missing  {file}\n")), "{}", run.stdout);
+    }
+    let refuses = |text: &str, part: &str| {
+        std::fs::create_dir_all(scratch.path("odd")).unwrap();
+        scratch.write("odd/manifest.json", text);
+        scratch.plimsoll(&["datasets", "verify", "odd"]).refuses(&["odd/manifest.json: ", part]);
+    };
+    refuses("{", "EOF");
+    refuses("{}", "missing field `format`");
+    let with =
+        |files: &str| format!("{{\"format\":\"plimsoll-manifest\",\"version\":1,\"files\":[{files}]}}");
+    refuses(&with("{\"file\":\"../x\",\"sha256\":\"\"}"), "'../x' is no name of a file in this folder");
+    refuses(
+        &with("{\"file\":\"a\",\"sha256\":\"\"},{\"file\":\"a\",\"sha256\":\"\"}"),
+        "'a' is listed twice",
+    );
+    refuses(&with("").replace("\"version\":1", "\"version\":9"), "version 9, is none that is known here");
+}
+
+#[test]
+fn manifests_say_what_is_known() {
+    let scratch = Scratch::new();
+    let manifest = |words: &[&str]| -> serde_json::Value {
+        scratch.plimsoll(&[&["generate"], words, &["--count", "1", "--out", "set"]].concat()).exits(0);
+        serde_json::from_str(&scratch.read("set/manifest.json")).unwrap()
+    };
+    let bound =
+        manifest(&["perturbed", "--param", "share=100", "--param", "sizes=50", "--param", "lives=30"]);
+    assert_eq!((bound["family_version"].as_u64(), &bound["parameters"]["share"]), (Some(1), &100.into()));
+    assert_eq!(bound["files"][0]["at_most"], 1 << 20);
+    assert!(bound["files"][0]["optimum"].is_null());
+    let full = manifest(&["minimalloc-like", "--param", "law=1", "--buffers", "90"]);
+    let file = &full["files"][0];
+    assert_eq!(file["file"], "minimalloc-like-law-1-90-0.1048576.csv");
+    assert_eq!((&file["optimum"], &file["capacity"]), (&(1 << 20).into(), &(1 << 20).into()));
+    let above = manifest(&["above-load", "--seed", "1"]);
+    let file = &above["files"][0];
+    assert_eq!((&file["load"], &file["at_least"]), (&(1 << 18).into(), &((1 << 18) + 1024).into()));
+    let graph = manifest(&["mobilenet-v2"]);
+    assert_eq!(graph["files"][0]["weights"].as_u64(), Some(4 * (3_504_872 - 17_056)));
+    let case = manifest(&["perturbed", "--param", "buffers=12"]);
+    assert_eq!(case["parameters"]["buffers"], 12);
+    let twice = ["generate", "uniform", "--buffers", "3", "--param", "buffers=3"];
+    scratch.plimsoll(&twice).refuses(&["--buffers and --param buffers"]);
+    scratch
+        .plimsoll(&["generate", "uniform", "--param", "unit=0"])
+        .refuses(&["unit is 0, but must be at least 1"]);
+    scratch.plimsoll(&["generate", "unet", "--param", "depth=11"]).refuses(&["depth is 11"]);
+}
+
+#[test]
+fn parameters_are_explained() {
+    let scratch = Scratch::new();
+    let run = scratch.plimsoll(&["list", "moe"]).exits(0);
+    assert!(run.stdout.starts_with("moe: the same with experts as regions"), "{}", run.stdout);
+    assert!(run.stdout.contains("chosen            2  experts that a token chooses\n"), "{}", run.stdout);
+    let json = scratch.plimsoll(&["list", "perturbed", "--json"]).exits(0).json();
+    assert_eq!((&json["params"][0]["name"], &json["version"]), (&"buffers".into(), &1.into()));
+    scratch.plimsoll(&["list", "colour"]).refuses(&["unknown family 'colour'"]);
+}
+
+#[test]
 fn corpora_are_listed() {
     let scratch = Scratch::new();
     let run = scratch.plimsoll(&["datasets"]).exits(0);

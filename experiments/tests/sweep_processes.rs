@@ -325,9 +325,13 @@ fn what_sbatch_refuses_is_said() {
     let words = ["sweep", "s.toml", "--out", "o", "--slurm"];
     fake("echo 'invalid partition' >&2; exit 1");
     with_path(&scratch, &words).refuses(&["sbatch: ", "array.sh: exit status: 1: invalid partition"]);
+    fake("echo 'sbatch: error: Batch job submission failed: Invalid job array specification' >&2; exit 1");
+    with_path(&scratch, &words).refuses(&["Invalid job array specification (fewer tasks: --array below"]);
     fake("echo Submitted batch job 7");
     with_path(&scratch, &words).refuses(&["it answers 'Submitted batch job 7', no number of a job"]);
-    for bad in ["--array=1-9", "-p x -a 3", "--dependency=x"] {
+    let quoted: Vec<&str> = words.iter().map(|word| if *word == "o" { "o\"p" } else { word }).collect();
+    with_path(&scratch, &quoted).refuses(&["o\"p: a script cannot name a path"]);
+    for bad in ["--array=1-9", "-p x -a 3", "--dependency=x", "-a3", "-o/log", "--arr=9", "-p x --dep=7"] {
         with_path(&scratch, &[&words[..], &["--slurm-options", bad]].concat())
             .refuses(&["is set by this command"]);
     }

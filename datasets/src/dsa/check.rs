@@ -1,7 +1,7 @@
 //! Whether allocations answer a document, from its own rules: no instance, no merging.
 
 use super::{Allocation, Document};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 impl Document {
     /// Everything wrong with an answer, one line each; empty where it is valid. Colocated buffers take the bytes of the
@@ -66,7 +66,12 @@ impl Document {
         wrong: &mut Vec<String>,
     ) {
         let count = self.buffers.len();
-        let named = |pairs: &[(usize, usize)], a, b| pairs.contains(&(a, b)) || pairs.contains(&(b, a));
+        let both_ways = |pairs: &[(usize, usize)]| -> HashSet<(usize, usize)> {
+            pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect()
+        };
+        let (separations, exclusions) = (both_ways(&self.separations), both_ways(&self.exclusions));
+        let pinned_alone: HashSet<usize> =
+            self.pins.iter().filter(|pin| pin.exclusive).map(|pin| pin.buffer).collect();
         // Classes by spreading numbers until nothing changes: slow, and plainly right.
         let mut class: Vec<usize> = (0..count).collect();
         loop {
@@ -92,18 +97,18 @@ impl Document {
                 wrong.push(format!("{a} and {b} are colocated, but lie apart"));
             }
         }
-        let alone = |at: usize| self.pins.iter().any(|pin| pin.exclusive && pin.buffer == at);
+        let alone = |at: usize| pinned_alone.contains(&at);
         for (i, &(a, x)) in placed.iter().enumerate() {
             for &(b, y) in &placed[i + 1..] {
                 let apart = x.pool != y.pool
                     || x.offset.get().saturating_add(extents[a]) <= y.offset.get()
                     || y.offset.get().saturating_add(extents[b]) <= x.offset.get();
-                let separated = named(&self.separations, a, b);
+                let separated = separations.contains(&(a, b));
                 if apart || (class[a] == class[b] && !separated) {
                     continue;
                 }
                 let both = self.buffers[a].lifespan.intersects(&self.buffers[b].lifespan)
-                    && !named(&self.exclusions, a, b);
+                    && !exclusions.contains(&(a, b));
                 if separated || both || alone(a) || alone(b) {
                     let (a, b) = (self.buffers[a].label(), self.buffers[b].label());
                     wrong.push(format!("{a} and {b} conflict, but share addresses"));

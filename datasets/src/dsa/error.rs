@@ -73,13 +73,21 @@ pub enum DsaErrorKind {
         /// The id.
         id: u32,
     },
-    /// An interval or range without a single step or byte.
+    /// A range of addresses without a single byte.
     #[error("[{lower}, {upper}) is empty: the end must exceed the begin")]
     EmptyRange {
         /// Begin.
         lower: u64,
         /// End.
         upper: u64,
+    },
+    /// A live interval without a single step.
+    #[error("[{lower}, {upper}) is empty: the end must exceed the begin")]
+    EmptyLife {
+        /// First step.
+        lower: i64,
+        /// First step after.
+        upper: i64,
     },
     /// A buffer that is never alive.
     #[error("no live interval")]

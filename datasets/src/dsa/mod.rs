@@ -12,21 +12,17 @@
 //! | `problem.constraints.pinned_allocations[]` | `buffer`, `pool`, `offset`, `exclusive_for_all_time` (default false) |
 //! | `problem.objective` | ordered metrics; here every pool's peak is made least, which makes `total_peak` and `max_peak` least |
 //!
-//! Numbers are whole and not negative; unknown members are refused, so that no constraint is silently ignored. What is
+//! Numbers are whole, and but for steps not negative; where steps are, all are counted from the first. Unknown members are refused, so that no constraint is silently ignored. What is
 //! read and has no meaning for peaks (`metadata`, `pypto_structure`, `reasons`) is passed over, what has one that no offset
 //! problem knows (costs of reuse, banks, other metrics) is named in the [notes](Document::notes).
 //!
 //! [`Document::split`] makes one [`Instance`](plimsoll_model::Instance) per pool. Reserved ranges become fixed buffers
 //! that are alive all the time, pins fixed offsets.
 //!
-//! *Colocated* buffers become one, alive when any of them is, as large as the largest. Where the schema's own checker
-//! gives all of them the extent of the largest, that is the same problem. Read as plain text, "same pool and offset" asks
-//! less: a smaller one leaves the rest free while the largest is not alive. Then the merged problem is the same only
-//! where sizes are equal, or the largest alone is alive whenever any of them is and no pair changes who conflicts;
-//! otherwise it is *safe*: its layouts are valid for the original, its proofs of optimality and infeasibility are
-//! not. [`PoolInstance::safe_only`] names such buffers.
+//! *Colocated* buffers become one, alive when any of them is, as large as the largest: the schema has them as one allocation
+//! of that extent, which everything asked of one of them is asked of, so that this is the same problem.
 //!
-//! Source: tonibohnlein/dsa-solver, `docs/structured_problem_schema_v1.md`.
+//! Source: tonibohnlein/dsa-solver, `docs/structured_problem_schema_v1.md`, `src/dsa/model/model.h` (colocations).
 
 mod check;
 mod error;
@@ -62,6 +58,7 @@ pub struct Document {
     exclusions: Vec<(usize, usize)>,
     pins: Vec<Pin>,
     notes: Vec<String>,
+    fingerprint: String,
     exported: bool,
 }
 
@@ -126,6 +123,11 @@ impl Document {
     /// What the file calls the problem.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The hash by which dsa-solver knows what an answer is for.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
     }
 
     /// All pools.

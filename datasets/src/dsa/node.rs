@@ -106,10 +106,9 @@ impl<'a> Node<'a> {
         if bytes == 0 { Err(self.expected("a whole number of bytes from 1 on")) } else { Ok(bytes) }
     }
 
-    /// A step from 0 on.
-    pub(super) fn step(&self) -> Result<u64, DsaError> {
-        let step = self.value.as_u64().filter(|&step| i64::try_from(step).is_ok());
-        step.ok_or_else(|| self.expected("a step, a whole number from 0 to 2^63 - 1"))
+    /// A step, which may be negative.
+    pub(super) fn step(&self) -> Result<i64, DsaError> {
+        self.value.as_i64().ok_or_else(|| self.expected("a step, a whole number from -2^63 to 2^63 - 1"))
     }
 
     /// An id of 32 bits.

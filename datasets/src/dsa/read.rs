@@ -24,7 +24,12 @@ pub fn read_dsa_file(path: &Path) -> Result<Document, DsaError> {
 pub fn read_dsa(origin: &Path, data: &[u8]) -> Result<Document, DsaError> {
     let value: Value =
         serde_json::from_slice(data).map_err(|source| DsaError::Json { file: origin.to_owned(), source })?;
-    let root = Node::root(origin, &value);
+    let document = document(origin, &value)?;
+    Ok(Document { fingerprint: fingerprint(value), ..document })
+}
+
+fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
+    let root = Node::root(origin, value);
     let version = root.member("schema_version")?;
     if version.written() != SCHEMA_VERSION.to_string() {
         return Err(version.error(DsaErrorKind::Version(version.written())));
@@ -38,7 +43,7 @@ pub fn read_dsa(origin: &Path, data: &[u8]) -> Result<Document, DsaError> {
     let mut ids = Ids::default();
     let mut notes = Vec::new();
     let pools = pools(&problem, &mut ids, &mut notes)?;
-    let mut buffers = buffers(&problem, &mut ids)?;
+    let mut buffers = buffers(&problem, &mut ids, &mut notes)?;
     let exported = extras(&root, &ids, &mut buffers)?;
     let pair = |name, own| pairs(&constraints, name, own, &ids);
     let mut document = Document {
@@ -52,11 +57,36 @@ pub fn read_dsa(origin: &Path, data: &[u8]) -> Result<Document, DsaError> {
         pools,
         buffers,
         notes: Vec::new(),
+        fingerprint: String::new(),
         exported,
     };
     costs(&problem, &mut notes)?;
     document.notes = notes;
     Ok(document)
+}
+
+/// The hash by which dsa-solver knows the problem that an answer is for: FNV-1a, 64 bits, of the document as that project
+/// writes it, which is with sorted members, an indent of two, and nothing that is empty by default.
+///
+/// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
+fn fingerprint(mut value: Value) -> String {
+    if let Some(root) = value.as_object_mut() {
+        root.entry("metadata").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        if root.get("relaxed_features").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+            root.remove("relaxed_features");
+        }
+    }
+    let separations = value.pointer_mut("/problem/constraints/separations").and_then(Value::as_array_mut);
+    for separation in separations.into_iter().flatten().filter_map(Value::as_object_mut) {
+        if separation.get("reasons").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+            separation.remove("reasons");
+        }
+    }
+    let text = format!("{value:#}\n");
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{hash:016x}")
 }
 
 /// Positions by id.
@@ -132,9 +162,14 @@ pub(super) fn union(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     joined
 }
 
-fn buffers(problem: &Node, ids: &mut Ids) -> Result<Vec<Demand>, DsaError> {
+fn buffers(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec<Demand>, DsaError> {
     let mut buffers = Vec::new();
-    for node in problem.list("buffers")? {
+    let nodes = problem.list("buffers")?;
+    let first = first_step(&nodes)?;
+    if first < 0 {
+        notes.push(format!("steps are counted from {first}, the first of the file"));
+    }
+    for node in nodes {
         node.only(&["id", "name", "size", "alignment", "live_intervals", "allowed_pools"])?;
         let id = new_id(&node, "buffer", &mut ids.buffers)?;
         let mut pools = Vec::new();
@@ -153,7 +188,7 @@ fn buffers(problem: &Node, ids: &mut Ids) -> Result<Vec<Demand>, DsaError> {
             name: node.member("name")?.text()?.to_owned(),
             size: Bytes::new(node.member("size")?.positive()?),
             alignment: Bytes::new(node.member("alignment")?.positive()?),
-            lifespan: lifespan(&node.member("live_intervals")?)?,
+            lifespan: lifespan(&node.member("live_intervals")?, first)?,
             pools,
             hint: None,
         });
@@ -161,16 +196,27 @@ fn buffers(problem: &Node, ids: &mut Ids) -> Result<Vec<Demand>, DsaError> {
     Ok(buffers)
 }
 
-/// The union of the intervals, which may overlap.
-fn lifespan(node: &Node) -> Result<Lifespan, DsaError> {
+/// The first step of all buffers, or 0 where that is earlier.
+fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
+    let mut first = 0;
+    for buffer in buffers {
+        for interval in buffer.list("live_intervals")? {
+            first = first.min(interval.member("lower")?.step()?);
+        }
+    }
+    Ok(first)
+}
+
+/// The union of the intervals, which may overlap, with steps counted from `first`, which none lies before.
+fn lifespan(node: &Node, first: i64) -> Result<Lifespan, DsaError> {
     let mut parts = Vec::new();
     for interval in node.entries()? {
         interval.only(&["lower", "upper"])?;
         let (lower, upper) = (interval.member("lower")?.step()?, interval.member("upper")?.step()?);
         if upper <= lower {
-            return Err(interval.error(DsaErrorKind::EmptyRange { lower, upper }));
+            return Err(interval.error(DsaErrorKind::EmptyLife { lower, upper }));
         }
-        parts.push((lower, upper));
+        parts.push((lower.abs_diff(first), upper.abs_diff(first)));
     }
     let parts = union(parts).into_iter().map(|(lower, upper)| Interval::new(lower, upper));
     Lifespan::from_intervals(parts).map_err(|_| node.error(DsaErrorKind::NeverAlive))
@@ -223,6 +269,7 @@ fn pairs(
 
 fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Result<Vec<Pin>, DsaError> {
     let mut pins: Vec<Pin> = Vec::new();
+    let mut of: HashMap<usize, Pin> = HashMap::new();
     for node in constraints.list("pinned_allocations")? {
         node.only(&["buffer", "pool", "offset", "exclusive_for_all_time"])?;
         let exclusive = node.optional("exclusive_for_all_time")?.map(|node| node.flag()).transpose()?;
@@ -236,8 +283,8 @@ fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Re
             return Err(node.error(kind));
         }
         let place = |pin: &Pin| format!("offset {} of pool {}", pin.offset, pools[pin.pool].label());
-        if let Some(other) = pins.iter().find(|other| other.buffer == pin.buffer) {
-            return Err(node.error(DsaErrorKind::PinnedTwice(place(other), place(&pin))));
+        if let Some(other) = of.insert(pin.buffer, pin) {
+            return Err(node.error(DsaErrorKind::PinnedTwice(place(&other), place(&pin))));
         }
         pins.push(pin);
     }

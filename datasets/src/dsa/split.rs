@@ -24,8 +24,6 @@ pub struct PoolInstance {
     pub instance: Instance,
     /// By position in the instance: the positions in the document of the buffers it stands for; none for a reserved range.
     pub members: Vec<Vec<usize>>,
-    /// Names of colocated buffers whose merging may ask more than the file does: proofs hold for the merged problem only.
-    pub safe_only: Vec<String>,
 }
 
 /// Colocated buffers, as one.
@@ -56,22 +54,22 @@ impl Document {
         let mut pools = Vec::with_capacity(by_pool.len());
         for (pool, own) in by_pool.iter().enumerate() {
             let own: Vec<&Group> = own.iter().map(|&at| &groups[at]).collect();
-            let mut made = self.pool(pool, &own)?;
+            let mut builder = self.pool(pool, &own)?;
             let of_pool = |pairs: &BTreeSet<(usize, usize)>| {
                 let inside = pairs.iter().filter(|pair| groups[pair.0].pool == pool);
                 inside.map(|pair| (ranks[pair.0], ranks[pair.1])).collect::<Vec<_>>()
             };
             for (a, b) in of_pool(&pairs.separations) {
-                made.builder = made.builder.separate(a, b);
+                builder = builder.separate(a, b);
             }
             for (a, b) in of_pool(&pairs.exclusions) {
-                made.builder = made.builder.exclude(a, b);
+                builder = builder.exclude(a, b);
             }
             let at = || format!("pool {}", self.pools[pool].label());
-            let instance = made.builder.build().map_err(|error| self.item(at(), error.into()))?;
+            let instance = builder.build().map_err(|error| self.item(at(), error.into()))?;
             let mut members: Vec<Vec<usize>> = own.iter().map(|group| group.members.clone()).collect();
             members.resize(instance.len(), Vec::new());
-            pools.push(PoolInstance { pool, instance, members, safe_only: made.safe_only });
+            pools.push(PoolInstance { pool, instance, members });
         }
         Ok(Split { pools, notes })
     }
@@ -214,13 +212,12 @@ impl Document {
     }
 
     /// Everything of a pool but pairs.
-    fn pool(&self, pool: usize, groups: &[&Group]) -> Result<Made, DsaError> {
+    fn pool(&self, pool: usize, groups: &[&Group]) -> Result<InstanceBuilder, DsaError> {
         let Pool { name, capacity, reserved, .. } = &self.pools[pool];
         let always =
             always(groups.iter().flat_map(|group| group.members.iter().map(|&at| &self.buffers[at])));
         let mut used = HashSet::new();
         let mut builder = InstanceBuilder::new(name.as_str()).capacity(*capacity);
-        let mut safe_only = Vec::new();
         for group in groups {
             let first = &self.buffers[group.members[0]];
             let wrong = |kind| self.item(first.label(), kind);
@@ -232,9 +229,6 @@ impl Document {
             let exclusive = group.pin.is_some_and(|pin| pin.exclusive);
             let lifespan = if exclusive { always.clone() } else { united(members()) };
             let name = unique(&first.name, &format!("buffer-{}", first.id), first.id, &mut used);
-            if !self.is_exact(group) {
-                safe_only.push(name.clone());
-            }
             let mut buffer = Buffer::new(name, size, lifespan).aligned(alignment);
             if let Some(pin) = group.pin {
                 if pin.offset.get() % alignment != 0 {
@@ -253,22 +247,7 @@ impl Document {
             let size = end.get() - begin.get();
             builder = builder.buffer(Buffer::new(name, size, always.clone()).fixed_at(begin));
         }
-        Ok(Made { builder, safe_only })
-    }
-
-    /// True where one buffer of the largest size asks for no more than its members do with sizes of their own.
-    fn is_exact(&self, group: &Group) -> bool {
-        let members = || group.members.iter().map(|&at| &self.buffers[at]);
-        let size = members().map(|b| b.size).max().unwrap_or_default();
-        if members().all(|b| b.size == size) {
-            return true;
-        }
-        let named = |pairs: &[(usize, usize)], at: usize| pairs.iter().any(|&(a, b)| a == at || b == at);
-        let smaller = |at: &&usize| self.buffers[**at].size < size;
-        united(members().filter(|b| b.size == size)) == united(members())
-            && !group.members.iter().any(|&at| named(&self.exclusions, at))
-            && !group.members.iter().filter(smaller).any(|&at| named(&self.separations, at))
-            && !self.pins.iter().any(|pin| pin.exclusive && group.members.contains(&pin.buffer))
+        Ok(builder)
     }
 }
 
@@ -276,11 +255,6 @@ impl Document {
 struct GroupPairs {
     separations: BTreeSet<(usize, usize)>,
     exclusions: BTreeSet<(usize, usize)>,
-}
-
-struct Made {
-    builder: InstanceBuilder,
-    safe_only: Vec<String>,
 }
 
 /// The one that stands for all colocated with `at`; shortens the way for the next.

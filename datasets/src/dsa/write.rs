@@ -40,8 +40,9 @@ impl Document {
     }
 }
 
-/// Writes an answer: `schema_version`, `profile` and `instance` as in the document, and `allocations`, each with the ids of
-/// `buffer` and `pool` and the `offset` in bytes.
+/// Writes an answer as dsa-solver's solution schema has it: `schema_version`, `profile` and `instance` as in the document, the
+/// `problem_fingerprint`, by which that project refuses answers to another document, `metadata`, and `placements`, each with
+/// the ids of `buffer` and `pool` and the `offset` in bytes.
 ///
 /// # Errors
 /// What the writer reports.
@@ -55,7 +56,9 @@ pub fn write_allocations(
         "schema_version": SCHEMA_VERSION,
         "profile": document.profile,
         "instance": document.name,
-        "allocations": allocations.iter().map(row).collect::<Vec<_>>(),
+        "problem_fingerprint": document.fingerprint,
+        "metadata": { "solver": "plimsoll" },
+        "placements": allocations.iter().map(row).collect::<Vec<_>>(),
     });
     serde_json::to_writer_pretty(&mut *output, &value)?;
     writeln!(output)
@@ -63,7 +66,8 @@ pub fn write_allocations(
 
 /// Writes instances as one document called `name`, a pool each, in their order. `origin` names it in messages.
 ///
-/// Ids of pools and buffers are positions, counted through. Fixed offsets become pins. Hints, and names that more than one
+/// What the plain problem of one memory can say is of the profile `standard_dsa`, all else `pypto_research_v1`, with the
+/// metadata that it demands. Ids of pools and buffers are positions, counted through. Fixed offsets become pins. Hints, and names that more than one
 /// instance uses, go into `metadata`, so that reading and splitting it gives the same instances.
 ///
 /// # Errors
@@ -84,12 +88,20 @@ pub fn write_dsa(
             own.insert(kind.to_owned(), Value::Object(table));
         }
     }
+    let mut metadata = json!({ OWN: Value::Object(own).to_string() });
+    let profile = if instances.len() == 1 && instances.iter().all(is_plain) {
+        "standard_dsa"
+    } else {
+        metadata["lifetime_ordering"] = "pypto_read_before_write".into();
+        metadata["solver_input"] = "pre_memory_reuse".into();
+        "pypto_research_v1"
+    };
     let [separations, exclusions, pins] = [writer.separations, writer.exclusions, writer.pins];
     let value = json!({
         "schema_version": SCHEMA_VERSION,
-        "profile": "pypto_research_v1",
+        "profile": profile,
         "instance": if name.is_empty() { "unnamed" } else { name },
-        "metadata": { OWN: Value::Object(own).to_string() },
+        "metadata": metadata,
         "problem": {
             "pools": writer.pools,
             "buffers": writer.buffers,
@@ -105,6 +117,14 @@ pub fn write_dsa(
     let written = serde_json::to_writer_pretty(&mut *output, &value).map_err(io::Error::from);
     let written = written.and_then(|()| writeln!(output));
     written.map_err(|source| DsaError::Io { file: origin.to_owned(), source })
+}
+
+/// True for buffers of one lifespan each, anywhere, without pairs.
+fn is_plain(instance: &Instance) -> bool {
+    let plain = |b: &Buffer| !b.lifespan().has_gaps() && b.alignment().get() == 1 && b.fixed().is_none();
+    instance.buffers().iter().all(plain)
+        && instance.separations().is_empty()
+        && instance.exclusions().is_empty()
 }
 
 /// The rows of a document.

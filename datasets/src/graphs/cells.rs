@@ -3,9 +3,9 @@
 //! A cell reads the outputs of the two cells before it. In the file its pieces stand as their authors' models make
 //! them, one node of the cell after the other.
 
-use super::families::Params;
 use super::net::Net;
 use crate::error::GenerateError;
+use crate::params::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 
@@ -43,7 +43,7 @@ pub(super) fn darts(params: &Params, _seed: u64) -> Result<Graph, GenerateError>
     let (cells, size) = (params.at_least("cells", 1)?, params.at_least("size", 1)?);
     let mut channels = params.at_least("channels", 2)?;
     params.at_most("cells", 10_000)?;
-    let mut net = Net::new(params.graph());
+    let mut net = Net::new(params.name());
     let x = net.image(3, size);
     let stem = net.conv("stem", x, 3 * channels, 3, 1, 1);
     let stem = net.norm("stem.norm", stem);
@@ -120,7 +120,7 @@ pub(super) fn nasnet(params: &Params, _seed: u64) -> Result<Graph, GenerateError
     let (cells, filters) = (params.at_least("cells", 1)?, params.at_least("filters", 4)?);
     params.at_least("size", 3)?;
     params.at_most("cells", 10_000)?;
-    let mut net = Net::new(params.graph());
+    let mut net = Net::new(params.name());
     let stem = params.at_least("stem", 1)?;
     // The stem convolution does not pad: 224 pixels become 111.
     let inner = params.get("size") - 1;

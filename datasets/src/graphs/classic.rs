@@ -3,9 +3,9 @@
 //! Shapes are `batch x channels x height x width`, elements `float32`. Convolution and its bias are one operator, activation
 //! functions are operators of their own that can write in place. The sizes of feature maps are the published ones.
 
-use super::families::Params;
 use super::net::{Element, Net, Node, volume};
 use crate::error::GenerateError;
+use crate::params::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 
@@ -25,7 +25,7 @@ struct Map {
 
 impl Classic {
     fn new(params: &Params) -> Result<Self, GenerateError> {
-        Ok(Self { net: Net::new(params.graph()), batch: params.at_least("batch", 1)? })
+        Ok(Self { net: Net::new(params.name()), batch: params.at_least("batch", 1)? })
     }
 
     fn input(&mut self, channels: u64, side: u64) -> Map {

@@ -1,23 +1,10 @@
 //! Every family of generated graphs: the list that the command and the tests read.
 
-use super::{cells, classic, control, llm, shapes, wired, yolo};
-use crate::error::{GenerateError, at_least};
+use super::{cells, classic, control, llm, mobile, shapes, wide, wired, yolo};
+use crate::error::GenerateError;
+use crate::params::{FamilyParam, Params, param};
 use plimsoll_model::graph::Graph;
 use std::collections::BTreeMap;
-
-/// A parameter of a family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GraphParam {
-    /// The name users type.
-    pub name: &'static str,
-    /// Its value where none is given.
-    pub default: u64,
-    /// What it means, in a few words.
-    pub about: &'static str,
-}
-
-/// No parameter may be larger.
-const MOST: u64 = 1 << 24;
 
 /// A rule that makes graphs.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +14,9 @@ pub struct GraphFamily {
     /// What it is like, in one line.
     pub about: &'static str,
     /// Its parameters.
-    pub params: &'static [GraphParam],
+    pub params: &'static [FamilyParam],
+    /// Counts up whenever the same parameters and seed make other bytes than before.
+    pub version: u32,
     make: fn(&Params, u64) -> Result<Graph, GenerateError>,
 }
 
@@ -38,22 +27,8 @@ impl GraphFamily {
     /// # Errors
     /// [`GenerateError`] for parameters the family does not have or allow, or sizes that leave the address space.
     pub fn generate(&self, seed: u64, params: &BTreeMap<String, u64>) -> Result<Graph, GenerateError> {
-        let mut graph = self.name.to_owned();
-        let mut values: BTreeMap<&'static str, u64> =
-            self.params.iter().map(|p| (p.name, p.default)).collect();
-        for (name, &value) in params {
-            let Some(known) = self.params.iter().find(|param| param.name == name) else {
-                let known = self.params.iter().map(|param| param.name).collect::<Vec<_>>().join(", ");
-                return Err(GenerateError::NoParameter { family: self.name, name: name.clone(), known });
-            };
-            if value > MOST {
-                return Err(GenerateError::TooBig { name: known.name, value, most: MOST });
-            }
-            values.insert(known.name, value);
-            graph = format!("{graph}-{name}-{value}");
-        }
-        let graph = format!("{graph}-{seed}");
-        (self.make)(&Params { graph, values }, seed)
+        let made = Params::of(self.name, self.params, params, &[])?;
+        (self.make)(&made.named(&seed.to_string()), seed)
     }
 
     /// The family of this name.
@@ -62,76 +37,87 @@ impl GraphFamily {
     }
 }
 
-/// Values of a family's parameters, by name, and the name of the graph to make.
-pub(super) struct Params {
-    graph: String,
-    values: BTreeMap<&'static str, u64>,
-}
-
-impl Params {
-    pub fn graph(&self) -> &str {
-        &self.graph
-    }
-
-    pub fn get(&self, name: &'static str) -> u64 {
-        self.values[name]
-    }
-
-    pub fn at_least(&self, name: &'static str, least: u64) -> Result<u64, GenerateError> {
-        at_least(name, self.get(name), least)?;
-        Ok(self.get(name))
-    }
-
-    pub fn at_most(&self, name: &'static str, most: u64) -> Result<(), GenerateError> {
-        let value = self.get(name);
-        if value > most { Err(GenerateError::TooBig { name, value, most }) } else { Ok(()) }
-    }
-
-    pub fn percent(&self, name: &'static str) -> Result<u64, GenerateError> {
-        self.at_most(name, 100)?;
-        Ok(self.get(name))
-    }
-}
-
-const fn param(name: &'static str, default: u64, about: &'static str) -> GraphParam {
-    GraphParam { name, default, about }
-}
-
-const BATCH: GraphParam = param("batch", 1, "images at once");
-const N: GraphParam = param("n", 100, "number of operators");
-const KIB: GraphParam = param("kib", 1024, "tensors take 1 to so many KiB, every size as likely");
+const BATCH: FamilyParam = param("batch", 1, "images at once");
+const N: FamilyParam = param("n", 100, "number of operators");
+const KIB: FamilyParam = param("kib", 1024, "tensors take 1 to so many KiB, every size as likely");
 const SIZE: &str = "height and width of the input, pixels";
-const STAGES: GraphParam = param("stages", 1, "stages, each halving the size and doubling the channels");
-const WIRED: [GraphParam; 3] = [
+const STAGES: FamilyParam = param("stages", 1, "stages, each halving the size and doubling the channels");
+const WIRED: [FamilyParam; 3] = [
     param("nodes", 32, "nodes per stage"),
     param("channels", 78, "channels of the first stage"),
     param("size", 56, SIZE),
 ];
 
-const BYTES: GraphParam = param("bytes", 1024, "middle size of a tensor");
-const SPREAD: GraphParam = param("spread", 50, "sizes differ from the middle by at most so many percent");
-const PER_REGION: GraphParam = param("operators", 3, "operators per region, without those that own regions");
+const BYTES: FamilyParam = param("bytes", 1024, "middle size of a tensor");
+const SPREAD: FamilyParam = param("spread", 50, "sizes differ from the middle by at most so many percent");
+const PER_REGION: FamilyParam = param("operators", 3, "operators per region, without those that own regions");
 
-const CLASSES: GraphParam = param("classes", 80, "classes of objects");
-const NORM: GraphParam =
+const CLASSES: FamilyParam = param("classes", 80, "classes of objects");
+const NORM: FamilyParam =
     param("norm", 0, "1: batch normalisation by operators of its own; 0: folded into biases");
-const SPLIT: GraphParam = param("split", 1, "1: SiLU is a sigmoid and a product; 0: one operator");
-const INT8: GraphParam = param("int8", 0, "1: everything takes one byte per element; 0: four");
+const SPLIT: FamilyParam = param("split", 1, "1: SiLU is a sigmoid and a product; 0: one operator");
+const INT8: FamilyParam = param("int8", 0, "1: everything takes one byte per element; 0: four");
 
-/// Parameters of both language models.
-const LLM: &[GraphParam] = &[
-    param("layers", 40, "decoder layers"),
-    param("batch", 1, "sequences at once"),
-    param("tokens", 1024, "tokens per sequence computed in this run: the prompt, or 1 to decode"),
-    param("cache", 0, "tokens per sequence computed before, whose keys and values are kept"),
-    param("state", 0, "1: keys and values are states written in place; 0: past ones go in, all come out"),
-    param(
-        "shards",
-        1,
-        "devices the heads and the feed-forward columns are divided among; this is one of them",
-    ),
-    param("weights", 0, "1: every matrix is converted by an operator of its own, at the front of the file"),
-    param("tables", 0, "1: every layer makes its own masks and tables, at the front of the file; 0: shared"),
+const LAYERS: FamilyParam = param("layers", 40, "decoder layers");
+const SEQUENCES: FamilyParam = param("batch", 1, "sequences at once");
+const TOKENS: FamilyParam =
+    param("tokens", 1024, "tokens per sequence computed in this run: the prompt, or 1 to decode");
+const CACHE: FamilyParam =
+    param("cache", 0, "tokens per sequence computed before, whose keys and values are kept");
+const STATE: FamilyParam =
+    param("state", 0, "1: keys and values are states written in place; 0: past ones go in, all come out");
+const SHARDS: FamilyParam = param(
+    "shards",
+    1,
+    "devices the heads and the feed-forward columns are divided among; this is one of them",
+);
+const WEIGHTS: FamilyParam =
+    param("weights", 0, "1: every matrix is converted by an operator of its own, at the front of the file");
+const TABLES: FamilyParam =
+    param("tables", 0, "1: every layer makes its own masks and tables, at the front of the file; 0: shared");
+const WIDTH: FamilyParam = param("width", 4096, "hidden size");
+const HEADS: FamilyParam = param("heads", 32, "heads");
+const KV_HEADS: FamilyParam = param("kv_heads", 8, "heads with keys and values of their own; 1: multi-query");
+const FFN: FamilyParam = param("ffn", 14336, "feed-forward columns");
+const VOCABULARY: FamilyParam = param("vocabulary", 32_000, "tokens there are");
+const REPEAT: FamilyParam =
+    param("repeat", 0, "1: keys and values are repeated for every head; 0: heads of a group are one product");
+
+/// Parameters of the language models of one size.
+const LLM: &[FamilyParam] = &[LAYERS, SEQUENCES, TOKENS, CACHE, STATE, SHARDS, WEIGHTS, TABLES];
+
+const TRANSFORMER: &[FamilyParam] = &[
+    LAYERS.or(4),
+    WIDTH,
+    HEADS,
+    KV_HEADS,
+    FFN,
+    VOCABULARY,
+    SEQUENCES,
+    TOKENS,
+    CACHE,
+    STATE,
+    REPEAT,
+    SHARDS,
+    WEIGHTS,
+    TABLES,
+];
+
+const MOE: &[FamilyParam] = &[
+    LAYERS.or(2),
+    WIDTH,
+    HEADS,
+    KV_HEADS,
+    FFN,
+    VOCABULARY,
+    param("experts", 8, "experts per layer"),
+    param("chosen", 2, "experts that a token chooses"),
+    param("capacity", 125, "an expert has room for so many percent of its fair share of tokens"),
+    SEQUENCES,
+    TOKENS.or(1),
+    CACHE.or(1024),
+    STATE,
+    REPEAT,
 ];
 
 /// Every family.
@@ -140,19 +126,68 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         name: "chain",
         about: "operators one after the other",
         params: &[N, KIB],
+        version: 1,
         make: shapes::chain,
     },
     GraphFamily {
         name: "in-tree",
         about: "every tensor is read by one later operator; leaves read nothing",
         params: &[N, KIB, param("window", 10, "readers are at most so much further on")],
+        version: 1,
         make: shapes::in_tree,
     },
     GraphFamily {
         name: "layered",
         about: "layers of operators that read some tensors of the layers before",
         params: &[N, KIB, param("width", 8, "operators per layer"), param("reads", 3, "most tensors read")],
+        version: 1,
         make: shapes::layered,
+    },
+    GraphFamily {
+        name: "series-parallel",
+        about: "parts one after the other or side by side, and so on inside: from one tensor to one other",
+        params: &[
+            N,
+            KIB,
+            param("parallel", 50, "percent of the parts that are side by side"),
+            param("branches", 4, "most parts side by side"),
+        ],
+        version: 1,
+        make: shapes::series_parallel,
+    },
+    GraphFamily {
+        name: "weight-chain",
+        about: "operators with weights one after the other: what fetching ahead can hide, and what not",
+        params: &[
+            N.or(32),
+            KIB.or(64).about("KiB of every tensor made"),
+            param("weight", 1024, "KiB of the middle weight"),
+            param("intensity", 48, "multiply-accumulates per byte of weight, about"),
+            param(
+                "spread",
+                50,
+                "weights and multiply-accumulates per byte differ by at most so many percent",
+            ),
+            param("free", 25, "percent of the operators that have no weight"),
+        ],
+        version: 1,
+        make: shapes::weight_chain,
+    },
+    GraphFamily {
+        name: "unet",
+        about: "U-Net, with its crops (Ronneberger et al. 2015)",
+        params: &[
+            param("size", 572, SIZE),
+            param("inputs", 1, "channels of the image"),
+            param("classes", 2, "channels of the output"),
+            param("channels", 64, "channels at the top"),
+            param("depth", 4, "levels"),
+            param("padded", 0, "1: 3 x 3 convolutions keep the size; 0: they lose the edges"),
+            NORM,
+            BATCH,
+        ],
+        version: 1,
+        make: wide::unet,
     },
     GraphFamily {
         name: "hourglass",
@@ -165,6 +200,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             param("channels", 32, "channels at the top"),
             param("size", 256, SIZE),
         ],
+        version: 1,
         make: shapes::hourglass,
     },
     GraphFamily {
@@ -175,12 +211,14 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             param("channels", 16, "16 is the published width"),
             param("size", 28, SIZE),
         ],
+        version: 1,
         make: shapes::inception,
     },
     GraphFamily {
         name: "lenet5",
         about: "LeNet-5 with rectifiers, 28 x 28 inputs (after LeCun et al. 1998)",
         params: &[BATCH],
+        version: 1,
         make: |params, _| classic::lenet5(params),
     },
     GraphFamily {
@@ -190,13 +228,106 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             BATCH,
             param("classifier", 1, "0: convolutions and pooling only; 1: the three dense layers too"),
         ],
+        version: 1,
         make: |params, _| classic::vgg16(params),
     },
     GraphFamily {
         name: "resnet18",
         about: "ResNet-18, batch normalisation folded (He et al. 2016)",
         params: &[BATCH],
+        version: 1,
         make: |params, _| classic::resnet18(params),
+    },
+    GraphFamily {
+        name: "resnet34",
+        about: "ResNet-34 (He et al. 2016)",
+        params: &[BATCH, NORM],
+        version: 1,
+        make: |params, _| wide::resnet(params, &wide::RESNET34),
+    },
+    GraphFamily {
+        name: "resnet50",
+        about: "ResNet-50, strides in the 3 x 3 convolutions (He et al. 2016)",
+        params: &[BATCH, NORM],
+        version: 1,
+        make: |params, _| wide::resnet(params, &wide::RESNET50),
+    },
+    GraphFamily {
+        name: "resnet101",
+        about: "ResNet-101, strides in the 3 x 3 convolutions (He et al. 2016)",
+        params: &[BATCH, NORM],
+        version: 1,
+        make: |params, _| wide::resnet(params, &wide::RESNET101),
+    },
+    GraphFamily {
+        name: "resnext50",
+        about: "ResNeXt-50 32 x 4d (Xie et al. 2017)",
+        params: &[BATCH, NORM],
+        version: 1,
+        make: |params, _| wide::resnet(params, &wide::RESNEXT50),
+    },
+    GraphFamily {
+        name: "alexnet",
+        about: "AlexNet on one device (Krizhevsky 2014)",
+        params: &[BATCH],
+        version: 1,
+        make: wide::alexnet,
+    },
+    GraphFamily {
+        name: "densenet121",
+        about: "DenseNet-121 (Huang et al. 2017)",
+        params: &[BATCH],
+        version: 1,
+        make: wide::densenet121,
+    },
+    GraphFamily {
+        name: "googlenet",
+        about: "GoogLeNet without auxiliary classifiers (Szegedy et al. 2015)",
+        params: &[BATCH],
+        version: 1,
+        make: wide::googlenet,
+    },
+    GraphFamily {
+        name: "inception-v3",
+        about: "Inception v3 without the auxiliary classifier, 299 x 299 (Szegedy et al. 2016)",
+        params: &[BATCH, NORM],
+        version: 1,
+        make: wide::inception_v3,
+    },
+    GraphFamily {
+        name: "squeezenet",
+        about: "SqueezeNet 1.0 (Iandola et al. 2016)",
+        params: &[BATCH],
+        version: 1,
+        make: mobile::squeezenet,
+    },
+    GraphFamily {
+        name: "mobilenet-v1",
+        about: "MobileNet, width 1 (Howard et al. 2017)",
+        params: &[BATCH, NORM],
+        version: 1,
+        make: mobile::mobilenet_v1,
+    },
+    GraphFamily {
+        name: "mobilenet-v2",
+        about: "MobileNetV2, width 1 (Sandler et al. 2018)",
+        params: &[BATCH, NORM],
+        version: 1,
+        make: mobile::mobilenet_v2,
+    },
+    GraphFamily {
+        name: "shufflenet-v2",
+        about: "ShuffleNetV2, width 1 (Ma et al. 2018)",
+        params: &[BATCH, NORM],
+        version: 1,
+        make: mobile::shufflenet_v2,
+    },
+    GraphFamily {
+        name: "efficientnet-b0",
+        about: "EfficientNet-B0 (Tan, Le 2019)",
+        params: &[BATCH, NORM],
+        version: 1,
+        make: mobile::efficientnet_b0,
     },
     GraphFamily {
         name: "yolov5s",
@@ -209,12 +340,14 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             SPLIT,
             INT8,
         ],
+        version: 1,
         make: |params, _| yolo::yolov5s(params),
     },
     GraphFamily {
         name: "yolox-nano",
         about: "YOLOX-Nano, up to the scores of every level (Ge et al. 2021)",
         params: &[param("size", 416, SIZE), CLASSES, NORM, SPLIT, INT8],
+        version: 1,
         make: |params, _| yolo::yolox_nano(params),
     },
     GraphFamily {
@@ -228,18 +361,21 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             WIRED[2],
             STAGES,
         ],
+        version: 1,
         make: wired::ws,
     },
     GraphFamily {
         name: "randwire-er",
         about: "randomly wired network, Erdos-Renyi model (Xie et al. 2019)",
         params: &[WIRED[0], param("p", 20, "percent of pairs joined"), WIRED[1], WIRED[2], STAGES],
+        version: 1,
         make: wired::er,
     },
     GraphFamily {
         name: "randwire-ba",
         about: "randomly wired network, Barabasi-Albert model (Xie et al. 2019)",
         params: &[WIRED[0], param("m", 5, "edges of a new node"), WIRED[1], WIRED[2], STAGES],
+        version: 1,
         make: wired::ba,
     },
     GraphFamily {
@@ -250,6 +386,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             param("channels", 36, "channels of the first cell"),
             param("size", 32, SIZE),
         ],
+        version: 1,
         make: cells::darts,
     },
     GraphFamily {
@@ -261,24 +398,42 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             param("stem", 32, "channels of the stem"),
             param("size", 224, SIZE),
         ],
+        version: 1,
         make: cells::nasnet,
     },
     GraphFamily {
         name: "llama-13b",
         about: "LLaMA-13B operator by operator, float16 (Touvron et al. 2023)",
         params: LLM,
+        version: 1,
         make: |params, _| llm::graph(params, &llm::LLAMA_13B),
     },
     GraphFamily {
         name: "baichuan-13b",
         about: "Baichuan-13B operator by operator, float16, ALiBi",
         params: LLM,
+        version: 1,
         make: |params, _| llm::graph(params, &llm::BAICHUAN_13B),
+    },
+    GraphFamily {
+        name: "transformer",
+        about: "decoder with grouped queries, float16: Mistral's sizes but four layers (Jiang et al. 2023)",
+        params: TRANSFORMER,
+        version: 1,
+        make: llm::transformer,
+    },
+    GraphFamily {
+        name: "moe",
+        about: "the same with experts as regions: Mixtral's sizes but two layers (Jiang et al. 2024)",
+        params: MOE,
+        version: 1,
+        make: llm::moe,
     },
     GraphFamily {
         name: "nested-if",
         about: "a conditional in a branch of a conditional, and so on",
         params: &[param("depth", 3, "conditionals inside each other"), PER_REGION, BYTES, SPREAD],
+        version: 1,
         make: control::nested,
     },
     GraphFamily {
@@ -291,12 +446,14 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             BYTES,
             SPREAD,
         ],
+        version: 1,
         make: control::unbalanced,
     },
     GraphFamily {
         name: "shared-if",
         about: "a conditional whose branches read tensors made before it, some of them for the last time",
         params: &[param("shared", 10, "tensors made before it"), PER_REGION, BYTES, SPREAD],
+        version: 1,
         make: control::shared,
     },
     GraphFamily {
@@ -312,6 +469,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             BYTES,
             SPREAD,
         ],
+        version: 1,
         make: control::loops,
     },
     GraphFamily {
@@ -324,6 +482,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             BYTES,
             SPREAD,
         ],
+        version: 1,
         make: control::mix,
     },
 ];

@@ -1,4 +1,4 @@
-//! Language models operator by operator: LLaMA-13B and Baichuan-13B.
+//! Language models operator by operator: LLaMA-13B, Baichuan-13B, and any like the first, with experts or not.
 //!
 //! One run over `tokens` new tokens of `batch` sequences, after `cache` earlier ones: with no cache a prompt, with one token
 //! the decoding of the next. Weights and activations are `float16`; what the models compute in `float32` (norms, and
@@ -14,6 +14,9 @@
 //! | attention | matmul `[b,a,s,t]`, scale, add mask, softmax (`LLaMA`: in `float32`), matmul, transpose, reshape, matmul, add |
 //! | feed-forward | gate, silu, up, mul `[b,s,f]`, down, add `[b,s,h]` |
 //!
+//! Where fewer heads have keys and values of their own than there are (grouped queries; one head for all: multi-query), the queries of a group are
+//! rows of one product, `[b,k,s a/k,t]`, or, with `repeat`, keys and values are repeated for every head first.
+//!
 //! At the end: norm, head `[b,s,vocabulary]`, cast to `float32`. Divided models add up parts after attention and
 //! feed-forward (`AllReduce`), and divide the head and the embedding by columns of the vocabulary and hidden size.
 //!
@@ -23,9 +26,9 @@
 //! constants first would put them, or as breadth first order would run them. All of their outputs are alive from there
 //! to their layer; SOURCES S4's fixed rule moves them there. How the engine's graphs really look is not published.
 
-use super::families::Params;
 use super::net::{Element, Net, Node, volume};
-use crate::error::GenerateError;
+use crate::error::{GenerateError, at_least};
+use crate::params::Params;
 use Element::{F16, F32, I64};
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
@@ -35,35 +38,85 @@ use std::collections::HashMap;
 pub(super) struct Model {
     hidden: u64,
     heads: u64,
+    /// Heads with keys and values of their own.
+    kv_heads: u64,
     ffn: u64,
     vocabulary: u64,
     /// Rotary positions and three projections; otherwise `ALiBi` and one.
     rotary: bool,
+    /// Keys and values are repeated for every head.
+    repeat: bool,
+    /// Experts instead of one feed-forward part, and how many of them a token chooses.
+    experts: Option<(u64, u64)>,
+    /// Percent of their fair share of tokens that experts have room for.
+    capacity: u64,
+}
+
+impl Model {
+    const fn dense(hidden: u64, heads: u64, ffn: u64, vocabulary: u64, rotary: bool) -> Self {
+        let (kv_heads, repeat, experts, capacity) = (heads, false, None, 100);
+        Self { hidden, heads, kv_heads, ffn, vocabulary, rotary, repeat, experts, capacity }
+    }
 }
 
 /// 13 015 864 320 parameters.
-pub(super) const LLAMA_13B: Model =
-    Model { hidden: 5120, heads: 40, ffn: 13824, vocabulary: 32_000, rotary: true };
+pub(super) const LLAMA_13B: Model = Model::dense(5120, 40, 13824, 32_000, true);
 
 /// 13 264 901 120 parameters.
-pub(super) const BAICHUAN_13B: Model =
-    Model { hidden: 5120, heads: 40, ffn: 13696, vocabulary: 64_000, rotary: false };
+pub(super) const BAICHUAN_13B: Model = Model::dense(5120, 40, 13696, 64_000, false);
+
+/// A model like `LLaMA` of any size, by parameters; see [`graph`] for those of one run.
+fn like_llama(params: &Params) -> Result<Model, GenerateError> {
+    let (hidden, heads) = (params.at_least("width", 1)?, params.at_least("heads", 1)?);
+    let kv_heads = params.at_least("kv_heads", 1)?;
+    // Rotation takes halves of heads.
+    for (name, value, of_name, of) in
+        [("width", hidden, "twice heads", 2 * heads), ("heads", heads, "kv_heads", kv_heads)]
+    {
+        if value % of != 0 {
+            return Err(GenerateError::NoMultiple { name, value, of_name, of });
+        }
+    }
+    let (ffn, vocabulary) = (params.at_least("ffn", 1)?, params.at_least("vocabulary", 1)?);
+    let repeat = params.at_most("repeat", 1)? == 1;
+    Ok(Model { kv_heads, repeat, ..Model::dense(hidden, heads, ffn, vocabulary, true) })
+}
+
+/// A decoder with grouped queries.
+pub(super) fn transformer(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
+    graph(params, &like_llama(params)?)
+}
+
+/// The same with experts instead of one feed-forward part per layer; see [`super::experts`].
+pub(super) fn moe(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
+    let experts = params.at_least("experts", 2)?;
+    params.at_most("experts", 10_000)?;
+    let chosen = params.at_least("chosen", 1)?;
+    params.at_most("chosen", experts)?;
+    let capacity = params.at_least("capacity", 1)?;
+    let (name, value, most) = ("layers times experts", params.get("layers") * experts, 1 << 16);
+    if value > most {
+        return Err(GenerateError::TooBig { name, value, most });
+    }
+    graph(params, &Model { experts: Some((experts, chosen)), capacity, ..like_llama(params)? })
+}
 
 /// Sizes of one run on one device.
-struct Run<'a> {
-    net: Net,
+pub(super) struct Run<'a> {
+    pub net: Net,
     model: &'a Model,
-    batch: u64,
-    tokens: u64,
+    pub batch: u64,
+    pub tokens: u64,
     all: u64,
     heads: u64,
+    kv_heads: u64,
     head: u64,
     ffn: u64,
     cache: u64,
     state: bool,
     shards: u64,
-    /// Matrices converted at the front, by name.
-    converted: HashMap<String, TensorId>,
+    /// Matrices that were made or converted before, by name.
+    pub converted: HashMap<String, TensorId>,
     /// What the layers add to scores, one for all or one each.
     masks: Vec<TensorId>,
     /// Cosines and sines for all positions, the same.
@@ -76,22 +129,33 @@ struct Run<'a> {
 pub(super) fn graph(params: &Params, model: &Model) -> Result<Graph, GenerateError> {
     let layers = params.at_least("layers", 1)?;
     params.at_most("layers", 10_000)?;
-    for name in ["state", "weights", "tables"] {
-        params.at_most(name, 1)?;
-    }
-    let (tokens, shards) = (params.at_least("tokens", 1)?, params.at_least("shards", 1)?);
-    for (name, of) in [("heads", model.heads), ("ffn", model.ffn), ("vocabulary", model.vocabulary)] {
+    params.at_most("state", 1)?;
+    // Experts are neither divided nor converted.
+    let switch = |name| match params.get_or(name, 0) {
+        value if value > 1 => Err(GenerateError::TooBig { name, value, most: 1 }),
+        value => Ok(value == 1),
+    };
+    let (weights, tables) = (switch("weights")?, switch("tables")?);
+    let (tokens, shards) = (params.at_least("tokens", 1)?, params.get_or("shards", 1));
+    at_least("shards", shards, 1)?;
+    for (name, of) in [
+        ("heads", model.heads),
+        ("kv_heads", model.kv_heads),
+        ("ffn", model.ffn),
+        ("vocabulary", model.vocabulary),
+    ] {
         if of % shards != 0 {
             return Err(GenerateError::NoMultiple { name, value: of, of_name: "shards", of: shards });
         }
     }
     let mut run = Run {
-        net: Net::new(params.graph()),
+        net: Net::new(params.name()),
         model,
         batch: params.at_least("batch", 1)?,
         tokens,
         all: tokens + params.get("cache"),
         heads: model.heads / shards,
+        kv_heads: model.kv_heads / shards,
         head: model.hidden / model.heads,
         ffn: model.ffn / shards,
         cache: params.get("cache"),
@@ -102,12 +166,12 @@ pub(super) fn graph(params: &Params, model: &Model) -> Result<Graph, GenerateErr
         tables: Vec::new(),
         kept: Vec::new(),
     };
-    if params.get("weights") == 1 {
+    if weights {
         run.convert(layers);
     }
     let ids = run.net.input("ids", I64, &[run.batch, tokens]);
     let positions = model.rotary.then(|| run.net.input("positions", I64, &[run.batch, tokens]));
-    run.constants(if params.get("tables") == 1 { layers } else { 1 });
+    run.constants(if tables { layers } else { 1 });
     let mut x = run.embedding(ids);
     let mut rotation = None;
     for layer in 0..layers {
@@ -124,14 +188,20 @@ pub(super) fn graph(params: &Params, model: &Model) -> Result<Graph, GenerateErr
 }
 
 impl Run<'_> {
+    /// Hidden size, and columns of the feed-forward part on this device.
+    pub fn widths(&self) -> [u64; 2] {
+        [self.model.hidden, self.ffn]
+    }
+
     /// Names and shapes of the matrices of a layer.
     fn matrices(&self, layer: u64) -> Vec<(String, [u64; 2])> {
         let (hidden, own) = (self.model.hidden, self.heads * self.head);
+        let kept = self.kv_heads * self.head;
         let attention: &[(&str, u64)] =
-            if self.model.rotary { &[("q", 1), ("k", 1), ("v", 1)] } else { &[("qkv", 3)] };
+            if self.model.rotary { &[("q", own), ("k", kept), ("v", kept)] } else { &[("qkv", 3 * own)] };
         let mut list: Vec<(String, [u64; 2])> = attention
             .iter()
-            .map(|&(name, times)| (format!("l{layer}.{name}"), [hidden, times * own]))
+            .map(|&(name, columns)| (format!("l{layer}.{name}"), [hidden, columns]))
             .collect();
         list.push((format!("l{layer}.o"), [own, hidden]));
         for (name, shape) in
@@ -207,7 +277,7 @@ impl Run<'_> {
     }
 
     /// Elementwise: as large as its first operand, over which it can be written.
-    fn map(&mut self, name: &str, kind: &str, xs: &[TensorId], element: Element) -> TensorId {
+    pub fn map(&mut self, name: &str, kind: &str, xs: &[TensorId], element: Element) -> TensorId {
         let shape = self.net.shape(xs[0]).to_vec();
         Node::new(name, kind).reads(xs).over(xs[0]).cost(volume(&shape)).makes(&mut self.net, element, &shape)
     }
@@ -255,6 +325,10 @@ impl Run<'_> {
         let y = self.attention(layer, q, k, v);
         let x = self.map(&named("add1"), "Add", &[y, x], F16);
         let y = self.norm(&named("norm2"), x);
+        if let Some((experts, chosen)) = self.model.experts {
+            let y = self.experts(&named("moe"), y, (experts, chosen), self.model.capacity);
+            return self.map(&named("add2"), "Add", &[y, x], F16);
+        }
         let (hidden, ffn) = (self.model.hidden, self.ffn);
         let gate = self.matmul(&named("gate"), y, [hidden, ffn]);
         let gate = self.map(&named("silu"), "Silu", &[gate], F16);
@@ -270,17 +344,19 @@ impl Run<'_> {
         let (hidden, own) = (self.model.hidden, self.heads * self.head);
         let packed =
             (!self.model.rotary).then(|| self.matmul(&format!("l{layer}.qkv"), x, [hidden, 3 * own]));
-        ["q", "k", "v"].map(|name| {
+        let kept = self.kv_heads;
+        [("q", self.heads), ("k", kept), ("v", kept)].map(|(name, heads)| {
             let name = format!("l{layer}.{name}");
+            let own = heads * self.head;
             let flat = [self.batch, self.tokens, own];
             let y = match packed {
                 Some(packed) => Node::new(&name, "Slice").reads(&[packed]).makes(&mut self.net, F16, &flat),
                 None => self.matmul(&name, x, [hidden, own]),
             };
-            let split = [self.batch, self.tokens, self.heads, self.head];
+            let split = [self.batch, self.tokens, heads, self.head];
             let node = Node::new(format!("{name}.reshape"), "Reshape").reads(&[y]).view(y);
             let y = node.makes(&mut self.net, F16, &split);
-            let turned = [self.batch, self.heads, self.tokens, self.head];
+            let turned = [self.batch, heads, self.tokens, self.head];
             Node::new(format!("{name}.transpose"), "Transpose").reads(&[y]).makes(&mut self.net, F16, &turned)
         })
     }
@@ -304,7 +380,7 @@ impl Run<'_> {
 
     /// Keys or values of all tokens, `[b,a,t,d]`.
     fn keep(&mut self, name: &str, new: TensorId) -> TensorId {
-        let shape = [self.batch, self.heads, self.all, self.head];
+        let shape = [self.batch, self.kv_heads, self.all, self.head];
         if self.state {
             let state = self.net.state(&format!("{name}.state"), F16, &shape);
             let node = Node::new(format!("{name}.update"), "ScatterUpdate").reads(&[state, new]).view(state);
@@ -313,7 +389,7 @@ impl Run<'_> {
         let kept = if self.cache == 0 {
             new
         } else {
-            let past = [self.batch, self.heads, self.cache, self.head];
+            let past = [self.batch, self.kv_heads, self.cache, self.head];
             let past = self.net.input(&format!("{name}.past"), F16, &past);
             Node::new(format!("{name}.present"), "Concat").reads(&[past, new]).makes(
                 &mut self.net,
@@ -329,10 +405,27 @@ impl Run<'_> {
         let named = |piece: &str| format!("l{layer}.{piece}");
         let (batch, heads, tokens, own) = (self.batch, self.heads, self.tokens, self.heads * self.head);
         let square = [batch, heads, tokens, self.all];
+        let grouped = self.kv_heads < heads && !self.model.repeat;
+        let [k, v] = if self.kv_heads < heads && self.model.repeat {
+            [("key", k), ("value", v)].map(|(name, x)| {
+                let shape = [batch, heads, self.all, self.head];
+                let node = Node::new(named(&format!("{name}.repeat")), "Expand").reads(&[x]);
+                node.cost(volume(&shape)).makes(&mut self.net, F16, &shape)
+            })
+        } else {
+            [k, v]
+        };
+        // Heads that share keys and values are rows of one product: [b,k,s a/k,..].
+        let rows = |last| [batch, self.kv_heads, heads / self.kv_heads * tokens, last];
+        let (by_group, context) = (rows(self.all), rows(self.head));
+        let q = if grouped { self.viewed(&named("q.grouped"), q, &context) } else { q };
         let node = Node::new(named("scores"), "MatMul")
             .reads(&[q, k])
             .cost(volume(&square).saturating_mul(self.head));
-        let scores = node.makes(&mut self.net, F16, &square);
+        let mut scores = node.makes(&mut self.net, F16, if grouped { &by_group } else { &square });
+        if grouped {
+            scores = self.viewed(&named("scores.heads"), scores, &square);
+        }
         let scores = self.map(&named("scale"), "Mul", &[scores], F16);
         let mask = self.masks[if self.masks.len() == 1 { 0 } else { layer as usize }];
         let mut scores = self.map(&named("masked"), "Add", &[scores, mask], F16);
@@ -343,15 +436,25 @@ impl Run<'_> {
         } else {
             scores = self.map(&named("softmax"), "Softmax", &[scores], F16);
         }
+        let scores = if grouped { self.viewed(&named("softmax.grouped"), scores, &by_group) } else { scores };
         let node = Node::new(named("context"), "MatMul").reads(&[scores, v]);
         let node = node.cost(volume(&square).saturating_mul(self.head));
-        let y = node.makes(&mut self.net, F16, &[batch, heads, tokens, self.head]);
+        let by_head = [batch, heads, tokens, self.head];
+        let mut y = node.makes(&mut self.net, F16, if grouped { &context } else { &by_head });
+        if grouped {
+            y = self.viewed(&named("context.heads"), y, &by_head);
+        }
         let node = Node::new(named("context.transpose"), "Transpose").reads(&[y]);
         let y = node.makes(&mut self.net, F16, &[batch, tokens, heads, self.head]);
         let node = Node::new(named("context.reshape"), "Reshape").reads(&[y]).view(y);
         let y = node.makes(&mut self.net, F16, &[batch, tokens, own]);
         let y = self.matmul(&named("o"), y, [own, self.model.hidden]);
         self.summed(&named("o"), y)
+    }
+
+    /// The same elements in another shape.
+    fn viewed(&mut self, name: &str, x: TensorId, shape: &[u64]) -> TensorId {
+        Node::new(name, "Reshape").reads(&[x]).view(x).makes(&mut self.net, F16, shape)
     }
 
     /// The sum over devices, in place, where there are several.

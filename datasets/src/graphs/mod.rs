@@ -14,13 +14,17 @@
 mod cells;
 mod classic;
 mod control;
+mod experts;
 mod families;
+mod layers;
 mod llm;
+mod mobile;
 mod net;
 mod shapes;
 mod small;
+mod wide;
 mod wired;
 mod yolo;
 
-pub use families::{GRAPH_FAMILIES, GraphFamily, GraphParam};
+pub use families::{GRAPH_FAMILIES, GraphFamily};
 pub use small::{SmallOrderParams, min_peak_brute, small_order_problem};

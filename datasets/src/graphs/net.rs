@@ -2,7 +2,7 @@
 
 use crate::error::GenerateError;
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, Operator, Role, Tensor};
-use plimsoll_model::{Bytes, TensorId};
+use plimsoll_model::{Bytes, OperatorId, RegionId, TensorId};
 
 /// An element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +45,14 @@ pub(super) struct Net {
     graph: GraphBuilder,
     shapes: Vec<Vec<u64>>,
     inputs: Vec<TensorId>,
+    /// Where operators are added.
+    region: RegionId,
 }
 
 impl Net {
     pub fn new(name: &str) -> Self {
-        Self { graph: GraphBuilder::new(name), shapes: Vec::new(), inputs: Vec::new() }
+        let graph = GraphBuilder::new(name);
+        Self { region: graph.body(), graph, shapes: Vec::new(), inputs: Vec::new() }
     }
 
     pub fn shape(&self, id: TensorId) -> &[u64] {
@@ -74,6 +77,18 @@ impl Net {
 
     pub fn state(&mut self, name: &str, element: Element, shape: &[u64]) -> TensorId {
         self.tensor(name, Role::State, element, shape)
+    }
+
+    /// Adds what is made next to a new region of this operator; the region it was added to before is returned.
+    pub fn open(&mut self, owner: OperatorId, name: &str) -> RegionId {
+        let region = self.graph.region(owner, name);
+        std::mem::replace(&mut self.region, region)
+    }
+
+    /// Ends a region, which reads tensors around it where they are and returns one; what comes next belongs to `outer` again.
+    pub fn close(&mut self, outer: RegionId, output: TensorId) {
+        self.graph.interface(self.region, [], [output]);
+        self.region = outer;
     }
 
     /// The graph, with these tensors wanted of it.
@@ -119,14 +134,18 @@ impl Node {
 
     /// Adds it to the net; its output is called as it is.
     pub fn makes(self, net: &mut Net, element: Element, shape: &[u64]) -> TensorId {
+        self.owns(net, element, shape).0
+    }
+
+    /// The same, and the operator, which can be given regions.
+    pub fn owns(self, net: &mut Net, element: Element, shape: &[u64]) -> (TensorId, OperatorId) {
         let output = net.tensor(&self.0.name, Role::Activation, element, shape);
         let mut operator = self.0.makes([output]);
         for (input, kind) in self.1 {
             operator = operator.alias(input, output, kind);
         }
-        let body = net.graph.body();
-        net.graph.operator(body, operator);
-        output
+        let id = net.graph.operator(net.region, operator);
+        (output, id)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Plain shapes: chains, trees, layers, hourglasses, parallel branches.
 
-use super::families::Params;
 use super::net::{Element, Net, Node};
 use crate::error::{GenerateError, at_least};
+use crate::params::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -18,7 +18,7 @@ fn any(net: &mut Net, name: String, reads: &[TensorId], kib: u64, rng: &mut Xosh
 pub(super) fn chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut net = Net::new(params.graph());
+    let mut net = Net::new(params.name());
     let mut x = net.input("x", Element::Byte, &[1024 * kib]);
     for at in 0..n {
         x = any(&mut net, format!("f{at}"), &[x], kib, &mut rng);
@@ -31,7 +31,7 @@ pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let window = params.at_least("window", 1)?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut net = Net::new(params.graph());
+    let mut net = Net::new(params.name());
     let mut reads: Vec<Vec<TensorId>> = vec![Vec::new(); n as usize];
     let mut last = Vec::new();
     for at in 0..n {
@@ -51,7 +51,7 @@ pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (width, most) = (params.at_least("width", 1)?, params.at_least("reads", 1)?);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut net = Net::new(params.graph());
+    let mut net = Net::new(params.name());
     let x = net.input("x", Element::Byte, &[1024 * kib]);
     let mut made: Vec<TensorId> = Vec::new();
     for at in 0..n {
@@ -70,6 +70,92 @@ pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&wanted)
 }
 
+/// `n` operators between one input and one output: parts one after the other, or side by side from one tensor to one operator that reads the
+/// ends of all. Where three operators and more are left, `parallel` percent of the parts are of the second kind, with up to
+/// `branches` branches.
+pub(super) fn series_parallel(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
+    let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
+    let (parallel, branches) = (params.percent("parallel")?, params.at_least("branches", 2)?);
+    let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut weaver = Weaver { net: Net::new(params.name()), kib, parallel, branches, made: 0, rng };
+    let x = weaver.net.input("x", Element::Byte, &[1024 * kib]);
+    let y = weaver.part(x, n);
+    weaver.net.finish(&[y])
+}
+
+struct Weaver {
+    net: Net,
+    kib: u64,
+    parallel: u64,
+    branches: u64,
+    made: u64,
+    rng: Xoshiro256PlusPlus,
+}
+
+impl Weaver {
+    fn step(&mut self, reads: &[TensorId]) -> TensorId {
+        self.made += 1;
+        any(&mut self.net, format!("f{}", self.made - 1), reads, self.kib, &mut self.rng)
+    }
+
+    /// `n` operators from this tensor to the one that is returned. As parts are about as large as each other, nested about log n deep.
+    fn part(&mut self, x: TensorId, n: u64) -> TensorId {
+        if n == 1 {
+            return self.step(&[x]);
+        }
+        if n < 3 || self.rng.random_range(0..100) >= self.parallel {
+            let first = self.share(n, 2);
+            let y = self.part(x, first);
+            return self.part(y, n - first);
+        }
+        let count = self.rng.random_range(2..=self.branches.min(n - 1));
+        let (mut left, mut ends) = (n - 1, Vec::new());
+        for later in (1..=count).rev() {
+            let share = if later == 1 { left } else { self.share(left, later) };
+            ends.push(self.part(x, share));
+            left -= share;
+        }
+        self.step(&ends)
+    }
+
+    /// One of `parts` shares of `n`, from one to twice the fair one; at least one is left for each of the others.
+    fn share(&mut self, n: u64, parts: u64) -> u64 {
+        self.rng.random_range(1..=(2 * n / parts).min(n - (parts - 1)).max(1))
+    }
+}
+
+/// `n` operators one after the other, most of which read a weight of about `weight` KiB, and do about `intensity` multiply-accumulates per byte of it; both
+/// differ by at most `spread` percent, independently. `free` percent have no weight and do one per byte they make.
+pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
+    let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
+    let (weight, intensity) = (1024 * params.at_least("weight", 1)?, params.at_least("intensity", 1)?);
+    let (spread, free) = (params.percent("spread")?, params.percent("free")?);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut net = Net::new(params.name());
+    let mut x = net.input("x", Element::Byte, &[1024 * kib]);
+    for at in 0..n {
+        let name = format!("f{at}");
+        let made = [1024 * kib];
+        if rng.random_range(0..100) < free {
+            x = Node::new(name, "Any").reads(&[x]).cost(made[0]).makes(&mut net, Element::Byte, &made);
+            continue;
+        }
+        let bytes = around(weight, spread, &mut rng);
+        // In thousandths, so that one per byte can differ as well.
+        let each = around(1000 * intensity, spread, &mut rng);
+        let cost = u64::try_from(u128::from(bytes) * u128::from(each) / 1000).unwrap_or(u64::MAX);
+        let w = net.weight(&format!("{name}.w"), Element::Byte, &[bytes]);
+        x = Node::new(name, "MatMul").reads(&[x, w]).cost(cost).makes(&mut net, Element::Byte, &made);
+    }
+    net.finish(&[x])
+}
+
+/// A number that differs from the middle by at most so many percent.
+fn around(middle: u64, percent: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
+    let most = middle * percent / 100;
+    rng.random_range((middle - most).max(1)..=middle + most)
+}
+
 /// `depth` levels down, halving the size and doubling the channels, and up again. At every level a branch with `skip`
 /// convolutions leads across, with `narrow` times fewer channels (none: a plain U-Net), `convs` convolutions lead down
 /// and up. What comes up is concatenated with what came across. The file has the branches across as late as can be.
@@ -78,7 +164,7 @@ pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateEr
     let (channels, size) = (params.at_least("channels", 1)?, params.at_least("size", 1)?);
     let (skip, narrow) = (params.get("skip"), params.at_least("narrow", 1)?);
     params.at_most("depth", 20)?;
-    let mut net = Net::new(params.graph());
+    let mut net = Net::new(params.name());
     let mut x = net.image(3, size);
     let stage = |net: &mut Net, name: &str, mut x: TensorId, channels: u64, convs: u64| {
         for at in 0..convs {
@@ -117,7 +203,7 @@ pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateEr
 pub(super) fn inception(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (blocks, unit) = (params.at_least("blocks", 1)?, params.at_least("channels", 1)?);
     at_least("size", params.get("size"), 1)?;
-    let mut net = Net::new(params.graph());
+    let mut net = Net::new(params.name());
     let mut x = net.image(12 * unit, params.get("size"));
     for block in 0..blocks {
         let mut branch = |from: TensorId, name: &str, steps: &[(u64, u64)]| {

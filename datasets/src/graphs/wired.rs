@@ -5,9 +5,9 @@
 //! inputs read the stage's input with stride 2; the stage's output is the mean of the nodes without readers. Each further
 //! stage doubles the channels. Activations are `float32`.
 
-use super::families::Params;
 use super::net::{Element, Net};
 use crate::error::GenerateError;
+use crate::params::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -103,7 +103,7 @@ fn network(
     let (stages, channels) = (params.at_least("stages", 1)?, params.at_least("channels", 1)?);
     let (nodes, size) = (params.get("nodes") as usize, params.at_least("size", 1)?);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut net = Net::new(params.graph());
+    let mut net = Net::new(params.name());
     let mut x = net.image(channels, size);
     for at in 0..stages {
         x = stage(&mut net, &format!("s{at}"), x, channels << at, nodes, &wire(&mut rng));

@@ -3,9 +3,9 @@
 //! A *layer* here is a convolution, batch normalisation and `SiLU`, `x * sigmoid(x)`. With `norm` 0 the normalisation is folded into the
 //! convolution, which then has a bias; with `split` 1 `SiLU` is a sigmoid and a product, as exporters write it. Batch 1.
 
-use super::families::Params;
 use super::net::{Element, Net, Node, volume};
 use crate::error::GenerateError;
+use crate::params::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 
@@ -46,7 +46,7 @@ impl Yolo {
             return Err(GenerateError::NoMultiple { name, value: size, of_name, of: 32 });
         }
         let element = if params.get("int8") == 1 { Element::I8 } else { Element::F32 };
-        let mut net = Net::new(params.graph());
+        let mut net = Net::new(params.name());
         let x = net.input("images", element, &[1, 3, size, size]);
         let (norm, split) = (params.get("norm") == 1, params.get("split") == 1);
         Ok((Self { net, element, norm, split, classes }, x))

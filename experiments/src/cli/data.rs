@@ -36,8 +36,11 @@ pub struct DatasetsArgs {
 pub enum DatasetsCommand {
     /// List the external corpora: where they come from, version, licence, files
     List(DatasetsListArgs),
-    /// Compare the files below `PLIMSOLL_CORPORA` with the list; exits with 1 where something differs
+    /// Compare the files below `PLIMSOLL_CORPORA` with the list, or generated folders with their manifests; exits with 1 where something differs
     Verify(DatasetsVerifyArgs),
+    /// Download what is missing or differs, with curl (packages: pip), each file checked by its SHA-256; exits with 1 where bytes are not those
+    /// listed, with 3 where something could not be had
+    Fetch(DatasetsFetchArgs),
 }
 
 /// Arguments of `datasets list`.
@@ -54,9 +57,29 @@ pub struct DatasetsListArgs {
 /// Arguments of `datasets verify`.
 #[derive(Args, Debug)]
 pub struct DatasetsVerifyArgs {
-    /// Folders of corpora to look at [default: all]
-    #[arg(value_name = "CORPUS")]
+    /// Corpora to look at [default: all], or folders that `generate --count` wrote
+    #[arg(value_name = "CORPUS|DIR")]
     pub corpora: Vec<String>,
+    /// Print one JSON object instead of lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `datasets fetch`.
+#[derive(Args, Debug)]
+pub struct DatasetsFetchArgs {
+    /// Corpora or files (CORPUS/FILE) to get [default: all]
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// The folder of all corpora, made where it is not there [default: the one that `PLIMSOLL_CORPORA` names]
+    #[arg(long, value_name = "DIR")]
+    pub to: Option<PathBuf>,
+    /// Get everything from here instead of its upstream place, as URL/REPOSITORY/COMMIT/PATH or URL/PACKAGE/VERSION/PATH
+    #[arg(long, value_name = "URL")]
+    pub mirror: Option<String>,
+    /// Print what would be downloaded from where, and download nothing
+    #[arg(long)]
+    pub dry_run: bool,
     /// Print one JSON object instead of lines
     #[arg(long)]
     pub json: bool,

@@ -10,7 +10,9 @@ mod spill;
 mod sweep;
 mod tiers;
 
-pub use data::{ConvertArgs, DatasetsArgs, DatasetsCommand, DatasetsListArgs, DatasetsVerifyArgs};
+pub use data::{
+    ConvertArgs, DatasetsArgs, DatasetsCommand, DatasetsFetchArgs, DatasetsListArgs, DatasetsVerifyArgs,
+};
 pub use fuse::FuseArgs;
 pub use graph::{
     BoundaryArg, ConflictsArg, EffortArgs, ImportArgs, LivenessArgs, ModelArgs, OrderArgs, PlanArgs, once,
@@ -317,10 +319,10 @@ pub struct GenerateArgs {
     /// The law, of instances or of graphs, or a single small graph; `plimsoll list` names them all
     #[arg(value_name = "FAMILY")]
     pub family: String,
-    /// Number of buffers [default: 1000]; instances only
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    /// Number of buffers, of instances only: short for --param buffers=N [default: the family's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     pub buffers: Option<u64>,
-    /// A parameter of the family, graphs only; may be repeated
+    /// A parameter of the family, as `plimsoll list` shows them; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = graph::dimension)]
     pub param: Vec<(String, u64)>,
     /// Seed of all randomness; with --count the first of as many seeds
@@ -361,6 +363,9 @@ pub struct ReproduceArgs {
 /// Arguments of `list`.
 #[derive(Args, Debug)]
 pub struct ListArgs {
+    /// A family, by name: only its parameters, with their meaning
+    #[arg(value_name = "FAMILY")]
+    pub family: Option<String>,
     /// Print one JSON object instead of tables
     #[arg(long)]
     pub json: bool,

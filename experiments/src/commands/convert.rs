@@ -39,15 +39,6 @@ fn read(path: &Path) -> Result<(Document, Split), Failure> {
     for note in document.notes().iter().chain(&split.notes) {
         output::complain(&format!("note: {note}"));
     }
-    for pool in &split.pools {
-        for buffer in &pool.safe_only {
-            output::complain(&format!(
-                "note: pool '{}': the buffers colocated with '{buffer}' differ in size and are merged into one of the \
-                 largest: layouts are valid for the document, proofs hold for the merged problem only",
-                document.pools()[pool.pool].name
-            ));
-        }
-    }
     Ok((document, split))
 }
 

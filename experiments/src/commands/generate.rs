@@ -1,48 +1,54 @@
 //! `plimsoll generate`: writes instances or graphs of a family, or a small case by name.
 
 use crate::cli::{GenerateArgs, once};
-use crate::commands::sha256;
+use crate::commands::Hashing;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
-use plimsoll::datasets::{FAMILIES, Family};
-use plimsoll::model::csv::write_instance;
-use plimsoll::model::graph::write_graph;
-use plimsoll::model::load;
+use plimsoll::datasets::{FAMILIES, Family, Generated, Written};
+use plimsoll::model::Bytes;
+use plimsoll::model::graph::{Graph, Role, write_graph};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Buffers of an instance where no number is given.
-const BUFFERS: u64 = 1000;
-
 /// The name of the manifest in its folder.
-const MANIFEST: &str = "manifest.json";
+pub(super) const MANIFEST: &str = "manifest.json";
+
+/// What a manifest calls itself.
+pub(super) const FORMAT: &str = "plimsoll-manifest";
+pub(super) const FORMAT_VERSION: u32 = 1;
 
 /// Who makes a file.
 enum Maker {
-    Instances(&'static Family, u64),
+    Instances(&'static Family, BTreeMap<String, u64>),
     Graphs(&'static GraphFamily, BTreeMap<String, u64>),
     Case(&'static ControlCase),
 }
 
-/// A file that was made.
-struct Made {
-    name: String,
-    extension: &'static str,
-    text: Vec<u8>,
-    facts: Facts,
+/// What goes into a file.
+enum Making {
+    Instance(Generated),
+    Graph(Graph, Option<u64>),
 }
 
 /// What is known of a file.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Facts {
-    /// Load and optimum in bytes; the optimum where the law tells it.
-    Instance { buffers: usize, load: u64, optimum: Option<u64> },
-    /// Optimum: bytes of the least arena, where the case tells it.
-    Graph { operators: usize, tensors: usize, optimum: Option<u64> },
+    /// All but the number in bytes, where the law tells it: the least peak, what it is at least, if that is more than the load, and at most, and
+    /// what is given to lay it out in.
+    Instance {
+        buffers: usize,
+        load: u64,
+        optimum: Option<u64>,
+        at_least: Option<u64>,
+        at_most: Option<u64>,
+        capacity: Option<u64>,
+    },
+    /// Bytes of all tensors made and of all weights; the optimum: bytes of the least arena, where the case tells it.
+    Graph { operators: usize, tensors: usize, activations: u64, weights: u64, optimum: Option<u64> },
 }
 
 /// What `manifest.json` says; the same for the same arguments.
@@ -52,6 +58,8 @@ struct Manifest {
     version: u32,
     generator: Generator,
     family: String,
+    /// Counts up whenever the family makes other bytes of the same parameters and seed.
+    family_version: u32,
     parameters: BTreeMap<String, u64>,
     files: Vec<Entry>,
 }
@@ -81,20 +89,15 @@ pub fn main(args: &GenerateArgs) -> Result<u8, Failure> {
 }
 
 fn one(args: &GenerateArgs, maker: &Maker) -> Result<u8, Failure> {
-    // An instance's name is known before it is made, so that a target that cannot be written costs no time.
-    let early = match maker {
-        Maker::Instances(family, buffers) => Some(format!("{}-{buffers}-{}.csv", family.name, args.seed)),
-        _ => None,
-    };
-    let target = |name: Option<String>| args.out.clone().or_else(|| name.map(PathBuf::from));
-    if let Some(path) = target(early) {
-        output::check_target(&path, &[])?;
+    if let Some(path) = &args.out {
+        // Before the time is spent.
+        output::check_target(path, &[])?;
     }
-    let made = maker.make(args.seed)?;
-    let path = target(Some(format!("{}.{}", made.name, made.extension))).expect("a name is given");
-    output::check_target(&path, &[])?;
-    output::write_file(&path, |file| file.write_all(&made.text))?;
-    output::print(&format!("{}: {}, written to {}\n", made.name, made.facts.text(), path.display()))?;
+    let making = maker.make(args.seed)?;
+    let path = args.out.clone().unwrap_or_else(|| PathBuf::from(making.file_name()));
+    let name = making.name().to_owned();
+    let (_, facts) = making.write(&path)?;
+    output::print(&format!("{name}: {}, written to {}\n", facts.text(), path.display()))?;
     Ok(ANSWERED)
 }
 
@@ -111,20 +114,25 @@ fn many(args: &GenerateArgs, maker: &Maker, count: u64) -> Result<u8, Failure> {
     output::check_target(&folder.join(MANIFEST), &[])?;
     let mut files: Vec<Entry> = Vec::new();
     for seed in args.seed..=last {
-        let made = maker.make(seed)?;
-        let stem = match maker {
-            Maker::Instances(..) => made.name.clone(),
-            _ => format!("{}-{seed}", args.family),
+        let making = maker.make(seed)?;
+        let file = match making {
+            Making::Instance(_) => making.file_name(),
+            Making::Graph(..) => format!("{}-{seed}.json", args.family),
         };
-        let file = format!("{stem}.{}", made.extension);
-        let path = folder.join(&file);
-        output::check_target(&path, &[])?;
-        output::write_file(&path, |file| file.write_all(&made.text))?;
-        files.push(Entry { file, seed, sha256: sha256(&made.text), facts: made.facts });
+        let (sha256, facts) = making.write(&folder.join(&file))?;
+        files.push(Entry { file, seed, sha256, facts });
     }
     let generator = Generator { name: "plimsoll", version: env!("CARGO_PKG_VERSION") };
-    let (family, parameters) = (args.family.clone(), maker.parameters());
-    let manifest = Manifest { format: "plimsoll-manifest", version: 1, generator, family, parameters, files };
+    let (family, family_version, parameters) = (args.family.clone(), maker.version(), maker.parameters());
+    let manifest = Manifest {
+        format: FORMAT,
+        version: FORMAT_VERSION,
+        generator,
+        family,
+        family_version,
+        parameters,
+        files,
+    };
     let text = serde_json::to_string_pretty(&manifest).map_err(Failure::internal)?;
     output::write_file(&folder.join(MANIFEST), |file| writeln!(file, "{text}"))?;
     output::print(&format!(
@@ -149,14 +157,14 @@ impl Maker {
                 None => Ok(Self::Case(case)),
             };
         }
+        let mut params: BTreeMap<String, u64> = once("--param", &args.param)?.into_iter().collect();
         if let Some(family) = Family::named(&args.family) {
-            return match args.param.first() {
-                Some((name, _)) => Err(Failure::input(format!(
-                    "--param {name}: '{}' makes instances, which take --buffers only",
-                    family.name
-                ))),
-                None => Ok(Self::Instances(family, args.buffers.unwrap_or(BUFFERS))),
-            };
+            if let Some(buffers) = args.buffers
+                && params.insert("buffers".to_owned(), buffers).is_some()
+            {
+                return Err(Failure::input("--buffers and --param buffers: given twice"));
+            }
+            return Ok(Self::Instances(family, params));
         }
         let Some(family) = GraphFamily::named(&args.family) else {
             let names = FAMILIES.iter().map(|family| family.name);
@@ -171,38 +179,88 @@ impl Maker {
             let message = format!("--buffers: '{}' makes graphs, which take --param {known}", family.name);
             return Err(Failure::input(message));
         }
-        Ok(Self::Graphs(family, once("--param", &args.param)?.into_iter().collect()))
+        Ok(Self::Graphs(family, params))
     }
 
+    /// What was given and what is usual.
     fn parameters(&self) -> BTreeMap<String, u64> {
+        let (known, given) = match self {
+            Self::Instances(family, given) => (family.params, given),
+            Self::Graphs(family, given) => (family.params, given),
+            Self::Case(_) => return BTreeMap::new(),
+        };
+        let default = known.iter().map(|param| (param.name.to_owned(), param.default));
+        default.chain(given.clone()).collect()
+    }
+
+    fn version(&self) -> u32 {
         match self {
-            Self::Instances(_, buffers) => [("buffers".to_owned(), *buffers)].into(),
-            Self::Graphs(family, given) => {
-                let default = family.params.iter().map(|param| (param.name.to_owned(), param.default));
-                default.chain(given.clone()).collect()
-            }
-            Self::Case(_) => BTreeMap::new(),
+            Self::Instances(family, _) => family.version,
+            Self::Graphs(family, _) => family.version,
+            Self::Case(_) => 1,
         }
     }
 
-    fn make(&self, seed: u64) -> Result<Made, Failure> {
-        let mut text = Vec::new();
-        let (graph, optimum) = match self {
-            Self::Instances(family, buffers) => {
-                let instance = family.make(*buffers, seed).map_err(Failure::input)?;
-                write_instance(&instance, &mut text).map_err(Failure::internal)?;
-                let load = load(&instance).0.get();
-                let optimum = family.is_tight().then_some(load);
-                let facts = Facts::Instance { buffers: instance.len(), load, optimum };
-                return Ok(Made { name: instance.name().to_owned(), extension: "csv", text, facts });
+    fn make(&self, seed: u64) -> Result<Making, Failure> {
+        Ok(match self {
+            Self::Instances(family, params) => {
+                Making::Instance(family.generate(seed, params).map_err(Failure::input)?)
             }
-            Self::Graphs(family, params) => (family.generate(seed, params).map_err(Failure::input)?, None),
-            Self::Case(case) => ((case.build)(), case.optimum.map(plimsoll::model::Bytes::get)),
-        };
-        write_graph(&graph, &mut text).map_err(Failure::internal)?;
-        let (operators, tensors) = (graph.operators().len(), graph.tensors().len());
-        let facts = Facts::Graph { operators, tensors, optimum };
-        Ok(Made { name: graph.name().to_owned(), extension: "json", text, facts })
+            Self::Graphs(family, params) => {
+                Making::Graph(family.generate(seed, params).map_err(Failure::input)?, None)
+            }
+            Self::Case(case) => Making::Graph((case.build)(), case.optimum.map(Bytes::get)),
+        })
+    }
+}
+
+impl Making {
+    fn name(&self) -> &str {
+        match self {
+            Self::Instance(made) => &made.name,
+            Self::Graph(graph, _) => graph.name(),
+        }
+    }
+
+    fn file_name(&self) -> String {
+        match self {
+            Self::Instance(made) => made.file_name(),
+            Self::Graph(graph, _) => format!("{}.json", graph.name()),
+        }
+    }
+
+    /// Writes the file as it is made, and says its SHA-256 and what is known of it.
+    fn write(self, path: &Path) -> Result<(String, Facts), Failure> {
+        output::check_target(path, &[])?;
+        let mut said = None;
+        match self {
+            Self::Instance(made) => {
+                let bytes = |known: Option<Bytes>| known.map(Bytes::get);
+                let (capacity, at_most) = (bytes(made.capacity), bytes(made.at_most));
+                let bound = bytes(made.at_least);
+                output::write_file(path, |file| {
+                    let mut file = Hashing::new(file);
+                    let Written { buffers, load, optimum } = made.write(&mut file)?;
+                    let load = load.get();
+                    let at_least = bound.filter(|&bound| bound > load);
+                    let optimum = bytes(optimum);
+                    let facts = Facts::Instance { buffers, load, optimum, at_least, at_most, capacity };
+                    said = Some((file.digest(), facts));
+                    Ok(())
+                })?;
+            }
+            Self::Graph(graph, optimum) => output::write_file(path, |file| {
+                let mut file = Hashing::new(file);
+                write_graph(&graph, &mut file)?;
+                let (operators, tensors) = (graph.operators().len(), graph.tensors().len());
+                let (activations, weights) =
+                    (graph.bytes(Role::Activation).get(), graph.bytes(Role::Weight).get());
+                let facts = Facts::Graph { operators, tensors, activations, weights, optimum };
+                said = Some((file.digest(), facts));
+                Ok(())
+            })?,
+        }
+        Ok(said.expect("written"))
     }
 }
 

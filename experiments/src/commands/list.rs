@@ -4,9 +4,9 @@ use crate::cli::ListArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::branches::{SCHEMES, SchemeEntry};
-use plimsoll::datasets::FAMILIES;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
-use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily, GraphParam};
+use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
+use plimsoll::datasets::{FAMILIES, Family, FamilyParam};
 use plimsoll::model::fusion::FuserEntry;
 use plimsoll::model::overlap::ScheduleEntry;
 use plimsoll::model::structure::Relation;
@@ -44,8 +44,8 @@ struct Listing {
     algorithms: Vec<Algorithm>,
     variants: Vec<Algorithm>,
     suites: Vec<Suite>,
-    families: Vec<Generated>,
-    graph_families: Vec<GeneratedGraph>,
+    families: Vec<Parametric>,
+    graph_families: Vec<Parametric>,
     papers: Vec<Reproduced>,
     branches: Vec<Branches>,
     conflicts: Vec<Generated>,
@@ -69,9 +69,10 @@ struct Branches {
 }
 
 #[derive(Debug, Serialize)]
-struct GeneratedGraph {
+struct Parametric {
     name: &'static str,
     about: &'static str,
+    version: u32,
     params: Vec<Param>,
 }
 
@@ -139,15 +140,50 @@ impl Algorithm {
     }
 }
 
-impl GeneratedGraph {
-    fn of(family: &GraphFamily) -> Self {
-        let param = |p: &GraphParam| Param { name: p.name, default: p.default, about: p.about };
-        Self { name: family.name, about: family.about, params: family.params.iter().map(param).collect() }
+impl Parametric {
+    fn instances(family: &Family) -> Self {
+        let Family { name, about, version, params, .. } = *family;
+        Self { name, about, version, params: params.iter().map(Param::of).collect() }
     }
+
+    fn graphs(family: &GraphFamily) -> Self {
+        let GraphFamily { name, about, version, params, .. } = *family;
+        Self { name, about, version, params: params.iter().map(Param::of).collect() }
+    }
+}
+
+impl Param {
+    fn of(param: &FamilyParam) -> Self {
+        let FamilyParam { name, default, about, .. } = *param;
+        Self { name, default, about }
+    }
+}
+
+/// Prints one family with its parameters.
+fn one(name: &str, json: bool) -> Result<u8, Failure> {
+    let instances = FAMILIES.iter().map(Parametric::instances);
+    let mut all = instances.chain(GRAPH_FAMILIES.iter().map(Parametric::graphs));
+    let Some(family) = all.find(|family| family.name == name) else {
+        return Err(Failure::input(format!("unknown family '{name}'; plimsoll list shows them all")));
+    };
+    if json {
+        output::print_json(&family)?;
+        return Ok(ANSWERED);
+    }
+    let mut table =
+        Table::new([("--param", Align::Left), ("default", Align::Right), ("what it means", Align::Left)]);
+    for param in &family.params {
+        table.row([param.name.to_owned(), param.default.to_string(), param.about.to_owned()]);
+    }
+    output::print(&format!("{}: {}\n\n{}", family.name, family.about, table.text()))?;
+    Ok(ANSWERED)
 }
 
 /// Runs the command.
 pub fn main(args: &ListArgs) -> Result<u8, Failure> {
+    if let Some(name) = &args.family {
+        return one(name, args.json);
+    }
     let registry = plimsoll::registry();
     let mut all = algorithms(&registry.offsets);
     all.extend(algorithms(&registry.scattered));
@@ -164,11 +200,11 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
         about: suite.about,
         available: suite.origin.folder().is_none() || corpora().is_some(),
     });
-    let families = FAMILIES.iter().map(|family| Generated { name: family.name, about: family.about });
+    let families = FAMILIES.iter().map(Parametric::instances);
     let (algorithms, suites, families) = (all, suites.collect(), families.collect());
     let papers = PAPERS.iter();
     let papers = papers.map(|p| Reproduced { name: p.name, source: p.source, about: p.about }).collect();
-    let graph_families = GRAPH_FAMILIES.iter().map(GeneratedGraph::of).collect();
+    let graph_families = GRAPH_FAMILIES.iter().map(Parametric::graphs).collect();
     let branch =
         |entry: &SchemeEntry| Branches { name: entry.name, about: entry.about, source: entry.source };
     let branches = SCHEMES.iter().map(branch).collect();
@@ -254,22 +290,19 @@ impl Listing {
         }
         text.push_str(&table.text());
         text.push('\n');
-        let mut table = Table::new([("family", Align::Left), ("instances to generate", Align::Left)]);
-        for family in &self.families {
-            table.row([family.name.to_owned(), family.about.to_owned()]);
+        for (what, families) in
+            [("instances to generate", &self.families), ("graphs to generate", &self.graph_families)]
+        {
+            let columns = [("family", Align::Left), (what, Align::Left), ("--param", Align::Left)];
+            let mut table = Table::new(columns);
+            for family in families {
+                let params: Vec<String> =
+                    family.params.iter().map(|param| format!("{}={}", param.name, param.default)).collect();
+                table.row([family.name.to_owned(), family.about.to_owned(), params.join(" ")]);
+            }
+            text.push_str(&table.text());
+            text.push('\n');
         }
-        text.push_str(&table.text());
-        text.push('\n');
-        let columns =
-            [("family", Align::Left), ("graphs to generate", Align::Left), ("--param", Align::Left)];
-        let mut table = Table::new(columns);
-        for family in &self.graph_families {
-            let params: Vec<String> =
-                family.params.iter().map(|param| format!("{}={}", param.name, param.default)).collect();
-            table.row([family.name.to_owned(), family.about.to_owned(), params.join(" ")]);
-        }
-        text.push_str(&table.text());
-        text.push('\n');
         let mut table = Table::new([
             ("graph to generate", Align::Left),
             ("what planners get wrong there", Align::Left),

@@ -23,6 +23,7 @@ pub mod verify;
 
 use plimsoll::external::quote;
 use sha2::{Digest, Sha256};
+use std::io::{self, Write};
 
 /// The command as it was typed, quoted so that it can be typed again.
 pub(crate) fn command_line() -> String {
@@ -33,4 +34,33 @@ pub(crate) fn command_line() -> String {
 /// The SHA-256 of some bytes, hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+}
+
+/// Hands bytes on and hashes them.
+pub(crate) struct Hashing<W> {
+    inner: W,
+    sha256: Sha256,
+}
+
+impl<W: Write> Hashing<W> {
+    pub(crate) fn new(inner: W) -> Self {
+        Self { inner, sha256: Sha256::new() }
+    }
+
+    /// Hexadecimal.
+    pub(crate) fn digest(self) -> String {
+        self.sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+    }
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.inner.write(bytes)?;
+        self.sha256.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
 }

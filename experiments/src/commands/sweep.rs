@@ -131,7 +131,7 @@ fn dry_run(args: &SweepArgs, sweep: &Sweep) -> Result<u8, Failure> {
                     "suite": input.suite,
                     "instance": input.name,
                     "problem": task.problem,
-                    "algorithm": task.algorithm,
+                    "algorithm": &task.algorithm,
                     "threads": task.threads,
                     "seed": run.seed,
                     "repetition": run.repetition,

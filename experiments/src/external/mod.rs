@@ -19,6 +19,7 @@
 //! it says it took ([`ElapsedPattern`]).
 
 mod elapsed;
+pub mod judge;
 mod process;
 mod said;
 mod tail;
@@ -28,6 +29,7 @@ pub use elapsed::{Elapsed, ElapsedError, ElapsedPattern};
 pub use said::Said;
 pub use words::quote;
 
+use crate::report::trace::Course;
 use plimsoll_model::csv::{read_layout_file, write_instance};
 use plimsoll_model::{Bytes, Instance, Layout};
 use process::Ended;
@@ -87,6 +89,24 @@ pub struct ExternalAttempt {
     pub remark: Option<String>,
     /// Highest resident memory seen of the process itself, bytes, sampled while it ran.
     pub peak_memory: Option<u64>,
+}
+
+impl ExternalAttempt {
+    /// What it said of its progress, by its own clock but never later than its end.
+    pub fn course(&self) -> Course {
+        let mut course = Course::default();
+        for said in &self.said {
+            let Some(seconds) = said.seconds.filter(|seconds| *seconds >= 0.0) else { continue };
+            let seconds = seconds.min(self.seconds);
+            if let Some(peak) = said.peak {
+                course.peak(seconds, peak);
+            }
+            if let Some(bound) = said.lower_bound {
+                course.bound(seconds, bound);
+            }
+        }
+        course
+    }
 }
 
 /// Names that may stand in tables and file names.

@@ -3,9 +3,10 @@
 use crate::machine::{Machine, timestamp};
 use crate::plan::Plan;
 use crate::report::gap_percent;
-use crate::run::{Attempt, RunError};
+use crate::run::Attempt;
+use crate::sweep::answer::Answer;
 use plimsoll_model::csv::write_instance;
-use plimsoll_model::{Bytes, Instance, Outcome, SolveError, load};
+use plimsoll_model::{Bytes, Instance, load};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -151,56 +152,33 @@ impl Row {
 
     /// Adds what became of a run of our own.
     #[must_use]
-    pub fn attempted<P: Plan>(mut self, attempt: &Attempt<P::Solution>) -> Self {
-        P::NAME.clone_into(&mut self.problem);
-        self.seconds = Some(attempt.seconds);
-        self.own_seconds = Some(attempt.seconds);
-        self.peak_memory_bytes = attempt.peak_memory;
-        self.timestamp = timestamp();
-        match &attempt.result {
-            Ok(outcome) => self.answered(outcome),
-            Err(error) => {
-                let (status, verdict) = match error {
-                    RunError::Solve(SolveError::Unsupported { .. }) => ("skipped", ""),
-                    RunError::Refused(_) => ("refused", "refused"),
-                    RunError::Solve(_) | RunError::Panicked(_) => ("failed", ""),
-                };
-                status.clone_into(&mut self.status);
-                verdict.clone_into(&mut self.verdict);
-                self.error = error.to_string();
-            }
+    pub fn attempted<P: Plan>(self, attempt: &Attempt<P::Solution>) -> Self {
+        let answer = Answer::of(attempt);
+        Self {
+            problem: P::NAME.to_owned(),
+            status: answer.status,
+            claim: answer.claim,
+            stop: answer.stop,
+            peak: answer.peak,
+            lower_bound: answer.lower_bound,
+            bound_witness: answer.bound_witness,
+            verdict: answer.verdict,
+            seconds: answer.seconds,
+            own_seconds: answer.seconds,
+            phases: answer.phases,
+            counters: answer.counters,
+            nodes: answer.nodes,
+            peak_memory_bytes: answer.peak_memory_bytes,
+            error: answer.error,
+            timestamp: timestamp(),
+            ..self
         }
-        self
-    }
-
-    fn answered<S>(&mut self, outcome: &Outcome<S>) {
-        "done".clone_into(&mut self.status);
-        outcome.claim.as_str().clone_into(&mut self.claim);
-        outcome.stop.as_str().clone_into(&mut self.stop);
-        self.peak = outcome.value.map(Bytes::get);
-        self.lower_bound = Some(outcome.lower_bound.value.get());
-        self.bound_witness = outcome.lower_bound.witness.to_string();
-        if outcome.solution.is_some() {
-            "valid".clone_into(&mut self.verdict);
-        }
-        let phases = outcome.stats.phases.iter().map(|(name, seconds)| format!("{name}={seconds:.6}"));
-        self.phases = phases.collect::<Vec<_>>().join(" ");
-        let counters = outcome.stats.counters.iter().map(|(name, number)| format!("{name}={number}"));
-        self.counters = counters.collect::<Vec<_>>().join(" ");
-        self.nodes = Some(outcome.stats.nodes);
     }
 
     /// Marks what an external binary claims where the lowest valid peak of anybody shows that it is wrong.
     fn contradict(&mut self, lowest: Option<u64>) {
-        let Some(lowest) = lowest else { return };
-        let bound = self.claimed_bound.is_some_and(|bound| bound > lowest);
-        let claim = match self.claimed.as_str() {
-            "optimal" => self.peak.is_some_and(|peak| peak > lowest),
-            "infeasible" => self.capacity.is_some_and(|capacity| lowest <= capacity),
-            _ => false,
-        };
-        if bound || claim {
-            let remark = format!("its claims are contradicted by {lowest}, the peak of a valid solution");
+        let remark = contradiction(&self.claimed, self.peak, self.claimed_bound, self.capacity, lowest);
+        if let Some(remark) = remark {
             self.error = [&self.error, remark.as_str()]
                 .into_iter()
                 .filter(|t| !t.is_empty())
@@ -229,20 +207,43 @@ pub fn settle(rows: &mut [Row], floor: Bytes) -> Bytes {
     }
     for row in rows.iter_mut() {
         let Some(bound) = row.lower_bound else { continue };
-        match lowest {
-            Some(peak) if bound > peak => {
-                row.status = "refused".into();
-                row.verdict = "refused".into();
-                row.error = format!("its bound {bound} is above {peak}, the peak of a valid solution");
-                row.claim.clear();
-            }
-            _ => best = best.max(bound),
+        if let Some(why) = impossible(bound, lowest) {
+            row.status = "refused".into();
+            row.verdict = "refused".into();
+            row.error = why;
+            row.claim.clear();
+        } else {
+            best = best.max(bound);
         }
     }
     for row in rows {
         row.compare(Bytes::new(best));
     }
     Bytes::new(best)
+}
+
+/// Why what a peer claims of an answer with this peak, or of this capacity, cannot hold: somebody's valid solution is lower.
+pub(crate) fn contradiction(
+    claimed: &str,
+    peak: Option<u64>,
+    bound: Option<u64>,
+    capacity: Option<u64>,
+    lowest: Option<u64>,
+) -> Option<String> {
+    let lowest = lowest?;
+    let claim = match claimed {
+        "optimal" => peak.is_some_and(|peak| peak > lowest),
+        "infeasible" => capacity.is_some_and(|capacity| lowest <= capacity),
+        _ => false,
+    };
+    let wrong = claim || bound.is_some_and(|bound| bound > lowest);
+    wrong.then(|| format!("its claims are contradicted by {lowest}, the peak of a valid solution"))
+}
+
+/// Why a bound cannot hold: somebody's valid solution has a lower peak.
+pub(crate) fn impossible(bound: u64, lowest: Option<u64>) -> Option<String> {
+    let peak = lowest.filter(|&peak| bound > peak)?;
+    Some(format!("its bound {bound} is above {peak}, the peak of a valid solution"))
 }
 
 /// SHA-256 of an instance as [`write_instance`] writes it, in hexadecimal: the same for the same problem, whatever

@@ -5,6 +5,7 @@
 
 use crate::report::chart::{Axis, Chart, Series};
 use crate::report::gap_percent;
+use crate::report::rows::Row;
 use plimsoll_model::{Bytes, LowerBound, Observer, Problem};
 use serde::Serialize;
 use std::time::Instant;
@@ -132,7 +133,42 @@ impl<P: Problem> Observer<P> for Recorder {
     }
 }
 
+/// The events of a process: what it said, as its word, where its answer passed the checker; then what was found valid.
+pub fn of_process(row: &Row, heard: &Course, seconds: f64) -> Vec<TraceRow> {
+    let line = TraceRow::of(row);
+    let mut trace = Vec::new();
+    if row.status == "done" {
+        // A peak that is lower than the checked one of the end was never there.
+        let honest = |peak: u64| row.peak.is_some_and(|valid| peak >= valid);
+        let events = heard.events.iter().filter(|event| event.peak.is_none_or(honest));
+        trace.extend(events.map(|event| line.with(event, true)));
+    }
+    let mut end = Course::default();
+    if let Some(peak) = row.peak {
+        end.peak(seconds, peak);
+    }
+    if let Some(bound) = row.lower_bound {
+        end.bound(seconds, bound);
+    }
+    end.end(seconds);
+    trace.extend(end.events.iter().map(|event| line.with(event, false)));
+    trace
+}
+
 impl TraceRow {
+    /// What names the run, before any event.
+    pub fn of(row: &Row) -> Self {
+        Self {
+            suite: row.suite.clone(),
+            instance: row.instance.clone(),
+            problem: row.problem.clone(),
+            algorithm: row.algorithm.clone(),
+            seed: row.seed,
+            run: row.run,
+            ..Self::default()
+        }
+    }
+
     /// The event as a line beside those that name the run.
     #[must_use]
     pub fn with(&self, event: &Event, claimed: bool) -> Self {

@@ -1,13 +1,20 @@
-//! What became of one run, as a worker says it or as whoever waited for it has to.
+//! What became of one run, as it is said in rows: by whoever ran it, or by whoever waited in vain.
 
+use super::trace::words;
+use crate::external::ExternalAttempt;
+use crate::external::judge::{Whose, judge};
 use crate::graphs::{GraphRunError, OrderedRegion};
 use crate::plan::Plan;
 use crate::report::rows::Row;
+use crate::report::trace::{Recorder, TraceRow, of_process};
 use crate::run::{Attempt, RunError};
-use plimsoll_model::{Bytes, SolveError};
+use plimsoll_model::csv::write_atomically;
+use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, SolveError};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
-/// What became of one run; the fields of [`SweepRow`](super::rows::SweepRow) of the same names.
+/// What became of one run; the fields of the same names of a [`Row`] and of a
+/// [`SweepRow`](super::rows::SweepRow).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Answer {
@@ -39,6 +46,14 @@ pub struct Answer {
     pub resident_bytes: Option<u64>,
     /// What went wrong.
     pub error: String,
+    /// What an external binary claims.
+    pub claimed: String,
+    /// Lower bound that an external binary claims, bytes.
+    pub claimed_bound: Option<u64>,
+    /// When what got better.
+    pub trace: String,
+    /// Whether its layout was kept where it was to be.
+    pub kept: bool,
 }
 
 impl Answer {
@@ -48,67 +63,130 @@ impl Answer {
     }
 
     /// What an algorithm for instances did.
-    pub fn of<P: Plan>(attempt: &Attempt<P::Solution>) -> Self {
-        Self::from_row(Row::default().attempted::<P>(attempt))
+    pub fn of<S>(attempt: &Attempt<S>) -> Self {
+        let answer = match &attempt.result {
+            Ok(outcome) => Self::done(outcome),
+            Err(error) => {
+                let (status, verdict) = word(error);
+                Self { verdict: verdict.to_owned(), ..Self::without(status, error) }
+            }
+        };
+        Self { seconds: Some(attempt.seconds), peak_memory_bytes: attempt.peak_memory, ..answer }
     }
 
     /// What an algorithm for orders did to the regions of a graph: value, bound and claim are those of the body, the last;
-    /// seconds and nodes are sums.
+    /// seconds and nodes are sums. A bound of the body counts what the regions inside it need as they are ordered: it holds for
+    /// the graph only where those orders are proved to be the best, and is left out elsewhere.
     pub fn of_orders(result: &Result<Vec<OrderedRegion>, GraphRunError>, seconds: f64) -> Self {
-        let mut answer = match result {
-            Ok(regions) => regions.last().map_or_else(Self::default, |body| {
-                let outcome = &body.outcome;
+        let answer = match result {
+            Ok(regions) => regions.split_last().map_or_else(Self::default, |(body, inner)| {
                 let nodes = regions.iter().map(|region| region.outcome.stats.nodes).sum();
-                let counters = outcome.stats.counters.iter().map(|(name, number)| format!("{name}={number}"));
-                let solved = outcome.solution.is_some();
-                Self {
-                    status: "done".to_owned(),
-                    claim: outcome.claim.as_str().to_owned(),
-                    stop: outcome.stop.as_str().to_owned(),
-                    peak: outcome.value.map(Bytes::get),
-                    lower_bound: Some(outcome.lower_bound.value.get()),
-                    bound_witness: outcome.lower_bound.witness.to_string(),
-                    verdict: if solved { "valid" } else { "" }.to_owned(),
-                    counters: counters.collect::<Vec<_>>().join(" "),
-                    nodes: Some(nodes),
-                    ..Self::default()
+                let mut answer =
+                    Self { nodes: Some(nodes), phases: String::new(), ..Self::done(&body.outcome) };
+                if inner.iter().any(|region| region.outcome.claim != Claim::Optimal) {
+                    answer.lower_bound = None;
+                    answer.bound_witness.clear();
+                    if answer.peak.is_some() {
+                        Claim::Feasible.as_str().clone_into(&mut answer.claim);
+                    }
                 }
+                answer
             }),
             Err(error) => {
                 let (status, verdict) = match error {
-                    GraphRunError::Races { .. } | GraphRunError::Run { source: RunError::Refused(_), .. } => {
-                        ("refused", "refused")
-                    }
-                    GraphRunError::Problem { .. }
-                    | GraphRunError::Structure { .. }
-                    | GraphRunError::Run {
-                        source: RunError::Solve(SolveError::Unsupported { .. }), ..
-                    } => ("skipped", ""),
-                    GraphRunError::Run { .. } | GraphRunError::Nothing { .. } => ("failed", ""),
+                    GraphRunError::Races { .. } => ("refused", "refused"),
+                    GraphRunError::Problem { .. } | GraphRunError::Structure { .. } => ("skipped", ""),
+                    GraphRunError::Nothing { .. } => ("failed", ""),
+                    GraphRunError::Run { source, .. } => word(source),
                 };
                 Self { verdict: verdict.to_owned(), ..Self::without(status, error) }
             }
         };
-        answer.seconds = Some(seconds);
-        answer
+        Self { seconds: Some(seconds), ..answer }
     }
 
-    fn from_row(row: Row) -> Self {
+    /// What an external binary left, seen through the checker. Its claims are kept as claims; seconds are those of its process,
+    /// by its own clock, where it was asked how it prints them, the phase `own`.
+    pub fn of_peer(instance: &Instance, attempt: ExternalAttempt, traced: bool, keep: Option<&Path>) -> Self {
+        let mut row = Row::default();
+        let (course, seconds) = (attempt.course(), attempt.seconds);
+        let found = judge(&mut row, instance, Whose::Foreign(Offsets::floor(instance).value), attempt);
+        let trace = if traced { words(&of_process(&row, &course, seconds)) } else { String::new() };
+        let layout = found.as_ref().map(|(layout, _)| layout);
         Self {
+            trace,
             status: row.status,
             claim: row.claim,
             stop: row.stop,
             peak: row.peak,
-            lower_bound: row.lower_bound,
-            bound_witness: row.bound_witness,
             verdict: row.verdict,
             seconds: row.seconds,
-            phases: row.phases,
-            counters: row.counters,
+            phases: row.own_seconds.map_or_else(String::new, |seconds| format!("own={seconds:.6}")),
             nodes: row.nodes,
             peak_memory_bytes: row.peak_memory_bytes,
-            resident_bytes: None,
             error: row.error,
+            claimed: row.claimed,
+            claimed_bound: row.claimed_bound,
+            ..Self::default()
         }
+        .keeping::<Offsets>(instance, layout, keep)
+    }
+
+    /// Adds what happened on the way.
+    #[must_use]
+    pub fn traced(mut self, recorder: Recorder) -> Self {
+        let events = recorder.finish(self.seconds.unwrap_or_default(), self.peak, self.lower_bound);
+        let line = TraceRow::default();
+        if self.status == "done" {
+            self.trace = words(&events.iter().map(|event| line.with(event, false)).collect::<Vec<_>>());
+        }
+        self
+    }
+
+    /// Writes the solution to a file, where there is one and it is to be kept.
+    #[must_use]
+    pub fn keeping<P: Plan>(
+        mut self,
+        instance: &Instance,
+        found: Option<&P::Solution>,
+        keep: Option<&Path>,
+    ) -> Self {
+        if let (Some(path), Some(found)) = (keep, found) {
+            match write_atomically(path, |file| P::write(instance, found, file)) {
+                Ok(()) => self.kept = true,
+                Err(error) => self.error = format!("{}: {error}", path.display()),
+            }
+        }
+        self
+    }
+
+    /// What an algorithm says that came to its end.
+    fn done<S>(outcome: &Outcome<S>) -> Self {
+        let joined = |words: Vec<String>| words.join(" ");
+        let stats = &outcome.stats;
+        Self {
+            status: "done".to_owned(),
+            claim: outcome.claim.as_str().to_owned(),
+            stop: outcome.stop.as_str().to_owned(),
+            peak: outcome.value.map(Bytes::get),
+            lower_bound: Some(outcome.lower_bound.value.get()),
+            bound_witness: outcome.lower_bound.witness.to_string(),
+            verdict: if outcome.solution.is_some() { "valid" } else { "" }.to_owned(),
+            phases: joined(stats.phases.iter().map(|(name, time)| format!("{name}={time:.6}")).collect()),
+            counters: joined(
+                stats.counters.iter().map(|(name, number)| format!("{name}={number}")).collect(),
+            ),
+            nodes: Some(stats.nodes),
+            ..Self::default()
+        }
+    }
+}
+
+/// The status of a run that gave no answer, and the checker's word.
+fn word(error: &RunError) -> (&'static str, &'static str) {
+    match error {
+        RunError::Solve(SolveError::Unsupported { .. }) => ("skipped", ""),
+        RunError::Refused(_) => ("refused", "refused"),
+        RunError::Solve(_) | RunError::Panicked(_) => ("failed", ""),
     }
 }

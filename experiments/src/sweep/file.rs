@@ -5,6 +5,9 @@
 //! repetitions = 2                     # default 1
 //! metrics = ["seconds", "nodes"]      # columns to keep beside the fixed ones; default all
 //!
+//! trace = true                        # when layouts and bounds got better, also in trace.csv; default false
+//! layouts = true                      # every valid layout, layouts/RUN.csv; default false
+//!
 //! [limits]                            # of every run; lists are tried one after the other
 //! time = [1, 10.5]                    # seconds; default none
 //! nodes = 100_000                     # default none
@@ -13,7 +16,7 @@
 //!
 //! [[instances]]
 //! suite = "embedded"                  # a suite by name, or
-//! # path = "models/*.csv"             # a CSV file, a folder, a pattern in the last part; beside this file
+//! # path = "models/*.csv"             # a CSV file, a folder, a pattern (* and ?), from the folder of this file
 //! only = ["perfect-*"]                # names to take; default all
 //!
 //! [[instances]]
@@ -30,10 +33,16 @@
 //! threads = [1, 2]                    # default 1
 //! decide = "load"                     # or "file", or bytes: stop at the first layout within; default: minimise
 //! nodes = 1000                        # also time, seeds, repetitions: instead of those above
+//!
+//! [[algorithms]]
+//! names = "theirs"                    # a binary of others, for offsets, under a name of its own
+//! external = "theirs {input} {output} --capacity {capacity}"  # see plimsoll::external for what it is told
+//! version = "theirs --version"        # prints its version on its first line; default none
+//! elapsed = "took ([0-9.]+) s"        # how it prints the seconds it took, a regular expression; default none
 //! ```
 
 use super::SweepError;
-use super::lists::{Capacity, Numbers, Seconds, Words};
+use super::lists::{Capacity, Numbers, Seconds, Whole, Words};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,13 +52,17 @@ use toml::Spanned;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSweep {
-    pub instances: Vec<Spanned<RawInstances>>,
-    pub algorithms: Vec<Spanned<RawAlgorithms>>,
+    pub instances: Spanned<Vec<Spanned<RawInstances>>>,
+    pub algorithms: Spanned<Vec<Spanned<RawAlgorithms>>>,
     #[serde(default)]
     pub limits: RawLimits,
     pub seeds: Option<Numbers>,
-    pub repetitions: Option<u64>,
+    pub repetitions: Option<Whole>,
     pub metrics: Option<Vec<Spanned<String>>>,
+    #[serde(default)]
+    pub trace: bool,
+    #[serde(default)]
+    pub layouts: bool,
 }
 
 /// Limits of every run.
@@ -58,8 +71,8 @@ pub(super) struct RawSweep {
 pub(super) struct RawLimits {
     pub time: Option<Seconds>,
     pub nodes: Option<Numbers>,
-    pub grace: Option<Seconds>,
-    pub memory: Option<u64>,
+    pub grace: Option<Spanned<Seconds>>,
+    pub memory: Option<Spanned<Whole>>,
 }
 
 /// Instances, or graphs, from one place.
@@ -85,11 +98,14 @@ pub(super) struct RawAlgorithms {
     pub names: Words,
     pub problem: Option<String>,
     pub threads: Option<Numbers>,
+    pub external: Option<String>,
+    pub version: Option<String>,
+    pub elapsed: Option<String>,
     pub decide: Option<Capacity>,
     pub time: Option<Seconds>,
     pub nodes: Option<Numbers>,
     pub seeds: Option<Numbers>,
-    pub repetitions: Option<u64>,
+    pub repetitions: Option<Whole>,
 }
 
 /// A file with its text, for messages with lines.
@@ -119,12 +135,7 @@ impl Source {
     pub fn wrong(&self, at: usize, message: &str) -> SweepError {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = before.split(|&byte| byte == b'\n').count();
-        SweepError::File { path: self.path.clone(), line: Some(line), message: message.to_owned() }
-    }
-
-    /// An error that is about no single place.
-    pub fn wrong_somewhere(&self, message: &str) -> SweepError {
-        SweepError::File { path: self.path.clone(), line: None, message: message.to_owned() }
+        SweepError::File { path: self.path.clone(), line, message: message.to_owned() }
     }
 
     /// The folder that paths in the file are relative to.

@@ -4,7 +4,7 @@ use super::SweepError;
 use super::file::{RawInstances, Source};
 use super::lists::Numbers;
 use crate::report::rows::{content_hash, hexadecimal};
-use crate::suite::{SUITES, cases, fits_any};
+use crate::suite::{Case, SUITES, cases, fits_any, glob, is_pattern, path_cases};
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll_datasets::{FAMILIES, Family, ImportOptions, import_file};
 use plimsoll_model::csv::{Endpoints, write_instance};
@@ -74,6 +74,14 @@ impl Input {
         let content = Content::Graph(Box::new(graph));
         let sha256 = hexadecimal(&Sha256::digest(content.text()));
         Self { suite: suite.to_owned(), name, graph: true, sha256, content: Ok(content) }
+    }
+
+    /// The capacity that it came with.
+    pub(super) fn capacity(&self) -> Option<Bytes> {
+        match &self.content {
+            Ok(Content::Instance { capacity, .. }) => *capacity,
+            _ => None,
+        }
     }
 
     fn unreadable(suite: &str, name: String, graph: bool, why: String) -> Self {
@@ -157,43 +165,43 @@ fn suite(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input>
         );
     }
     let found = cases(name, endpoints(place, raw)?).map_err(|error| place.wrong(error))?;
-    Ok(found
-        .into_iter()
-        .map(|case| match case.instance {
-            Ok(instance) => Input::instance(name, instance),
-            Err(error) => Input::unreadable(name, case.name, false, error.to_string()),
-        })
-        .collect())
+    Ok(found.into_iter().map(|case| input(case, Path::new(""))).collect())
 }
 
 fn path(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>, SweepError> {
+    if text.is_empty() {
+        return Err(place.wrong("path is empty; the folder of this file is \".\""));
+    }
     let folder = place.source.folder();
     let whole = folder.join(text);
-    let known = whole.to_str().ok_or_else(|| place.wrong(format!("path '{text}' is not UTF-8")))?;
-    if SUITES.iter().any(|suite| suite.name == known) && !whole.exists() {
+    if SUITES.iter().any(|suite| suite.name == text) && !whole.exists() {
         return Err(place.wrong(format!("path '{text}' is a suite; say suite = \"{text}\"")));
     }
-    // A file beside the sweep may bear the name of a suite.
-    let known = if folder.as_os_str().is_empty() { format!("./{known}") } else { known.to_owned() };
-    let found = cases(&known, endpoints(place, raw)?).map_err(|error| {
-        place.wrong(format!("path '{text}': {}", error.to_string().replace(&known, text)))
+    let found = path_cases(&whole, endpoints(place, raw)?).map_err(|error| {
+        let error = error.to_string();
+        place.wrong(format!("path '{text}': {}", error.replace(&whole.display().to_string(), text)))
     })?;
-    // Messages and names say what the file says, wherever the file lies.
-    let plain = |long: &str| without(long, folder);
-    Ok(found
-        .into_iter()
-        .map(|case| match case.instance {
-            Ok(instance) => Input::instance(text, instance),
-            Err(error) => Input::unreadable(text, plain(&case.name), false, plain(&error.to_string())),
-        })
-        .collect())
+    Ok(found.into_iter().map(|case| input(case, folder)).collect())
 }
 
-/// A text without the folder in front of paths.
-fn without(text: &str, folder: &Path) -> String {
-    let prefix =
-        if folder.as_os_str().is_empty() { "./".to_owned() } else { format!("{}/", folder.display()) };
-    text.replace(&prefix, "")
+/// A case found from a folder: messages and names say what the file says, wherever the file lies.
+fn input(case: Case, folder: &Path) -> Input {
+    let suite = without(&case.suite, folder);
+    match case.instance {
+        Ok(instance) => Input::instance(suite, instance),
+        Err(error) => {
+            let why = without(&error.to_string(), folder).to_owned();
+            Input::unreadable(suite, without(&case.name, folder).to_owned(), false, why)
+        }
+    }
+}
+
+/// A text that begins with a path, without the folder in front.
+fn without<'a>(text: &'a str, folder: &Path) -> &'a str {
+    if folder.as_os_str().is_empty() {
+        return text;
+    }
+    text.strip_prefix(&format!("{}/", folder.display())).unwrap_or(text)
 }
 
 fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input>, SweepError> {
@@ -251,34 +259,29 @@ fn products(params: &BTreeMap<String, Numbers>) -> Vec<BTreeMap<String, u64>> {
 fn graphs(place: &Place<'_>, text: &str) -> Result<Vec<Input>, SweepError> {
     let folder = place.source.folder();
     let whole = folder.join(text);
-    let pattern = whole.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-    let mut paths: Vec<PathBuf> = Vec::new();
-    if !whole.exists() && pattern.contains(['*', '?']) {
-        let parent = whole.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let wrong = |error: std::io::Error| place.wrong(format!("graph '{text}': {error}"));
-        for entry in std::fs::read_dir(parent).map_err(wrong)? {
-            let path = entry.map_err(wrong)?.path();
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if path.is_file() && fits_any(std::slice::from_ref(&pattern), name) {
-                paths.push(path);
-            }
-        }
-        paths.sort();
+    let mut paths: Vec<PathBuf> = vec![whole.clone()];
+    if is_pattern(&whole) {
+        let found = glob(&whole).map_err(|(place_of, error)| {
+            place.wrong(format!("graph '{text}': cannot read the folder {}: {error}", place_of.display()))
+        })?;
+        paths = found.into_iter().filter(|path| path.is_file()).collect();
         if paths.is_empty() {
             return Err(place.wrong(format!("graph '{text}': no file fits")));
         }
-    } else if whole.is_file() {
-        paths.push(whole);
-    } else {
+    } else if whole.is_dir() {
+        return Err(
+            place.wrong(format!("graph '{text}' is a folder; name its files, such as \"{text}/*.json\""))
+        );
+    } else if !whole.is_file() {
         return Err(place.wrong(format!("graph '{text}': there is no such file")));
     }
     let read = |path: PathBuf| match import_file(&path, &ImportOptions::default()) {
         Ok(import) => Input::graph(text, import.graph),
         Err(error) => Input::unreadable(
             text,
-            without(&path.display().to_string(), folder),
+            without(&path.display().to_string(), folder).to_owned(),
             true,
-            without(&error.to_string(), folder),
+            without(&error.to_string(), folder).to_owned(),
         ),
     };
     Ok(paths.into_iter().map(read).collect())

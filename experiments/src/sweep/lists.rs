@@ -7,6 +7,10 @@ use std::time::Duration;
 /// Most numbers that a range may stand for.
 const MOST: u64 = 10_000_000;
 
+/// A whole number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Whole(pub u64);
+
 /// Whole numbers: one, a list, or a range without its end, `"0..10"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Numbers(pub Vec<u64>);
@@ -42,6 +46,24 @@ fn duration<E: Error>(value: f64) -> Result<Duration, E> {
     Duration::try_from_secs_f64(value).map_err(|_| wrong())
 }
 
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Own;
+        impl Visitor<'_> for Own {
+            type Value = Whole;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number from 0 on")
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Whole, E> {
+                whole(value).map(Whole)
+            }
+        }
+        deserializer.deserialize_any(Own)
+    }
+}
+
 impl<'de> Deserialize<'de> for Numbers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Own;
@@ -73,8 +95,8 @@ impl<'de> Deserialize<'de> for Numbers {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Numbers, A::Error> {
                 let mut numbers = Vec::new();
-                while let Some(value) = list.next_element::<i64>()? {
-                    numbers.push(whole(value)?);
+                while let Some(Whole(value)) = list.next_element()? {
+                    numbers.push(value);
                 }
                 non_empty(numbers).map(Numbers)
             }

@@ -2,10 +2,11 @@
 
 use super::SweepError;
 use super::record::{Record, Shard};
-use super::rows::{Columns, ROWS, SweepRow, read_whole};
+use super::rows::{Columns, LAYOUTS, ROWS, SweepRow, layout_of, read_whole};
 use super::store::{lock, write_in_order};
 use crate::report::rows::hexadecimal;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -59,9 +60,7 @@ pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Res
         return refuse(format!("{} is one of the folders to join", out.display()));
     }
     let sweep = first.sweep.clone();
-    let metrics = sweep.metrics.as_ref();
-    let columns = metrics
-        .map_or_else(|| Some(Columns::all()), |names| Columns::keeping(names.iter().map(String::as_str)));
+    let columns = Columns::of(sweep.metrics.as_deref(), sweep.trace, sweep.layouts);
     let Some(columns) = columns else { return refuse("its metrics are unknown to this version".to_owned()) };
     let (rows, from) = gather(&records, sweep.runs, &mut notes)?;
     let missing = missing(&records, &from);
@@ -79,24 +78,45 @@ pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Res
     }
     let mut record = first.clone();
     record.shard = None;
-    write(out, &record, &columns, rows, missing, notes, force)
+    let of = |row: &SweepRow| records[from[row.run as usize].unwrap_or_default()].0.as_path();
+    let layouts: Vec<(PathBuf, String)> = rows
+        .iter()
+        .filter(|row| !row.layout.is_empty())
+        .map(|row| (of(row).join(layout_of(row.run)), layout_of(row.run)))
+        .collect();
+    write(out, &record, &columns, Gathered { rows, layouts, missing, notes }, force)
+}
+
+/// What the folders hold together.
+struct Gathered {
+    rows: Vec<SweepRow>,
+    /// Where layouts are, and where they go from the folder of the whole sweep.
+    layouts: Vec<(PathBuf, String)>,
+    missing: Option<String>,
+    notes: Vec<String>,
 }
 
 fn write(
     out: &Path,
     record: &Record,
     columns: &Columns,
-    mut rows: Vec<SweepRow>,
-    missing: Option<String>,
-    notes: Vec<String>,
+    gathered: Gathered,
     force: bool,
 ) -> Result<Merge, SweepError> {
+    let Gathered { mut rows, layouts, missing, notes } = gathered;
     std::fs::create_dir_all(out).map_err(|source| SweepError::Io { path: out.to_owned(), source })?;
     let _lock = lock(out)?;
     let path = out.join(ROWS);
     if path.exists() && !force {
         let why = format!("{} holds rows; --force replaces them", out.display());
         return Err(SweepError::Merge(why));
+    }
+    if !layouts.is_empty() {
+        let io = |path: PathBuf| |source| SweepError::Io { path, source };
+        std::fs::create_dir_all(out.join(LAYOUTS)).map_err(io(out.join(LAYOUTS)))?;
+        for (from, to) in layouts {
+            std::fs::copy(&from, out.join(to)).map_err(io(from))?;
+        }
     }
     // Bounds are compared once all rows are there.
     write_in_order(&path, columns, &mut rows, missing.is_none())?;
@@ -150,10 +170,13 @@ fn missing(records: &[(&PathBuf, Record)], from: &[Option<usize>]) -> Option<Str
     let mut text = format!("{} of {} runs are missing: {}{more}", absent.len(), from.len(), named.join(", "));
     let shards: Vec<Shard> = records.iter().filter_map(|(_, record)| record.shard).collect();
     if let Some(of) = shards.first().map(|shard| shard.of).filter(|of| shards.iter().all(|s| s.of == *of)) {
-        let gone: Vec<u64> = (1..=of).filter(|part| !shards.contains(&Shard { part: *part, of })).collect();
-        let named: Vec<String> = gone.iter().take(NAMED).map(|part| format!("{part}/{of}")).collect();
+        // As many as anybody likes: a shard may hold no run.
+        let given: BTreeSet<u64> = shards.iter().map(|shard| shard.part).collect();
+        let gone = (1..=of).filter(|part| !given.contains(part)).take(NAMED + 1);
+        let mut named: Vec<String> = gone.map(|part| format!("{part}/{of}")).collect();
         if !named.is_empty() {
-            let more = if gone.len() > NAMED { ", .." } else { "" };
+            let more = if named.len() > NAMED { ", .." } else { "" };
+            named.truncate(NAMED);
             let _ = write!(text, "; not given: shard {}{more}", named.join(", "));
         }
         for (folder, record) in records {

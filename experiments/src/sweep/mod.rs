@@ -7,6 +7,7 @@
 //! | [`worker`] | serves one run after the other in a process of its own |
 //! | [`rows`] | what a row holds; reads `rows.csv` |
 //! | [`record`] | what is stored beside the rows; in what another sweep differs |
+//! | [`trace`] | when what got better |
 //! | [`merge()`] | joins shards |
 //! | [`slurm`] | scripts for a cluster |
 //!
@@ -27,6 +28,8 @@ mod resolve;
 pub mod rows;
 pub mod slurm;
 mod store;
+mod tasks;
+pub mod trace;
 pub mod worker;
 
 pub use inputs::{Content, Input};
@@ -49,12 +52,12 @@ pub enum SweepError {
         source: std::io::Error,
     },
     /// The file of a sweep says something that cannot be.
-    #[error("{}: {}{message}", path.display(), line.map_or_else(String::new, |line| format!("line {line}: ")))]
+    #[error("{}: line {line}: {message}", path.display())]
     File {
         /// Which file.
         path: PathBuf,
-        /// Which line, from 1; `None` where it is about several.
-        line: Option<usize>,
+        /// Which line, from 1.
+        line: usize,
         /// What is wrong.
         message: String,
     },

@@ -6,14 +6,15 @@ use super::inputs::Content;
 use super::process::{Question, Worker};
 use super::record::Shard;
 use super::resolve::{Run, Sweep};
-use super::rows::SweepRow;
+use super::rows::{SweepRow, layout_of};
 use super::store::{Opened, Store};
 use super::worker::Job;
+use crate::external::{self, External};
 use crate::machine::{Machine, timestamp};
 use plimsoll_model::{Bytes, Orders, Problem};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -139,7 +140,10 @@ impl Shared<'_> {
         let answer = self.answer(worker, run)?;
         let busy = answer.seconds.unwrap_or(0.0);
         let row = self.sweep.blank(run).on(&self.machine).answered(answer);
-        let row = SweepRow { timestamp: timestamp(), ..row };
+        let mut row = SweepRow { timestamp: timestamp(), ..row };
+        if let Some(peer) = self.sweep.peer(run.task) {
+            peer.version().unwrap_or_default().clone_into(&mut row.version);
+        }
         let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         state.store.append(&row)?;
         state.there += 1;
@@ -159,6 +163,9 @@ impl Shared<'_> {
         if task.decide.is_some() && capacity.is_none() && task.problem != Orders::NAME {
             return Ok(Answer::without("skipped", "the instance has no capacity to decide"));
         }
+        if let Some(peer) = self.sweep.peer(run.task) {
+            return Ok(self.ask_peer(peer, run));
+        }
         // Every region of a graph has the time limit for itself.
         let regions = match content {
             Content::Graph(graph) => u32::try_from(graph.regions().len()).unwrap_or(u32::MAX),
@@ -176,12 +183,14 @@ impl Shared<'_> {
             let Some(worker) = slot else { return Err(SweepError::Worker("none is there".to_owned())) };
             let job = Job {
                 problem: task.problem.to_owned(),
-                algorithm: task.algorithm.to_owned(),
+                algorithm: task.algorithm.clone(),
                 seed: run.seed,
                 threads: task.threads,
                 capacity,
                 time: run.time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
                 nodes: run.nodes,
+                trace: self.sweep.traces(),
+                layout: self.layout(run),
             };
             let question = Question { input: run.input, name: &input.name, content, job, limit, memory };
             match worker.ask(question) {
@@ -194,6 +203,33 @@ impl Shared<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Where the layout of a run is kept.
+    fn layout(&self, run: &Run) -> Option<PathBuf> {
+        self.sweep.keeps_layouts().then(|| self.start.out.join(layout_of(run.index)))
+    }
+
+    /// Runs a binary of others, in a process group of its own.
+    fn ask_peer(&self, peer: &External, run: &Run) -> Answer {
+        let (input, task) = (&self.sweep.inputs[run.input], &self.sweep.tasks[run.task]);
+        let (Ok(Content::Instance { instance, .. }), Some(capacity)) = (&input.content, self.sweep.told(run))
+        else {
+            return Answer::without("failed", "an external needs an instance");
+        };
+        let instance = (**instance).clone().with_capacity(self.sweep.capacity(run));
+        let (limit, seed, threads) = (run.time, run.seed, task.threads);
+        let attempt = peer.run(&external::Task { instance: &instance, capacity, limit, seed, threads });
+        let answer = Answer::of_peer(&instance, attempt, self.sweep.traces(), self.layout(run).as_deref());
+        let above = self.sweep.memory.and_then(|most| answer.peak_memory_bytes.filter(|&peak| peak > most));
+        match above {
+            Some(bytes) => Answer {
+                seconds: answer.seconds,
+                peak_memory_bytes: Some(bytes),
+                ..Answer::without("out-of-memory", &format!("{bytes} bytes resident, above the limit"))
+            },
+            None => answer,
         }
     }
 }

@@ -18,6 +18,8 @@ const HELLO: Duration = Duration::from_secs(60);
 const READING: Duration = Duration::from_secs(600);
 /// Time for a worker whose output has ended to end itself.
 const ENDING: Duration = Duration::from_secs(2);
+/// Time to be ended as well by whoever ended a worker: a machine that goes down, a cluster that cancels a job.
+const FATE: Duration = Duration::from_millis(500);
 /// First and longest wait between two looks at memory.
 const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 /// A worker that once held so many bytes is replaced, so that what it keeps does not count for later runs.
@@ -138,7 +140,11 @@ impl Worker {
         match self.wait(question.limit, question.memory, peak)? {
             Reply::Answer(answer) => {
                 *peak = (*peak).max(answer.peak_memory_bytes);
-                Ok(*answer)
+                // Between two looks it may have been more.
+                match question.memory.and_then(|most| peak.filter(|&peak| peak > most)) {
+                    Some(bytes) => Err(End::Large(bytes)),
+                    None => Ok(*answer),
+                }
             }
             _ => Err(End::Gone),
         }
@@ -208,10 +214,13 @@ impl Worker {
             }
             End::Large(bytes) => {
                 self.kill();
-                ("out-of-memory", format!("killed with {bytes} bytes resident, above the limit"))
+                ("out-of-memory", format!("{bytes} bytes resident, above the limit"))
             }
             End::Deaf | End::Gone => {
                 let status = self.status();
+                if status.is_some_and(ended_by_hand) {
+                    std::thread::sleep(FATE);
+                }
                 let errors = self.tail();
                 // What the allocator says before it ends the process.
                 let large = errors.contains("memory allocation of");
@@ -258,6 +267,21 @@ impl Drop for Worker {
     fn drop(&mut self) {
         let _ = self.status();
     }
+}
+
+/// True for signals that come from outside, most often to all processes of a job. Then a run is not to blame, and if this
+/// process is to end too, it must not have written a row by then.
+#[cfg(unix)]
+fn ended_by_hand(status: ExitStatus) -> bool {
+    use rustix::process::Signal;
+    use std::os::unix::process::ExitStatusExt;
+    let outside = [Signal::HUP, Signal::INT, Signal::TERM, Signal::KILL].map(Signal::as_raw);
+    status.signal().is_some_and(|signal| outside.contains(&signal))
+}
+
+#[cfg(not(unix))]
+fn ended_by_hand(_: ExitStatus) -> bool {
+    false
 }
 
 fn line(request: &Request) -> Result<Vec<u8>, End> {

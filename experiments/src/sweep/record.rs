@@ -2,7 +2,7 @@
 
 use super::SweepError;
 use crate::machine::{Machine, timestamp};
-use plimsoll_model::csv::write_atomically;
+use plimsoll_model::csv::write_durably;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
@@ -58,6 +58,9 @@ pub struct InputRecord {
     pub name: String,
     /// Its hash; empty where it could not be read.
     pub sha256: String,
+    /// The capacity that it came with, bytes, where a run is to decide it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<u64>,
 }
 
 /// An algorithm with its parameters.
@@ -80,6 +83,12 @@ pub struct AlgorithmRecord {
     pub seeds: Vec<u64>,
     /// Repetitions.
     pub repetitions: u64,
+    /// Command line of an external binary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<String>,
+    /// What it says its version is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
 }
 
 /// A sweep as it was found: two files that resolve to the same are the same sweep.
@@ -92,6 +101,12 @@ pub struct Resolved {
     pub algorithms: Vec<AlgorithmRecord>,
     /// Columns kept beside the fixed ones; `None` for all.
     pub metrics: Option<Vec<String>>,
+    /// Whether it is kept when what got better.
+    #[serde(default)]
+    pub trace: bool,
+    /// Whether layouts are kept.
+    #[serde(default)]
+    pub layouts: bool,
     /// Seconds beyond the time limit until a run counts as hung.
     pub grace: f64,
     /// Resident bytes of a run.
@@ -121,6 +136,12 @@ impl Resolved {
                 if (&then.suite, &then.name) == (&now.suite, &now.name) && then.sha256 != now.sha256 {
                     return Some(format!("instances: {} has other contents", name(then)));
                 }
+                if (&then.suite, &then.name) == (&now.suite, &now.name) {
+                    let what = format!("instances: capacity of {}", name(then));
+                    if let Some(difference) = differs(&what, &then.capacity, &now.capacity) {
+                        return Some(difference);
+                    }
+                }
                 if then != now {
                     return Some(format!("instances: {} there, {} here", name(then), name(now)));
                 }
@@ -133,6 +154,8 @@ impl Resolved {
             })
             .or_else(|| length("algorithms", self.algorithms.len(), now.algorithms.len()))
             .or_else(|| differs("metrics", &self.metrics, &now.metrics))
+            .or_else(|| differs("trace", &self.trace, &now.trace))
+            .or_else(|| differs("layouts", &self.layouts, &now.layouts))
             .or_else(|| differs("limits.grace", &self.grace, &now.grace))
             .or_else(|| differs("limits.memory", &self.memory, &now.memory))
             .or_else(|| Some(format!("runs: {} there, {} here, with other keys", self.runs, now.runs)))
@@ -154,6 +177,8 @@ impl AlgorithmRecord {
             .or_else(|| differs("nodes", &self.nodes, &now.nodes))
             .or_else(|| differs("seeds", &self.seeds, &now.seeds))
             .or_else(|| differs("repetitions", &self.repetitions, &now.repetitions))
+            .or_else(|| differs("external", &self.external, &now.external))
+            .or_else(|| differs("version", &self.version, &now.version))
             .map(|text| format!("algorithm {}: {text}", own(self)))
     }
 }
@@ -264,7 +289,7 @@ impl Record {
     /// [`SweepError::Io`].
     pub fn write(&self, folder: &Path) -> Result<(), SweepError> {
         let path = folder.join(RECORD);
-        let written = write_atomically(&path, |file| {
+        let written = write_durably(&path, |file| {
             serde_json::to_writer_pretty(&mut *file, self)?;
             file.write_all(b"\n")
         });

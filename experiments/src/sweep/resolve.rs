@@ -1,15 +1,15 @@
 //! From the file to the list of runs.
 
 use super::SweepError;
-use super::file::{RawAlgorithms, RawSweep, Source};
+use super::file::{RawSweep, Source};
 use super::inputs::{Content, Input, inputs};
 use super::lists::Capacity;
 use super::record::{AlgorithmRecord, InputRecord, Resolved};
 use super::rows::{Columns, SweepRow, metrics};
-use crate::plan::Plan;
+use super::tasks::tasks;
+use crate::external::External;
 use crate::report::rows::hexadecimal;
-use crate::{Registry, left_out, registry};
-use plimsoll_model::{Bytes, Entry, Kind, Offsets, Orders, Pools, Problem, Scattered};
+use plimsoll_model::{Bytes, Orders, Problem};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -18,8 +18,8 @@ use std::time::Duration;
 
 /// Seconds beyond the time limit until a run counts as hung, where the file says nothing.
 const GRACE: Duration = Duration::from_secs(10);
-/// Most runs of one sweep.
-const MOST_RUNS: u64 = 100_000_000;
+/// Most runs of one sweep: gigabytes.
+const MOST_RUNS: u64 = 10_000_000;
 /// Digits of a key.
 const KEY: usize = 32;
 
@@ -29,19 +29,41 @@ pub struct Task {
     /// Name of the problem.
     pub problem: &'static str,
     /// Name of the algorithm.
-    pub algorithm: &'static str,
-    /// `heuristic` or `exact`.
+    pub algorithm: String,
+    /// `heuristic`, `exact`, `external`.
     pub kind: String,
+    /// Which of [`Sweep::peers`] it is; `None` for our own.
+    pub peer: Option<usize>,
     /// Threads it may use.
     pub threads: usize,
     pub(super) decide: Option<Capacity>,
-    times: Vec<Option<Duration>>,
-    nodes: Vec<Option<u64>>,
-    seeds: Vec<u64>,
-    repetitions: u64,
+    pub(super) times: Vec<Option<Duration>>,
+    pub(super) nodes: Vec<Option<u64>>,
+    pub(super) seeds: Vec<u64>,
+    pub(super) repetitions: u64,
+}
+
+/// Where the entries of inputs and tasks are in the file, byte by byte.
+struct Places {
+    inputs: Vec<usize>,
+    tasks: Vec<usize>,
+}
+
+impl Places {
+    /// The entry to blame for a run that is another again: the later of those that differ, else the algorithm's.
+    fn of(&self, run: &Run, first: &Run) -> usize {
+        let (own, other) = (self.inputs[run.input], self.inputs[first.input]);
+        if own == other { self.tasks[run.task].max(self.tasks[first.task]) } else { own.max(other) }
+    }
 }
 
 impl Task {
+    /// How many runs it has on one input.
+    fn count(&self) -> Option<u64> {
+        let lists = [self.times.len(), self.nodes.len(), self.seeds.len()];
+        lists.iter().try_fold(self.repetitions, |runs, &each| runs.checked_mul(each as u64))
+    }
+
     /// Its runs on one input, still without number and key.
     fn runs(&self, input: usize, task: usize) -> impl Iterator<Item = Run> {
         let limits = self.times.iter().flat_map(|time| self.nodes.iter().map(move |nodes| (*time, *nodes)));
@@ -90,6 +112,8 @@ pub struct Sweep {
     pub inputs: Vec<Input>,
     /// What runs.
     pub tasks: Vec<Task>,
+    /// Binaries of others among it.
+    pub peers: Vec<External>,
     /// All runs: by input, then task, time limit, node limit, seed, repetition.
     pub runs: Vec<Run>,
     /// The columns of its rows.
@@ -112,59 +136,87 @@ impl Sweep {
         let source = Source::open(path)?;
         let raw = source.parse()?;
         let mut found: Vec<Input> = Vec::new();
-        for (at, entry) in raw.instances.iter().enumerate() {
-            found.extend(inputs(&source, entry.span().start, at + 1, entry.get_ref())?);
+        let mut places = Places { inputs: Vec::new(), tasks: Vec::new() };
+        for (at, entry) in raw.instances.get_ref().iter().enumerate() {
+            let start = entry.span().start;
+            found.extend(inputs(&source, start, at + 1, entry.get_ref())?);
+            places.inputs.resize(found.len(), start);
         }
-        let tasks = tasks(&source, &raw)?;
-        if found.is_empty() || tasks.is_empty() {
-            let empty = if found.is_empty() { "instances" } else { "algorithms" };
-            return Err(source.wrong_somewhere(&format!("{empty}: the list is empty")));
+        let mut peers = Vec::new();
+        let tasks = tasks(&source, &raw, &mut places.tasks, &mut peers)?;
+        let empty = [
+            ("instances", found.is_empty(), raw.instances.span()),
+            ("algorithms", tasks.is_empty(), raw.algorithms.span()),
+        ];
+        if let Some((list, _, span)) = empty.into_iter().find(|(_, is_empty, _)| *is_empty) {
+            return Err(source.wrong(span.start, &format!("{list}: the list is empty")));
         }
         let columns = columns(&source, &raw)?;
-        let grace = match raw.limits.grace.as_ref().map(|grace| grace.0.as_slice()) {
+        let grace = match raw.limits.grace.as_ref().map(|grace| (grace.get_ref().0.as_slice(), grace.span()))
+        {
             None => GRACE,
-            Some([one]) => *one,
-            Some(_) => {
-                return Err(source.wrong_somewhere("limits.grace: expected one number of seconds, no list"));
+            Some((&[one], _)) => one,
+            Some((_, span)) => {
+                let message = "limits.grace: expected one number of seconds, no list";
+                return Err(source.wrong(span.start, message));
             }
         };
-        if raw.limits.memory == Some(0) {
-            return Err(source.wrong_somewhere("limits.memory is 0; leave it out for no limit"));
+        if let Some(memory) = raw.limits.memory.as_ref().filter(|memory| memory.get_ref().0 == 0) {
+            let message = "limits.memory is 0; leave it out for no limit";
+            return Err(source.wrong(memory.span().start, message));
         }
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let metrics = raw.metrics.map(|names| names.into_iter().map(toml::Spanned::into_inner).collect());
-        let memory = raw.limits.memory;
+        let memory = raw.limits.memory.map(|memory| memory.get_ref().0);
         let mut sweep =
-            Self { file, inputs: found, tasks, runs: Vec::new(), columns, metrics, grace, memory };
-        sweep.enumerate(&source)?;
+            Self { file, inputs: found, tasks, peers, runs: Vec::new(), columns, metrics, grace, memory };
+        sweep.nothing_idle(&places).map_err(|(at, message)| source.wrong(at, &message))?;
+        sweep.not_too_many(&places).map_err(|(at, message)| source.wrong(at, &message))?;
+        sweep.enumerate(&places).map_err(|(at, message)| source.wrong(at, &message))?;
         Ok(sweep)
     }
 
+    /// Refuses numbers of runs that no list can hold, before one is made.
+    fn not_too_many(&self, places: &Places) -> Result<(), (usize, String)> {
+        let mut runs = 0u64;
+        for (at, task) in self.tasks.iter().enumerate() {
+            let inputs = (0..self.inputs.len()).filter(|&input| self.go_together(input, at)).count();
+            let own = task.count().and_then(|each| each.checked_mul(inputs as u64));
+            runs = own.and_then(|own| runs.checked_add(own)).filter(|&runs| runs <= MOST_RUNS).ok_or_else(|| {
+                let (inputs, seeds, repetitions) = (self.inputs.len(), task.seeds.len(), task.repetitions);
+                let message = format!(
+                    "with algorithm '{}' ({}) the sweep has more than {MOST_RUNS} runs: {inputs} instances, \
+                     {seeds} seeds, {repetitions} repetitions",
+                    task.algorithm, task.problem
+                );
+                (places.tasks[at], message)
+            })?;
+        }
+        Ok(())
+    }
+
     /// Lists the runs.
-    fn enumerate(&mut self, source: &Source) -> Result<(), SweepError> {
-        let mut seen: HashMap<String, u64> = HashMap::new();
+    fn enumerate(&mut self, places: &Places) -> Result<(), (usize, String)> {
         let mut runs: Vec<Run> = Vec::new();
         for input in 0..self.inputs.len() {
             for task in (0..self.tasks.len()).filter(|&task| self.go_together(input, task)) {
                 for mut run in self.tasks[task].runs(input, task) {
                     run.index = runs.len() as u64;
                     run.key = self.key(&run);
-                    if let Some(first) = seen.insert(run.key.clone(), run.index) {
-                        let (index, text) = (run.index, self.describe(&run));
-                        let message =
-                            format!("run {index} is run {first} again: {text}; something is named twice");
-                        return Err(source.wrong_somewhere(&message));
-                    }
                     runs.push(run);
-                    if runs.len() as u64 > MOST_RUNS {
-                        let message = format!("the sweep has more than {MOST_RUNS} runs");
-                        return Err(source.wrong_somewhere(&message));
-                    }
                 }
             }
         }
+        let mut seen: HashMap<&str, &Run> = HashMap::with_capacity(runs.len());
+        for run in &runs {
+            if let Some(first) = seen.insert(&run.key, run) {
+                let (index, other, text) = (run.index, first.index, self.describe(run));
+                let message = format!("run {index} is run {other} again: {text}; something is named twice");
+                return Err((places.of(run, first), message));
+            }
+        }
         self.runs = runs;
-        self.nothing_idle().map_err(|message| source.wrong_somewhere(&message))
+        Ok(())
     }
 
     /// Whether an algorithm takes what there is to run on.
@@ -173,7 +225,7 @@ impl Sweep {
     }
 
     /// Everything that is named takes part in a run.
-    fn nothing_idle(&self) -> Result<(), String> {
+    fn nothing_idle(&self, places: &Places) -> Result<(), (usize, String)> {
         let (inputs, tasks) = (0..self.inputs.len(), 0..self.tasks.len());
         if let Some(idle) =
             inputs.clone().find(|&input| !tasks.clone().any(|task| self.go_together(input, task)))
@@ -184,17 +236,16 @@ impl Sweep {
             } else {
                 "an instance, but all algorithms order graphs"
             };
-            return Err(format!("{} '{}' is {what}", input.suite, input.name));
+            return Err((places.inputs[idle], format!("{} '{}' is {what}", input.suite, input.name)));
         }
         if let Some(idle) =
             tasks.clone().find(|&task| !inputs.clone().any(|input| self.go_together(input, task)))
         {
             let task = &self.tasks[idle];
             let missing = if task.problem == Orders::NAME { "graph" } else { "instance" };
-            return Err(format!(
-                "algorithm '{}' ({}): there is no {missing} to run on",
-                task.algorithm, task.problem
-            ));
+            let (name, problem) = (&task.algorithm, task.problem);
+            let message = format!("algorithm '{name}' ({problem}): there is no {missing} to run on");
+            return Err((places.tasks[idle], message));
         }
         Ok(())
     }
@@ -205,20 +256,29 @@ impl Sweep {
         let time = run.time.map_or_else(|| "-".to_owned(), |time| time.as_nanos().to_string());
         let nodes = run.nodes.map_or_else(|| "-".to_owned(), |nodes| nodes.to_string());
         let memory = self.memory.map_or_else(|| "-".to_owned(), |memory| memory.to_string());
-        let parts = [
+        let (threads, seed, repetition) =
+            (task.threads.to_string(), run.seed.to_string(), run.repetition.to_string());
+        let capacity = self.capacity(run).map(|capacity| capacity.to_string());
+        let decided = decided(task);
+        let mut parts: Vec<&str> = vec![
             &input.suite,
             &input.name,
             &input.sha256,
             task.problem,
-            task.algorithm,
-            &task.threads.to_string(),
-            &decided(task),
-            &run.seed.to_string(),
-            &run.repetition.to_string(),
+            &task.algorithm,
+            &threads,
+            &decided,
+            &seed,
+            &repetition,
             &time,
             &nodes,
             &memory,
         ];
+        // What a file says beside the content that is hashed.
+        parts.extend(capacity.as_deref());
+        let line = self.peer(run.task).map(External::line);
+        parts.extend(line.as_deref());
+        parts.extend(self.peer(run.task).and_then(External::version));
         let mut hasher = Sha256::new();
         for part in parts {
             hasher.update((part.len() as u64).to_le_bytes());
@@ -227,6 +287,31 @@ impl Sweep {
         let mut key = hexadecimal(&hasher.finalize());
         key.truncate(KEY);
         key
+    }
+
+    /// Whether it is kept when what got better.
+    pub(super) fn traces(&self) -> bool {
+        self.columns.has("trace")
+    }
+
+    /// Whether layouts are kept.
+    pub(super) fn keeps_layouts(&self) -> bool {
+        self.columns.has("layout")
+    }
+
+    /// The binary of others that a task runs.
+    pub(super) fn peer(&self, task: usize) -> Option<&External> {
+        self.tasks[task].peer.map(|peer| &self.peers[peer])
+    }
+
+    /// The capacity that a binary of others is told: the one to decide, else the one of the file, else the load; an answer
+    /// above the last two counts as well.
+    pub(super) fn told(&self, run: &Run) -> Option<Bytes> {
+        let Ok(Content::Instance { capacity, load, .. }) = &self.inputs[run.input].content else {
+            return None;
+        };
+        let decides = self.tasks[run.task].decide.is_some();
+        if decides { self.capacity(run) } else { Some(capacity.unwrap_or(*load)) }
     }
 
     /// One run in words.
@@ -280,11 +365,11 @@ impl Sweep {
             instance: input.name.clone(),
             sha256: input.sha256.clone(),
             problem: task.problem.to_owned(),
-            algorithm: task.algorithm.to_owned(),
+            algorithm: task.algorithm.clone(),
             kind: task.kind.clone(),
             threads: task.threads,
             decide: decided(task),
-            capacity: self.capacity(run).map(Bytes::get),
+            capacity: if task.peer.is_some() { self.told(run) } else { self.capacity(run) }.map(Bytes::get),
             time_limit: run.time.map(|time| time.as_secs_f64()),
             node_limit: run.nodes,
             seed: run.seed,
@@ -302,6 +387,7 @@ impl Sweep {
         for run in &self.runs {
             hasher.update(&run.key);
         }
+        let decides = self.tasks.iter().any(|task| task.decide == Some(Capacity::File));
         Resolved {
             inputs: self
                 .inputs
@@ -310,14 +396,18 @@ impl Sweep {
                     suite: input.suite.clone(),
                     name: input.name.clone(),
                     sha256: input.sha256.clone(),
+                    capacity: input.capacity().filter(|_| decides).map(Bytes::get),
                 })
                 .collect(),
             algorithms: self
                 .tasks
                 .iter()
-                .map(|task| AlgorithmRecord {
+                .enumerate()
+                .map(|(at, task)| AlgorithmRecord {
                     problem: task.problem.to_owned(),
-                    name: task.algorithm.to_owned(),
+                    name: task.algorithm.clone(),
+                    external: self.peer(at).map(External::line),
+                    version: self.peer(at).and_then(External::version).map(str::to_owned),
                     threads: task.threads,
                     decide: task.decide.as_ref().map(ToString::to_string),
                     time: task.times.iter().map(|time| time.map(|time| time.as_secs_f64())).collect(),
@@ -327,6 +417,8 @@ impl Sweep {
                 })
                 .collect(),
             metrics: self.metrics.clone(),
+            trace: self.traces(),
+            layouts: self.keeps_layouts(),
             grace: self.grace.as_secs_f64(),
             memory: self.memory,
             runs: self.runs.len() as u64,
@@ -341,121 +433,15 @@ fn decided(task: &Task) -> String {
 }
 
 fn columns(source: &Source, raw: &RawSweep) -> Result<Columns, SweepError> {
-    let Some(names) = &raw.metrics else { return Ok(Columns::all()) };
+    let Some(names) = &raw.metrics else {
+        return Ok(Columns::of(None, raw.trace, raw.layouts).unwrap_or_else(Columns::all));
+    };
     if let Some(bad) = names.iter().find(|name| !metrics().contains(&name.get_ref().as_str())) {
         let known = metrics().join(", ");
         let message =
             format!("metrics: unknown '{}'; known are {known} (others are always kept)", bad.get_ref());
         return Err(source.wrong(bad.span().start, &message));
     }
-    Ok(Columns::keeping(names.iter().map(|name| name.get_ref().as_str())).unwrap_or_else(Columns::all))
-}
-
-/// Every algorithm with every number of threads, in the order of the file.
-fn tasks(source: &Source, raw: &RawSweep) -> Result<Vec<Task>, SweepError> {
-    let registry = registry();
-    let mut tasks = Vec::new();
-    for (at, entry) in raw.algorithms.iter().enumerate() {
-        let own = entry.get_ref();
-        let wrong =
-            |message: String| source.wrong(entry.span().start, &format!("algorithms[{}]: {message}", at + 1));
-        let threads = own.threads.as_ref().map_or(&[1][..], |threads| &threads.0);
-        if let Some(bad) = threads.iter().find(|&&threads| !(1..=1024).contains(&threads)) {
-            return Err(wrong(format!("threads is {bad}; expected 1 to 1024")));
-        }
-        let repetitions = own.repetitions.or(raw.repetitions).unwrap_or(1);
-        if repetitions == 0 {
-            return Err(wrong("repetitions is 0".to_owned()));
-        }
-        let seeds =
-            own.seeds.as_ref().or(raw.seeds.as_ref()).map_or_else(|| vec![0], |seeds| seeds.0.clone());
-        let times = own.time.as_ref().or(raw.limits.time.as_ref());
-        let times = times.map_or_else(|| vec![None], |times| times.0.iter().copied().map(Some).collect());
-        let nodes = own.nodes.as_ref().or(raw.limits.nodes.as_ref());
-        let nodes = nodes.map_or_else(|| vec![None], |nodes| nodes.0.iter().copied().map(Some).collect());
-        for (problem, algorithm, kind) in chosen(&registry, own).map_err(&wrong)? {
-            if own.decide.is_some() && problem == Orders::NAME {
-                return Err(wrong(format!(
-                    "decide: '{algorithm}' orders, and there is no capacity to decide"
-                )));
-            }
-            for &threads in threads {
-                tasks.push(Task {
-                    problem,
-                    algorithm,
-                    kind: kind.to_string(),
-                    threads: threads as usize,
-                    decide: own.decide.clone(),
-                    times: times.clone(),
-                    nodes: nodes.clone(),
-                    seeds: seeds.clone(),
-                    repetitions,
-                });
-            }
-        }
-    }
-    Ok(tasks)
-}
-
-/// An algorithm as it is found: its problem, its name, its kind.
-type Found = (&'static str, &'static str, Kind);
-
-/// The algorithms that an entry names.
-fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Found>, String> {
-    const PROBLEMS: [&str; 4] = [Offsets::NAME, Pools::NAME, Scattered::NAME, Orders::NAME];
-    let problem = match own.problem.as_deref() {
-        None => None,
-        Some(text) => Some(PROBLEMS.into_iter().find(|known| *known == text).ok_or_else(|| {
-            format!("unknown problem '{text}'; known are offsets, scattered, pools, orders")
-        })?),
-    };
-    let mut all = Vec::new();
-    for name in &own.names.0 {
-        let group = |kind: Kind| match name.as_str() {
-            "all" => true,
-            "heuristics" => kind == Kind::Heuristic,
-            "solvers" => kind == Kind::Exact,
-            _ => false,
-        };
-        let found: Vec<Found> = if ["all", "heuristics", "solvers"].contains(&name.as_str()) {
-            entries(registry, problem.unwrap_or(Offsets::NAME))
-                .into_iter()
-                .filter(|found| group(found.2))
-                .collect()
-        } else {
-            let named = |problem: &str| {
-                let variants: Vec<Found> =
-                    if problem == Offsets::NAME { list::<Offsets>(&registry.variants) } else { Vec::new() };
-                entries(registry, problem).into_iter().chain(variants).find(|found| found.1 == name)
-            };
-            problem.map_or_else(|| PROBLEMS.into_iter().find_map(named), named).into_iter().collect()
-        };
-        if found.is_empty() {
-            return Err(nobody(registry, name, problem));
-        }
-        all.extend(found);
-    }
-    Ok(all)
-}
-
-fn nobody(registry: &Registry, name: &str, problem: Option<&'static str>) -> String {
-    if let Some(reason) = left_out(name) {
-        return reason.to_string();
-    }
-    let problem = problem.unwrap_or(Offsets::NAME);
-    let known: Vec<&str> = entries(registry, problem).iter().map(|found| found.1).collect();
-    format!("unknown algorithm '{name}'; known for {problem} are {}", known.join(", "))
-}
-
-fn entries(registry: &Registry, problem: &str) -> Vec<Found> {
-    match problem {
-        Offsets::NAME => list::<Offsets>(Offsets::entries(registry)),
-        Scattered::NAME => list::<Scattered>(Scattered::entries(registry)),
-        Pools::NAME => list::<Pools>(Pools::entries(registry)),
-        _ => list::<Orders>(&registry.orders),
-    }
-}
-
-fn list<P: Problem>(entries: &[&'static Entry<P>]) -> Vec<Found> {
-    entries.iter().map(|entry| (P::NAME, entry.name, entry.kind)).collect()
+    let names: Vec<String> = names.iter().map(|name| name.get_ref().clone()).collect();
+    Ok(Columns::of(Some(&names), raw.trace, raw.layouts).unwrap_or_else(Columns::all))
 }

@@ -5,6 +5,7 @@
 
 use crate::machine::Machine;
 use crate::report::gap_percent;
+use crate::report::rows::{contradiction, impossible};
 use crate::sweep::answer::Answer;
 use plimsoll_model::Bytes;
 use serde::Deserialize;
@@ -12,6 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// The name of the file in the folder of a sweep.
 pub const ROWS: &str = "rows.csv";
+
+/// The folder of layouts in it.
+pub const LAYOUTS: &str = "layouts";
 
 /// What a column holds as text; empty where it does not apply.
 trait Cell {
@@ -71,13 +75,13 @@ columns! {
     problem: String,
     /// Name of the algorithm.
     algorithm: String,
-    /// `heuristic` or `exact`.
+    /// `heuristic`, `exact`, `external`.
     kind: String,
     /// Threads allowed.
     threads: usize,
     /// `file`, `load` or a number of bytes where the run is to decide a capacity; empty where it is to minimise.
     decide: String,
-    /// The capacity to decide, bytes.
+    /// The capacity to decide, bytes; of an external binary the one that it is told.
     capacity: Option<u64>,
     /// Time limit, seconds.
     time_limit: Option<f64>,
@@ -112,7 +116,7 @@ columns! {
     operators: Option<usize>,
     /// Load, bytes; of a graph, none.
     load: Option<u64>,
-    /// Wall-clock seconds of the algorithm alone, or until the process ended.
+    /// Wall-clock seconds of the algorithm alone, or until the process ended; of an external binary those of its process.
     seconds: Option<f64>,
     /// Seconds per phase, `name=seconds` separated by blanks.
     phases: String,
@@ -128,7 +132,7 @@ columns! {
     commit: String,
     /// Whether sources differed from it.
     dirty: String,
-    /// Version of the command.
+    /// Version of the command, or of the external binary where it was asked.
     version: String,
     /// Compiler.
     rustc: String,
@@ -140,6 +144,14 @@ columns! {
     cores: usize,
     /// When the run ended, UTC.
     timestamp: String,
+    /// What an external binary claims; `contradicted` where a valid solution of somebody shows that it is wrong.
+    claimed: String,
+    /// Lower bound that an external binary claims, bytes.
+    claimed_bound: Option<u64>,
+    /// When what got better, words `seconds:event:peak:bound` separated by blanks; only with `trace = true`, and not of orders.
+    trace: String,
+    /// Where the layout is, from the folder of the sweep; only with `layouts = true`, and not of orders.
+    layout: String,
 }
 
 /// How many columns stand in every file: those that say which run it was, and what became of it.
@@ -152,7 +164,10 @@ pub fn metrics() -> &'static [&'static str] {
 
 /// Columns that differ from time to time: what clocks and memory say. All others repeat where runs have no time limit, on
 /// the same build and machine.
-pub const MEASURED: [&str; 5] = ["seconds", "phases", "peak_memory_bytes", "resident_bytes", "timestamp"];
+pub const MEASURED: [&str; 6] =
+    ["seconds", "phases", "peak_memory_bytes", "resident_bytes", "timestamp", "trace"];
+/// Columns that only those get who ask.
+const ASKED: usize = 2;
 
 impl SweepRow {
     /// Adds what is known of build and machine.
@@ -189,8 +204,19 @@ impl SweepRow {
         self.nodes = answer.nodes;
         self.peak_memory_bytes = answer.peak_memory_bytes;
         self.resident_bytes = answer.resident_bytes;
+        self.claimed = answer.claimed;
+        self.claimed_bound = answer.claimed_bound;
+        self.trace = answer.trace;
+        if answer.kept {
+            self.layout = layout_of(self.run);
+        }
         self
     }
+}
+
+/// Where the layout of a run is, from the folder of the sweep.
+pub fn layout_of(run: u64) -> String {
+    format!("{LAYOUTS}/{run}.csv")
 }
 
 /// The columns of one sweep, in order.
@@ -209,9 +235,25 @@ impl Columns {
         Some(Self(chosen))
     }
 
-    /// All there are.
+    /// All but the last, which only those get who ask: the trace and the layout.
     pub fn all() -> Self {
-        Self((0..SweepRow::COLUMNS.len()).collect())
+        Self((0..SweepRow::COLUMNS.len() - ASKED).collect())
+    }
+
+    /// Those of a sweep: of these metrics or all, with trace and layout where asked. `None` for a name that is no metric.
+    pub fn of(metrics: Option<&[String]>, trace: bool, layouts: bool) -> Option<Self> {
+        let mut columns = metrics
+            .map_or_else(|| Some(Self::all()), |names| Self::keeping(names.iter().map(String::as_str)))?;
+        let asked = (SweepRow::COLUMNS.len() - ASKED..).zip([trace, layouts]);
+        columns.0.extend(asked.filter_map(|(at, asked)| asked.then_some(at)));
+        columns.0.sort_unstable();
+        columns.0.dedup();
+        Some(columns)
+    }
+
+    /// Whether a column of this name is kept.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|&at| SweepRow::COLUMNS[at] == name)
     }
 
     /// The first line of the file, with its line break.
@@ -339,7 +381,7 @@ fn said(error: &csv::Error) -> String {
 }
 
 /// Sets rows against each other that solve the same problem for the same instance: a bound above the peak of a valid
-/// solution is wrong, and its row is refused. The lowest peak is never that of a row refused here, so that doing it for a
+/// solution is wrong, and its row is refused; what an external binary claims is marked where it is wrong. The lowest peak is never that of a row refused here, so that doing it for a
 /// part of the rows first changes nothing.
 pub fn settle(rows: &mut [SweepRow]) {
     use std::collections::HashMap;
@@ -351,12 +393,19 @@ pub fn settle(rows: &mut [SweepRow]) {
         }
     }
     for row in rows.iter_mut() {
+        let lowest = lowest.get(&place(row)).copied();
+        let (claimed, peak, capacity) = (row.claimed.as_str(), row.peak, row.capacity);
+        if let Some(remark) = contradiction(claimed, peak, row.claimed_bound, capacity, lowest) {
+            row.error = format!("{}{}{remark}", row.error, if row.error.is_empty() { "" } else { "; " });
+            "contradicted".clone_into(&mut row.claimed);
+            row.claimed_bound = None;
+        }
         let Some(bound) = row.lower_bound else { continue };
-        let Some(&peak) = lowest.get(&place(row)).filter(|&&peak| bound > peak) else { continue };
+        let Some(why) = impossible(bound, lowest) else { continue };
         "refused".clone_into(&mut row.status);
         "refused".clone_into(&mut row.verdict);
         row.claim.clear();
-        row.error = format!("its bound {bound} is above {peak}, the peak of a valid solution");
+        row.error = why;
     }
 }
 

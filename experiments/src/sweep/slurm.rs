@@ -52,12 +52,17 @@ impl Scripts<'_> {
         if self.options.contains(['\n', '\r']) {
             return Err(SweepError::Slurm("options must stand on one line".to_owned()));
         }
-        let own = ["--array", "-a", "--dependency", "-d", "--output", "-o", "--wrap", "--parsable"];
-        let clash = |word: &&str| own.iter().any(|own| word.split('=').next() == Some(own));
-        if let Some(word) = self.options.split_whitespace().find(clash) {
+        if let Some(word) = self.options.split_whitespace().find(|word| is_own(word)) {
             return Err(SweepError::Slurm(format!("option '{word}' is set by this command")));
         }
         let out = absolute(self.out)?;
+        for path in [&out, &absolute(self.file)?, &self.command.to_owned()] {
+            if path.to_str().is_none_or(|text| text.contains(['\n', '\r', '"'])) {
+                let why =
+                    "a script cannot name a path that is not UTF-8, or has a quote or a line break in it";
+                return Err(SweepError::Slurm(format!("{}: {why}", path.display())));
+            }
+        }
         let folder = out.join(SCRIPTS);
         let io = |path: &Path, source| SweepError::Io { path: path.to_owned(), source };
         std::fs::create_dir_all(&folder).map_err(|source| io(&folder, source))?;
@@ -148,6 +153,16 @@ impl Written {
     }
 }
 
+/// Whether an option of `sbatch` is one that this command sets: `-a3` is `--array=3`, and long ones may be cut short.
+fn is_own(word: &str) -> bool {
+    let Some(long) = word.strip_prefix("--") else {
+        return ["-a", "-d", "-o"].iter().any(|short| word.starts_with(short));
+    };
+    let name = long.split('=').next().unwrap_or_default();
+    name.len() >= 3
+        && ["array", "dependency", "output", "wrap", "parsable"].iter().any(|own| own.starts_with(name))
+}
+
 /// Whether there is an `sbatch` to hand jobs to.
 pub fn is_there() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -160,7 +175,13 @@ fn sbatch(options: &[String], script: &Path) -> Result<String, SweepError> {
     let output = output.map_err(|error| wrong(error.to_string()))?;
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<Vec<_>>().join(" ");
     if !output.status.success() {
-        return Err(wrong(format!("{}: {}", output.status, said(&output.stderr))));
+        let why = said(&output.stderr);
+        let limit = if why.contains("job array") {
+            " (fewer tasks: --array below the cluster's MaxArraySize)"
+        } else {
+            ""
+        };
+        return Err(wrong(format!("{}: {why}{limit}", output.status)));
     }
     // `NUMBER` or `NUMBER;CLUSTER`.
     let number = said(&output.stdout);

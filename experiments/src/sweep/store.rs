@@ -3,9 +3,10 @@
 use super::SweepError;
 use super::record::{Begun, Record, Shard};
 use super::resolve::Sweep;
-use super::rows::{Columns, ROWS, RowsError, SweepRow, read_whole, settle};
+use super::rows::{Columns, LAYOUTS, ROWS, RowsError, SweepRow, read_whole, settle};
+use super::trace;
 use crate::machine::Machine;
-use plimsoll_model::csv::write_atomically;
+use plimsoll_model::csv::write_durably;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,10 @@ pub(super) struct Store {
     folder: PathBuf,
     columns: Columns,
     rows: File,
+    /// Length of the whole rows, bytes.
+    length: u64,
+    /// A row could not be written: none may follow its remains.
+    broken: bool,
     synced: Instant,
     _lock: File,
 }
@@ -63,6 +68,15 @@ impl Store {
         std::fs::create_dir_all(folder).map_err(io)?;
         let lock = lock(folder)?;
         let path = folder.join(ROWS);
+        if sweep.keeps_layouts() {
+            let layouts = folder.join(LAYOUTS);
+            if layouts.to_str().is_none() {
+                let why = "layouts: a folder whose name is not UTF-8 holds none".to_owned();
+                return Err(SweepError::Record { path: layouts, why });
+            }
+            let wrong = |source| SweepError::Io { path: layouts.clone(), source };
+            std::fs::create_dir_all(&layouts).map_err(wrong)?;
+        }
         let mut notes = Vec::new();
         if let Some(record) = Record::read(folder)? {
             same(folder, &record, sweep, shard)?;
@@ -94,18 +108,32 @@ impl Store {
         if read.torn > 0 {
             rows.set_len(read.whole).map_err(wrong)?;
         }
+        let mut length = read.whole;
         if read.header.is_none() {
             rows.write_all(header.as_bytes()).map_err(wrong)?;
+            length = header.len() as u64;
         }
-        let columns = sweep.columns.clone();
-        let store = Self { folder: folder.to_owned(), columns, rows, synced: Instant::now(), _lock: lock };
+        let (columns, synced) = (sweep.columns.clone(), Instant::now());
+        let folder = folder.to_owned();
+        let store = Self { folder, columns, rows, length, broken: false, synced, _lock: lock };
         Ok(Opened { store, has, torn: read.torn, notes })
     }
 
-    /// Appends a row: one call of `write` with a complete line.
+    /// Appends a row: one call of `write` with a complete line. After one that failed nothing is written any more, as it may
+    /// have left a piece of a line.
     pub fn append(&mut self, row: &SweepRow) -> Result<(), SweepError> {
+        if self.broken {
+            return Ok(());
+        }
         let wrong = |source| SweepError::Io { path: self.folder.join(ROWS), source };
-        self.rows.write_all(self.columns.line(row).as_bytes()).map_err(wrong)?;
+        let line = self.columns.line(row);
+        if let Err(error) = self.rows.write_all(line.as_bytes()) {
+            self.broken = true;
+            // What cannot be cut away now is cut away when the sweep goes on.
+            let _ = self.rows.set_len(self.length);
+            return Err(wrong(error));
+        }
+        self.length += line.len() as u64;
         if self.synced.elapsed() >= SYNC {
             self.rows.sync_data().map_err(wrong)?;
             self.synced = Instant::now();
@@ -141,11 +169,14 @@ pub(super) fn write_in_order(
     if whole {
         settle(rows);
     }
+    if columns.has("trace") {
+        trace::write(path.parent().unwrap_or(Path::new("")), rows)?;
+    }
     let text = columns.file(rows.iter());
     if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
         return Ok(());
     }
-    let written = write_atomically(path, |file| file.write_all(text.as_bytes()));
+    let written = write_durably(path, |file| file.write_all(text.as_bytes()));
     written.map_err(|source| SweepError::Io { path: path.to_owned(), source })
 }
 

@@ -7,6 +7,7 @@ use super::answer::Answer;
 use crate::graphs::GraphRun;
 use crate::machine::{Machine, MemoryMeter, resident};
 use crate::plan::Plan;
+use crate::report::trace::Recorder;
 use crate::run::{Limits, run_measured};
 use crate::{Registry, registry};
 use plimsoll_model::csv::{ReadOptions, read_instance};
@@ -14,7 +15,7 @@ use plimsoll_model::graph::{Graph, LivenessOptions, read_graph};
 use plimsoll_model::{Bytes, Instance, Offsets, Orders, Pools, Problem, Scattered, Setup, Silent};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -53,6 +54,10 @@ pub struct Job {
     pub time: Option<u64>,
     /// Node limit.
     pub nodes: Option<u64>,
+    /// Whether to tell when what got better.
+    pub trace: bool,
+    /// Where to keep the layout.
+    pub layout: Option<PathBuf>,
 }
 
 /// What a worker says.
@@ -119,8 +124,10 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
     Ok(())
 }
 
+/// A line of its own, even if a library has printed a piece of one.
 fn say(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
-    let mut line = serde_json::to_vec(reply)?;
+    let mut line = vec![b'\n'];
+    serde_json::to_writer(&mut line, reply)?;
     line.push(b'\n');
     output.write_all(&line)?;
     output.flush()
@@ -175,8 +182,19 @@ fn on_instance<P: Plan>(registry: &Registry, instance: &Instance, job: &Job) -> 
     let mut entries = P::entries(registry).iter().chain(P::variants(registry));
     let Some(entry) = entries.find(|entry| entry.name == job.algorithm) else { return nobody(job) };
     let before = resident("self");
-    let attempt = run_measured(entry, instance, setup(job), limits(job), &mut Silent);
-    Answer { resident_bytes: before, ..Answer::of::<P>(&attempt) }
+    let mut recorder = job.trace.then(Recorder::start);
+    let (setup, limits) = (setup(job), limits(job));
+    let attempt = match &mut recorder {
+        Some(recorder) => run_measured(entry, instance, setup, limits, recorder),
+        None => run_measured(entry, instance, setup, limits, &mut Silent),
+    };
+    let answer = Answer { resident_bytes: before, ..Answer::of(&attempt) };
+    let answer = match recorder {
+        Some(recorder) => answer.traced(recorder),
+        None => answer,
+    };
+    let found = attempt.result.as_ref().ok().and_then(|outcome| outcome.solution.as_ref());
+    answer.keeping::<P>(instance, found, job.layout.as_deref())
 }
 
 /// Orders all regions; every region has the limits for itself.

@@ -92,6 +92,22 @@ fn pair_text(instance: &Instance, partners: &[BufferId]) -> String {
 /// # Errors
 /// What `write` or the file system reports; the old file, if any, is then untouched.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    replace(path, false, write)
+}
+
+/// The same, on the disk before the old file goes: even if the machine fails, one of the two is there.
+///
+/// # Errors
+/// As for [`write_atomically`].
+pub fn write_durably(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    replace(path, true, write)
+}
+
+fn replace(
+    path: &Path,
+    durably: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         let mut buffered = io::BufWriter::new(std::fs::OpenOptions::new().write(true).open(path)?);
         write(&mut buffered)?;
@@ -115,6 +131,9 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::R
     let mut buffered = io::BufWriter::new(file);
     write(&mut buffered)?;
     let file = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
+    if durably {
+        file.as_file().sync_all()?;
+    }
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }

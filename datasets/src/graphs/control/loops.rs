@@ -2,7 +2,7 @@
 
 use super::{MOST_OPERATORS, Maker, operators};
 use crate::error::GenerateError;
-use crate::graphs::families::Params;
+use crate::params::Params;
 use plimsoll_model::graph::{Graph, Role};
 use plimsoll_model::{RegionId, TensorId};
 use rand::RngExt;

@@ -2,7 +2,7 @@
 
 use super::{Maker, depth, operators};
 use crate::error::GenerateError;
-use crate::graphs::families::Params;
+use crate::params::Params;
 use plimsoll_model::graph::{AliasKind, Graph, Handover, Moment, Role};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::RngExt;

@@ -10,8 +10,8 @@ mod mix;
 pub(super) use loops::loops;
 pub(super) use mix::mix;
 
-use super::families::Params;
 use crate::error::GenerateError;
+use crate::params::Params;
 use plimsoll_model::graph::{Graph, GraphBuilder, MAX_DEPTH, Operator, Role, Tensor};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::rngs::Xoshiro256PlusPlus;
@@ -38,7 +38,7 @@ impl Maker {
         let bytes = params.at_least("bytes", 1)?;
         let spread = bytes * params.percent("spread")? / 100;
         Ok(Self {
-            graph: GraphBuilder::new(params.graph()),
+            graph: GraphBuilder::new(params.name()),
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             sizes: ((bytes - spread).max(1), bytes + spread),
             inputs: Vec::new(),

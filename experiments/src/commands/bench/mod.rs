@@ -1,6 +1,5 @@
 //! `plimsoll bench`: many algorithms on many instances, against the best proven bound.
 
-mod judge;
 mod runs;
 mod store;
 

@@ -1,6 +1,5 @@
 //! The runs on one instance: our own algorithms in this process or in processes of their own, then everybody else's.
 
-use super::judge::{Whose, judge};
 use super::store::Store;
 use super::{Record, asked};
 use crate::cli::BenchArgs;
@@ -8,7 +7,8 @@ use crate::commands::choose::{default_entry, names, unknown};
 use crate::failure::Failure;
 use indicatif::ProgressBar;
 use plimsoll::Registry;
-use plimsoll::external::{External, ExternalAttempt, Task};
+use plimsoll::external::judge::{Whose, judge};
+use plimsoll::external::{External, Task};
 use plimsoll::machine::Machine;
 use plimsoll::model::{
     Bytes, Entry, Instance, Kind, Offsets, Outcome, Pools, Problem, Scattered, Setup, Silent, SolveError,
@@ -16,7 +16,7 @@ use plimsoll::model::{
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::rows::{Row, content_hash, settle};
 use plimsoll::report::summary::{Comparison, Peer};
-use plimsoll::report::trace::{Course, Recorder, TraceRow};
+use plimsoll::report::trace::{Recorder, TraceRow, of_process};
 use plimsoll::run::{Attempt, Limits, RunError, run_measured};
 use plimsoll::suite::Case;
 use std::collections::BTreeSet;
@@ -216,7 +216,7 @@ impl<'a> Bench<'a> {
         let row = named.attempted::<P>(&attempt);
         if self.args.trace && row.status == "done" {
             let events = recorder.finish(attempt.seconds, row.peak, row.lower_bound);
-            let line = trace_row(&row);
+            let line = TraceRow::of(&row);
             field.record.trace.extend(events.iter().map(|event| line.with(event, false)));
         }
         if let Ok(Outcome { solution: Some(solution), value: Some(value), .. }) = attempt.result {
@@ -330,67 +330,17 @@ impl<'a> Bench<'a> {
         } else {
             let (limit, threads) = (Some(self.args.time_limit), self.args.threads);
             let attempt = peer.run(&Task { instance, capacity, limit, seed, threads });
-            let said = self.args.trace.then(|| heard(&attempt));
+            let said = self.args.trace.then(|| attempt.course());
             let seconds = attempt.seconds;
             if let Some((layout, value)) = judge(&mut row, instance, whose, attempt) {
                 field.keep(value, peer.name(), layout);
             }
             if let Some(said) = said {
-                field.record.trace.extend(process_trace(&row, &said, seconds));
+                field.record.trace.extend(of_process(&row, &said, seconds));
             }
         }
         field.done(row);
     }
-}
-
-fn trace_row(row: &Row) -> TraceRow {
-    TraceRow {
-        suite: row.suite.clone(),
-        instance: row.instance.clone(),
-        problem: row.problem.clone(),
-        algorithm: row.algorithm.clone(),
-        seed: row.seed,
-        run: row.run,
-        ..TraceRow::default()
-    }
-}
-
-/// What a process said of its progress, by its own clock but never later than its end.
-fn heard(attempt: &ExternalAttempt) -> Course {
-    let mut course = Course::default();
-    for said in &attempt.said {
-        let Some(seconds) = said.seconds.filter(|seconds| *seconds >= 0.0) else { continue };
-        let seconds = seconds.min(attempt.seconds);
-        if let Some(peak) = said.peak {
-            course.peak(seconds, peak);
-        }
-        if let Some(bound) = said.lower_bound {
-            course.bound(seconds, bound);
-        }
-    }
-    course
-}
-
-/// The events of a process: what it said, as its word, where its answer passed the checker; then what was found valid.
-fn process_trace(row: &Row, heard: &Course, seconds: f64) -> Vec<TraceRow> {
-    let line = trace_row(row);
-    let mut trace = Vec::new();
-    if row.status == "done" {
-        // A peak that is lower than the checked one of the end was never there.
-        let honest = |peak: u64| row.peak.is_some_and(|valid| peak >= valid);
-        let events = heard.events.iter().filter(|event| event.peak.is_none_or(honest));
-        trace.extend(events.map(|event| line.with(event, true)));
-    }
-    let mut end = Course::default();
-    if let Some(peak) = row.peak {
-        end.peak(seconds, peak);
-    }
-    if let Some(bound) = row.lower_bound {
-        end.bound(seconds, bound);
-    }
-    end.end(seconds);
-    trace.extend(end.events.iter().map(|event| line.with(event, false)));
-    trace
 }
 
 /// The problems asked for: all of them by default; processes leave layouts, so they solve for offsets only.

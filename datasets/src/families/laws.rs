@@ -1,0 +1,159 @@
+//! The laws that draw one buffer after the other, and those made elsewhere.
+
+use super::at_least;
+use crate::above_load::{AboveLoadParams, above_load_rows};
+use crate::error::GenerateError;
+use crate::packing::{PackingParams, Rectangle, pieces};
+use crate::params::Params;
+use crate::random::interval_rows;
+use crate::rows::{Generated, Row};
+use crate::{IntervalParams, LifeLaw, SizeLaw};
+use plimsoll_model::Bytes;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+type Made = Result<Generated, GenerateError>;
+
+fn steps(params: &Params) -> Result<u64, GenerateError> {
+    Ok(params.get("buffers").saturating_mul(params.at_least("spacing", 1)?).max(16))
+}
+
+fn intervals(params: &Params, lives: LifeLaw, seed: u64) -> Made {
+    let (min, max) = (params.at_least("min_size", 1)?, params.get("max_size"));
+    let sizes = match params.at_most("sizes", 2)? {
+        0 => SizeLaw::Uniform { min, max },
+        1 => SizeLaw::LogUniform { min, max },
+        _ => SizeLaw::PowersOfTwo { min_exponent: min.ilog2(), max_exponent: max.max(1).ilog2() },
+    };
+    let buffers = params.get("buffers");
+    let unit = params.get("unit");
+    Ok(Generated::plain(interval_rows(IntervalParams { buffers, sizes, lives, unit }, seed)?))
+}
+
+pub(super) fn uniform(params: &Params, seed: u64) -> Made {
+    let steps = steps(params)?;
+    let max_duration = params.at_least("max_duration", 1)?.min(steps);
+    intervals(params, LifeLaw::Uniform { steps, max_duration }, seed)
+}
+
+pub(super) fn log_uniform(params: &Params, seed: u64) -> Made {
+    let steps = steps(params)?;
+    let max_duration = params.at_least("max_duration", 1)?.min(steps);
+    intervals(params, LifeLaw::LogUniform { steps, max_duration }, seed)
+}
+
+pub(super) fn heavy_tailed(params: &Params, seed: u64) -> Made {
+    let (steps, min_duration) = (steps(params)?, params.get("min_duration"));
+    intervals(params, LifeLaw::HeavyTailed { steps, min_duration }, seed)
+}
+
+pub(super) fn stack(params: &Params, seed: u64) -> Made {
+    let disorder = params.percent("disorder")? as f64 / 100.0;
+    intervals(params, LifeLaw::Stack { disorder }, seed)
+}
+
+/// From `min` >= 1 to `max`, every power of two as likely.
+fn any_magnitude(min: u64, max: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
+    let lowest = 1u64 << rng.random_range(min.ilog2()..=max.ilog2());
+    rng.random_range(lowest.max(min)..=(2 * lowest - 1).min(max))
+}
+
+pub(super) fn trace(params: &Params, seed: u64) -> Made {
+    let steps = steps(params)?;
+    let old = 1000 - params.at_most("old", 1000)?;
+    // Of a thousand: the young, then the middle-aged, then the old.
+    let (young, old) = (params.at_most("young", old)? as u32, old as u32);
+    let classes = params.at_most("classes", 10)? as u32;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    Ok(Generated::plain((0..params.get("buffers")).map(move |_| {
+        let age = rng.random_range(0..1000u32);
+        let duration = if age < young {
+            any_magnitude(1, 64, &mut rng)
+        } else if age < old {
+            any_magnitude(64, 4096, &mut rng)
+        } else {
+            rng.random_range(steps / 4..=steps / 2)
+        };
+        let duration = duration.min(steps);
+        let lower = rng.random_range(0..=steps - duration);
+        let size = if rng.random_range(0..10u32) < classes {
+            1 << rng.random_range(6..=14u32)
+        } else {
+            any_magnitude(64, 1 << 22, &mut rng).next_multiple_of(64)
+        };
+        Row { lower, upper: lower + duration, size }
+    })))
+}
+
+/// Steps per layer.
+const LAYER: u64 = 10;
+
+pub(super) fn training(params: &Params, seed: u64) -> Made {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let (rounds, activations) = (params.at_least("rounds", 1)?, params.get("activations"));
+    let temporaries = params.get("temporaries");
+    let (per_layer, buffers) = (activations + 2 * temporaries, params.get("buffers"));
+    at_least("activations + 2 temporaries", per_layer, 1)?;
+    let layers = buffers.div_ceil(per_layer * rounds);
+    Ok(Generated::plain((0..buffers).map(move |at| {
+        let (place, part) = (at / per_layer, at % per_layer);
+        let (round, layer) = (place / layers, place % layers);
+        let begin = round * 2 * layers * LAYER;
+        let forward = begin + layer * LAYER;
+        let back = begin + (2 * layers - 1 - layer) * LAYER;
+        if part < activations {
+            let lower = forward + rng.random_range(0..LAYER);
+            let upper = back + rng.random_range(1..=LAYER);
+            let size = any_magnitude(1 << 12, 1 << 20, &mut rng).next_multiple_of(64);
+            return Row { lower, upper: upper.max(lower + 1), size };
+        }
+        let from = if part < activations + temporaries { forward } else { back };
+        let lower = from + rng.random_range(0..LAYER);
+        let duration = rng.random_range(1..=3 * LAYER / 2);
+        let size = any_magnitude(1 << 12, 1 << 24, &mut rng).next_multiple_of(64);
+        Row { lower, upper: lower + duration, size }
+    })))
+}
+
+/// What rectangle these parameters cut: by default, a thousand pieces fit on top of each other with room to spare.
+pub(super) fn rectangle(params: &Params) -> Result<PackingParams, GenerateError> {
+    Ok(PackingParams {
+        buffers: params.get("buffers"),
+        steps: steps(params)?,
+        bytes: params.get("bytes"),
+        min_duration: params.get("min_duration"),
+        min_size: params.get("min_size"),
+        unit: params.get("unit"),
+        pinwheel_share: 0.0,
+    })
+}
+
+fn cut(params: PackingParams, seed: u64) -> Made {
+    let pieces = pieces(params, &mut Xoshiro256PlusPlus::seed_from_u64(seed))?;
+    let row = move |r: Rectangle| Row { lower: r.x, upper: r.x + r.w, size: r.h * params.unit };
+    let at_most = Some(Bytes::new(params.bytes));
+    Ok(Generated { at_most, ..Generated::plain(pieces.into_iter().map(row)) })
+}
+
+pub(super) fn packing(params: &Params, seed: u64) -> Made {
+    let pinwheel_share = params.percent("pinwheels")? as f64 / 100.0;
+    cut(PackingParams { pinwheel_share, ..rectangle(params)? }, seed)
+}
+
+pub(super) fn guillotine(params: &Params, seed: u64) -> Made {
+    cut(rectangle(params)?, seed)
+}
+
+pub(super) fn above_load(params: &Params, seed: u64) -> Made {
+    let late = params.at_most("late", 1)? == 1;
+    let params = AboveLoadParams {
+        buffers: params.get("buffers"),
+        alive: params.get("alive"),
+        bytes: params.get("bytes"),
+        unit: params.get("unit"),
+        turnover: params.get("turnover"),
+    };
+    let (rows, proved) = above_load_rows(params, late, seed)?;
+    let at_least = Some(Bytes::new(params.bytes + if proved { params.unit } else { 0 }));
+    Ok(Generated { at_least, ..Generated::plain(rows) })
+}

@@ -1,0 +1,202 @@
+//! Instances like the challenging ones of google/minimalloc.
+//!
+//! Measured on A to K, which a layout of 2^20 bytes is known for each:
+//!
+//! - Sizes are multiples of 1024 bytes and steps of 1024 steps; there are 1024 of the latter. 154 to 454 buffers, most of which end where others begin.
+//! - A to E and I to K (*all magnitudes*): a tenth of the buffers lives for at most 4 to 33 units of time, the middle one for 23 to 234, some for
+//!   all of it; sizes run from 1 to 207 or 861 KiB, the middle one 17 to 86. 18 to 78 are alive on average, 3 to 46 % live for more than a
+//!   quarter of the time, large ones briefly and small ones for long. The mean load is 81 to 98 % of its peak, which 1 to 78 % of the steps reach.
+//! - F, G and H (*bricks*): durations of 11 to 57 units and sizes of 30 to 119 KiB, the middle ones 31 and 65, 11 alive on average. The load grows
+//!   from nothing to its peak after two thirds of the time, which 8 to 17 % of the steps reach, and lies at about 85 % from there on.
+//!
+//! The family is made the other way round, from a layout, so that the capacity of 2^20 bytes is always enough:
+//!
+//! - *All magnitudes*: again and again the largest of three random pieces of a full square is cut anywhere, along time with the probability `cuts`, or
+//!   into a pinwheel. For each hundred buffers to come there are `holes` pieces too many, which are left out at random.
+//! - *Bricks*: the largest piece of a full rectangle is cut near the middle, or into a pinwheel, until there are two thirds more than wanted, of 31 x 65
+//!   units on average. They are left out with a probability that falls from one to 15 % until two thirds of the time.
+//!
+//! They are about as hard: of first fit in the usual orders, the best is 4 to 34 % above the optimum on A to K, and 15 to 30 % on six seeds of either law; `search` needs
+//! 300 to five million nodes there, and 500 to thirty million here, most of the latter for law 0.
+//!
+//! Of `full` percent of the steps in a row no piece is left out, so the load, the capacity and the optimum are one. With more buffers time grows, so
+//! that about as many stay alive at once. O(n log n).
+
+use crate::error::GenerateError;
+use crate::packing::Rectangle;
+use crate::params::Params;
+use crate::rows::{Generated, Row};
+use plimsoll_model::Bytes;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use std::collections::BinaryHeap;
+
+/// Bytes and steps per unit, and units of bytes.
+const UNIT: u64 = 1024;
+const HEIGHT: u64 = 1024;
+
+/// The family; see the module.
+pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, GenerateError> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let (buffers, full) = (params.get("buffers"), params.percent("full")?);
+    let (holes, cuts) = (params.percent("holes")?, params.percent("cuts")?);
+    let pinwheels = params.percent("pinwheels")?;
+    let pieces = if params.at_most("law", 1)? == 0 {
+        let width = HEIGHT * buffers.div_ceil(512);
+        let cut = |count, rng: &mut _| Square { width, cuts, pinwheels }.cut_up(count, rng);
+        thinned(buffers, buffers + buffers * holes / 100, (width, full), |_| 0, cut, &mut rng)
+    } else {
+        let count = buffers + buffers * 2 / 3;
+        let width = (count * BRICK[0] * BRICK[1]).div_ceil(HEIGHT).max(2 * BRICK[0]);
+        let cut = |count, rng: &mut _| bricks(count, width, pinwheels, rng);
+        // Next to all at first, next to none from two thirds on.
+        let left_out = |x: u64| 100 - (150 * x / width).min(85);
+        thinned(buffers, count, (width, full), left_out, cut, &mut rng)
+    };
+    let row = |r: Rectangle| Row { lower: r.x * UNIT, upper: (r.x + r.w) * UNIT, size: r.h * UNIT };
+    let capacity = Some(Bytes::new(HEIGHT * UNIT));
+    Ok(Generated { capacity, at_most: capacity, ..Generated::plain(pieces.into_iter().map(row)) })
+}
+
+/// Width and height of the middle brick, units.
+const BRICK: [u64; 2] = [31, 65];
+
+/// So many pieces of a full rectangle, of about the same area: the largest is cut next, across the side that is longer than a brick's, near the middle.
+fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Rectangle> {
+    let mut pieces = vec![Rectangle { x: 0, y: 0, w: width, h: HEIGHT }];
+    let mut largest = BinaryHeap::from([(width * HEIGHT, 0)]);
+    let near = |length: u64, rng: &mut Xoshiro256PlusPlus| {
+        rng.random_range((length * 2 / 5).max(1)..=(length * 3 / 5).min(length - 1))
+    };
+    while (pieces.len() as u64) < count {
+        let Some((_, at)) = largest.pop() else { break };
+        let r: Rectangle = pieces[at];
+        let [w, h] = [r.w * BRICK[1], r.h * BRICK[0]];
+        let five = count - pieces.len() as u64 >= 4 && w.min(h) >= 3 * BRICK[0] * BRICK[1];
+        let before = pieces.len();
+        if five && rng.random_range(0..100) < pinwheels {
+            let third = |length: u64, rng: &mut Xoshiro256PlusPlus| {
+                let first = rng.random_range(length / 4..=length * 2 / 5);
+                (first, length - rng.random_range(length / 4..=length * 2 / 5))
+            };
+            let places = (third(r.w, rng), third(r.h, rng));
+            let [first, others @ ..] = pinwheel(r, places, rng);
+            pieces[at] = first;
+            pieces.extend(others);
+        } else if w >= h && r.w >= 2 {
+            let cut = near(r.w, rng);
+            pieces[at].w = cut;
+            pieces.push(Rectangle { x: r.x + cut, w: r.w - cut, ..r });
+        } else {
+            let cut = near(r.h, rng);
+            pieces[at].h = cut;
+            pieces.push(Rectangle { y: r.y + cut, h: r.h - cut, ..r });
+        }
+        let new = std::iter::once(at).chain(before..pieces.len());
+        largest.extend(new.map(|at| (pieces[at].w * pieces[at].h, at)));
+    }
+    pieces
+}
+
+/// Cuts `count` pieces and leaves out all but `buffers`: each with so many percent by its place, and as many more or fewer at random as
+/// the number demands; none at a stretch of `full` percent of the steps.
+fn thinned(
+    buffers: u64,
+    count: u64,
+    (width, full): (u64, u64),
+    left_out: impl Fn(u64) -> u64,
+    mut cut: impl FnMut(u64, &mut Xoshiro256PlusPlus) -> Vec<Rectangle>,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Vec<Rectangle> {
+    let stretch = (width * full / 100).max(1);
+    // Where fewer are left out later, the stretch lies there.
+    let first = if left_out(0) > left_out(width) { width * 2 / 3 } else { 0 };
+    let from = rng.random_range(first.min(width - stretch)..=width - stretch);
+    let mut pieces = cut(count, rng);
+    let spare = |piece: &Rectangle| piece.x >= from + stretch || piece.x + piece.w <= from;
+    let mut spare: Vec<usize> = (0..pieces.len()).filter(|&at| spare(&pieces[at])).collect();
+    let surplus = (count - buffers) as usize;
+    if surplus > spare.len() {
+        // Nearly all are needed where the load is full: then nothing is left out at all.
+        return cut(buffers, rng);
+    }
+    // Those drawn by their place come first, both parts in random order.
+    spare.shuffle(rng);
+    let mut drawn = |at: usize| {
+        let Rectangle { x, w, .. } = pieces[at];
+        rng.random_range(0..100) < left_out(x + w / 2)
+    };
+    let (mut out, later): (Vec<usize>, Vec<usize>) = spare.into_iter().partition(|&at| drawn(at));
+    out.extend(later);
+    out.truncate(surplus);
+    out.sort_unstable_by(|a, b| b.cmp(a));
+    for at in out {
+        pieces.swap_remove(at);
+    }
+    pieces.shuffle(rng);
+    pieces
+}
+
+/// A full rectangle to be cut into pieces of all magnitudes.
+struct Square {
+    width: u64,
+    cuts: u64,
+    pinwheels: u64,
+}
+
+/// Pieces that are compared before the largest is cut.
+const CONTEST: usize = 3;
+
+impl Square {
+    fn cut_up(&self, count: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Rectangle> {
+        let count = count as usize;
+        let mut pieces = Vec::with_capacity(count);
+        pieces.push(Rectangle { x: 0, y: 0, w: self.width, h: HEIGHT });
+        while pieces.len() < count {
+            let any = |rng: &mut Xoshiro256PlusPlus| rng.random_range(0..pieces.len() as u64) as usize;
+            let drawn = [(); CONTEST].map(|()| any(rng));
+            let largest = drawn.into_iter().max_by_key(|&at| pieces[at].w * pieces[at].h).expect("some");
+            let r: Rectangle = pieces[largest];
+            let spare = count - pieces.len();
+            if spare >= 4 && r.w >= 3 && r.h >= 3 && rng.random_range(0..100) < self.pinwheels {
+                let places = |length: u64, rng: &mut Xoshiro256PlusPlus| {
+                    let first = rng.random_range(1..length - 1);
+                    (first, rng.random_range(first + 1..length))
+                };
+                let places = (places(r.w, rng), places(r.h, rng));
+                let [first, others @ ..] = pinwheel(r, places, rng);
+                pieces[largest] = first;
+                pieces.extend(others);
+                continue;
+            }
+            // A piece of one unit cannot be cut; another is larger, as there are more units than pieces.
+            let in_time = rng.random_range(0..100) < self.cuts;
+            let in_time = if in_time { r.w >= 2 } else { r.h < 2 && r.w >= 2 };
+            if in_time {
+                let at = rng.random_range(1..r.w);
+                pieces[largest].w = at;
+                pieces.push(Rectangle { x: r.x + at, w: r.w - at, ..r });
+            } else if r.h >= 2 {
+                let at = rng.random_range(1..r.h);
+                pieces[largest].h = at;
+                pieces.push(Rectangle { y: r.y + at, h: r.h - at, ..r });
+            }
+        }
+        pieces
+    }
+}
+
+/// Four around a fifth, which lies between the two places of each axis.
+fn pinwheel(
+    r: Rectangle,
+    ((x1, x2), (y1, y2)): ((u64, u64), (u64, u64)),
+    rng: &mut Xoshiro256PlusPlus,
+) -> [Rectangle; 5] {
+    let mirrored = rng.random_bool(0.5);
+    let corners = [(0, 0, x2, y1), (x2, 0, r.w, y2), (x1, y2, r.w, r.h), (0, y1, x1, r.h), (x1, y1, x2, y2)];
+    corners.map(|(left, low, right, high)| {
+        let (left, right) = if mirrored { (r.w - right, r.w - left) } else { (left, right) };
+        Rectangle { x: r.x + left, y: r.y + low, w: right - left, h: high - low }
+    })
+}

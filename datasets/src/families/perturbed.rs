@@ -1,0 +1,33 @@
+//! Perfect packings whose pieces have shrunk: the cutting is still a layout, but none that must be the best.
+
+use super::laws::rectangle;
+use crate::error::GenerateError;
+use crate::packing::{PackingParams, Rectangle, pieces};
+use crate::params::Params;
+use crate::rows::{Generated, Row};
+use plimsoll_model::Bytes;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+/// Cuts a rectangle, then shrinks `share` percent of the pieces: each loses up to `sizes` percent of its bytes, in units, and up to
+/// `lives` percent of its steps at the begin, and as many at the end; a unit and a step stay. Pieces only shrink, so they fit where they were
+/// cut: the height of the rectangle stays an upper bound of the optimum. The load, a lower bound, mostly lies below it. O(n).
+pub(super) fn perturbed(params: &Params, seed: u64) -> Result<Generated, GenerateError> {
+    let percent = |name| params.percent(name);
+    let (share, sizes, lives) = (percent("share")?, percent("sizes")?, percent("lives")?);
+    let pinwheel_share = percent("pinwheels")? as f64 / 100.0;
+    let whole = PackingParams { pinwheel_share, ..rectangle(params)? };
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let pieces = pieces(whole, &mut rng)?;
+    let rows = pieces.into_iter().map(move |Rectangle { x, w, h, .. }| {
+        let (mut lower, mut upper, mut height) = (x, x + w, h);
+        if rng.random_range(0..100) < share {
+            let part = |of: u64, percent: u64| (u128::from(of) * u128::from(percent) / 100) as u64;
+            height -= rng.random_range(0..=part(h, sizes).min(h - 1));
+            lower += rng.random_range(0..=part(w, lives).min(w - 1));
+            upper -= rng.random_range(0..=part(w, lives).min(upper - lower - 1));
+        }
+        Row { lower, upper, size: height * whole.unit }
+    });
+    Ok(Generated { at_most: Some(Bytes::new(whole.bytes)), ..Generated::plain(rows) })
+}

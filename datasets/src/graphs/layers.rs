@@ -1,0 +1,194 @@
+//! Layers of image networks: convolution with its normalisation and activation, pooling, dense layers.
+//!
+//! Shapes are `batch x channels x height x width`, elements `float32`. An extent of `n` becomes `(n + 2 pad - kernel) / stride + 1`, rounded down
+//! unless a pooling rounds up. Activations can write in place.
+
+use super::net::{Element, Net, Node, volume};
+use crate::error::GenerateError;
+use crate::params::Params;
+use plimsoll_model::TensorId;
+use plimsoll_model::graph::Graph;
+
+/// A network under construction.
+pub(super) struct Layers {
+    net: Net,
+    batch: u64,
+    /// Batch normalisation by operators of its own; otherwise it is folded into biases.
+    norm: bool,
+}
+
+/// What a convolution or pooling does to its input.
+#[derive(Clone, Copy)]
+pub(super) struct Window {
+    pub channels: u64,
+    /// Height, width.
+    pub kernel: [u64; 2],
+    pub stride: u64,
+    pub pad: [u64; 2],
+    pub groups: u64,
+}
+
+/// A window of odd size whose output is as large as its input divided by the stride.
+pub(super) const fn same(channels: u64, kernel: u64, stride: u64) -> Window {
+    Window { channels, kernel: [kernel; 2], stride, pad: [kernel / 2; 2], groups: 1 }
+}
+
+/// A window that does not look beyond the edges.
+pub(super) const fn valid(channels: u64, kernel: u64, stride: u64) -> Window {
+    Window { pad: [0; 2], ..same(channels, kernel, stride) }
+}
+
+impl Window {
+    /// The same for every group of channels.
+    pub const fn grouped(self, groups: u64) -> Self {
+        Self { groups, ..self }
+    }
+
+    fn extent(self, axis: usize, from: u64, round_up: bool) -> u64 {
+        let spare = (from + 2 * self.pad[axis]).saturating_sub(self.kernel[axis]);
+        1 + if round_up { spare.div_ceil(self.stride) } else { spare / self.stride }
+    }
+}
+
+impl Layers {
+    pub fn new(params: &Params, norm: bool) -> Result<Self, GenerateError> {
+        Ok(Self { net: Net::new(params.name()), batch: params.at_least("batch", 1)?, norm })
+    }
+
+    /// Of a family with the parameter `norm`.
+    pub fn normed(params: &Params) -> Result<Self, GenerateError> {
+        let norm = params.at_most("norm", 1)? == 1;
+        Self::new(params, norm)
+    }
+
+    pub fn image(&mut self, channels: u64, side: u64) -> TensorId {
+        self.net.input("input", Element::F32, &[self.batch, channels, side, side])
+    }
+
+    pub fn batch(&self) -> u64 {
+        self.batch
+    }
+
+    pub fn channels(&self, x: TensorId) -> u64 {
+        self.net.shape(x)[1]
+    }
+
+    pub fn side(&self, x: TensorId) -> u64 {
+        self.net.shape(x)[2]
+    }
+
+    fn makes(&mut self, node: Node, shape: &[u64]) -> TensorId {
+        node.makes(&mut self.net, Element::F32, shape)
+    }
+
+    fn weight(&mut self, name: &str, shape: &[u64]) -> TensorId {
+        self.net.weight(name, Element::F32, shape)
+    }
+
+    fn shape(&self, x: TensorId, window: Window, round_up: bool) -> [u64; 4] {
+        let shape = self.net.shape(x);
+        let side = |axis: usize| window.extent(axis, shape[2 + axis], round_up);
+        [shape[0], window.channels, side(0), side(1)]
+    }
+
+    /// A convolution alone, with a bias or not.
+    pub fn conv(&mut self, name: &str, x: TensorId, window: Window, bias: bool) -> TensorId {
+        let shape = self.shape(x, window, false);
+        let taps = [window.channels, self.channels(x) / window.groups, window.kernel[0], window.kernel[1]];
+        let mut reads = vec![x, self.weight(&format!("{name}.w"), &taps)];
+        if bias {
+            reads.push(self.weight(&format!("{name}.b"), &taps[..1]));
+        }
+        let cost = volume(&shape).saturating_mul(volume(&taps[1..]));
+        self.makes(Node::new(name, "Conv").reads(&reads).cost(cost), &shape)
+    }
+
+    /// A convolution and its normalisation.
+    pub fn layer(&mut self, name: &str, x: TensorId, window: Window) -> TensorId {
+        let y = self.conv(&format!("{name}.conv"), x, window, !self.norm);
+        if self.norm { self.scaled(&format!("{name}.norm"), y) } else { y }
+    }
+
+    /// The same and an activation function.
+    pub fn active(&mut self, name: &str, x: TensorId, window: Window, kind: &str) -> TensorId {
+        let y = self.layer(name, x, window);
+        self.map(&format!("{name}.{}", kind.to_lowercase()), kind, &[y])
+    }
+
+    /// Scale and shift per channel, by an operator of its own.
+    pub fn scaled(&mut self, name: &str, x: TensorId) -> TensorId {
+        let channels = self.channels(x);
+        let weight = self.weight(&format!("{name}.w"), &[2, channels]);
+        let shape = self.net.shape(x).to_vec();
+        let node = Node::new(name, "BatchNormalization").reads(&[x, weight]).over(x).cost(volume(&shape));
+        self.makes(node, &shape)
+    }
+
+    /// Elementwise, shaped like the first operand, over which it can be written.
+    pub fn map(&mut self, name: &str, kind: &str, xs: &[TensorId]) -> TensorId {
+        let shape = self.net.shape(xs[0]).to_vec();
+        let like = xs.iter().filter(|&&x| self.net.shape(x) == shape);
+        let node = like.fold(Node::new(name, kind).reads(xs), |node, &x| node.over(x));
+        self.makes(node.cost(volume(&shape)), &shape)
+    }
+
+    pub fn pool(&mut self, name: &str, kind: &str, x: TensorId, window: Window, round_up: bool) -> TensorId {
+        let window = Window { channels: self.channels(x), ..window };
+        let shape = self.shape(x, window, round_up);
+        let cost = volume(&shape).saturating_mul(volume(&window.kernel));
+        self.makes(Node::new(name, kind).reads(&[x]).cost(cost), &shape)
+    }
+
+    /// The average of all pixels, one by one.
+    pub fn average(&mut self, name: &str, x: TensorId) -> TensorId {
+        let shape = self.net.shape(x).to_vec();
+        let node = Node::new(name, "GlobalAveragePool").reads(&[x]).cost(volume(&shape));
+        self.makes(node, &[shape[0], shape[1], 1, 1])
+    }
+
+    /// One after the other, by channels.
+    pub fn concat(&mut self, name: &str, xs: &[TensorId]) -> TensorId {
+        let channels = xs.iter().map(|&x| self.channels(x)).sum();
+        let shape = [self.batch, channels, self.side(xs[0]), self.net.shape(xs[0])[3]];
+        self.makes(Node::new(name, "Concat").reads(xs).cost(volume(&shape)), &shape)
+    }
+
+    /// Moves elements about without arithmetic.
+    pub fn moved(&mut self, name: &str, kind: &str, x: TensorId, shape: &[u64]) -> TensorId {
+        let node = Node::new(name, kind).reads(&[x]);
+        self.makes(if kind == "Reshape" { node.view(x) } else { node.cost(volume(shape)) }, shape)
+    }
+
+    /// Doubles the sides by a transposed convolution of 2 x 2, with bias.
+    pub fn double(&mut self, name: &str, x: TensorId, channels: u64) -> TensorId {
+        let taps = [self.channels(x), channels, 2, 2];
+        let reads =
+            [x, self.weight(&format!("{name}.w"), &taps), self.weight(&format!("{name}.b"), &[channels])];
+        let shape = [self.batch, channels, 2 * self.side(x), 2 * self.side(x)];
+        let cost = volume(&shape).saturating_mul(taps[0]);
+        self.makes(Node::new(name, "ConvTranspose").reads(&reads).cost(cost), &shape)
+    }
+
+    /// A dense layer with bias; whatever there is per image is read as one vector.
+    pub fn dense(&mut self, name: &str, x: TensorId, width: u64) -> TensorId {
+        let from = volume(&self.net.shape(x)[1..]);
+        let reads = [
+            x,
+            self.weight(&format!("{name}.w"), &[width, from]),
+            self.weight(&format!("{name}.b"), &[width]),
+        ];
+        let cost = self.batch.saturating_mul(width).saturating_mul(from);
+        self.makes(Node::new(name, "Gemm").reads(&reads).cost(cost), &[self.batch, width])
+    }
+
+    /// The average of all pixels, then a thousand classes.
+    pub fn classified(mut self, x: TensorId) -> Result<Graph, GenerateError> {
+        let x = self.average("pool", x);
+        let y = self.dense("fc", x, 1000);
+        self.finish(y)
+    }
+
+    pub fn finish(self, output: TensorId) -> Result<Graph, GenerateError> {
+        self.net.finish(&[output])
+    }
+}
