@@ -139,6 +139,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
 fn printed(found: &mut Reproduction) {
     found.section("What is printed, and where it is known from");
     found.line("the tables of the paper (MobileNet v1 and v2, DeepLab v3, Inception v3, PoseNet, BlazeFace, float32, six strategies) are not quoted: no text of them was at hand to check a number against, and none is made up");
+    found.line("networks marked generated are float32 as published, but their activations are operators with tensors of their own, which the paper's networks fuse: their bytes are no stand-in for the paper's");
     found.line("11 percent: abstract of the paper; 10.5 times: abstract of its later version; 26 MB in 65 tensors: Lee, Pisarchyk, Optimizing TensorFlow Lite Runtime Memory, October 2020; there a MB is 2^20 bytes, as the sum shows");
     found.line("best before, by objects: in order (Lee et al. 2019, greedy), a flow of least cost (the same), and equal sizes only; by offsets best-fit-start, in execution order into the tightest gap, stands for an arena that is filled as operators come");
 }
