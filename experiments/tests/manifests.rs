@@ -152,8 +152,10 @@ fn generated_folders_are_compared_with_their_manifests() {
 fn manifests_say_what_is_known() {
     let scratch = Scratch::new();
     let manifest = |words: &[&str]| -> serde_json::Value {
-        scratch.plimsoll(&[&["generate"], words, &["--count", "1", "--out", "set"]].concat()).exits(0);
-        serde_json::from_str(&scratch.read("set/manifest.json")).unwrap()
+        // A folder each: a manifest is not overwritten by one that tells of other files.
+        let folder = words.concat();
+        scratch.plimsoll(&[&["generate"], words, &["--count", "1", "--out", &folder]].concat()).exits(0);
+        serde_json::from_str(&scratch.read(&format!("{folder}/manifest.json"))).unwrap()
     };
     let bound =
         manifest(&["perturbed", "--param", "share=100", "--param", "sizes=50", "--param", "lives=30"]);
@@ -177,6 +179,35 @@ fn manifests_say_what_is_known() {
         .plimsoll(&["generate", "uniform", "--param", "unit=0"])
         .refuses(&["unit is 0, but must be at least 1"]);
     scratch.plimsoll(&["generate", "unet", "--param", "depth=11"]).refuses(&["depth is 11"]);
+}
+
+#[test]
+fn what_is_no_file_is_a_folder_with_its_manifest() {
+    let scratch = Scratch::new();
+    let generate = |words: &[&str]| scratch.plimsoll(&[&["generate"], words].concat());
+    for (family, file) in
+        [("packing", "packing-20-3.csv"), ("chain", "chain-3.json"), ("cond-in-cond", "cond-in-cond.json")]
+    {
+        let count = if family == "packing" { vec!["--buffers", "20"] } else { Vec::new() };
+        let run = generate(&[&[family, "--seed", "3", "-o", family], count.as_slice()].concat()).exits(0);
+        assert!(run.stdout.contains(&format!("{file}, ")), "{}", run.stdout);
+        assert_eq!(std::fs::read_dir(scratch.path(family)).unwrap().count(), 2);
+        scratch.plimsoll(&["datasets", "verify", family]).exits(0);
+    }
+    let manifest: serde_json::Value = serde_json::from_str(&scratch.read("packing/manifest.json")).unwrap();
+    assert_eq!(manifest["files"][0]["optimum"], manifest["files"][0]["load"]);
+    // The same again, and more of the same, but nothing that the manifest would forget.
+    let more = |words: &[&str]| generate(&[&["packing", "-o", "packing", "--buffers", "20"], words].concat());
+    more(&["--seed", "3"]).exits(0);
+    more(&["--seed", "2", "--count", "3"]).exits(0);
+    more(&["--seed", "3"]).refuses(&["packing/manifest.json", "other files"]);
+    generate(&["stack", "-o", "packing"]).refuses(&["packing/manifest.json", "other files"]);
+    generate(&["packing", "-o", "new/", "--buffers", "5"]).exits(0);
+    assert!(scratch.path("new/manifest.json").is_file());
+    // Files have the endings of files.
+    generate(&["packing", "-o", "x.csv"]).exits(0);
+    generate(&["chain", "-o", "x.JSON"]).exits(0);
+    assert!(scratch.path("x.csv").is_file() && scratch.path("x.JSON").is_file());
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod graph;
 mod measure;
 mod overlap;
 mod recheck;
+mod report;
 mod spill;
 mod sweep;
 mod tiers;
@@ -20,6 +21,7 @@ pub use graph::{
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
 pub use recheck::RecheckArgs;
+pub use report::ReportArgs;
 pub use spill::SpillArgs;
 pub use sweep::{MergeArgs, SweepArgs};
 pub use tiers::{FusionArg, TiersArgs};
@@ -68,6 +70,9 @@ enum Command {
     /// Join the shards of a sweep
     #[command(after_help = EXIT_CODES)]
     Merge(MergeArgs),
+    /// Analyse what `bench` and `sweep` wrote: tables, charts and one page to read them in
+    #[command(after_help = EXIT_CODES)]
+    Report(ReportArgs),
     /// Hold records of `bench` against today's code: what does not depend on clocks must come out again
     #[command(after_help = EXIT_CODES)]
     Recheck(RecheckArgs),
@@ -328,11 +333,11 @@ pub struct GenerateArgs {
     /// Seed of all randomness; with --count the first of as many seeds
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Write so many files, one per seed, and manifest.json with seed, SHA-256 and load or size of each; --out is their folder
+    /// Write so many files, one per seed, into a folder (--out); its manifest.json has seed, SHA-256 and load or size of each
     #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub count: Option<u64>,
-    /// Where to write the instance (CSV) or graph (JSON) [default: FAMILY-..-SEED.csv or .json]; with --count a folder, made where it
-    /// is not there
+    /// Where to write: a file (.csv of an instance, .json of a graph) [default: FAMILY-..-SEED.csv or .json], or else a folder, made where it
+    /// is not there, with manifest.json beside the files
     #[arg(long, short, value_name = "FILE|DIR")]
     pub out: Option<PathBuf>,
 }
@@ -405,6 +410,7 @@ pub fn main() -> u8 {
         Command::Bench(args) => commands::bench::main(&args),
         Command::Sweep(args) => commands::sweep::main(&args),
         Command::Merge(args) => commands::merge::main(&args),
+        Command::Report(args) => commands::report::main(&args),
         Command::Recheck(args) => commands::recheck::main(&args),
         Command::SweepWorker => commands::sweep::worker(),
         Command::Import(args) => commands::import::main(&args),

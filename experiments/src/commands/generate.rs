@@ -10,7 +10,9 @@ use plimsoll::datasets::{FAMILIES, Family, Generated, Written};
 use plimsoll::model::Bytes;
 use plimsoll::model::graph::{Graph, Role, write_graph};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// The name of the manifest in its folder.
@@ -82,10 +84,21 @@ struct Entry {
 /// Runs the command.
 pub fn main(args: &GenerateArgs) -> Result<u8, Failure> {
     let maker = Maker::of(args)?;
-    match args.count {
-        Some(count) => many(args, &maker, count),
-        None => one(args, &maker),
+    match (&args.out, args.count) {
+        (Some(folder), Some(count)) => many(args, &maker, folder, count),
+        (Some(folder), None) if is_folder(folder) => many(args, &maker, folder, 1),
+        _ => one(args, &maker),
     }
+}
+
+/// What is there decides; of what is not, a file has the ending of one.
+fn is_folder(path: &Path) -> bool {
+    if path.exists() {
+        return path.is_dir();
+    }
+    let ending =
+        path.extension().is_some_and(|it| it.eq_ignore_ascii_case("csv") || it.eq_ignore_ascii_case("json"));
+    !ending || path.as_os_str().to_string_lossy().ends_with('/')
 }
 
 fn one(args: &GenerateArgs, maker: &Maker) -> Result<u8, Failure> {
@@ -101,9 +114,8 @@ fn one(args: &GenerateArgs, maker: &Maker) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-fn many(args: &GenerateArgs, maker: &Maker, count: u64) -> Result<u8, Failure> {
-    let folder: &Path = args.out.as_deref().expect("--count requires --out");
-    if let Maker::Case(case) = maker {
+fn many(args: &GenerateArgs, maker: &Maker, folder: &Path, count: u64) -> Result<u8, Failure> {
+    if let (Maker::Case(case), Some(_)) = (maker, args.count) {
         return Err(Failure::input(format!("--count: '{}' is one graph and has no seeds", case.name)));
     }
     let last = args.seed.checked_add(count - 1);
@@ -112,11 +124,13 @@ fn many(args: &GenerateArgs, maker: &Maker, count: u64) -> Result<u8, Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::input(format!("cannot make the folder {}: {error}", folder.display())))?;
     output::check_target(&folder.join(MANIFEST), &[])?;
+    keeps_all(&folder.join(MANIFEST), &args.family, &maker.parameters(), args.seed..=last)?;
     let mut files: Vec<Entry> = Vec::new();
     for seed in args.seed..=last {
         let making = maker.make(seed)?;
         let file = match making {
             Making::Instance(_) => making.file_name(),
+            Making::Graph(..) if matches!(maker, Maker::Case(_)) => making.file_name(),
             Making::Graph(..) => format!("{}-{seed}.json", args.family),
         };
         let (sha256, facts) = making.write(&folder.join(&file))?;
@@ -135,13 +149,34 @@ fn many(args: &GenerateArgs, maker: &Maker, count: u64) -> Result<u8, Failure> {
     };
     let text = serde_json::to_string_pretty(&manifest).map_err(Failure::internal)?;
     output::write_file(&folder.join(MANIFEST), |file| writeln!(file, "{text}"))?;
-    output::print(&format!(
-        "{}: {count} files, seeds {} to {last}, and {MANIFEST}, written to {}\n",
-        args.family,
-        args.seed,
-        folder.display()
-    ))?;
+    let what = match manifest.files.as_slice() {
+        [only] => format!("{}, {}", only.file, only.facts.text()),
+        _ => format!("{count} files, seeds {} to {last}", args.seed),
+    };
+    output::print(&format!("{}: {what}, and {MANIFEST}, written to {}\n", args.family, folder.display()))?;
     Ok(ANSWERED)
+}
+
+/// Refuses a folder whose manifest lists what the new one would not: its files would be there, and nothing told of them.
+fn keeps_all(
+    path: &Path,
+    family: &str,
+    parameters: &BTreeMap<String, u64>,
+    seeds: RangeInclusive<u64>,
+) -> Result<(), Failure> {
+    let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
+    let old: Value = serde_json::from_str(&text).unwrap_or_default();
+    let same = old["family"] == family && old["parameters"] == json!(parameters);
+    let listed = old["files"].as_array().into_iter().flatten();
+    let covers = |entry: &Value| entry["seed"].as_u64().is_some_and(|seed| seeds.contains(&seed));
+    if old.is_object() && same && listed.into_iter().all(covers) {
+        return Ok(());
+    }
+    let told = format!(
+        "{} tells of other files, which it would no longer do; choose another folder",
+        path.display()
+    );
+    Err(Failure::input(told))
 }
 
 impl Maker {

@@ -6,7 +6,7 @@ use super::lists::Numbers;
 use crate::report::rows::{content_hash, hexadecimal};
 use crate::suite::{Case, SUITES, cases, fits_any, glob, is_pattern, path_cases};
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
-use plimsoll_datasets::{FAMILIES, Family, ImportOptions, import_file};
+use plimsoll_datasets::{FAMILIES, Family, Generated, ImportOptions, import_file};
 use plimsoll_model::csv::{Endpoints, write_instance};
 use plimsoll_model::graph::{Graph, write_graph};
 use plimsoll_model::{Bytes, Instance, load};
@@ -208,15 +208,15 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
     let seeds = raw.seeds.as_ref().map_or(&[0][..], |seeds| &seeds.0);
     let mut found = Vec::new();
     if let Some(family) = Family::named(name) {
-        if let Some((key, _)) = raw.params.first_key_value() {
-            return Err(place.wrong(format!("params.{key}: family '{name}' takes buffers and seeds only")));
+        let mut params = raw.params.clone();
+        if let Some(buffers) = &raw.buffers
+            && params.insert("buffers".to_owned(), buffers.clone()).is_some()
+        {
+            return Err(place.wrong("buffers and params.buffers: given twice".to_owned()));
         }
-        let Some(buffers) = &raw.buffers else {
-            return Err(place.wrong(format!("family '{name}' needs buffers, the number of buffers")));
-        };
-        for &buffers in &buffers.0 {
+        for params in products(&params) {
             for &seed in seeds {
-                let made = family.make(buffers, seed);
+                let made = family.generate(seed, &params).and_then(Generated::instance);
                 let made =
                     made.map_err(|error| place.wrong(format!("family '{name}', seed {seed}: {error}")))?;
                 found.push(Input::instance(name, made));
