@@ -157,6 +157,7 @@ fn quoted_targets_and_options_exist() {
         "--target-gap",
         "--shift",
         "--conflicts",
+        "--out",
     ] {
         assert!(README.contains(option) && help.contains(option), "{option}");
     }

@@ -21,7 +21,8 @@ const LEFT: f64 = 78.0;
 const ABOVE: f64 = 46.0;
 const BELOW: f64 = 44.0;
 const COLUMNS: usize = 3;
-const COLOURS: [&str; 5] = ["#9aa5b1", "#0072b2", "#d55e00", "#009e73", "#cc79a7"];
+const COLOURS: [&str; 8] =
+    ["#9aa5b1", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"];
 const MARK: &str = "#111";
 
 /// One panel.
@@ -46,6 +47,8 @@ pub struct Bars {
     pub series: Vec<String>,
     /// What the dashed lines are called; empty where there are none.
     pub mark: String,
+    /// What heights count, for the titles of bars.
+    pub unit: &'static str,
     /// The panels.
     pub panels: Vec<Panel>,
 }
@@ -56,7 +59,8 @@ impl Bars {
     /// # Errors
     /// What the writer reports.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
-        let rows = self.panels.len().div_ceil(COLUMNS).max(1);
+        let columns = self.panels.len().clamp(1, COLUMNS);
+        let rows = self.panels.len().div_ceil(columns).max(1);
         let height = TOP + rows as f64 * HIGH + 8.0;
         write!(
             output,
@@ -69,11 +73,11 @@ impl Bars {
             escape(&self.caption),
         )?;
         self.legend(output)?;
-        let wide = (WIDTH - 2.0 * MARGIN) / COLUMNS as f64;
+        let wide = (WIDTH - 2.0 * MARGIN) / columns as f64;
         for (at, panel) in self.panels.iter().enumerate() {
-            let (column, row) = (at % COLUMNS, at / COLUMNS);
+            let (column, row) = (at % columns, at / columns);
             let (x, y) = (MARGIN + wide * column as f64, TOP + HIGH * row as f64);
-            write!(output, "{}", panel.draw((x, y), wide - 18.0, self.series.len()))?;
+            write!(output, "{}", panel.draw((x, y), wide - 18.0, (self.series.len(), self.unit)))?;
         }
         writeln!(output, "</svg>")
     }
@@ -106,7 +110,7 @@ impl Bars {
 }
 
 impl Panel {
-    fn draw(&self, (left, top): (f64, f64), wide: f64, series: usize) -> String {
+    fn draw(&self, (left, top): (f64, f64), wide: f64, (series, unit): (usize, &str)) -> String {
         let heights = self.groups.iter().flat_map(|(_, bars)| bars.iter().flatten().copied());
         let most = heights.chain(self.mark).max().unwrap_or(1).max(1);
         let (bottom, ceiling, right) = (top + HIGH - BELOW, top + ABOVE, left + wide);
@@ -139,11 +143,12 @@ impl Panel {
                 let _ = writeln!(
                     text,
                     "<rect x=\"{x:.2}\" y=\"{high:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"{colour}\">\
-                     <title>{}: {} bytes</title></rect>",
+                     <title>{}{} {}</title></rect>",
                     (bar - 1.0).max(0.5),
                     bottom - high,
-                    escape(name),
-                    thousands(value)
+                    if name.is_empty() { String::new() } else { format!("{}: ", escape(name)) },
+                    thousands(value),
+                    escape(unit)
                 );
             }
             let _ = writeln!(
@@ -186,6 +191,7 @@ mod tests {
             caption: String::new(),
             series: vec!["one".to_owned(), "two".to_owned()],
             mark: "least".to_owned(),
+            unit: "bytes",
             panels: vec![panel; 4],
         };
         let mut text = Vec::new();

@@ -13,6 +13,8 @@
 //! | in-order | execution | smallest that holds it, else the largest, which grows | 1 |
 //! | shared-greedy-by-size | size descending | smallest that holds it | 1 |
 //! | shared-greedy-by-breadth | busiest steps first | smallest that holds it, else the largest, which grows | 1 |
+//! | shared-greedy-by-size-improved | stages of sizes descending, closest in time first | closest in time, which may grow | 1 |
+//! | min-cost-flow | all at once: who takes over whose memory, at least cost | | 1 |
 //!
 //! **Invariants.** Members of a pool never conflict; a pool's size is that of its largest member.
 //!
@@ -22,8 +24,14 @@
 //! **Bound.** Buffers alive together need different pools, so the load bounds the total where nothing is exclusive;
 //! otherwise the largest size does. Bounds from fixed offsets do not hold for pools and are not used.
 
+mod flow;
+mod improved;
+mod maxima;
 mod pool;
 
+pub use flow::LeastCostFlow;
+pub use improved::ImprovedBySize;
+pub use maxima::positional_maxima;
 pub use pool::{Classes, PoolChoice, PoolGreedy};
 
 use plimsoll_model::{Instance, LowerBound, Witness, load};

@@ -1,5 +1,6 @@
 //! One greedy pass over the buffers, with the choice of pool as a parameter.
 
+use super::improved::distance;
 use super::pool_bound;
 use crate::orders::Order;
 use crate::report::Run;
@@ -131,7 +132,7 @@ impl PoolGreedy {
 
 /// A pool being filled.
 #[derive(Clone, Debug)]
-struct Pool {
+pub(super) struct Pool {
     class: u64,
     /// Of the largest member, not yet rounded.
     size: Bytes,
@@ -140,9 +141,19 @@ struct Pool {
 }
 
 impl Pool {
+    /// A pool nobody is in yet.
+    pub(super) fn empty(size: Bytes) -> Self {
+        Self { class: 0, size, members: Vec::new() }
+    }
+
+    /// Steps between a buffer and the member closest in time, whose lifespans are hulls here.
+    pub(super) fn distance(&self, instance: &Instance, id: BufferId) -> u64 {
+        self.members.iter().map(|&(.., member)| distance(instance, member, id)).min().unwrap_or(u64::MAX)
+    }
+
     /// True where no member conflicts with `id`. Where conflicts are `plain` overlaps of single intervals, the
     /// members are disjoint in time and only the one that starts last before the end of `id` can matter.
-    fn takes(&self, instance: &Instance, plain: bool, id: BufferId) -> bool {
+    pub(super) fn takes(&self, instance: &Instance, plain: bool, id: BufferId) -> bool {
         let hull = instance.buffer(id).lifespan().hull();
         if !plain {
             return self.members.iter().all(|&(.., member)| !instance.conflict(member, id));
@@ -151,7 +162,7 @@ impl Pool {
         before == 0 || self.members[before - 1].1 <= hull.lower
     }
 
-    fn add(&mut self, instance: &Instance, id: BufferId) {
+    pub(super) fn add(&mut self, instance: &Instance, id: BufferId) {
         let hull = instance.buffer(id).lifespan().hull();
         let at = self.members.partition_point(|&(lower, ..)| lower <= hull.lower);
         self.members.insert(at, (hull.lower, hull.upper, id));
