@@ -77,7 +77,7 @@ fn the_script_of_records_knows_its_words() {
         "large",
         "orders",
         "structure",
-        "branches",
+        "reproduce",
         "overlap",
         "tiers",
         "fusion",
