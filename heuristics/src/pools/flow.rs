@@ -12,8 +12,7 @@
 //! **Complexity.** Shortest augmenting paths with potentials, one search per buffer: O(n^3) time, linear memory (costs
 //! are computed when they are needed).
 
-use super::pool_bound;
-use crate::report::Run;
+use super::planned;
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, PoolPlan, Pools, SolveError, Solver, Stop,
 };
@@ -38,15 +37,8 @@ impl Solver<Pools> for LeastCostFlow {
         budget: &mut Budget,
         observer: &mut dyn Observer<Pools>,
     ) -> Result<Outcome<PoolPlan>, SolveError> {
-        let mut run = Run::new(input, input.capacity(), pool_bound(input), budget, observer);
-        let stop = match predecessors(input, budget) {
-            Ok(before) => {
-                run.offer(PoolPlan::fitted(input, chains(input, &before), Bytes::new(1)));
-                Stop::Completed
-            }
-            Err(stop) => stop,
-        };
-        Ok(run.conclude(stop, budget))
+        let assign = |budget: &mut Budget| Ok(chains(input, &predecessors(input, budget)?));
+        Ok(planned(input, budget, observer, Bytes::new(1), assign))
     }
 }
 

@@ -11,8 +11,7 @@
 //! of a buffer is lost. Linear memory.
 
 use super::pool::Pool;
-use super::{pool_bound, positional_maxima};
-use crate::report::Run;
+use super::{planned, positional_maxima};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, PoolPlan, Pools, SolveError, Solver, Stop,
 };
@@ -38,15 +37,7 @@ impl Solver<Pools> for ImprovedBySize {
         budget: &mut Budget,
         observer: &mut dyn Observer<Pools>,
     ) -> Result<Outcome<PoolPlan>, SolveError> {
-        let mut run = Run::new(input, input.capacity(), pool_bound(input), budget, observer);
-        let stop = match assign(input, budget) {
-            Ok(assignment) => {
-                run.offer(PoolPlan::fitted(input, assignment, Bytes::new(1)));
-                Stop::Completed
-            }
-            Err(stop) => stop,
-        };
-        Ok(run.conclude(stop, budget))
+        Ok(planned(input, budget, observer, Bytes::new(1), |budget| assign(input, budget)))
     }
 }
 
@@ -145,6 +136,7 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pool_bound;
     use super::*;
     use plimsoll_datasets::{SmallParams, small_instance};
     use plimsoll_model::{Problem, Silent};

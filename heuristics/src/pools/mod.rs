@@ -34,7 +34,29 @@ pub use improved::ImprovedBySize;
 pub use maxima::positional_maxima;
 pub use pool::{Classes, PoolChoice, PoolGreedy};
 
-use plimsoll_model::{Instance, LowerBound, Witness, load};
+use crate::report::Run;
+use plimsoll_model::{
+    Budget, Bytes, Instance, LowerBound, Observer, Outcome, PoolId, PoolPlan, Pools, Stop, Witness, load,
+};
+
+/// What becomes of an assignment of pools, or of none within the budget. Sizes of pools are rounded up to the alignment.
+fn planned(
+    input: &Instance,
+    budget: &mut Budget,
+    observer: &mut dyn Observer<Pools>,
+    alignment: Bytes,
+    assign: impl FnOnce(&mut Budget) -> Result<Vec<PoolId>, Stop>,
+) -> Outcome<PoolPlan> {
+    let mut run = Run::new(input, input.capacity(), pool_bound(input), budget, observer);
+    let stop = match assign(budget) {
+        Ok(assignment) => {
+            run.offer(PoolPlan::fitted(input, assignment, alignment));
+            Stop::Completed
+        }
+        Err(stop) => stop,
+    };
+    run.conclude(stop, budget)
+}
 
 /// The simplest bound on the total of a pool plan: the load, or with exclusions the largest size. O(n log n).
 pub fn pool_bound(instance: &Instance) -> LowerBound {

@@ -1,9 +1,8 @@
 //! One greedy pass over the buffers, with the choice of pool as a parameter.
 
 use super::improved::distance;
-use super::pool_bound;
+use super::planned;
 use crate::orders::Order;
-use crate::report::Run;
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, PoolPlan, Pools, SolveError, Solver, Step,
     Stop,
@@ -74,15 +73,7 @@ impl Solver<Pools> for PoolGreedy {
         budget: &mut Budget,
         observer: &mut dyn Observer<Pools>,
     ) -> Result<Outcome<PoolPlan>, SolveError> {
-        let mut run = Run::new(input, input.capacity(), pool_bound(input), budget, observer);
-        let stop = match self.assign(input, budget) {
-            Ok(assignment) => {
-                run.offer(PoolPlan::fitted(input, assignment, self.alignment));
-                Stop::Completed
-            }
-            Err(stop) => stop,
-        };
-        Ok(run.conclude(stop, budget))
+        Ok(planned(input, budget, observer, self.alignment, |budget| self.assign(input, budget)))
     }
 }
 
