@@ -326,7 +326,7 @@ fn figures(inputs: &Inputs, solved: &[Solved], has_peer: bool, found: &mut Repro
     let chart = Bars {
         title: "Time on A to K".to_owned(),
         caption: format!(
-            "milliseconds, rounded up; ours decides at the capacity, and minimises{}; * without an answer or proof within the limit; panels have their own scales",
+            "milliseconds, rounded up: ours decides the capacity, and minimises{}; * no answer or proof within the limit",
             if has_peer { "; MiniMalloc decides, whole process" } else { "" }
         ),
         series: vec!["wall clock".to_owned()],
