@@ -77,7 +77,7 @@ fn the_script_of_records_knows_its_words() {
         "large",
         "orders",
         "structure",
-        "branches",
+        "reproduce",
         "overlap",
         "tiers",
         "fusion",
@@ -157,6 +157,7 @@ fn quoted_targets_and_options_exist() {
         "--target-gap",
         "--shift",
         "--conflicts",
+        "--out",
     ] {
         assert!(README.contains(option) && help.contains(option), "{option}");
     }
