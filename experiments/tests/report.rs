@@ -7,6 +7,7 @@ use plimsoll::analysis::integral::integral;
 use plimsoll::analysis::standing::{VIRTUAL, is_solved, virtual_best};
 use plimsoll::analysis::{Group, Observation, Options, Standing, curves, find, groups, standings, study};
 use plimsoll::report::plots::plots;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 const HEADER: &str = "schema_version,suite,instance,sha256,load,capacity,problem,algorithm,kind,seed,run,threads,time_limit,decide,status,claim,peak,lower_bound,verdict,seconds,cpu,cores,error";
@@ -208,8 +209,8 @@ fn traces_of_sweeps_belong_to_runs_by_seed_and_limit() {
     // Two limits, two seeds; the trace counts runs of the algorithm on the instance through.
     let runs = [(1, 0, 0.2), (1, 1, 0.4), (4, 0, 1.0), (4, 1, 3.0)];
     for (nth, (limit, seed, found)) in (1..).zip(runs) {
-        rows += &format!("k{nth},a,offsets,x,{seed},1,{limit},done,7,valid,1\n");
-        trace += &format!(",a,offsets,x,{seed},{nth},{found},incumbent,7,\n");
+        writeln!(rows, "k{nth},a,offsets,x,{seed},1,{limit},done,7,valid,1").unwrap();
+        writeln!(trace, ",a,offsets,x,{seed},{nth},{found},incumbent,7,").unwrap();
     }
     scratch.write("r/rows.csv", rows);
     scratch.write("r/trace.csv", trace);
@@ -251,8 +252,8 @@ fn without_a_time_limit_nothing_stands_for_runs_that_did_not_solve() {
 fn an_algorithm_has_one_colour_and_the_best_stands_above() {
     let mut text = format!("{HEADER}\n");
     for (at, peak) in (0..9).rev().zip(20..) {
-        text +=
-            &format!("3,s,a,h,10,,offsets,w{at},x,0,1,1,10,false,done,feasible,{peak},10,valid,1,cpu,2,\n");
+        writeln!(text, "3,s,a,h,10,,offsets,w{at},x,0,1,1,10,false,done,feasible,{peak},10,valid,1,cpu,2,")
+            .unwrap();
     }
     text += "3,s,b,k,10,,offsets,w3,x,0,1,1,10,false,done,optimal,10,10,valid,1,cpu,2,\n";
     let scratch = Scratch::new();
