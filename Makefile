@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run test test-long bench results
+.PHONY: help setup run test test-long bench results report
 
 help:
 	@echo "make run        build, then compare heuristics with proven optima (PLIMSOLL_CORPORA=DIR: real instances too)"
@@ -10,6 +10,7 @@ help:
 	@echo "make test-long  the tests that take minutes"
 	@echo "make bench      criterion benches: checker, heuristics, search"
 	@echo "make results    regenerate the records in results/"
+	@echo "make report     analyse results/: target/report/report.html (REPORT=DIR: there)"
 	@echo "make setup      only install what a build needs"
 
 setup:
@@ -30,3 +31,7 @@ bench: setup
 
 results: setup
 	@bash scripts/results.sh
+
+report: setup
+	cargo build --release --locked --workspace
+	$(TARGET)/release/plimsoll report results --out $(or $(REPORT),$(TARGET)/report) --title 'Plimsoll: results on record'

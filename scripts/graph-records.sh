@@ -124,12 +124,14 @@ races. Pairs that collide are those of the placement in one piece."
 if wanted structure; then
     structure_record
 fi
-if wanted branches; then
-    if [ -e "$prefix-branches" ]; then
-        echo "$prefix-branches is there already" >&2
+
+# Every paper: what is printed, ours, the difference.
+if wanted reproduce; then
+    if [ -e "$prefix-reproduce" ]; then
+        echo "$prefix-reproduce is there already" >&2
         exit 2
     fi
-    "$binary" reproduce S0 --out "$prefix-branches" >/dev/null
+    "$binary" reproduce all --threads 2 --time-limit 20 --out "$prefix-reproduce" >/dev/null
 fi
 
 # Every model on every machine: all schedules, and memory against makespan.

@@ -17,7 +17,7 @@
 #   overlap      every real model on every machine that is built in: schedules and fronts
 #   tiers        tensors in tiers of memory: S3's placement, local search, exact, on every real model and every built-in machine
 #   structure    conflicts from the structure of every graph: what safety under concurrency costs, and where a patent's rules go wrong
-#   branches     branches merged into blocks against the optimum: the paper's tables and figures, every scheme side by side
+#   reproduce    every paper: printed numbers, ours, the difference, figures; branches merged into blocks against the optimum, scheme by scheme
 #   spilling     what goes to a slower tier at three capacities: greedy, exact, on every graph
 #   fusion       groups of operators, greedy and proved, within units and across them: generated networks and real models
 #   reality      timelines executed on this machine beside what was predicted: needs two cores without other work, some minutes
@@ -29,7 +29,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders structure branches overlap tiers fusion spilling reality"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders structure reproduce overlap tiers fusion spilling reality"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;

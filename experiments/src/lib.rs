@@ -51,6 +51,7 @@
 //! | [`external`] | anybody's binary, the same way |
 //! | [`reproduce`] | published results, computed again |
 //! | [`mod@sweep`] | many runs described by one file, each in a process of its own |
+//! | [`analysis`] | what rows on record say: groups, standings, curves |
 //! | [`report`] | tables, rows, summaries, maps |
 //! | [`mod@recheck`] | records held against today's code |
 
@@ -59,6 +60,7 @@ pub use plimsoll_heuristics as heuristics;
 pub use plimsoll_model as model;
 pub use plimsoll_solvers as solvers;
 
+pub mod analysis;
 pub mod branches;
 pub mod external;
 pub mod fusion;

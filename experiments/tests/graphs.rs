@@ -228,7 +228,7 @@ fn published_results_are_computed_again() {
     let scratch = Scratch::new();
     let run = scratch.plimsoll(&["reproduce", "S1", "--out", "found"]).exits(0);
     assert!(run.stdout.contains("Memory Saving:"), "{}", run.stdout);
-    assert!(scratch.read("found/mini-infer.md").contains("| vgg16 "));
+    assert!(scratch.read("found/mini-infer/report.md").contains("| vgg16 "));
     let record = scratch.read("found/README.md");
     assert!(
         record.contains("    plimsoll reproduce S1 --out found\n") && record.contains("commit "),
@@ -236,7 +236,7 @@ fn published_results_are_computed_again() {
     );
     let run = scratch.plimsoll(&["reproduce", "S9"]).exits(2);
     assert!(
-        run.stderr.contains("unknown paper 'S9'; known are all, luna (S0), mini-infer (S1), patent (S2), fusion (S3), cann (S4)"),
+        run.stderr.contains("unknown paper 'S9'; known are all, luna (S0), mini-infer (S1), patent (S2), fusion (S3), cann (S4), pisarchyk-lee (Pisarchyk, Lee 2020), minimalloc (Moffitt 2023)"),
         "{}",
         run.stderr
     );
@@ -246,7 +246,8 @@ fn published_results_are_computed_again() {
 #[test]
 fn merging_branches_is_compared_with_the_optimum() {
     let scratch = Scratch::new();
-    let run = scratch.plimsoll(&["reproduce", "luna", "--out", "found", "--time-limit", "0.1"]).exits(0);
+    let words = ["reproduce", "luna", "--out", "found", "--time-limit", "1", "--seeds", "1"];
+    let run = scratch.plimsoll(&words).exits(0);
     let printed = run.stdout;
     for part in [
         "the best gain is 5.88 % (FusionDetect)",
@@ -261,10 +262,10 @@ fn merging_branches_is_compared_with_the_optimum() {
     ] {
         assert!(printed.contains(part), "{part} is missing: {printed}");
     }
-    assert_eq!(scratch.read("found/table-3-splits.csv").lines().count(), 6);
-    assert!(scratch.read("found/table-3.csv").contains("\nFaceAlign,lenet5-0,"));
-    assert!(scratch.read("found/table-3-startup.csv").contains("\nlenet5-0,20000000,"));
-    let rows = scratch.read("found/comparison.csv");
+    assert_eq!(scratch.read("found/luna/table-3-splits.csv").lines().count(), 6);
+    assert!(scratch.read("found/luna/table-3.csv").contains("\nFaceAlign,lenet5-0,"));
+    assert!(scratch.read("found/luna/table-3-startup.csv").contains("\nlenet5-0,20000000,"));
+    let rows = scratch.read("found/luna/comparison.csv");
     for graph in
         ["two-branches-in-a-row,", "unbalanced-if-ratio-16-", "loops-loops-2-", "control-mix-operators-40-"]
     {
@@ -283,12 +284,12 @@ fn merging_branches_is_compared_with_the_optimum() {
         "6c-optimum",
         "startup",
     ] {
-        let svg = scratch.read(&format!("found/figure-{figure}.svg"));
+        let svg = scratch.read(&format!("found/luna/figure-{figure}.svg"));
         assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{figure}");
     }
     let record = scratch.read("found/README.md");
     assert!(
-        record.contains("- seed 0, 0.1 s per run") && record.contains("| `comparison.csv` |"),
+        record.contains("- seed 0, 1 s per run") && record.contains("| `luna/comparison.csv` |"),
         "{record}"
     );
 }

@@ -77,7 +77,7 @@ fn the_script_of_records_knows_its_words() {
         "large",
         "orders",
         "structure",
-        "branches",
+        "reproduce",
         "overlap",
         "tiers",
         "fusion",
@@ -101,7 +101,7 @@ fn the_script_of_records_knows_its_words() {
 fn quoted_targets_and_options_exist() {
     let scratch = Scratch::new();
     let makefile = include_str!("../../Makefile");
-    for target in ["run", "test", "bench", "results", "test-long"] {
+    for target in ["run", "test", "bench", "results", "report", "test-long"] {
         assert!(README.contains(&format!("make {target}")), "{target}");
         assert!(makefile.contains(&format!("\n{target}:")), "{target}");
     }
@@ -112,6 +112,7 @@ fn quoted_targets_and_options_exist() {
         "bench",
         "sweep",
         "merge",
+        "report",
         "import",
         "order",
         "plan",
@@ -153,7 +154,10 @@ fn quoted_targets_and_options_exist() {
         "--slurm-options",
         "--no-submit",
         "--partial",
+        "--target-gap",
+        "--shift",
         "--conflicts",
+        "--out",
     ] {
         assert!(README.contains(option) && help.contains(option), "{option}");
     }

@@ -52,7 +52,9 @@ pub use orders::{Order, conflict_counts};
 pub use overlap::SCHEDULES;
 pub use patent::{PatentDescending, PatentScattered};
 pub use placement::{Abandoned, Arrangement, Fit, place};
-pub use pools::{Classes, PoolChoice, PoolGreedy, pool_bound};
+pub use pools::{
+    Classes, ImprovedBySize, LeastCostFlow, PoolChoice, PoolGreedy, pool_bound, positional_maxima,
+};
 pub use registry::{OFFSETS, POOLS, SCATTERED};
 pub use spill::{
     GreedySpill, SPILLING, SpillChoice, all_spilled, cliques_above, fractional_cover, greedy_spill,

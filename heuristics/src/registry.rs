@@ -8,7 +8,7 @@ use crate::ordered::Ordered;
 use crate::orders::Order;
 use crate::patent::{PatentDescending, PatentScattered};
 use crate::placement::Fit;
-use crate::pools::{Classes, PoolChoice, PoolGreedy};
+use crate::pools::{Classes, ImprovedBySize, LeastCostFlow, PoolChoice, PoolGreedy};
 use crate::two_level::TwoLevel;
 use crate::valley::ValleyFit;
 use plimsoll_model::{Bytes, Entry, Kind, Offsets, Pools, Scattered};
@@ -218,4 +218,18 @@ pub const POOLS: &[Entry<Pools>] = &[
         PISARCHYK,
         "busiest steps first, smallest sufficient pool or grow the largest"
     ),
+    Entry {
+        name: ImprovedBySize::NAME,
+        kind: Kind::Heuristic,
+        about: "stages of sizes descending, in each who is closest in time to a free pool first",
+        source: PISARCHYK,
+        build: |_| Box::new(ImprovedBySize),
+    },
+    Entry {
+        name: LeastCostFlow::NAME,
+        kind: Kind::Heuristic,
+        about: "everybody takes over the memory of at most one that has died, at least cost in all; cubic",
+        source: "Lee et al.: On-Device Neural Net Inference with Mobile GPUs, 2019",
+        build: |_| Box::new(LeastCostFlow),
+    },
 ];

@@ -6,6 +6,7 @@ mod graph;
 mod measure;
 mod overlap;
 mod recheck;
+mod report;
 mod spill;
 mod sweep;
 mod tiers;
@@ -20,6 +21,7 @@ pub use graph::{
 pub use measure::{CalibrateArgs, ChipArgs, LinkArgs, MeasureArgs, MeasureCommand, RunArgs};
 pub use overlap::{ActivationsArg, OverlapArgs};
 pub use recheck::RecheckArgs;
+pub use report::ReportArgs;
 pub use spill::SpillArgs;
 pub use sweep::{MergeArgs, SweepArgs};
 pub use tiers::{FusionArg, TiersArgs};
@@ -38,6 +40,10 @@ use std::time::Duration;
 
 const EXIT_CODES: &str = "Exit codes: 0 answered, 1 proved infeasible or verification failed, \
     2 bad input or usage, 3 nothing found within the limits, 4 internal error";
+
+/// Of `reproduce`, with where it looks.
+const REPRODUCE_CODES: &str = "Real models and instances are found through PLIMSOLL_CORPORA, a binary of MiniMalloc through PLIMSOLL_MINIMALLOC; \
+    what takes no part without them is said.\n\nExit codes: 0 every row is as expected, 1 some row is not, 2 bad input or usage, 3 nothing found within the limits, 4 internal error";
 
 /// How low can the water line go, and who proved it? Memory planning with proofs.
 #[derive(Debug, Parser)]
@@ -64,6 +70,9 @@ enum Command {
     /// Join the shards of a sweep
     #[command(after_help = EXIT_CODES)]
     Merge(MergeArgs),
+    /// Analyse what `bench` and `sweep` wrote: tables, charts and one page to read them in
+    #[command(after_help = EXIT_CODES)]
+    Report(ReportArgs),
     /// Hold records of `bench` against today's code: what does not depend on clocks must come out again
     #[command(after_help = EXIT_CODES)]
     Recheck(RecheckArgs),
@@ -96,7 +105,7 @@ enum Command {
         .help("An instance (.csv), a graph (.json) or a model (.onnx, .tflite)")))]
     Spill(SpillArgs),
     /// Compute published results again and put them beside what was printed
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = REPRODUCE_CODES)]
     Reproduce(ReproduceArgs),
     /// Write a generated instance or graph, the same for the same seed on any machine
     #[command(after_help = EXIT_CODES)]
@@ -339,9 +348,12 @@ pub struct ReproduceArgs {
     /// The paper, by name or number (`plimsoll list` shows them), or `all`
     #[arg(value_name = "PAPER")]
     pub paper: String,
-    /// Folder for PAPER.md and what goes with it; made where it is not there
+    /// Folder for summary.md, rows.csv and, in a folder per paper, its report, rows and figures; made where it is not there
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Seeds per set of parameters where many generated graphs are tried (luna), at most
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<u64>,
     /// Seconds of wall-clock time per run
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Duration,
@@ -398,6 +410,7 @@ pub fn main() -> u8 {
         Command::Bench(args) => commands::bench::main(&args),
         Command::Sweep(args) => commands::sweep::main(&args),
         Command::Merge(args) => commands::merge::main(&args),
+        Command::Report(args) => commands::report::main(&args),
         Command::Recheck(args) => commands::recheck::main(&args),
         Command::SweepWorker => commands::sweep::worker(),
         Command::Import(args) => commands::import::main(&args),

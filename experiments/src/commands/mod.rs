@@ -14,6 +14,7 @@ pub mod order;
 pub mod overlap;
 pub mod plan;
 pub mod recheck;
+pub mod report;
 pub mod reproduce;
 pub mod solve;
 pub mod spill;

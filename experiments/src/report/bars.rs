@@ -21,7 +21,10 @@ const LEFT: f64 = 78.0;
 const ABOVE: f64 = 46.0;
 const BELOW: f64 = 44.0;
 const COLUMNS: usize = 3;
-const COLOURS: [&str; 5] = ["#9aa5b1", "#0072b2", "#d55e00", "#009e73", "#cc79a7"];
+/// Room of a digit above a bar.
+const FIGURE: f64 = 6.6;
+const COLOURS: [&str; 8] =
+    ["#9aa5b1", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"];
 const MARK: &str = "#111";
 
 /// One panel.
@@ -46,6 +49,8 @@ pub struct Bars {
     pub series: Vec<String>,
     /// What the dashed lines are called; empty where there are none.
     pub mark: String,
+    /// What heights count, for the titles of bars.
+    pub unit: &'static str,
     /// The panels.
     pub panels: Vec<Panel>,
 }
@@ -56,7 +61,8 @@ impl Bars {
     /// # Errors
     /// What the writer reports.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
-        let rows = self.panels.len().div_ceil(COLUMNS).max(1);
+        let columns = self.panels.len().clamp(1, COLUMNS);
+        let rows = self.panels.len().div_ceil(columns).max(1);
         let height = TOP + rows as f64 * HIGH + 8.0;
         write!(
             output,
@@ -69,11 +75,11 @@ impl Bars {
             escape(&self.caption),
         )?;
         self.legend(output)?;
-        let wide = (WIDTH - 2.0 * MARGIN) / COLUMNS as f64;
+        let wide = (WIDTH - 2.0 * MARGIN) / columns as f64;
         for (at, panel) in self.panels.iter().enumerate() {
-            let (column, row) = (at % COLUMNS, at / COLUMNS);
+            let (column, row) = (at % columns, at / columns);
             let (x, y) = (MARGIN + wide * column as f64, TOP + HIGH * row as f64);
-            write!(output, "{}", panel.draw((x, y), wide - 18.0, self.series.len()))?;
+            write!(output, "{}", panel.draw((x, y), wide - 18.0, (self.series.len(), self.unit)))?;
         }
         writeln!(output, "</svg>")
     }
@@ -105,68 +111,99 @@ impl Bars {
     }
 }
 
+/// Where a panel's bars stand.
+struct Frame {
+    axis: f64,
+    right: f64,
+    ceiling: f64,
+    bottom: f64,
+    /// The value at the ceiling.
+    most: u64,
+}
+
+impl Frame {
+    fn y(&self, value: u64) -> f64 {
+        self.bottom - value as f64 / self.most as f64 * (self.bottom - self.ceiling)
+    }
+
+    /// A line across at a value.
+    fn across(&self, value: u64, style: &str) -> String {
+        let (Self { axis, right, .. }, at) = (self, self.y(value));
+        format!("<line x1=\"{axis}\" x2=\"{right}\" y1=\"{at:.2}\" y2=\"{at:.2}\" {style}/>")
+    }
+}
+
 impl Panel {
-    fn draw(&self, (left, top): (f64, f64), wide: f64, series: usize) -> String {
+    fn draw(&self, (left, top): (f64, f64), wide: f64, (series, unit): (usize, &str)) -> String {
         let heights = self.groups.iter().flat_map(|(_, bars)| bars.iter().flatten().copied());
         let most = heights.chain(self.mark).max().unwrap_or(1).max(1);
-        let (bottom, ceiling, right) = (top + HIGH - BELOW, top + ABOVE, left + wide);
-        let y = |value: u64| bottom - value as f64 / most as f64 * (bottom - ceiling);
-        let axis = left + LEFT;
+        let frame = Frame {
+            axis: left + LEFT,
+            right: left + wide,
+            ceiling: top + ABOVE,
+            bottom: top + HIGH - BELOW,
+            most,
+        };
         let mut text = format!(
-            "<g>\n<text x=\"{axis}\" y=\"{}\" font-weight=\"600\">{}</text>\n",
+            "<g>\n<text x=\"{}\" y=\"{}\" font-weight=\"600\">{}</text>\n",
+            frame.axis,
             top + 20.0,
             escape(&self.name)
         );
         for tick in super::svg::ticks(0, most, 5) {
-            let at = y(tick);
             let _ = writeln!(
                 text,
-                "<line x1=\"{axis}\" x2=\"{right}\" y1=\"{at:.2}\" y2=\"{at:.2}\" stroke=\"#ddd\"/>\
-                 <text x=\"{}\" y=\"{:.2}\" text-anchor=\"end\" font-size=\"12\" fill=\"#555\">{}</text>",
-                axis - 6.0,
-                at + 4.0,
+                "{}<text x=\"{}\" y=\"{:.2}\" text-anchor=\"end\" font-size=\"12\" fill=\"#555\">{}</text>",
+                frame.across(tick, "stroke=\"#ddd\""),
+                frame.axis - 6.0,
+                frame.y(tick) + 4.0,
                 thousands(tick)
             );
         }
-        let pace = (right - axis) / self.groups.len().max(1) as f64;
+        self.bars(&mut text, &frame, (series, unit));
+        if let Some(mark) = self.mark {
+            let style = format!("stroke=\"{MARK}\" stroke-width=\"1.6\" stroke-dasharray=\"6 4\"");
+            let _ = writeln!(text, "{}", frame.across(mark, &style));
+        }
+        let _ = writeln!(text, "{}\n</g>", frame.across(0, "stroke=\"#333\""));
+        text
+    }
+
+    /// The bars, their titles and names, and their numbers where those have room above them.
+    fn bars(&self, text: &mut String, frame: &Frame, (series, unit): (usize, &str)) {
+        let pace = (frame.right - frame.axis) / self.groups.len().max(1) as f64;
         let bar = pace * 0.78 / series.max(1) as f64;
+        let values = self.groups.iter().flat_map(|(_, bars)| bars).flatten();
+        let widest = values.map(|&value| thousands(value).chars().count()).max().unwrap_or(0);
+        let is_told = bar >= FIGURE * widest as f64;
         for (nth, (name, bars)) in self.groups.iter().enumerate() {
-            let from = axis + pace * nth as f64 + pace * 0.11;
+            let from = frame.axis + pace * nth as f64 + pace * 0.11;
+            let called = if name.is_empty() { String::new() } else { format!("{}: ", escape(name)) };
             for (at, value) in bars.iter().enumerate() {
                 let Some(value) = *value else { continue };
-                let (x, high) = (from + bar * at as f64, y(value));
+                let (x, high) = (from + bar * at as f64, frame.y(value));
                 let colour = COLOURS[at % COLOURS.len()];
+                let (shown, unit) = (thousands(value), escape(unit));
+                let (wide, tall) = ((bar - 1.0).max(0.5), frame.bottom - high);
                 let _ = writeln!(
                     text,
-                    "<rect x=\"{x:.2}\" y=\"{high:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"{colour}\">\
-                     <title>{}: {} bytes</title></rect>",
-                    (bar - 1.0).max(0.5),
-                    bottom - high,
-                    escape(name),
-                    thousands(value)
+                    "<rect x=\"{x:.2}\" y=\"{high:.2}\" width=\"{wide:.2}\" height=\"{tall:.2}\" fill=\"{colour}\">\
+                     <title>{called}{shown} {unit}</title></rect>"
                 );
+                if is_told {
+                    let (middle, above) = (x + bar / 2.0, high - 4.0);
+                    let place = format!("x=\"{middle:.2}\" y=\"{above:.2}\" text-anchor=\"middle\"");
+                    let _ = writeln!(text, "<text {place} font-size=\"11\">{shown}</text>");
+                }
             }
             let _ = writeln!(
                 text,
                 "<text x=\"{:.2}\" y=\"{}\" text-anchor=\"middle\" font-size=\"12\">{}</text>",
                 from + pace * 0.39,
-                bottom + 18.0,
+                frame.bottom + 18.0,
                 escape(name)
             );
         }
-        if let Some(mark) = self.mark {
-            let at = y(mark);
-            let _ = writeln!(
-                text,
-                "<line x1=\"{axis}\" x2=\"{right}\" y1=\"{at:.2}\" y2=\"{at:.2}\" stroke=\"{MARK}\" \
-                 stroke-width=\"1.6\" stroke-dasharray=\"6 4\"/>"
-            );
-        }
-        let _ = writeln!(
-            text,
-            "<line x1=\"{axis}\" x2=\"{right}\" y1=\"{bottom}\" y2=\"{bottom}\" stroke=\"#333\"/>\n</g>"
-        );
-        text
     }
 }
 
@@ -186,6 +223,7 @@ mod tests {
             caption: String::new(),
             series: vec!["one".to_owned(), "two".to_owned()],
             mark: "least".to_owned(),
+            unit: "bytes",
             panels: vec![panel; 4],
         };
         let mut text = Vec::new();
@@ -194,6 +232,8 @@ mod tests {
         // Background, two of the legend, three bars per panel.
         assert_eq!(text.matches("<rect ").count(), 1 + 2 + 4 * 3);
         assert_eq!(text.matches("stroke-dasharray").count(), 1 + 4);
+        // The bars are wide enough for their numbers.
+        assert_eq!(text.matches("font-size=\"11\"").count(), 4 * 3);
         assert!(text.contains("a &amp; b") && text.contains("height=\"210.00\"") && !text.contains("NaN"));
         // Two rows of panels.
         assert!(text.contains("height=\"712\""));

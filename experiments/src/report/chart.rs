@@ -7,20 +7,39 @@
 //!    1     10    100
 //! ```
 
-use std::fmt::Write as _;
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+use plotters::prelude::*;
 use std::io::{self, Write};
 
-const WIDTH: f64 = 928.0;
-const HEIGHT: f64 = 520.0;
-const LEFT: f64 = 120.0;
-const RIGHT: f64 = 210.0;
-const TOP: f64 = 72.0;
-const BOTTOM: f64 = 56.0;
+const WIDTH: i32 = 940;
+/// Height where the legend does not need more.
+const HEIGHT: i32 = 520;
+const LEFT: i32 = 96;
+const TOP: i32 = 66;
+const BOTTOM: i32 = 52;
+/// Height of a line of text.
+const LINE: i32 = 20;
+/// Letters that fit in a line of the caption, and into the legend.
+const CAPTION: usize = 128;
+const ENTRY: usize = 44;
 /// Eight colours that stay apart for colour-blind readers (Okabe and Ito 2008), yellow darkened.
-const COLOURS: [&str; 8] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b09b00", "#56b4e9", "#e69f00", "#000000"];
-/// Ways a line is broken once the colours are used up.
-const DASHES: [&str; 3] = ["none", "9 4", "2 3"];
+const COLOURS: [RGBColor; 8] = [
+    RGBColor(0x00, 0x72, 0xb2),
+    RGBColor(0xd5, 0x5e, 0x00),
+    RGBColor(0x00, 0x9e, 0x73),
+    RGBColor(0xcc, 0x79, 0xa7),
+    RGBColor(0xb0, 0x9b, 0x00),
+    RGBColor(0x56, 0xb4, 0xe9),
+    RGBColor(0xe6, 0x9f, 0x00),
+    RGBColor(0x00, 0x00, 0x00),
+];
+/// The place of black among them.
+pub const BLACK: usize = 7;
+const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
+const FAINT: RGBColor = RGBColor(0x55, 0x55, 0x55);
+const GRID: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
+/// Ways a line is broken once the colours are used up: length of a dash and of what follows it, pixels.
+const DASHES: [Option<(i32, i32)>; 3] = [None, Some((9, 4)), Some((3, 3))];
 
 /// An axis from `low` to `high`.
 #[derive(Clone, Debug)]
@@ -94,119 +113,165 @@ impl Axis {
     }
 }
 
-fn x_at(axis: &Axis, value: f64) -> f64 {
-    LEFT + axis.share(value) * (WIDTH - LEFT - RIGHT)
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+
+/// A font of that many pixels; the library asks for the height of a line.
+fn font(pixels: f64, colour: RGBColor) -> TextStyle<'static> {
+    ("sans-serif", pixels * 1.24).into_font().color(&colour)
 }
 
-fn y_at(axis: &Axis, value: f64) -> f64 {
-    HEIGHT - BOTTOM - axis.share(value) * (HEIGHT - TOP - BOTTOM)
+/// Places are values; linear and logarithmic axes are one.
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
+        from + (self.share(*value) * f64::from(to - from)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        if hint.weight().allow_light_points() { Vec::new() } else { self.ticks() }
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        self.low..self.high
+    }
 }
 
 impl Chart {
-    /// Writes the picture.
+    /// Writes the picture, SVG.
     ///
     /// # Errors
     /// What the writer reports.
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
-        write!(
-            output,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
-             height=\"{HEIGHT}\" font-family=\"system-ui, sans-serif\" font-size=\"13\" fill=\"#222\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
-             <text x=\"{LEFT}\" y=\"28\" font-size=\"18\" font-weight=\"600\">{}</text>\n\
-             <text x=\"{LEFT}\" y=\"50\" fill=\"#555\">{}</text>\n",
-            super::svg::escape(&self.title),
-            super::svg::escape(&self.caption),
-        )?;
-        self.axes(output)?;
+        output.write_all(self.svg()?.as_bytes())
+    }
+
+    /// The picture, SVG. O(points).
+    ///
+    /// # Errors
+    /// What the drawing library reports.
+    pub fn svg(&self) -> io::Result<String> {
+        let mut text = String::new();
+        self.draw(&mut text).map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(text)
+    }
+
+    fn draw(&self, text: &mut String) -> Drawn {
+        let named: Vec<&Series> = self.series.iter().filter(|series| !series.name.is_empty()).collect();
+        let caption = wrapped(&self.caption, CAPTION);
+        let top = TOP + LINE * (caption.len() as i32 - 1).max(0);
+        let height = HEIGHT.max(top + LINE * named.len() as i32 + 24);
+        let longest = named.iter().map(|series| shortened(&series.name).chars().count()).max().unwrap_or(0);
+        let right = if named.is_empty() { 24 } else { 64 + (longest as f64 * 7.1) as i32 };
+        let root = SVGBackend::with_string(text, (WIDTH as u32, height as u32)).into_drawing_area();
+        root.fill(&WHITE)?;
+        root.draw(&Text::new(self.title.clone(), (LEFT, 14), font(18.0, INK)))?;
+        for (nth, line) in caption.into_iter().enumerate() {
+            root.draw(&Text::new(line, (LEFT, 38 + LINE * nth as i32), font(13.0, FAINT)))?;
+        }
+        self.lines(&root.margin(top, 4, 10, right))?;
+        for (nth, series) in named.into_iter().enumerate() {
+            let at = (WIDTH - right + 14, top + 10 + LINE * nth as i32);
+            entry(&root, series, at)?;
+        }
+        root.present()?;
+        Ok(())
+    }
+
+    /// Axes and lines.
+    fn lines(&self, area: &Area<'_>) -> Drawn {
+        let mut chart = ChartBuilder::on(area)
+            .x_label_area_size(BOTTOM)
+            .y_label_area_size(LEFT - 10)
+            .build_cartesian_2d(self.x.clone(), self.y.clone())?;
+        chart
+            .configure_mesh()
+            .bold_line_style(GRID)
+            .light_line_style(TRANSPARENT)
+            .axis_style(FAINT)
+            .x_label_formatter(&|&tick| mark(tick))
+            .y_label_formatter(&|&tick| mark(tick))
+            .label_style(font(12.0, FAINT))
+            .axis_desc_style(font(13.0, INK))
+            .x_desc(self.x.label)
+            .y_desc(self.y.label)
+            .draw()?;
         for series in &self.series {
-            self.line(series, output)?;
-        }
-        self.legend(output)?;
-        writeln!(output, "</svg>")
-    }
-
-    fn axes(&self, output: &mut dyn Write) -> io::Result<()> {
-        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        let mut marks = String::new();
-        writeln!(output, "<g stroke=\"#ddd\">")?;
-        for tick in self.x.ticks() {
-            let x = x_at(&self.x, tick);
-            writeln!(output, "<line x1=\"{x:.2}\" x2=\"{x:.2}\" y1=\"{TOP}\" y2=\"{bottom}\"/>")?;
-            let (y, text) = (bottom + 18.0, mark(tick));
-            let _ = writeln!(marks, "<text x=\"{x:.2}\" y=\"{y}\" text-anchor=\"middle\">{text}</text>");
-        }
-        for tick in self.y.ticks() {
-            let y = y_at(&self.y, tick);
-            writeln!(output, "<line x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y:.2}\" y2=\"{y:.2}\"/>")?;
-            let (x, y, text) = (LEFT - 8.0, y + 4.0, mark(tick));
-            let _ = writeln!(marks, "<text x=\"{x}\" y=\"{y:.2}\" text-anchor=\"end\">{text}</text>");
-        }
-        let (middle, low, half) = (f64::midpoint(LEFT, right), HEIGHT - 14.0, f64::midpoint(TOP, bottom));
-        writeln!(
-            output,
-            "</g>\n<g fill=\"#555\" font-size=\"12\">\n{marks}\
-             <text x=\"{middle}\" y=\"{low}\" text-anchor=\"middle\">{}</text>\n\
-             <text transform=\"translate(22 {half}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n</g>",
-            super::svg::escape(self.x.label),
-            super::svg::escape(self.y.label),
-        )
-    }
-
-    /// One line as steps, to the right end of the picture.
-    fn line(&self, series: &Series, output: &mut dyn Write) -> io::Result<()> {
-        let mut path = String::new();
-        let mut last: Option<f64> = None;
-        for &(x, y) in &series.points {
-            let (x, y) = (x_at(&self.x, x), y_at(&self.y, y));
-            match last {
-                None => {
-                    let _ = write!(path, "M{x:.2} {y:.2}");
-                }
-                Some(before) if (before - y).abs() < 0.005 => {}
-                Some(_) => {
-                    let _ = write!(path, "H{x:.2}V{y:.2}");
-                }
-            }
-            last = Some(y);
-        }
-        if last.is_none() {
-            return Ok(());
-        }
-        let (colour, dash) = style(series);
-        writeln!(
-            output,
-            "<path d=\"{path}H{:.2}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2.2\" \
-             stroke-linejoin=\"round\" stroke-dasharray=\"{dash}\"><title>{}</title></path>",
-            WIDTH - RIGHT,
-            super::svg::escape(&series.name)
-        )
-    }
-
-    fn legend(&self, output: &mut dyn Write) -> io::Result<()> {
-        let x = WIDTH - RIGHT + 16.0;
-        let named = self.series.iter().filter(|series| !series.name.is_empty());
-        for (nth, series) in named.enumerate() {
-            let y = TOP + 12.0 + 20.0 * nth as f64;
+            let points = self.steps(series);
             let (colour, dash) = style(series);
-            writeln!(
-                output,
-                "<line x1=\"{x}\" x2=\"{}\" y1=\"{y}\" y2=\"{y}\" stroke=\"{colour}\" stroke-width=\"2.2\" \
-                 stroke-dasharray=\"{dash}\"/><text x=\"{}\" y=\"{}\">{}</text>",
-                x + 26.0,
-                x + 32.0,
-                y + 4.0,
-                super::svg::escape(&series.name),
-            )?;
+            match dash {
+                None => chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?,
+                Some((size, gap)) => {
+                    chart.draw_series(DashedLineSeries::new(points, size, gap, colour.stroke_width(2)))?
+                }
+            };
         }
         Ok(())
     }
+
+    /// One line as steps, to the right end of the picture.
+    fn steps(&self, series: &Series) -> Vec<(f64, f64)> {
+        let mut steps: Vec<(f64, f64)> = Vec::new();
+        for &(x, y) in &series.points {
+            match steps.last() {
+                None => steps.push((x, y)),
+                // Less than a tenth of a pixel is nothing.
+                Some(&(_, before))
+                    if (self.y.share(before) - self.y.share(y)).abs() * f64::from(HEIGHT) < 0.1 => {}
+                Some(&(_, before)) => steps.extend([(x, before), (x, y)]),
+            }
+        }
+        let end = steps.last().map(|&(_, y)| (self.x.high, y));
+        steps.extend(end);
+        steps
+    }
 }
 
-fn style(series: &Series) -> (&'static str, &'static str) {
+/// One line of the legend, from this point to the right.
+fn entry(root: &Area<'_>, series: &Series, (x, y): (i32, i32)) -> Drawn {
+    let (colour, dash) = style(series);
+    let (size, gap) = dash.unwrap_or((26, 0));
+    let mut from = 0;
+    while from < 26 {
+        let dash = vec![(x + from, y), (x + (from + size).min(26), y)];
+        root.draw(&PathElement::new(dash, colour.stroke_width(2)))?;
+        from += size + gap;
+    }
+    Ok(root.draw(&Text::new(shortened(&series.name), (x + 33, y - 7), font(13.0, INK)))?)
+}
+
+fn style(series: &Series) -> (RGBColor, Option<(i32, i32)>) {
     let colour = COLOURS[series.colour % COLOURS.len()];
-    let broken = if series.dashed { 2 } else { series.colour / COLOURS.len() % 2 };
+    let broken = if series.dashed { 2 } else { series.colour / COLOURS.len() % DASHES.len() };
     (colour, DASHES[broken])
+}
+
+/// A name that fits into the legend; what stands in brackets behind it stays.
+fn shortened(name: &str) -> String {
+    let letters = name.chars().count();
+    if letters <= ENTRY {
+        return name.to_owned();
+    }
+    let tail = name.rfind(" (").map_or("", |at| &name[at..]);
+    let kept = ENTRY.saturating_sub(tail.chars().count() + 1).max(8);
+    format!("{}\u{2026}{tail}", name.chars().take(kept).collect::<String>())
+}
+
+/// A text in lines of at most that many letters, broken at blanks; none for an empty one.
+fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// A number on an axis, short.
@@ -244,28 +309,53 @@ mod tests {
         assert_eq!(mark(large[1]), "200\u{2009}000");
     }
 
-    #[test]
-    fn lines_are_steps_and_names_are_escaped() {
-        let line =
-            |name: &str, colour, dashed, points| Series { name: name.to_owned(), colour, dashed, points };
-        let chart = Chart {
+    fn line(name: &str, colour: usize, dashed: bool, points: Vec<(f64, f64)>) -> Series {
+        Series { name: name.to_owned(), colour, dashed, points }
+    }
+
+    fn chart(series: Vec<Series>) -> Chart {
+        Chart {
             title: "a & b".to_owned(),
             caption: String::new(),
             x: axis(1.0, 100.0, true),
             y: axis(0.0, 1.0, false),
-            series: vec![
-                line("x<y>", 0, false, vec![(1.0, 0.0), (10.0, 0.5), (1e9, 1.0)]),
-                line("", 0, true, vec![(0.0, 2.0)]),
-                line("none", 9, false, vec![]),
-            ],
-        };
-        let mut text = Vec::new();
-        chart.write(&mut text).unwrap();
-        let text = String::from_utf8(text).unwrap();
-        assert!(text.contains("a &amp; b") && text.contains("x&lt;y&gt;"));
+            series,
+        }
+    }
+
+    #[test]
+    fn lines_are_steps_to_the_right_end() {
+        let chart = chart(vec![line("x", 0, false, vec![(1.0, 0.0), (10.0, 0.5), (1e9, 1.0)])]);
         // From the lower left corner, at half way up by half, at the right end to the top.
-        assert!(text.contains("<path d=\"M120.00 464.00H419.00V268.00H718.00V72.00H718.00\""), "{text}");
-        assert_eq!(text.matches("<path ").count(), 2);
-        assert!(!text.contains("NaN") && !text.contains("inf"));
+        let steps = [(1.0, 0.0), (10.0, 0.0), (10.0, 0.5), (1e9, 0.5), (1e9, 1.0), (100.0, 1.0)];
+        assert_eq!(chart.steps(&chart.series[0]), steps);
+        let places = steps.map(|(x, y)| (chart.x.map(&x, (0, 200)), chart.y.map(&y, (100, 0))));
+        assert_eq!(places, [(0, 100), (100, 100), (100, 50), (200, 50), (200, 0), (200, 0)]);
+    }
+
+    #[test]
+    fn lines_have_colours_and_names_are_escaped() {
+        let text = chart(vec![
+            line("x<y>", 0, false, vec![(1.0, 0.0), (10.0, 0.5), (1e9, 1.0)]),
+            line("", 0, true, vec![(0.0, 2.0)]),
+            line("none", 9, false, vec![]),
+        ])
+        .svg()
+        .unwrap();
+        assert!(text.contains("a &amp; b") && text.contains("x&lt;y&gt;"), "{text}");
+        assert!(text.contains("#0072B2") && text.contains("#D55E00") && text.trim_end().ends_with("</svg>"));
+        assert!(!text.contains("NaN") && !text.contains("inf") && !text.contains(" id="));
+        // Nothing at all, and axes without a length.
+        let nothing = Chart { x: axis(1.0, 1.0, true), y: axis(0.0, 0.0, false), ..chart(Vec::new()) };
+        assert!(!nothing.svg().unwrap().contains("NaN"));
+    }
+
+    #[test]
+    fn long_legends_make_room() {
+        let many = (0..40).map(|at| line(&format!("{at} {}", "x".repeat(60)), at, false, vec![(2.0, 0.5)]));
+        let text = chart(many.collect()).svg().unwrap();
+        assert!(text.starts_with("<svg width=\"940\" height=\"890\""), "{}", &text[..80]);
+        assert_eq!(shortened(&format!("{} (3 of 4)", "y".repeat(99))).chars().count(), ENTRY);
+        assert_eq!(wrapped("a bc  d", 4), ["a bc", "d"]);
     }
 }

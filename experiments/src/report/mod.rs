@@ -2,7 +2,11 @@
 
 pub mod bars;
 pub mod chart;
+pub mod html;
+pub mod layouts;
 pub mod memory;
+pub mod overview;
+pub mod plots;
 pub mod profile;
 pub mod ratios;
 pub mod rows;

@@ -5,44 +5,75 @@
 //! solves at all. Times are medians over runs; instances that nobody solves count in the share.
 
 use crate::report::chart::{Axis, Chart, Series};
-use crate::report::times::Times;
+use crate::report::times::{Time, Times};
 
 /// The profile; `None` where fewer than two algorithms took part, or nothing was solved.
 pub fn profile(times: &Times<'_>, question: &str) -> Option<Chart> {
     let total = times.instances.len();
-    let solved = |at: usize, instance: usize| {
-        times.cells[at][instance].filter(|time| !time.censored).map(|time| time.seconds.max(1e-9))
-    };
-    let all = 0..times.algorithms.len();
-    let fastest: Vec<Option<f64>> = (0..total)
-        .map(|instance| all.clone().filter_map(|at| solved(at, instance)).reduce(f64::min))
-        .collect();
-    if times.algorithms.len() < 2 || fastest.iter().all(Option::is_none) {
+    let solved = |time: &Option<Time>| time.filter(|time| !time.censored).map(|time| time.seconds.max(LEAST));
+    let cells: Vec<Vec<Option<f64>>> =
+        times.cells.iter().map(|own| own.iter().map(solved).collect()).collect();
+    if times.algorithms.len() < 2 || cells.iter().flatten().all(Option::is_none) {
         return None;
     }
-    let mut largest = 2.0f64;
-    let mut series = Vec::new();
-    for (at, name) in times.algorithms.iter().enumerate() {
-        let ratios = fastest
-            .iter()
-            .enumerate()
-            .filter_map(|(instance, fastest)| Some(solved(at, instance)? / (*fastest)?));
-        let mut ratios: Vec<f64> = ratios.collect();
-        ratios.sort_by(f64::total_cmp);
-        largest = largest.max(ratios.last().copied().unwrap_or(1.0));
-        let mut points = vec![(1.0, 0.0)];
-        points
-            .extend(ratios.iter().enumerate().map(|(nth, &ratio)| (ratio, (nth + 1) as f64 / total as f64)));
-        let name = format!("{name} ({} of {total})", ratios.len());
-        series.push(Series { name, colour: at, dashed: false, points });
-    }
-    Some(Chart {
-        title: "Performance profile".to_owned(),
-        caption: format!("{question}: share of {total} instances solved within a factor of the fastest time"),
-        x: Axis { label: "factor of the fastest time", low: 1.0, high: largest * 1.3, logarithmic: true },
+    let curves = shares(&cells, &best(&cells), total);
+    Some(chart(
+        &times.algorithms,
+        &curves,
+        total,
+        "Performance profile",
+        format!("{question}: share of {total} instances solved within a factor of the fastest time"),
+        "factor of the fastest time",
+    ))
+}
+
+/// Where times are divided, none is shorter, seconds.
+pub const LEAST: f64 = 1e-9;
+
+/// The least value per instance, from values by algorithm and instance.
+pub fn best(cells: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
+    let total = cells.iter().map(Vec::len).max().unwrap_or(0);
+    (0..total)
+        .map(|instance| cells.iter().filter_map(|own| own.get(instance).copied().flatten()).reduce(f64::min))
+        .collect()
+}
+
+/// Per algorithm the factors at which its line rises, each with the share of `total` instances within it; both
+/// ascend. A value counts by its factor of the reference of its instance. O(algorithms * instances * log(instances)).
+pub fn shares(cells: &[Vec<Option<f64>>], reference: &[Option<f64>], total: usize) -> Vec<Vec<(f64, f64)>> {
+    let curve = |own: &Vec<Option<f64>>| {
+        let factors = own.iter().zip(reference).filter_map(|(value, best)| Some((*value)? / (*best)?));
+        let mut factors: Vec<f64> = factors.filter(|factor| factor.is_finite()).collect();
+        factors.sort_by(f64::total_cmp);
+        let ranked = factors.iter().enumerate();
+        ranked.map(|(nth, &factor)| (factor, (nth + 1) as f64 / total.max(1) as f64)).collect()
+    };
+    cells.iter().map(curve).collect()
+}
+
+/// The lines as a picture, from factor 1.
+pub fn chart(
+    names: &[&str],
+    curves: &[Vec<(f64, f64)>],
+    total: usize,
+    title: &str,
+    caption: String,
+    label: &'static str,
+) -> Chart {
+    let largest = curves.iter().filter_map(|curve| curve.last()).map(|last| last.0).fold(2.0f64, f64::max);
+    let lines = names.iter().zip(curves).enumerate().map(|(at, (name, curve))| Series {
+        name: format!("{name} ({} of {total})", curve.len()),
+        colour: at,
+        dashed: false,
+        points: [(1.0, 0.0)].into_iter().chain(curve.iter().copied()).collect(),
+    });
+    Chart {
+        title: title.to_owned(),
+        caption,
+        x: Axis { label, low: 1.0, high: largest * 1.3, logarithmic: true },
         y: Axis { label: "share of instances", low: 0.0, high: 1.0, logarithmic: false },
-        series,
-    })
+        series: lines.collect(),
+    }
 }
 
 #[cfg(test)]

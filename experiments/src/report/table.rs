@@ -30,6 +30,16 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// Names of the columns, and where their text sits.
+    pub fn columns(&self) -> &[(String, Align)] {
+        &self.columns
+    }
+
+    /// The rows, each as long as the columns.
+    pub fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
     /// True where there is no row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

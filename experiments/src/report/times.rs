@@ -24,9 +24,13 @@ pub const SHIFT: f64 = 0.01;
 
 /// True where the run answers the question that was put.
 pub fn solved(row: &Row) -> bool {
+    answers(&row.status, [&row.claim, &row.claimed], row.decide)
+}
+
+/// The same by what a row says: its status, its claim and that of an external binary, and whether a capacity is decided.
+pub fn answers(status: &str, claims: [&str; 2], decide: bool) -> bool {
     let settles = |claim: &str| claim == "optimal" || claim == "infeasible";
-    row.status == "done"
-        && (settles(&row.claim) || settles(&row.claimed) || row.decide && row.claim == "feasible")
+    status == "done" && (claims.into_iter().any(settles) || decide && claims[0] == "feasible")
 }
 
 /// Whose clock times are read from.
@@ -127,20 +131,41 @@ pub(crate) fn remember<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-/// The median of some runs; of an even number the mean of the middle two, censored where either did not solve.
+/// What the median needs to know of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// Seconds; `None` where it solved and nobody knows in what time.
+    pub seconds: Option<f64>,
+    /// Whether it answers the question.
+    pub solved: bool,
+    /// Its limit, seconds.
+    pub limit: Option<f64>,
+    /// One unit of the last digit of its time, where it was printed, seconds.
+    pub resolution: f64,
+}
+
 fn median<'a>(runs: impl Iterator<Item = &'a Row>, clock: Clock) -> Option<Time> {
+    median_time(runs.map(|row| Run {
+        seconds: clock.seconds(row),
+        solved: solved(row),
+        limit: row.time_limit,
+        resolution: if clock == Clock::Own { row.own_resolution.unwrap_or(0.0) } else { 0.0 },
+    }))
+}
+
+/// The median of some runs; of an even number the mean of the middle two, censored where either did not solve. A run that
+/// did not solve counts as longer than all that did. `None` of no runs, and where a time is unknown.
+pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
     let mut limit: Option<f64> = None;
     let mut seconds: Vec<f64> = Vec::new();
     let (mut count, mut longest, mut resolution) = (0, 0.0f64, 0.0f64);
-    for row in runs {
+    for run in runs {
         count += 1;
-        limit = limit.or(row.time_limit);
-        let own = clock.seconds(row)?;
+        limit = limit.or(run.limit);
+        let own = run.seconds?;
         longest = longest.max(own);
-        if clock == Clock::Own {
-            resolution = resolution.max(row.own_resolution.unwrap_or(0.0));
-        }
-        seconds.push(if solved(row) { own } else { f64::INFINITY });
+        resolution = resolution.max(run.resolution);
+        seconds.push(if run.solved { own } else { f64::INFINITY });
     }
     if count == 0 {
         return None;

@@ -7,11 +7,11 @@ use crate::report::chart::{Axis, Chart, Series};
 use crate::report::gap_percent;
 use crate::report::rows::Row;
 use plimsoll_model::{Bytes, LowerBound, Observer, Problem};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// A line of `trace.csv`. Fields are columns, in this order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceRow {
     /// Suite of the instance.
     pub suite: String,
@@ -192,7 +192,7 @@ impl TraceRow {
 const DAWN: f64 = 0.001;
 
 /// The runs of a trace: consecutive lines of one run each.
-fn runs(trace: &[TraceRow]) -> impl Iterator<Item = &[TraceRow]> {
+pub(crate) fn runs(trace: &[TraceRow]) -> impl Iterator<Item = &[TraceRow]> {
     let run = |t: &TraceRow| {
         (t.suite.clone(), t.instance.clone(), t.problem.clone(), t.algorithm.clone(), t.seed, t.run)
     };
@@ -259,17 +259,29 @@ pub fn course_chart(trace: &[TraceRow], best_bound: Option<u64>) -> Option<Chart
 /// Gap of a run that has nothing yet, percent; a larger one counts as this.
 const WORST_GAP: f64 = 100.0;
 
-/// All instances: per algorithm the mean over instances and runs of the gap to the best bound at each moment; a run
-/// without a layout counts as 100 %. `best_bound` gives the best bound of a suite's instance.
-pub fn gap_chart(trace: &[TraceRow], best_bound: impl Fn(&str, &str) -> Option<u64>) -> Option<Chart> {
-    let mut series = Vec::new();
+/// The mean gap of one algorithm over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeanGap {
+    /// The algorithm.
+    pub algorithm: String,
+    /// Runs that take part.
+    pub runs: usize,
+    /// Seconds since the start, and the mean gap from then on, percent; by ascending time.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Per algorithm the mean over instances and runs of the gap to the best bound at each moment; a run without a layout
+/// counts as 100 %. `best_bound` gives the best bound of a line's instance; lines without one do not count. Also the
+/// number of instances. O(lines * log(lines)).
+pub fn mean_gaps(trace: &[TraceRow], best_bound: impl Fn(&TraceRow) -> Option<u64>) -> (Vec<MeanGap>, usize) {
+    let mut means = Vec::new();
     let mut instances: Vec<(&str, &str)> = Vec::new();
-    for (colour, name) in algorithms(trace).into_iter().enumerate() {
+    for name in algorithms(trace) {
         // Each improvement lowers the sum by what it gains.
         let mut gains: Vec<(f64, f64)> = Vec::new();
         let mut count = 0;
         for run in runs(trace).filter(|run| run[0].algorithm == name) {
-            let Some(bound) = best_bound(&run[0].suite, &run[0].instance) else { continue };
+            let Some(bound) = best_bound(&run[0]) else { continue };
             if !instances.contains(&(&run[0].suite, &run[0].instance)) {
                 instances.push((&run[0].suite, &run[0].instance));
             }
@@ -288,33 +300,39 @@ pub fn gap_chart(trace: &[TraceRow], best_bound: impl Fn(&str, &str) -> Option<u
             continue;
         }
         gains.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut sum = WORST_GAP * f64::from(count);
-        let mut points = vec![(DAWN, sum / f64::from(count))];
+        let mut sum = WORST_GAP * count as f64;
+        let mut points = vec![(DAWN, sum / count as f64)];
         for (seconds, gain) in gains {
             sum -= gain;
-            points.push((seconds, (sum / f64::from(count)).max(0.0)));
+            points.push((seconds, (sum / count as f64).max(0.0)));
         }
-        series.push(Series { name: name.to_owned(), colour, dashed: false, points });
+        means.push(MeanGap { algorithm: name.to_owned(), runs: count, points });
     }
-    if series.is_empty() {
-        return None;
-    }
-    let total = instances.len();
-    Some(Chart {
+    (means, instances.len())
+}
+
+/// All instances: the mean gaps as a picture. `best_bound` gives the best bound of a suite's instance.
+pub fn gap_chart(trace: &[TraceRow], best_bound: impl Fn(&str, &str) -> Option<u64>) -> Option<Chart> {
+    let (means, total) = mean_gaps(trace, |row| best_bound(&row.suite, &row.instance));
+    let series: Vec<Series> = means
+        .into_iter()
+        .enumerate()
+        .map(|(colour, mean)| Series {
+            name: mean.algorithm,
+            colour,
+            dashed: false,
+            // On a logarithmic axis zero needs a place: the lower edge.
+            points: mean.points.into_iter().map(|(x, gap)| (x, gap + 0.01)).collect(),
+        })
+        .collect();
+    (!series.is_empty()).then(|| Chart {
         title: "Gap over time".to_owned(),
         caption: format!(
             "mean over {total} instances of the gap to the best bound; no layout yet counts as 100 %"
         ),
         x: time_axis(trace),
         y: Axis { label: "gap + 0.01, percent", low: 0.01, high: 110.0, logarithmic: true },
-        // On a logarithmic axis zero needs a place: the lower edge.
-        series: series
-            .into_iter()
-            .map(|one| Series {
-                points: one.points.into_iter().map(|(x, gap)| (x, gap + 0.01)).collect(),
-                ..one
-            })
-            .collect(),
+        series,
     })
 }
 

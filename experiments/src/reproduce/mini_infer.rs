@@ -1,67 +1,131 @@
 //! Mini-Infer's static memory planner (SOURCES S1): pools by greedy colouring.
 
-use super::{Context, ReproduceError, Reproduction, generated};
+use super::{Amount, Context, ReproduceError, Reproduction, Row, files, generated, stem};
 use crate::left_out;
+use crate::plan::{Plan, ProblemKind};
+use crate::report::bars::{Bars, Panel};
+use crate::report::svg::Map;
 use crate::report::table::{Align, Table};
 use crate::report::{gap_percent, percent};
 use crate::run::RunError;
 use plimsoll_datasets::{ImportOptions, import_file};
 use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
-use plimsoll_model::{Bytes, Claim, Instance, PoolPlan, SolveError};
+use plimsoll_model::{Bytes, Claim, Instance, PoolPlan, Pools, SolveError};
 use std::fmt::Write as _;
 
-/// Its default alignment, bytes.
-const ALIGNMENT: u64 = 256;
+/// The report its article shows, as far as it is printed.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// Pools it announces.
+    pub pools: u64,
+    /// Pools it shows, kilobytes.
+    pub shown: Vec<f64>,
+    /// Memory before and after, kilobytes.
+    pub memory: (f64, f64),
+    /// The saving, percent.
+    pub saving: f64,
+}
 
-/// What its sample report prints, kilobytes.
-const PRINTED: (f64, f64, f64) = (5650.0, 1536.0, 72.81);
+/// What the article prints, and what it is tried on.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// The report shown.
+    pub sample: Sample,
+    /// The saving claimed on common networks, percent.
+    pub claimed: (f64, f64),
+    /// Sizes are rounded up to multiples of this many bytes.
+    pub alignment: u64,
+    /// Generated families, and their parameters.
+    pub families: Vec<(&'static str, Vec<(&'static str, u64)>)>,
+    /// The extension and the beginning of the names of models of the corpora that take part.
+    pub models: (&'static str, &'static str),
+}
+
+impl Default for Inputs {
+    fn default() -> Self {
+        Self {
+            sample: Sample { pools: 3, shown: vec![1024.0, 512.0], memory: (5650.0, 1536.0), saving: 72.81 },
+            claimed: (50.0, 80.0),
+            alignment: 256,
+            families: ["lenet5", "vgg16", "resnet18"].map(|family| (family, Vec::new())).to_vec(),
+            // The classic networks; those with free dimensions need more than a file name.
+            models: ("onnx", "light_"),
+        }
+    }
+}
 
 /// Computes everything again.
 pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
+    reproduce(&Inputs::default(), context)
+}
+
+/// Computes everything again from these inputs.
+///
+/// # Errors
+/// [`ReproduceError`]: a run failed, or a model cannot be generated or read.
+pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::default();
-    arithmetic(&mut found);
-    let graphs = networks()?;
-    savings(context, &graphs, &mut found)?;
+    arithmetic(&inputs.sample, &mut found);
+    let graphs = networks(inputs, context, &mut found)?;
+    savings(context, inputs, &graphs, &mut found)?;
     if let Some((name, graph)) = graphs.first() {
-        let instance = intermediates(name, graph)?;
+        let instance = intermediates(name, graph, inputs.alignment)?;
         let plan = context.solve(&context.registry.pools, "mini-infer", name, &instance)?;
         if let Some(plan) = &plan.solution {
             found.section(format!("The report in its form: {name}"));
             found.verbatim(report(&instance, plan));
+            let pieces = Pools::pieces(&instance, plan);
+            let map = Map {
+                instance: &instance,
+                problem: ProblemKind::Pools,
+                algorithm: "mini-infer",
+                pieces: &pieces,
+                bound: plimsoll_model::load(&instance).0,
+                groups: None,
+            };
+            found.file("pools.svg", format!("{name}: its pools by greedy colouring"), |file| map.write(file));
         }
     }
     Ok(found)
 }
 
 /// Checks the printed report against itself.
-fn arithmetic(found: &mut Reproduction) {
-    let (original, optimised, saving) = PRINTED;
-    let own = (1.0 - optimised / original) * 100.0;
-    found.section("The sample report, checked against itself");
-    found.line(format!(
-        "printed: {original:.2} KB before, {optimised:.2} KB after, {saving} % saved; 1 - {optimised:.0} / {original:.0} is {own:.2} %"
+fn arithmetic(sample: &Sample, found: &mut Reproduction) {
+    let (original, optimised) = sample.memory;
+    let row = |what: &str, unit| Row::new("section 6, sample report", what, unit);
+    let unnamed = "the network behind the report is not named; see the rows of other networks";
+    found.row(row("original memory", "KB").printed(Amount::Decimal(original, 2)).missing(unnamed));
+    let shown: f64 = sample.shown.iter().sum();
+    let whole = row("optimised memory", "KB").printed(Amount::Decimal(optimised, 2));
+    found.row(whole.same(Amount::Decimal(shown, 2), "sum of the pools shown"));
+    let saving = Amount::Decimal((1.0 - optimised / original) * 100.0, 2);
+    let saved = row("memory saving", "%").printed(Amount::Decimal(sample.saving, 2));
+    found.row(saved.same(saving, "from original and optimised memory"));
+    let pools = row("memory pools", "pools").printed(sample.pools);
+    found.row(pools.differs(
+        sample.shown.len(),
+        "so many are shown, and they alone add up to all of the optimised memory: the other holds nothing",
     ));
-    found.line(
-        "three pools are announced and two are shown, of 1024 and 512 KB: they alone add up to the 1536 KB, so the third holds nothing",
-    );
-    found.line("the network behind it is not named; below, the same planner on published networks");
 }
 
-/// `LeNet-5`, VGG-16 and `ResNet-18` from their published architectures, and the ONNX networks of the corpora, where there are.
-fn networks() -> Result<Vec<(String, Graph)>, ReproduceError> {
+/// Networks from their published architectures, and those of the corpora, where there are.
+fn networks(
+    inputs: &Inputs,
+    context: &Context<'_>,
+    found: &mut Reproduction,
+) -> Result<Vec<(String, Graph)>, ReproduceError> {
     let mut graphs = Vec::new();
-    for family in ["lenet5", "vgg16", "resnet18"] {
-        graphs.push((family.to_owned(), generated(family, &[])?));
+    for (family, params) in &inputs.families {
+        graphs.push(((*family).to_owned(), generated(family, params)?));
     }
-    let Some(corpora) = crate::suite::corpora() else { return Ok(graphs) };
-    let folder = corpora.join("onnx");
-    let mut files: Vec<_> =
-        std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
-    files.sort();
-    for path in files {
-        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        // The classic networks; those with free dimensions need more than a file name.
-        if name.starts_with("light_") {
+    let (extension, begins) = inputs.models;
+    let Some(folder) = context.folder(extension) else {
+        found.leave_out(format!("networks of the corpora: {}", context.no_folder(extension)));
+        return Ok(graphs);
+    };
+    for path in files(&folder, extension)? {
+        let name = stem(&path);
+        if name.starts_with(begins) {
             graphs.push((name, import_file(&path, &ImportOptions::default())?.graph));
         }
     }
@@ -69,11 +133,11 @@ fn networks() -> Result<Vec<(String, Graph)>, ReproduceError> {
 }
 
 /// The offset problem of what may be reused: inputs, outputs and weights are persistent, and no part of it.
-fn intermediates(name: &str, graph: &Graph) -> Result<Instance, ReproduceError> {
+fn intermediates(name: &str, graph: &Graph, alignment: u64) -> Result<Instance, ReproduceError> {
     let liveness = LivenessOptions {
         boundary: Boundary::Outside,
         views: false,
-        align: Bytes::new(ALIGNMENT),
+        align: Bytes::new(alignment),
         ..LivenessOptions::default()
     };
     let refused = |source| ReproduceError::Order { graph: name.to_owned(), source };
@@ -81,13 +145,81 @@ fn intermediates(name: &str, graph: &Graph) -> Result<Instance, ReproduceError> 
     problem.instance(&problem.as_in_file(), Bytes::new(1)).map_err(refused)
 }
 
-/// The saving on every network, with the optimum of the same problem and of the offset problem beside it.
-fn savings(
-    context: &Context<'_>,
-    graphs: &[(String, Graph)],
-    found: &mut Reproduction,
-) -> Result<(), ReproduceError> {
-    let mut table = Table::new([
+/// One network by the planner, and what is least.
+struct Saved {
+    name: String,
+    tensors: usize,
+    original: u64,
+    /// By the planner, bytes, and its pools.
+    greedy: (Bytes, usize),
+    /// The least sum of pools, where it was asked for: value, bound, claim.
+    pools: Option<Least>,
+    arena: Least,
+    load: Bytes,
+}
+
+type Least = (Option<Bytes>, Bytes, Claim);
+
+impl Saved {
+    fn of(
+        context: &Context<'_>,
+        (name, graph): &(String, Graph),
+        alignment: u64,
+    ) -> Result<Self, ReproduceError> {
+        let instance = intermediates(name, graph, alignment)?;
+        let greedy = context.answer(&context.registry.pools, "mini-infer", name, &instance)?;
+        let exact = match context.solve(&context.registry.pools, "pool-ilp", name, &instance) {
+            // Too many tensors for the integer program, or a build without it.
+            Err(ReproduceError::Missing { .. }) if left_out("pool-ilp").is_some() => None,
+            Err(ReproduceError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. }) => None,
+            outcome => Some(outcome?),
+        };
+        let arena = context.solve(&context.registry.offsets, "exact", name, &instance)?;
+        Ok(Self {
+            name: name.clone(),
+            tensors: instance.len(),
+            original: instance.total_size().get(),
+            greedy: (
+                greedy.value.unwrap_or(Bytes::ZERO),
+                greedy.solution.as_ref().map_or(0, |plan| plan.sizes().len()),
+            ),
+            pools: exact.map(|exact| (exact.value, exact.lower_bound.value, exact.claim)),
+            arena: (arena.value, arena.lower_bound.value, arena.claim),
+            load: plimsoll_model::load(&instance).0,
+        })
+    }
+
+    /// Percent.
+    fn saving(&self) -> f64 {
+        100.0 - self.greedy.0.get() as f64 * 100.0 / self.original.max(1) as f64
+    }
+
+    fn cells(&self) -> [String; 10] {
+        let shown = |&(value, bound, claim): &Least| match (value, claim) {
+            (Some(value), Claim::Optimal) => value.to_string(),
+            (Some(value), _) => format!("{bound} to {value}"),
+            (None, _) => format!("at least {bound}"),
+        };
+        let none = || "-".to_owned();
+        let least = self.pools.as_ref().and_then(|pools| pools.0);
+        let over = least.and_then(|least| gap_percent(self.greedy.0, least));
+        [
+            self.name.clone(),
+            self.tensors.to_string(),
+            self.original.to_string(),
+            self.greedy.0.to_string(),
+            self.greedy.1.to_string(),
+            format!("{:.2} %", self.saving()),
+            self.pools.as_ref().map_or_else(none, shown),
+            over.map_or_else(none, |over| format!("{} %", percent(over))),
+            shown(&self.arena),
+            self.load.to_string(),
+        ]
+    }
+}
+
+fn columns() -> Table {
+    Table::new([
         ("network", Align::Left),
         ("tensors", Align::Right),
         ("original", Align::Right),
@@ -98,57 +230,71 @@ fn savings(
         ("over it", Align::Right),
         ("least arena", Align::Right),
         ("load", Align::Right),
-    ]);
-    let mut inside = 0;
-    for (name, graph) in graphs {
-        let instance = intermediates(name, graph)?;
-        let original = instance.total_size().get();
-        let greedy = context.solve(&context.registry.pools, "mini-infer", name, &instance)?;
-        let exact = match context.solve(&context.registry.pools, "pool-ilp", name, &instance) {
-            // Too many tensors for the integer program, or a build without it.
-            Err(ReproduceError::Missing { .. }) if left_out("pool-ilp").is_some() => None,
-            Err(ReproduceError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. }) => None,
-            outcome => Some(outcome?),
+    ])
+}
+
+/// The saving on every network, with the optimum of the same problem and of the offset problem beside it.
+fn savings(
+    context: &Context<'_>,
+    inputs: &Inputs,
+    graphs: &[(String, Graph)],
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
+    let mut table = columns();
+    let (low, high) = inputs.claimed;
+    let (mut inside, mut panels) = (0, Vec::new());
+    for graph in graphs {
+        let saved = Saved::of(context, graph, inputs.alignment)?;
+        let saving = saved.saving();
+        inside += usize::from((low..=high).contains(&saving));
+        let row = Row::new("section 6, claim", format!("saving on {}", saved.name), "%");
+        let reason = if saving > high {
+            "more than claimed: many tensors, few alive at a time"
+        } else if saving < low {
+            "less than claimed: few tensors, or few that could share"
+        } else {
+            "activations, in the order of the file; which networks are common is not said"
         };
-        let arena = context.solve(&context.registry.offsets, "exact", name, &instance)?;
-        let value = greedy.value.unwrap_or(Bytes::ZERO);
-        let saving = 100.0 - value.get() as f64 * 100.0 / original.max(1) as f64;
-        inside += usize::from((50.0..=80.0).contains(&saving));
-        let shown = |value: Option<Bytes>, claim: Claim, bound: Bytes| match (value, claim) {
-            (Some(value), Claim::Optimal) => value.to_string(),
-            (Some(value), _) => format!("{bound} to {value}"),
-            (None, _) => format!("at least {bound}"),
-        };
-        let least = exact.as_ref().and_then(|exact| exact.value);
-        let over = least.and_then(|least| gap_percent(value, least));
-        table.row([
-            name.clone(),
-            instance.len().to_string(),
-            original.to_string(),
-            value.to_string(),
-            greedy.solution.as_ref().map_or(0, |plan| plan.sizes().len()).to_string(),
-            format!("{saving:.2} %"),
-            exact.map_or_else(
-                || "-".to_owned(),
-                |exact| shown(exact.value, exact.claim, exact.lower_bound.value),
-            ),
-            over.map_or_else(|| "-".to_owned(), |over| format!("{} %", percent(over))),
-            shown(arena.value, arena.claim, arena.lower_bound.value),
-            plimsoll_model::load(&instance).0.to_string(),
-        ]);
+        found.row(row.printed(Amount::Range(low, high, 0)).other(Amount::Decimal(saving, 2), reason));
+        let bars = [
+            ("planner", Some(saved.greedy.0)),
+            ("least pools", saved.pools.as_ref().and_then(|pools| pools.0)),
+            ("least arena", saved.arena.0),
+        ];
+        let groups = bars.map(|(name, bytes)| (name.to_owned(), vec![bytes.map(Bytes::get)]));
+        panels.push(Panel {
+            name: saved.name.clone(),
+            groups: groups.to_vec(),
+            mark: Some(saved.load.get()),
+        });
+        table.row(saved.cells());
     }
     found.section("What the planner saves");
     found.table(table);
     found.line(format!(
-        "bytes, sizes rounded up to {ALIGNMENT}; activations only, in the order of the file: inputs, outputs and weights are persistent, views are not shared"
+        "bytes, sizes rounded up to {}; activations only, in the order of the file: inputs, outputs and weights are persistent, views are not shared",
+        inputs.alignment
     ));
     if let Some(reason) = left_out("pool-ilp") {
         found.line(format!("no least sum of pools: {reason}"));
     }
-    found.line(format!("claimed: 50 to 80 % on common networks; so it is on {inside} of {}", graphs.len()));
+    found.line(format!(
+        "claimed: {low:.0} to {high:.0} % on common networks; so it is on {inside} of {}",
+        graphs.len()
+    ));
     found.line(
         "the least sum of pools is the optimum of the same problem (a whole pool per tensor); the least arena is that of the offset problem, where tensors may lie side by side in what another left",
     );
+    let chart = Bars {
+        title: "What greedy colouring takes, and the least there is".to_owned(),
+        caption: "bytes of activations; without sharing they take what the report says".to_owned(),
+        series: vec!["with sharing".to_owned()],
+        mark: "load".to_owned(),
+        unit: "bytes",
+        panels,
+    };
+    let about = "bytes by the planner, the least sum of pools, the least arena, one panel per network";
+    found.file("savings.svg", about, |file| chart.write(file));
     Ok(())
 }
 

@@ -3,21 +3,28 @@
 //! Nothing printed is taken over: every number beside "printed" is computed by the algorithms of the registry, through
 //! the checker, or recomputed from other printed numbers.
 
-mod cann;
-mod fusion;
-mod luna;
-mod mini_infer;
-mod patent;
+pub mod cann;
+mod document;
+mod error;
+pub mod fusion;
+pub mod luna;
+pub mod mini_infer;
+pub mod minimalloc;
+pub mod patent;
+pub mod pisarchyk_lee;
+mod row;
+
+pub use document::{File, Reproduction};
+pub use error::ReproduceError;
+pub use row::{Amount, Row, Verdict, table, write_rows};
 
 use crate::registry::Registry;
-use crate::report::table::Table;
 use crate::run::{Limits, run};
 use plimsoll_datasets::graphs::GraphFamily;
 use plimsoll_model::graph::Graph;
 use plimsoll_model::{Entry, Outcome, Problem, Setup, Silent};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::io;
+use std::path::PathBuf;
 
 /// What a reproduction may use and spend.
 #[derive(Debug)]
@@ -28,125 +35,52 @@ pub struct Context<'a> {
     pub setup: Setup,
     /// Limits of every single run.
     pub limits: Limits,
+    /// The folder of external corpora, where there is one.
+    pub corpora: Option<PathBuf>,
+    /// The binary of MiniMalloc, where there is one.
+    pub minimalloc: Option<PathBuf>,
+    /// Seeds per set of parameters where many generated graphs are tried, at most.
+    pub seeds: u64,
 }
 
-/// Why a reproduction cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum ReproduceError {
-    /// The registry lacks an algorithm.
-    #[error("no algorithm '{name}' for {problem}")]
-    Missing {
-        /// Its name.
-        name: &'static str,
-        /// For which problem.
-        problem: &'static str,
-    },
-    /// A run failed, or its answer was refused.
-    #[error("{name} on {input}: {source}")]
-    Run {
-        /// Which algorithm.
-        name: &'static str,
-        /// On what.
-        input: String,
-        /// Why.
-        source: crate::run::RunError,
-    },
-    /// A graph could not be planned.
-    #[error(transparent)]
-    Graph(#[from] crate::graphs::GraphRunError),
-    /// A graph is none.
-    #[error("{graph}: {source}")]
-    Order {
-        /// Which.
-        graph: String,
-        /// Why.
-        source: plimsoll_model::order::OrderError,
-    },
-    /// A graph could not be generated.
-    #[error("{graph}: {source}")]
-    Generate {
-        /// Of which family.
-        graph: String,
-        /// Why.
-        source: plimsoll_datasets::GenerateError,
-    },
-    /// The checker refused an order made outside of a solver.
-    #[error("{what}: the checker refused its order: {reason}")]
-    Refused {
-        /// Who made it.
-        what: String,
-        /// Why.
-        reason: String,
-    },
-    /// A model of the corpora cannot be read.
-    #[error(transparent)]
-    Import(#[from] plimsoll_datasets::ImportError),
-    /// Graphs could not be made into one.
-    #[error("{graph}: {source}")]
-    Join {
-        /// Which.
-        graph: String,
-        /// Why.
-        source: Box<plimsoll_model::graph::JoinError>,
-    },
-    /// Tensors of a graph could not be placed in tiers.
-    #[error("{graph}: {reason}")]
-    Tiers {
-        /// Which.
-        graph: String,
-        /// Why.
-        reason: String,
-    },
-    /// A graph with branches could not be planned.
-    #[error("{graph}: {source}")]
-    Branches {
-        /// Which.
-        graph: String,
-        /// Why.
-        source: Box<crate::branches::BranchError>,
-    },
-    /// A plan takes less than another one's bound allows.
-    #[error("{graph}: {source}")]
-    Contradiction {
-        /// Which graph.
-        graph: String,
-        /// Which two.
-        source: Box<crate::branches::Broken>,
-    },
-    /// A graph is no program of transfers and computations.
-    #[error("{graph}: {source}")]
-    Overlap {
-        /// Which.
-        graph: String,
-        /// Why.
-        source: Box<plimsoll_model::overlap::OverlapError>,
-    },
-    /// A machine, or patterns, cannot be read.
-    #[error(transparent)]
-    Description(#[from] plimsoll_model::DescriptionError),
-    /// A graph could not be fused.
-    #[error("{graph}: {source}")]
-    Fuse {
-        /// Which.
-        graph: String,
-        /// Why.
-        source: Box<crate::fusion::FuseError>,
-    },
-    /// Processing units cannot be read.
-    #[error(transparent)]
-    Units(#[from] plimsoll_model::fusion::UnitsError),
-    /// A value on record that was not met.
-    #[error("{graph}: {what} is {computed} bytes, on record are {recorded}")]
-    Record {
-        /// Which graph.
-        graph: String,
-        /// Which value.
-        what: &'static str,
-        /// As computed.
-        computed: String,
-        /// As on record.
-        recorded: u64,
-    },
+impl<'a> Context<'a> {
+    /// Without limits, corpora and peers.
+    pub fn new(registry: &'a Registry) -> Self {
+        let (setup, limits) = (Setup::default(), Limits::default());
+        Self { registry, setup, limits, corpora: None, minimalloc: None, seeds: u64::MAX }
+    }
+
+    /// A folder of the corpora; none where there are no corpora or no such folder in them.
+    pub fn folder(&self, name: &str) -> Option<PathBuf> {
+        self.corpora.as_ref().map(|corpora| corpora.join(name)).filter(|folder| folder.is_dir())
+    }
+
+    /// Why there is no such folder.
+    fn no_folder(&self, name: &str) -> String {
+        match &self.corpora {
+            None => "PLIMSOLL_CORPORA is not set".to_owned(),
+            Some(corpora) => format!("{} has no folder '{name}'", corpora.display()),
+        }
+    }
+}
+
+/// The files of a folder with an extension, by name.
+fn files(folder: &std::path::Path, extension: &str) -> Result<Vec<PathBuf>, ReproduceError> {
+    let failed = |error| ReproduceError::Folder { folder: folder.to_owned(), error };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_file() && path.extension().is_some_and(|own| own == extension) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The name of a file without its extension.
+fn stem(path: &std::path::Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
 impl Context<'_> {
@@ -167,6 +101,24 @@ impl Context<'_> {
             input: label.to_owned(),
             source,
         })
+    }
+}
+
+impl Context<'_> {
+    /// The same, where nothing is an answer but a solution.
+    ///
+    /// # Errors
+    /// As [`Self::solve`], and [`ReproduceError::Nothing`].
+    pub fn answer<P: Problem>(
+        &self,
+        entries: &[&'static Entry<P>],
+        name: &'static str,
+        label: &str,
+        input: &P::Input,
+    ) -> Result<Outcome<P::Solution>, ReproduceError> {
+        let outcome = self.solve(entries, name, label, input)?;
+        let nothing = || ReproduceError::Nothing { name, input: label.to_owned() };
+        if outcome.solution.is_some() { Ok(outcome) } else { Err(nothing()) }
     }
 }
 
@@ -199,7 +151,7 @@ fn generated_from(family: &'static str, params: &[(&str, u64)], seed: u64) -> Re
 pub struct Paper {
     /// The word users type.
     pub name: &'static str,
-    /// Its number among the sources.
+    /// Its number among the sources, or authors and year.
     pub source: &'static str,
     /// What is reproduced, in one line.
     pub about: &'static str,
@@ -248,120 +200,16 @@ pub const PAPERS: &[Paper] = &[
         about: "block reuse: the worked example; order: what its rules save on LLaMA-13B and Baichuan-13B, and what is left",
         run: cann::run,
     },
+    Paper {
+        name: "pisarchyk-lee",
+        source: "Pisarchyk, Lee 2020",
+        about: "buffers of inference shared by offsets and as objects: every strategy of the paper on TFLite models, and the optimum",
+        run: pisarchyk_lee::run,
+    },
+    Paper {
+        name: "minimalloc",
+        source: "Moffitt 2023",
+        about: "the instances A to K decided and minimised, with seconds, and MiniMalloc beside it where there is one",
+        run: minimalloc::run,
+    },
 ];
-
-/// Text and tables, and files that go with them.
-#[derive(Debug, Default)]
-pub struct Reproduction {
-    sections: Vec<Section>,
-    /// What lies beside the text.
-    pub files: Vec<File>,
-}
-
-/// A file of a reproduction.
-#[derive(Clone, Debug)]
-pub struct File {
-    /// Its name.
-    pub name: String,
-    /// What it holds, in one line.
-    pub about: String,
-    /// Its bytes.
-    pub content: Vec<u8>,
-}
-
-#[derive(Debug)]
-struct Section {
-    title: String,
-    lines: Vec<String>,
-    table: Option<Table>,
-    verbatim: Option<String>,
-}
-
-impl Reproduction {
-    /// Begins a section.
-    pub fn section(&mut self, title: impl Into<String>) {
-        self.sections.push(Section { title: title.into(), lines: Vec::new(), table: None, verbatim: None });
-    }
-
-    fn last(&mut self) -> &mut Section {
-        if self.sections.is_empty() {
-            self.section("");
-        }
-        self.sections.last_mut().expect("there is one now")
-    }
-
-    /// A line of text in the section begun last.
-    pub fn line(&mut self, text: impl Into<String>) {
-        self.last().lines.push(text.into());
-    }
-
-    /// The table of the section begun last.
-    pub fn table(&mut self, table: Table) {
-        self.last().table = Some(table);
-    }
-
-    /// Text of the section begun last that is shown as it is.
-    pub fn verbatim(&mut self, text: String) {
-        self.last().verbatim = Some(text);
-    }
-
-    /// A file beside the text, filled by `write`.
-    ///
-    /// # Panics
-    /// If `write` fails, which nothing that writes to memory does.
-    pub fn file(
-        &mut self,
-        name: impl Into<String>,
-        about: impl Into<String>,
-        write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
-    ) {
-        let mut content = Vec::new();
-        write(&mut content).expect("memory can be written to");
-        self.files.push(File { name: name.into(), about: about.into(), content });
-    }
-
-    /// For a terminal.
-    pub fn text(&self) -> String {
-        self.render(
-            |title| format!("{title}\n{}\n", "=".repeat(title.chars().count())),
-            Table::text,
-            str::to_owned,
-        )
-    }
-
-    /// As Markdown.
-    pub fn markdown(&self) -> String {
-        self.render(
-            |title| format!("## {title}\n\n"),
-            Table::markdown,
-            |text| format!("```text\n{text}```\n"),
-        )
-    }
-
-    fn render(
-        &self,
-        title: impl Fn(&str) -> String,
-        table: impl Fn(&Table) -> String,
-        verbatim: impl Fn(&str) -> String,
-    ) -> String {
-        let mut text = String::new();
-        for (at, section) in self.sections.iter().enumerate() {
-            if at > 0 {
-                text.push('\n');
-            }
-            text.push_str(&title(&section.title));
-            if let Some(own) = &section.table {
-                let _ = writeln!(text, "{}", table(own).trim_end());
-                text.push('\n');
-            }
-            for line in &section.lines {
-                let _ = writeln!(text, "- {line}");
-            }
-            if let Some(own) = &section.verbatim {
-                text.push('\n');
-                text.push_str(&verbatim(own));
-            }
-        }
-        text
-    }
-}

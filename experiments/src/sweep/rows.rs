@@ -341,25 +341,48 @@ pub fn read(path: &Path) -> Result<Vec<SweepRow>, RowsError> {
 /// # Errors
 /// [`RowsError`], with the line of what is no row.
 pub fn read_whole(path: &Path) -> Result<Read, RowsError> {
-    let bytes = std::fs::read(path).map_err(|source| RowsError::Io { path: path.to_owned(), source })?;
-    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    let wrong = |line: usize, why: String| RowsError::Line { path: path.to_owned(), line, why };
-    let text = std::str::from_utf8(&bytes[..whole])
-        .map_err(|error| wrong(1 + count(&bytes[..error.valid_up_to()]), "it is not UTF-8".to_owned()))?;
+    let WholeLines { text, torn } = whole_lines(path)?;
     let header = text.lines().next().map(str::to_owned);
     let mut reader = csv::ReaderBuilder::new().flexible(false).from_reader(text.as_bytes());
     let mut rows = Vec::new();
     for row in reader.deserialize::<SweepRow>() {
-        let row = row.map_err(|error| {
-            let line = error.position().map_or(rows.len() + 2, |position| position.line() as usize);
-            wrong(line, said(&error))
-        })?;
+        let row = row.map_err(|error| RowsError::of(path, &error, rows.len() + 2))?;
         if row.key.is_empty() {
-            return Err(wrong(rows.len() + 2, "it has no key".to_owned()));
+            let why = "it has no key".to_owned();
+            return Err(RowsError::Line { path: path.to_owned(), line: rows.len() + 2, why });
         }
         rows.push(row);
     }
-    Ok(Read { header, rows, whole: whole as u64, torn: (bytes.len() - whole) as u64 })
+    Ok(Read { header, rows, whole: text.len() as u64, torn })
+}
+
+/// The whole lines of a file that may have been cut short.
+pub(crate) struct WholeLines {
+    /// All up to the last line break.
+    pub text: String,
+    /// Length of what lies behind, bytes.
+    pub torn: u64,
+}
+
+/// Reads the whole lines of a file. O(bytes).
+pub(crate) fn whole_lines(path: &Path) -> Result<WholeLines, RowsError> {
+    let mut bytes = std::fs::read(path).map_err(|source| RowsError::Io { path: path.to_owned(), source })?;
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let torn = (bytes.len() - whole) as u64;
+    bytes.truncate(whole);
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = 1 + count(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+        RowsError::Line { path: path.to_owned(), line, why: "it is not UTF-8".to_owned() }
+    })?;
+    Ok(WholeLines { text, torn })
+}
+
+impl RowsError {
+    /// What is wrong with a line, or with this one where that is unknown.
+    pub(crate) fn of(path: &Path, error: &csv::Error, line: usize) -> Self {
+        let line = error.position().map_or(line, |position| position.line() as usize);
+        Self::Line { path: path.to_owned(), line, why: said(error) }
+    }
 }
 
 fn count(bytes: &[u8]) -> usize {

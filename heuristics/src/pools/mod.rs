@@ -13,6 +13,8 @@
 //! | in-order | execution | smallest that holds it, else the largest, which grows | 1 |
 //! | shared-greedy-by-size | size descending | smallest that holds it | 1 |
 //! | shared-greedy-by-breadth | busiest steps first | smallest that holds it, else the largest, which grows | 1 |
+//! | shared-greedy-by-size-improved | stages of sizes descending, closest in time first | closest in time, which may grow | 1 |
+//! | min-cost-flow | all at once: who takes over whose memory, at least cost | | 1 |
 //!
 //! **Invariants.** Members of a pool never conflict; a pool's size is that of its largest member.
 //!
@@ -22,11 +24,39 @@
 //! **Bound.** Buffers alive together need different pools, so the load bounds the total where nothing is exclusive;
 //! otherwise the largest size does. Bounds from fixed offsets do not hold for pools and are not used.
 
+mod flow;
+mod improved;
+mod maxima;
 mod pool;
 
+pub use flow::LeastCostFlow;
+pub use improved::ImprovedBySize;
+pub use maxima::positional_maxima;
 pub use pool::{Classes, PoolChoice, PoolGreedy};
 
-use plimsoll_model::{Instance, LowerBound, Witness, load};
+use crate::report::Run;
+use plimsoll_model::{
+    Budget, Bytes, Instance, LowerBound, Observer, Outcome, PoolId, PoolPlan, Pools, Stop, Witness, load,
+};
+
+/// What becomes of an assignment of pools, or of none within the budget. Sizes of pools are rounded up to the alignment.
+fn planned(
+    input: &Instance,
+    budget: &mut Budget,
+    observer: &mut dyn Observer<Pools>,
+    alignment: Bytes,
+    assign: impl FnOnce(&mut Budget) -> Result<Vec<PoolId>, Stop>,
+) -> Outcome<PoolPlan> {
+    let mut run = Run::new(input, input.capacity(), pool_bound(input), budget, observer);
+    let stop = match assign(budget) {
+        Ok(assignment) => {
+            run.offer(PoolPlan::fitted(input, assignment, alignment));
+            Stop::Completed
+        }
+        Err(stop) => stop,
+    };
+    run.conclude(stop, budget)
+}
 
 /// The simplest bound on the total of a pool plan: the load, or with exclusions the largest size. O(n log n).
 pub fn pool_bound(instance: &Instance) -> LowerBound {

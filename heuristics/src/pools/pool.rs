@@ -1,8 +1,8 @@
 //! One greedy pass over the buffers, with the choice of pool as a parameter.
 
-use super::pool_bound;
+use super::improved::distance;
+use super::planned;
 use crate::orders::Order;
-use crate::report::Run;
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, PoolPlan, Pools, SolveError, Solver, Step,
     Stop,
@@ -73,15 +73,7 @@ impl Solver<Pools> for PoolGreedy {
         budget: &mut Budget,
         observer: &mut dyn Observer<Pools>,
     ) -> Result<Outcome<PoolPlan>, SolveError> {
-        let mut run = Run::new(input, input.capacity(), pool_bound(input), budget, observer);
-        let stop = match self.assign(input, budget) {
-            Ok(assignment) => {
-                run.offer(PoolPlan::fitted(input, assignment, self.alignment));
-                Stop::Completed
-            }
-            Err(stop) => stop,
-        };
-        Ok(run.conclude(stop, budget))
+        Ok(planned(input, budget, observer, self.alignment, |budget| self.assign(input, budget)))
     }
 }
 
@@ -131,7 +123,7 @@ impl PoolGreedy {
 
 /// A pool being filled.
 #[derive(Clone, Debug)]
-struct Pool {
+pub(super) struct Pool {
     class: u64,
     /// Of the largest member, not yet rounded.
     size: Bytes,
@@ -140,9 +132,19 @@ struct Pool {
 }
 
 impl Pool {
+    /// A pool nobody is in yet.
+    pub(super) fn empty(size: Bytes) -> Self {
+        Self { class: 0, size, members: Vec::new() }
+    }
+
+    /// Steps between a buffer and the member closest in time, whose lifespans are hulls here.
+    pub(super) fn distance(&self, instance: &Instance, id: BufferId) -> u64 {
+        self.members.iter().map(|&(.., member)| distance(instance, member, id)).min().unwrap_or(u64::MAX)
+    }
+
     /// True where no member conflicts with `id`. Where conflicts are `plain` overlaps of single intervals, the
     /// members are disjoint in time and only the one that starts last before the end of `id` can matter.
-    fn takes(&self, instance: &Instance, plain: bool, id: BufferId) -> bool {
+    pub(super) fn takes(&self, instance: &Instance, plain: bool, id: BufferId) -> bool {
         let hull = instance.buffer(id).lifespan().hull();
         if !plain {
             return self.members.iter().all(|&(.., member)| !instance.conflict(member, id));
@@ -151,7 +153,7 @@ impl Pool {
         before == 0 || self.members[before - 1].1 <= hull.lower
     }
 
-    fn add(&mut self, instance: &Instance, id: BufferId) {
+    pub(super) fn add(&mut self, instance: &Instance, id: BufferId) {
         let hull = instance.buffer(id).lifespan().hull();
         let at = self.members.partition_point(|&(lower, ..)| lower <= hull.lower);
         self.members.insert(at, (hull.lower, hull.upper, id));

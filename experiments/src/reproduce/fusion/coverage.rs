@@ -1,7 +1,8 @@
 //! Fusion coverage: sections 2.1.2 and 4.3 of the paper, on networks generated from their published architectures.
 
-use super::super::{Context, ReproduceError, Reproduction, generated};
+use super::super::{Amount, Context, ReproduceError, Reproduction, Row, generated};
 use crate::fusion::{FuseRun, FusionTotals};
+use crate::report::bars::{Bars, Panel};
 use crate::report::table::{Align, Table};
 use plimsoll_model::fusion::{Coverage, Patterns, UnitRule, Units};
 use plimsoll_model::graph::Graph;
@@ -81,100 +82,171 @@ fn shown(coverage: Coverage) -> String {
     coverage.to_string()
 }
 
-/// Four columns: what, printed, computed, how.
-fn table() -> Table {
-    Table::new([
-        ("what", Align::Left),
-        ("printed", Align::Right),
-        ("computed", Align::Right),
-        ("how", Align::Left),
-    ])
-}
-
-fn row(table: &mut Table, what: &str, printed: &str, computed: impl std::fmt::Display, how: &str) {
-    table.row([what.to_owned(), printed.to_owned(), computed.to_string(), how.to_owned()]);
+fn percent(part: usize, whole: usize) -> Amount {
+    Amount::Decimal(part as f64 * 100.0 / whole.max(1) as f64, 1)
 }
 
 /// The convolutions of VGG-16.
-pub(super) fn vgg(context: &Context<'_>, found: &mut Reproduction) -> Result<(), ReproduceError> {
-    let graph = generated("vgg16", &[("classifier", 0)])?;
+pub(super) fn vgg(
+    context: &Context<'_>,
+    params: &[(&str, u64)],
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
+    let graph = generated("vgg16", params)?;
     let own = count(context, &graph, IDEAL, "exact")?;
     let totals = own.totals;
-    let mut rows = table();
+    let row = |what: &str, unit| Row::new("section 2.1.2, VGG16", what, unit);
     for (what, printed, kind) in
-        [("convolutions", "13", "Conv"), ("activations", "13", "Relu"), ("poolings", "5", "MaxPool")]
+        [("convolutions", 13_u64, "Conv"), ("activations", 13, "Relu"), ("poolings", 5, "MaxPool")]
     {
-        row(&mut rows, what, printed, of_kind(&graph, kind), "operators of that kind");
+        found.row(
+            row(what, "operators").printed(printed).same(of_kind(&graph, kind), "operators of that kind"),
+        );
     }
-    row(&mut rows, "before, called relations", "31", totals.operators, "operators");
-    row(&mut rows, "relations by eq. 2", "-", totals.coverage.relations, "pairs, the second reads the first");
-    row(&mut rows, "after", "13", totals.groups, "groups");
-    row(&mut rows, "optimised", "18", totals.coverage.optimised, "relations within groups");
     let (left, all) = (totals.groups, totals.operators);
-    row(&mut rows, "coverage", "41.9 %", share(left, all), "groups / operators: the share that remains");
-    row(&mut rows, "", "", share(totals.merged(), all), "merged / operators, as YOLOv5s is counted below");
-    row(&mut rows, "", "", shown(totals.coverage), "eq. 3");
+    found.row(row("before, called relations", "operators").printed(31_u64).same(all, "operators"));
+    let pairs = row("relations by eq. 2", "relations");
+    found.row(pairs.same(totals.coverage.relations, "pairs of which the second reads the first"));
+    found.row(row("after", "groups").printed(13_u64).same(left, "groups, patterns s3"));
+    let optimised = row("optimised", "relations").printed(18_u64);
+    found.row(optimised.same(totals.coverage.optimised, "relations within groups"));
+    let coverage = row("coverage", "%").printed(Amount::Decimal(41.9, 1));
+    found.row(coverage.differs(
+        percent(totals.merged(), all),
+        format!("printed is {left} of {all}, the share that remains; {} of {all} are merged, as YOLOv5s is counted", totals.merged()),
+    ));
+    let remains = row("coverage, read as what remains", "%").printed(Amount::Decimal(41.9, 1));
+    found.row(remains.same(percent(left, all), "groups / operators"));
+    let third = row("coverage by eq. 3", "%");
+    let (got, of) = (totals.coverage.optimised, totals.coverage.relations);
+    found.row(third.same(percent(got, of), format!("{got} of {of} relations")));
     found.section("VGG-16 without its classifier (section 2.1.2)");
-    found.table(rows);
     found.line(format!(
-        "the text counts as many relations as operators; a chain of {all} has {} relations, {all} with the one to its input",
-        totals.coverage.relations
+        "the text counts as many relations as operators; a chain of {all} has {of} relations, {all} with the one to its input; eq. 3: {}",
+        shown(totals.coverage)
     ));
     found.line(format!(
-        "printed 41.9 % is {left} / {all}, what is left; the share optimised is {} of {all} or {} of {}",
+        "printed 41.9 % is {left} / {all}, what is left; the share optimised is {} of {all} or {got} of {of}",
         totals.merged(),
-        totals.coverage.optimised,
-        totals.coverage.relations
     ));
     Ok(())
 }
 
+/// `YOLOv5s` with the patterns of the paper, with what it joins to them, and within NVDLA.
+struct Yolo {
+    graph: Graph,
+    ideal: Counted,
+    joined: Counted,
+    alone: Counted,
+}
+
+impl Yolo {
+    /// Operators in groups of the joined patterns: what the printed shares are of.
+    fn all(&self) -> usize {
+        self.joined.grouped
+    }
+
+    /// Operators merged into a group before them, by the patterns of the paper and by the joined ones.
+    fn merged(&self) -> (usize, usize) {
+        (self.ideal.totals.merged(), self.joined.totals.merged())
+    }
+
+    /// Groups of a pattern.
+    fn of(counted: &Counted, pattern: &str) -> usize {
+        counted.patterns.get(pattern).copied().unwrap_or(0)
+    }
+}
+
 /// `YOLOv5s` with the patterns of the paper and with what it joins to them.
-pub(super) fn yolo(context: &Context<'_>, found: &mut Reproduction) -> Result<(), ReproduceError> {
-    let graph = generated("yolov5s", &[])?;
-    let ideal = count(context, &graph, IDEAL, "exact")?;
-    let joined = count(context, &graph, JOINED, "exact")?;
-    let alone = count(context, &graph, NVDLA, "exact")?;
-    let of = |counted: &Counted, pattern: &str| counted.patterns.get(pattern).copied().unwrap_or(0);
-    let all = joined.grouped;
-    let merged = (ideal.totals.merged(), joined.totals.merged());
-    let mut rows = table();
-    let triples = of(&ideal, "conv-sigmoid-mul");
-    row(&mut rows, "Conv, Sigmoid, Mul", "57", triples, "groups, patterns s3");
-    row(
-        &mut rows,
-        "of these with Add",
-        "7",
-        of(&joined, "conv-sigmoid-mul-add"),
-        "groups, patterns s3-joined",
-    );
-    row(&mut rows, "with Concat", "10", of(&joined, "conv-sigmoid-mul-concat"), "groups, patterns s3-joined");
-    row(&mut rows, "before", "120", all, "operators in these groups");
-    row(&mut rows, "after", "74", all - merged.0, "of them less those merged by s3");
-    row(&mut rows, "optimised", "114", merged.0, "operators merged into a group before them");
-    row(&mut rows, "all relations", "188", all, "operators in these groups; 114 / 60.6 % as printed");
-    row(&mut rows, "coverage", "60.6 %", share(merged.0, all), "merged / operators in these groups");
-    row(&mut rows, "", "", shown(ideal.totals.coverage), "eq. 3, whole network");
-    row(&mut rows, "before joining", "118", all, "operators in these groups");
-    row(&mut rows, "after joining", "57", joined.several, "groups");
-    row(&mut rows, "coverage", "69.6 %", share(merged.1, all), "merged / operators in these groups");
-    row(&mut rows, "", "", shown(joined.totals.coverage), "eq. 3, whole network");
-    let how = "within units, sigmoid not on the accelerator";
-    row(&mut rows, "NVDLA alone", "0", alone.totals.coverage.optimised, how);
+pub(super) fn yolo(
+    context: &Context<'_>,
+    params: &[(&str, u64)],
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
+    let graph = generated("yolov5s", params)?;
+    let [ideal, joined, alone] =
+        [IDEAL, JOINED, NVDLA].map(|setting| count(context, &graph, setting, "exact"));
+    let yolo = Yolo { ideal: ideal?, joined: joined?, alone: alone?, graph };
+    groups(&yolo, found);
+    shares(&yolo, found);
     found.section("YOLOv5s (section 2.1.2)");
-    found.table(rows);
+    notes(&yolo, found);
+    let former = count(context, &generated("yolov5s", &[("release", 5)])?, IDEAL, "exact")?;
+    found.line(format!(
+        "this is the network as of release 6.0; that of 5.0 has {} groups of the kind",
+        Yolo::of(&former, "conv-sigmoid-mul")
+    ));
+    let greedy = count(context, &yolo.graph, JOINED, "greedy")?;
+    found.line(format!(
+        "greedy, longest match first, optimises {} relations; the most possible are {} ({})",
+        greedy.totals.coverage.optimised,
+        yolo.joined.totals.bound,
+        yolo.joined.totals.claim()
+    ));
+    Ok(())
+}
+
+fn of_yolo(what: &str, unit: &'static str) -> Row {
+    Row::new("section 2.1.2, YOLOv5s", what, unit)
+}
+
+/// Groups and operators, as printed and as counted.
+fn groups(yolo: &Yolo, found: &mut Reproduction) {
+    let (all, merged, joined) = (yolo.all(), yolo.merged(), &yolo.joined);
+    let read_as = format!(
+        "of {all} operators in these groups, as the printed shares have it; which operators are meant is not said"
+    );
+    let same = |what: &str, unit, printed: u64, ours: usize, by: &str| {
+        of_yolo(what, unit).printed(printed).same(ours, by)
+    };
+    let triples = Yolo::of(&yolo.ideal, "conv-sigmoid-mul");
+    let [add, concat] = ["add", "concat"].map(|kind| Yolo::of(joined, &format!("conv-sigmoid-mul-{kind}")));
+    let left = all.saturating_sub(merged.0);
+    for row in [
+        same("groups of Conv, Sigmoid, Mul", "groups", 57, triples, "patterns s3"),
+        same("of these with Add", "groups", 7, add, "patterns s3-joined"),
+        same("with Concat", "groups", 10, concat, "patterns s3-joined"),
+        of_yolo("relations before", "operators").printed(120_u64).differs(all, read_as.clone()),
+        same("relations after", "operators", 74, left, "operators in these groups less those merged by s3"),
+        same("relations optimised", "operators", 114, merged.0, "operators merged into a group before them"),
+        of_yolo("operators before joining", "operators").printed(118_u64).differs(all, read_as),
+        same("operators after joining", "operators", 57, joined.several, "groups, patterns s3-joined"),
+    ] {
+        found.row(row);
+    }
+}
+
+/// Coverages, as printed and as counted.
+fn shares(yolo: &Yolo, found: &mut Reproduction) {
+    let (all, merged) = (yolo.all(), yolo.merged());
+    let third = |counted: &Counted| {
+        let coverage = counted.totals.coverage;
+        percent(coverage.optimised, coverage.relations)
+    };
+    let row = of_yolo("coverage", "%").printed(Amount::Decimal(60.6, 1));
+    found.row(row.same(percent(merged.0, all), "merged / operators in these groups"));
+    found.row(of_yolo("coverage by eq. 3", "%").same(third(&yolo.ideal), "whole network"));
+    let row = of_yolo("coverage, joined", "%").printed(Amount::Decimal(69.6, 1));
+    let exactly = merged.1 as f64 * 100.0 / all.max(1) as f64;
+    let told = format!("{} / {all} is {exactly:.2} %, which the text cuts", merged.1);
+    found.row(row.differs(percent(merged.1, all), told));
+    found.row(of_yolo("coverage, joined, by eq. 3", "%").same(third(&yolo.joined), "whole network"));
+    let row = of_yolo("coverage on NVDLA alone", "%").printed(0_u64);
+    let none = yolo.alone.totals.coverage.optimised;
+    found.row(row.same(none, "within units, sigmoid not on the accelerator"));
+}
+
+/// What the counts amount to.
+fn notes(yolo: &Yolo, found: &mut Reproduction) {
+    let (all, merged, joined) = (yolo.all(), yolo.merged(), &yolo.joined);
+    let triples = Yolo::of(&yolo.ideal, "conv-sigmoid-mul");
     found.line(format!(
         "the printed counts fit together if 120 and 118 are read as {all}: {triples} x 3 operators and {} that join them; {all} - {} = {}, {all} - {} = {}",
-        all - 3 * triples,
+        all.saturating_sub(3 * triples),
         merged.0,
-        all - merged.0,
+        all.saturating_sub(merged.0),
         merged.1,
-        all - merged.1
-    ));
-    found.line(format!(
-        "{} / {all} is {:.2} %, which the text cuts to 69.6 %",
-        merged.1,
-        merged.1 as f64 * 100.0 / all.max(1) as f64
+        all.saturating_sub(merged.1)
     ));
     found.line(format!(
         "as printed, 120 to 74 would be 46 fewer, {}, and 118 to 57 would be 61 fewer, {}",
@@ -182,68 +254,73 @@ pub(super) fn yolo(context: &Context<'_>, found: &mut Reproduction) -> Result<()
         share(118 - 57, 118)
     ));
     found.line(format!(
+        "eq. 3 on the whole network: {}, joined {}",
+        shown(yolo.ideal.totals.coverage),
+        shown(joined.totals.coverage)
+    ));
+    found.line(format!(
         "{} of {} concatenations and all {} additions follow a product that nobody else reads; the others would have to store it all the same",
-        of(&joined, "conv-sigmoid-mul-concat"),
-        of_kind(&graph, "Concat"),
-        of_kind(&graph, "Add")
+        Yolo::of(joined, "conv-sigmoid-mul-concat"),
+        of_kind(&yolo.graph, "Concat"),
+        of_kind(&yolo.graph, "Add")
     ));
     found.line(format!(
         "{} operators of the network are in none of these groups and not counted by the paper; eq. 3 counts the {} relations of all {}, the one from the convolution to the product among them",
-        joined.totals.operators - all,
+        joined.totals.operators.saturating_sub(all),
         joined.totals.coverage.relations,
         joined.totals.operators
     ));
-    let former = count(context, &generated("yolov5s", &[("release", 5)])?, IDEAL, "exact")?;
-    found.line(format!(
-        "this is the network as of release 6.0; that of 5.0 has {} groups of the kind",
-        of(&former, "conv-sigmoid-mul")
-    ));
-    let greedy = count(context, &graph, JOINED, "greedy")?;
-    found.line(format!(
-        "greedy, longest match first, optimises {} relations; the most possible are {} ({})",
-        greedy.totals.coverage.optimised,
-        joined.totals.bound,
-        joined.totals.claim()
-    ));
-    Ok(())
 }
 
-/// Subgraphs before and after: network, family, before, after, coverage in percent as printed.
-const SUBGRAPHS: [(&str, &str, usize, usize, f64); 2] =
-    [("YOLOX-Nano", "yolox-nano", 63, 13, 79.4), ("YOLOv5s", "yolov5s", 241, 58, 75.1)];
+/// Subgraphs before and after, as the experiments count them.
+#[derive(Clone, Copy, Debug)]
+pub struct Subgraphs {
+    /// The network's name in the paper.
+    pub network: &'static str,
+    /// The family that generates it.
+    pub family: &'static str,
+    /// Subgraphs without fusion across units.
+    pub before: usize,
+    /// And with it.
+    pub after: usize,
+    /// Coverage as printed, percent.
+    pub coverage: f64,
+}
+
+pub(super) const SUBGRAPHS: [Subgraphs; 2] = [
+    Subgraphs { network: "YOLOX-Nano", family: "yolox-nano", before: 63, after: 13, coverage: 79.4 },
+    Subgraphs { network: "YOLOv5s", family: "yolov5s", before: 241, after: 58, coverage: 75.1 },
+];
 
 /// Subgraphs as the experiments count them.
-pub(super) fn subgraphs(context: &Context<'_>, found: &mut Reproduction) -> Result<(), ReproduceError> {
-    let mut printed = Table::new([
-        ("network", Align::Left),
-        ("before", Align::Right),
-        ("after", Align::Right),
-        ("coverage printed", Align::Right),
-        ("(before - after) / before", Align::Right),
-    ]);
-    for (network, _, before, after, coverage) in SUBGRAPHS {
-        let own = share(before - after, before);
-        printed.row([
-            network.to_owned(),
-            before.to_string(),
-            after.to_string(),
-            format!("{coverage:.1} %"),
-            own,
-        ]);
-    }
+pub(super) fn subgraphs(
+    context: &Context<'_>,
+    all: &[Subgraphs],
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
     found.section("Subgraphs (section 4): the printed numbers against themselves");
-    found.table(printed);
-    for (network, _, before, after, coverage) in SUBGRAPHS {
-        let own = (before - after) as f64 * 100.0 / before as f64;
-        if (own - coverage).abs() >= 0.05 {
-            let meant = (coverage * before as f64 / 100.0).round();
-            found.line(format!(
-                "{network}: {coverage} % of {before} would be {meant} fewer, {before} to {after} are {}",
-                before - after
-            ));
+    for &Subgraphs { network, before, after, coverage, .. } in all {
+        let own = before.saturating_sub(after) as f64 * 100.0 / before.max(1) as f64;
+        let row = Row::new("section 4.2", format!("{network}, coverage"), "%");
+        let row = row.printed(Amount::Decimal(coverage, 1));
+        let ours = Amount::Decimal(own, 1);
+        if (own - coverage).abs() < 0.05 {
+            found.row(row.same(ours, "(before - after) / before"));
+            continue;
         }
+        let meant = (coverage * before as f64 / 100.0).round();
+        let told = format!(
+            "{coverage} % of {before} would be {meant} fewer, {before} to {after} are {}",
+            before.abs_diff(after)
+        );
+        found.row(row.differs(ours, told.clone()));
+        found.line(format!("{network}: {told}"));
     }
-    let mut own = Table::new([
+    networks(context, all, found)
+}
+
+fn columns() -> Table {
+    Table::new([
         ("network", Align::Left),
         ("operators", Align::Right),
         ("runs on one unit", Align::Right),
@@ -252,9 +329,20 @@ pub(super) fn subgraphs(context: &Context<'_>, found: &mut Reproduction) -> Resu
         ("of several operators", Align::Right),
         ("merged", Align::Right),
         ("eq. 3", Align::Right),
-    ]);
-    let mut several = Vec::new();
-    for (network, family, ..) in SUBGRAPHS {
+    ])
+}
+
+/// Operators and groups of the published networks beside the subgraphs printed.
+fn networks(
+    context: &Context<'_>,
+    all: &[Subgraphs],
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
+    let mut own = columns();
+    let why =
+        "how the framework cuts a network into subgraphs is not described, nor are the model files public";
+    let mut panels = Vec::new();
+    for &Subgraphs { network, family, before, after, .. } in all {
         let graph = generated(family, &[])?;
         let within = count(context, &graph, Setting { rule: UnitRule::Same, ..JOINED }, "exact")?;
         let across = count(context, &graph, JOINED, "exact")?;
@@ -266,29 +354,38 @@ pub(super) fn subgraphs(context: &Context<'_>, found: &mut Reproduction) -> Resu
             across.several,
         ];
         let cells = numbers.map(|number| number.to_string());
-        let (merged, all) = (across.totals.merged(), across.totals.operators);
-        let last = [share(merged, all), shown(across.totals.coverage)];
+        let (merged, operators) = (across.totals.merged(), across.totals.operators);
+        let last = [share(merged, operators), shown(across.totals.coverage)];
         own.row([network.to_owned()].into_iter().chain(cells).chain(last));
-        several.push(across.several);
+        let row = |what: &str| Row::new("section 4.2", format!("{network}, subgraphs {what}"), "subgraphs");
+        let reason = format!("runs on one unit along the file of the published network; {why}");
+        found.row(row("before").printed(before).other(across.runs, reason));
+        let reason = format!("fused groups of several operators, patterns s3-joined; {why}");
+        found.row(row("after").printed(after).other(across.several, reason));
+        let group =
+            |name: &str, bars: [usize; 2]| (name.to_owned(), bars.map(|bar| Some(bar as u64)).to_vec());
+        let groups = vec![group("before", [before, across.runs]), group("after", [after, across.several])];
+        panels.push(Panel { name: network.to_owned(), groups, mark: None });
     }
     found.section("Subgraphs: the published networks");
     found.table(own);
     found.line(
         "dla-gpu-cpu, patterns s3-joined; runs on one unit: how often the unit changes along the file, and one",
     );
-    found.line(
-        "how the framework cuts a network into subgraphs is not described, nor are the model files public: the counts before cannot be derived",
-    );
-    for ((network, _, before, after, _), several) in SUBGRAPHS.iter().zip(several) {
-        found.line(format!(
-            "{network}: {several} fused operators here; printed are {after} of {before}{}",
-            if several > *before {
-                ": even the count before is smaller, so it is another count, or another network"
-            } else {
-                ""
-            }
-        ));
-    }
+    found.line(format!("{why}: the counts before cannot be derived"));
+    let chart = Bars {
+        title: "Subgraphs before and after fusion across units".to_owned(),
+        caption:
+            "printed, and on the published networks: runs on one unit, then fused groups of several operators"
+                .to_owned(),
+        series: ["printed", "ours"].map(str::to_owned).to_vec(),
+        mark: String::new(),
+        unit: "subgraphs",
+        panels,
+    };
+    found.file("subgraphs.svg", "subgraphs printed, and runs and groups of the networks", |file| {
+        chart.write(file)
+    });
     Ok(())
 }
 
@@ -331,14 +428,11 @@ pub(super) fn greedy(context: &Context<'_>, found: &mut Reproduction) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::Limits;
-    use plimsoll_model::Setup;
 
     #[test]
     fn counts_follow_the_network() {
         let registry = crate::registry();
-        let (setup, limits) = (Setup::default(), Limits::default());
-        let context = Context { registry: &registry, setup, limits };
+        let context = Context::new(&registry);
         let counted = |params: &[(&str, u64)], setting| {
             let graph = generated("yolov5s", params).unwrap();
             count(&context, &graph, setting, "exact").unwrap()

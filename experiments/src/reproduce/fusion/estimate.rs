@@ -1,8 +1,9 @@
 //! What the described platform would take by the model of tiers, beside what was printed of it.
 
-use super::super::{Context, ReproduceError, Reproduction, generated};
-use super::times::TABLE_1;
+use super::super::{Amount, Context, ReproduceError, Reproduction, Row, generated};
+use super::times::Measured;
 use crate::graphs::GraphRun;
+use crate::report::bars::{Bars, Panel};
 use crate::report::table::{Align, Table};
 use crate::tiers::{Fusing, TierSetting, place, tier_case};
 use plimsoll_model::fusion::{Patterns, UnitRule};
@@ -27,45 +28,27 @@ struct Estimate {
 }
 
 /// Adds the estimates of both networks.
-pub(super) fn platform(context: &Context<'_>, found: &mut Reproduction) -> Result<(), ReproduceError> {
-    let mut table = Table::new([
-        ("network", Align::Left),
-        ("measure", Align::Left),
-        ("groups", Align::Right),
-        ("printed s", Align::Right),
-        ("speed-up", Align::Right),
-        ("estimated s", Align::Right),
-        ("speed-up", Align::Right),
-        ("off chip", Align::Right),
-    ]);
+pub(super) fn platform(
+    context: &Context<'_>,
+    seconds: &[Measured],
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
+    let mut table = columns();
     let mut notes = vec![
         "estimated: operators one after the other on the preset s3-platform, of which the paper prints clocks, units and sizes, and the \
          rest is guessed; elements of 8 bits, patterns s3-joined; inference only"
             .to_owned(),
     ];
-    for (family, printed) in ["yolox-nano", "yolov5s"].into_iter().zip(&TABLE_1) {
+    let mut panels = Vec::new();
+    for printed in seconds {
+        let family = printed.family;
         let estimates: Vec<Estimate> = MEASURES
             .iter()
             .map(|&(_, rule, placement)| estimate(context, family, rule, placement))
             .collect::<Result<_, _>>()?;
         let best = estimate(context, family, UnitRule::Any, "exact")?;
-        let base = estimates[0].inference.seconds();
-        let rows = MEASURES.iter().map(|measure| measure.0).zip(printed.inference.map(Some)).zip(&estimates);
-        let rows = rows.chain([(("both, least transfers", None), &best)]);
-        for ((measure, seconds), one) in rows {
-            let (ours, theirs) = (one.inference.seconds(), printed.inference[0]);
-            let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-            table.row([
-                printed.network.to_owned(),
-                measure.to_owned(),
-                one.groups.to_string(),
-                or_none(seconds.map(|seconds| format!("{seconds:.3}"))),
-                or_none(seconds.map(|seconds| format!("{:.2}", theirs / seconds))),
-                format!("{ours:.3}"),
-                format!("{:.2}", base / ours),
-                format!("{:.1} %", one.share * 100.0),
-            ]);
-        }
+        panels.push(beside(printed, &estimates, found));
+        lines(printed, &estimates, &best, &mut table);
         let fewer = estimates[0].groups.saturating_sub(estimates[1].groups);
         let saved = printed.inference[0] - printed.inference[1];
         if fewer > 0 {
@@ -82,12 +65,77 @@ pub(super) fn platform(context: &Context<'_>, found: &mut Reproduction) -> Resul
          most, of which no one time per start accounts for both networks"
             .to_owned(),
     );
+    let chart = Bars {
+        title: "Table 1: inference by measure, printed and by the model of tiers".to_owned(),
+        caption: "milliseconds; fused: across units; tiers: memories on chip".to_owned(),
+        series: ["printed", "estimated"].map(str::to_owned).to_vec(),
+        mark: String::new(),
+        unit: "milliseconds",
+        panels,
+    };
+    found.file("table-1.svg", "inference by measure, printed and estimated", |file| chart.write(file));
     found.section("The described platform by the model of tiers");
     found.table(table);
     for note in notes {
         found.line(note);
     }
     Ok(())
+}
+
+fn columns() -> Table {
+    Table::new([
+        ("network", Align::Left),
+        ("measure", Align::Left),
+        ("groups", Align::Right),
+        ("printed s", Align::Right),
+        ("speed-up", Align::Right),
+        ("estimated s", Align::Right),
+        ("speed-up", Align::Right),
+        ("off chip", Align::Right),
+    ])
+}
+
+/// One network, a line per measure and one for the least transfers there are.
+fn lines(printed: &Measured, estimates: &[Estimate], best: &Estimate, table: &mut Table) {
+    let base = estimates[0].inference.seconds();
+    let rows = MEASURES.iter().map(|measure| measure.0).zip(printed.inference.map(Some)).zip(estimates);
+    for ((measure, seconds), one) in rows.chain([(("both, least transfers", None), best)]) {
+        let (ours, theirs) = (one.inference.seconds(), printed.inference[0]);
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        table.row([
+            printed.network.to_owned(),
+            measure.to_owned(),
+            one.groups.to_string(),
+            or_none(seconds.map(|seconds| format!("{seconds:.3}"))),
+            or_none(seconds.map(|seconds| format!("{:.2}", theirs / seconds))),
+            format!("{ours:.3}"),
+            format!("{:.2}", base / ours),
+            format!("{:.1} %", one.share * 100.0),
+        ]);
+    }
+}
+
+/// Rows of table 1, inference, and a panel of bars.
+fn beside(printed: &Measured, estimates: &[Estimate], found: &mut Reproduction) -> Panel {
+    let mut groups = Vec::new();
+    for (((measure, ..), &seconds), one) in MEASURES.iter().zip(&printed.inference).zip(estimates) {
+        let ours = one.inference.seconds();
+        let row = Row::new("table 1", format!("{}, inference, {measure}", printed.network), "s");
+        let row = row.printed(Amount::Decimal(seconds, 3));
+        found.row(row.other(
+            Amount::Decimal(ours, 3),
+            "estimated on the preset s3-platform, whose bandwidths and starts are guessed; the paper measured a board",
+        ));
+        let bars = [seconds, ours].map(|seconds| Some((seconds * 1e3).round() as u64));
+        groups.push(((*measure).to_owned(), bars.to_vec()));
+    }
+    let totals = MEASURES.iter().zip(printed.total);
+    for ((measure, ..), seconds) in totals {
+        let row = Row::new("table 1", format!("{}, total, {measure}", printed.network), "s");
+        let row = row.printed(Amount::Decimal(seconds, 3));
+        found.row(row.missing("measured on a board; what runs outside of inference is not described"));
+    }
+    Panel { name: printed.network.to_owned(), groups, mark: None }
 }
 
 fn estimate(

@@ -79,11 +79,13 @@ const FAMILIES: &[(&str, &[Params], u64)] = &[
 const NODES: u64 = 500_000;
 const TIME: Duration = Duration::from_secs(2);
 
-/// Plans all of them: real models with branches, graphs made of two of them, cases from the field, generated graphs.
+/// Plans all of them: real models with branches, graphs made of two of them, cases from the field, generated graphs with at most
+/// `most` seeds per set of parameters.
 pub(super) fn sample(
     context: &Context<'_>,
     stand_ins: &[StandIn],
     measured: Vec<Measured>,
+    most: u64,
 ) -> Result<Vec<Sample>, ReproduceError> {
     let mut samples = Vec::new();
     for (stand_in, measured) in stand_ins.iter().zip(measured) {
@@ -104,7 +106,7 @@ pub(super) fn sample(
     let limits = Limits { time: Some(time), nodes: Some(NODES), ..context.limits };
     for &(family, sets, seeds) in FAMILIES {
         for params in sets {
-            for seed in context.setup.seed..context.setup.seed + seeds {
+            for seed in (0..seeds.min(most)).map(|nth| context.setup.seed.wrapping_add(nth)) {
                 let graph = generated_from(family, params, seed)?;
                 let measured = measure(context, &graph, Boundary::Outside, limits)?;
                 samples.push(Sample { family, params, measured });

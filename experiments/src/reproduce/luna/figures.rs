@@ -1,7 +1,7 @@
 //! Figures 1, 2, 5 and 6 again.
 
 use super::models::StandIn;
-use super::printed::{PRINTED, STRATEGIES};
+use super::printed::{Printed, STRATEGIES};
 use super::tables::{BEFORE, arena};
 use super::{Measured, branches, in_order};
 use crate::branches::{Planner, SCHEMES, Scheme, program_groups};
@@ -22,13 +22,14 @@ const LARGE: &str = "fusion-trunk";
 /// Draws all of them.
 pub(super) fn draw(
     context: &Context<'_>,
+    tables: &[Printed],
     stand_ins: &[StandIn],
     measured: &[Measured],
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
     found.section("Figures");
     small(context, found)?;
-    bars(stand_ins, measured, found);
+    bars(tables, stand_ins, measured, found);
     let large = stand_ins.iter().find(|one| one.graph.name() == LARGE);
     if let Some(large) = large {
         let maps = [
@@ -95,9 +96,9 @@ fn map(
 }
 
 /// Figure 5: peaks before and after, printed and of stand-ins.
-fn bars(stand_ins: &[StandIn], measured: &[Measured], found: &mut Reproduction) {
+fn bars(tables: &[Printed], stand_ins: &[StandIn], measured: &[Measured], found: &mut Reproduction) {
     let group = |strategy: &str, bars: Vec<u64>| (strategy.to_owned(), bars.into_iter().map(Some).collect());
-    let printed = PRINTED.iter().filter_map(|one| {
+    let printed = tables.iter().filter_map(|one| {
         let pairs = STRATEGIES.iter().zip(one.before).zip(one.after?);
         let groups = pairs.map(|((strategy, before), after)| group(strategy, vec![before, after]));
         Some(Panel { name: one.model.to_owned(), groups: groups.collect(), mark: None })
@@ -107,6 +108,7 @@ fn bars(stand_ins: &[StandIn], measured: &[Measured], found: &mut Reproduction) 
         caption: "bytes, by strategy, from tables 1 and 2".to_owned(),
         series: vec!["before".to_owned(), "after".to_owned()],
         mark: String::new(),
+        unit: "bytes",
         panels: printed.collect(),
     };
     found.file("figure-5-printed.svg", "peaks before and after, from the printed tables", |file| {
@@ -129,6 +131,7 @@ fn bars(stand_ins: &[StandIn], measured: &[Measured], found: &mut Reproduction) 
             .map(str::to_owned)
             .to_vec(),
         mark: "proved optimum".to_owned(),
+        unit: "bytes",
         panels: panels.collect(),
     };
     found.file("figure-5.svg", "arenas before and after, of the graphs with branches", |file| {

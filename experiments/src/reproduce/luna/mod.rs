@@ -6,6 +6,7 @@ mod answer;
 mod figures;
 mod models;
 mod printed;
+mod rows;
 mod startup;
 mod tables;
 mod timed;
@@ -30,40 +31,86 @@ struct Measured {
     held: Bytes,
 }
 
+pub use printed::Printed;
+pub use times::PrintedTimes;
+
+/// What the paper prints, and how much is tried beside it.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// Tables 1 and 2.
+    pub tables: Vec<Printed>,
+    /// The best gain of merging that text and abstract claim, percent.
+    pub best_gain: f64,
+    /// Table 3.
+    pub times: Vec<PrintedTimes>,
+    /// The best gain of overlap that abstract and conclusion claim, percent.
+    pub best_overlap: u64,
+    /// Shares of memory at run time that intermediate tensors take, as cited in the introduction: network, percent.
+    pub shares: Vec<(&'static str, f64)>,
+    /// The machine of table 3, a preset.
+    pub machine: &'static str,
+    /// Seeds per set of parameters of the generated graphs, at most.
+    pub seeds: u64,
+}
+
+impl Default for Inputs {
+    fn default() -> Self {
+        Self {
+            tables: printed::PRINTED.to_vec(),
+            best_gain: 5.9,
+            times: times::ROWS.to_vec(),
+            best_overlap: 29,
+            shares: vec![("Inception v3", 37.0), ("MobileNet v2", 63.0)],
+            machine: "luna",
+            seeds: u64::MAX,
+        }
+    }
+}
+
 /// Computes everything again.
 pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
+    reproduce(&Inputs::default(), context)
+}
+
+/// Computes everything again from these inputs.
+///
+/// # Errors
+/// [`ReproduceError`]: a model cannot be read, a run failed, or plans contradict each other.
+pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
     let mut found = Reproduction::default();
-    printed::arithmetic(&mut found);
-    times::arithmetic(&times::ROWS, &mut found);
-    times::splits(&times::ROWS, &mut found);
+    let Inputs { tables, times: rows, .. } = inputs;
+    printed::arithmetic(tables, inputs.best_gain, &mut found);
+    times::arithmetic(rows, inputs.best_overlap, &mut found);
+    times::splits(rows, &mut found);
     found.section("What stands in for the paper's models");
-    let stand_ins = models::stand_ins(&mut found)?;
+    let stand_ins = models::stand_ins(context, &mut found)?;
     found.line("the paper's models are not public");
     found.line("inputs, outputs, states and weights lie outside of the arena, as in the paper; views share memory; operators run in the order of the file; what a branch makes is copied to the result of its operator, and loops hold their state as long as they run");
     let measure = |one: &StandIn| measure(context, &one.graph, Boundary::Outside, context.limits);
     let measured = stand_ins.iter().map(measure).collect::<Result<Vec<_>, _>>()?;
-    tables::before(&stand_ins, &measured, &mut found);
-    tables::after(&stand_ins, &measured, &mut found);
-    overlap(context, &stand_ins, &Machine::find(MACHINE)?, &mut found)?;
-    figures::draw(context, &stand_ins, &measured, &mut found)?;
-    let sampled = against::sample(context, &stand_ins, measured)?;
+    rows::memory(inputs, &stand_ins, &measured, &mut found);
+    tables::before(tables, &stand_ins, &measured, &mut found);
+    tables::after(tables, &stand_ins, &measured, &mut found);
+    overlap(context, &stand_ins, rows, &Machine::find(inputs.machine)?, &mut found)?;
+    rows::claims(inputs, &mut found);
+    figures::draw(context, tables, &stand_ins, &measured, &mut found)?;
+    let sampled = against::sample(context, &stand_ins, measured, inputs.seeds.min(context.seeds))?;
     answer::answer(&sampled, &mut found);
     Ok(found)
 }
-
-/// The machine of table 3.
-const MACHINE: &str = "luna";
 
 /// Table 3: ping-pong on a machine, and start-ups.
 fn overlap(
     context: &Context<'_>,
     stand_ins: &[StandIn],
+    rows: &[PrintedTimes],
     machine: &Machine,
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
-    let measured = timed::measure(context, stand_ins, machine)?;
-    timed::table(&measured, machine, found);
-    timed::write(&measured, found);
+    let measured = timed::measure(context, stand_ins, rows, machine)?;
+    rows::times(rows, &measured, machine, found);
+    timed::table(&measured, rows, machine, found);
+    timed::write(&measured, rows, found);
     startup::startup(&measured, machine, found)
 }
 

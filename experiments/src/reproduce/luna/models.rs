@@ -1,6 +1,6 @@
 //! Public models that stand in for those of the paper, and graphs made of two of them.
 
-use crate::reproduce::{ReproduceError, Reproduction, generated};
+use crate::reproduce::{Context, ReproduceError, Reproduction, generated};
 use plimsoll_datasets::{ImportOptions, import_file};
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::{Choice, Graph, Inputs};
@@ -48,8 +48,12 @@ const TRUNK: &str = "an If of the rest of two networks behind common layers";
 const TRUNK_HANDED: &str = "the same, what the common layers make copied into the branches";
 
 /// Every stand-in there is; what is missing is said.
-pub(super) fn stand_ins(found: &mut Reproduction) -> Result<Vec<StandIn>, ReproduceError> {
-    let Some(corpora) = crate::suite::corpora() else {
+pub(super) fn stand_ins(
+    context: &Context<'_>,
+    found: &mut Reproduction,
+) -> Result<Vec<StandIn>, ReproduceError> {
+    let Some(corpora) = &context.corpora else {
+        found.leave_out("real models: PLIMSOLL_CORPORA is not set");
         found.line("PLIMSOLL_CORPORA is not set: generated graphs stand in, no real models");
         return generated_stand_ins();
     };
@@ -59,7 +63,7 @@ pub(super) fn stand_ins(found: &mut Reproduction) -> Result<Vec<StandIn>, Reprod
         if path.is_file() {
             stand_ins.push(StandIn { paper, graph: import(&path)?, differs });
         } else {
-            found.line(format!("{stem} is left out: the corpora have no {folder}/{stem}.{folder}"));
+            found.leave_out(format!("{stem}: the corpora have no {folder}/{stem}.{folder}"));
         }
     }
     let named = |name: &str| stand_ins.iter().position(|one| one.graph.name() == name);
@@ -67,6 +71,10 @@ pub(super) fn stand_ins(found: &mut Reproduction) -> Result<Vec<StandIn>, Reprod
         // Both make 18 432 bytes there, the peak lies behind.
         let fused = fusion(&stand_ins[face].graph, &stand_ins[body].graph, SHARED_LAYERS)?;
         stand_ins.extend(fused);
+    }
+    if stand_ins.is_empty() {
+        found.line("the corpora hold none of the models: generated graphs stand in");
+        return generated_stand_ins();
     }
     Ok(stand_ins)
 }

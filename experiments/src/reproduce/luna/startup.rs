@@ -241,10 +241,11 @@ mod tests {
     use crate::reproduce::Context;
     use crate::reproduce::luna::models::StandIn;
     use crate::reproduce::luna::timed;
+    use crate::reproduce::luna::times::ROWS;
     use crate::run::Limits;
     use plimsoll_heuristics::overlap::Turns;
     use plimsoll_model::overlap::{Dma, Scheduler, TimedOperator, TimelineProblem};
-    use plimsoll_model::{Budget, Bytes, Setup};
+    use plimsoll_model::{Budget, Bytes};
 
     /// A byte is transferred in a picosecond, and copied in `slow` of them.
     fn makespans(chain: &[(u64, u64)], startup: u64, slow: u64) -> (u64, u64) {
@@ -319,14 +320,14 @@ mod tests {
     fn text(machine: &Machine) -> String {
         let registry = crate::registry();
         let limits = Limits { nodes: Some(1000), ..Limits::default() };
-        let context = Context { registry: &registry, setup: Setup::default(), limits };
+        let context = Context { limits, ..Context::new(&registry) };
         let graph = |family| crate::reproduce::generated(family, &[]).unwrap();
         let stand_ins = [("FaceAlign", "lenet5"), ("wake-up", "nested-if")];
         let stand_ins =
             stand_ins.map(|(paper, family)| StandIn { paper, graph: graph(family), differs: "generated" });
         let mut found = Reproduction::default();
-        crate::reproduce::luna::overlap(&context, &stand_ins, machine, &mut found).unwrap();
-        let measured = timed::measure(&context, &stand_ins, machine).unwrap();
+        crate::reproduce::luna::overlap(&context, &stand_ins, &ROWS, machine, &mut found).unwrap();
+        let measured = timed::measure(&context, &stand_ins, &ROWS, machine).unwrap();
         for (timed, times) in &measured {
             let Ok(times) = times else { continue };
             // A picosecond less, and it does not lose.

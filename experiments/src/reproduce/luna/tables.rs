@@ -2,7 +2,7 @@
 
 use super::Measured;
 use super::models::StandIn;
-use super::printed::{PRINTED, STRATEGIES, gain, shown};
+use super::printed::{Printed, STRATEGIES, gain, shown};
 use crate::branches::{Comparison, Scheme};
 use crate::report::table::{Align, Table};
 use crate::reproduce::Reproduction;
@@ -41,9 +41,14 @@ fn optimum(one: &Comparison) -> String {
 }
 
 /// Table 1: before merging.
-pub(super) fn before(stand_ins: &[StandIn], measured: &[Measured], found: &mut Reproduction) {
+pub(super) fn before(
+    tables: &[Printed],
+    stand_ins: &[StandIn],
+    measured: &[Measured],
+    found: &mut Reproduction,
+) {
     let mut table = columns(&["naive"], &[]);
-    for printed in &PRINTED {
+    for printed in tables {
         let numbers = [printed.naive].into_iter().chain(printed.before).map(|bytes| bytes.to_string());
         let head = [printed.model.to_owned(), "printed".to_owned()];
         table.row(head.into_iter().chain(numbers));
@@ -69,11 +74,16 @@ pub(super) fn before(stand_ins: &[StandIn], measured: &[Measured], found: &mut R
 }
 
 /// Table 2: branches merged into blocks.
-pub(super) fn after(stand_ins: &[StandIn], measured: &[Measured], found: &mut Reproduction) {
+pub(super) fn after(
+    tables: &[Printed],
+    stand_ins: &[StandIn],
+    measured: &[Measured],
+    found: &mut Reproduction,
+) {
     let mut table =
         columns(&[], &["gain: large-first", "short-first", "sequential", "exact", "over conflict"]);
     let mut gains = Vec::new();
-    for printed in &PRINTED {
+    for printed in tables {
         let Some(after) = printed.after else { continue };
         let mut cells = vec![printed.model.to_owned(), "printed".to_owned()];
         cells.extend(after.map(|bytes| bytes.to_string()));

@@ -3,7 +3,7 @@
 use super::models::StandIn;
 use super::options;
 use super::printed::shown;
-use super::times::{ROWS, Row, millis};
+use super::times::{PrintedTimes, millis};
 use crate::graphs::{GraphRun, OrderedRegion};
 use crate::overlap::{ScheduleError, Scheduled, program, schedule};
 use crate::report::table::{Align, Table};
@@ -180,9 +180,10 @@ pub(super) type Measured<'a> = Vec<(Timed<'a>, Result<Times, String>)>;
 pub(super) fn measure<'a>(
     context: &Context<'_>,
     stand_ins: &'a [StandIn],
+    rows: &[PrintedTimes],
     machine: &Machine,
 ) -> Result<Measured<'a>, ReproduceError> {
-    let wanted = |one: &&StandIn| ROWS.iter().any(|row| one.serves(row.model));
+    let wanted = |one: &&StandIn| rows.iter().any(|row| one.serves(row.model));
     let all = stand_ins.iter().filter(wanted).map(|stand_in| {
         let timed = Timed::new(context, stand_in)?;
         let times = timed.times(machine)?;
@@ -192,7 +193,12 @@ pub(super) fn measure<'a>(
 }
 
 /// Table 3 with stand-ins below each row.
-pub(super) fn table(measured: &Measured<'_>, machine: &Machine, found: &mut Reproduction) {
+pub(super) fn table(
+    measured: &Measured<'_>,
+    rows: &[PrintedTimes],
+    machine: &Machine,
+    found: &mut Reproduction,
+) {
     let mut table = Table::new([
         ("model", Align::Left),
         ("timed", Align::Left),
@@ -205,7 +211,7 @@ pub(super) fn table(measured: &Measured<'_>, machine: &Machine, found: &mut Repr
         ("stands in with a difference", Align::Left),
     ]);
     let mut missing = Vec::new();
-    for row in &ROWS {
+    for row in rows {
         let split = row.split().map(|(least, most)| {
             let share = |micros: u64| shown(100.0 * micros as f64 / row.synchronous as f64);
             format!("{} to {}", share(least), share(most))
@@ -238,7 +244,7 @@ pub(super) fn table(measured: &Measured<'_>, machine: &Machine, found: &mut Repr
     }
 }
 
-fn cells_of(row: &Row, timed: &Timed<'_>, times: Result<&Times, &String>) -> Vec<String> {
+fn cells_of(row: &PrintedTimes, timed: &Timed<'_>, times: Result<&Times, &String>) -> Vec<String> {
     let mut cells = vec![String::new(), timed.graph().name().to_owned()];
     match times {
         Ok(times) => {
@@ -276,13 +282,13 @@ fn notes(timed: &Timed<'_>, times: Result<&Times, &String>, machine: &Machine, f
 }
 
 /// Writes stand-ins as rows.
-pub(super) fn write(measured: &Measured<'_>, found: &mut Reproduction) {
+pub(super) fn write(measured: &Measured<'_>, rows: &[PrintedTimes], found: &mut Reproduction) {
     found.file("table-3.csv", "table 3: stand-ins on the machine, picoseconds", |file| {
         writeln!(
             file,
             "model,graph,operators,steps,segments,run_steps,transfers,computing_ps,fetching_ps,synchronous_ps,ping_pong_ps,gain_percent,gain_printed_percent"
         )?;
-        for row in &ROWS {
+        for row in rows {
             for (timed, times) in measured.iter().filter(|(timed, _)| timed.stand_in.serves(row.model)) {
                 let name = timed.graph().name();
                 let Ok(times) = times else {

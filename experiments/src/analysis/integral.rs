@@ -1,0 +1,70 @@
+//! Primal integrals (Berthold 2013): how good, how soon, in one number.
+
+use super::InstanceFacts;
+use crate::report::trace::{TraceRow, runs};
+use std::collections::BTreeMap;
+
+/// The integral of the primal gap over time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Integral {
+    /// The mean over the runs, seconds: 0 is the best from the start, the horizon nothing at all.
+    pub seconds: f64,
+    /// How far it reaches: the limit, or where there is none the last event of any run on the instance, seconds.
+    pub horizon: f64,
+    /// Runs.
+    pub runs: usize,
+    /// True where peaks are only an external binary's word.
+    pub claimed: bool,
+}
+
+/// The primal gap of a peak to the best known: 0 to 1.
+fn primal_gap(peak: u64, best: u64) -> f64 {
+    let most = peak.max(best);
+    if most == 0 { 0.0 } else { peak.abs_diff(best) as f64 / most as f64 }
+}
+
+/// The integral of one run: its peaks by ascending time, each until the next, the last until the horizon; 1 before the
+/// first. O(events).
+pub fn integral(events: impl IntoIterator<Item = (f64, u64)>, best: u64, horizon: f64) -> f64 {
+    let (mut sum, mut since, mut gap) = (0.0, 0.0f64, 1.0);
+    for (seconds, peak) in events {
+        let now = seconds.clamp(since, horizon.max(since));
+        sum += gap * (now - since);
+        (since, gap) = (now, primal_gap(peak, best));
+    }
+    sum + gap * (horizon - since).max(0.0)
+}
+
+/// The integrals of traced runs, by algorithm and instance of a group.
+pub(super) fn integrals(
+    trace: &[TraceRow],
+    instances: &[InstanceFacts],
+    algorithms: &[(String, String)],
+    limit: Option<f64>,
+) -> BTreeMap<(usize, usize), Integral> {
+    let mut sums: BTreeMap<(usize, usize), Integral> = BTreeMap::new();
+    let mut last: BTreeMap<(&str, &str), f64> = BTreeMap::new();
+    for row in trace {
+        let most = last.entry((&row.suite, &row.instance)).or_default();
+        *most = most.max(row.seconds);
+    }
+    for run in runs(trace) {
+        let first = &run[0];
+        let at = instances.iter().position(|i| i.suite == first.suite && i.name == first.instance);
+        let who = algorithms.iter().position(|(name, _)| *name == first.algorithm);
+        let (Some(at), Some(who)) = (at, who) else { continue };
+        let Some(best) = instances[at].best_peak else { continue };
+        let horizon = limit.or_else(|| last.get(&(first.suite.as_str(), first.instance.as_str())).copied());
+        let Some(horizon) = horizon.filter(|horizon| *horizon > 0.0) else { continue };
+        let events = run.iter().filter_map(|row| Some((row.seconds, row.peak?)));
+        let nothing = Integral { seconds: 0.0, horizon, runs: 0, claimed: false };
+        let sum = sums.entry((who, at)).or_insert(nothing);
+        sum.seconds += integral(events, best, horizon);
+        sum.runs += 1;
+        sum.claimed |= run.iter().any(|row| row.event.ends_with("-claimed"));
+    }
+    for sum in sums.values_mut() {
+        sum.seconds /= sum.runs as f64;
+    }
+    sums
+}

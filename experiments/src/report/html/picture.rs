@@ -1,0 +1,183 @@
+//! Pictures from elsewhere, made fit to stand on the page.
+//!
+//! What is written into a page runs there, so that of an SVG file only shapes, texts and their looks go in: elements and
+//! attributes from a list. A file with anything else (scripts, links, styles, pictures inside) is left out as a whole,
+//! and named. Identifiers are dropped: no two on a page may be the same.
+
+use std::fmt::Write as _;
+
+const ELEMENTS: [&str; 11] =
+    ["svg", "g", "rect", "line", "path", "polyline", "polygon", "circle", "ellipse", "text", "title"];
+const ATTRIBUTES: [&str; 36] = [
+    "viewBox",
+    "x",
+    "y",
+    "x1",
+    "x2",
+    "y1",
+    "y2",
+    "cx",
+    "cy",
+    "r",
+    "rx",
+    "ry",
+    "dx",
+    "dy",
+    "d",
+    "points",
+    "width",
+    "height",
+    "transform",
+    "fill",
+    "fill-opacity",
+    "fill-rule",
+    "stroke",
+    "stroke-width",
+    "stroke-dasharray",
+    "stroke-linejoin",
+    "stroke-linecap",
+    "stroke-opacity",
+    "opacity",
+    "font-family",
+    "font-size",
+    "font-weight",
+    "font-style",
+    "text-anchor",
+    "pointer-events",
+    "dominant-baseline",
+];
+/// Attributes that are dropped: they say nothing here.
+const DROPPED: [&str; 7] = ["xmlns", "version", "id", "class", "role", "aria-label", "xml:space"];
+
+/// The picture as it may stand on a page, under this name.
+///
+/// # Errors
+/// What it holds that a page must not.
+pub fn fit(svg: &str, name: &str) -> Result<String, String> {
+    let mut out = String::with_capacity(svg.len());
+    let mut rest = svg.trim_start_matches('\u{feff}').trim();
+    if let Some(after) = rest.strip_prefix("<?xml") {
+        rest = after.split_once("?>").ok_or("an end is missing")?.1.trim_start();
+    }
+    let mut open: Vec<&str> = Vec::new();
+    while !rest.is_empty() {
+        let Some(after) = rest.strip_prefix('<') else {
+            let (text, after) = rest.split_at(rest.find('<').unwrap_or(rest.len()));
+            let is_blank = text.trim().is_empty();
+            if open.is_empty() && !is_blank {
+                return Err("text outside of it".to_owned());
+            }
+            out.push_str(if is_blank { "" } else { text });
+            rest = after;
+            continue;
+        };
+        if let Some(after) = after.strip_prefix("!--") {
+            rest = after.split_once("-->").ok_or("a comment without an end")?.1;
+            continue;
+        }
+        let (tag, after) = split_tag(after)?;
+        rest = after;
+        if let Some(closed) = tag.strip_prefix('/') {
+            let expected = open.pop();
+            if expected != Some(closed.trim()) {
+                return Err(format!("'</{closed}>' where none is open"));
+            }
+            let _ = write!(out, "</{}>", closed.trim());
+            continue;
+        }
+        let empty = tag.ends_with('/');
+        let tag = tag.strip_suffix('/').unwrap_or(tag);
+        let (element, attributes) = tag.split_at(tag.find(char::is_whitespace).unwrap_or(tag.len()));
+        if !ELEMENTS.contains(&element) || (element == "svg") != open.is_empty() {
+            return Err(format!("an element '{element}'"));
+        }
+        let _ = write!(out, "<{element}");
+        if element == "svg" {
+            let _ = write!(out, " role=\"img\" aria-label=\"{}\"", crate::report::svg::escape(name));
+        }
+        push_attributes(&mut out, element, attributes)?;
+        out.push_str(if empty { "/>" } else { ">" });
+        if !empty {
+            open.push(element);
+        }
+    }
+    if out.is_empty() || !open.is_empty() {
+        return Err("no end".to_owned());
+    }
+    Ok(out)
+}
+
+/// What stands between the brackets of a tag, and what follows; `>` may stand in quotes.
+fn split_tag(text: &str) -> Result<(&str, &str), String> {
+    let mut quote = None;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (None, '>') => return Ok((&text[..at], &text[at + 1..])),
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '<') => break,
+            (Some(open), c) if open == c => quote = None,
+            _ => {}
+        }
+    }
+    Err("a tag without an end".to_owned())
+}
+
+fn push_attributes(out: &mut String, element: &str, attributes: &str) -> Result<(), String> {
+    let mut rest = attributes.trim();
+    while !rest.is_empty() {
+        let (name, after) = rest.split_once('=').ok_or("an attribute without a value")?;
+        let (name, after) = (name.trim(), after.trim_start());
+        let quote = after.chars().next().filter(|c| "\"'".contains(*c)).ok_or("a value without quotes")?;
+        let (value, after) = after[1..].split_once(quote).ok_or("a value without an end")?;
+        rest = after.trim_start();
+        // The page gives a picture its size.
+        let sized = element == "svg" && ["width", "height"].contains(&name);
+        if DROPPED.contains(&name) || sized {
+            continue;
+        }
+        if !ATTRIBUTES.contains(&name) {
+            return Err(format!("an attribute '{name}'"));
+        }
+        if value.contains(['<', '"']) || value.contains("url") {
+            return Err(format!("a value of '{name}'"));
+        }
+        let _ = write!(out, " {name}=\"{value}\"");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_go_in_and_identifiers_do_not() {
+        let svg = "<?xml version=\"1.0\"?>\n<!-- > --><svg xmlns=\"x\" viewBox=\"0 0 9 9\" width=\"9\" id='a'>\n<g fill='red'><title>a &lt; b</title>\n<rect x=\"1\" y=\"2\"/></g></svg>\n";
+        assert_eq!(
+            fit(svg, "<n>").unwrap(),
+            "<svg role=\"img\" aria-label=\"&lt;n&gt;\" viewBox=\"0 0 9 9\"><g fill=\"red\"><title>a &lt; b</title><rect x=\"1\" y=\"2\"/></g></svg>"
+        );
+    }
+
+    #[test]
+    fn what_could_run_or_load_stays_out() {
+        for bad in [
+            "<svg><script>alert(1)</script></svg>",
+            "<svg onload=\"x\"></svg>",
+            "<svg><g onclick='x'/></svg>",
+            "<svg><image href=\"http://x\"/></svg>",
+            "<svg><rect fill=\"url(http://x)\"/></svg>",
+            "<svg><rect style=\"x\"/></svg>",
+            "<svg><g></svg>",
+            "<svg>",
+            "<svg></svg><b>",
+            "<svg></svg>text",
+            "<svg><rect x=\"1</svg>",
+            "<!DOCTYPE html><svg></svg>",
+            "plain",
+            "",
+        ] {
+            assert!(fit(bad, "n").is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Tables that a reader can sort and filter.
+
+use crate::analysis::Sheet;
+use crate::report::svg::escape;
+use crate::report::table::{Align, Table};
+use std::fmt::Write as _;
+
+/// Longest text of a cell that is not folded, letters.
+pub const LONG: usize = 60;
+/// How many letters of a longer one are seen.
+const SEEN: usize = 48;
+
+/// A table as it is.
+pub fn table(table: &Table, name: &str) -> String {
+    let columns: Vec<(&str, bool)> =
+        table.columns().iter().map(|(column, align)| (column.as_str(), *align == Align::Right)).collect();
+    sortable(name, &columns, LONG, table.rows().iter().map(Vec::as_slice))
+}
+
+/// A CSV file as it stands: columns of numbers to the right.
+pub fn sheet(sheet: &Sheet, name: &str) -> String {
+    let columns: Vec<(&str, bool)> = sheet
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| (column.as_str(), sheet.is_numeric(at)))
+        .collect();
+    sortable(name, &columns, LONG, sheet.lines.iter().map(|(_, cells)| cells.as_slice()))
+}
+
+/// A table with a header; columns with whether they are numbers, cells of more than `long` letters folded. Ends of cells and rows may be left out in HTML, and are,
+/// for they are a good part of a long table.
+pub fn sortable<'a>(
+    name: &str,
+    columns: &[(&str, bool)],
+    long: usize,
+    rows: impl Iterator<Item = &'a [String]>,
+) -> String {
+    let mut text = format!(
+        "<div class=\"wrap\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"sortable\"><thead><tr>",
+        escape(name)
+    );
+    let class = |number: bool| if number { " class=\"n\"" } else { "" };
+    for &(column, number) in columns {
+        let _ = write!(text, "<th scope=\"col\"{}>{}", class(number), escape(column));
+    }
+    text.push_str("</thead><tbody>\n");
+    for row in rows {
+        text.push_str("<tr>");
+        for (cell, &(_, number)) in row.iter().zip(columns) {
+            let _ = write!(text, "<td{}>", class(number));
+            text.push_str(&folded(cell, long));
+        }
+        text.push('\n');
+    }
+    text.push_str("</tbody></table></div>\n");
+    text
+}
+
+/// A text, folded where it is long.
+fn folded(text: &str, long: usize) -> String {
+    if text.chars().count() <= long {
+        return escape(text);
+    }
+    let (seen, rest) = text.split_at(text.char_indices().nth(SEEN).map_or(text.len(), |(at, _)| at));
+    format!("<details><summary>{}\u{2026}</summary>\u{2026}{}</details>", escape(seen), escape(rest))
+}

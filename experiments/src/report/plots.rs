@@ -1,0 +1,161 @@
+//! The pictures of an analysis.
+
+use crate::analysis::curves::{self, Curve};
+use crate::analysis::standing::VIRTUAL;
+use crate::analysis::{Group, Study};
+use crate::report::chart::{Axis, BLACK, Chart, Series};
+use crate::report::profile;
+
+/// A picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// Which study, by position.
+    pub study: usize,
+    /// Which group of it, by position.
+    pub group: usize,
+    /// Its name, one that any file system takes.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// The picture.
+    pub svg: String,
+}
+
+/// The pictures of all groups that have something to show, in order.
+pub fn plots(studies: &[Study]) -> Vec<Plot> {
+    let mut plots = Vec::new();
+    for (at, study) in studies.iter().enumerate() {
+        for (nth, group) in study.groups.iter().enumerate() {
+            let charts = [
+                ("profile-time", time_profile(group)),
+                ("profile-peak", peak_profile(group)),
+                ("cactus", cactus(group)),
+                ("gap-over-time", gap(group)),
+            ];
+            for (what, chart) in charts {
+                // Drawing into a string does not fail.
+                let Some((title, svg)) =
+                    chart.and_then(|chart| Some((chart.title.clone(), chart.svg().ok()?)))
+                else {
+                    continue;
+                };
+                let name = format!("{:02}-{}-{}-{what}", at + 1, harmless(&study.record.name), nth + 1);
+                plots.push(Plot { study: at, group: nth, name, title, svg });
+            }
+        }
+    }
+    plots
+}
+
+/// A name with nothing in it that a file system or a link could mind.
+pub fn harmless(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    name.chars().map(plain).take(80).collect()
+}
+
+fn time_profile(group: &Group) -> Option<Chart> {
+    let curves = curves::time_profile(group);
+    let total = group.instances.len();
+    let names: Vec<&str> = curves.iter().map(|curve| curve.algorithm.as_str()).collect();
+    let points: Vec<_> = curves.iter().map(|curve| curve.points.clone()).collect();
+    (!curves.is_empty()).then(|| {
+        profile::chart(
+            &names,
+            &points,
+            total,
+            "Performance profile: time",
+            format!(
+                "{}: share of {total} instances solved within a factor of the fastest time",
+                group.question
+            ),
+            "factor of the fastest time",
+        )
+    })
+}
+
+/// Where a gap of zero lies on a logarithmic axis, percent.
+const NO_GAP: f64 = 0.01;
+
+fn peak_profile(group: &Group) -> Option<Chart> {
+    let curves = curves::peak_profile(group);
+    let total = group.instances.len();
+    let percent = |factor: f64| (factor - 1.0) * 100.0 + NO_GAP;
+    let most = curves.iter().filter_map(|c| c.points.last()).map(|last| percent(last.0)).fold(1.0, f64::max);
+    (!curves.is_empty()).then(|| Chart {
+        title: "Performance profile: peak".to_owned(),
+        caption: format!(
+            "{}: share of {total} instances with a peak within this gap to the best bound; at the left edge the bound itself",
+            group.question
+        ),
+        x: Axis { label: "gap to the best bound + 0.01, percent", low: NO_GAP, high: most * 1.3, logarithmic: true },
+        y: Axis { label: "share of instances", low: 0.0, high: 1.0, logarithmic: false },
+        series: series(curves, |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len()), |(x, y)| {
+            (percent(x), y)
+        }),
+    })
+}
+
+fn cactus(group: &Group) -> Option<Chart> {
+    let curves = curves::cactus(group);
+    let total = group.instances.len();
+    let times = || curves.iter().flat_map(|curve| &curve.points).map(|point| point.0);
+    let first = times().fold(f64::INFINITY, f64::min).max(1e-6);
+    let last = times().fold(first, f64::max).max(group.question.time_limit.unwrap_or(0.0));
+    (!curves.is_empty()).then(|| Chart {
+        title: "Cactus: instances solved over time".to_owned(),
+        caption: format!("{}: how many of {total} instances each solves within a limit", group.question),
+        x: Axis {
+            label: "limit, seconds",
+            low: first / 1.5,
+            high: (last * 1.1).max(first * 10.0),
+            logarithmic: true,
+        },
+        y: Axis { label: "instances solved", low: 0.0, high: total.max(1) as f64, logarithmic: false },
+        series: series(
+            curves,
+            |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len()),
+            |point| point,
+        ),
+    })
+}
+
+fn gap(group: &Group) -> Option<Chart> {
+    let (means, total) = curves::gaps(group);
+    let first = means.first()?.points.first()?.0;
+    let last = means.iter().filter_map(|mean| mean.points.last()).map(|last| last.0).fold(first, f64::max);
+    let last = last.max(group.question.time_limit.unwrap_or(0.0));
+    let curves =
+        means.into_iter().map(|mean| Curve { algorithm: mean.algorithm, points: mean.points }).collect();
+    Some(Chart {
+        title: "Gap over time".to_owned(),
+        caption: format!(
+            "{}: mean over {total} instances of the gap to the best bound; no layout yet counts as 100 %",
+            group.question
+        ),
+        x: Axis {
+            label: "seconds since the start",
+            low: first,
+            high: (last * 1.1).max(first * 10.0),
+            logarithmic: true,
+        },
+        y: Axis { label: "gap + 0.01, percent", low: NO_GAP, high: 110.0, logarithmic: true },
+        series: series(curves, |curve| curve.algorithm.clone(), |(x, y)| (x, y + NO_GAP)),
+    })
+}
+
+fn series(
+    curves: Vec<Curve>,
+    name: impl Fn(&Curve) -> String,
+    place: impl Fn((f64, f64)) -> (f64, f64),
+) -> Vec<Series> {
+    let one = |(at, curve): (usize, Curve)| {
+        let virtually = curve.algorithm == VIRTUAL;
+        Series {
+            name: name(&curve),
+            colour: if virtually { BLACK } else { at },
+            dashed: virtually,
+            points: curve.points.into_iter().map(&place).collect(),
+        }
+    };
+    curves.into_iter().enumerate().map(one).collect()
+}
