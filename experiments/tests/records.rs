@@ -294,3 +294,23 @@ fn graphs_come_out_again_in_full() {
         graphs(record, 2.0, 1);
     }
 }
+
+#[test]
+fn unreadable_instances_stay_so_and_lines_are_those_of_the_file() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("some")).unwrap();
+    scratch.write("some/bad.csv", "id,lower,upper,size\na,0\n");
+    scratch.write("some/good.csv", "id,lower,upper,size\na,0,3,5\nb,1,4,7\n");
+    let words = ["bench", "some", "--solvers", "exact", "--problems", "offsets", "--out", "record"];
+    scratch.plimsoll(&words);
+    scratch.plimsoll(&["recheck", "record"]).exits(0);
+    // A quoted field may hold ends of lines.
+    let text = scratch.read("record/rows.csv").replace("line 2: ", "line\n2: ");
+    assert!(text.contains(",12,12,"), "{text}");
+    scratch.write("rows.csv", &text.replace(",12,12,", ",13,12,"));
+    let run = scratch.plimsoll(&["recheck", "rows.csv"]).exits(1);
+    assert!(run.stdout.contains("rows.csv: line 4: exact on good: peak was 13, is 12"), "{}", run.stdout);
+    scratch.write("some/bad.csv", "id,lower,upper,size\na,0,1,1\n");
+    let run = scratch.plimsoll(&["recheck", "record"]).exits(1);
+    assert!(run.stdout.contains("is none of that name"), "{}", run.stdout);
+}
