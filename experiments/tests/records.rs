@@ -307,7 +307,7 @@ fn unreadable_instances_stay_so_and_lines_are_those_of_the_file() {
     // A quoted field may hold ends of lines.
     let text = scratch.read("record/rows.csv").replace("line 2: ", "line\n2: ");
     assert!(text.contains(",12,12,"), "{text}");
-    scratch.write("rows.csv", &text.replace(",12,12,", ",13,12,"));
+    scratch.write("rows.csv", text.replace(",12,12,", ",13,12,"));
     let run = scratch.plimsoll(&["recheck", "rows.csv"]).exits(1);
     assert!(run.stdout.contains("rows.csv: line 4: exact on good: peak was 13, is 12"), "{}", run.stdout);
     scratch.write("some/bad.csv", "id,lower,upper,size\na,0,1,1\n");
