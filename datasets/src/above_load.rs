@@ -241,6 +241,9 @@ impl Lives {
 /// The most orders followed at a time.
 pub const ORDERS: usize = 50_000;
 
+/// Steps of a search that finds nothing, at most: where many are exchanged at once, nearly all ways to fill the holes lead nowhere.
+const VAIN: u64 = 1 << 12;
+
 /// True where it is proved that no layout without an idle byte exists: from the first step on, or, where that means
 /// too many orders, from any later step on; what was before it is left out, which is a relaxation.
 fn is_above_load(made: &[(u64, Interval)]) -> bool {
@@ -297,7 +300,7 @@ fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
 }
 
 /// The orders at a step, bottom to top, that continue some of the orders before it; an order and its mirror image are
-/// one. `None` where they are too many.
+/// one. `None` where they are too many, or too hard to find.
 fn next_orders(
     made: &[(u64, Interval)],
     step: u64,
@@ -307,8 +310,10 @@ fn next_orders(
     let heirs: Vec<usize> = (first..made.len()).take_while(|&i| made[i].1.lower.get() == step).collect();
     let mut next = BTreeSet::new();
     let mut follow = |order: Vec<Slot>| {
-        Filling { made, heirs: &heirs, order: Vec::new(), found: &mut next }.fill(&order, 0);
-        next.len() <= ORDERS
+        let (heirs, found) = (&heirs, &mut next);
+        let mut filling = Filling { made, heirs, order: Vec::new(), found, left: VAIN };
+        filling.fill(&order, 0);
+        filling.left > 0 && next.len() <= ORDERS
     };
     if first == 0 && !follow(vec![Slot::Hole(heirs.iter().map(|&i| made[i].0).sum())]) {
         return None;
@@ -349,18 +354,22 @@ struct Filling<'a> {
     heirs: &'a [usize],
     order: Vec<usize>,
     found: &'a mut BTreeSet<Vec<usize>>,
+    /// Steps until this is given up, counted anew from every order found.
+    left: u64,
 }
 
 impl Filling<'_> {
-    /// `used` bytes at the bottom of the first slot are filled already. Stops soon after too many were found.
+    /// `used` bytes at the bottom of the first slot are filled already. Stops soon after too many were found, or tried in vain.
     fn fill(&mut self, slots: &[Slot], used: u64) {
-        if self.found.len() > ORDERS {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 || self.found.len() > ORDERS {
             return;
         }
         match slots.first() {
             None => {
                 let mirrored: Vec<usize> = self.order.iter().rev().copied().collect();
                 self.found.insert(mirrored.min(self.order.clone()));
+                self.left = VAIN;
             }
             Some(&Slot::Kept(i)) => {
                 self.order.push(i);

@@ -302,7 +302,7 @@ mod tests {
         let params = IntervalParams::with_buffers(10);
         let error = |params| random_intervals(params, 0).unwrap_err().to_string();
         let sizes = SizeLaw::Uniform { min: 9, max: 8 };
-        assert_eq!(error(IntervalParams { sizes, ..params }), "min is 9, above max, which is 8");
+        assert_eq!(error(IntervalParams { sizes, ..params }), "min_size is 9, above max_size, which is 8");
         let lives = LifeLaw::Uniform { steps: 4, max_duration: 5 };
         assert_eq!(error(IntervalParams { lives, ..params }), "max_duration is 5, above steps, which is 4");
         let sizes = SizeLaw::Uniform { min: u64::MAX, max: u64::MAX };

@@ -163,6 +163,26 @@ fn above_load_says_what_is_proved() {
     assert_eq!(late.buffers, 40);
 }
 
+#[test]
+fn powers_of_two_keep_to_their_ends() {
+    let list = [("sizes", 2), ("unit", 1), ("min_size", 100), ("max_size", 1000)];
+    let sizes: Vec<u64> = make("uniform", 1, &list).buffers().iter().map(|b| b.size().get()).collect();
+    assert_eq!((sizes.iter().min(), sizes.iter().max()), (Some(&128), Some(&512)));
+    assert_eq!(
+        refused("stack", &[("sizes", 2), ("min_size", 65), ("max_size", 100)]),
+        "the power of two from min_size on is 128, above max_size, which is 100"
+    );
+}
+
+#[test]
+fn large_exchanges_above_the_load_are_given_up() {
+    // The ways to fill a hole with twenty heirs are too many to try.
+    for (buffers, turnover) in [(25, 9), (25, 1 << 24)] {
+        let said = written("above-load", 7, &[("buffers", buffers), ("turnover", turnover)]);
+        assert_eq!((said.buffers as u64, said.load.get()), (buffers, 1 << 18));
+    }
+}
+
 /// The most memory this process ever held, bytes; none where the system does not say.
 fn high_water_mark() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -40,18 +40,23 @@ pub enum RecheckError {
 /// The columns without which there is nothing to compare.
 const NEEDED: [&str; 7] = ["suite", "instance", "sha256", "problem", "algorithm", "seed", "status"];
 
-/// Reads the rows of a record, of whatever version: columns it lacks are empty.
+/// Reads the rows of a record with their lines, of whatever version: columns it lacks are empty.
 ///
 /// # Errors
 /// [`RecheckError`], with the line of what is no row.
-pub fn read_rows(path: &Path) -> Result<Vec<Row>, RecheckError> {
+pub fn read_rows(path: &Path) -> Result<Vec<(u64, Row)>, RecheckError> {
     let wrong = |source| RecheckError::Rows { path: path.to_owned(), source };
     let mut reader = csv::Reader::from_path(path).map_err(wrong)?;
     let header = reader.headers().map_err(wrong)?.clone();
     if let Some(column) = NEEDED.into_iter().find(|&column| !header.iter().any(|name| name == column)) {
         return Err(RecheckError::Columns { path: path.to_owned(), column });
     }
-    reader.deserialize().collect::<Result<_, _>>().map_err(wrong)
+    let row = |record: csv::Result<csv::StringRecord>| {
+        let record = record?;
+        let line = record.position().map_or(0, csv::Position::line);
+        record.deserialize(Some(&header)).map(|row| (line, row))
+    };
+    reader.records().map(row).collect::<Result<_, _>>().map_err(wrong)
 }
 
 /// Which rows are made again.
@@ -84,8 +89,8 @@ pub enum Verdict {
 /// One row, held against today's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Line of the file, from 1.
-    pub line: usize,
+    /// Line of the file where the row begins, from 1.
+    pub line: u64,
     /// The instance.
     pub instance: String,
     /// The algorithm.
@@ -98,11 +103,11 @@ pub struct Finding {
 ///
 /// # Errors
 /// [`SuiteError`] where a suite of the rows is none that is known, or cannot be read.
-pub fn recheck(rows: &[Row], registry: &Registry, effort: Effort) -> Result<Vec<Finding>, SuiteError> {
+pub fn recheck(rows: &[(u64, Row)], registry: &Registry, effort: Effort) -> Result<Vec<Finding>, SuiteError> {
     let mut suites: BTreeMap<&str, Option<BTreeMap<String, Case>>> = BTreeMap::new();
     let mut findings = Vec::new();
     let mut chosen = 0;
-    for (nth, row) in rows.iter().enumerate() {
+    for (line, row) in rows {
         let quick = row.seconds.is_none_or(|seconds| seconds <= effort.slowest);
         chosen += usize::from(quick);
         let verdict = if !quick {
@@ -119,7 +124,7 @@ pub fn recheck(rows: &[Row], registry: &Registry, effort: Effort) -> Result<Vec<
             }
         };
         let (instance, algorithm) = (row.instance.clone(), row.algorithm.clone());
-        findings.push(Finding { line: nth + 2, instance, algorithm, verdict });
+        findings.push(Finding { line: *line, instance, algorithm, verdict });
     }
     Ok(findings)
 }
@@ -134,6 +139,8 @@ fn suite(name: &str) -> Result<Option<BTreeMap<String, Case>>, SuiteError> {
 
 fn held(row: &Row, cases: &BTreeMap<String, Case>, registry: &Registry) -> Verdict {
     let instance = match cases.get(&row.instance).map(|case| &case.instance) {
+        Some(Ok(_)) if row.status == "unreadable" => return differs("status", &row.status, "readable"),
+        Some(Err(_)) if row.status == "unreadable" => return Verdict::Left("unreadable, as on record"),
         Some(Ok(instance)) => instance,
         Some(Err(error)) => return differs("instance", &row.instance, &error.to_string()),
         None => return differs("instance", &row.instance, "none of that name"),
@@ -189,21 +196,18 @@ fn again<P: Plan>(row: &Row, instance: &Instance, registry: &Registry) -> Verdic
     run_differs(row, &today).unwrap_or(Verdict::Same)
 }
 
-/// The first column in which two runs differ. Columns that a record lacks are not compared.
+/// The first column in which two runs differ.
 fn run_differs(row: &Row, today: &Row) -> Option<Verdict> {
     let words = [
         ("status", &row.status, &today.status),
         ("claim", &row.claim, &today.claim),
         ("stop", &row.stop, &today.stop),
         ("verdict", &row.verdict, &today.verdict),
-    ];
-    let told = [
         ("bound_witness", &row.bound_witness, &today.bound_witness),
         ("counters", &row.counters, &today.counters),
     ];
-    let told = told.into_iter().filter(|(_, recorded, _)| !recorded.is_empty());
-    let mut words = words.into_iter().chain(told);
     words
+        .into_iter()
         .find_map(|(column, recorded, today)| (recorded != today).then(|| differs(column, recorded, today)))
         .or_else(|| compared("peak", row.peak, today.peak))
         .or_else(|| compared("lower_bound", row.lower_bound, today.lower_bound))
@@ -230,7 +234,7 @@ mod tests {
 
     const ALL: Effort = Effort { slowest: 1.0, every: 1 };
 
-    fn rows(text: &str) -> Vec<Row> {
+    fn rows(text: &str) -> Vec<(u64, Row)> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
         std::fs::write(&path, text).unwrap();
@@ -249,7 +253,7 @@ mod tests {
     }
 
     fn verdict(row: Row) -> Verdict {
-        recheck(&[row], &registry(), ALL).unwrap().remove(0).verdict
+        recheck(&[(2, row)], &registry(), ALL).unwrap().remove(0).verdict
     }
 
     fn column(row: Row) -> &'static str {
@@ -268,6 +272,7 @@ mod tests {
         assert_eq!(column(Row { nodes: None, ..row.clone() }), "nodes");
         assert_eq!(column(Row { claim: "feasible".to_owned(), ..row.clone() }), "claim");
         assert_eq!(column(Row { bound_witness: "hope".to_owned(), ..row.clone() }), "bound_witness");
+        assert_eq!(column(Row { bound_witness: String::new(), ..row.clone() }), "bound_witness");
         assert_eq!(column(Row { sha256: "0".repeat(64), ..row.clone() }), "sha256");
         assert_eq!(column(Row { load: Some(1), ..row.clone() }), "load");
         assert_eq!(column(Row { instance: "nobody".to_owned(), ..row.clone() }), "instance");
@@ -282,16 +287,17 @@ mod tests {
         assert!(left(Row { stop: "time-limit".to_owned(), peak: Some(0), ..row.clone() }));
         assert!(left(Row { seconds: Some(2.0), peak: Some(0), ..row.clone() }));
         assert!(left(Row { kind: "external".to_owned(), algorithm: "theirs".to_owned(), ..row.clone() }));
-        let two = [row.clone(), Row { peak: Some(0), ..row }];
+        let two = [(2, row.clone()), (5, Row { peak: Some(0), ..row })];
         let findings = recheck(&two, &registry(), Effort { every: 2, ..ALL }).unwrap();
         assert_eq!(findings[0].verdict, Verdict::Left("not chosen"));
-        assert!(matches!(findings[1].verdict, Verdict::Differs { .. }) && findings[1].line == 3);
+        assert!(matches!(findings[1].verdict, Verdict::Differs { .. }) && findings[1].line == 5);
     }
 
     #[test]
     fn rows_of_any_version_are_read_and_others_refused() {
         let old = rows("suite,instance,sha256,problem,algorithm,seed,status,decide\na,b,c,d,e,7,done,true\n");
-        assert!(old[0].seed == 7 && old[0].decide && old[0].peak.is_none());
+        let (line, old) = &old[0];
+        assert!(*line == 2 && old.seed == 7 && old.decide && old.peak.is_none());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
         let fails = |text: &str| {
@@ -301,6 +307,8 @@ mod tests {
         assert!(fails("graph,peak\na,1\n").contains("no column 'suite'"));
         let header = "suite,instance,sha256,problem,algorithm,seed,status";
         assert!(fails(&format!("{header}\na,b,c,d,e,x,done\n")).contains("line: 2"));
-        assert!(recheck(&[Row { suite: "none".to_owned(), ..Row::default() }], &registry(), ALL).is_err());
+        assert!(
+            recheck(&[(2, Row { suite: "none".to_owned(), ..Row::default() })], &registry(), ALL).is_err()
+        );
     }
 }

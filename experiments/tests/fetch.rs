@@ -8,8 +8,9 @@ use plimsoll::model::csv::write_instance;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// How the server answers.
 #[derive(Clone, Copy, PartialEq)]
@@ -18,6 +19,8 @@ enum Manner {
     Ranges,
     /// Always the whole file.
     Whole,
+    /// As in `Ranges`, half of it late.
+    Slow,
     /// So many bytes of the file, then it hangs up.
     Torn(usize),
 }
@@ -43,9 +46,10 @@ impl Server {
         let (files, manner, asked) = (made.files.clone(), made.manner.clone(), made.asked.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let manner = *manner.lock().unwrap();
+                let (manner, asked) = (*manner.lock().unwrap(), asked.clone());
+                let files = files.lock().unwrap().clone();
                 // A client that hangs up is no error.
-                let _ = answer(&stream, &files.lock().unwrap(), manner, &asked);
+                std::thread::spawn(move || answer(&stream, &files, manner, &asked).ok());
             }
         });
         made
@@ -106,6 +110,12 @@ fn answer(
     }
     write!(stream, "Content-Length: {}\r\nConnection: close\r\n\r\n", all - from)?;
     let until = if let Manner::Torn(bytes) = manner { (from + bytes).min(all) } else { all };
+    if manner == Manner::Slow {
+        let half = usize::midpoint(from, until);
+        stream.write_all(&bytes[from..half])?;
+        std::thread::sleep(Duration::from_millis(300));
+        from = half;
+    }
     stream.write_all(&bytes[from..until])
 }
 
@@ -230,6 +240,40 @@ fn what_is_not_there_is_said() {
 }
 
 #[test]
+fn several_fetch_into_one_folder() {
+    if !has_curl() {
+        return;
+    }
+    let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
+    server.give(&path, &bytes);
+    server.behave(Manner::Slow);
+    // What they get is the same file, which grows in the same place.
+    let start = || {
+        let mut command = command(&scratch.path(""));
+        command.args(["datasets", "fetch", "--to", "corpora", "--mirror", &server.address, SMALL]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let both = [start(), start(), start()];
+    let runs = both.map(|child| Run::from(child.wait_with_output().unwrap()).exits(0));
+    assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}"))).unwrap(), bytes);
+    let fetched = runs.iter().filter(|run| run.stdout.starts_with("fetched ")).count();
+    assert_eq!((fetched, server.asked().len()), (1, 1));
+}
+
+#[test]
+fn passwords_of_mirrors_are_not_told() {
+    if !has_curl() {
+        return;
+    }
+    let (scratch, server) = (Scratch::new(), Server::new());
+    let mirror = server.address.replace("http://", "http://me:secret@");
+    let run =
+        scratch.plimsoll(&["datasets", "fetch", SMALL, "--to", "corpora", "--mirror", &mirror]).exits(3);
+    assert!(run.stdout.contains(" does not give it: "), "{}", run.stdout);
+    assert!(!run.stdout.contains("secret") && !run.stderr.contains("secret"), "{}", run.stdout);
+}
+
+#[test]
 fn silent_hosts_are_asked_once() {
     if !has_curl() {
         return;
@@ -291,6 +335,11 @@ fn odd_requests_are_refused() {
     scratch
         .plimsoll(&["datasets", "fetch", "minimalloc/Z.csv", "--to", "c"])
         .refuses(&["unknown corpus or file 'minimalloc/Z.csv'", "dsa, idealloc, minimalloc, onnx, tflite"]);
+    for mirror in ["", "http://", "http:///x", "file:///corpora", "example.org"] {
+        scratch
+            .plimsoll(&["datasets", "fetch", SMALL, "--to", "c", "--mirror", mirror])
+            .refuses(&["expected http://HOST.. or https://HOST.."]);
+    }
     scratch.write("file", "");
     scratch
         .plimsoll(&["datasets", "fetch", SMALL, "--to", "file", "--mirror", "http://127.0.0.1:9"])

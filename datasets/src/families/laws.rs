@@ -23,11 +23,21 @@ fn intervals(params: &Params, lives: LifeLaw, seed: u64) -> Made {
     let sizes = match params.at_most("sizes", 2)? {
         0 => SizeLaw::Uniform { min, max },
         1 => SizeLaw::LogUniform { min, max },
-        _ => SizeLaw::PowersOfTwo { min_exponent: min.ilog2(), max_exponent: max.max(1).ilog2() },
+        _ => powers_of_two(min, max)?,
     };
     let buffers = params.get("buffers");
     let unit = params.get("unit");
     Ok(Generated::plain(interval_rows(IntervalParams { buffers, sizes, lives, unit }, seed)?))
+}
+
+/// The powers of two from `min` >= 1 to `max`.
+fn powers_of_two(min: u64, max: u64) -> Result<SizeLaw, GenerateError> {
+    let lowest = min.checked_next_power_of_two().unwrap_or(u64::MAX);
+    if lowest > max {
+        let (low_name, high_name) = ("the power of two from min_size on", "max_size");
+        return Err(GenerateError::Reversed { low_name, low: lowest, high_name, high: max });
+    }
+    Ok(SizeLaw::PowersOfTwo { min_exponent: lowest.ilog2(), max_exponent: max.ilog2() })
 }
 
 pub(super) fn uniform(params: &Params, seed: u64) -> Made {

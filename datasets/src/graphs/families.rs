@@ -38,7 +38,8 @@ impl GraphFamily {
 }
 
 const BATCH: FamilyParam = param("batch", 1, "images at once");
-const N: FamilyParam = param("n", 100, "number of operators");
+/// A graph of a million operators takes a gigabyte or two.
+const N: FamilyParam = param("n", 100, "number of operators").up_to(1 << 20);
 const KIB: FamilyParam = param("kib", 1024, "tensors take 1 to so many KiB, every size as likely");
 const SIZE: &str = "height and width of the input, pixels";
 const STAGES: FamilyParam = param("stages", 1, "stages, each halving the size and doubling the channels");
@@ -139,7 +140,12 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
     GraphFamily {
         name: "layered",
         about: "layers of operators that read some tensors of the layers before",
-        params: &[N, KIB, param("width", 8, "operators per layer"), param("reads", 3, "most tensors read")],
+        params: &[
+            N,
+            KIB,
+            param("width", 8, "operators per layer"),
+            param("reads", 3, "most tensors read").up_to(1 << 12),
+        ],
         version: 1,
         make: shapes::layered,
     },
@@ -194,8 +200,8 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         about: "down to few pixels and up again, with branches across at every level",
         params: &[
             param("depth", 4, "levels"),
-            param("convs", 2, "convolutions per level and way"),
-            param("skip", 1, "convolutions on the branch across; 0 is a U-Net"),
+            param("convs", 2, "convolutions per level and way").up_to(1 << 12),
+            param("skip", 1, "convolutions on the branch across; 0 is a U-Net").up_to(1 << 12),
             param("narrow", 4, "the branch across has so many times fewer channels"),
             param("channels", 32, "channels at the top"),
             param("size", 256, SIZE),
@@ -207,7 +213,7 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
         name: "inception",
         about: "blocks of four parallel branches, concatenated (GoogLeNet's 3a)",
         params: &[
-            param("blocks", 4, "blocks"),
+            param("blocks", 4, "blocks").up_to(1 << 16),
             param("channels", 16, "16 is the published width"),
             param("size", 28, SIZE),
         ],

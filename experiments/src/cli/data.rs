@@ -75,7 +75,7 @@ pub struct DatasetsFetchArgs {
     #[arg(long, value_name = "DIR")]
     pub to: Option<PathBuf>,
     /// Get everything from here instead of its upstream place, as URL/REPOSITORY/COMMIT/PATH or URL/PACKAGE/VERSION/PATH
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = web_address)]
     pub mirror: Option<String>,
     /// Print what would be downloaded from where, and download nothing
     #[arg(long)]
@@ -83,4 +83,13 @@ pub struct DatasetsFetchArgs {
     /// Print one JSON object instead of lines
     #[arg(long)]
     pub json: bool,
+}
+
+/// What curl is asked for must say how, and whom.
+fn web_address(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    match rest {
+        Some(rest) if !rest.is_empty() && !rest.starts_with('/') => Ok(text.to_owned()),
+        _ => Err("expected http://HOST.. or https://HOST..".to_owned()),
+    }
 }

@@ -1,7 +1,7 @@
 //! `plimsoll datasets fetch`: downloads what is missing or differs.
 //!
 //! A file grows as `FILE.part` beside its place, so that a torn download is continued by the next run; it takes its place when its SHA-256 is the
-//! one listed, and never before.
+//! one listed, and never before. Of several processes that fetch into one folder, one at a time gets a file; the next finds it there.
 
 use super::client::{self, RAW, Why};
 use crate::cli::DatasetsFetchArgs;
@@ -13,6 +13,7 @@ use plimsoll::suite::{CORPORA, corpora};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -155,12 +156,13 @@ impl<'a> Fetcher<'a> {
         let folder = self.root.join(corpus.folder);
         let place = folder.join(file.name);
         let name = format!("{}/{}", corpus.folder, file.name);
-        if hash(&place).is_some_and(|found| found == file.sha256) {
-            return self.tell(name, Fate::Kept, None);
-        }
         std::fs::create_dir_all(&folder).map_err(|error| {
             Failure::input(format!("cannot make the folder {}: {error}", folder.display()))
         })?;
+        let _turn = turn(&folder);
+        if hash(&place).is_some_and(|found| found == file.sha256) {
+            return self.tell(name, Fate::Kept, None);
+        }
         output::check_target(&place, &[])?;
         let part = folder.join(format!("{}.part", file.name));
         let came = match address(self.mirror, corpus, file) {
@@ -208,6 +210,9 @@ impl<'a> Fetcher<'a> {
         came.map_err(|why| match why {
             Why::Unreachable(said) => {
                 self.silent.push(host.clone());
+                if part.metadata().is_ok_and(|part| part.len() > 0) {
+                    return format!("{host} gave no more ({said}); run this again to go on from there");
+                }
                 format!("{host} could not be reached: {said}")
             }
             Why::Torn(said) => {
@@ -217,7 +222,7 @@ impl<'a> Fetcher<'a> {
             Why::Refused(said) => {
                 // An error's text is no start of the file.
                 let _ = std::fs::remove_file(part);
-                format!("{host} does not give it: {said} ({address})")
+                format!("{host} does not give it: {said} ({})", bare(address))
             }
             Why::Client(said) => said,
         })
@@ -294,8 +299,27 @@ fn hash(path: &Path) -> Option<String> {
     std::fs::read(path).ok().map(|bytes| sha256(&bytes))
 }
 
+/// Takes the lock of a folder, waiting for whoever has it; the system releases it with the file or the process.
+fn turn(folder: &Path) -> Option<File> {
+    let folder = File::open(folder).ok()?;
+    #[cfg(unix)]
+    // File systems without locks exist; nothing is promised there.
+    let _ =
+        rustix::io::retry_on_intr(|| rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive));
+    Some(folder)
+}
+
 /// The host in an address, with its port.
 fn host(address: &str) -> String {
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let bare = bare(address);
+    let rest = bare.split_once("://").map_or(bare.as_str(), |(_, rest)| rest);
     rest.split('/').next().unwrap_or(rest).to_owned()
+}
+
+/// An address without the name and password that it may have: what is told ends up in logs.
+fn bare(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+    let (place, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
+    format!("{scheme}://{place}{path}")
 }
