@@ -43,7 +43,7 @@ pub fn definitions(options: Options) -> Vec<String> {
         "Wins: instances where no other has a lower peak, or a shorter time, and at least one other ran; shared \
          where another has the same.".to_owned(),
         "Virtual best: on every instance the best of all. Without an algorithm it loses what stands in the columns \
-         'gap lost' (percentage points of its mean gap), 'only it solves' and 'time factor' (of its mean with the shift added)."
+         'gap lost, points' (percentage points of its mean gap), 'only it solves' and 'time factor' (of its mean with the shift added)."
             .to_owned(),
         "Primal integral (Berthold 2013): integral from start to limit of |p - q| / max(p, q), best peak p so far, lowest \
          valid peak q on record, 1 before the first layout; seconds, and percent of the limit. Mean over traced instances."
@@ -82,7 +82,7 @@ pub fn peaks(group: &Group, standings: &[Standing]) -> Table {
         ("worst gap %", RIGHT),
         ("wins alone", RIGHT),
         ("wins shared", RIGHT),
-        ("gap lost", RIGHT),
+        ("gap lost, points", RIGHT),
         ("without answer", LEFT),
     ]);
     for own in standings {
@@ -176,9 +176,9 @@ fn by_instance(group: &Group, unit: &str, show: impl Fn(&Cell) -> String) -> Tab
         ("suite", LEFT),
         ("instance", LEFT),
         ("buffers", RIGHT),
-        ("load", RIGHT),
-        ("best bound", RIGHT),
-        ("best peak", RIGHT),
+        ("load, bytes", RIGHT),
+        ("best bound, bytes", RIGHT),
+        ("best peak, bytes", RIGHT),
     ]
     .into_iter()
     .filter(|(name, _)| kept(name))
