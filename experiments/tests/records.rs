@@ -314,3 +314,19 @@ fn unreadable_instances_stay_so_and_lines_are_those_of_the_file() {
     let run = scratch.plimsoll(&["recheck", "record"]).exits(1);
     assert!(run.stdout.contains("is none of that name"), "{}", run.stdout);
 }
+
+/// Papers whose rows need neither corpora nor clocks.
+#[test]
+fn published_results_come_out_again() {
+    if let Some(reason) = plimsoll::left_out("ilp") {
+        return eprintln!("skipped: {reason}");
+    }
+    let folder = &records()["reproduce"];
+    let scratch = Scratch::new();
+    for paper in ["patent", "fusion", "cann"] {
+        scratch.plimsoll(&["reproduce", paper, "--out", paper]).exits(0);
+        let rows = format!("{paper}/rows.csv");
+        let recorded = std::fs::read_to_string(folder.join(&rows)).unwrap();
+        assert_eq!(scratch.read(&format!("{paper}/{rows}")), recorded, "{paper}");
+    }
+}
