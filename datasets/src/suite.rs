@@ -234,9 +234,12 @@ fn families(sizes: &[u64]) -> Vec<SuiteEntry> {
     let chosen = FAMILIES.iter().filter(|family| LARGE.contains(&family.name));
     let all = chosen.flat_map(|family| sizes.iter().map(move |&buffers| (family, buffers)));
     let entry = |(family, buffers): (&crate::Family, u64)| {
-        let instance = family.make(buffers, 1).expect("parameters in range");
+        let made =
+            family.generate(1, &[("buffers".to_owned(), buffers)].into()).expect("parameters in range");
+        let at_most = made.at_most;
+        let instance = made.instance().expect("sizes in range");
         let load = load(&instance).0;
-        let (known, reason) = if family.is_tight() {
+        let (known, reason) = if at_most == Some(load) {
             (Known::Optimum(load), "cut from a full rectangle")
         } else {
             (Known::AtLeast(load), "the load")

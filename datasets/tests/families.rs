@@ -55,7 +55,9 @@ fn rows_are_written_as_the_instance_would_be() {
         assert!(text == expected, "{}", family.name);
         assert_eq!((said.buffers, said.load), (500, load(&instance).0), "{}", family.name);
         assert_eq!(instance.capacity(), capacity);
-        assert!(!family.is_tight() || said.optimum == Some(said.load), "{}", family.name);
+        // Cut from a full rectangle.
+        let is_tight = matches!(family.name, "packing" | "guillotine");
+        assert!(!is_tight || said.optimum == Some(said.load), "{}", family.name);
     }
 }
 

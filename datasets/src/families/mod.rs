@@ -49,11 +49,6 @@ impl Family {
         Ok(Generated { name: format!("{}-{buffers}-{seed}", params.name()), ..made })
     }
 
-    /// True where the load of every instance is its optimum: those are cut from a full rectangle.
-    pub fn is_tight(&self) -> bool {
-        matches!(self.name, "packing" | "guillotine")
-    }
-
     /// The family of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         FAMILIES.iter().find(|family| family.name == name)

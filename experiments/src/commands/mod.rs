@@ -23,6 +23,7 @@ pub mod tiers;
 pub mod verify;
 
 use plimsoll::external::quote;
+use plimsoll::report::rows::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 
@@ -34,7 +35,7 @@ pub(crate) fn command_line() -> String {
 
 /// The SHA-256 of some bytes, hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+    hexadecimal(&Sha256::digest(bytes))
 }
 
 /// Hands bytes on and hashes them.
@@ -50,7 +51,7 @@ impl<W: Write> Hashing<W> {
 
     /// Hexadecimal.
     pub(crate) fn digest(self) -> String {
-        self.sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+        hexadecimal(&self.sha256.finalize())
     }
 }
 

@@ -256,7 +256,8 @@ pub fn content_hash(instance: &Instance) -> String {
     hexadecimal(&hasher.finalize())
 }
 
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+/// Two digits per byte.
+pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

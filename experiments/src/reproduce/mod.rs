@@ -102,9 +102,7 @@ impl Context<'_> {
             source,
         })
     }
-}
 
-impl Context<'_> {
     /// The same, where nothing is an answer but a solution.
     ///
     /// # Errors

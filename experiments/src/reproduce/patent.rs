@@ -83,11 +83,12 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     let mut found = Reproduction::default();
     let instance = &inputs.instance;
     let placed = context.answer(&context.registry.offsets, "patent-descending", "patent", instance)?;
+    let exact = context.answer(&context.registry.offsets, "exact", "patent", instance)?;
     steps(inputs, &placed, &mut found);
-    totals(context, inputs, &placed, &mut found)?;
+    totals(context, inputs, (&placed, &exact), &mut found)?;
     edge(context, instance, &mut found)?;
     graph(context, inputs, &mut found)?;
-    figures(context, inputs, &placed, &mut found)?;
+    figures(inputs, (&placed, &exact), &mut found);
     Ok(found)
 }
 
@@ -232,13 +233,12 @@ fn steps(inputs: &Inputs, placed: &Outcome<Layout>, found: &mut Reproduction) {
 fn totals(
     context: &Context<'_>,
     inputs: &Inputs,
-    placed: &Outcome<Layout>,
+    (placed, exact): (&Outcome<Layout>, &Outcome<Layout>),
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
     let instance = &inputs.instance;
     let value = |value: Option<Bytes>| value.unwrap_or(Bytes::ZERO);
     let scattered = context.answer(&context.registry.scattered, "patent-scattered", "patent", instance)?;
-    let exact = context.answer(&context.registry.offsets, "exact", "patent", instance)?;
     let sizes: Vec<u64> = instance.buffers().iter().map(|buffer| buffer.size().get()).collect();
     let clique = heaviest_clique(&ConflictGraph::of(instance), &sizes, CLIQUE_NODES);
     let members: Vec<&str> = clique.members.iter().map(|&id| instance.buffer(id).name()).collect();
@@ -272,17 +272,11 @@ fn totals(
 }
 
 /// Figure 5, its layout and an optimal one.
-fn figures(
-    context: &Context<'_>,
-    inputs: &Inputs,
-    placed: &Outcome<Layout>,
-    found: &mut Reproduction,
-) -> Result<(), ReproduceError> {
+fn figures(inputs: &Inputs, (placed, exact): (&Outcome<Layout>, &Outcome<Layout>), found: &mut Reproduction) {
     let instance = &inputs.instance;
-    let exact = context.answer(&context.registry.offsets, "exact", "patent", instance)?;
     let layouts = [
         ("figure-5.svg", "as in figure 5: one column per operator", "patent-descending", placed),
-        ("figure-5-optimum.svg", "the least there is: one column per operator", "exact", &exact),
+        ("figure-5-optimum.svg", "the least there is: one column per operator", "exact", exact),
     ];
     for (name, about, algorithm, outcome) in layouts {
         let Some(layout) = &outcome.solution else { continue };
@@ -314,7 +308,6 @@ fn figures(
     found.file("figure-5-steps.svg", "memory requested after each operator, printed and ours", |file| {
         chart.write(file)
     });
-    Ok(())
 }
 
 /// The text once has an edge from 6 to 8, the table has 7 and 8 exclusive.
