@@ -2,11 +2,10 @@
 
 mod common;
 
-use plimsoll_model::files::write_atomically;
 use plimsoll_model::csv::{
-    Endpoints, ReadOptions, read_instance, read_instance_file, read_layout, write_instance,
-    write_layout,
+    Endpoints, ReadOptions, read_instance, read_instance_file, read_layout, write_instance, write_layout,
 };
+use plimsoll_model::files::write_atomically;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
 use proptest::prelude::*;
 use std::io::ErrorKind;
