@@ -18,12 +18,14 @@ const STACK: usize = 256 << 20;
 /// What a run may spend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Wall-clock time.
+    /// Wall-clock time of one run.
     pub time: Option<Duration>,
-    /// Nodes, whatever the algorithm counts.
+    /// Nodes of one run, whatever the algorithm counts.
     pub nodes: Option<u64>,
     /// Stop at the first solution of at most this value.
     pub target: Option<Bytes>,
+    /// When all runs must be over, where they share one time limit: see [`Limits::from_now`].
+    pub deadline: Option<Instant>,
 }
 
 impl Limits {
@@ -39,7 +41,35 @@ impl Limits {
         if let Some(target) = self.target {
             budget = budget.with_target(target);
         }
+        if let Some(deadline) = self.deadline {
+            budget = budget.with_deadline(deadline);
+        }
         budget
+    }
+
+    /// What of the limits ends work that is not counted in nodes.
+    pub fn watch(&self) -> Budget {
+        Self { target: None, ..*self }.budget().without_node_limit()
+    }
+
+    /// The same limits for several runs that share the time limit; the clock starts now.
+    #[must_use]
+    pub fn from_now(self) -> Self {
+        let own = self.time.and_then(|time| Instant::now().checked_add(time));
+        let deadline = own.into_iter().chain(self.deadline).min();
+        Self { deadline, ..self }
+    }
+
+    /// Limits of the next of `parts` stages that share the time left before the deadline. Time that it does not use
+    /// remains for the others. Without a deadline, every stage has the limits of one run.
+    #[must_use]
+    pub fn share(self, parts: usize) -> Self {
+        let now = Instant::now();
+        let part = |deadline: Instant| {
+            let left = deadline.saturating_duration_since(now);
+            now + left / u32::try_from(parts.max(1)).unwrap_or(u32::MAX)
+        };
+        Self { deadline: self.deadline.map(part), ..self }
     }
 }
 

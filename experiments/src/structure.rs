@@ -166,7 +166,8 @@ impl GraphRun<'_> {
         watch: &Watch<'_>,
         entry: &Entry<P>,
     ) -> Result<Placed<P>, GraphRunError> {
-        let attempt = run(entry, &related.instance, self.setup, self.limits, &mut Silent);
+        let limits = self.limits.share(related.region.index() + 1);
+        let attempt = run(entry, &related.instance, self.setup, limits, &mut Silent);
         let (outcome, seconds) = outcome(graph, related.region, entry.name, attempt)?;
         let name = || graph.region(related.region).name.clone();
         let Some(solution) = &outcome.solution else {
@@ -275,7 +276,7 @@ pub struct Row {
 /// # Errors
 /// See [`GraphRunError`].
 pub fn compare(graph: &Graph, run: &GraphRun<'_>, judges: Judges<'_>) -> Result<Vec<Row>, GraphRunError> {
-    let orders = run.order(graph)?;
+    let orders = GraphRun { limits: run.limits.from_now(), ..*run }.order(graph)?;
     let mut rows: Vec<Row> = Vec::new();
     for relation in COMPARED {
         let base = rows.first().map(|row| row.exact);
@@ -292,7 +293,8 @@ fn row(
     judges: Judges<'_>,
     base: Option<u64>,
 ) -> Result<Row, GraphRunError> {
-    let mut regions = run.plan_related(graph, orders, relation, judges.exact)?;
+    let first = GraphRun { limits: run.limits.from_now(), ..*run };
+    let mut regions = first.plan_related(graph, orders, relation, judges.exact)?;
     let exact = regions.pop().expect("a graph has a body");
     let watch = exact.related.watch();
     let patent = run.place(graph, &exact.related, &watch, judges.patent)?;
