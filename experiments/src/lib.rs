@@ -42,6 +42,7 @@
 //! | [`registry()`] | every algorithm of every problem |
 //! | [`mod@run`] | one algorithm, under limits, through the checker |
 //! | [`graphs`] | orders and plans of whole graphs, region by region |
+//! | [`interrupt`] | requests to stop: Ctrl-C, SIGTERM |
 //! | [`structure`] | plans by conflicts from the structure of a graph, side by side |
 //! | [`branches`] | plans of graphs with branches and loops, scheme by scheme |
 //! | [`mod@overlap`] | schedules of whole graphs: weights fetched while operators compute |
@@ -65,6 +66,7 @@ pub mod branches;
 pub mod external;
 pub mod fusion;
 pub mod graphs;
+pub mod interrupt;
 pub mod machine;
 pub mod measure;
 pub mod overlap;

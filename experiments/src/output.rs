@@ -1,8 +1,9 @@
 //! Standard output and error, and files written for the user.
 
 use crate::failure::Failure;
-use plimsoll::model::csv::write_atomically;
+use plimsoll::model::files::{is_stream, target_of, write_atomically};
 use serde::Serialize;
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -42,11 +43,15 @@ pub fn csv<T: Serialize>(file: &mut dyn Write, rows: &[T]) -> io::Result<()> {
 /// Makes sure, before any work, that a file can be written where the user wants it, and that it is none of the
 /// `inputs`.
 pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    let target = target_of(path);
     let refuse = |why: String| Err(Failure::input(format!("cannot write {}: {why}", path.display())));
+    if is_stream(path) {
+        return Ok(());
+    }
     if path.file_name().is_none() || path.is_dir() {
         return refuse("it is a directory".to_owned());
     }
-    let folder = folder_of(path);
+    let folder = folder_of(&target);
     if !folder.is_dir() {
         return refuse(format!("the folder {} does not exist", folder.display()));
     }
@@ -55,9 +60,10 @@ pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     {
         return refuse("it is an input of this very run".to_owned());
     }
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        // A device or a pipe: written to as it is.
-        return Ok(());
+    if let Err(error) = OpenOptions::new().append(true).open(&target)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return refuse(error.to_string());
     }
     match tempfile::Builder::new().prefix(".plimsoll").tempfile_in(&folder) {
         Ok(_) => Ok(()),

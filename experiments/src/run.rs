@@ -29,9 +29,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// A budget with these limits whose clock starts now.
+    /// A budget with these limits whose clock starts now. It ends on a [request to stop](crate::interrupt) as well.
     pub fn budget(&self) -> Budget {
-        let mut budget = Budget::unlimited();
+        let mut budget = Budget::unlimited().with_cancel(crate::interrupt::flag());
         if let Some(time) = self.time {
             budget = budget.with_time_limit(time);
         }

@@ -143,7 +143,7 @@ impl Budget {
         if self.stopped.is_none() {
             let cancelled = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
             if self.cancel.iter().any(cancelled) {
-                self.stopped = Some(Stop::Cancelled);
+                self.stopped = Some(Stop::Interrupted);
             } else if self.node_limit.is_some_and(|limit| self.nodes >= limit) {
                 self.stopped = Some(Stop::NodeLimit);
             } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -155,7 +155,7 @@ impl Budget {
 
     /// Ends the run from outside the search, as when an observer had enough.
     pub fn cancel(&mut self) {
-        self.stopped.get_or_insert(Stop::Cancelled);
+        self.stopped.get_or_insert(Stop::Interrupted);
     }
 
     /// True where a solution of this value ends the run.
@@ -191,7 +191,8 @@ impl Budget {
     /// The same deadline, flags and target without a node limit: for work that is not counted in nodes.
     #[must_use]
     pub fn without_node_limit(&self) -> Self {
-        Self { node_limit: None, ..self.part(None, None) }
+        let stopped = self.stopped.filter(|&stop| stop != Stop::NodeLimit);
+        Self { node_limit: None, stopped, ..self.part(None, None) }
     }
 
     /// A budget for a part of the work: the same flag and target, at most `nodes` nodes and `time` from now, never
@@ -235,7 +236,7 @@ mod tests {
         assert_eq!(budget.tick(), Some(Stop::TimeLimit));
         let flag = Arc::new(AtomicBool::new(true));
         let mut budget = Budget::unlimited().with_cancel(flag);
-        assert_eq!(budget.check(), Some(Stop::Cancelled));
+        assert_eq!(budget.check(), Some(Stop::Interrupted));
         assert_eq!(Budget::unlimited().with_node_limit(0).check(), Some(Stop::NodeLimit));
     }
 
@@ -269,5 +270,18 @@ mod tests {
         whole.spend(7);
         let part = whole.part(Some(100), None);
         assert_eq!(part.nodes_left(), Some(3));
+    }
+
+    #[test]
+    fn work_that_is_not_counted_still_ends_on_request() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let whole = Budget::unlimited().with_node_limit(1).with_cancel(Arc::clone(&flag));
+        let mut free = whole.without_node_limit();
+        assert_eq!(free.spend(10), None);
+        let mut spent = whole.clone();
+        spent.spend(2);
+        assert_eq!(spent.without_node_limit().check(), None);
+        flag.store(true, Ordering::Relaxed);
+        assert_eq!(free.check(), Some(Stop::Interrupted));
     }
 }

@@ -30,6 +30,7 @@ mod check;
 mod conflict;
 pub mod csv;
 mod description;
+pub mod files;
 pub mod fusion;
 pub mod graph;
 mod instance;

@@ -32,8 +32,9 @@ pub enum Stop {
     TimeLimit,
     /// The node limit passed.
     NodeLimit,
-    /// Somebody asked it to stop.
-    Cancelled,
+    /// A request to stop arrived, from the user or from the caller.
+    #[serde(alias = "cancelled")]
+    Interrupted,
 }
 
 macro_rules! display_as_serialised {
@@ -56,7 +57,7 @@ display_as_serialised! {
     Claim { Optimal => "optimal", Feasible => "feasible", Infeasible => "infeasible", Unknown => "unknown" }
     Stop {
         Completed => "completed", Target => "target", TimeLimit => "time-limit",
-        NodeLimit => "node-limit", Cancelled => "cancelled",
+        NodeLimit => "node-limit", Interrupted => "interrupted",
     }
 }
 

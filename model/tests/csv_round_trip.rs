@@ -2,8 +2,9 @@
 
 mod common;
 
+use plimsoll_model::files::write_atomically;
 use plimsoll_model::csv::{
-    Endpoints, ReadOptions, read_instance, read_instance_file, read_layout, write_atomically, write_instance,
+    Endpoints, ReadOptions, read_instance, read_instance_file, read_layout, write_instance,
     write_layout,
 };
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};

@@ -24,6 +24,7 @@ use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, Setup, Silent, SolveError, Solver,
     Stats,
 };
+use std::time::Duration;
 
 /// Bounds, orders, then search.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,6 +57,9 @@ const BLAMES: usize = 6;
 
 /// Up to so many buffers the sprint comes before the ejection search.
 const SMALL_BUFFERS: usize = 500;
+
+/// Time for a first placement where the limits allow none.
+const FIRST_PLACEMENT: Duration = Duration::from_millis(250);
 
 /// From so many buffers on there is neither a sequence of orders nor a search.
 const HUGE_BUFFERS: usize = 50_000;
@@ -128,9 +132,9 @@ impl Phases<'_> {
         self.observer.bound(&self.progress.bound);
     }
 
-    /// The limits that end a placement: time and the wish to stop, but not nodes, of which a placement is none.
+    /// The limits that end a placement: time and requests to stop, but not nodes, of which a placement is none.
     fn limits(&self) -> Budget {
-        if self.budget.nodes_left().is_some() { Budget::unlimited() } else { self.budget.part(None, None) }
+        self.budget.without_node_limit()
     }
 
     /// Placements until the bound or the target is met.
@@ -150,7 +154,13 @@ impl Phases<'_> {
                 break;
             }
             let below = self.progress.value();
-            self.place(&mut arrangement, &order.of(self.instance), fit, below);
+            self.place(&mut arrangement, &order.of(self.instance), fit, below, &mut self.limits());
+        }
+        // A run that ends early still has an answer, where one placement is a matter of a moment.
+        if self.progress.best.is_none() && !self.is_settled() {
+            let moment = &mut Budget::unlimited().with_time_limit(FIRST_PLACEMENT);
+            let (order, fit) = ORDERS[0];
+            self.place(&mut arrangement, &order.of(self.instance), fit, None, moment);
         }
     }
 
@@ -161,8 +171,9 @@ impl Phases<'_> {
         order: &[BufferId],
         fit: Fit,
         below: Option<Bytes>,
+        limits: &mut Budget,
     ) -> bool {
-        let placed = arrangement.run(order, fit, below, &mut self.limits()).is_ok();
+        let placed = arrangement.run(order, fit, below, limits).is_ok();
         if placed && let Some(layout) = arrangement.layout() {
             self.offer(layout);
         }
@@ -177,7 +188,7 @@ impl Phases<'_> {
         let (instance, bound) = (self.instance, self.progress.bound.value);
         let mut order = order.of(instance);
         for _ in 0..BLAMES {
-            if self.is_over() || !self.place(arrangement, &order, fit, None) {
+            if self.is_over() || !self.place(arrangement, &order, fit, None, &mut self.limits()) {
                 return;
             }
             // A stable sort: the rest keeps its order.

@@ -31,6 +31,7 @@ use crate::failure::{ANSWERED, BAD_INPUT, Failure};
 use crate::output;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use plimsoll::interrupt;
 use plimsoll::model::csv::{Endpoints, ReadOptions, read_instance_file};
 use plimsoll::model::{Bytes, Instance};
 use plimsoll::plan::ProblemKind;
@@ -79,6 +80,9 @@ enum Command {
     /// Serve runs of a sweep on standard input and output
     #[command(hide = true)]
     SweepWorker,
+    /// End the external programs of a process that has died
+    #[command(hide = true)]
+    Reaper,
     /// Read a model: its operators, tensors, weights
     #[command(after_help = EXIT_CODES)]
     Import(ImportArgs),
@@ -412,6 +416,9 @@ pub fn main() -> u8 {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    if let Err(error) = listen(&cli.command) {
+        output::complain(&format!("Ctrl-C ends this command without an answer: {error}"));
+    }
     let result = match cli.command {
         Command::Solve(args) => commands::solve::main(&args),
         Command::Verify(args) => commands::verify::main(&args),
@@ -421,6 +428,10 @@ pub fn main() -> u8 {
         Command::Report(args) => commands::report::main(&args),
         Command::Recheck(args) => commands::recheck::main(&args),
         Command::SweepWorker => commands::sweep::worker(),
+        Command::Reaper => {
+            plimsoll::external::reaper::serve(std::io::stdin());
+            Ok(ANSWERED)
+        }
         Command::Import(args) => commands::import::main(&args),
         Command::Order(args) => commands::order::main(&args),
         Command::Plan(args) => commands::plan::main(&args),
@@ -441,13 +452,36 @@ pub fn main() -> u8 {
     })
 }
 
+/// Prepares for Ctrl-C and SIGTERM: commands that search end with their best answer so far, the others leave nothing
+/// half-written.
+fn listen(command: &Command) -> std::io::Result<()> {
+    match command {
+        // Ends with its parent.
+        Command::SweepWorker | Command::Reaper => Ok(()),
+        Command::Solve(_)
+        | Command::Bench(_)
+        | Command::Sweep(_)
+        | Command::Order(_)
+        | Command::Plan(_)
+        | Command::Overlap(_)
+        | Command::Tiers(_)
+        | Command::Fuse(_)
+        | Command::Spill(_) => interrupt::listen(),
+        _ => interrupt::end_without_answer(),
+    }
+}
+
 /// Help goes out as it is; a usage error is folded into one line.
 fn usage(error: &clap::Error) -> u8 {
     let text = error.render().to_string();
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            output::print(&text).map_or_else(|failure| failure.code, |()| ANSWERED)
-        }
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match output::print(&text) {
+            Ok(()) => ANSWERED,
+            Err(failure) => {
+                output::complain(&failure.message);
+                failure.code
+            }
+        },
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let command = Cli::command();
             let shown = command.get_subcommands().filter(|command| !command.is_hide_set());

@@ -1,9 +1,10 @@
 //! `plimsoll sweep`: all runs that a file describes.
 
 use crate::cli::SweepArgs;
-use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
+use plimsoll::external::reaper;
 use plimsoll::suite::CORPORA;
 use plimsoll::sweep::rows::SweepRow;
 use plimsoll::sweep::slurm::{self, Scripts};
@@ -48,6 +49,7 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
             "seconds": report.seconds,
             "algorithm_seconds": report.busy,
             "overhead_seconds": report.overhead(jobs),
+            "open": report.open,
             "jobs": jobs,
             "shard": args.shard.map(|shard| shard.to_string()),
             "out": out.display().to_string(),
@@ -55,7 +57,13 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     } else {
         output::print(&text(&report, jobs, out))?;
     }
-    Ok(if report.statuses.contains_key("refused") { REFUTED } else { ANSWERED })
+    Ok(if report.statuses.contains_key("refused") {
+        REFUTED
+    } else if report.open > 0 {
+        NOTHING_FOUND
+    } else {
+        ANSWERED
+    })
 }
 
 /// Serves runs until the input ends.
@@ -70,7 +78,9 @@ fn own_binary() -> Result<PathBuf, Failure> {
 }
 
 fn attempt(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<Report, Failure> {
-    let worker: [OsString; 2] = [own_binary()?.into(), "sweep-worker".into()];
+    let own: OsString = own_binary()?.into();
+    let worker: [OsString; 2] = [own.clone(), "sweep-worker".into()];
+    reaper::employ(vec![own, "reaper".into()]);
     let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {
         bar.set_style(style);
@@ -110,6 +120,13 @@ fn text(report: &Report, jobs: usize, out: &Path) -> String {
         );
     }
     let _ = writeln!(text, "written to   {}", out.display());
+    if report.open > 0 {
+        let _ = writeln!(
+            text,
+            "interrupted  {} runs have no row yet; the same command attempts them",
+            report.open
+        );
+    }
     text
 }
 

@@ -15,7 +15,7 @@ pub enum Whose {
 }
 
 /// Why a run may say it ended.
-const STOPS: [&str; 5] = ["completed", "target", "time-limit", "node-limit", "cancelled"];
+const STOPS: [&str; 5] = ["completed", "target", "time-limit", "node-limit", "interrupted"];
 
 /// Puts an answer through the checker and into its row; hands the layout back where it is valid.
 pub fn judge(

@@ -13,14 +13,15 @@
 //! | `{threads}` | the threads it may use |
 //! | `{time_limit}` | the time limit, seconds; who asks for it gets [`GRACE`] beyond it to write its answer |
 //!
-//! The peer leads a process group of its own. At the deadline, and when it ends, the whole group is killed, so
-//! nothing it started lives on. Seconds are those of the whole process. Nothing it says counts as proof: its layout
+//! The peer leads a process group of its own. At the deadline, on a [request to stop](crate::interrupt), and when it
+//! ends, the whole group is killed, so nothing it started lives on, even where this process is killed ([`reaper`]). Seconds are those of the whole process. Nothing it says counts as proof: its layout
 //! goes through the checker, and what it prints of claims and bounds ([`Said`]) is kept as its word only. So is the time
 //! it says it took ([`ElapsedPattern`]).
 
 mod elapsed;
 pub mod judge;
 mod process;
+pub mod reaper;
 mod said;
 mod tail;
 mod words;
@@ -85,6 +86,8 @@ pub struct ExternalAttempt {
     pub elapsed: Option<Result<Elapsed, ElapsedError>>,
     /// True where the deadline ended it.
     pub timed_out: bool,
+    /// True where a [request to stop](crate::interrupt) ended it: the run says nothing of the peer.
+    pub interrupted: bool,
     /// Why it ended: exit code or signal, and the end of its standard error; `None` for a clean, silent end.
     pub remark: Option<String>,
     /// Highest resident memory seen of the process itself, bytes, sampled while it ran.
@@ -212,6 +215,7 @@ impl External {
             seconds: 0.0,
             elapsed: None,
             timed_out: false,
+            interrupted: false,
             remark: None,
             peak_memory: None,
         })
@@ -219,6 +223,7 @@ impl External {
 
     fn try_run(&self, task: &Task<'_>) -> io::Result<ExternalAttempt> {
         let folder = tempfile::tempdir()?;
+        let _ward = reaper::watch(&reaper::Ward::Folder(folder.path().to_owned()));
         let place = |name: &str| folder.path().join(name);
         let input = place(&format!("input.{}.csv", task.capacity));
         let (output, prints, errors) = (place("output.csv"), place("stdout"), place("stderr"));
@@ -236,11 +241,11 @@ impl External {
         } else {
             Err("it left no answer".to_owned())
         };
-        let Ended { seconds, timed_out, peak_memory, .. } = ended;
+        let Ended { seconds, timed_out, interrupted, peak_memory, .. } = ended;
         let said = said::read(&prints)?;
         let pattern = self.elapsed.as_ref().filter(|_| !timed_out);
         let elapsed = pattern.map(|pattern| pattern.find_in(&prints, &errors)).transpose()?;
-        Ok(ExternalAttempt { layout, said, seconds, elapsed, timed_out, remark, peak_memory })
+        Ok(ExternalAttempt { layout, said, seconds, elapsed, timed_out, interrupted, remark, peak_memory })
     }
 
     /// The command with its placeholders filled in.

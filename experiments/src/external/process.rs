@@ -1,9 +1,11 @@
 //! One process under a deadline, timed to its end.
 //!
-//! The process leads a group of its own. At the deadline, and when it ends, the whole group is killed, so nothing
-//! it started lives on. One thread sleeps until the process ends, so that its time is exact to the system's
+//! The process leads a group of its own. At the deadline, on a [request to stop](crate::interrupt), and when it ends,
+//! the whole group is killed, so nothing it started lives on; the [reaper] does so where this process is killed. One thread sleeps until the process ends, so that its time is exact to the system's
 //! wake-up; another samples its memory now and then and keeps the deadline.
 
+use super::reaper::{self, Ward};
+use crate::interrupt;
 use crate::machine::high_water_mark;
 use std::io;
 use std::process::{Child, Command, ExitStatus};
@@ -18,6 +20,8 @@ pub(super) struct Ended {
     pub(super) seconds: f64,
     /// True where the deadline ended it.
     pub(super) timed_out: bool,
+    /// True where a request to stop ended it.
+    pub(super) interrupted: bool,
     /// Highest resident memory seen, bytes.
     pub(super) peak_memory: Option<u64>,
 }
@@ -29,6 +33,7 @@ pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<
     std::os::unix::process::CommandExt::process_group(command, 0);
     let started = Instant::now();
     let mut child = command.spawn()?;
+    let ward = reaper::watch(&Ward::Group(child.id()));
     let deadline = limit.and_then(|limit| started.checked_add(limit));
     let (tell, told) = mpsc::channel::<()>();
     let (ended, sampled) = std::thread::scope(|scope| {
@@ -40,16 +45,30 @@ pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<
     });
     // It is not reaped yet, so its number still stands for its group.
     kill_group(child.id());
+    drop(ward);
     let status = child.wait()?;
-    let (peak_memory, killed) = sampled.unwrap_or((None, false));
+    let (peak_memory, killed) = sampled.unwrap_or((None, None));
     // One that ended by itself in the last moment has its answer.
-    let timed_out = killed && status.code().is_none();
-    Ok(Ended { status, seconds: ended?.as_secs_f64(), timed_out, peak_memory })
+    let killed = killed.filter(|_| status.code().is_none());
+    let (timed_out, interrupted) = (killed == Some(Why::Deadline), killed == Some(Why::Request));
+    Ok(Ended { status, seconds: ended?.as_secs_f64(), timed_out, interrupted, peak_memory })
 }
 
-/// Samples memory until told to stop; kills the group at the deadline and says so.
+/// Why a group was killed.
 #[cfg(unix)]
-fn guard(id: u32, deadline: Option<Instant>, told: &std::sync::mpsc::Receiver<()>) -> (Option<u64>, bool) {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    Deadline,
+    Request,
+}
+
+/// Samples memory until told to stop; kills the group at the deadline or on request, and returns which.
+#[cfg(unix)]
+fn guard(
+    id: u32,
+    deadline: Option<Instant>,
+    told: &std::sync::mpsc::Receiver<()>,
+) -> (Option<u64>, Option<Why>) {
     use std::sync::mpsc::RecvTimeoutError;
     let process = id.to_string();
     let (mut wait, longest) = SAMPLE;
@@ -57,13 +76,15 @@ fn guard(id: u32, deadline: Option<Instant>, told: &std::sync::mpsc::Receiver<()
     loop {
         let left = deadline.map_or(wait, |deadline| deadline.saturating_duration_since(Instant::now()));
         if told.recv_timeout(left.min(wait)) != Err(RecvTimeoutError::Timeout) {
-            return (peak, false);
+            return (peak, None);
         }
         peak = peak.max(high_water_mark(&process));
         wait = longest.min(wait * 2);
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let why = if late { Some(Why::Deadline) } else { interrupt::is_requested().then_some(Why::Request) };
+        if why.is_some() {
             kill_group(id);
-            return (peak, true);
+            return (peak, why);
         }
     }
 }
@@ -84,7 +105,7 @@ fn wait_for_end(child: &Child) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn kill_group(id: u32) {
+pub(super) fn kill_group(id: u32) {
     use rustix::process::{Signal, kill_process_group};
     if let Some(pid) = pid_of(id) {
         // Fails only where nobody is left, which is what is wanted.
@@ -115,5 +136,5 @@ pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<
         std::thread::sleep(SAMPLE.0.min(SAMPLE.1));
     };
     let seconds = started.elapsed().as_secs_f64();
-    Ok(Ended { status: child.wait()?, seconds, timed_out, peak_memory })
+    Ok(Ended { status: child.wait()?, seconds, timed_out, interrupted: false, peak_memory })
 }

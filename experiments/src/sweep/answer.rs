@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::report::rows::Row;
 use crate::report::trace::{Recorder, TraceRow, of_process};
 use crate::run::{Attempt, RunError};
-use plimsoll_model::csv::write_atomically;
+use plimsoll_model::files::write_atomically;
 use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, SolveError};
 use serde::{Deserialize, Serialize};
 use std::path::Path;

@@ -10,6 +10,7 @@ use super::rows::{SweepRow, layout_of};
 use super::store::{Opened, Store};
 use super::worker::Job;
 use crate::external::{self, External};
+use crate::interrupt;
 use crate::machine::{Machine, timestamp};
 use plimsoll_model::{Bytes, Orders, Problem};
 use std::collections::BTreeMap;
@@ -48,6 +49,8 @@ pub struct Report {
     pub seconds: f64,
     /// Sum of the seconds of algorithms in them.
     pub busy: f64,
+    /// Runs without a row, as a [request to stop](crate::interrupt) arrived before their end; the same call goes on.
+    pub open: u64,
     /// What the reader should know.
     pub notes: Vec<String>,
 }
@@ -55,7 +58,7 @@ pub struct Report {
 impl Report {
     /// Seconds per attempted run that no algorithm took: wall-clock times jobs, less the algorithms' own.
     pub fn overhead(&self, jobs: usize) -> Option<f64> {
-        let made = self.runs - self.kept;
+        let made = self.runs - self.kept - self.open;
         (made > 0).then(|| (self.seconds * jobs as f64 - self.busy).max(0.0) / made as f64)
     }
 }
@@ -78,7 +81,8 @@ struct State {
     busy: f64,
 }
 
-/// Attempts all runs that have no row yet. Where this process is killed, the same call goes on.
+/// Attempts all runs that have no row yet. Where this process is killed, the same call goes on. On a
+/// [request to stop](crate::interrupt) the runs at work are ended without a row.
 ///
 /// # Errors
 /// [`SweepError`] where the folder is of another sweep, cannot be written, or no worker starts. What goes wrong in a run is
@@ -106,17 +110,18 @@ pub fn run(sweep: &Sweep, start: &Start<'_>) -> Result<Report, SweepError> {
     });
     let seconds = began.elapsed().as_secs_f64();
     let Shared { state, .. } = shared;
-    let State { store, busy, .. } = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let State { store, there, busy } = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(error) = results.into_iter().find_map(Result::err) {
         store.close()?;
         return Err(error);
     }
-    let rows = store.finish(start.shard.is_none())?;
+    let open = runs - there;
+    let rows = if open > 0 { store.close()? } else { store.finish(start.shard.is_none())? };
     let mut statuses = BTreeMap::new();
     for row in &rows {
         *statuses.entry(row.status.clone()).or_insert(0) += 1;
     }
-    Ok(Report { runs, kept, torn, statuses, seconds, busy, notes })
+    Ok(Report { runs, kept, torn, statuses, seconds, busy, open, notes })
 }
 
 impl Shared<'_> {
@@ -125,7 +130,8 @@ impl Shared<'_> {
         let mut worker = None;
         loop {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(&index) = self.pending.get(at).filter(|_| !self.stop.load(Ordering::Relaxed)) else {
+            let over = self.stop.load(Ordering::Relaxed) || interrupt::is_requested();
+            let Some(&index) = self.pending.get(at).filter(|_| !over) else {
                 return Ok(());
             };
             let result = self.attempt(&mut worker, &self.sweep.runs[index]);
@@ -137,7 +143,7 @@ impl Shared<'_> {
     }
 
     fn attempt(&self, worker: &mut Option<Worker>, run: &Run) -> Result<(), SweepError> {
-        let answer = self.answer(worker, run)?;
+        let Some(answer) = self.answer(worker, run)? else { return Ok(()) };
         let busy = answer.seconds.unwrap_or(0.0);
         let row = self.sweep.blank(run).on(&self.machine).answered(answer);
         let mut row = SweepRow { timestamp: timestamp(), ..row };
@@ -152,16 +158,17 @@ impl Shared<'_> {
         Ok(())
     }
 
-    fn answer(&self, slot: &mut Option<Worker>, run: &Run) -> Result<Answer, SweepError> {
+    /// What became of a run; nothing where a request to stop ended it.
+    fn answer(&self, slot: &mut Option<Worker>, run: &Run) -> Result<Option<Answer>, SweepError> {
         let input = &self.sweep.inputs[run.input];
         let task = &self.sweep.tasks[run.task];
         let content = match &input.content {
             Ok(content) => content,
-            Err(why) => return Ok(Answer::without("unreadable", why)),
+            Err(why) => return Ok(Some(Answer::without("unreadable", why))),
         };
         let capacity = self.sweep.capacity(run).map(Bytes::get);
         if task.decide.is_some() && capacity.is_none() && task.problem != Orders::NAME {
-            return Ok(Answer::without("skipped", "the instance has no capacity to decide"));
+            return Ok(Some(Answer::without("skipped", "the instance has no capacity to decide")));
         }
         if let Some(peer) = self.sweep.peer(run.task) {
             return Ok(self.ask_peer(peer, run));
@@ -194,12 +201,15 @@ impl Shared<'_> {
             };
             let question = Question { input: run.input, name: &input.name, content, job, limit, memory };
             match worker.ask(question) {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => return Ok(Some(answer)),
                 Err(lost) => {
                     *slot = None;
+                    if interrupt::is_requested() {
+                        return Ok(None);
+                    }
                     // One that somebody ended between two runs is not this run's fault.
                     if lost.asked || !std::mem::take(&mut again) {
-                        return Ok(lost.answer);
+                        return Ok(Some(lost.answer));
                     }
                 }
             }
@@ -211,25 +221,28 @@ impl Shared<'_> {
         self.sweep.keeps_layouts().then(|| self.start.out.join(layout_of(run.index)))
     }
 
-    /// Runs a binary of others, in a process group of its own.
-    fn ask_peer(&self, peer: &External, run: &Run) -> Answer {
+    /// Runs a binary of others, in a process group of its own; nothing where a request to stop ended it.
+    fn ask_peer(&self, peer: &External, run: &Run) -> Option<Answer> {
         let (input, task) = (&self.sweep.inputs[run.input], &self.sweep.tasks[run.task]);
         let (Ok(Content::Instance { instance, .. }), Some(capacity)) = (&input.content, self.sweep.told(run))
         else {
-            return Answer::without("failed", "an external needs an instance");
+            return Some(Answer::without("failed", "an external needs an instance"));
         };
         let instance = (**instance).clone().with_capacity(self.sweep.capacity(run));
         let (limit, seed, threads) = (run.time, run.seed, task.threads);
         let attempt = peer.run(&external::Task { instance: &instance, capacity, limit, seed, threads });
+        if attempt.interrupted {
+            return None;
+        }
         let answer = Answer::of_peer(&instance, attempt, self.sweep.traces(), self.layout(run).as_deref());
         let above = self.sweep.memory.and_then(|most| answer.peak_memory_bytes.filter(|&peak| peak > most));
-        match above {
+        Some(match above {
             Some(bytes) => Answer {
                 seconds: answer.seconds,
                 peak_memory_bytes: Some(bytes),
                 ..Answer::without("out-of-memory", &format!("{bytes} bytes resident, above the limit"))
             },
             None => answer,
-        }
+        })
     }
 }

@@ -4,6 +4,7 @@ use super::SweepError;
 use super::answer::Answer;
 use super::inputs::Content;
 use super::worker::{Job, Reply, Request};
+use crate::interrupt;
 use crate::machine::{Machine, high_water_mark, resident};
 use std::ffi::OsString;
 use std::fs::File;
@@ -65,6 +66,8 @@ enum End {
     Gone,
     Late(Duration),
     Large(u64),
+    /// A request to stop arrived.
+    Interrupted,
 }
 
 impl Worker {
@@ -74,13 +77,13 @@ impl Worker {
         let (first, others) = command.split_first().ok_or_else(|| wrong("no command".to_owned()))?;
         let said = |error: std::io::Error| wrong(format!("{}: {error}", first.display()));
         let errors = tempfile::tempfile().map_err(said)?;
-        let mut child = Command::new(first)
-            .args(others)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(errors.try_clone().map_err(said)?)
-            .spawn()
-            .map_err(said)?;
+        let mut command = Command::new(first);
+        command.args(others).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stderr(errors.try_clone().map_err(said)?);
+        // Ctrl-C in a terminal reaches the sweep alone, which ends its workers and writes no row of what they were at.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(said)?;
         let stdin = child.stdin.take();
         let replies = listen(child.stdout.take());
         let mut worker = Self { child, stdin, replies, errors, holds: None, most: 0 };
@@ -192,6 +195,9 @@ impl Worker {
                 Err(RecvTimeoutError::Disconnected) => return Err(End::Gone),
                 Err(RecvTimeoutError::Timeout) => {}
             }
+            if interrupt::is_requested() {
+                return self.replies.try_recv().map_err(|_| End::Interrupted);
+            }
             *peak = (*peak).max(high_water_mark(&process));
             if let (Some(most), Some(now)) = (memory, memory.and_then(|_| resident(&process)))
                 && now > most
@@ -215,6 +221,10 @@ impl Worker {
             End::Large(bytes) => {
                 self.kill();
                 ("out-of-memory", format!("{bytes} bytes resident, above the limit"))
+            }
+            End::Interrupted => {
+                self.kill();
+                ("interrupted", "a request to stop arrived".to_owned())
             }
             End::Deaf | End::Gone => {
                 let status = self.status();

@@ -2,7 +2,7 @@
 
 use super::SweepError;
 use crate::machine::{Machine, timestamp};
-use plimsoll_model::csv::write_durably;
+use plimsoll_model::files::write_durably;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::SweepError;
 use super::record::{Record, Resolved, Shard};
 use crate::external::quote;
-use plimsoll_model::csv::write_atomically;
+use plimsoll_model::files::write_atomically;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};

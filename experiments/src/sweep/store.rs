@@ -6,7 +6,7 @@ use super::resolve::Sweep;
 use super::rows::{Columns, LAYOUTS, ROWS, RowsError, SweepRow, read_whole, settle};
 use super::trace;
 use crate::machine::Machine;
-use plimsoll_model::csv::write_durably;
+use plimsoll_model::files::{remove_leftovers, write_durably};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -67,6 +67,7 @@ impl Store {
         let io = |source| SweepError::Io { path: folder.to_owned(), source };
         std::fs::create_dir_all(folder).map_err(io)?;
         let lock = lock(folder)?;
+        remove_leftovers(folder).map_err(io)?;
         let path = folder.join(ROWS);
         if sweep.keeps_layouts() {
             let layouts = folder.join(LAYOUTS);
@@ -75,7 +76,7 @@ impl Store {
                 return Err(SweepError::Record { path: layouts, why });
             }
             let wrong = |source| SweepError::Io { path: layouts.clone(), source };
-            std::fs::create_dir_all(&layouts).map_err(wrong)?;
+            std::fs::create_dir_all(&layouts).and_then(|()| remove_leftovers(&layouts)).map_err(wrong)?;
         }
         let mut notes = Vec::new();
         if let Some(record) = Record::read(folder)? {

@@ -4,7 +4,7 @@
 use super::SweepError;
 use super::rows::SweepRow;
 use crate::report::trace::TraceRow;
-use plimsoll_model::csv::write_durably;
+use plimsoll_model::files::write_durably;
 use std::collections::HashMap;
 use std::path::Path;
 

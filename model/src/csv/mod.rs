@@ -32,4 +32,4 @@ pub use read::{
     ReadOptions, capacity_from_name, instance_name, read_instance, read_instance_file, read_layout,
     read_layout_file,
 };
-pub use write::{write_atomically, write_durably, write_instance, write_layout};
+pub use write::{write_instance, write_layout};

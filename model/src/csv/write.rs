@@ -4,7 +4,6 @@ use crate::instance::Instance;
 use crate::layout::Layout;
 use crate::units::BufferId;
 use std::io::{self, Write};
-use std::path::Path;
 
 /// Writes an instance: `id,lower,upper,size`, then only the columns it needs.
 ///
@@ -84,56 +83,4 @@ fn gap_text(intervals: &[crate::lifespan::Interval]) -> String {
 fn pair_text(instance: &Instance, partners: &[BufferId]) -> String {
     let names = partners.iter().map(|&id| super::pair_ids::encode(instance.buffer(id).name()));
     names.collect::<Vec<_>>().join(" ")
-}
-
-/// Writes a file as a whole or not at all: to a temporary file beside it, then renamed over it. A link is followed; what is
-/// no regular file (a device, a pipe) is written to as it is.
-///
-/// # Errors
-/// What `write` or the file system reports; the old file, if any, is then untouched.
-pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    replace(path, false, write)
-}
-
-/// The same, on the disk before the old file goes: even if the machine fails, one of the two is there.
-///
-/// # Errors
-/// As for [`write_atomically`].
-pub fn write_durably(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    replace(path, true, write)
-}
-
-fn replace(
-    path: &Path,
-    durably: bool,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        let mut buffered = io::BufWriter::new(std::fs::OpenOptions::new().write(true).open(path)?);
-        write(&mut buffered)?;
-        return buffered.flush();
-    }
-    // A link stays one: what it leads to is replaced.
-    let target = path.canonicalize();
-    let path = target.as_deref().unwrap_or(path);
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // Temporary files are private by default; results are as readable as the user's umask allows.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let file = builder.tempfile_in(folder)?;
-    let mut buffered = io::BufWriter::new(file);
-    write(&mut buffered)?;
-    let file = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
-    if durably {
-        file.as_file().sync_all()?;
-    }
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

@@ -138,7 +138,7 @@ fn run(
         HighsModelStatus::ObjectiveTarget => End::Stopped(Some(Stop::Target)),
         HighsModelStatus::ReachedTimeLimit => End::Stopped(Some(Stop::TimeLimit)),
         HighsModelStatus::ReachedSolutionLimit => End::Stopped(Some(Stop::NodeLimit)),
-        HighsModelStatus::ReachedInterrupt => End::Stopped(Some(Stop::Cancelled)),
+        HighsModelStatus::ReachedInterrupt => End::Stopped(Some(Stop::Interrupted)),
         _ => End::Stopped(None),
     };
     let feasible = solved.primal_solution_status() == highs::HighsSolutionStatus::Feasible;

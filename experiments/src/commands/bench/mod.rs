@@ -5,9 +5,11 @@ mod store;
 
 use super::command_line;
 use crate::cli::{BenchArgs, Decide};
-use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
+use plimsoll::external::reaper;
+use plimsoll::interrupt;
 use plimsoll::plan::ProblemKind;
 use plimsoll::report::profile::profile;
 use plimsoll::report::ratios;
@@ -36,8 +38,10 @@ impl Record {
 
 /// Runs the command.
 pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
+    let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
+    reaper::employ(vec![own.into(), "reaper".into()]);
     let bench = Bench::resolve(args)?;
-    let (cases, notes) = collect(args)?;
+    let (cases, mut notes) = collect(args)?;
     let store = args.out.as_deref().map(|folder| Store::open(folder, args.force, args.trace));
     let mut store = store.transpose()?;
     for note in &notes {
@@ -48,7 +52,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
         bar.set_style(style);
     }
     let mut record = Record::default();
-    for case in &cases {
+    for case in cases.iter().take_while(|_| !interrupt::is_requested()) {
         let own = bench.case(case, &bar, store.as_mut())?;
         if let Some(store) = &mut store {
             store.append(&own)?;
@@ -56,6 +60,11 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
         record.extend(own);
     }
     bar.finish_and_clear();
+    if interrupt::is_requested() {
+        let (runs, all) = (record.rows.len(), cases.len() * bench.runs_per_case());
+        notes.push(format!("interrupted after {runs} of {all} runs"));
+        output::complain(&notes[notes.len() - 1]);
+    }
     report(&bench, &record, &notes, store.as_ref())?;
     for case in &cases {
         if let Err(error) = &case.instance {
@@ -66,7 +75,13 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
         return Err(Failure::input("none of the instances could be read"));
     }
     let refused = record.rows.iter().any(|row| row.status == "refused" && row.kind != "external");
-    Ok(if refused { REFUTED } else { ANSWERED })
+    Ok(if refused {
+        REFUTED
+    } else if record.rows.is_empty() {
+        NOTHING_FOUND
+    } else {
+        ANSWERED
+    })
 }
 
 /// Prints the tables, writes the pages.

@@ -9,6 +9,7 @@ use indicatif::ProgressBar;
 use plimsoll::Registry;
 use plimsoll::external::judge::{Whose, judge};
 use plimsoll::external::{External, Task};
+use plimsoll::interrupt;
 use plimsoll::machine::Machine;
 use plimsoll::model::{
     Bytes, Entry, Instance, Kind, Offsets, Outcome, Pools, Problem, Scattered, Setup, Silent, SolveError,
@@ -193,7 +194,7 @@ impl<'a> Bench<'a> {
         let mut field = Field { instance, file_capacity, blank, bar, record: Record::default(), best: None };
         if !self.args.processes {
             for entry in entries {
-                for (nth, seed) in self.seeds() {
+                for (nth, seed) in self.seeds().take_while(|_| !interrupt::is_requested()) {
                     self.own(&mut field, entry, nth, seed);
                 }
             }
@@ -256,14 +257,14 @@ impl<'a> Bench<'a> {
         if self.args.processes {
             for entry in &self.offsets {
                 let process = self.as_process(entry);
-                for (nth, seed) in self.seeds() {
+                for (nth, seed) in self.seeds().take_while(|_| !interrupt::is_requested()) {
                     self.process(field, &process, entry.kind.to_string(), Whose::Own, nth, seed);
                 }
             }
         }
         let bound = settle(&mut field.record.rows, Offsets::floor(field.instance).value);
         for peer in &self.externals {
-            for nth in 1..=self.repetitions(peer) {
+            for nth in (1..=self.repetitions(peer)).take_while(|_| !interrupt::is_requested()) {
                 let offset = if peer.is_seeded() { nth - 1 } else { 0 };
                 let seed = self.args.seed.wrapping_add(offset);
                 self.process(field, peer, "external".to_owned(), Whose::Foreign(bound), nth, seed);
@@ -331,6 +332,9 @@ impl<'a> Bench<'a> {
         } else {
             let (limit, threads) = (Some(self.args.time_limit), self.args.threads);
             let attempt = peer.run(&Task { instance, capacity, limit, seed, threads });
+            if attempt.interrupted {
+                return;
+            }
             let said = self.args.trace.then(|| attempt.course());
             let seconds = attempt.seconds;
             if let Some((layout, value)) = judge(&mut row, instance, whose, attempt) {

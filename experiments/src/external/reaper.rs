@@ -1,0 +1,117 @@
+//! Ends external programs when this process dies, however it dies.
+//!
+//! A process that is killed cannot clean up. So a second process, the *reaper*, reads a pipe whose only other end is
+//! held by the first: the first writes a line for every process group it starts and every scratch folder it makes, and
+//! another when it has ended or removed them itself. When the pipe ends, the first process is gone; the reaper kills the
+//! groups and removes the folders that are left, and ends.
+//!
+//! Nothing happens before [`employ`] names the command that starts the reaper, which is this very binary.
+
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What is left behind where a process is killed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Ward {
+    /// A process group, by the id of its leader.
+    Group(u32),
+    /// A folder of scratch files.
+    Folder(PathBuf),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Line {
+    Watch(Ward),
+    Release(Ward),
+}
+
+static COMMAND: OnceLock<Vec<OsString>> = OnceLock::new();
+static PIPE: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
+
+/// Names the command that starts the reaper: one that calls [`serve`]. It is started with the first external program.
+pub fn employ(command: Vec<OsString>) {
+    // Whoever was first stays.
+    let _ = COMMAND.set(command);
+}
+
+/// Leaves a ward to the reaper while this lives.
+pub(super) struct Watch(Option<Ward>);
+
+/// Has the reaper take care of what would be left behind.
+pub(super) fn watch(ward: &Ward) -> Watch {
+    let told = tell(&Line::Watch(ward.clone()));
+    Watch(told.then(|| ward.clone()))
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(ward) = self.0.take() {
+            tell(&Line::Release(ward));
+        }
+    }
+}
+
+/// Writes a line to the reaper; false where there is none.
+fn tell(line: &Line) -> bool {
+    let Some(pipe) = PIPE.get_or_init(start) else { return false };
+    let Ok(mut text) = serde_json::to_vec(line) else { return false };
+    text.push(b'\n');
+    pipe.lock().unwrap_or_else(PoisonError::into_inner).write_all(&text).is_ok()
+}
+
+fn start() -> Option<Mutex<ChildStdin>> {
+    let (first, others) = COMMAND.get()?.split_first()?;
+    let mut command = Command::new(first);
+    command.args(others).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Ctrl-C in a terminal reaches the group of the command, not the reaper.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    Some(Mutex::new(command.spawn().ok()?.stdin.take()?))
+}
+
+/// The reaper: reads lines until the input ends, then ends and removes what was not released.
+pub fn serve(input: impl Read) {
+    let mut wards: Vec<Ward> = Vec::new();
+    for line in BufReader::new(input).lines() {
+        let Ok(line) = line else { break };
+        match serde_json::from_str(&line) {
+            Ok(Line::Watch(ward)) => wards.push(ward),
+            Ok(Line::Release(ward)) => wards.retain(|own| *own != ward),
+            Err(_) => {}
+        }
+    }
+    for ward in wards {
+        match ward {
+            #[cfg(unix)]
+            Ward::Group(id) => super::process::kill_group(id),
+            #[cfg(not(unix))]
+            Ward::Group(_) => {}
+            Ward::Folder(path) => {
+                // Gone already where the other process came to it.
+                let _ = std::fs::remove_dir_all(path);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_released_is_left_alone() {
+        let (kept, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let wards = [kept.path(), left.path()].map(|path| Ward::Folder(path.to_owned()));
+        let [kept_ward, left_ward] = wards.clone();
+        let lines = [Line::Watch(kept_ward.clone()), Line::Watch(left_ward), Line::Release(kept_ward)];
+        let text: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
+        serve(text.join("\n").as_bytes());
+        assert!(kept.path().is_dir() && !left.path().exists());
+    }
+}

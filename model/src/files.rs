@@ -1,0 +1,252 @@
+//! Files that appear whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// How the names of temporary files end; they begin with a dot and the name of the file to be.
+const UNFINISHED: &str = ".plimsoll-tmp";
+
+/// Links followed to the file they lead to, as many as the system follows.
+const MOST_LINKS: usize = 40;
+
+/// Temporary files of this process.
+static WRITING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Writes a file as a whole or not at all: to a temporary file beside it, then renamed over it. A link is followed, also
+/// to a file that is not there yet; permissions of a file that is replaced are kept. What is no regular file (a device,
+/// a pipe) and what is this process's own standard output or error is written to in place.
+///
+/// # Errors
+/// What `write` or the file system reports; the old file, if any, is then untouched. A file that this user may not
+/// write is not replaced.
+pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    replace(path, false, write)
+}
+
+/// The same, on the disk before the old file goes: even if the machine fails, one of the two is there.
+///
+/// # Errors
+/// As for [`write_atomically`].
+pub fn write_durably(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    replace(path, true, write)
+}
+
+/// Removes the temporary files of writes that this process has not finished, as it is about to end.
+pub fn remove_unfinished() {
+    for path in writing().drain(..) {
+        // Gone already where the write was finished meanwhile.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Removes temporary files that processes which were killed left in a folder. Only for a folder in which no other
+/// process writes.
+///
+/// # Errors
+/// What the file system reports.
+pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().ends_with(UNFINISHED) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// True where [`write_atomically`] writes to `path` in place: it is there, and no regular file, or this process's own
+/// standard output or error.
+pub fn is_stream(path: &Path) -> bool {
+    own_stream(path).is_some()
+        || is_descriptor(path)
+        || fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// The file that is replaced or made where `path` is written: `path` itself, or where its links lead.
+pub fn target_of(path: &Path) -> PathBuf {
+    if let Ok(found) = path.canonicalize() {
+        return found;
+    }
+    let mut target = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(next) = fs::read_link(&target) else { break };
+        target = target.parent().map_or_else(|| next.clone(), |folder| folder.join(&next));
+    }
+    target
+}
+
+fn writing() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts a temporary file as unfinished while it lives.
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn new(path: &Path) -> Self {
+        writing().push(path.to_owned());
+        Self(path.to_owned())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        writing().retain(|path| *path != self.0);
+    }
+}
+
+fn replace(
+    path: &Path,
+    durably: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if let Some(stream) = own_stream(path) {
+        io::stdout().flush()?;
+        return to_stream(stream, write);
+    }
+    if is_stream(path) {
+        // Appends where the descriptor is of a regular file: whoever opened it may have written before.
+        return to_stream(OpenOptions::new().append(true).open(path)?, write);
+    }
+    let target = target_of(path);
+    let old = match OpenOptions::new().append(true).open(&target) {
+        Ok(file) => Some(file.metadata()?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let folder = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let prefix = format!(".{}.", name.chars().take(40).collect::<String>());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(UNFINISHED);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // Temporary files are private by default; results are as readable as the user's umask allows.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let file = builder.tempfile_in(folder)?;
+    let unfinished = Unfinished::new(file.path());
+    if let Some(old) = old {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    let mut buffered = io::BufWriter::new(file);
+    write(&mut buffered)?;
+    let file = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
+    if durably {
+        file.as_file().sync_all()?;
+    }
+    file.persist(&target).map_err(|error| error.error)?;
+    drop(unfinished);
+    Ok(())
+}
+
+fn to_stream(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut buffered = io::BufWriter::new(file);
+    write(&mut buffered)?;
+    buffered.flush()
+}
+
+/// This process's standard output or error, where `path` leads to the same file, device or pipe: what follows must be
+/// written behind what was printed before, and must not replace it.
+#[cfg(unix)]
+fn own_stream(path: &Path) -> Option<File> {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let wanted = fs::metadata(path).ok()?;
+    let same = |stream: std::os::fd::BorrowedFd<'_>| {
+        let file = File::from(stream.try_clone_to_owned().ok()?);
+        let found = file.metadata().ok()?;
+        ((found.dev(), found.ino()) == (wanted.dev(), wanted.ino())).then_some(file)
+    };
+    same(io::stdout().as_fd()).or_else(|| same(io::stderr().as_fd()))
+}
+
+#[cfg(not(unix))]
+fn own_stream(_: &Path) -> Option<File> {
+    None
+}
+
+/// True for the names that a system gives to open descriptors.
+fn is_descriptor(path: &Path) -> bool {
+    path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, text: &str) -> io::Result<()> {
+        write_atomically(path, |file| file.write_all(text.as_bytes()))
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_write_that_fails_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        write(&path, "old").unwrap();
+        let failed = write_atomically(&path, |file| {
+            file.write_all(b"half")?;
+            Err(io::Error::other("no"))
+        });
+        assert!(failed.is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(names(folder.path()), ["a.csv"]);
+    }
+
+    #[test]
+    fn leftovers_of_killed_processes_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        write(&folder.path().join("rows.csv"), "rows").unwrap();
+        fs::write(folder.path().join(format!(".rows.csv.Ab12{UNFINISHED}")), "half").unwrap();
+        remove_leftovers(folder.path()).unwrap();
+        assert_eq!(names(folder.path()), ["rows.csv"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_to_the_file_and_permissions_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("far")).unwrap();
+        symlink("far/a.csv", at("link")).unwrap();
+        symlink("link", at("chain")).unwrap();
+        // To a file that is not there yet, then over it.
+        write(&at("chain"), "one").unwrap();
+        assert_eq!(fs::read_to_string(at("far/a.csv")).unwrap(), "one");
+        fs::set_permissions(at("far/a.csv"), fs::Permissions::from_mode(0o640)).unwrap();
+        write(&at("link"), "two").unwrap();
+        assert_eq!(fs::read_to_string(at("far/a.csv")).unwrap(), "two");
+        assert_eq!(fs::metadata(at("far/a.csv")).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(fs::symlink_metadata(at("link")).unwrap().is_symlink());
+        assert!(fs::symlink_metadata(at("chain")).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn unfinished_files_are_known_until_they_are_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        write_atomically(&path, |file| {
+            file.write_all(b"half")?;
+            let own = |path: &PathBuf| path.starts_with(folder.path());
+            assert!(writing().iter().any(own));
+            Ok(())
+        })
+        .unwrap();
+        assert!(!writing().iter().any(|path| path.starts_with(folder.path())));
+    }
+}
