@@ -124,7 +124,7 @@ pub fn run<P: Problem>(
     attempt(entry, input, setup, limits, observer, None)
 }
 
-/// The same, with memory measured.
+/// The same, with memory measured. Waits first for solvers that runs before left behind: they would share its processor.
 pub fn run_measured<P: Problem>(
     entry: &Entry<P>,
     input: &P::Input,
@@ -132,7 +132,22 @@ pub fn run_measured<P: Problem>(
     limits: Limits,
     observer: &mut dyn Observer<P>,
 ) -> Attempt<P::Solution> {
+    settle();
     attempt(entry, input, setup, limits, observer, Some(MemoryMeter::start()))
+}
+
+/// Time that a run which is measured waits for solvers that runs before it left behind.
+const SETTLING: Duration = Duration::from_secs(10);
+
+/// Waits until no solver that was left behind computes any more, at most [`SETTLING`].
+fn settle() {
+    let started = Instant::now();
+    while plimsoll_solvers::abandoned() > 0
+        && started.elapsed() < SETTLING
+        && !crate::interrupt::is_requested()
+    {
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn attempt<P: Problem>(
@@ -316,6 +331,23 @@ pub(crate) mod tests {
                 .contains("shows only 0 bytes")
         );
         assert!(reasons(&entry!([0], None, None, false), None).contains("answers for 2 buffers"));
+    }
+
+    #[test]
+    fn stages_share_what_is_left_of_the_time() {
+        let hour = Duration::from_secs(3600);
+        let alone = Limits { time: Some(hour), nodes: Some(7), ..Limits::default() };
+        assert_eq!(alone.share(4), alone, "without a deadline every stage has the limits of a run");
+        let whole = alone.from_now();
+        let left = |limits: Limits| limits.budget().time_left().unwrap();
+        assert!(left(whole) <= hour);
+        assert!(left(whole.share(4)) <= hour / 4);
+        assert!(left(whole.share(2).share(2)) <= hour / 4);
+        assert_eq!(whole.share(4).budget().nodes_left(), Some(7));
+        assert_eq!(whole.watch().nodes_left(), None);
+        // What is earlier counts: neither a new start nor a part moves the end of the whole.
+        let over = Limits { deadline: Some(Instant::now()), ..alone };
+        assert!([over, over.from_now(), over.share(9)].iter().all(|limits| left(*limits).is_zero()));
     }
 
     #[test]
