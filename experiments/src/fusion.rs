@@ -90,7 +90,8 @@ impl FuseRun<'_> {
         let units = self.units.assign(graph, region)?;
         let problem = FusionProblem::new(graph, region, self.patterns, &units, self.rule)?;
         let start = Instant::now();
-        let outcome = (self.entry.build)(self.setup).solve(&problem, &mut self.limits.budget())?;
+        let limits = self.limits.share(graph.regions().len() - region.index());
+        let outcome = (self.entry.build)(self.setup).solve(&problem, &mut limits.budget())?;
         let seconds = start.elapsed().as_secs_f64();
         let (fuser, name) = (self.entry.name, graph.region(region).name.clone());
         let fused = problem.fused(graph, &outcome.chosen).map_err(|source| FuseError::Groups {

@@ -82,7 +82,7 @@ pub struct GraphRun<'a> {
     pub order: &'a Entry<Orders>,
     /// Seed and threads.
     pub setup: Setup,
-    /// Limits of every single run.
+    /// Limits of every single run; those with a deadline share the time up to it.
     pub limits: Limits,
 }
 
@@ -147,7 +147,7 @@ impl GraphRun<'_> {
         let mut blocks = vec![Bytes::ZERO; graph.regions().len()];
         let mut done = Vec::with_capacity(blocks.len());
         for region in (0..graph.regions().len()).rev().map(RegionId::at) {
-            let ordered = self.order_region(graph, region, &blocks)?;
+            let ordered = self.order_region(graph, region, &blocks, self.limits.share(region.index() + 1))?;
             blocks[region.index()] = ordered.peak;
             done.push(ordered);
         }
@@ -180,11 +180,13 @@ impl GraphRun<'_> {
         blocks: &[Bytes],
         solver: &Entry<Offsets>,
     ) -> Result<PlannedRegion, GraphRunError> {
-        let ordered = self.order_region(graph, region, blocks)?;
+        // Every region is ordered and laid out, this one and those around it.
+        let stages = 2 * (region.index() + 1);
+        let ordered = self.order_region(graph, region, blocks, self.limits.share(stages))?;
         let problem = &ordered.storages.problem;
         let instance =
             problem.instance(&ordered.order, self.liveness.align).map_err(|e| refused(graph, region, e))?;
-        let attempt = run(solver, &instance, self.setup, self.limits, &mut Silent);
+        let attempt = run(solver, &instance, self.setup, self.limits.share(stages - 1), &mut Silent);
         let (layout, seconds) = outcome(graph, region, solver.name, attempt)?;
         if layout.solution.is_none() {
             let region = graph.region(region).name.clone();
@@ -204,7 +206,8 @@ impl GraphRun<'_> {
         let storages = self.storages(graph, region, blocks)?;
         let problem = JointProblem::new(storages.problem.clone(), self.liveness.align)
             .map_err(|e| refused(graph, region, e))?;
-        let attempt = run(solver, &problem, self.setup, self.limits, &mut Silent);
+        let limits = self.limits.share(region.index() + 1);
+        let attempt = run(solver, &problem, self.setup, limits, &mut Silent);
         let (found, seconds) = outcome(graph, region, solver.name, attempt)?;
         let Some(plan) = found.solution else {
             let region = graph.region(region).name.clone();
@@ -252,9 +255,10 @@ impl GraphRun<'_> {
         graph: &Graph,
         region: RegionId,
         blocks: &[Bytes],
+        limits: Limits,
     ) -> Result<OrderedRegion, GraphRunError> {
         let storages = self.storages(graph, region, blocks)?;
-        let attempt = run(self.order, &storages.problem, self.setup, self.limits, &mut Silent);
+        let attempt = run(self.order, &storages.problem, self.setup, limits, &mut Silent);
         let (outcome, seconds) = outcome(graph, region, self.order.name, attempt)?;
         let in_file = storages.problem.as_in_file();
         let file_peak = in_file.peak(&storages.problem);

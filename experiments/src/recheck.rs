@@ -190,6 +190,7 @@ fn again<P: Plan>(row: &Row, instance: &Instance, registry: &Registry) -> Verdic
             .and_then(|limit| limit.checked_mul(PATIENCE)),
         nodes: row.node_limit,
         target: instance.capacity().filter(|_| row.decide),
+        deadline: None,
     };
     let setup = Setup { seed: row.seed, threads: row.threads.max(1) };
     let today = Row::default().attempted::<P>(&run(entry, instance, setup, limits, &mut Silent));

@@ -18,12 +18,14 @@ const STACK: usize = 256 << 20;
 /// What a run may spend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Wall-clock time.
+    /// Wall-clock time of one run.
     pub time: Option<Duration>,
-    /// Nodes, whatever the algorithm counts.
+    /// Nodes of one run, whatever the algorithm counts.
     pub nodes: Option<u64>,
     /// Stop at the first solution of at most this value.
     pub target: Option<Bytes>,
+    /// When all runs must be over, where they share one time limit: see [`Limits::from_now`].
+    pub deadline: Option<Instant>,
 }
 
 impl Limits {
@@ -39,7 +41,35 @@ impl Limits {
         if let Some(target) = self.target {
             budget = budget.with_target(target);
         }
+        if let Some(deadline) = self.deadline {
+            budget = budget.with_deadline(deadline);
+        }
         budget
+    }
+
+    /// What of the limits ends work that is not counted in nodes.
+    pub fn watch(&self) -> Budget {
+        Self { target: None, ..*self }.budget().without_node_limit()
+    }
+
+    /// The same limits for several runs that share the time limit; the clock starts now.
+    #[must_use]
+    pub fn from_now(self) -> Self {
+        let own = self.time.and_then(|time| Instant::now().checked_add(time));
+        let deadline = own.into_iter().chain(self.deadline).min();
+        Self { deadline, ..self }
+    }
+
+    /// Limits of the next of `parts` stages that share the time left before the deadline. Time that it does not use
+    /// remains for the others. Without a deadline, every stage has the limits of one run.
+    #[must_use]
+    pub fn share(self, parts: usize) -> Self {
+        let now = Instant::now();
+        let part = |deadline: Instant| {
+            let left = deadline.saturating_duration_since(now);
+            now + left / u32::try_from(parts.max(1)).unwrap_or(u32::MAX)
+        };
+        Self { deadline: self.deadline.map(part), ..self }
     }
 }
 
@@ -94,7 +124,7 @@ pub fn run<P: Problem>(
     attempt(entry, input, setup, limits, observer, None)
 }
 
-/// The same, with memory measured.
+/// The same, with memory measured. Waits first for solvers that runs before left behind: they would share its processor.
 pub fn run_measured<P: Problem>(
     entry: &Entry<P>,
     input: &P::Input,
@@ -102,7 +132,22 @@ pub fn run_measured<P: Problem>(
     limits: Limits,
     observer: &mut dyn Observer<P>,
 ) -> Attempt<P::Solution> {
+    settle();
     attempt(entry, input, setup, limits, observer, Some(MemoryMeter::start()))
+}
+
+/// Time that a run which is measured waits for solvers that runs before it left behind.
+const SETTLING: Duration = Duration::from_secs(10);
+
+/// Waits until no solver that was left behind computes any more, at most [`SETTLING`].
+fn settle() {
+    let started = Instant::now();
+    while plimsoll_solvers::abandoned() > 0
+        && started.elapsed() < SETTLING
+        && !crate::interrupt::is_requested()
+    {
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn attempt<P: Problem>(
@@ -286,6 +331,23 @@ pub(crate) mod tests {
                 .contains("shows only 0 bytes")
         );
         assert!(reasons(&entry!([0], None, None, false), None).contains("answers for 2 buffers"));
+    }
+
+    #[test]
+    fn stages_share_what_is_left_of_the_time() {
+        let hour = Duration::from_secs(3600);
+        let alone = Limits { time: Some(hour), nodes: Some(7), ..Limits::default() };
+        assert_eq!(alone.share(4), alone, "without a deadline every stage has the limits of a run");
+        let whole = alone.from_now();
+        let left = |limits: Limits| limits.budget().time_left().unwrap();
+        assert!(left(whole) <= hour);
+        assert!(left(whole.share(4)) <= hour / 4);
+        assert!(left(whole.share(2).share(2)) <= hour / 4);
+        assert_eq!(whole.share(4).budget().nodes_left(), Some(7));
+        assert_eq!(whole.watch().nodes_left(), None);
+        // What is earlier counts: neither a new start nor a part moves the end of the whole.
+        let over = Limits { deadline: Some(Instant::now()), ..alone };
+        assert!([over, over.from_now(), over.share(9)].iter().all(|limits| left(*limits).is_zero()));
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub enum Capacity {
 }
 
 /// Decides whether everything fits within the capacity; if not, finds by how much it does not, and buffers of which none can
-/// be left out. Each of the three steps within the limits.
+/// be left out. Each of the three steps within the limits; those with a deadline share the time up to it.
 ///
 /// # Errors
 /// Broken machinery, or an answer that the checker refused.
@@ -99,7 +99,7 @@ pub fn capacity(
     limits: Limits,
 ) -> Result<Capacity, RunError> {
     let solve = |error: SolveError| RunError::Solve(error);
-    let reason = match fits(instance, setup, &mut limits.budget()).map_err(solve)? {
+    let reason = match fits(instance, setup, &mut limits.share(3).budget()).map_err(solve)? {
         Fits::Layout(_) => return Ok(Capacity::Met),
         Fits::Unknown(stop) => return Ok(Capacity::Unknown(stop)),
         Fits::Never(reason) => reason,
@@ -107,7 +107,8 @@ pub fn capacity(
     let unlimited = limits.time.is_none() && limits.nodes.is_none();
     let all: Vec<BufferId> = instance.ids().collect();
     let patience = unlimited.then_some(PATIENCE);
-    let core = irreducible(instance, &all, &reason, patience, setup, &mut limits.budget()).map_err(solve)?;
+    let mut part = limits.share(2).budget();
+    let core = irreducible(instance, &all, &reason, patience, setup, &mut part).map_err(solve)?;
     let free = instance.clone().with_capacity(None);
     let limits = if unlimited { Limits { nodes: Some(PATIENCE), ..limits } } else { limits };
     let outcome = run(entry, &free, setup, limits, &mut Silent).result?;

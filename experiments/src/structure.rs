@@ -12,7 +12,7 @@ use plimsoll_model::graph::{Graph, Storages};
 use plimsoll_model::order::Order;
 use plimsoll_model::structure::{Relation, Structure, StructureError};
 use plimsoll_model::{
-    Bytes, Claim, Entry, Instance, Offsets, OperatorId, Outcome, Piece, Precedences, Race, RegionId,
+    Budget, Bytes, Claim, Entry, Instance, Offsets, OperatorId, Outcome, Piece, Precedences, Race, RegionId,
     Scattered, Silent,
 };
 use plimsoll_solvers::bounds::clique_bound;
@@ -47,6 +47,9 @@ pub struct RelatedRegion {
     in_order: Vec<(OperatorId, OperatorId)>,
 }
 
+/// What is at work, in messages, before any algorithm is.
+const CONFLICTS: &str = "conflicts";
+
 /// Pairs of memories that a placement puts at common addresses although they may be needed together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Safety {
@@ -57,31 +60,52 @@ pub struct Safety {
 }
 
 impl RelatedRegion {
+    /// None where the time ends before.
     fn of(
         graph: &Graph,
         storages: Storages,
         ordered: &OrderedRegion,
         relation: Relation,
-        align: Bytes,
-    ) -> Result<Self, StructureError> {
+        (align, time): (Bytes, &mut Budget),
+    ) -> Result<Option<Self>, StructureError> {
         let order = ordered.order.clone();
         let structure = Structure::of(graph, &storages, &order)?;
         let conflicts = structure.conflicts(relation);
-        let beyond = |other| structure.conflicts(other).without(&conflicts).count();
-        let (pairs, overlooked, exposed) =
-            (conflicts.count(), beyond(Relation::Schedule), beyond(Relation::Reachable));
+        let mut beyond = |other| {
+            let more = || structure.conflicts(other).without(&conflicts).count();
+            time.check().is_none().then(more)
+        };
+        let pairs = conflicts.count();
+        let (Some(overlooked), Some(exposed)) = (beyond(Relation::Schedule), beyond(Relation::Reachable))
+        else {
+            return Ok(None);
+        };
+        if time.check().is_some() {
+            return Ok(None);
+        }
         let instance = structure.instance(relation, align)?;
         let (added, in_order) = (structure.added(relation), structure.added(Relation::Schedule));
         let region = ordered.region;
-        Ok(Self { region, storages, order, relation, instance, pairs, overlooked, exposed, added, in_order })
+        Ok(Some(Self {
+            region,
+            storages,
+            order,
+            relation,
+            instance,
+            pairs,
+            overlooked,
+            exposed,
+            added,
+            in_order,
+        }))
     }
 
-    /// What tells which placements are safe; made once for all of them.
-    fn watch(&self) -> Watch<'_> {
-        let by = |added| Precedences::of(&self.storages.problem, added);
+    /// What tells which placements are safe; made once for all of them. None where the time ends before.
+    fn watch(&self, time: &mut Budget) -> Option<Watch<'_>> {
+        let mut by = |added| Precedences::within(&self.storages.problem, added, time).ok();
         // `mutex` promises nothing.
-        let promised = (self.relation != Relation::Mutex).then(|| by(&self.added));
-        Watch { promised, in_order: by(&self.in_order), concurrent: by(&[]) }
+        let promised = if self.relation == Relation::Mutex { None } else { Some(by(&self.added)?) };
+        Some(Watch { promised, in_order: by(&self.in_order)?, concurrent: by(&[])? })
     }
 }
 
@@ -150,8 +174,18 @@ impl GraphRun<'_> {
         blocks: &[Bytes],
     ) -> Result<RelatedRegion, GraphRunError> {
         let storages = self.storages(graph, ordered.region, blocks)?;
-        RelatedRegion::of(graph, storages, ordered, relation, self.liveness.align).map_err(|source| {
-            GraphRunError::Structure { region: graph.region(ordered.region).name.clone(), source }
+        let name = || graph.region(ordered.region).name.clone();
+        let mut time = self.limits.share(ordered.region.index() + 1).watch();
+        let related = RelatedRegion::of(graph, storages, ordered, relation, (self.liveness.align, &mut time));
+        let related = related.map_err(|source| GraphRunError::Structure { region: name(), source })?;
+        related.ok_or_else(|| GraphRunError::Nothing { region: name(), algorithm: CONFLICTS })
+    }
+
+    fn watch<'r>(&self, graph: &Graph, related: &'r RelatedRegion) -> Result<Watch<'r>, GraphRunError> {
+        let mut time = self.limits.share(related.region.index() + 1).watch();
+        related.watch(&mut time).ok_or_else(|| {
+            let region = graph.region(related.region).name.clone();
+            GraphRunError::Nothing { region, algorithm: CONFLICTS }
         })
     }
 
@@ -166,7 +200,8 @@ impl GraphRun<'_> {
         watch: &Watch<'_>,
         entry: &Entry<P>,
     ) -> Result<Placed<P>, GraphRunError> {
-        let attempt = run(entry, &related.instance, self.setup, self.limits, &mut Silent);
+        let limits = self.limits.share(related.region.index() + 1);
+        let attempt = run(entry, &related.instance, self.setup, limits, &mut Silent);
         let (outcome, seconds) = outcome(graph, related.region, entry.name, attempt)?;
         let name = || graph.region(related.region).name.clone();
         let Some(solution) = &outcome.solution else {
@@ -197,7 +232,7 @@ impl GraphRun<'_> {
         let mut done = Vec::with_capacity(orders.len());
         for ordered in orders {
             let related = self.relate(graph, ordered, relation, &blocks)?;
-            let watch = related.watch();
+            let watch = self.watch(graph, &related)?;
             let Placed { outcome, pieces, seconds } = self.place(graph, &related, &watch, entry)?;
             let safety = watch.safety(&pieces);
             let plan = RelatedPlan { related, outcome, pieces, safety, seconds };
@@ -275,7 +310,7 @@ pub struct Row {
 /// # Errors
 /// See [`GraphRunError`].
 pub fn compare(graph: &Graph, run: &GraphRun<'_>, judges: Judges<'_>) -> Result<Vec<Row>, GraphRunError> {
-    let orders = run.order(graph)?;
+    let orders = GraphRun { limits: run.limits.from_now(), ..*run }.order(graph)?;
     let mut rows: Vec<Row> = Vec::new();
     for relation in COMPARED {
         let base = rows.first().map(|row| row.exact);
@@ -292,9 +327,10 @@ fn row(
     judges: Judges<'_>,
     base: Option<u64>,
 ) -> Result<Row, GraphRunError> {
-    let mut regions = run.plan_related(graph, orders, relation, judges.exact)?;
+    let first = GraphRun { limits: run.limits.from_now(), ..*run };
+    let mut regions = first.plan_related(graph, orders, relation, judges.exact)?;
     let exact = regions.pop().expect("a graph has a body");
-    let watch = exact.related.watch();
+    let watch = run.watch(graph, &exact.related)?;
     let patent = run.place(graph, &exact.related, &watch, judges.patent)?;
     let patent_scattered = run.place(graph, &exact.related, &watch, judges.patent_scattered)?;
     let scattered = run.place(graph, &exact.related, &watch, judges.scattered)?;
@@ -319,7 +355,7 @@ fn row(
         overlooked: all().map(|one| one.related.overlooked).sum(),
         exposed: all().map(|one| one.related.exposed).sum(),
         load: one.order.peak(&one.storages.problem).get(),
-        clique: clique_bound(&one.instance).value.get(),
+        clique: clique_bound(&one.instance, &mut run.limits.watch()).value.get(),
         patent: patent.arena().get(),
         patent_scattered: patent_scattered.arena().get(),
         exact: exact.arena().get(),

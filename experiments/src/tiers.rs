@@ -84,11 +84,12 @@ pub struct TierCase {
 /// See [`TierCaseError`].
 pub fn tier_case(graph: &Graph, setting: &TierSetting<'_>) -> Result<TierCase, TierCaseError> {
     let units = setting.machine.assign(graph)?;
-    let mut regions = setting.run.order(graph)?;
+    let limits = setting.run.limits;
+    let mut regions = GraphRun { limits: limits.share(3), ..setting.run }.order(graph)?;
     let Some(body) = regions.pop() else { return Err(TierCaseError::NoBody) };
     let fusion = match setting.fusing {
         None => Fusion::none(graph, Graph::BODY),
-        Some(fusing) => fused(graph, &units, fusing, setting.run.limits)?,
+        Some(fusing) => fused(graph, &units, fusing, limits.share(2))?,
     };
     let mut groups = vec![usize::MAX; graph.operators().len()];
     for (group, members) in fusion.groups().iter().enumerate() {

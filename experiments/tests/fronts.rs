@@ -13,8 +13,8 @@ use plimsoll::overlap::{Candidate, Effort, Front, fits, front, program, resident
 use plimsoll::run::Limits;
 
 const EFFORT: Effort = Effort {
-    each: Limits { nodes: Some(1_000), time: None, target: None },
-    last: Limits { nodes: Some(20_000), time: None, target: None },
+    each: Limits { nodes: Some(1_000), time: None, target: None, deadline: None },
+    last: Limits { nodes: Some(20_000), time: None, target: None, deadline: None },
 };
 
 /// Numbers that are the same everywhere.

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A context whose nodes keep tests short; time is for machines that are busy.
 fn brief(registry: &plimsoll::Registry) -> Context<'_> {
     let time = Some(Duration::from_secs(5));
-    Context { limits: Limits { time, nodes: Some(2000), target: None }, ..Context::new(registry) }
+    Context { limits: Limits { time, nodes: Some(2000), ..Limits::default() }, ..Context::new(registry) }
 }
 
 fn text(found: &Reproduction) -> String {

@@ -11,7 +11,7 @@ use crate::report::Run;
 use crate::valley::{ValleyWeights, valley_fit};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Instance, Kind, Layout, LowerBound, Observer, Outcome, SolveError,
-    Solver, Spill, SpillProblem, Spilling, Step, Stop, Witness, sections,
+    Solver, Spill, SpillProblem, Spilling, Step, Stop, Witness, sections_within,
 };
 use std::cmp::Ordering;
 
@@ -95,7 +95,7 @@ impl Solver<Spilling> for GreedySpill {
         budget: &mut Budget,
         observer: &mut dyn Observer<Spilling>,
     ) -> Result<Outcome<Spill>, SolveError> {
-        let bound = spill_bound(problem, &cliques_above(problem), budget);
+        let bound = spill_bound(problem, &cliques_above(problem, budget), budget);
         let capacity = Some(problem.total());
         let mut run = Run::new(problem, capacity, bound, budget, observer);
         if let Some(all) = all_spilled(problem) {
@@ -182,11 +182,16 @@ pub fn fractional_cover(wanted: u128, offers: impl Iterator<Item = (u64, u64)>) 
 
 /// Sets of buffers in mutual conflict that exceed the capacity, in order of time: of every section all, or where some of them are
 /// exclusive, a clique taken greedily by size.
-pub fn cliques_above(problem: &SpillProblem) -> Vec<Vec<BufferId>> {
+/// Fewer where the time of the budget ends.
+pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferId>> {
+    let mut watch = budget.without_node_limit();
     let instance = problem.instance();
     let exclusions = !instance.exclusions().is_empty();
     let mut found: Vec<Vec<BufferId>> = Vec::new();
-    for section in sections(instance) {
+    for section in sections_within(instance, &mut watch) {
+        if watch.tick().is_some() {
+            break;
+        }
         let mut buffers = section.buffers;
         if exclusions {
             buffers.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));

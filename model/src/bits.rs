@@ -67,6 +67,15 @@ impl BitMatrix {
         }
     }
 
+    /// Takes away the bits that are set in `other`, which has as many rows and columns. O(rows * columns / 64).
+    ///
+    /// # Panics
+    /// If the two are of different sizes.
+    pub fn subtract(&mut self, other: &Self) {
+        assert_eq!((self.rows, self.width), (other.rows, other.width), "matrices of one size");
+        self.words.iter_mut().zip(&other.words).for_each(|(word, taken)| *word &= !taken);
+    }
+
     /// The columns set in a row, ascending.
     ///
     /// # Panics
@@ -111,6 +120,10 @@ mod tests {
         bits.clear(1, 64);
         assert_eq!(bits.ones(0).collect::<Vec<_>>(), [0, 5, 63, 64, 129]);
         assert_eq!((bits.count(1), bits.get(1, 129), bits.get(1, 64)), (3, true, false));
+        let mut rest = bits.clone();
+        bits.clear(0, 63);
+        rest.subtract(&bits);
+        assert_eq!((rest.ones(0).collect::<Vec<_>>(), rest.count(1)), (vec![63], 0));
         assert_eq!(BitMatrix::new(0, 0).rows(), 0);
         assert_eq!(BitMatrix::new(1, 0).ones(0).count(), 0);
     }

@@ -251,6 +251,7 @@ fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) ->
         let own = instance.buffer(id).alignment().get();
         alignment.get() != 0 && own.is_multiple_of(alignment.get())
     };
+    let together = crate::check::share_a_step(instance, buffers);
     for (i, &a) in buffers.iter().enumerate() {
         if a.index() >= instance.len() || buffers[..i].contains(&a) {
             return Err(BoundError::BadBuffer(a));
@@ -258,7 +259,8 @@ fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) ->
         if !divides(a) {
             return Err(BoundError::NotAligned(a, alignment));
         }
-        if let Some(&b) = buffers[..i].iter().find(|&&b| !crate::check::conflict(instance, a, b)) {
+        let apart = |&&b: &&BufferId| !crate::check::conflict(instance, a, b);
+        if !together && let Some(&b) = buffers[..i].iter().find(apart) {
             return Err(BoundError::NoConflict(b, a));
         }
     }

@@ -6,8 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often [`Budget::tick`] looks at the clock.
-const CLOCK_STRIDE: u64 = 256;
+/// The most nodes [`Budget::tick`] counts between two readings of the clock.
+const MOST_STRIDE: u64 = 256;
+
+/// [`Budget::tick`] reads the clock about this often: the stride between two readings is halved where they are
+/// further apart, and doubled where they are much closer.
+const CLOCK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// What a run may spend, polled by the algorithm. Time is monotonic.
 ///
@@ -21,6 +25,37 @@ pub struct Budget {
     target: Option<Bytes>,
     cancel: Vec<Arc<AtomicBool>>,
     stopped: Option<Stop>,
+    clock: Clock,
+}
+
+/// When [`Budget::tick`] reads the clock next.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    /// The node at which it does.
+    next: u64,
+    /// Nodes between two readings.
+    stride: u64,
+    /// When it last did.
+    read: Instant,
+}
+
+impl Clock {
+    fn new(now: Instant) -> Self {
+        Self { next: 1, stride: 1, read: now }
+    }
+
+    /// Nodes may take nanoseconds or milliseconds: the stride follows.
+    fn adapt(&mut self, nodes: u64, now: Instant) {
+        let since = now.saturating_duration_since(self.read);
+        self.stride = if since > CLOCK_INTERVAL {
+            (self.stride / 2).max(1)
+        } else if since < CLOCK_INTERVAL / 4 {
+            (self.stride * 2).min(MOST_STRIDE)
+        } else {
+            self.stride
+        };
+        (self.next, self.read) = (nodes.saturating_add(self.stride), now);
+    }
 }
 
 impl Default for Budget {
@@ -32,14 +67,16 @@ impl Default for Budget {
 impl Budget {
     /// No limit at all.
     pub fn unlimited() -> Self {
+        let now = Instant::now();
         Self {
-            started: Instant::now(),
+            started: now,
             deadline: None,
             node_limit: None,
             nodes: 0,
             target: None,
             cancel: Vec::new(),
             stopped: None,
+            clock: Clock::new(now),
         }
     }
 
@@ -47,6 +84,13 @@ impl Budget {
     #[must_use]
     pub fn with_time_limit(mut self, limit: Duration) -> Self {
         self.deadline = self.started.checked_add(limit);
+        self
+    }
+
+    /// Stop at this moment, unless a limit given before ends earlier.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(self.deadline.map_or(deadline, |own| own.min(deadline)));
         self
     }
 
@@ -71,7 +115,8 @@ impl Budget {
         self
     }
 
-    /// Counts one node and says whether to stop. Cheap: the clock is read now and then.
+    /// Counts one node and says whether to stop. Cheap: the clock is read every few milliseconds, or at every node
+    /// where nodes take longer.
     #[inline]
     pub fn tick(&mut self) -> Option<Stop> {
         self.nodes += 1;
@@ -80,7 +125,8 @@ impl Budget {
         }
         if self.node_limit.is_some_and(|limit| self.nodes > limit) {
             self.stopped = Some(Stop::NodeLimit);
-        } else if self.nodes % CLOCK_STRIDE == 1 {
+        } else if self.nodes >= self.clock.next {
+            self.clock.adapt(self.nodes, Instant::now());
             return self.check();
         }
         self.stopped
@@ -171,6 +217,7 @@ impl Budget {
             target: self.target,
             cancel: self.cancel.clone(),
             stopped: self.stopped,
+            clock: Clock::new(now),
         }
     }
 }
@@ -191,6 +238,30 @@ mod tests {
         let mut budget = Budget::unlimited().with_cancel(flag);
         assert_eq!(budget.check(), Some(Stop::Interrupted));
         assert_eq!(Budget::unlimited().with_node_limit(0).check(), Some(Stop::NodeLimit));
+    }
+
+    #[test]
+    fn slow_nodes_are_looked_at_one_by_one() {
+        let start = Instant::now();
+        let mut clock = Clock::new(start);
+        for node in 1..=20 {
+            clock.adapt(node, start);
+        }
+        assert_eq!(clock.stride, MOST_STRIDE);
+        for node in 1..=20 {
+            clock.adapt(node, start + CLOCK_INTERVAL * 2 * node as u32);
+        }
+        assert_eq!((clock.stride, clock.next), (1, 21));
+    }
+
+    #[test]
+    fn the_earlier_of_limit_and_deadline_counts() {
+        let now = Instant::now();
+        let hour = Duration::from_secs(3600);
+        let mut budget = Budget::unlimited().with_time_limit(hour).with_deadline(now);
+        assert_eq!(budget.check(), Some(Stop::TimeLimit));
+        let mut budget = Budget::unlimited().with_time_limit(Duration::ZERO).with_deadline(now + hour);
+        assert_eq!(budget.check(), Some(Stop::TimeLimit));
     }
 
     #[test]

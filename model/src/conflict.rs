@@ -1,5 +1,6 @@
 //! The conflict relation of an instance as a graph.
 
+use crate::budget::Budget;
 use crate::instance::Instance;
 use crate::units::{BufferId, Bytes};
 
@@ -15,7 +16,15 @@ pub struct ConflictGraph {
 
 impl ConflictGraph {
     /// Sweeps over the steps. O(n log n + c log c) for c conflicts (and gaps).
+    ///
+    /// # Panics
+    /// Never: nothing ends without limits.
     pub fn of(instance: &Instance) -> Self {
+        Self::within(instance, &mut Budget::unlimited()).expect("nothing ends without limits")
+    }
+
+    /// The same within the time of `watch`; none where that ends before.
+    pub fn within(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let mut lists = vec![Vec::new(); instance.len()];
         let mut parts: Vec<(u64, u64, BufferId)> = instance
             .ids()
@@ -27,6 +36,9 @@ impl ConflictGraph {
         parts.sort_unstable();
         let mut active: Vec<(u64, BufferId)> = Vec::new();
         for (lower, upper, id) in parts {
+            if watch.tick().is_some() {
+                return None;
+            }
             active.retain(|&(end, _)| end > lower);
             for &(_, other) in &active {
                 if !instance.exclusions().contains(id, other) {
@@ -43,12 +55,15 @@ impl ConflictGraph {
         let mut graph = Self { starts: Vec::with_capacity(instance.len() + 1), neighbours: Vec::new() };
         graph.starts.push(0);
         for mut list in lists {
+            if watch.tick().is_some() {
+                return None;
+            }
             list.sort_unstable();
             list.dedup();
             graph.neighbours.extend(list);
             graph.starts.push(graph.neighbours.len());
         }
-        graph
+        Some(graph)
     }
 
     /// Number of buffers.

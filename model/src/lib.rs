@@ -64,7 +64,7 @@ pub use instance_error::InstanceError;
 pub use joint::{Joint, JointPlan, JointProblem};
 pub use layout::{Layout, Piece, PoolPlan, ScatteredLayout};
 pub use lifespan::{Interval, Lifespan, LifespanError};
-pub use load::{LoadProfile, Section, alive_at, load, sections};
+pub use load::{LoadProfile, Section, alive_at, load, sections, sections_within};
 pub use outcome::{Claim, Outcome, Stats, Stop};
 pub use pairs::Pairs;
 pub use solver::{

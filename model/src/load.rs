@@ -1,5 +1,6 @@
 //! Bytes alive over time, and the sections of steps at which they peak.
 
+use crate::budget::Budget;
 use crate::instance::Instance;
 use crate::lifespan::Interval;
 use crate::units::{BufferId, Bytes, Step};
@@ -98,6 +99,11 @@ pub struct Section {
 /// c          ██████
 /// ```
 pub fn sections(instance: &Instance) -> Vec<Section> {
+    sections_within(instance, &mut Budget::unlimited())
+}
+
+/// The same within the time of `watch`: where that ends, only the first sections.
+pub fn sections_within(instance: &Instance, watch: &mut Budget) -> Vec<Section> {
     // Ends sort before starts at the same step: intervals are half-open.
     let mut events: Vec<(Step, bool, BufferId)> = Vec::with_capacity(2 * instance.len());
     for id in instance.ids() {
@@ -111,6 +117,9 @@ pub fn sections(instance: &Instance) -> Vec<Section> {
     let mut found = Vec::new();
     let mut last_start = None;
     for (step, starts, id) in events {
+        if watch.tick().is_some() {
+            break;
+        }
         if starts {
             alive.insert(id);
             last_start = Some(step);

@@ -6,7 +6,7 @@
 //! rejection.
 
 use crate::bound::{BoundError, LowerBound, Witness};
-use crate::check::{Violation, check_placed, conflict};
+use crate::check::{Violation, check_placed, conflict, share_a_step};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::layout::Layout;
 use crate::solver::Problem;
@@ -200,11 +200,13 @@ impl Problem for Spilling {
 /// Buffers that are not there or do not conflict.
 pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes, BoundError> {
     let instance = &problem.instance;
+    let together = share_a_step(instance, buffers);
+    let mut seen = vec![false; instance.len()];
     for (at, &a) in buffers.iter().enumerate() {
-        if a.index() >= instance.len() || buffers[..at].contains(&a) {
+        if seen.get_mut(a.index()).is_none_or(|seen| std::mem::replace(seen, true)) {
             return Err(BoundError::BadBuffer(a));
         }
-        if let Some(&b) = buffers[..at].iter().find(|&&b| !conflict(instance, a, b)) {
+        if !together && let Some(&b) = buffers[..at].iter().find(|&&b| !conflict(instance, a, b)) {
             return Err(BoundError::NoConflict(b, a));
         }
     }

@@ -3,7 +3,8 @@
 mod common;
 
 use plimsoll_model::{
-    BufferId, Bytes, ConflictGraph, Instance, Layout, LoadProfile, Step, Violation, check_layout, load,
+    Buffer, BufferId, Bytes, ConflictGraph, Instance, InstanceBuilder, Layout, Lifespan, LoadProfile, Piece,
+    PoolId, PoolPlan, ScatteredLayout, Step, Violation, check_layout, check_pools, check_scattered, load,
     simple_bound, verify_bound,
 };
 use proptest::prelude::*;
@@ -146,4 +147,40 @@ proptest! {
             }
         }
     }
+}
+
+/// So many buffers one after the other, each alive for two steps, and where all of them lie.
+fn staggered(buffers: u64) -> Instance {
+    let buffer = |at: u64| Buffer::new(at.to_string(), 4, Lifespan::single(2 * at, 2 * at + 3).unwrap());
+    InstanceBuilder::new("staggered").buffers((0..buffers).map(buffer)).build().unwrap()
+}
+
+#[test]
+fn what_is_wrong_among_many_buffers_is_found() {
+    let instance = staggered(5_000);
+    // Neighbours in time alternate between two pools, or places.
+    let pools = |at: usize| PoolId::at(at % 2);
+    let mut assignment: Vec<PoolId> = (0..5_000).map(pools).collect();
+    let plan = |assignment: &[PoolId]| PoolPlan::fitted(&instance, assignment.to_vec(), Bytes::new(1));
+    assert_eq!(check_pools(&instance, &plan(&assignment)), []);
+    assignment[4_321] = PoolId::at(0);
+    let found = check_pools(&instance, &plan(&assignment));
+    let pairs = found.iter().map(|violation| match violation {
+        Violation::PoolConflict { a, b, .. } => (a.index(), b.index()),
+        other => panic!("{other}"),
+    });
+    assert_eq!(pairs.collect::<Vec<_>>(), [(4_320, 4_321), (4_321, 4_322)]);
+
+    let piece = |start: u64, length: u64| Piece { start: Bytes::new(start), length: Bytes::new(length) };
+    let place = |at: usize| vec![piece((at as u64 % 2) * 2, 2), piece(4 + (at as u64 % 2) * 2, 2)];
+    let mut pieces: Vec<Vec<Piece>> = (0..5_000).map(place).collect();
+    let layout = |pieces: &[Vec<Piece>]| ScatteredLayout::new(pieces.to_vec());
+    assert_eq!(check_scattered(&instance, &layout(&pieces)), []);
+    pieces[4_321] = vec![piece(20, 1), piece(5, 3)];
+    let found = check_scattered(&instance, &layout(&pieces));
+    let pairs = found.iter().map(|violation| match violation {
+        Violation::Overlap { a, b, shared, .. } => (a.index(), b.index(), shared.get()),
+        other => panic!("{other}"),
+    });
+    assert_eq!(pairs.collect::<Vec<_>>(), [(4_320, 4_321, 1), (4_321, 4_322, 1)]);
 }

@@ -13,7 +13,7 @@ use crate::clique::heaviest_clique;
 use crate::scattered::poset::{POSET_BUFFERS, Poset};
 use plimsoll_heuristics::conflict_counts;
 use plimsoll_model::{
-    BufferId, Bytes, ConflictGraph, Instance, LowerBound, Step, Witness, alive_at, gcd, simple_bound,
+    Budget, BufferId, Bytes, ConflictGraph, Instance, LowerBound, Step, Witness, alive_at, gcd, simple_bound,
     stack_height,
 };
 use std::collections::BTreeMap;
@@ -28,27 +28,31 @@ const CLIQUE_CONFLICTS: u64 = 1_000_000;
 const CLIQUE_NODES: u64 = 20_000;
 
 /// The best bound that can be had quickly: O(k n log n) for k distinct alignments, and a clique search of limited
-/// size where conflicts are not simply those of intervals.
+/// size where conflicts are not simply those of intervals. The best of those that there is time for.
 ///
 /// ```
-/// use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Lifespan, verify_bound};
+/// use plimsoll_model::{Budget, Buffer, Bytes, InstanceBuilder, Lifespan, verify_bound};
 /// use plimsoll_solvers::bounds::quick_bound;
 ///
 /// let buffer = |name: &str| Buffer::new(name, 5, Lifespan::single(0, 1).unwrap()).aligned(4);
 /// let instance = InstanceBuilder::new("aligned").buffers([buffer("a"), buffer("b")]).build()?;
-/// let bound = quick_bound(&instance);
+/// let bound = quick_bound(&instance, &mut Budget::unlimited());
 /// assert_eq!(bound.value, Bytes::new(13)); // 8 rounded up, and 5 on top
 /// assert!(verify_bound(&instance, &bound).is_ok());
 /// # Ok::<(), plimsoll_model::InstanceError>(())
 /// ```
-pub fn quick_bound(instance: &Instance) -> LowerBound {
+pub fn quick_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
+    let mut watch = budget.without_node_limit();
     let mut best = simple_bound(instance);
     if instance.has_alignment() && instance.exclusions().is_empty() {
-        best.raise(aligned_load(instance));
+        best.raise(aligned_load(instance, &mut watch));
     }
     let countable = instance.len() < CLIQUE_BUFFERS && !instance.is_interval();
-    if countable && (instance.len() <= POSET_BUFFERS || conflicts(instance) <= CLIQUE_CONFLICTS) {
-        best.raise(clique_bound(instance));
+    if countable
+        && watch.check().is_none()
+        && (instance.len() <= POSET_BUFFERS || conflicts(instance) <= CLIQUE_CONFLICTS)
+    {
+        best.raise(clique_bound(instance, &mut watch));
     }
     best
 }
@@ -60,24 +64,11 @@ pub(crate) fn conflicts(instance: &Instance) -> u64 {
 
 /// The clique bound alone: the heaviest set in mutual conflict, its stack height taken with the common divisor of its
 /// alignments. Where compatible buffers follow each other in a partial order it is the heaviest antichain, by one flow; else the
-/// heaviest that a search found within its limits.
-pub fn clique_bound(instance: &Instance) -> LowerBound {
-    let weights: Vec<u64> = instance.buffers().iter().map(|b| b.size().get()).collect();
-    let clique = Poset::of(instance).map_or_else(
-        || {
-            let graph = ConflictGraph::of(instance);
-            let nodes = CLIQUE_NODES * 200 / (graph.len() as u64).max(200);
-            heaviest_clique(&graph, &weights, nodes).members
-        },
-        |poset| {
-            let by_position: Vec<u64> = poset.order.iter().map(|&at| weights[at]).collect();
-            let clique = poset.solve(&by_position).clique;
-            let mut members: Vec<BufferId> =
-                clique.into_iter().map(|at| BufferId::at(poset.order[at])).collect();
-            members.sort_unstable();
-            members
-        },
-    );
+/// heaviest that a search found within its limits. Trivial where there is no time for any.
+pub fn clique_bound(instance: &Instance, budget: &mut Budget) -> LowerBound {
+    let Some(clique) = clique(instance, &mut budget.without_node_limit()) else {
+        return LowerBound::trivial();
+    };
     let mut best = LowerBound::trivial();
     for alignment in divisors(instance, &clique) {
         let aligned: Vec<BufferId> = clique
@@ -97,6 +88,21 @@ pub fn clique_bound(instance: &Instance) -> LowerBound {
     best
 }
 
+/// A heavy set in mutual conflict, ascending; none where the time of `watch` ends before.
+fn clique(instance: &Instance, watch: &mut Budget) -> Option<Vec<BufferId>> {
+    let weights: Vec<u64> = instance.buffers().iter().map(|b| b.size().get()).collect();
+    let Some(poset) = Poset::of(instance, watch) else {
+        let graph = ConflictGraph::within(instance, watch)?;
+        let nodes = CLIQUE_NODES * 200 / (graph.len() as u64).max(200);
+        return Some(heaviest_clique(&graph, &weights, &mut watch.part(Some(nodes), None)).members);
+    };
+    let by_position: Vec<u64> = poset.order.iter().map(|&at| weights[at]).collect();
+    let clique = poset.solve(&by_position, watch)?.clique;
+    let mut members: Vec<BufferId> = clique.into_iter().map(|at| BufferId::at(poset.order[at])).collect();
+    members.sort_unstable();
+    Some(members)
+}
+
 /// The alignments that occur, and the divisor of all.
 fn divisors(instance: &Instance, ids: &[BufferId]) -> Vec<u64> {
     let mut found: Vec<u64> = ids.iter().map(|&id| instance.buffer(id).alignment().get()).collect();
@@ -107,10 +113,13 @@ fn divisors(instance: &Instance, ids: &[BufferId]) -> Vec<u64> {
 }
 
 /// The largest stack height over all steps and all alignments that occur.
-fn aligned_load(instance: &Instance) -> LowerBound {
+fn aligned_load(instance: &Instance, watch: &mut Budget) -> LowerBound {
     let ids: Vec<BufferId> = instance.ids().collect();
     let mut best = LowerBound::trivial();
     for alignment in divisors(instance, &ids).into_iter().filter(|&a| a > 1) {
+        if watch.check().is_some() {
+            break;
+        }
         let (value, step) = highest_stack(instance, alignment);
         if value > best.value {
             let mut buffers = alive_at(instance, step);
@@ -169,7 +178,7 @@ mod tests {
     fn every_bound_is_shown_by_its_witness() {
         for seed in 0..400 {
             let t = small_instance(SmallParams::with_features(7, seed % 16), seed);
-            let bound = quick_bound(&t);
+            let bound = quick_bound(&t, &mut Budget::unlimited());
             assert_eq!(verify_bound(&t, &bound), Ok(()), "seed {seed}: {bound:?}");
         }
     }
@@ -182,14 +191,14 @@ mod tests {
             .exclude(0, 1)
             .build()
             .unwrap();
-        assert_eq!(quick_bound(&t).value.get(), 9);
+        assert_eq!(quick_bound(&t, &mut Budget::unlimited()).value.get(), 9);
     }
 
     #[test]
     fn separated_buffers_form_cliques() {
         let buffers = [5u64, 7, 9].map(|size| (size.to_string(), Bytes::new(size)));
         let t = Instance::from_conflicts("triangle", buffers, [(0, 1), (1, 2), (2, 0)]).unwrap();
-        let bound = quick_bound(&t);
+        let bound = quick_bound(&t, &mut Budget::unlimited());
         assert_eq!(bound.value.get(), 21);
         assert!(matches!(bound.witness, Witness::Clique { .. }));
     }

@@ -5,7 +5,7 @@
 //! what candidates can add; candidates are tried from the last class down until that sum cannot beat the best.
 //! The weighted form of Tomita and Seki 2003; sets are bit vectors. Every answer is a clique, proved heaviest or not.
 
-use plimsoll_model::{BufferId, ConflictGraph};
+use plimsoll_model::{Budget, BufferId, ConflictGraph};
 
 /// A clique and whether it is proved to be the heaviest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,28 +24,28 @@ const EXACT_VERTICES: usize = 2_000;
 /// Starts of the greedy search.
 const GREEDY_STARTS: usize = 64;
 
-/// The heaviest clique found within `node_limit` nodes; greedy only for graphs of more than 2 000 buffers.
+/// The heaviest clique found within the budget; greedy only for graphs of more than 2 000 buffers.
 ///
 /// # Panics
 /// If `weights` has not one weight per buffer.
-pub fn heaviest_clique(graph: &ConflictGraph, weights: &[u64], node_limit: u64) -> Clique {
+pub fn heaviest_clique(graph: &ConflictGraph, weights: &[u64], budget: &mut Budget) -> Clique {
     assert_eq!(graph.len(), weights.len(), "one weight per buffer");
-    let greedy = greedy_clique(graph, weights);
-    if graph.len() > EXACT_VERTICES {
+    let greedy = greedy_clique(graph, weights, &mut budget.without_node_limit());
+    if graph.len() > EXACT_VERTICES || budget.check().is_some() {
         return greedy;
     }
-    let mut search = Search::new(graph, weights, node_limit, &greedy);
+    let mut search = Search::new(graph, weights, budget, &greedy);
     let all = BitSet::full(graph.len());
     let mut clique = Vec::new();
     search.expand(&mut clique, 0, all);
-    let proved = search.nodes_left > 0;
+    let proved = !search.stopped;
     let mut members: Vec<BufferId> = search.best.iter().map(|&at| BufferId::at(search.order[at])).collect();
     members.sort_unstable();
     Clique { members, weight: search.best_weight, proved }
 }
 
 /// From each of the buffers with the heaviest neighbourhoods, adds the heaviest candidate while there is one.
-fn greedy_clique(graph: &ConflictGraph, weights: &[u64]) -> Clique {
+fn greedy_clique(graph: &ConflictGraph, weights: &[u64], watch: &mut Budget) -> Clique {
     let around = |id: BufferId| -> u64 {
         weights[id.index()] + graph.of_buffer(id).iter().map(|o| weights[o.index()]).sum::<u64>()
     };
@@ -55,6 +55,9 @@ fn greedy_clique(graph: &ConflictGraph, weights: &[u64]) -> Clique {
     starts.truncate(GREEDY_STARTS);
     let mut best = Clique { members: Vec::new(), weight: 0, proved: false };
     for &(_, start) in &starts {
+        if watch.tick().is_some() {
+            break;
+        }
         let mut members = vec![start];
         let mut candidates = graph.of_buffer(start).to_vec();
         candidates.sort_unstable_by_key(|id| (std::cmp::Reverse(weights[id.index()]), *id));
@@ -112,18 +115,19 @@ impl BitSet {
     }
 }
 
-struct Search<'a> {
+struct Search<'a, 'b> {
     weights: &'a [u64],
     /// Vertices by weight, descending; everything below speaks of positions here.
     order: Vec<usize>,
     adjacent: Vec<BitSet>,
     best: Vec<usize>,
     best_weight: u64,
-    nodes_left: u64,
+    budget: &'b mut Budget,
+    stopped: bool,
 }
 
-impl<'a> Search<'a> {
-    fn new(graph: &ConflictGraph, weights: &'a [u64], node_limit: u64, start: &Clique) -> Self {
+impl<'a, 'b> Search<'a, 'b> {
+    fn new(graph: &ConflictGraph, weights: &'a [u64], budget: &'b mut Budget, start: &Clique) -> Self {
         let n = graph.len();
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&i| (std::cmp::Reverse(weights[i]), i));
@@ -138,7 +142,7 @@ impl<'a> Search<'a> {
             }
         }
         let best = start.members.iter().map(|id| position[id.index()]).collect();
-        Self { weights, order, adjacent, best, best_weight: start.weight, nodes_left: node_limit }
+        Self { weights, order, adjacent, best, best_weight: start.weight, budget, stopped: false }
     }
 
     fn weight(&self, at: usize) -> u64 {
@@ -146,10 +150,10 @@ impl<'a> Search<'a> {
     }
 
     fn expand(&mut self, clique: &mut Vec<usize>, weight: u64, mut candidates: BitSet) {
-        if self.nodes_left == 0 {
+        if self.stopped || self.budget.tick().is_some() {
+            self.stopped = true;
             return;
         }
-        self.nodes_left -= 1;
         if weight > self.best_weight {
             self.best_weight = weight;
             self.best.clone_from(clique);
@@ -205,7 +209,7 @@ mod tests {
                 })
                 .map(|set| (0..t.len()).filter(|i| set >> i & 1 == 1).map(|i| weights[i]).sum::<u64>())
                 .max();
-            let found = heaviest_clique(&graph, &weights, 100_000);
+            let found = heaviest_clique(&graph, &weights, &mut Budget::unlimited().with_node_limit(100_000));
             assert!(found.proved);
             assert_eq!(Some(found.weight), best, "seed {seed}");
         }
@@ -216,7 +220,7 @@ mod tests {
         let t = small_instance(SmallParams::with_features(12, 15), 3);
         let graph = ConflictGraph::of(&t);
         let weights: Vec<u64> = t.buffers().iter().map(|b| b.size().get()).collect();
-        let found = heaviest_clique(&graph, &weights, 0);
+        let found = heaviest_clique(&graph, &weights, &mut Budget::unlimited().with_node_limit(0));
         assert!(!found.proved && found.weight > 0);
         let all_conflict = |a, b| a == b || graph.conflict(a, b);
         assert!(found.members.iter().all(|&a| found.members.iter().all(|&b| all_conflict(a, b))));

@@ -128,7 +128,7 @@ impl Phases<'_> {
     }
 
     fn bounds(&mut self) {
-        self.progress.bound = quick_bound(self.instance);
+        self.progress.bound = quick_bound(self.instance, self.budget);
         self.observer.bound(&self.progress.bound);
     }
 

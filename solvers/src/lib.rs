@@ -26,6 +26,9 @@ pub mod bounds;
 mod brute;
 pub mod clique;
 mod exact;
+// Without either library nothing is called.
+#[cfg_attr(not(any(feature = "ilp", feature = "smt")), allow(dead_code))]
+mod foreign;
 #[cfg(any(feature = "ilp", feature = "smt"))]
 // Some of what the two share serves only one of them.
 #[cfg_attr(not(all(feature = "ilp", feature = "smt")), allow(dead_code, unused_imports))]
@@ -48,6 +51,7 @@ pub mod windows;
 
 pub use brute::BruteForce;
 pub use exact::Exact;
+pub use foreign::abandoned;
 #[cfg(feature = "ilp")]
 pub use fusion::FusionIlp;
 pub use fusion::{ExactFusion, FUSERS, FusionBrute};

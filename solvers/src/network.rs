@@ -1,5 +1,7 @@
 //! Networks of arcs with capacities, and the most that flows through them (Dinic 1970).
 
+use plimsoll_model::Budget;
+
 /// No less than flows: what leaves the source and what reaches the sink fit 63 bits together.
 pub(crate) const INFINITE: u64 = u64::MAX / 4;
 
@@ -84,14 +86,22 @@ impl Network {
 
     /// The most that flows, which is the least cut. O(places^2 arcs).
     pub fn most(&mut self, source: u32, sink: u32) -> u64 {
+        self.most_within(source, sink, &mut Budget::unlimited()).expect("nothing ends without limits")
+    }
+
+    /// The same within the time of `watch`; none where that ends before.
+    pub fn most_within(&mut self, source: u32, sink: u32, watch: &mut Budget) -> Option<u64> {
         let (mut sum, mut way) = (0, Vec::new());
         loop {
             let level = self.levels(source);
             if level[sink as usize] == u32::MAX {
-                return sum;
+                return Some(sum);
             }
             let mut next = vec![0; self.arcs.len()];
             loop {
+                if watch.tick().is_some() {
+                    return None;
+                }
                 let pushed = self.push(source, sink, &level, &mut next, &mut way);
                 if pushed == 0 {
                     break;

@@ -92,9 +92,13 @@ fn conflicts_from_structure_are_settled_by_cliques() {
             assert_eq!(outcome.claim, Claim::Optimal, "seed {seed} {relation}");
             assert!(Scattered::confirm(&instance, &outcome.lower_bound).is_ok());
             let weights: Vec<u64> = instance.buffers().iter().map(|b| b.size().get()).collect();
-            let clique = heaviest_clique(&ConflictGraph::of(&instance), &weights, 1_000_000);
+            let clique = heaviest_clique(
+                &ConflictGraph::of(&instance),
+                &weights,
+                &mut Budget::unlimited().with_node_limit(1_000_000),
+            );
             assert!(clique.proved && Some(Bytes::new(clique.weight)) == outcome.value, "seed {seed}");
-            assert_eq!(clique_bound(&instance).value.get(), clique.weight);
+            assert_eq!(clique_bound(&instance, &mut Budget::unlimited()).value.get(), clique.weight);
         }
         let mutex = structure.instance(Relation::Mutex, Bytes::new(1)).unwrap();
         solve(&mutex);

@@ -271,6 +271,7 @@ pub fn compare(
         let of_scheme: &[&Entry<Offsets>] =
             if scheme.scheme == Scheme::Naive { &entries[..1] } else { &entries };
         for &solver in of_scheme {
+            let limits = limits.from_now();
             let plan = match (Planner { scheme, solver, setup, limits, execution }).plan(program) {
                 Err(error @ BranchError::Nothing { .. }) => {
                     missing.push(error.to_string());

@@ -235,7 +235,7 @@ impl Planner<'_> {
         let placed = match self.scheme.scheme {
             Scheme::Naive => end_to_end(program),
             Scheme::Flat | Scheme::Sequential | Scheme::Exclusive => {
-                self.place(&self.scheme.instance(program))?
+                self.place(&self.scheme.instance(program), self.limits)?
             }
             Scheme::Nested => self.nested(program)?,
         };
@@ -269,13 +269,13 @@ impl Planner<'_> {
         }
     }
 
-    fn place(&self, instance: &Instance) -> Result<Placed, BranchError> {
+    fn place(&self, instance: &Instance, limits: Limits) -> Result<Placed, BranchError> {
         let (scheme, algorithm) = (self.scheme.name, self.solver.name);
         if instance.is_empty() {
             let (layout, witness) = (Layout::new(Vec::new()), "nothing to place".to_owned());
             return Ok(Placed { layout, bound: Bytes::ZERO, witness, seconds: 0.0 });
         }
-        let attempt = run(self.solver, instance, self.setup, self.limits, &mut Silent);
+        let attempt = run(self.solver, instance, self.setup, limits, &mut Silent);
         let outcome = attempt.result.map_err(|source| BranchError::Run { scheme, algorithm, source })?;
         let layout = outcome.solution.ok_or(BranchError::Nothing { scheme, algorithm })?;
         let floor = simple_bound(instance);
@@ -295,7 +295,7 @@ impl Planner<'_> {
         let mut seconds = 0.0;
         for (at, frame) in frames.iter().enumerate().rev() {
             let (instance, which) = program.frame_instance(frame, |id| blocks[id.index()])?;
-            let mut placed = self.place(&instance)?;
+            let mut placed = self.place(&instance, self.limits.share(at + 1))?;
             seconds += placed.seconds;
             if !proved(frame, &blocks, &least) {
                 let (floor, _) = program.frame_instance(frame, |id| least[id.index()])?;

@@ -1,6 +1,6 @@
 //! Arguments of the commands that read graphs and models.
 
-use super::{bytes, seconds, threads};
+use super::{NO_LIMIT, bytes, seconds_or_none, threads};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use plimsoll::datasets::{Import, ImportOptions, import_file};
@@ -132,13 +132,21 @@ impl ActivationLivenessArgs {
     }
 }
 
-/// Limits, threads and seed of every run: one, or for graphs one per region for its order and one for its layout.
+/// Time limit of a command that is given none, nor nodes.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// The same per algorithm, where a command compares several.
+const TIME_LIMIT_EACH: Duration = Duration::from_secs(10);
+
+/// Limits, threads and seed.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct EffortArgs {
-    /// Seconds of wall-clock time; for graphs per region, for its order and again for its layout
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    /// Seconds of wall-clock time for everything the command computes, or `none` [default: 60; with --compare 10 for
+    /// each algorithm; none with --node-limit]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none, allow_negative_numbers = true)]
     pub time_limit: Option<Duration>,
-    /// Nodes of the search, likewise; with it alone, runs repeat exactly
+    /// Nodes of each search: of a graph one per region for its order and one for its layout. With it alone, runs repeat
+    /// exactly
     #[arg(long, value_name = "NODES")]
     pub node_limit: Option<u64>,
     /// Threads an algorithm may use
@@ -155,9 +163,25 @@ impl EffortArgs {
         Setup { seed: self.seed, threads: self.threads }
     }
 
-    /// The limits.
+    /// The limits of a command; all that it runs shares the time limit, whose clock starts now.
     pub fn limits(self) -> Limits {
-        Limits { time: self.time_limit, nodes: self.node_limit, target: None }
+        self.limits_or(TIME_LIMIT).from_now()
+    }
+
+    /// The limits of each algorithm that is compared; its clock starts with [`Limits::from_now`].
+    pub fn limits_each(self) -> Limits {
+        self.limits_or(TIME_LIMIT_EACH)
+    }
+
+    fn limits_or(self, time: Duration) -> Limits {
+        let default = self.node_limit.is_none().then_some(time);
+        let time = self.time_limit.or(default).filter(|time| *time < NO_LIMIT);
+        Limits { time, nodes: self.node_limit, ..Limits::default() }
+    }
+
+    /// True where neither time nor nodes were given.
+    pub fn is_default(self) -> bool {
+        self.time_limit.is_none() && self.node_limit.is_none()
     }
 }
 

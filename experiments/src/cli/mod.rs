@@ -386,7 +386,15 @@ fn seconds(text: &str) -> Result<Duration, String> {
     if number.is_nan() || number < 0.0 {
         return Err("expected a number of seconds from 0 on".to_owned());
     }
-    Duration::try_from_secs_f64(number).map_err(|_| "too many seconds; leave it out for no limit".to_owned())
+    Duration::try_from_secs_f64(number).map_err(|_| "expected fewer seconds".to_owned())
+}
+
+/// What `none` stands for among time limits.
+const NO_LIMIT: Duration = Duration::MAX;
+
+/// The same, or `none` for [`NO_LIMIT`].
+fn seconds_or_none(text: &str) -> Result<Duration, String> {
+    if text == "none" { Ok(NO_LIMIT) } else { seconds(text).map_err(|reason| format!("{reason}, or none")) }
 }
 
 /// A number of bytes.
@@ -524,6 +532,9 @@ mod tests {
         assert_eq!(seconds("0"), Ok(Duration::ZERO));
         for bad in ["-1", "nan", "NaN", "inf", "1e300", "", "ten"] {
             assert!(seconds(bad).is_err(), "{bad}");
+            assert!(seconds_or_none(bad).is_err(), "{bad}");
         }
+        assert_eq!(seconds_or_none("none"), Ok(NO_LIMIT));
+        assert_eq!(seconds_or_none("2.5"), Ok(Duration::from_millis(2500)));
     }
 }

@@ -15,7 +15,7 @@ use plimsoll_heuristics::overlap::{Worth, residents};
 use plimsoll_model::overlap::{Machine, OverlapProgram, ScheduleEntry, Time, residency_bound};
 use plimsoll_model::{Bytes, Kind};
 use search::Search;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// Capacities looked at, and how many where steps are many.
 const LEVELS: u64 = 14;
@@ -174,10 +174,17 @@ pub fn front(
     let search = Search::new(machine, effort, fast, exact);
     let (kept, tried) = search.run(&ranked, &capacities)?;
     let memories = capacities.into_iter().chain(kept.iter().map(|one| one.memory));
-    let bounds: BTreeMap<Bytes, Time> =
-        memories.map(|memory| (memory, bound_within(machine, &ranked, memory))).collect();
+    // From the largest down: where the time ends, less memory has the bound of more.
+    let memories: BTreeSet<Bytes> = memories.collect();
+    let mut watch = effort.each.watch();
+    let mut bound_at = |memory: Bytes| match watch.check() {
+        None => bound_within(machine, &ranked, memory),
+        Some(_) => Time::ZERO,
+    };
+    let mut bounds: Vec<(Bytes, Time)> =
+        memories.into_iter().rev().map(|memory| (memory, bound_at(memory))).collect();
+    bounds.reverse();
     // What nothing in so much memory goes below, nothing in less does.
-    let mut bounds: Vec<(Bytes, Time)> = bounds.into_iter().collect();
     for at in (1..bounds.len()).rev() {
         bounds[at - 1].1 = bounds[at - 1].1.max(bounds[at].1);
     }

@@ -95,15 +95,17 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// `make` makes the timeline of one segment.
+    /// `make` makes the timeline of one segment; those with a deadline share the time up to it.
     fn new(
         program: &OverlapProgram,
-        mut make: impl FnMut(&TimelineProblem) -> Result<Timeline, ScheduleError>,
+        limits: Limits,
+        mut make: impl FnMut(&TimelineProblem, Limits) -> Result<Timeline, ScheduleError>,
     ) -> Result<Self, ScheduleError> {
         fits(program)?;
         let (mut timelines, mut peak) = (Vec::new(), Bytes::ZERO);
-        for segment in program.segments() {
-            let timeline = checked(&segment.problem, make(&segment.problem)?)?;
+        for (at, segment) in program.segments().iter().enumerate() {
+            let left = limits.share(program.segments().len() - at);
+            let timeline = checked(&segment.problem, make(&segment.problem, left)?)?;
             peak = peak.max(timeline.peak(&segment.problem));
             timelines.push(timeline);
         }
@@ -257,7 +259,7 @@ pub fn schedule(
 ) -> Result<Scheduled, ScheduleError> {
     let scheduler = (entry.build)(setup);
     let (mut bounds, mut nodes) = (Vec::new(), 0u64);
-    let draft = Draft::new(program, |problem| {
+    let draft = Draft::new(program, limits, |problem, limits| {
         let outcome = scheduler.solve(problem, &mut limits.budget()).map_err(ScheduleError::Unfit)?;
         let timeline = outcome.timeline.ok_or(ScheduleError::Nothing)?;
         if outcome.makespan != Some(timeline.makespan()) {
@@ -281,7 +283,7 @@ pub fn draft(
     limits: Limits,
 ) -> Result<Draft, ScheduleError> {
     let scheduler = (entry.build)(setup);
-    Draft::new(program, |problem| made(problem, scheduler.as_ref(), limits))
+    Draft::new(program, limits, |problem, limits| made(problem, scheduler.as_ref(), limits))
 }
 
 /// A timeline of one segment, not checked yet.

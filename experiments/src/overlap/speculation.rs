@@ -84,6 +84,7 @@ pub fn speculate(
 ) -> Result<Speculated, ScheduleError> {
     let mut found = Speculated { times: times.to_vec(), guesses: Vec::new() };
     let mut open: Vec<&Course> = vec![program.course()];
+    let mut watch = by.2.watch();
     // A segment takes part once: its timeline would have to be made for both.
     let mut used = vec![false; times.len()];
     while let Some(course) = open.pop() {
@@ -97,6 +98,9 @@ pub fn speculate(
                         continue;
                     };
                     let branch = Branch { operator: *operator, courses, before: *before };
+                    if watch.check().is_some() {
+                        return Ok(found);
+                    }
                     let moves = branch.moves(program, &found.times, &used, (guess, chances), by)?;
                     let Some(one) = chosen(moves, guess) else { continue };
                     for (segment, time) in [one.before, one.after].into_iter().zip(one.times) {

@@ -9,7 +9,7 @@ use crate::report::table::{Align, Table};
 use plimsoll_datasets::{patent, patent_graph};
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::structure::{Relation, Structure, StructureError};
-use plimsoll_model::{BufferId, Bytes, ConflictGraph, Instance, Layout, Offsets, Outcome, Problem};
+use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, Offsets, Outcome, Problem};
 use plimsoll_solvers::clique::heaviest_clique;
 
 /// What figure 5 prints, in the order of placement: operator, where it lies, and the memory requested once it is placed.
@@ -240,7 +240,11 @@ fn totals(
     let value = |value: Option<Bytes>| value.unwrap_or(Bytes::ZERO);
     let scattered = context.answer(&context.registry.scattered, "patent-scattered", "patent", instance)?;
     let sizes: Vec<u64> = instance.buffers().iter().map(|buffer| buffer.size().get()).collect();
-    let clique = heaviest_clique(&ConflictGraph::of(instance), &sizes, CLIQUE_NODES);
+    let clique = heaviest_clique(
+        &ConflictGraph::of(instance),
+        &sizes,
+        &mut Budget::unlimited().with_node_limit(CLIQUE_NODES),
+    );
     let members: Vec<&str> = clique.members.iter().map(|&id| instance.buffer(id).name()).collect();
     let row = |what: &str| Row::new("section of figure 5", what, "M");
     found.row(row("no sharing").printed(inputs.sum).same(instance.total_size(), "sum of all sizes"));

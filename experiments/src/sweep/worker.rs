@@ -175,6 +175,7 @@ fn limits(job: &Job) -> Limits {
         time: job.time.map(Duration::from_nanos),
         nodes: job.nodes,
         target: job.capacity.map(Bytes::new),
+        deadline: None,
     }
 }
 
@@ -197,7 +198,7 @@ fn on_instance<P: Plan>(registry: &Registry, instance: &Instance, job: &Job) -> 
     answer.keeping::<P>(instance, found, job.layout.as_deref())
 }
 
-/// Orders all regions; every region has the limits for itself.
+/// Orders all regions, which share the time limit; every region has the node limit for itself.
 fn on_graph(registry: &Registry, graph: &Graph, job: &Job) -> Answer {
     let entry = registry.orders.iter().find(|entry| entry.name == job.algorithm);
     let Some(entry) = entry.filter(|_| job.problem == Orders::NAME) else { return nobody(job) };
@@ -205,7 +206,7 @@ fn on_graph(registry: &Registry, graph: &Graph, job: &Job) -> Answer {
         liveness: LivenessOptions::default(),
         order: entry,
         setup: setup(job),
-        limits: limits(job),
+        limits: limits(job).from_now(),
     };
     let before = resident("self");
     let (meter, started) = (MemoryMeter::start(), Instant::now());

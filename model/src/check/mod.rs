@@ -245,6 +245,20 @@ pub(crate) fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
     if together { !listed(instance.exclusions()) } else { listed(instance.separations()) }
 }
 
+/// True where one step shows at once that all of these conflict with each other: all are alive there, none takes no
+/// byte, and nothing is exclusive. O(k) for single intervals; then false means that some do not conflict, or that some
+/// pairs are exclusive or separated.
+pub(crate) fn share_a_step(instance: &Instance, buffers: &[BufferId]) -> bool {
+    let Some(all) = buffers.iter().map(|id| instance.buffers().get(id.index())).collect::<Option<Vec<_>>>()
+    else {
+        return false;
+    };
+    let Some(step) = all.iter().map(|b| b.lifespan().hull().lower).max() else { return true };
+    let alive =
+        |b: &&Buffer| b.lifespan().intervals().iter().any(|one| one.lower <= step && step < one.upper);
+    instance.exclusions().is_empty() && all.iter().all(|b| alive(b) && b.size() > Bytes::ZERO)
+}
+
 fn name(buffer: &Buffer) -> String {
     buffer.name().to_string()
 }
@@ -275,11 +289,11 @@ pub(crate) fn check_placed(instance: &Instance, placed: &[Option<Bytes>]) -> Vec
     }
     let mut violations = Vec::new();
     // An empty range shares no address with any other.
-    let mut ranges = vec![(0, 0); instance.len()];
+    let mut ranges = vec![[(0, 0)]; instance.len()];
     for (id, (b, offset)) in instance.ids().zip(instance.buffers().iter().zip(placed)) {
         if let Some(offset) = *offset {
             check_place(instance, id, b, offset, &mut violations);
-            ranges[id.index()] = (offset.get(), offset.get().saturating_add(b.size().get()));
+            ranges[id.index()] = [(offset.get(), offset.get().saturating_add(b.size().get()))];
         }
     }
     let overlaps = if instance.len() <= ALL_PAIRS {
@@ -292,10 +306,10 @@ pub(crate) fn check_placed(instance: &Instance, placed: &[Option<Bytes>]) -> Vec
 }
 
 /// Conflicting pairs that share addresses, the smaller id first, ascending: all pairs are compared.
-fn overlaps(instance: &Instance, ranges: &[(u64, u64)]) -> Vec<(u32, u32)> {
+fn overlaps(instance: &Instance, ranges: &[[(u64, u64); 1]]) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
-    for (i, &(start, end)) in ranges.iter().enumerate() {
-        for (j, &(other_start, other_end)) in ranges.iter().enumerate().skip(i + 1) {
+    for (i, &[(start, end)]) in ranges.iter().enumerate() {
+        for (j, &[(other_start, other_end)]) in ranges.iter().enumerate().skip(i + 1) {
             if start.max(other_start) < end.min(other_end)
                 && conflict(instance, BufferId::at(i), BufferId::at(j))
             {
@@ -306,8 +320,8 @@ fn overlaps(instance: &Instance, ranges: &[(u64, u64)]) -> Vec<(u32, u32)> {
     found
 }
 
-fn overlap(instance: &Instance, ranges: &[(u64, u64)], (a, b): (u32, u32)) -> Violation {
-    let range = |id: u32| ranges[id as usize];
+fn overlap(instance: &Instance, ranges: &[[(u64, u64); 1]], (a, b): (u32, u32)) -> Violation {
+    let range = |id: u32| ranges[id as usize][0];
     let bytes = |(start, end): (u64, u64)| (Bytes::new(start), Bytes::new(end));
     let shared = range(a).1.min(range(b).1) - range(a).0.max(range(b).0);
     let (a, b) = (BufferId::new(a), BufferId::new(b));
@@ -351,7 +365,7 @@ fn check_place(
     }
 }
 
-/// Everything wrong with a scattered layout. A buffer's pieces hold exactly its size, each piece starts at a
+/// Everything wrong with a scattered layout; of more than 4096 buffers, pieces of at most 10 000 overlapping pairs. A buffer's pieces hold exactly its size, each piece starts at a
 /// multiple of its alignment, and a fixed buffer is one piece at its offset.
 pub fn check_scattered(instance: &Instance, layout: &ScatteredLayout) -> Vec<Violation> {
     let pieces = layout.pieces();
@@ -365,11 +379,12 @@ pub fn check_scattered(instance: &Instance, layout: &ScatteredLayout) -> Vec<Vio
             let size = b.size();
             violations.push(Violation::PieceSum { buffer, name: name(b), given, size });
         }
+        let apart = are_apart(own);
         for (first, piece) in own.iter().enumerate() {
             if piece.length == Bytes::ZERO {
                 violations.push(Violation::Pieces { buffer, name: name(b), first, second: first });
             }
-            for (second, other) in own.iter().enumerate().skip(first + 1) {
+            for (second, other) in own.iter().enumerate().skip(first + 1).filter(|_| !apart) {
                 if piece.start.max(other.start) < piece.end().min(other.end()) {
                     violations.push(Violation::Pieces { buffer, name: name(b), first, second });
                 }
@@ -391,29 +406,21 @@ pub fn check_scattered(instance: &Instance, layout: &ScatteredLayout) -> Vec<Vio
             }
         }
     }
-    let hull = |own: &Vec<Piece>| {
-        (own.iter().map(|piece| piece.start).min(), own.iter().map(|piece| piece.end()).max())
-    };
-    let hulls: Vec<_> = pieces.iter().map(hull).collect();
-    for i in 0..pieces.len() {
-        for j in i + 1..pieces.len() {
-            if hulls[i].1 <= hulls[j].0 || hulls[j].1 <= hulls[i].0 {
-                continue;
-            }
-            for x in &pieces[i] {
-                for y in &pieces[j] {
-                    let (low, high) = (x.start.max(y.start), x.end().min(y.end()));
-                    if low < high && conflict(instance, BufferId::at(i), BufferId::at(j)) {
-                        violations.push(Violation::Overlap {
-                            a: BufferId::at(i),
-                            a_name: name(&instance.buffers()[i]),
-                            a_range: (x.start, x.end()),
-                            b: BufferId::at(j),
-                            b_name: name(&instance.buffers()[j]),
-                            b_range: (y.start, y.end()),
-                            shared: Bytes::new(high.get() - low.get()),
-                        });
-                    }
+    for (i, j) in meetings(instance, pieces) {
+        let (a, b) = (BufferId::at(i), BufferId::at(j));
+        for x in &pieces[i] {
+            for y in &pieces[j] {
+                let (low, high) = (x.start.max(y.start), x.end().min(y.end()));
+                if low < high && conflict(instance, a, b) {
+                    violations.push(Violation::Overlap {
+                        a,
+                        a_name: name(instance.buffer(a)),
+                        a_range: (x.start, x.end()),
+                        b,
+                        b_name: name(instance.buffer(b)),
+                        b_range: (y.start, y.end()),
+                        shared: Bytes::new(high.get() - low.get()),
+                    });
                 }
             }
         }
@@ -421,15 +428,51 @@ pub fn check_scattered(instance: &Instance, layout: &ScatteredLayout) -> Vec<Vio
     violations
 }
 
+/// Pairs of buffers to look at for pieces that overlap, the smaller first, ascending: all whose addresses meet, or of many
+/// buffers those that the sweep finds in conflict.
+fn meetings(instance: &Instance, pieces: &[Vec<Piece>]) -> Vec<(usize, usize)> {
+    if pieces.len() > ALL_PAIRS {
+        let range = |piece: &Piece| (piece.start.get(), piece.end().get());
+        let ranges: Vec<Vec<(u64, u64)>> = pieces.iter().map(|own| own.iter().map(range).collect()).collect();
+        let found = sweep::overlaps(instance, &ranges, MOST_OVERLAPS);
+        return found.into_iter().map(|(a, b)| (a as usize, b as usize)).collect();
+    }
+    let hull = |own: &Vec<Piece>| {
+        (own.iter().map(|piece| piece.start).min(), own.iter().map(|piece| piece.end()).max())
+    };
+    let hulls: Vec<_> = pieces.iter().map(hull).collect();
+    let meet = |&(i, j): &(usize, usize)| hulls[i].1 > hulls[j].0 && hulls[j].1 > hulls[i].0;
+    let pairs = (0..pieces.len()).flat_map(|i| (i + 1..pieces.len()).map(move |j| (i, j)));
+    pairs.filter(meet).collect()
+}
+
+/// True where no two pieces share an address.
+fn are_apart(pieces: &[Piece]) -> bool {
+    let mut sorted: Vec<&Piece> = pieces.iter().collect();
+    sorted.sort_unstable_by_key(|piece| (piece.start, piece.end()));
+    sorted.windows(2).all(|pair| pair[0].end() <= pair[1].start)
+}
+
 /// Everything wrong with a pool plan: members fit, no two members of a pool conflict, total within capacity.
 ///
-/// Alignments and fixed offsets concern addresses and play no part among pools.
+/// Alignments and fixed offsets concern addresses and play no part among pools. Of more than 4096 buffers, at most
+/// 10 000 pairs that conflict in a pool are listed.
 pub fn check_pools(instance: &Instance, plan: &PoolPlan) -> Vec<Violation> {
     let assignment = plan.assignment();
     if let Some(violation) = count(assignment.len(), instance.len()) {
         return vec![violation];
     }
     let mut violations = Vec::new();
+    let together = if instance.len() > ALL_PAIRS {
+        // Who shares a pool shares an address: the number of the pool.
+        let place = |pool: &PoolId| [(pool.index() as u64, pool.index() as u64 + 1)];
+        sweep::overlaps(instance, &assignment.iter().map(place).collect::<Vec<_>>(), MOST_OVERLAPS)
+    } else {
+        let pairs = (0..assignment.len()).flat_map(|i| (i + 1..assignment.len()).map(move |j| (i, j)));
+        let share = pairs.filter(|&(i, j)| assignment[i] == assignment[j]);
+        let share = share.filter(|&(i, j)| conflict(instance, BufferId::at(i), BufferId::at(j)));
+        share.map(|(i, j)| (i as u32, j as u32)).collect()
+    };
     for (i, &pool) in assignment.iter().enumerate() {
         let (buffer, b) = (BufferId::at(i), &instance.buffers()[i]);
         let Some(&room) = plan.sizes().get(pool.index()) else {
@@ -441,16 +484,16 @@ pub fn check_pools(instance: &Instance, plan: &PoolPlan) -> Vec<Violation> {
             let size = b.size();
             violations.push(Violation::PoolTooSmall { buffer, name: name(b), size, pool, room });
         }
-        for (j, &other) in assignment.iter().enumerate().skip(i + 1) {
-            if pool == other && conflict(instance, buffer, BufferId::at(j)) {
-                violations.push(Violation::PoolConflict {
-                    a: buffer,
-                    a_name: name(b),
-                    b: BufferId::at(j),
-                    b_name: name(&instance.buffers()[j]),
-                    pool,
-                });
-            }
+        let from = together.partition_point(|&(a, _)| (a as usize) < i);
+        for &(_, other) in together[from..].iter().take_while(|&&(a, _)| a as usize == i) {
+            let other = BufferId::new(other);
+            violations.push(Violation::PoolConflict {
+                a: buffer,
+                a_name: name(b),
+                b: other,
+                b_name: name(instance.buffer(other)),
+                pool,
+            });
         }
     }
     if let Some(capacity) = instance.capacity()

@@ -3,9 +3,12 @@
 //! Independent of [`structure`](crate::structure): no transitive closure, no instance, no separations.
 
 use crate::bits::BitMatrix;
+use crate::budget::Budget;
 use crate::layout::Piece;
 use crate::order::OrderProblem;
+use crate::outcome::Stop;
 use crate::units::{Bytes, OperatorId};
+use std::collections::HashMap;
 use std::fmt;
 
 /// Two memories at a common address although nothing keeps their users apart.
@@ -127,6 +130,21 @@ impl<'a> Precedences<'a> {
     /// # Panics
     /// If `added` names unknown operators.
     pub fn of(problem: &'a OrderProblem, added: &[(OperatorId, OperatorId)]) -> Self {
+        Self::within(problem, added, &mut Budget::unlimited()).expect("nothing ends without limits")
+    }
+
+    /// The same within the time of `watch`.
+    ///
+    /// # Errors
+    /// Why the time ended before.
+    ///
+    /// # Panics
+    /// As [`Precedences::of`].
+    pub fn within(
+        problem: &'a OrderProblem,
+        added: &[(OperatorId, OperatorId)],
+        watch: &mut Budget,
+    ) -> Result<Self, Stop> {
         let mut after: Vec<Vec<OperatorId>> =
             problem.ids().map(|id| problem.successors(id).to_vec()).collect();
         for &(a, b) in added {
@@ -136,6 +154,9 @@ impl<'a> Precedences<'a> {
         let mut before = BitMatrix::new(held.len(), held.len());
         let mut behind = before.clone();
         for (a, one) in held.iter().enumerate() {
+            if let Some(stop) = watch.tick() {
+                return Err(stop);
+            }
             let reached = reached_by(one, &after);
             let late = |user: &OperatorId| reached[user.index()] as usize == one.users.len();
             for (b, other) in held.iter().enumerate() {
@@ -148,7 +169,7 @@ impl<'a> Precedences<'a> {
                 }
             }
         }
-        Self { problem, held, after, before, behind }
+        Ok(Self { problem, held, after, before, behind })
     }
 
     /// Every pair of memories at a common address that may be needed together, ascending by victim and intruder. `pieces` lists the
@@ -169,6 +190,7 @@ impl<'a> Precedences<'a> {
         };
         let hulls: Vec<(Bytes, Bytes)> = sorted.iter().map(hull).collect();
         let mut found = Vec::new();
+        let mut walks = HashMap::new();
         for a in 0..self.held.len() {
             for b in a + 1..self.held.len() {
                 let apart = hulls[a].1 <= hulls[b].0 || hulls[b].1 <= hulls[a].0;
@@ -177,7 +199,7 @@ impl<'a> Precedences<'a> {
                 }
                 let shared = shared(&sorted[a], &sorted[b]);
                 if shared > 0 {
-                    found.push(self.race(a, b, shared));
+                    found.push(self.race(a, b, shared, &mut walks));
                 }
             }
         }
@@ -186,13 +208,17 @@ impl<'a> Precedences<'a> {
     }
 
     /// A race in words: who of the two is overwritten, and by whom.
-    fn race(&self, a: usize, b: usize, shared: u64) -> Race {
+    fn race(&self, a: usize, b: usize, shared: u64, walks: &mut HashMap<OperatorId, Vec<u64>>) -> Race {
         // Whoever begins behind a user of the other is the intruder; else the second is.
         let turned = self.behind.get(b, a) && !self.behind.get(a, b);
         let (victim, intruder) = if turned { (b, a) } else { (a, b) };
         let (one, other) = (&self.held[victim], &self.held[intruder]);
+        let mut waits = |writer: OperatorId, user: OperatorId| {
+            let behind = walks.entry(user).or_insert_with(|| self.waiting_for(user));
+            behind[writer.index() / 64] >> (writer.index() % 64) & 1 == 1
+        };
         let reader =
-            other.first.and_then(|writer| one.users.iter().copied().find(|&user| !self.waits(writer, user)));
+            other.first.and_then(|writer| one.users.iter().copied().find(|&user| !waits(writer, user)));
         let name = |id: OperatorId| self.problem.operator(id).to_owned();
         Race {
             victim,
@@ -204,16 +230,18 @@ impl<'a> Precedences<'a> {
         }
     }
 
-    /// Whether one operator must wait for another.
-    fn waits(&self, who: OperatorId, on: OperatorId) -> bool {
-        let (mut todo, mut seen) = (vec![on], vec![false; self.after.len()]);
+    /// The operators that must wait for one, as bits.
+    fn waiting_for(&self, one: OperatorId) -> Vec<u64> {
+        let (mut todo, mut seen) = (vec![one], vec![0u64; self.after.len().div_ceil(64)]);
         while let Some(at) = todo.pop() {
             for &next in &self.after[at.index()] {
-                if !std::mem::replace(&mut seen[next.index()], true) {
+                let (word, bit) = (&mut seen[next.index() / 64], 1 << (next.index() % 64));
+                if *word & bit == 0 {
+                    *word |= bit;
                     todo.push(next);
                 }
             }
         }
-        seen[who.index()]
+        seen
     }
 }

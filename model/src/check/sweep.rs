@@ -18,8 +18,12 @@ type Layer = BTreeMap<u64, (u64, u32)>;
 
 /// Conflicting pairs whose address ranges overlap, the smaller id first, ascending; at most `limit` of them.
 ///
-/// `ranges` holds start and end of every buffer.
-pub(super) fn overlaps(instance: &Instance, ranges: &[(u64, u64)], limit: usize) -> Vec<(u32, u32)> {
+/// `ranges` holds start and end of every range of every buffer.
+pub(super) fn overlaps<R: AsRef<[(u64, u64)]>>(
+    instance: &Instance,
+    ranges: &[R],
+    limit: usize,
+) -> Vec<(u32, u32)> {
     let mut found = BTreeSet::new();
     for (a, b) in instance.separations().iter() {
         if found.len() < limit && overlap(ranges, a.get(), b.get()) && conflict(instance, a, b) {
@@ -40,17 +44,16 @@ pub(super) fn overlaps(instance: &Instance, ranges: &[(u64, u64)], limit: usize)
     found.into_iter().collect()
 }
 
-fn overlap(ranges: &[(u64, u64)], a: u32, b: u32) -> bool {
-    let (a, b) = (ranges[a as usize], ranges[b as usize]);
-    a.0.max(b.0) < a.1.min(b.1)
+fn overlap<R: AsRef<[(u64, u64)]>>(ranges: &[R], a: u32, b: u32) -> bool {
+    let (a, b) = (ranges[a as usize].as_ref(), ranges[b as usize].as_ref());
+    a.iter().any(|a| b.iter().any(|b| a.0.max(b.0) < a.1.min(b.1)))
 }
 
 /// Begins and ends of all intervals in time; ends come first, as intervals are half-open.
-fn events(instance: &Instance, ranges: &[(u64, u64)]) -> Vec<(Step, bool, u32)> {
+fn events<R: AsRef<[(u64, u64)]>>(instance: &Instance, ranges: &[R]) -> Vec<(Step, bool, u32)> {
     let mut events = Vec::with_capacity(2 * instance.len());
     for (id, buffer) in instance.ids().zip(instance.buffers()) {
-        let (start, end) = ranges[id.index()];
-        if start < end {
+        if ranges[id.index()].as_ref().iter().any(|(start, end)| start < end) {
             for part in buffer.lifespan().intervals() {
                 events.push((part.lower, true, id.get()));
                 events.push((part.upper, false, id.get()));
@@ -62,27 +65,44 @@ fn events(instance: &Instance, ranges: &[(u64, u64)]) -> Vec<(Step, bool, u32)> 
 }
 
 /// Compares a buffer with all alive, then joins them.
-fn enter(
+fn enter<R: AsRef<[(u64, u64)]>>(
     instance: &Instance,
-    ranges: &[(u64, u64)],
+    ranges: &[R],
     layers: &mut Vec<Layer>,
     id: u32,
     found: &mut BTreeSet<(u32, u32)>,
     limit: usize,
 ) {
-    let (start, end) = ranges[id as usize];
+    for &(start, end) in ranges[id as usize].as_ref().iter().filter(|(start, end)| start < end) {
+        if !enter_range(instance, layers, (start, end, id), found, limit) {
+            return;
+        }
+    }
+}
+
+/// The same for one range of a buffer, whose ranges may overlap each other; false where the limit is reached.
+fn enter_range(
+    instance: &Instance,
+    layers: &mut Vec<Layer>,
+    (start, end, id): (u64, u64, u32),
+    found: &mut BTreeSet<(u32, u32)>,
+    limit: usize,
+) -> bool {
     let mut home = None;
     for (at, layer) in layers.iter().enumerate() {
         let mut free = true;
         // Disjoint ranges in ascending order end in ascending order.
         for (_, &(_, other)) in layer.range(..end).rev().take_while(|&(_, &(to, _))| to > start) {
             free = false;
+            if other == id {
+                continue;
+            }
             let pair = (id.min(other), id.max(other));
             let (a, b) = (BufferId::new(pair.0), BufferId::new(pair.1));
             if conflict(instance, a, b) {
                 found.insert(pair);
                 if found.len() >= limit {
-                    return;
+                    return false;
                 }
             }
         }
@@ -95,14 +115,16 @@ fn enter(
         layers.len() - 1
     });
     layers[home].insert(start, (end, id));
+    true
 }
 
-fn leave(ranges: &[(u64, u64)], layers: &mut Vec<Layer>, id: u32) {
-    let start = ranges[id as usize].0;
-    for layer in layers.iter_mut() {
-        if layer.get(&start).is_some_and(|&(_, owner)| owner == id) {
-            layer.remove(&start);
-            break;
+fn leave<R: AsRef<[(u64, u64)]>>(ranges: &[R], layers: &mut Vec<Layer>, id: u32) {
+    for &(start, _) in ranges[id as usize].as_ref().iter().filter(|(start, end)| start < end) {
+        for layer in layers.iter_mut() {
+            if layer.get(&start).is_some_and(|&(_, owner)| owner == id) {
+                layer.remove(&start);
+                break;
+            }
         }
     }
     while layers.last().is_some_and(Layer::is_empty) {
@@ -117,7 +139,7 @@ mod tests {
     use crate::lifespan::{Interval, Lifespan};
     use proptest::prelude::*;
 
-    fn pairs(instance: &Instance, ranges: &[(u64, u64)]) -> Vec<(u32, u32)> {
+    fn pairs(instance: &Instance, ranges: &[Vec<(u64, u64)>]) -> Vec<(u32, u32)> {
         let ids = 0..instance.len() as u32;
         let all = ids.clone().flat_map(|a| ids.clone().map(move |b| (a, b)));
         all.filter(|&(a, b)| a < b && overlap(ranges, a, b))
@@ -125,13 +147,13 @@ mod tests {
             .collect()
     }
 
-    type Raw = (u64, Vec<(u64, u64)>, u64);
+    type Raw = (u64, Vec<(u64, u64)>, Vec<u64>);
 
-    /// Buffers of up to three intervals at random offsets, and pairs of them.
+    /// Buffers of up to three intervals and three ranges at random offsets, and pairs of them.
     fn raw() -> impl Strategy<Value = (Vec<Raw>, Vec<(usize, usize, bool)>)> {
         let intervals = prop::collection::vec((0u64..30, 1u64..6), 1..4);
         (
-            prop::collection::vec((1u64..12, intervals, 0u64..60), 0..24),
+            prop::collection::vec((1u64..12, intervals, prop::collection::vec(0u64..60, 1..4)), 0..24),
             prop::collection::vec((0usize..24, 0usize..24, any::<bool>()), 0..40),
         )
     }
@@ -142,7 +164,7 @@ mod tests {
         fn the_sweep_agrees_with_the_comparison_of_all_pairs((buffers, listed) in raw()) {
             let mut builder = InstanceBuilder::new("t");
             let mut ranges = Vec::new();
-            for (at, (size, parts, offset)) in buffers.iter().enumerate() {
+            for (at, (size, parts, offsets)) in buffers.iter().enumerate() {
                 let mut from = 0;
                 let parts = parts.iter().map(|&(gap, duration)| {
                     let part = Interval::new(from + gap, from + gap + duration);
@@ -151,7 +173,7 @@ mod tests {
                 });
                 let lifespan = Lifespan::from_intervals(parts).unwrap();
                 builder = builder.buffer(Buffer::new(at.to_string(), *size, lifespan));
-                ranges.push((*offset, offset + size));
+                ranges.push(offsets.iter().map(|offset| (*offset, offset + size)).collect::<Vec<_>>());
             }
             let mut taken = BTreeSet::new();
             for (a, b, separate) in listed {

@@ -250,6 +250,7 @@ pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>)
     let mut behind: Vec<Option<usize>> = vec![None; count];
     let mut end = Time::ZERO;
     let saved = saved(problem);
+    let fetched: Vec<usize> = (0..count).filter(|&at| problem.load(at).is_some()).collect();
     // The operator with the largest end times channels, less the transfer time up to it and what it saves; and that number.
     let mut latest: Option<(i128, usize)> = None;
     let mut work = 0;
@@ -274,8 +275,8 @@ pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>)
         let least = i128::from(end.get()) * i128::from(channels) - work - i128::from(saved[at]);
         latest = latest.filter(|latest| latest.0 >= least).or(Some((least, at)));
         let mut rest = Rest::after(problem, at);
-        let next = (at + 1..count).filter(|&next| problem.load(next).is_some());
-        for next in next.take(WINDOW) {
+        let behind_it = fetched.partition_point(|&other| other <= at);
+        for &next in fetched[behind_it..].iter().take(WINDOW) {
             let left = rest.with(problem, next, channels);
             let earliest = end + Time::new(left);
             if left > 0 && earliest > start[next] {

@@ -150,6 +150,8 @@ impl Conflicts {
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
         assert_eq!(self.len(), other.len(), "relations of the same memories");
-        Self::where_true(self.len(), |a, b| self.contains(a, b) && !other.contains(a, b))
+        let mut bits = self.bits.clone();
+        bits.subtract(&other.bits);
+        Self { bits }
     }
 }

@@ -17,7 +17,7 @@
 //! in a perfect packing, that is a subset-sum condition and decides most orders.
 
 use super::part::Part;
-use std::time::Instant;
+use plimsoll_model::Budget;
 
 /// `sum of size [order] <= most`: each term names a pair, whether its first member lies below, and a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,13 +29,13 @@ pub(crate) struct Bridge {
 }
 
 /// Hands over the bridges of a part under a peak that can be broken at all, at most `count`, least slack first,
-/// until the deadline: they are consequences, so any number of them is right.
+/// until the time of `watch` ends: they are consequences, so any number of them is right.
 /// O(q^2 k + count x k) for q cliques of k members.
 pub(crate) fn bridges(
     part: &Part,
     upper: i64,
     count: usize,
-    deadline: Option<Instant>,
+    watch: &mut Budget,
     mut add: impl FnMut(Bridge),
 ) {
     let weight = |clique: &[usize]| clique.iter().map(|&i| part.size[i]).sum::<i64>();
@@ -46,7 +46,7 @@ pub(crate) fn bridges(
     for (slack, to_at) in targets {
         let to = &part.cliques[to_at];
         for (at, from) in part.cliques.iter().enumerate() {
-            if found >= count || late(deadline) {
+            if found >= count || watch.tick().is_some() {
                 return;
             }
             let (only_from, only_to) = (without(from, to), without(to, from));
@@ -66,11 +66,6 @@ pub(crate) fn bridges(
             }
         }
     }
-}
-
-/// True where the deadline has passed.
-pub(crate) fn late(deadline: Option<Instant>) -> bool {
-    deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
 /// Members of `a` not in `b`.

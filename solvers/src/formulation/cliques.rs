@@ -1,23 +1,34 @@
 //! Cliques that cover all conflicts.
 
+use plimsoll_model::Budget;
+
 /// Cliques of the graph that together hold every edge, none inside another.
 ///
 /// `sets` are the sections: each is taken as it is where it is a clique (always, without exclusions), else
 /// it is covered by greedy cliques. Edges in no section are separations. Every clique is then extended by
 /// whoever conflicts with all of it, larger sizes first. A buffer without neighbours is a clique of one.
-/// O(edges x n x d) at worst, in practice one pass over the sections.
-pub(crate) fn cover(neighbours: &[Vec<usize>], size: &[i64], sets: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+/// O(edges x n x d) at worst, in practice one pass over the sections. Where the time of `watch` ends, not every edge is
+/// held.
+pub(crate) fn cover(
+    neighbours: &[Vec<usize>],
+    size: &[i64],
+    sets: Vec<Vec<usize>>,
+    watch: &mut Budget,
+) -> Vec<Vec<usize>> {
     let mut graph =
         Covered { neighbours, size, seen: neighbours.iter().map(|n| vec![false; n.len()]).collect() };
     let mut cliques = Vec::new();
     for set in sets {
+        if watch.tick().is_some() {
+            break;
+        }
         if !set.is_empty() && graph.is_clique(&set) {
             cliques.push(graph.grow(set));
         }
     }
     for (a, around) in neighbours.iter().enumerate() {
         for (at, &b) in around.iter().enumerate() {
-            if !graph.seen[a][at] {
+            if !graph.seen[a][at] && watch.tick().is_none() {
                 cliques.push(graph.grow(vec![a, b]));
             }
         }
@@ -93,7 +104,12 @@ mod tests {
     fn every_edge_is_in_a_maximal_clique() {
         // A square 0-1-2-3 with the diagonal 0-2, and 4 alone; the "section" {0,1,2,3} is no clique.
         let neighbours = vec![vec![1, 2, 3], vec![0, 2], vec![0, 1, 3], vec![0, 2], vec![]];
-        let cliques = cover(&neighbours, &[1, 1, 1, 1, 1], vec![vec![0, 1, 2, 3], vec![0, 1]]);
+        let cliques = cover(
+            &neighbours,
+            &[1, 1, 1, 1, 1],
+            vec![vec![0, 1, 2, 3], vec![0, 1]],
+            &mut Budget::unlimited(),
+        );
         assert_eq!(cliques, [vec![0, 1, 2], vec![0, 2, 3], vec![4]]);
     }
 }

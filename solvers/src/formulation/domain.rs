@@ -1,6 +1,7 @@
 //! Where each buffer may lie below a given peak, and who must lie below whom.
 
 use super::part::Part;
+use plimsoll_model::Budget;
 
 /// Rounds of narrowing at most: a contradiction can otherwise creep upwards unit by unit.
 const ROUNDS: usize = 64;
@@ -25,10 +26,11 @@ pub(crate) struct Domain {
 
 impl Domain {
     /// `None` where no layout ends at or below `upper`. `symmetry` keeps one of each class of equal
-    /// layouts, see [`Domain::break_symmetry`]. O(rounds x (c + total clique size squared)).
-    pub fn new(part: &Part, upper: i64, symmetry: bool) -> Option<Self> {
+    /// layouts, see [`Domain::break_symmetry`]. Narrowing ends where the time of `watch` does.
+    /// O(rounds x (c + total clique size squared)).
+    pub fn new(part: &Part, upper: i64, symmetry: bool, watch: &mut Budget) -> Option<Self> {
         let mut domain = Self::plain(part, upper, symmetry)?;
-        domain.propagate(part).then_some(domain)
+        domain.propagate(part, watch).then_some(domain)
     }
 
     /// The same without narrowing.
@@ -93,7 +95,7 @@ impl Domain {
     }
 
     /// Narrows until nothing changes or long enough; false where nothing is left.
-    fn propagate(&mut self, part: &Part) -> bool {
+    fn propagate(&mut self, part: &Part, watch: &mut Budget) -> bool {
         for _ in 0..ROUNDS {
             let mut changed = false;
             for (at, &(i, j)) in part.pairs.iter().enumerate() {
@@ -112,6 +114,10 @@ impl Domain {
                 changed |= self.press(part, a, self.high[b] - part.rise(a, b));
             }
             for clique in &part.cliques {
+                // What is narrow so far is right.
+                if watch.tick().is_some() {
+                    return true;
+                }
                 changed |= self.stack(part, clique);
             }
             if (0..part.len()).any(|i| self.low[i] > self.high[i]) {

@@ -66,7 +66,8 @@ pub(crate) fn drive(
     budget: &mut Budget,
     observer: &mut dyn Observer<Offsets>,
 ) -> Result<Outcome<Layout>, SolveError> {
-    let mut run = Run::start(engine.name(), absorb, instance, observer);
+    let mut watch = budget.without_node_limit();
+    let mut run = Run::start(engine.name(), absorb, instance, observer, &mut watch);
     if budget.check().is_none() {
         run.raise_by_cliques();
     }
@@ -94,10 +95,11 @@ impl<'a> Run<'a> {
         absorb: bool,
         instance: &'a Instance,
         observer: &'a mut dyn Observer<Offsets>,
+        watch: &mut Budget,
     ) -> Self {
         let started = Instant::now();
         observer.phase("greedy");
-        let parts = Part::split(instance, &ConflictGraph::of(instance), absorb);
+        let parts = Part::split(instance, &ConflictGraph::of(instance), absorb, watch);
         let best: Vec<Vec<i64>> = parts.iter().map(greedy::place).collect();
         let mut stats = Stats::default();
         stats.count("parts", parts.len() as u64);

@@ -20,7 +20,7 @@ mod drive;
 mod greedy;
 mod part;
 
-pub(crate) use bridges::{bridges, late};
+pub(crate) use bridges::bridges;
 pub(crate) use cliques::cover;
 pub(crate) use domain::Domain;
 pub(crate) use drive::{Engine, Found, Task, Verdict, drive};

@@ -1,7 +1,7 @@
 //! Connected components in units of the grain, without absorbed buffers.
 
 use super::cliques::cover;
-use plimsoll_model::{BufferId, Bytes, ConflictGraph, Instance, Section, gcd, sections};
+use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Section, gcd, sections};
 
 /// A connected component of the conflict graph; everything is counted in units of the grain.
 ///
@@ -39,18 +39,20 @@ impl Part {
     ///
     /// O(n + c) for n buffers and c conflicts without absorption; with it, up to O(d) subset tests of O(d)
     /// per conflict, for degrees d.
-    pub fn split(instance: &Instance, graph: &ConflictGraph, absorb: bool) -> Vec<Self> {
+    /// Where the time of `watch` ends, cliques do not cover all pairs: no model may be made of such parts.
+    pub fn split(instance: &Instance, graph: &ConflictGraph, absorb: bool, watch: &mut Budget) -> Vec<Self> {
         let sections = sections(instance);
         let components = graph.components();
-        components.into_iter().map(|ids| Self::of(instance, graph, &sections, ids, absorb)).collect()
+        let part = |ids| Self::of(instance, graph, &sections, (ids, absorb), watch);
+        components.into_iter().map(part).collect()
     }
 
     fn of(
         instance: &Instance,
         graph: &ConflictGraph,
         sections: &[Section],
-        ids: Vec<BufferId>,
-        absorb: bool,
+        (ids, absorb): (Vec<BufferId>, bool),
+        watch: &mut Budget,
     ) -> Self {
         let allows = |guest: BufferId, host: BufferId| {
             let (g, h) = (instance.buffer(guest), instance.buffer(host));
@@ -73,7 +75,7 @@ impl Part {
         let size: Vec<i64> = ids.iter().map(|&id| units(instance.buffer(id).size())).collect();
         let sets = sections.iter().map(|s| s.buffers.iter().filter_map(local).collect()).collect();
         Self {
-            cliques: cover(&neighbours, &size, sets),
+            cliques: cover(&neighbours, &size, sets, watch),
             // An alignment of one byte divides every grain.
             align: ids.iter().map(|&id| units(instance.buffer(id).alignment()).max(1)).collect(),
             fixed: ids.iter().map(|&id| instance.buffer(id).fixed().map(units)).collect(),

@@ -22,7 +22,8 @@ impl FusionIlp {
     }
 }
 
-fn build(problem: &FusionProblem) -> HighsProblem {
+/// Unfinished where the time of `watch` ends.
+fn build(problem: &FusionProblem, watch: &mut Budget) -> HighsProblem {
     let mut variables = ProblemVariables::new();
     let chosen: Vec<Variable> =
         problem.matches().iter().map(|_| variables.add(variable().binary())).collect();
@@ -36,6 +37,9 @@ fn build(problem: &FusionProblem) -> HighsProblem {
     }
     let mut program = variables.minimise(objective).using(highs);
     for list in of_place.into_iter().filter(|list| list.len() > 1) {
+        if watch.tick().is_some() {
+            break;
+        }
         let sum: Expression = list.into_iter().sum();
         program.add_constraint(constraint!(sum <= 1.0));
     }
@@ -64,7 +68,9 @@ impl Fuser for FusionIlp {
         if !problem.matches().is_empty() {
             let most = problem.matches().iter().map(|one| one.optimised as i64).sum::<i64>().max(1);
             let scale = Scale { most, unit: 1.0 };
-            let answer = solve(NAME, self.setup, Limits::of(budget), scale, None, |_| build(problem))?;
+            let answer = solve(NAME, self.setup, (Limits::of(budget), budget), scale, None, |watch| {
+                build(problem, watch)
+            })?;
             budget.spend(answer.nodes);
             stats.nodes = answer.nodes;
             let found = answer.values.as_deref().and_then(|values| read(problem, values));

@@ -3,8 +3,10 @@
 //! `good_lp`'s own `solve` folds limits and gaps into one status and drops the dual bound, so the model is
 //! handed to the `highs` crate and its status and bound are read there. `HiGHS` keeps one task scheduler
 //! per calling thread and refuses to run when its size differs from the `threads` option; a fresh thread
-//! for every call makes any number of threads work in one process.
+//! for every call makes any number of threads work in one process. As `HiGHS` overruns its limits while it reads and
+//! presolves, that thread is [left behind](crate::foreign) where it is late.
 
+use crate::foreign::{Ended, call};
 use good_lp::solvers::highs::HighsProblem;
 use highs::{HighsModelStatus, Model};
 use plimsoll_model::{Budget, Setup, SolveError, Stop};
@@ -89,26 +91,43 @@ pub(crate) fn believed(bound: f64, most: i64) -> Option<i64> {
     (most <= SAFE_UNITS && value.is_finite() && value.abs() < 2f64.powi(53)).then_some(value as i64)
 }
 
-/// Builds a model on a fresh thread and solves it there; `build` is told the deadline, `start` is a solution to begin from.
+impl Answer {
+    /// That of a call that was never made, or has not come back.
+    fn missing(stop: Stop) -> Self {
+        Self { end: End::Stopped(Some(stop)), values: None, bound: f64::NEG_INFINITY, nodes: 0 }
+    }
+}
+
+/// Builds a model and solves it on a fresh thread; `start` is a solution to begin from. Both end with the time of
+/// `limits`, and on a request to stop that `budget` carries.
+///
+/// `build` polls the budget it is given. Where that ends it may return an unfinished model, which is not solved.
 ///
 /// # Errors
 /// `HiGHS` refuses the model, or the thread panics.
 pub(crate) fn solve(
     name: &'static str,
     setup: Setup,
-    limits: Limits,
+    (limits, budget): (Limits, &Budget),
     scale: Scale,
-    start: Option<&[f64]>,
-    build: impl FnOnce(Option<Instant>) -> HighsProblem + Send,
+    start: Option<Vec<f64>>,
+    build: impl FnOnce(&mut Budget) -> HighsProblem,
 ) -> Result<Answer, SolveError> {
+    let mut watch = budget.without_node_limit().part(None, limits.time);
+    if let Some(stop) = watch.check() {
+        return Ok(Answer::missing(stop));
+    }
+    let problem = build(&mut watch);
+    if let Some(stop) = watch.check() {
+        return Ok(Answer::missing(stop));
+    }
+    let limits = Limits { time: watch.time_left(), ..limits };
     let machinery = |reason: String| SolveError::Machinery { solver: name, reason };
-    std::thread::scope(|scope| {
-        scope.spawn(|| run(setup, limits, scale, start, build)).join().unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-            Err(text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default())
-        })
-    })
-    .map_err(machinery)
+    match call(&mut watch, move || run(setup, limits, scale, start.as_deref(), problem)) {
+        Ended::Answer(answer) => answer.map_err(machinery),
+        Ended::Panicked(text) => Err(machinery(text)),
+        Ended::Abandoned(stop) => Ok(Answer::missing(stop)),
+    }
 }
 
 fn run(
@@ -116,12 +135,12 @@ fn run(
     limits: Limits,
     scale: Scale,
     start: Option<&[f64]>,
-    build: impl FnOnce(Option<Instant>) -> HighsProblem,
+    problem: HighsProblem,
 ) -> Result<Answer, String> {
-    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
-    let mut model = build(deadline).try_into_inner().map_err(|error| error.to_string())?;
+    let started = Instant::now();
+    let mut model = problem.try_into_inner().map_err(|error| error.to_string())?;
     model.make_quiet();
-    let time = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    let time = limits.time.map(|time| time.saturating_sub(started.elapsed()));
     configure(&mut model, setup, Limits { time, ..limits }, scale)
         .map_err(|option| format!("HiGHS does not know the option {option}"))?;
     if let Some(values) = start {

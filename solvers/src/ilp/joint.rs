@@ -109,7 +109,8 @@ impl Formulation {
         }
     }
 
-    fn model(&self) -> HighsProblem {
+    /// Unfinished where the time of `watch` ends.
+    fn model(&self, watch: &mut Budget) -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let share = |units: i64| units as f64 / self.scale;
         let steps: Vec<Vec<Variable>> =
@@ -147,6 +148,9 @@ impl Formulation {
             problem.add_constraint(constraint!(sum <= peak));
         }
         for (at, &(i, j)) in pairs.iter().enumerate() {
+            if watch.tick().is_some() {
+                return problem;
+            }
             for (a, b) in alive[i].iter().zip(&alive[j]) {
                 problem.add_constraint(constraint!(both[at] >= *a + *b - 1.0));
             }
@@ -246,7 +250,9 @@ impl Solver<Joint> for JointIlp {
             let upper = run.value().unwrap_or(Bytes::new(i64::MAX as u64));
             let formulation = Formulation::of(input, run.bound(), upper);
             let scale = Scale { most: formulation.upper, unit: formulation.worth() / formulation.scale };
-            let answer = solve(NAME, self.setup, Limits::of(budget), scale, None, |_| formulation.model())?;
+            let answer = solve(NAME, self.setup, (Limits::of(budget), budget), scale, None, |watch| {
+                formulation.model(watch)
+            })?;
             budget.spend(answer.nodes);
             if let Some(order) = answer.values.as_ref().and_then(|values| formulation.read(values)) {
                 if let Some(fault) = check_order(input.orders(), &order).first() {

@@ -1,10 +1,10 @@
 //! The formulation of one part and its strengthening.
 
 use super::Formulation;
-use crate::formulation::{Domain, Part, bridges, late};
+use crate::formulation::{Domain, Part, bridges};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
-use std::time::Instant;
+use plimsoll_model::Budget;
 
 /// The model of one part under one peak: variables in the order offsets, peak, orders, multipliers.
 ///
@@ -34,7 +34,6 @@ pub(super) struct Model<'a> {
     peak: Variable,
     order: Vec<Variable>,
     multiple: Vec<Option<Variable>>,
-    deadline: Option<Instant>,
     /// Units per 1 of the offset variables.
     full: f64,
 }
@@ -84,20 +83,7 @@ impl<'a> Model<'a> {
             })
         });
         let multiple = multiple.collect();
-        Self {
-            part,
-            domain,
-            formulation,
-            minimise,
-            lower,
-            vars,
-            offset,
-            peak,
-            order,
-            multiple,
-            deadline: None,
-            full,
-        }
+        Self { part, domain, formulation, minimise, lower, vars, offset, peak, order, multiple, full }
     }
 
     /// Values of all variables for a layout of the part.
@@ -126,9 +112,8 @@ impl<'a> Model<'a> {
         if i < j { self.order[pair].into() } else { 1.0 - self.order[pair] }
     }
 
-    /// Adds all constraints; after the deadline only those without which an answer could be wrong.
-    pub fn build(mut self, deadline: Option<Instant>) -> HighsProblem {
-        self.deadline = deadline;
+    /// Adds all constraints; unfinished where the time of `watch` ends.
+    pub fn build(mut self, watch: &mut Budget) -> HighsProblem {
         let objective: Expression =
             if self.minimise { worth(self.domain.upper) * self.peak } else { 0.into() };
         let vars = std::mem::take(&mut self.vars);
@@ -141,24 +126,27 @@ impl<'a> Model<'a> {
             }
         }
         for (at, &(i, j)) in part.pairs.iter().enumerate() {
+            if watch.tick().is_some() {
+                return problem;
+            }
             self.separate(&mut problem, i, j, 1.0 - self.order[at]);
             self.separate(&mut problem, j, i, self.order[at].into());
         }
         if self.formulation.stacking {
             let cliques = part.cliques.iter().filter(|clique| clique.len() > 2);
-            for clique in cliques.take_while(|_| !late(deadline)) {
+            for clique in cliques.take_while(|_| watch.tick().is_none()) {
                 self.stack(&mut problem, clique);
             }
         }
-        self.triangles(&mut problem);
-        self.bridges(&mut problem);
+        self.triangles(&mut problem, watch);
+        self.bridges(&mut problem, watch);
         problem
     }
 
     /// Bridges follow from the stacking cuts by way of an offset; by themselves they are knapsacks in
     /// binaries, from which `HiGHS` derives cuts and implications.
-    fn bridges(&self, problem: &mut HighsProblem) {
-        bridges(self.part, self.domain.upper, self.formulation.bridges, self.deadline, |bridge| {
+    fn bridges(&self, problem: &mut HighsProblem, watch: &mut Budget) {
+        bridges(self.part, self.domain.upper, self.formulation.bridges, watch, |bridge| {
             let mut sum = Expression::with_capacity(bridge.terms.len());
             for (pair, below, size) in bridge.terms {
                 let order = self.order[pair];
@@ -202,13 +190,13 @@ impl<'a> Model<'a> {
     }
 
     /// Transitivity: of three mutual conflicts, no cycle. `z_ij + z_jk - z_ik` is 0 or 1.
-    fn triangles(&self, problem: &mut HighsProblem) {
+    fn triangles(&self, problem: &mut HighsProblem, watch: &mut Budget) {
         let part = self.part;
         let mut left = self.formulation.triangles;
         for (ij, &(i, j)) in part.pairs.iter().enumerate() {
             for &k in part.neighbours[j].iter().filter(|&&k| k > j) {
                 let (Some(ik), Some(jk)) = (part.pair(i, k), part.pair(j, k)) else { continue };
-                if left == 0 || late(self.deadline) {
+                if left == 0 || watch.tick().is_some() {
                     return;
                 }
                 left -= 1;

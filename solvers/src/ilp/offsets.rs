@@ -106,14 +106,15 @@ impl Ilp {
         let symmetric = |warm: bool| self.formulation.symmetry && !warm;
         let warm = self.formulation.warm && minimise;
         let upper = if warm { task.part.peak(task.known).min(upper + 1) } else { upper };
-        let Some(domain) = self.domain(task, upper, symmetric(warm)) else {
+        let mut watch = run.budget.without_node_limit().part(None, limits.time);
+        let Some(domain) = self.domain(task, upper, symmetric(warm), &mut watch) else {
             return Ok(Verdict { lower: upper + 1, stop: None });
         };
         let model = || Model::new(task.part, &domain, self.formulation, minimise, task.lower);
         let start = (warm && task.part.peak(task.known) <= upper).then(|| model().start(task.known));
         let scale = Scale { most: upper, unit: Model::unit(&domain) };
         let answer =
-            solve("ilp", self.setup, limits, scale, start.as_deref(), |deadline| model().build(deadline))?;
+            solve("ilp", self.setup, (limits, run.budget), scale, start, |watch| model().build(watch))?;
         run.note(&answer);
         let mut layout = None;
         if let Some(values) = &answer.values {
@@ -123,9 +124,9 @@ impl Ilp {
         Ok(conclude(task, upper, minimise, peak, &answer))
     }
 
-    fn domain(&self, task: Task<'_>, upper: i64, symmetry: bool) -> Option<Domain> {
+    fn domain(&self, task: Task<'_>, upper: i64, symmetry: bool, watch: &mut Budget) -> Option<Domain> {
         if self.formulation.positions {
-            Domain::new(task.part, upper, symmetry)
+            Domain::new(task.part, upper, symmetry, watch)
         } else {
             Domain::plain(task.part, upper, symmetry)
         }

@@ -138,12 +138,15 @@ impl<'a> Model<'a> {
         step.checked_sub(1).map_or(Known::Zero, |step| self.ran[id.index()][step])
     }
 
-    /// Adds all constraints.
-    fn build(mut self) -> HighsProblem {
+    /// Adds all constraints; unfinished where the time of `watch` ends.
+    fn build(mut self, watch: &mut Budget) -> HighsProblem {
         let vars = std::mem::take(&mut self.vars);
         let mut program = vars.minimise(worth(self.full) * self.peak).using(highs);
         let problem = self.problem;
         for t in 0..problem.len() {
+            if watch.tick().is_some() {
+                break;
+            }
             let mut sum = Expression::from(0.0);
             let mut bytes = Expression::from(0.0);
             for id in problem.ids() {
@@ -294,7 +297,9 @@ impl OrderIlp {
         let grain = model.grain;
         let target = budget.target().map(|target| (target.get() / grain).min(most as u64) as i64);
         let limits = Limits { target, ..Limits::of(budget) };
-        let answer = solve(NAME, self.setup, limits, Scale { most, unit }, Some(&start), |_| model.build())?;
+        let scale = Scale { most, unit };
+        let answer =
+            solve(NAME, self.setup, (limits, budget), scale, Some(start), |watch| model.build(watch))?;
         budget.spend(answer.nodes);
         if let Some(values) = &answer.values {
             run.take(Model::order(problem, &windows, values))?;

@@ -34,7 +34,7 @@ use plimsoll_model::{
 };
 use std::time::Instant;
 
-/// Instances with more buffers are declined before their variables are counted one by one.
+/// Instances with more buffers are declined before their variables are counted one by one, which takes time.
 const MOST_BUFFERS: usize = 5_000;
 
 /// The parts of the formulation that can be switched off.
@@ -79,12 +79,9 @@ impl PoolIlp {
         self
     }
 
-    fn colouring(&self, instance: &Instance) -> Result<Colouring, SolveError> {
-        if instance.len() > MOST_BUFFERS {
-            let reason = format!("{} buffers are more than {MOST_BUFFERS}", instance.len());
-            return Err(SolveError::Unsupported { solver: "pool-ilp", reason });
-        }
-        let colouring = Colouring::of(instance, self.formulation.absorb);
+    fn colouring(&self, instance: &Instance, watch: &mut Budget) -> Result<Colouring, SolveError> {
+        self.supports(instance)?;
+        let colouring = Colouring::of(instance, self.formulation.absorb, watch);
         let (variables, most) = (colouring.pairs.len(), self.formulation.max_variables);
         if variables > most {
             let reason = format!("{variables} variables are more than {most}");
@@ -109,7 +106,8 @@ struct Colouring {
 }
 
 impl Colouring {
-    fn of(instance: &Instance, absorb: bool) -> Self {
+    /// Cliques do not cover all conflicts where the time of `watch` ends: then no model may be made.
+    fn of(instance: &Instance, absorb: bool, watch: &mut Budget) -> Self {
         let graph = ConflictGraph::of(instance);
         let all = instance.ids().collect();
         let (mut ids, absorbed) =
@@ -130,7 +128,7 @@ impl Colouring {
         let size: Vec<i64> = ids.iter().map(|&id| (instance.buffer(id).size().get() / unit) as i64).collect();
         let sets =
             sections(instance).into_iter().map(|s| sorted(s.buffers.iter().filter_map(local).collect()));
-        let cliques = cover(&neighbours, &size, sets.collect());
+        let cliques = cover(&neighbours, &size, sets.collect(), watch);
         let mut pairs = Vec::new();
         for (leader, around) in neighbours.iter().enumerate() {
             let free = (leader..ids.len()).filter(|member| around.binary_search(member).is_err());
@@ -185,8 +183,8 @@ impl Colouring {
         })
     }
 
-    /// The model; variables as in [`Colouring::pairs`].
-    fn model(&self, by_clique: bool) -> HighsProblem {
+    /// The model; variables as in [`Colouring::pairs`]. Unfinished where the time of `watch` ends.
+    fn model(&self, by_clique: bool, watch: &mut Budget) -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let x: Vec<Variable> = self.pairs.iter().map(|_| vars.add(variable().binary())).collect();
         let leads = |j: usize| x[self.variable(j, j).expect("nobody conflicts with itself")];
@@ -217,6 +215,7 @@ impl Colouring {
         for j in 0..self.ids.len() {
             let mut seen: Vec<Vec<usize>> = sets
                 .iter()
+                .take_while(|_| watch.tick().is_none())
                 .map(|set| set.iter().filter(|&&i| i > j).filter_map(|&i| self.variable(j, i)).collect())
                 .collect();
             seen.sort_unstable();
@@ -253,7 +252,7 @@ impl Solver<Pools> for PoolIlp {
         observer: &mut dyn Observer<Pools>,
     ) -> Result<Outcome<PoolPlan>, SolveError> {
         let started = Instant::now();
-        let colouring = self.colouring(instance)?;
+        let colouring = self.colouring(instance, &mut budget.without_node_limit())?;
         let mut run =
             Run { instance, observer, best: None, bound: LowerBound::trivial(), stats: Stats::default() };
         run.stats.count("variables", colouring.pairs.len() as u64);
@@ -276,7 +275,11 @@ impl Solver<Pools> for PoolIlp {
     }
 
     fn supports(&self, instance: &Instance) -> Result<(), SolveError> {
-        self.colouring(instance).map(|_| ())
+        if instance.len() > MOST_BUFFERS {
+            let reason = format!("{} buffers are more than {MOST_BUFFERS}", instance.len());
+            return Err(SolveError::Unsupported { solver: "pool-ilp", reason });
+        }
+        Ok(())
     }
 }
 
@@ -290,18 +293,14 @@ impl PoolIlp {
     ) -> Result<Option<Stop>, SolveError> {
         let started = Instant::now();
         run.observer.phase("pool-ilp");
-        let start: Vec<f64> = colouring
-            .pairs
-            .iter()
-            .map(|&(leader, member)| f64::from(u8::from(greedy[member] == leader)))
-            .collect();
-        let start = self.formulation.warm.then_some(start.as_slice());
+        let leads = |&(leader, member): &(usize, usize)| f64::from(u8::from(greedy[member] == leader));
+        let start = self.formulation.warm.then(|| colouring.pairs.iter().map(leads).collect());
         let most: i64 = colouring.size.iter().sum();
         let scale = Scale { most, unit: 1.0 };
-        let model = |_| colouring.model(self.formulation.cliques);
+        let model = |watch: &mut Budget| colouring.model(self.formulation.cliques, watch);
         let target = budget.target().map(|target| (target.get() / colouring.unit).min(most as u64) as i64);
         let limits = Limits { target, ..Limits::of(budget) };
-        let answer = solve("pool-ilp", self.setup, limits, scale, start, model)?;
+        let answer = solve("pool-ilp", self.setup, (limits, budget), scale, start, model)?;
         budget.spend(answer.nodes);
         let leaders = answer.values.as_ref().and_then(|values| colouring.leaders(values));
         if let Some(leaders) = leaders {

@@ -104,7 +104,8 @@ impl<'a> Formulation<'a> {
         Vars { peak, transfers, computations, offsets: offsets.collect() }
     }
 
-    fn build(&self) -> HighsProblem {
+    /// Unfinished where the time of `watch` ends.
+    fn build(&self, watch: &mut Budget) -> HighsProblem {
         let mut variables = ProblemVariables::new();
         let vars = self.vars(&mut variables);
         let case = self.case;
@@ -125,6 +126,9 @@ impl<'a> Formulation<'a> {
             program.add_constraint(constraint!(end <= next));
         }
         for (j, &at) in case.weighted.iter().enumerate() {
+            if watch.tick().is_some() {
+                return program;
+            }
             let arrival = vars.transfers[j] + self.share(case.load[at]);
             program.add_constraint(constraint!(arrival <= vars.computations[at]));
             let channels: Expression = on[j].iter().sum();
@@ -221,7 +225,8 @@ impl Scheduler for TimelineIlp {
             let scale = Scale { most, unit: form.worth() / form.full };
             let limits = Limits::of(budget);
             let limits = Limits { nodes: limits.nodes.map(|nodes| (nodes / PRICE).max(1)), ..limits };
-            let answer = solve(NAME, Setup::default(), limits, scale, None, |_| form.build())?;
+            let answer =
+                solve(NAME, Setup::default(), (limits, budget), scale, None, |watch| form.build(watch))?;
             budget.spend(answer.nodes.saturating_mul(PRICE));
             let node = answer.values.as_deref().and_then(|values| form.read(values));
             if let Some(node) = node

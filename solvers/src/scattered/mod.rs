@@ -156,9 +156,10 @@ impl Phases<'_> {
 
     /// One flow, where there is a partial order; true where there is.
     fn flow(&mut self) -> bool {
-        let Some(poset) = Poset::of(self.instance) else { return false };
+        let watch = &mut self.budget.without_node_limit();
+        let Some(poset) = Poset::of(self.instance, watch) else { return false };
         let weights: Vec<u64> = poset.order.iter().map(|&at| self.units[at]).collect();
-        let chains = poset.solve(&weights);
+        let Some(chains) = poset.solve(&weights, watch) else { return false };
         let mut ranges: Ranges = vec![Vec::new(); weights.len()];
         for (at, own) in chains.ranges(&weights).into_iter().enumerate() {
             ranges[poset.order[at]] = own;
@@ -197,7 +198,8 @@ impl Phases<'_> {
     fn colours(&mut self) {
         // Sizes are rounded up to units, of which the bound knows nothing: a whole number of them below it.
         let known = self.bound.value.get() / self.unit;
-        let reduced = Reduced::of(self.instance, &self.units, known);
+        let watch = &mut self.budget.without_node_limit();
+        let Some(reduced) = Reduced::of(self.instance, &self.units, known, watch) else { return };
         self.stats.count("core", reduced.core.len() as u64);
         if reduced.core.len() > COLOUR_BUFFERS {
             return;
@@ -208,7 +210,7 @@ impl Phases<'_> {
         }
         let mut order = by_time(self.instance);
         order.retain(|&at| inside[at]);
-        let compatible = compatible(self.instance, &order);
+        let Some(compatible) = compatible(self.instance, &order, watch) else { return };
         let demands: Vec<u64> = order.iter().map(|&at| self.units[at]).collect();
         let found = colour(&compatible, &demands, if self.unit == 1 { known } else { 0 }, self.budget);
         let colouring = found.colouring.unwrap_or_default();
@@ -290,7 +292,8 @@ impl Solver<Scattered> for ScatteredExact {
             unit: bytes,
             units,
         };
-        phases.raise(quick_bound(instance));
+        let bound = quick_bound(instance, phases.budget);
+        phases.raise(bound);
         // What is rounded up to units must fit too.
         let fits =
             phases.units.iter().try_fold(0u64, |sum, units| sum.checked_add(units.checked_mul(bytes)?));
@@ -309,7 +312,7 @@ impl Solver<Scattered> for ScatteredExact {
             phases.phase("greedy", Phases::greedy).transpose()?;
             phases.phase("offsets", Phases::offsets).transpose()?;
         }
-        if cuttable && !solved && conflicts(instance) <= COLOUR_CONFLICTS {
+        if cuttable && !solved && phases.budget.check().is_none() && conflicts(instance) <= COLOUR_CONFLICTS {
             phases.phase("colours", Phases::colours);
         }
         let stop = phases.settled().or_else(|| phases.budget.check()).unwrap_or(Stop::Completed);

@@ -7,7 +7,7 @@
 //! [`structure`](plimsoll_model::structure) derives as `schedule`, `streams=K` and `reachable`.
 
 use crate::network::{INFINITE, Network};
-use plimsoll_model::{BitMatrix, ConflictGraph, Instance, ones};
+use plimsoll_model::{BitMatrix, Budget, ConflictGraph, Instance, ones};
 
 /// Most buffers for which partial orders are looked for.
 pub(crate) const POSET_BUFFERS: usize = 4_000;
@@ -31,8 +31,9 @@ pub(crate) fn by_time(instance: &Instance) -> Vec<usize> {
     order
 }
 
-/// Who can share with whom among those in `order`, by position there: symmetric. O(n^2 + conflicts).
-pub(crate) fn compatible(instance: &Instance, order: &[usize]) -> BitMatrix {
+/// Who can share with whom among those in `order`, by position there: symmetric. O(n^2 + conflicts). None where the time
+/// of `watch` ends before.
+pub(crate) fn compatible(instance: &Instance, order: &[usize], watch: &mut Budget) -> Option<BitMatrix> {
     let n = order.len();
     // Those that are not in the order share a place behind it.
     let mut position = vec![n; instance.len()];
@@ -40,9 +41,12 @@ pub(crate) fn compatible(instance: &Instance, order: &[usize]) -> BitMatrix {
         position[buffer] = at;
     }
     let mut compatible = BitMatrix::new(n, n);
-    let graph = ConflictGraph::of(instance);
+    let graph = ConflictGraph::within(instance, watch)?;
     let mut open = vec![true; n + 1];
     for (at, &buffer) in order.iter().enumerate() {
+        if watch.tick().is_some() {
+            return None;
+        }
         let rivals = graph.of_buffer(plimsoll_model::BufferId::at(buffer));
         for id in rivals {
             open[position[id.index()]] = false;
@@ -54,18 +58,18 @@ pub(crate) fn compatible(instance: &Instance, order: &[usize]) -> BitMatrix {
             open[position[id.index()]] = true;
         }
     }
-    compatible
+    Some(compatible)
 }
 
 impl Poset {
-    /// The partial order of an instance, if it has one. O(n^3 / 64) at worst.
-    pub fn of(instance: &Instance) -> Option<Self> {
+    /// The partial order of an instance, if it has one and the time of `watch` suffices to tell. O(n^3 / 64) at worst.
+    pub fn of(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let n = instance.len();
         if n > POSET_BUFFERS {
             return None;
         }
         let order = by_time(instance);
-        let compatible = compatible(instance, &order);
+        let compatible = compatible(instance, &order, watch)?;
         let hull = |at: usize| instance.buffers()[order[at]].lifespan().hull();
         let mut later = BitMatrix::new(n, n);
         for at in 0..n {
@@ -78,7 +82,10 @@ impl Poset {
         }
         let transitive = |at: usize| {
             let own = later.row(at);
-            later.ones(at).all(|next| later.row(next).iter().zip(own).all(|(far, own)| far & !own == 0))
+            watch.tick().is_none()
+                && later
+                    .ones(at)
+                    .all(|next| later.row(next).iter().zip(own).all(|(far, own)| far & !own == 0))
         };
         (0..n).all(transitive).then_some(Self { order, later })
     }
@@ -98,8 +105,8 @@ impl Poset {
     }
 
     /// The least memory, with the clique that shows it and who hands on how much to whom. `weights` are by position.
-    /// One flow on 2 n places and the covering pairs.
-    pub fn solve(&self, weights: &[u64]) -> Chains {
+    /// One flow on 2 n places and the covering pairs. None where the time of `watch` ends before.
+    pub fn solve(&self, weights: &[u64], watch: &mut Budget) -> Option<Chains> {
         let n = self.order.len();
         let mut network = Network::default();
         let (source, sink) = (network.place(), network.place());
@@ -109,24 +116,27 @@ impl Poset {
         let taken: Vec<u32> = (0..n).map(|at| network.arc(takes[at], sink, weights[at])).collect();
         let mut passes = Vec::new();
         for (at, &gives) in gives.iter().enumerate() {
+            if watch.tick().is_some() {
+                return None;
+            }
             network.arc(takes[at], gives, INFINITE);
             for next in self.covers(at) {
                 passes.push((at, next, network.arc(gives, takes[next], INFINITE)));
             }
         }
-        let saved = network.most(source, sink);
+        let saved = network.most_within(source, sink, watch)?;
         let level = network.levels(source);
         let reached = |place: u32| level[place as usize] != u32::MAX;
         let clique = (0..n).filter(|&at| reached(gives[at]) && !reached(takes[at])).collect();
         let flow = |arcs: &[u32]| arcs.iter().map(|&arc| network.flow(arc)).collect();
         let passes = passes.into_iter().map(|(from, to, arc)| (from, to, network.flow(arc)));
-        Chains {
+        Some(Chains {
             total: weights.iter().sum::<u64>() - saved,
             clique,
             given: flow(&given),
             taken: flow(&taken),
             passes: passes.filter(|&(_, _, amount)| amount > 0).collect(),
-        }
+        })
     }
 }
 

@@ -8,7 +8,7 @@
 //! rival has: by the rules they end below the larger of the bound and what the core takes.
 
 use super::poset::merged;
-use plimsoll_model::{BitMatrix, BufferId, ConflictGraph, Instance};
+use plimsoll_model::{BitMatrix, Budget, BufferId, ConflictGraph, Instance};
 
 /// Largest core in which buffers are compared with each other.
 const COMPARED: usize = 2_500;
@@ -24,8 +24,9 @@ pub(crate) struct Reduced {
 
 impl Reduced {
     /// Takes out what can be put back below `bound` units. O(conflicts + n^2 (n / 64)) at worst, the latter only for small cores.
-    pub fn of(instance: &Instance, units: &[u64], bound: u64) -> Self {
-        let graph = ConflictGraph::of(instance);
+    /// None where the time of `watch` ends before.
+    pub fn of(instance: &Instance, units: &[u64], bound: u64, watch: &mut Budget) -> Option<Self> {
+        let graph = ConflictGraph::within(instance, watch)?;
         let n = instance.len();
         let rivals = |at: usize| graph.of_buffer(BufferId::at(at)).iter().map(|id| id.index());
         let mut breadth: Vec<u64> =
@@ -35,6 +36,9 @@ impl Reduced {
         let mut todo: Vec<usize> = (0..n).rev().filter(|&at| breadth[at] <= bound).collect();
         loop {
             while let Some(at) = todo.pop() {
+                if watch.tick().is_some() {
+                    return None;
+                }
                 if !std::mem::replace(&mut alive[at], false) {
                     continue;
                 }
@@ -48,7 +52,7 @@ impl Reduced {
             }
             let core: Vec<usize> = (0..n).filter(|&at| alive[at]).collect();
             let Some(at) = Self::dominated(&graph, &core, units) else {
-                return Self { graph, core, removed };
+                return Some(Self { graph, core, removed });
             };
             todo.extend(at);
         }

@@ -49,16 +49,26 @@ pub struct Canonical<'a> {
 
 impl<'a> Canonical<'a> {
     /// Prepares any instance. O(n log n + conflicts + total size of the sections times their width).
+    ///
+    /// # Panics
+    /// Never: nothing ends without limits.
     pub fn of(instance: &'a Instance) -> Self {
-        let graph = ConflictGraph::of(instance);
-        let cliques = cliques(instance, &graph);
-        let elder = elders(instance, &graph);
-        Self { instance, graph, cliques, elder }
+        Self::within(instance, &mut Budget::unlimited()).expect("nothing ends without limits")
+    }
+
+    /// The same within the time of `watch`; none where that ends before.
+    pub fn within(instance: &'a Instance, watch: &mut Budget) -> Option<Self> {
+        let graph = ConflictGraph::within(instance, watch)?;
+        let cliques = cliques(instance, &graph, watch);
+        let elder = elders(instance, &graph, watch);
+        watch.check().is_none().then_some(Self { instance, graph, cliques, elder })
     }
 }
 
 /// The sections, cut down to cliques where exclusions make them none, and a clique around every separation.
-fn cliques(instance: &Instance, graph: &ConflictGraph) -> Vec<Vec<u32>> {
+///
+/// Fewer where the time of `watch` ends.
+fn cliques(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Vec<u32>> {
     let mut cliques: Vec<Vec<u32>> = Vec::new();
     let mut lookups = 0;
     let mut grow = |seeds: &[BufferId], candidates: &[BufferId]| {
@@ -76,6 +86,9 @@ fn cliques(instance: &Instance, graph: &ConflictGraph) -> Vec<Vec<u32>> {
     };
     let mut add = |members: &[BufferId]| cliques.push(members.iter().map(|id| id.get()).collect());
     for section in sections(instance) {
+        if watch.tick().is_some() {
+            return cliques;
+        }
         if instance.exclusions().is_empty() {
             add(&section.buffers);
             continue;
@@ -94,7 +107,7 @@ fn cliques(instance: &Instance, graph: &ConflictGraph) -> Vec<Vec<u32>> {
             }
         }
     }
-    for (a, b) in instance.separations().iter() {
+    for (a, b) in instance.separations().iter().take_while(|_| watch.tick().is_none()) {
         add(&grow(&[a, b], graph.of_buffer(a)));
     }
     cliques
@@ -102,8 +115,8 @@ fn cliques(instance: &Instance, graph: &ConflictGraph) -> Vec<Vec<u32>> {
 
 /// For each buffer the one of smaller id alike in size, alignment and conflicts, neither fixed.
 ///
-/// Alike includes the conflict between the two: both see the same others.
-fn elders(instance: &Instance, graph: &ConflictGraph) -> Vec<Option<u32>> {
+/// Alike includes the conflict between the two: both see the same others. Fewer where the time of `watch` ends.
+fn elders(instance: &Instance, graph: &ConflictGraph, watch: &mut Budget) -> Vec<Option<u32>> {
     let alike = |a: BufferId, b: BufferId| {
         let (x, y) = (instance.buffer(a), instance.buffer(b));
         let others = |of: BufferId, not: BufferId| graph.of_buffer(of).iter().filter(move |&&id| id != not);
@@ -117,6 +130,9 @@ fn elders(instance: &Instance, graph: &ConflictGraph) -> Vec<Option<u32>> {
     by_size.sort_by_key(|&id| (instance.buffer(id).size(), graph.of_buffer(id).len(), id));
     let mut elder = vec![None; instance.len()];
     for (at, &id) in by_size.iter().enumerate() {
+        if watch.tick().is_some() {
+            break;
+        }
         let before = by_size[..at].iter().rev().take(TWIN_CANDIDATES);
         let same_size =
             before.take_while(|&&other| instance.buffer(other).size() == instance.buffer(id).size());

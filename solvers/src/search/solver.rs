@@ -7,7 +7,7 @@ use super::minimise::{Progress, Prover, minimise};
 use super::valley::{self, Reduced, Rules};
 use crate::bounds::{conflicts, quick_bound};
 use crate::windows::{WindowRules, Windows};
-use plimsoll_heuristics::{Fit, Order, place};
+use plimsoll_heuristics::{Arrangement, Fit, Order, ValleyWeights, valley_fit};
 use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver,
     Stats, Stop,
@@ -95,7 +95,9 @@ impl Search {
             if conflicts(instance) > MOST_CONFLICTS {
                 return Progress { stop: budget.check().unwrap_or(Stop::Completed), ..progress };
             }
-            let problem = Canonical::of(instance);
+            let Some(problem) = Canonical::within(instance, &mut budget.without_node_limit()) else {
+                return Progress { stop: budget.check().unwrap_or(Stop::Completed), ..progress };
+            };
             let engine = |capacity: Bytes, seed: u64| {
                 canonical::Engine::new(&problem, capacity, seed, rules.memo_bytes)
             };
@@ -118,13 +120,12 @@ impl Solver<Offsets> for Search {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Layout>, SolveError> {
-        let bound = quick_bound(instance);
+        let bound = quick_bound(instance, budget);
         observer.bound(&bound);
         let mut best = None;
         if budget.check().is_none() {
             // Something to improve on; the search aims at the bound all the same.
-            let layout = place(instance, &Order::Area.of(instance), Fit::First, None);
-            best = layout.map(|layout| {
+            best = start(instance, budget).map(|layout| {
                 let peak = layout.peak(instance);
                 observer.incumbent(&layout, peak);
                 (layout, peak)
@@ -134,6 +135,19 @@ impl Solver<Offsets> for Search {
         let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
         Ok(Outcome::conclude(progress.best, progress.bound, instance.capacity(), progress.stop, stats))
     }
+}
+
+/// A placement in the order of areas; where that takes half of the time, which it may where many are alive at a time, one by
+/// valleys. None where there is no time for that either.
+fn start(instance: &Instance, budget: &Budget) -> Option<Layout> {
+    let limits = budget.without_node_limit();
+    let half = limits.time_left().map(|left| left / 2);
+    let mut arrangement = Arrangement::new(instance);
+    let order = Order::Area.of(instance);
+    if arrangement.run(&order, Fit::First, None, &mut limits.part(None, half)).is_ok() {
+        return arrangement.layout();
+    }
+    valley_fit(instance, ValleyWeights::default(), &mut limits.part(None, None)).ok()
 }
 
 #[cfg(test)]

@@ -12,8 +12,7 @@
 
 use super::offsets::{Encoding, Theory};
 use crate::formulation::{Domain, Part, bridges};
-use plimsoll_model::gcd;
-use std::time::Instant;
+use plimsoll_model::{Budget, gcd};
 use z3::Solver;
 use z3::ast::{Bool, Int};
 
@@ -52,8 +51,8 @@ impl<'a> Encoder<'a> {
         if mixed { Theory::Linear } else { self.encoding.theory }
     }
 
-    /// Asserts everything; bridges until the deadline only.
-    pub fn assert(&self, solver: &Solver, deadline: Option<Instant>) -> Encoded {
+    /// Asserts everything; not all of it where the time of `watch` ends.
+    pub fn assert(&self, solver: &Solver, watch: &mut Budget) -> Encoded {
         let part = self.part;
         let offsets: Vec<Int> = (0..part.len()).map(|i| Int::new_const(format!("o{i}"))).collect();
         for (i, offset) in offsets.iter().enumerate() {
@@ -71,6 +70,9 @@ impl<'a> Encoder<'a> {
         let orders: Vec<Bool> =
             part.pairs.iter().map(|&(i, j)| Bool::new_const(format!("z{i}_{j}"))).collect();
         for (at, &(i, j)) in part.pairs.iter().enumerate() {
+            if watch.tick().is_some() {
+                break;
+            }
             match self.domain.below[at] {
                 None if self.encoding.bridges > 0 => {
                     solver.assert(orders[at].implies(below(i, j)));
@@ -81,13 +83,13 @@ impl<'a> Encoder<'a> {
                 Some(false) => solver.assert(!&orders[at] & below(j, i)),
             }
         }
-        self.bridges(solver, &orders, deadline);
+        self.bridges(solver, &orders, watch);
         Encoded { offsets, unit: self.unit }
     }
 
     /// As pseudo-Boolean constraints; those beyond the 32-bit coefficients of z3's interface are left out.
-    fn bridges(&self, solver: &Solver, orders: &[Bool], deadline: Option<Instant>) {
-        bridges(self.part, self.domain.upper, self.encoding.bridges, deadline, |bridge| {
+    fn bridges(&self, solver: &Solver, orders: &[Bool], watch: &mut Budget) {
+        bridges(self.part, self.domain.upper, self.encoding.bridges, watch, |bridge| {
             let reached: i64 = bridge.terms.iter().map(|&(_, _, size)| size).sum();
             if i32::try_from(reached).is_err() {
                 return;

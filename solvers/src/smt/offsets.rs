@@ -100,7 +100,7 @@ impl Smt {
         stats: &mut Stats,
     ) -> Result<Answer, SolveError> {
         let domain = if self.encoding.positions {
-            Domain::new(task.part, peak, self.encoding.symmetry)
+            Domain::new(task.part, peak, self.encoding.symmetry, &mut budget.without_node_limit())
         } else {
             Domain::plain(task.part, peak, self.encoding.symmetry)
         };
@@ -108,7 +108,7 @@ impl Smt {
             return Ok(Answer { exists: Some(false), offsets: None, conflicts: 0, stop: None });
         };
         stats.count("calls", 1);
-        decide(task.part, &domain, self.encoding, self.setup, budget)
+        decide(task.part, domain, self.encoding, self.setup, budget)
     }
 }
 

@@ -2,14 +2,16 @@
 //!
 //! A z3 context belongs to one thread; a fresh thread has a fresh one, which goes with it. z3 is told the
 //! time limit, but does not look at its clock in every loop, so a second thread interrupts it when the time
-//! is over or when the run is cancelled. Memory is limited for the whole process.
+//! is over or when the run is cancelled. Where z3 does not react to that either, its thread is
+//! [left behind](crate::foreign). Memory is limited for the whole process.
 
 use super::encode::Encoder;
 use super::offsets::{Encoding, Theory};
+use crate::foreign::{Ended, call};
 use crate::formulation::{Domain, Part};
 use plimsoll_model::{Budget, Setup, SolveError, Stop};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use z3::{Context, Params, SatResult, Solver, StatisticsValue};
 
 /// How often the watchdog looks.
@@ -34,18 +36,23 @@ pub(super) struct Answer {
 /// z3 breaks.
 pub(super) fn decide(
     part: &Part,
-    domain: &Domain,
+    domain: Domain,
     encoding: Encoding,
     setup: Setup,
     budget: &Budget,
 ) -> Result<Answer, SolveError> {
-    std::thread::scope(|scope| scope.spawn(|| run(part, domain, encoding, setup, budget)).join()).map_err(
-        |panic| {
-            let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-            let reason = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-            SolveError::Machinery { solver: "smt", reason }
-        },
-    )
+    let (part, own) = (part.clone(), budget.clone());
+    match call(&mut budget.without_node_limit(), move || run(&part, &domain, encoding, setup, &own)) {
+        Ended::Answer(answer) => Ok(answer),
+        Ended::Panicked(reason) => Err(SolveError::Machinery { solver: "smt", reason }),
+        Ended::Abandoned(stop) => Ok(Answer::unknown(stop)),
+    }
+}
+
+impl Answer {
+    fn unknown(stop: Stop) -> Self {
+        Self { exists: None, offsets: None, conflicts: 0, stop: Some(stop) }
+    }
 }
 
 fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &Budget) -> Answer {
@@ -61,8 +68,11 @@ fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &
     if let Some(nodes) = budget.nodes_left() {
         params.set_u32("max_conflicts", u32::try_from(nodes).unwrap_or(u32::MAX - 1));
     }
-    let deadline = budget.time_left().and_then(|left| Instant::now().checked_add(left));
-    let encoded = encoder.assert(&solver, deadline);
+    let mut watch = budget.without_node_limit();
+    let encoded = encoder.assert(&solver, &mut watch);
+    if let Some(stop) = watch.check() {
+        return Answer::unknown(stop);
+    }
     if let Some(left) = budget.time_left() {
         params.set_u32("timeout", u32::try_from(left.as_millis() + 1).unwrap_or(u32::MAX));
     }

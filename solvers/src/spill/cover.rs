@@ -140,7 +140,7 @@ impl Cover {
 
     /// The least cost below `limit`. A node is a state looked at.
     pub fn least(&self, limit: u64, budget: &mut Budget) -> Covered {
-        let diagram = Diagram::new(self);
+        let diagram = Diagram::new(self, &mut budget.without_node_limit());
         // Some row is beyond what may go.
         if diagram.tail[0] == u64::MAX {
             return Covered { bound: None, stays: None, stop: None };
@@ -233,7 +233,7 @@ impl PartialOrd for Open {
 type Parent = (u32, bool);
 
 impl<'a> Diagram<'a> {
-    fn new(cover: &'a Cover) -> Self {
+    fn new(cover: &'a Cover, watch: &mut Budget) -> Self {
         let n = cover.buffers.len();
         let (mut last, mut named) = (vec![None; n], vec![false; n]);
         let mut ending = vec![Vec::new(); n];
@@ -258,15 +258,19 @@ impl<'a> Diagram<'a> {
             }
             free.extend(closing[item].iter().copied());
         }
-        let tail = Self::tails(cover);
+        let tail = Self::tails(cover, watch);
         Self { cover, slot, closing, ending, named, tail, words: usize::div_ceil(slots, 64) }
     }
 
     /// Rows that share no item add up: the best chain of rows one after the other.
-    fn tails(cover: &Cover) -> Vec<u64> {
+    fn tails(cover: &Cover, watch: &mut Budget) -> Vec<u64> {
         let n = cover.buffers.len();
         let mut from: Vec<Vec<(usize, u64)>> = vec![Vec::new(); n];
         for row in cover.rows.iter().filter(|row| !row.items.is_empty()) {
+            // Less is a bound too.
+            if watch.tick().is_some() {
+                break;
+            }
             from[row.first()].push((row.last() + 1, row_cost(row, &cover.costs)));
         }
         let mut tail = vec![0u64; n + 1];

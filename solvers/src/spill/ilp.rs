@@ -42,7 +42,8 @@ pub(super) fn least(
     let most = i64::try_from(limit / unit).unwrap_or(i64::MAX);
     let scale = Scale { most, unit: 1.0 / full(most) };
     let limits = Limits::of(budget);
-    let answer = solve(NAME, setup, limits, scale, None, |_| build(cover, unit, most))?;
+    let answer =
+        solve(NAME, setup, (limits, budget), scale, None, |watch| build(cover, (unit, most), watch))?;
     budget.spend(answer.nodes.max(1));
     if answer.end == End::Infeasible {
         // It is not: letting everything go that may is an answer.
@@ -65,7 +66,8 @@ fn full(most: i64) -> f64 {
     2f64.powi(64 - (most.max(1) as u64).leading_zeros() as i32).min(1024.0)
 }
 
-fn build(cover: &Cover, unit: u64, most: i64) -> HighsProblem {
+/// Unfinished where the time of `watch` ends.
+fn build(cover: &Cover, (unit, most): (u64, i64), watch: &mut Budget) -> HighsProblem {
     let mut variables = ProblemVariables::new();
     let goes: Vec<Variable> = cover
         .costs
@@ -80,6 +82,9 @@ fn build(cover: &Cover, unit: u64, most: i64) -> HighsProblem {
     let objective: Expression = priced.map(|(goes, cost)| goes * (cost as f64 * worth)).sum();
     let mut model = variables.minimise(objective).using(highs);
     for row in &cover.rows {
+        if watch.tick().is_some() {
+            break;
+        }
         let excess = row.excess();
         if excess > 0 {
             // A row in shares of what has to go, as errors allowed are absolute; more than all of it is worth no more.

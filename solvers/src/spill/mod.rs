@@ -118,7 +118,7 @@ impl Solver<Spilling> for SpillSolver {
         observer: &mut dyn Observer<Spilling>,
     ) -> Result<Outcome<Spill>, SolveError> {
         let before = budget.nodes();
-        let cliques = cliques_above(problem);
+        let cliques = cliques_above(problem, budget);
         let bound = spill_bound(problem, &cliques, budget);
         observer.bound(&bound);
         let mut rounds = Rounds { problem, observer, best: None, bound, stats: Stats::default() };
@@ -129,7 +129,10 @@ impl Solver<Spilling> for SpillSolver {
         for choice in [SpillChoice::AreaPerTraffic, SpillChoice::Area] {
             rounds.greedy(choice, &everyone, budget);
         }
-        let stop = rounds.run(self, Cover::new(problem, &cliques), budget)?;
+        let stop = match budget.check() {
+            Some(stop) if !rounds.is_settled() => stop,
+            _ => rounds.run(self, Cover::new(problem, &cliques), budget)?,
+        };
         let Rounds { best, bound, mut stats, .. } = rounds;
         stats.nodes = budget.nodes() - before;
         Ok(Outcome::conclude(best, bound, Some(problem.total()), stop, stats))

@@ -68,7 +68,8 @@ impl<'a> Formulation<'a> {
         (options[which].cost - options[0].cost) / self.unit
     }
 
-    fn build(&self, cuts: &[Cut]) -> HighsProblem {
+    /// Unfinished where the time of `watch` ends.
+    fn build(&self, cuts: &[Cut], watch: &mut Budget) -> HighsProblem {
         let mut variables = ProblemVariables::new();
         let chosen: Vec<Vec<Variable>> = self
             .case
@@ -87,7 +88,7 @@ impl<'a> Formulation<'a> {
             program.add_constraint(own.iter().sum::<Expression>().eq(1.0));
         }
         for tier in self.case.problem.tiers() {
-            self.room(tier, &chosen, &mut program);
+            self.room(tier, &chosen, &mut program, watch);
         }
         for cut in cuts {
             let own = cut.members.iter().filter_map(|&at| {
@@ -104,7 +105,7 @@ impl<'a> Formulation<'a> {
     }
 
     /// Capacities at the steps that say all.
-    fn room(&self, tier: TierId, chosen: &[Vec<Variable>], program: &mut HighsProblem) {
+    fn room(&self, tier: TierId, chosen: &[Vec<Variable>], program: &mut HighsProblem, watch: &mut Budget) {
         let problem = self.case.problem;
         let mut here = Vec::new();
         for (at, options) in self.case.options.iter().enumerate() {
@@ -118,6 +119,9 @@ impl<'a> Formulation<'a> {
         let unit = problem.space(tier).alignment.get();
         let unit = unit * (capacity / unit).div_ceil(MOST_ROOM).max(1);
         for step in self.case.telling(tier) {
+            if watch.tick().is_some() {
+                return;
+            }
             let alive = here.iter().filter(|(lower, upper, ..)| (*lower..*upper).contains(&step));
             let load: Expression = alive.map(|&(_, _, size, one)| (size / unit) as f64 * one).sum();
             program.add_constraint(load.leq((capacity / unit) as f64));
@@ -148,7 +152,9 @@ impl TierIlp {
         let form = Formulation::new(case, known.value());
         let scale = Scale { most: form.most as i64, unit: 1.0 };
         let cuts = std::mem::take(&mut known.cuts);
-        let answer = solve(NAME, self.setup, Limits::of(budget), scale, None, |_| form.build(&cuts));
+        let answer = solve(NAME, self.setup, (Limits::of(budget), budget), scale, None, |watch| {
+            form.build(&cuts, watch)
+        });
         known.cuts = cuts;
         let answer = answer?;
         stats.nodes += answer.nodes;

@@ -97,7 +97,7 @@ impl Placer for TierExact {
         }
         if problem.too_large().is_none() && !known.is_settled() && !known.exhausted {
             let case = Case::new(problem);
-            let prices = priced(&case, &mut known);
+            let prices = priced(&case, &mut known, budget);
             if !known.is_settled() {
                 known.improve(budget);
             }
@@ -112,9 +112,9 @@ impl Placer for TierExact {
 }
 
 /// Prices, and the bound they prove.
-fn priced(case: &Case<'_>, known: &mut Known<'_>) -> Vec<TierPrice> {
+fn priced(case: &Case<'_>, known: &mut Known<'_>, budget: &Budget) -> Vec<TierPrice> {
     let upper = if known.best.is_some() { known.value() } else { dearest(case) };
-    let prices = prices(case, upper);
+    let prices = prices(case, upper, &mut budget.without_node_limit());
     if let Some(value) = price_bound(case.problem, &prices) {
         // The witness shows the bound itself; that sums of costs leave gaps is for the search to say.
         known.raise(value.get(), TierWitness::Prices(prices.clone()));

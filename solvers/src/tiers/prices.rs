@@ -6,8 +6,8 @@
 //! Whatever the prices, the bound they prove is recomputed in whole numbers.
 
 use super::case::{Case, Choice, PARTS};
-use plimsoll_model::TierId;
 use plimsoll_model::tiers::{PRICE_UNIT, TierPrice};
+use plimsoll_model::{Budget, TierId};
 
 /// Rounds at most, and rounds without gain after which steps are halved.
 const ROUNDS: usize = 3000;
@@ -23,7 +23,7 @@ const MOST_WORK: usize = 200_000_000;
 const DEAREST: f64 = (1u64 << 44) as f64;
 
 /// Prices at the tight steps of a case. `upper` is a time that a plan takes.
-pub(super) fn prices(case: &Case<'_>, upper: u64) -> Vec<TierPrice> {
+pub(super) fn prices(case: &Case<'_>, upper: u64, watch: &mut Budget) -> Vec<TierPrice> {
     let mut ascent = Ascent::new(case);
     let work: usize =
         case.options.iter().map(Vec::len).sum::<usize>() + ascent.rows.len() + case.problem.duration();
@@ -31,6 +31,10 @@ pub(super) fn prices(case: &Case<'_>, upper: u64) -> Vec<TierPrice> {
     let mut best = (f64::NEG_INFINITY, ascent.rows.iter().map(|_| 0.0).collect::<Vec<f64>>());
     let (mut scale, mut idle) = (1.0f64, 0);
     for _ in 0..rounds {
+        // Any prices give a bound.
+        if watch.check().is_some() {
+            break;
+        }
         let value = ascent.evaluate();
         if value > best.0 {
             idle = if value > best.0 + 1e-6 * (upper as f64 - best.0).abs() { 0 } else { idle + 1 };

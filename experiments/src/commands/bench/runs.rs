@@ -238,6 +238,7 @@ impl<'a> Bench<'a> {
             time: Some(self.args.time_limit),
             nodes: self.args.node_limit,
             target: if deciding { instance.capacity() } else { None },
+            deadline: None,
         };
         if deciding && instance.capacity().is_none() {
             let reason = "the instance has no capacity to decide".to_owned();

@@ -1,7 +1,7 @@
 //! `plimsoll overlap --free-order`: the least makespan over all orders of the operators, beside that of the file's order.
 
 use super::report::share;
-use super::unused_times;
+use super::{limits_of_schedules, unused_times};
 use crate::cli::{ActivationsArg, OverlapArgs};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
@@ -15,13 +15,12 @@ use plimsoll::model::overlap::{
 use plimsoll::model::{Bytes, Claim};
 use plimsoll::overlap::problem_fits;
 use plimsoll::report::{assumptions, percent};
-use plimsoll::run::Limits;
 use plimsoll::solvers::overlap::{ExactTimeline, FreeOrder, FreeOrderOutcome, exact_orders};
 use serde::Serialize;
 use std::fmt::Write as _;
 
 /// Runs the command.
-pub fn main(args: &OverlapArgs, machine: &Machine, limits: Limits) -> Result<u8, Failure> {
+pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     if args.activations == ActivationsArg::Placed {
         return Err(Failure::input("--free-order: a layout needs an order; activations are alive or peak"));
     }
@@ -35,6 +34,7 @@ pub fn main(args: &OverlapArgs, machine: &Machine, limits: Limits) -> Result<u8,
             "--free-order: the graph has regions, and orders only one straight piece",
         ));
     }
+    let limits = limits_of_schedules(args, args.effort.limits());
     let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
     let mut regions = run.order(graph)?;
     let Some(region) = regions.pop() else { return Err(Failure::internal("a graph without a body")) };
@@ -49,7 +49,7 @@ pub fn main(args: &OverlapArgs, machine: &Machine, limits: Limits) -> Result<u8,
         peak: args.activations == ActivationsArg::Peak,
     };
     let problem = input.timeline(&region.order).map_err(Failure::input)?;
-    let fixed = ExactTimeline.solve(&problem, &mut limits.budget()).map_err(Failure::internal)?;
+    let fixed = ExactTimeline.solve(&problem, &mut limits.share(2).budget()).map_err(Failure::internal)?;
     let free = exact_orders(&input, &region.order, &mut limits.budget()).map_err(Failure::internal)?;
     audit(&input, &free)?;
     let mut report = Report::new(graph, machine, &input, &fixed, &free, import.assumed);

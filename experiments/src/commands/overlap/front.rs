@@ -27,9 +27,11 @@ pub(super) fn main(
 ) -> Result<u8, Failure> {
     let (args, graph, machine) = (build.args, build.graph, build.machine);
     let mut candidates: Vec<Candidate> = Vec::new();
-    for name in args.order.as_deref().unwrap_or(ORDERS).split(',') {
+    let names: Vec<&str> = args.order.as_deref().unwrap_or(ORDERS).split(',').collect();
+    for (at, name) in names.iter().enumerate() {
         let order = choose::named(&registry.orders, name.trim(), "order")?;
-        let program = build.program(order)?;
+        // Orders share one half of the time, schedules have the rest.
+        let program = build.program(order, build.limits.share(2).share(names.len() - at))?;
         // The same order found twice is looked at once.
         if !candidates.iter().any(|other| other.program == program) {
             candidates.push(Candidate { order: order.name, program });
@@ -42,7 +44,7 @@ pub(super) fn main(
         assumed,
         ..FrontReport::default()
     };
-    let code = match front(machine, &candidates, entries, effort(args)) {
+    let code = match front(machine, &candidates, entries, effort(args, build.limits)) {
         Ok(found) => {
             report.add(&found);
             if let Some(best) = found.fastest() {

@@ -41,24 +41,26 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     output::check_targets(&outputs, &inputs)?;
     let machine = machine(args)?;
     if args.free_order {
-        return free_order::main(args, &machine, limits_of_schedules(args));
+        return free_order::main(args, &machine);
     }
     let mut import = args.model.read()?;
     import.assumed.extend(unused_times(args, &machine, &import.graph)?);
     let chances = Chances::read(&import.graph, &args.chance)?;
-    let build = Programs { args, graph: &import.graph, machine: &machine, solver };
+    let limits = args.effort.limits();
+    let build = Programs { args, limits, graph: &import.graph, machine: &machine, solver };
     if args.front {
         return front::main(&build, &registry, &entries, import.assumed.clone());
     }
     let order = args.order.as_deref().unwrap_or("as-in-file");
     let order = choose::named(&registry.orders, order, "order")?;
-    let program = build.resident(build.program(order)?)?;
+    let program = build.resident(build.program(order, limits.share(2))?)?;
     let graph = &import.graph;
     let proved = bounds(&program).map_err(Failure::input)?;
     let mut rows = Vec::with_capacity(entries.len());
-    for entry in &entries {
+    for (at, entry) in entries.iter().enumerate() {
         let start = Instant::now();
-        let result = schedule(&program, entry, args.setup(), limits_of_schedules(args));
+        let left = limits.share(entries.len() - at);
+        let result = schedule(&program, entry, args.setup(), limits_of_schedules(args, left));
         if let Err(error @ ScheduleError::Refused { .. }) = result {
             return Err(Failure::internal(format!("{}: {error}", entry.name)));
         }
@@ -73,7 +75,8 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     if let Some((name, scheduled)) = best {
         store(args, graph, &machine, &program, (name, scheduled))?;
     }
-    let guessed = speculation::report(args, graph, &program, &entries, &chances, best)?;
+    let by = limits_of_schedules(args, limits);
+    let guessed = speculation::report(args, graph, &program, &entries, &chances, by, best)?;
     let report = Report::new(graph, &machine, &program, proved, &rows, guessed, import.assumed);
     if let Some(path) = &args.output {
         output::write_file(path, |file| report.write_rows(file))?;
@@ -89,6 +92,8 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
 /// Makes programs of a graph.
 struct Programs<'a> {
     args: &'a OverlapArgs,
+    /// Of the whole command.
+    limits: Limits,
     graph: &'a Graph,
     machine: &'a Machine,
     /// Who lays activations out, where it matters.
@@ -97,11 +102,13 @@ struct Programs<'a> {
 
 impl Programs<'_> {
     /// The program under one order, nothing resident.
-    fn program(&self, order: &Entry<Orders>) -> Result<OverlapProgram, Failure> {
+    fn program(&self, order: &Entry<Orders>, limits: Limits) -> Result<OverlapProgram, Failure> {
         let (args, graph) = (self.args, self.graph);
         let (liveness, setup) = (args.liveness.options(), args.effort.setup());
-        let limits = if args.front { effort(args).each } else { args.effort.limits() };
-        let run = GraphRun { liveness, order, setup, limits };
+        let limits = if args.front { effort(args, limits).each } else { limits };
+        // A layout takes the other half.
+        let stages = if args.activations == ActivationsArg::Placed { 2 } else { 1 };
+        let run = GraphRun { liveness, order, setup, limits: limits.share(stages) };
         let make = |regions: &[_], activations| {
             let options = OverlapOptions { trips: args.trips, activations };
             program(graph, regions, self.machine, options).map_err(Failure::input)
@@ -133,20 +140,18 @@ impl Programs<'_> {
     }
 }
 
-/// Limits of a schedule per segment: those given, else so many nodes that a search takes about a second.
-fn limits_of_schedules(args: &OverlapArgs) -> Limits {
-    limits_or(args, SEARCH_NODES)
+/// Limits of schedules: those given, else beside the time so many nodes per segment that a search takes about a second.
+fn limits_of_schedules(args: &OverlapArgs, limits: Limits) -> Limits {
+    limits_or(args, limits, SEARCH_NODES)
 }
 
 /// The same for a front, with fewer nodes where schedules are many.
-fn effort(args: &OverlapArgs) -> Effort {
-    Effort { each: limits_or(args, FRONT_NODES), last: limits_or(args, SEARCH_NODES) }
+fn effort(args: &OverlapArgs, limits: Limits) -> Effort {
+    Effort { each: limits_or(args, limits, FRONT_NODES), last: limits_or(args, limits, SEARCH_NODES) }
 }
 
-fn limits_or(args: &OverlapArgs, nodes: u64) -> Limits {
-    let given = args.effort.limits();
-    let none = given.time.is_none() && given.nodes.is_none();
-    if none { Limits { nodes: Some(nodes), ..given } } else { given }
+fn limits_or(args: &OverlapArgs, limits: Limits, nodes: u64) -> Limits {
+    if args.effort.is_default() { Limits { nodes: Some(nodes), ..limits } } else { limits }
 }
 
 /// Nodes of a search per segment where no limit is given; and of each where there are many.

@@ -1,6 +1,5 @@
 //! `overlap --speculate`: weights fetched before it is known which region of a branch runs.
 
-use super::limits_of_schedules;
 use crate::cli::OverlapArgs;
 use crate::failure::Failure;
 use plimsoll::model::graph::{Control, Graph};
@@ -8,6 +7,7 @@ use plimsoll::model::overlap::{OverlapProgram, ScheduleEntry, Time, Timeline};
 use plimsoll::model::{OperatorId, RegionId};
 use plimsoll::overlap::{Scheduled, Speculation, speculate};
 use plimsoll::report::table::{Align, Table};
+use plimsoll::run::Limits;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -44,6 +44,7 @@ pub(super) fn report(
     program: &OverlapProgram,
     entries: &[&'static ScheduleEntry],
     chances: &Chances,
+    limits: Limits,
     best: Option<(&'static str, &Scheduled)>,
 ) -> Result<Option<SpeculationReport>, Failure> {
     let Some(guess) = args.speculate else { return Ok(None) };
@@ -51,7 +52,7 @@ pub(super) fn report(
     let entry = entries.iter().find(|entry| entry.name == schedule);
     let entry = entry.ok_or_else(|| Failure::internal("the fastest schedule is none of those that ran"))?;
     let times: Vec<Time> = scheduled.timelines.iter().map(Timeline::makespan).collect();
-    let by = (*entry, args.setup(), limits_of_schedules(args));
+    let by = (*entry, args.setup(), limits);
     let of = |operator| chances.of(graph, operator);
     let found = speculate(program, &times, guess.into(), &of, by)
         .map_err(|error| Failure::internal(format!("{schedule}: {error}")))?;

@@ -17,7 +17,8 @@ pub fn compare(
     registry: &Registry,
     solver: &Entry<Offsets>,
 ) -> Result<u8, Failure> {
-    let ordered = ordered_program(&import.graph, run, args.control.options(run.liveness))?;
+    let first = GraphRun { limits: run.limits.from_now(), ..*run };
+    let ordered = ordered_program(&import.graph, &first, args.control.options(run.liveness))?;
     let execution = args.control.execution(run.setup.seed);
     let found = run_all(&ordered.program, registry, &[solver], run.setup, run.limits, execution)?;
     if let Some(broken) = found.broken() {

@@ -14,10 +14,6 @@ use plimsoll::Registry;
 use plimsoll::branches::{SCHEMES, Scheme, SchemeEntry};
 use plimsoll::graphs::{GraphRun, Placement};
 use plimsoll::model::{Entry, Orders};
-use std::time::Duration;
-
-/// Limit of every run of a comparison that was given none.
-const COMPARE_LIMIT: Duration = Duration::from_secs(10);
 
 /// Runs the command.
 pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
@@ -34,11 +30,8 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let outputs = [&args.instance, &args.orders, &args.output, &args.tensors, &args.plot];
     output::check_targets(&outputs, &[&args.model.model])?;
     let import = args.model.read()?;
-    let mut limits = args.effort.limits();
-    if args.compare && limits.time.is_none() && limits.nodes.is_none() {
-        // Some of the problems compared with are harder than the best: they must not keep it waiting.
-        limits.time = Some(COMPARE_LIMIT);
-    }
+    // Some of the problems compared with are harder than the best: they must not keep it waiting.
+    let limits = if args.compare { args.effort.limits_each() } else { args.effort.limits() };
     let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
     let controlled = import.graph.regions().len() > 1;
     let done = match placement {
@@ -65,10 +58,7 @@ fn by_conflicts(args: &PlanArgs, registry: &Registry, order: &'static Entry<Orde
     }
     output::check_targets(&[&args.instance, &args.orders, &args.output, &args.plot], &[&args.model.model])?;
     let import = args.model.read()?;
-    let mut limits = args.effort.limits();
-    if compared && limits.time.is_none() && limits.nodes.is_none() {
-        limits.time = Some(COMPARE_LIMIT);
-    }
+    let limits = if compared { args.effort.limits_each() } else { args.effort.limits() };
     let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
     let done = match args.conflicts {
         Some(ConflictsArg::By(relation)) => structure::plan(args, import, &run, relation, registry),

@@ -29,7 +29,8 @@ pub fn plan(
     scheme: &'static SchemeEntry,
     solver: &Entry<Offsets>,
 ) -> Result<u8, Failure> {
-    let ordered = ordered_program(&import.graph, run, args.control.options(run.liveness))?;
+    let first = GraphRun { limits: run.limits.share(2), ..*run };
+    let ordered = ordered_program(&import.graph, &first, args.control.options(run.liveness))?;
     let (setup, limits, execution) = (run.setup, run.limits, args.control.execution(run.setup.seed));
     let found = Planner { scheme, solver, setup, limits, execution }.plan(&ordered.program)?;
     store(args, &ordered, scheme, solver.name, &found)?;

@@ -27,7 +27,7 @@ pub fn plan(
     registry: &Registry,
 ) -> Result<u8, Failure> {
     let problem = args.problem.unwrap_or(ProblemKind::Offsets);
-    let orders = run.order(&import.graph)?;
+    let orders = GraphRun { limits: run.limits.share(2), ..*run }.order(&import.graph)?;
     // What is the default of most problems is none of pools.
     let solver =
         Some(args.solver.as_str()).filter(|solver| problem != ProblemKind::Pools || *solver != "exact");

@@ -8,13 +8,9 @@ use plimsoll::Registry;
 use plimsoll::model::{Bytes, Claim, Silent};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::report::{assumptions, gap_percent, percent};
-use plimsoll::run::{Limits, RunError, run};
+use plimsoll::run::{RunError, run};
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::time::Duration;
-
-/// Limit of every run that was given none.
-const LIMIT: Duration = Duration::from_secs(10);
 
 /// One algorithm.
 #[derive(Debug, Serialize)]
@@ -40,12 +36,10 @@ struct Row {
 /// Runs every algorithm; those that decline the problem are left out.
 pub(super) fn compare(args: &SpillArgs, registry: &Registry, input: &Input) -> Result<u8, Failure> {
     let problem = &input.problem;
-    let need = need(args, registry, problem.instance())?;
-    let given = args.effort.limits();
-    let none = given.time.is_none() && given.nodes.is_none();
-    let limits = if none { Limits { time: Some(LIMIT), ..given } } else { given };
+    let need = need(args, registry, problem.instance(), args.effort.limits_each().from_now())?;
     let (mut rows, mut claims) = (Vec::new(), Vec::new());
     for entry in &registry.spilling {
+        let limits = args.effort.limits_each().from_now();
         let attempt = run(entry, problem, args.effort.setup(), limits, &mut Silent);
         let outcome = match attempt.result {
             Ok(outcome) => outcome,

@@ -16,7 +16,7 @@ use plimsoll::model::{
 };
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::svg;
-use plimsoll::run::{Attempt, RunError, run};
+use plimsoll::run::{Attempt, Limits, RunError, run};
 use plimsoll::spill::{Capacity, capacity, graph_traffic, region_instance};
 use report::Report;
 use std::io;
@@ -35,11 +35,13 @@ pub fn main(args: &SpillArgs) -> Result<u8, Failure> {
     let inputs: Vec<&std::path::Path> =
         [Some(args.model.model.as_path()), args.traffic.as_deref()].into_iter().flatten().collect();
     output::check_targets(&[&args.output, &args.plot], &inputs)?;
-    let done = input(args, &registry).and_then(|input| {
+    let effort = args.effort;
+    let limits = if args.compare { effort.limits_each().from_now() } else { effort.limits() };
+    let done = input(args, &registry, limits).and_then(|input| {
         if args.compare {
             compare::compare(args, &registry, &input)
         } else {
-            spill(args, &registry, entry, &input)
+            spill(args, &registry, entry, limits, &input)
         }
     });
     done.map_err(|failure| failure.about(&args.model.model))
@@ -49,11 +51,12 @@ fn spill(
     args: &SpillArgs,
     registry: &Registry,
     entry: &'static Entry<Spilling>,
+    limits: Limits,
     input: &Input,
 ) -> Result<u8, Failure> {
     let problem = &input.problem;
-    let need = need(args, registry, problem.instance())?;
-    let attempt = run(entry, problem, args.effort.setup(), args.effort.limits(), &mut Silent);
+    let need = need(args, registry, problem.instance(), limits.share(2))?;
+    let attempt = run(entry, problem, args.effort.setup(), limits, &mut Silent);
     let (outcome, seconds) = answer(attempt)?;
     store(args, entry.name, problem, &outcome)?;
     let report = Report::new(args, entry.name, input, &need, &outcome, seconds);
@@ -83,13 +86,19 @@ fn failed(error: RunError) -> Failure {
 }
 
 /// Whether everything fits without spilling.
-fn need(args: &SpillArgs, registry: &Registry, instance: &Instance) -> Result<Capacity, Failure> {
+fn need(
+    args: &SpillArgs,
+    registry: &Registry,
+    instance: &Instance,
+    limits: Limits,
+) -> Result<Capacity, Failure> {
     let offsets: &Entry<Offsets> = choose::named(&registry.offsets, "exact", "solver")?;
-    capacity(instance, offsets, args.effort.setup(), args.effort.limits()).map_err(failed)
+    let limits = if args.effort.is_default() { Limits { time: None, ..limits } } else { limits };
+    capacity(instance, offsets, args.effort.setup(), limits).map_err(failed)
 }
 
 /// Reads the instance or the graph, and what its buffers would move.
-fn input(args: &SpillArgs, registry: &Registry) -> Result<Input, Failure> {
+fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<Input, Failure> {
     let (instance, mut traffic, assumed) = if args.is_instance() {
         let instance = args.input.read(&args.model.model)?;
         if instance.capacity().is_none() {
@@ -104,7 +113,7 @@ fn input(args: &SpillArgs, registry: &Registry) -> Result<Input, Failure> {
         let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("exact"), "order")?;
         let import = args.model.read()?;
         let liveness = args.liveness.options();
-        let ordering = GraphRun { liveness, order, setup: args.effort.setup(), limits: args.effort.limits() };
+        let ordering = GraphRun { liveness, order, setup: args.effort.setup(), limits: limits.share(3) };
         let regions = ordering.order(&import.graph)?;
         let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
         let instance = region_instance(body, liveness.align, Bytes::new(capacity)).map_err(Failure::input)?;

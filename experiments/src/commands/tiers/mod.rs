@@ -15,13 +15,9 @@ use plimsoll::model::{Claim, Kind};
 use plimsoll::run::Limits;
 use plimsoll::tiers::{Fusing, PlaceError, Placed, TierCaseError, TierSetting, place, tier_case};
 use report::{Comparison, Report};
-use std::time::Duration;
 
 /// Nodes of an exact placement where no limit is given, and the same times tensors: some seconds.
 const NODES: (u64, u64) = (5_000_000, 5_000_000_000);
-
-/// Time of every placement with --compare where no limit is given.
-const COMPARED: Duration = Duration::from_secs(10);
 
 /// Runs the command.
 pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
@@ -44,12 +40,9 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
         FusionArg::Ordinary => Some(UnitRule::Same),
         FusionArg::CrossUnit => Some(UnitRule::Any),
     };
-    let run = GraphRun {
-        liveness: liveness(args),
-        order,
-        setup: args.effort.setup(),
-        limits: args.effort.limits(),
-    };
+    let effort = args.effort;
+    let limits = if args.compare { effort.limits_each().from_now() } else { effort.limits() };
+    let run = GraphRun { liveness: liveness(args), order, setup: effort.setup(), limits };
     let setting = TierSetting {
         machine: &machine,
         run,
@@ -64,7 +57,7 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     })?;
     let about =
         report::About { graph, machine: &machine, case: &case, rule, assumed: import.assumed.clone() };
-    if args.compare { compare(args, &registry.placers, &about) } else { single(args, entry, &about) }
+    if args.compare { compare(args, &registry.placers, &about) } else { single(args, entry, limits, &about) }
 }
 
 fn patterns_of(args: &TiersArgs) -> &str {
@@ -102,11 +95,15 @@ fn named(all: &[&'static PlacerEntry], name: &str) -> Result<&'static PlacerEntr
     found.ok_or_else(|| choose::unknown("placement", name, &known))
 }
 
-fn single(args: &TiersArgs, entry: &PlacerEntry, about: &report::About<'_>) -> Result<u8, Failure> {
-    let given = args.effort.limits();
-    let bare = given.time.is_none() && given.nodes.is_none() && entry.kind == Kind::Exact;
+fn single(
+    args: &TiersArgs,
+    entry: &PlacerEntry,
+    limits: Limits,
+    about: &report::About<'_>,
+) -> Result<u8, Failure> {
+    let bare = args.effort.is_default() && entry.kind == Kind::Exact;
     let nodes = NODES.0.min(NODES.1 / about.case.problem.tensors().len().max(1) as u64);
-    let limits = if bare { Limits { nodes: Some(nodes), ..given } } else { given };
+    let limits = if bare { Limits { nodes: Some(nodes), ..limits } } else { limits };
     let placed = place(&about.case.problem, entry, args.effort.setup(), limits).map_err(refused)?;
     let report = Report::new(about, entry.name, &placed);
     match (&args.output, &placed.outcome.plan) {
@@ -144,11 +141,9 @@ fn compare(
     entries: &[&'static PlacerEntry],
     about: &report::About<'_>,
 ) -> Result<u8, Failure> {
-    let given = args.effort.limits();
-    let bare = given.time.is_none() && given.nodes.is_none();
-    let limits = if bare { Limits { time: Some(COMPARED), ..given } } else { given };
     let mut rows: Vec<(&'static PlacerEntry, Result<Placed, PlaceError>)> = Vec::new();
     for entry in entries {
+        let limits = args.effort.limits_each().from_now();
         let result = place(&about.case.problem, entry, args.effort.setup(), limits);
         if let Err(error @ PlaceError::Refused { .. }) = result {
             return Err(Failure::internal(error));

@@ -4,10 +4,10 @@ use super::{BUFFERS, Effort, Kept, Made, Ranked, Try, steps};
 use crate::overlap::{ScheduleError, Scheduled, draft, fits, prefetched, schedule};
 use crate::run::Limits;
 use plimsoll_heuristics::overlap::{Worth, fitting, resident_sets};
-use plimsoll_model::Bytes;
 use plimsoll_model::overlap::{
     Machine, OverlapError, OverlapProgram, ScheduleEntry, ScheduleSetup, Time, time_bound,
 };
+use plimsoll_model::{Budget, Bytes};
 use std::collections::HashSet;
 
 /// Shares of the memory that nothing else needs, in eighths, that resident weights may take.
@@ -64,6 +64,8 @@ pub(super) struct Search<'a> {
     exact: Vec<&'static ScheduleEntry>,
     kept: Kept,
     tried: usize,
+    /// Ends the search where time does.
+    watch: Budget,
 }
 
 impl<'a> Search<'a> {
@@ -73,7 +75,11 @@ impl<'a> Search<'a> {
         fast: Vec<&'static ScheduleEntry>,
         exact: Vec<&'static ScheduleEntry>,
     ) -> Self {
-        Self { machine, effort, fast, exact, kept: Kept::default(), tried: 0 }
+        Self { machine, effort, fast, exact, kept: Kept::default(), tried: 0, watch: effort.each.watch() }
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.watch.check().is_some()
     }
 
     /// Tries everything at these capacities, which ascend: what is kept, and how many schedules of a whole program were made.
@@ -86,6 +92,9 @@ impl<'a> Search<'a> {
         for &capacity in capacities {
             let mut choices = Vec::new();
             for (of, one) in ranked.iter().enumerate().filter(|(_, one)| one.need <= capacity) {
+                if self.is_over() {
+                    break;
+                }
                 let mut sets: Vec<Vec<usize>> = Vec::new();
                 for order in &one.orders {
                     let program = &one.candidate.program;
@@ -115,7 +124,24 @@ impl<'a> Search<'a> {
                 self.exact_at(ranked, level, CHOICES, &mut purse)?;
             }
         }
+        if self.is_over() {
+            self.last_resort(ranked)?;
+        }
         Ok((self.kept.0, self.tried))
+    }
+
+    /// Time may end before the largest capacity has had its turn: there at least one schedule is made, in linear time.
+    fn last_resort(&mut self, ranked: &[Ranked<'_>]) -> Result<(), ScheduleError> {
+        let capacity = self.machine.capacity;
+        self.watch = Budget::unlimited();
+        for one in ranked.iter().filter(|one| one.need <= capacity) {
+            for entry in self.fast.clone() {
+                if self.kept.0.is_empty() {
+                    self.attempt(one, &[], capacity, entry, *BUFFERS.start())?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// At the machine's capacity, resident sets of any size, and not only for some shares of it.
@@ -127,6 +153,9 @@ impl<'a> Search<'a> {
     ) -> Result<(), ScheduleError> {
         let orders = ranked.iter().filter(|one| one.need <= capacity).count() * Worth::ALL.len();
         for (of, one) in ranked.iter().enumerate().filter(|(_, one)| one.need <= capacity) {
+            if self.is_over() {
+                break;
+            }
             let program = &one.candidate.program;
             let price = (steps(program) * (self.fast.len() + BUFFERS.count()) * orders + 1) as u64;
             let most = (SIZES / price).min(MOST_SIZES);
@@ -149,6 +178,9 @@ impl<'a> Search<'a> {
         let own = choices.iter().filter(|one| one.of == of);
         let mut known: HashSet<Vec<usize>> = own.map(|one| one.set.clone()).collect();
         for set in sets {
+            if self.is_over() {
+                break;
+            }
             if known.insert(set.clone()) {
                 let fetched = self.fast(&ranked[of], &set, capacity)?;
                 choices.push(Choice { of, set, fetched });
@@ -251,7 +283,7 @@ impl<'a> Search<'a> {
             let Some(one) = ranked.iter().find(|one| one.candidate.order == point.order) else { continue };
             let price = steps(&one.candidate.program) as u64 + 1;
             for set in neighbours(&point.program.residency().blocks, &one.orders[0]) {
-                if *left < price {
+                if *left < price || self.is_over() {
                     return Ok(false);
                 }
                 *left -= price;
@@ -285,7 +317,7 @@ impl<'a> Search<'a> {
         });
         let other = other.into_iter().take(most);
         for one in empty.into_iter().chain(&before).chain(other) {
-            if purse.left == 0 {
+            if purse.left == 0 || self.is_over() {
                 break;
             }
             self.exact(&ranked[one.of], &one.set, *capacity, purse)?;
@@ -298,6 +330,9 @@ impl<'a> Search<'a> {
         for point in self.kept.0.clone() {
             if self.exact.iter().any(|entry| entry.name == point.schedule) || purse.left == 0 {
                 continue;
+            }
+            if self.is_over() {
+                break;
             }
             let Some(one) = ranked.iter().find(|one| one.candidate.order == point.order) else { continue };
             self.exact(one, &point.program.residency().blocks, point.memory, purse)?;
@@ -351,7 +386,7 @@ impl<'a> Search<'a> {
             }
         }
         match tighter {
-            Some(tight) if purse.left > 0 => self.exact(one, set, tight, purse),
+            Some(tight) if purse.left > 0 && !self.is_over() => self.exact(one, set, tight, purse),
             _ => Ok(()),
         }
     }
@@ -388,12 +423,14 @@ fn sizes(
 }
 
 /// Sets with one block more, one less, or one exchanged for another, those worth most first.
-fn neighbours(set: &[usize], order: &[usize]) -> Vec<Vec<usize>> {
+fn neighbours<'a>(set: &'a [usize], order: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
     let without = |gone: usize| set.iter().copied().filter(move |&at| at != gone);
-    let outside: Vec<usize> = order.iter().copied().filter(|at| !set.contains(at)).collect();
-    let more = outside.iter().map(|&new| set.iter().copied().chain([new]).collect());
-    let less = set.iter().map(|&gone| without(gone).collect());
-    let exchanged =
-        outside.iter().flat_map(|&new| set.iter().map(move |&gone| without(gone).chain([new]).collect()));
-    more.chain(exchanged).chain(less).collect()
+    let known: HashSet<usize> = set.iter().copied().collect();
+    let outside: Vec<usize> = order.iter().copied().filter(|at| !known.contains(at)).collect();
+    let more = outside.clone().into_iter().map(|new| set.iter().copied().chain([new]).collect());
+    let less = set.iter().map(move |&gone| without(gone).collect());
+    let exchanged = outside
+        .into_iter()
+        .flat_map(move |new| set.iter().map(move |&gone| without(gone).chain([new]).collect()));
+    more.chain(exchanged).chain(less)
 }

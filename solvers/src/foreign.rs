@@ -1,0 +1,131 @@
+//! Calls into libraries that cannot be stopped from outside, on threads that can be left behind.
+//!
+//! `HiGHS` reads and presolves a model without a look at the clock, and z3 simplifies without one. Such a call runs on
+//! a thread of its own, which owns everything it touches. The caller waits while its budget lasts and a short grace
+//! longer, then goes on without an answer. The abandoned call ends by itself, at the latest when the process does.
+
+use plimsoll_model::{Budget, Stop};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often the caller polls its budget.
+const POLL: Duration = Duration::from_millis(5);
+
+/// Time beyond a deadline that a call has for ending by itself, with an answer.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// Calls left behind that have not ended yet.
+static ABANDONED: AtomicUsize = AtomicUsize::new(0);
+
+/// Calls into foreign libraries that were left behind and still run. A process that ends while there are any must not
+/// run the exit handlers of those libraries.
+pub fn abandoned() -> usize {
+    ABANDONED.load(Ordering::SeqCst)
+}
+
+/// Who is still interested in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Awaited,
+    Abandoned,
+    Ended,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub(crate) enum Ended<T> {
+    /// With this.
+    Answer(T),
+    /// It panicked, with this message.
+    Panicked(String),
+    /// It did not end in time and was left behind.
+    Abandoned(Stop),
+}
+
+/// Runs `work` on a thread of its own until the budget ends; at a deadline `work` has a short grace.
+pub(crate) fn call<T: Send + 'static>(
+    budget: &mut Budget,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Ended<T> {
+    if let Some(stop) = budget.check() {
+        return Ended::Abandoned(stop);
+    }
+    let (sender, receiver) = channel();
+    let state = Arc::new(Mutex::new(State::Awaited));
+    let own = Arc::clone(&state);
+    std::thread::spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(work));
+        let mut state = own.lock().unwrap_or_else(PoisonError::into_inner);
+        if *state == State::Abandoned {
+            ABANDONED.fetch_sub(1, Ordering::SeqCst);
+        }
+        *state = State::Ended;
+        // Nobody receives what comes too late.
+        let _ = sender.send(result);
+    });
+    let mut late: Option<Instant> = None;
+    loop {
+        match receiver.recv_timeout(POLL) {
+            Ok(Ok(answer)) => return Ended::Answer(answer),
+            Ok(Err(panic)) => {
+                let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+                let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+                return Ended::Panicked(text.unwrap_or_default());
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ended::Panicked("its thread ended".to_owned()),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let Some(stop) = budget.check() else { continue };
+        let waited = late.get_or_insert_with(Instant::now).elapsed();
+        if stop == Stop::TimeLimit && waited < GRACE {
+            continue;
+        }
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        if *state == State::Awaited {
+            *state = State::Abandoned;
+            ABANDONED.fetch_add(1, Ordering::SeqCst);
+            return Ended::Abandoned(stop);
+        }
+        // It has ended meanwhile: the answer is on its way.
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn an_answer_and_a_panic_come_back() {
+        let mut budget = Budget::unlimited();
+        assert!(matches!(call(&mut budget, || 7), Ended::Answer(7)));
+        let Ended::<()>::Panicked(text) = call(&mut budget, || panic!("as told")) else { panic!("no panic") };
+        assert_eq!(text, "as told");
+    }
+
+    #[test]
+    fn a_call_that_does_not_end_is_left_behind() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let mut budget = Budget::unlimited().with_cancel(Arc::clone(&flag));
+        let (release, held) = channel::<()>();
+        let ended = call(&mut budget, move || {
+            flag.store(true, Ordering::Relaxed);
+            held.recv()
+        });
+        assert!(matches!(ended, Ended::Abandoned(_)));
+        assert!(abandoned() > 0);
+        release.send(()).unwrap();
+        while abandoned() > 0 {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn nothing_starts_after_the_end() {
+        let mut budget = Budget::unlimited().with_time_limit(Duration::ZERO);
+        assert!(matches!(call(&mut budget, || 7), Ended::Abandoned(Stop::TimeLimit)));
+    }
+}

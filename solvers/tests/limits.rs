@@ -1,0 +1,108 @@
+//! Every solver keeps an answer and bounds that hold, however early its time ends or somebody asks it to stop.
+
+use plimsoll_datasets::graphs::{SmallOrderParams, small_order_problem};
+use plimsoll_datasets::{SmallParams, small_instance};
+use plimsoll_model::{
+    Budget, Buffer, Bytes, Claim, ConflictGraph, Entry, Instance, InstanceBuilder, JointProblem, Lifespan,
+    Outcome, Problem, Setup, Silent, SolveError, SpillProblem, Stop, sections_within,
+};
+use plimsoll_solvers::bounds::{clique_bound, quick_bound};
+use plimsoll_solvers::clique::heaviest_clique;
+use plimsoll_solvers::{JOINT, OFFSETS, ORDERS, POOLS, SCATTERED, SPILLING};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Budgets that are over before anything begins.
+fn ended() -> [Budget; 2] {
+    let flag = Arc::new(AtomicBool::new(true));
+    [Budget::unlimited().with_time_limit(Duration::ZERO), Budget::unlimited().with_cancel(flag)]
+}
+
+/// What is claimed follows from value and bound, and both hold.
+fn check<P: Problem>(name: &str, input: &P::Input, outcome: &Outcome<P::Solution>, best: Option<Bytes>) {
+    let value = outcome.solution.as_ref().map(|solution| P::value(input, solution));
+    assert_eq!(value, outcome.value, "{name}");
+    for solution in &outcome.solution {
+        assert!(P::check(input, solution).is_empty(), "{name}");
+    }
+    let bound = outcome.lower_bound.value;
+    assert!(best.is_none_or(|best| bound <= best), "{name}: bound {bound} above {best:?}");
+    assert!(outcome.claim != Claim::Optimal || value == Some(bound), "{name}");
+    assert!(outcome.claim != Claim::Infeasible, "{name}");
+}
+
+/// Solves with a budget that is over, with few nodes, and without limits; the last is what the others are held against.
+fn judge<P: Problem>(entries: &[Entry<P>], input: &P::Input) {
+    let solve = |entry: &Entry<P>, budget: &mut Budget| {
+        let solver = (entry.build)(Setup::default());
+        match solver.supports(input).and_then(|()| solver.solve(input, budget, &mut Silent)) {
+            Err(SolveError::Unsupported { .. }) => None,
+            outcome => Some(outcome.unwrap()),
+        }
+    };
+    let best =
+        entries.iter().filter_map(|entry| solve(entry, &mut Budget::unlimited().with_node_limit(50_000)));
+    let best = best.filter_map(|outcome| outcome.value).min();
+    for entry in entries {
+        for mut budget in ended() {
+            let Some(outcome) = solve(entry, &mut budget) else { continue };
+            check::<P>(entry.name, input, &outcome, best);
+            let settled = outcome.claim == Claim::Optimal;
+            assert!(settled || outcome.stop != Stop::Completed || outcome.value.is_some(), "{}", entry.name);
+            assert!(budget.nodes() < 1_000, "{} counts {} nodes", entry.name, budget.nodes());
+        }
+        let mut budget = Budget::unlimited().with_node_limit(3);
+        if let Some(outcome) = solve(entry, &mut budget) {
+            check::<P>(entry.name, input, &outcome, best);
+        }
+    }
+}
+
+#[test]
+fn what_is_known_at_the_end_of_the_time_holds() {
+    for seed in 0..12 {
+        let params = SmallParams { max_size: 50, steps: 12, ..SmallParams::with_features(14, seed % 16) };
+        let instance = small_instance(params, seed).with_capacity(None);
+        judge(OFFSETS, &instance);
+        judge(SCATTERED, &instance);
+        judge(POOLS, &instance);
+        let capacity = Bytes::new(instance.total_size().get() / 2 + 60);
+        if let Ok(problem) = SpillProblem::written_and_read(instance.with_capacity(Some(capacity))) {
+            judge(SPILLING, &problem);
+        }
+    }
+    for seed in 0..12 {
+        let problem = small_order_problem(SmallOrderParams::with_features(7, seed), seed);
+        judge(ORDERS, &problem);
+        let joint = JointProblem::new(problem, Bytes::new(1)).unwrap();
+        judge(JOINT, &joint);
+    }
+}
+
+/// So many buffers, all alive at one step and two of them, the first two, exclusive.
+fn wide(buffers: u64) -> Instance {
+    let span = Lifespan::single(0, 1).unwrap();
+    let all = (0..buffers).map(|at| Buffer::new(at.to_string(), 1 + at % 7, span.clone()));
+    InstanceBuilder::new("wide").buffers(all).exclude(0, 1).build().unwrap()
+}
+
+#[test]
+fn bounds_and_graphs_end_with_the_time() {
+    let instance = wide(60);
+    for budget in ended() {
+        let over = || budget.clone();
+        assert_eq!(ConflictGraph::within(&instance, &mut over()), None);
+        assert!(sections_within(&instance, &mut over()).is_empty());
+        assert_eq!(clique_bound(&instance, &mut over()).value, Bytes::ZERO);
+        let bound = quick_bound(&instance, &mut over());
+        assert!(plimsoll_model::verify_bound(&instance, &bound).is_ok());
+        let weights: Vec<u64> = instance.buffers().iter().map(|b| b.size().get()).collect();
+        let clique = heaviest_clique(&ConflictGraph::of(&instance), &weights, &mut over());
+        assert!(
+            !clique.proved && clique.weight <= clique_bound(&instance, &mut Budget::unlimited()).value.get()
+        );
+    }
+    let graph = ConflictGraph::within(&instance, &mut Budget::unlimited());
+    assert_eq!(graph, Some(ConflictGraph::of(&instance)));
+}
