@@ -24,6 +24,7 @@ const IF: i32 = 118;
 const WHILE: i32 = 119;
 const CALL_ONCE: i32 = 129;
 const STABLEHLO_COMPOSITE: i32 = 206;
+const STABLEHLO_CASE: i32 = 209;
 const IF_OPTIONS: u8 = 92;
 const WHILE_OPTIONS: u8 = 93;
 const CALL_ONCE_OPTIONS: u8 = 103;
@@ -232,6 +233,38 @@ fn a_composite_owns_its_decomposition() {
     let graph = plain(&model(vec![body, part])).graph;
     assert_eq!(graph.regions()[1].name, "part");
     assert_eq!(graph.operators()[0].kind, "STABLEHLO_COMPOSITE");
+}
+
+#[test]
+fn a_case_owns_all_its_branches() {
+    let branch = |name: &str| {
+        let part = vec![operator(ADD, &[0, 0], &[1])];
+        subgraph(name, vec![tensor("b", INT8, &[4]), tensor("c", INT8, &[4])], &[0], &[1], part)
+    };
+    let case = operator(STABLEHLO_CASE, &[0, 1], &[2]).options(true, 23, &[]).list(0, &[1, 3, 2, 1]);
+    let tensors = vec![tensor("index", INT32, &[]), tensor("x", INT8, &[4]), tensor("y", INT8, &[4])];
+    let body = subgraph("main", tensors, &[0, 1], &[2], vec![case]);
+    let spec = model(vec![body, branch("one"), branch(""), branch("two")]);
+    let graph = plain(&spec).graph;
+    let names: Vec<&str> = graph.regions().iter().map(|region| region.name.as_str()).collect();
+    assert_eq!(names, ["body", "one", "two", "case", "one"]);
+    let flow = graph.flow(OperatorId::new(0)).unwrap().expect("it owns regions");
+    assert_eq!((flow.control, flow.handovers.len()), (Control::Branch, 8));
+    let mut missing = spec;
+    missing.subgraphs[0].operators[0].lists = vec![(0, vec![1, 9])];
+    assert_eq!(
+        error(&missing),
+        "tiny.tflite: damaged: operator 0 (STABLEHLO_CASE) runs subgraph 9, of which there are only 4"
+    );
+}
+
+#[test]
+fn a_variable_that_nothing_touches_is_kept() {
+    let idle = [tensor("v", FLOAT32, &[3]).variable(), tensor("s", STRING, &[3]).variable()];
+    let tensors = [vec![tensor("x", FLOAT32, &[2]), tensor("y", FLOAT32, &[2])], idle.to_vec()].concat();
+    let Import { graph, assumed } = plain(&one(tensors, &[0], &[1], vec![operator(ADD, &[0, 0], &[1])]));
+    assert_eq!(graph.bytes(Role::State), Bytes::new(12));
+    assert_eq!(assumed, ["left out: 1 tensors that nothing makes or reads"]);
 }
 
 /// Fields of options, with their values.

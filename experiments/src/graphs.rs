@@ -5,7 +5,7 @@
 //! layout passes the checker, as everything [`run`](mod@crate::run) does.
 
 use crate::run::{Attempt, Limits, RunError, run};
-use plimsoll_model::graph::{Boundary, Graph, LivenessOptions, Storages};
+use plimsoll_model::graph::{Graph, LivenessOptions, Storages};
 use plimsoll_model::order::{Order, OrderError, OrderProblem, around_bound};
 use plimsoll_model::structure::StructureError;
 use plimsoll_model::{
@@ -247,7 +247,7 @@ impl GraphRun<'_> {
             let own = graph.operator(id).regions.iter().map(|region| blocks[region.index()]);
             own.max().unwrap_or(Bytes::ZERO)
         };
-        graph.storages(region, &liveness(self.liveness, region), block).map_err(|e| refused(graph, region, e))
+        graph.storages(region, &self.liveness.inside(region), block).map_err(|e| refused(graph, region, e))
     }
 
     fn order_region(
@@ -266,12 +266,6 @@ impl GraphRun<'_> {
         let peak = order.peak(&storages.problem);
         Ok(OrderedRegion { region, storages, outcome, order, peak, file_peak, seconds })
     }
-}
-
-/// Inside the graph, what a region is given and what is wanted of it takes room: it is nobody else's.
-fn liveness(options: LivenessOptions, region: RegionId) -> LivenessOptions {
-    let inner = region != Graph::BODY && options.boundary == Boundary::Outside;
-    if inner { LivenessOptions { boundary: Boundary::Arena, ..options } } else { options }
 }
 
 fn refused(graph: &Graph, region: RegionId, source: OrderError) -> GraphRunError {

@@ -25,7 +25,8 @@ fn in_file(graph: &Graph) -> Vec<Vec<OperatorId>> {
 fn options(seed: u64) -> ProgramOptions {
     let pick = |at: u64, count: u64| (seed / at) % count;
     let liveness = LivenessOptions {
-        boundary: [Boundary::Arena, Boundary::Outside, Boundary::Persistent][pick(6, 3) as usize],
+        boundary: [Boundary::Arena, Boundary::Outside, Boundary::Persistent, Boundary::Held]
+            [pick(6, 4) as usize],
         weights: pick(18, 4) == 3,
         states: pick(5, 4) != 3,
         views: pick(7, 4) != 3,

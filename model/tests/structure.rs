@@ -54,8 +54,10 @@ fn problem(n: u32, seed: u64) -> (OrderProblem, Vec<Vec<OperatorId>>) {
     }
     if draw.one_in(2) {
         let users: Vec<u32> = (0..n).filter(|_| draw.one_in(3)).collect();
-        let unused = users.is_empty();
-        add(users, Vec::new(), true, unused || draw.one_in(5));
+        add(users, Vec::new(), true, draw.one_in(5));
+    }
+    if draw.one_in(3) {
+        add(Vec::new(), Vec::new(), true, false);
     }
     let scratch = (0..n).map(|_| Bytes::new(u64::from(draw.one_in(4)))).collect();
     let names = (0..n).map(|at| format!("o{at}")).collect();
@@ -63,15 +65,15 @@ fn problem(n: u32, seed: u64) -> (OrderProblem, Vec<Vec<OperatorId>>) {
     (OrderProblem::new(format!("p{seed}"), names, edges, storages, scratch).unwrap(), makers)
 }
 
-/// First and last level each memory is held at, where operators run at `levels`.
+/// First and last moment each memory is held at, where operators run at `levels`: moment 0 is before them all.
 fn spans(problem: &OrderProblem, levels: &[usize]) -> Vec<(usize, usize)> {
     let held = problem.storages().iter().map(|storage| {
-        let own = storage.users.iter().map(|user| levels[user.index()]);
+        let own = storage.users.iter().map(|user| levels[user.index()] + 1);
         let lower = if storage.from_start { 0 } else { own.clone().min().unwrap() };
-        (lower, if storage.to_end { usize::MAX } else { own.max().unwrap() })
+        (lower, if storage.to_end { usize::MAX } else { own.max().unwrap_or(0) })
     });
     let scratch = problem.ids().filter(|&id| problem.scratch(id) > Bytes::ZERO);
-    held.chain(scratch.map(|id| (levels[id.index()], levels[id.index()]))).collect()
+    held.chain(scratch.map(|id| (levels[id.index()] + 1, levels[id.index()] + 1))).collect()
 }
 
 /// Pairs that some execution holds together: operators run level by level, any set of those ready at each; or one at a time.

@@ -33,6 +33,10 @@ fn small(seed: u64) -> JointProblem {
         let (name, size) = (format!("s{maker}"), Bytes::new(1 + random(9)));
         storages.push(Storage { name, size, users, from_start, to_end });
     }
+    if random(3) == 0 {
+        let (name, size) = ("unused".to_owned(), Bytes::new(1 + random(20)));
+        storages.push(Storage { name, size, users: Vec::new(), from_start: true, to_end: false });
+    }
     let scratch = (0..n).map(|_| Bytes::new(if random(4) == 0 { 1 + random(5) } else { 0 })).collect();
     let names = (0..n).map(|at| format!("o{at}")).collect();
     let orders = OrderProblem::new(format!("small-{seed}"), names, edges, storages, scratch).unwrap();

@@ -92,6 +92,9 @@ pub fn small_order_problem(params: SmallOrderParams, seed: u64) -> OrderProblem 
         if params.scratch && rng.random_bool(0.3) { rng.random_range(1..=params.max_size) } else { 0 }
     });
     let scratch = needs.map(Bytes::new).collect();
+    if params.from_start && rng.random_bool(0.2) {
+        add(Vec::new(), true, false, &mut rng);
+    }
     let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
     let edges: Vec<_> = pairs.filter(|&(a, b)| direct[a][b]).map(|(a, b)| (id(a), id(b))).collect();
     let names = (0..n).map(|at| format!("f{at}")).collect();
@@ -111,10 +114,9 @@ pub fn min_peak_brute(problem: &OrderProblem) -> Bytes {
     let set = |ids: &[OperatorId]| ids.iter().fold(0u32, |set, &id| set | bit(id));
     let users: Vec<u32> = problem.storages().iter().map(|s| set(&s.users)).collect();
     let before: Vec<u32> = problem.ids().map(|id| set(problem.predecessors(id))).collect();
-    let held: u64 =
-        problem.storages().iter().filter(|s| s.from_start || s.to_end).map(|s| s.size.get()).sum();
+    let given: u64 = problem.storages().iter().filter(|s| s.from_start).map(|s| s.size.get()).sum();
     if n == 0 {
-        return Bytes::new(held);
+        return Bytes::new(given);
     }
     let alive = |done: u32, id: OperatorId| -> u64 {
         let here = |(s, &users): (&Storage, &u32)| {
@@ -138,7 +140,7 @@ pub fn min_peak_brute(problem: &OrderProblem) -> Bytes {
             *next = (*next).min(peak);
         }
     }
-    Bytes::new(best[all as usize])
+    Bytes::new(best[all as usize].max(given))
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ impl<'m> Run<'m, '_> {
                 "Loop" => self.repeat(step, dead)?,
                 _ => self.scan(step, dead)?,
             },
-            _ => (self.plain_step(step)?, true),
+            _ => (self.plain_step(step, dead)?, true),
         };
         for (at, output) in step.outputs.iter().enumerate() {
             if let Some(tensor) = *output {
@@ -118,7 +118,7 @@ impl<'m> Run<'m, '_> {
         Ok(complete)
     }
 
-    fn plain_step(&self, step: &mut Step<'m>) -> Result<Made, Failure> {
+    fn plain_step(&mut self, step: &mut Step<'m>, dead: bool) -> Result<Made, Failure> {
         let node = step.node;
         let unsupported = |what: String, reason: &str| {
             let (path, reason) = (self.origin.to_path_buf(), reason.to_owned());
@@ -148,12 +148,18 @@ impl<'m> Run<'m, '_> {
             step.cost = infer::cost(&call, facts);
         }
         step.shares = infer::shares(&call);
+        let doubt = infer::doubt(&call).filter(|_| !dead);
         if matches!(node.op_type.as_str(), "Cast" | "CastLike")
             && let (Ok(facts), Some(from)) = (&made, call.input(0).and_then(|fact| fact.element))
             && let Some(to) = facts[0].element
             && super::value::effective(from, self.float) == super::value::effective(to, self.float)
         {
             step.shares = vec![Share::View(0)];
+        }
+        if let Some(line) = doubt.map(|doubt| format!("operator {}: {doubt}", step.label()))
+            && !self.assumed.contains(&line)
+        {
+            self.assumed.push(line);
         }
         Ok(match made {
             Ok(facts) => facts.into_iter().map(Ok).collect(),

@@ -130,11 +130,24 @@ impl<'m, 'a> Conversion<'m, 'a> {
             self.step(region, &mut scope, at, step)?;
         }
         let outputs = self.interface(&mut scope, &subgraph.outputs.iter().collect::<Vec<_>>(), "output")?;
+        self.variables(&mut scope)?;
         self.graph.interface(region, inputs, outputs);
         if self.uses[index] == 1 {
             self.idle += scope.ids.iter().filter(|id| id.is_none()).count();
         }
         self.stack.pop();
+        Ok(())
+    }
+
+    /// Keeps variables that nothing makes or reads, if they have a size: the runtime holds them from run to run.
+    fn variables(&mut self, scope: &mut Scope) -> Result<(), ImportError> {
+        let who = format!("a variable of subgraph {}", scope.index);
+        for (at, info) in self.model.subgraphs[scope.index].tensors.iter().enumerate() {
+            let idle = info.variable && scope.ids[at].is_none() && self.sizes.measure(info).is_ok();
+            if let (true, Ok(at)) = (idle, i32::try_from(at)) {
+                self.tensor(scope, at, &who)?;
+            }
+        }
         Ok(())
     }
 

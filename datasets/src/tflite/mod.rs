@@ -2,13 +2,14 @@
 //!
 //! # What becomes of what
 //! - Subgraph 0 is the body. Subgraphs run by `IF`, `WHILE`, `CALL_ONCE`, `CALL` and by `StableHLO` reductions, sorts,
-//!   scatters, loops and composites become regions of that operator, one copy for each use; regions are called like
-//!   the subgraph, or after its part (`then`, `else`, `cond`, `body`, `init`). Subgraphs that nothing runs (other
-//!   signatures) are left out. `STABLEHLO_CASE` and `STABLEHLO_CUSTOM_CALL` are not looked into.
+//!   scatters, cases, loops and composites become regions of that operator, one copy for each use; regions are called
+//!   like the subgraph, or after its part (`then`, `else`, `case`, `cond`, `body`, `init`). Subgraphs that nothing runs
+//!   (other signatures) are left out. `STABLEHLO_CUSTOM_CALL` is not looked into.
 //! - Tensors take `ceil(elements x bits / 8)` bytes: types below a byte are packed. Values in a buffer, in this file or
 //!   another, make a weight; `is_variable` makes a state. Tensors of one buffer, type and shape are one weight, and
 //!   copies of a subgraph share weights and states, for the runtime keeps them once. Sparse weights count as stored.
-//!   What nothing makes or reads is left out: quantisation parameters of LSTMs ("intermediates"), scales of blocks.
+//!   What nothing makes or reads is left out: quantisation parameters of LSTMs ("intermediates"), scales of blocks; but
+//!   variables, which the runtime keeps all the same.
 //! - Tensors and operators keep the order of the file. Operators have no names there; an optional operand of -1 is
 //!   skipped.
 //! - Strings, resources and variants have no size (constants do), nor have shapes with negative extents.

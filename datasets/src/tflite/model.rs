@@ -181,11 +181,16 @@ fn info<'a>(table: Table<'a>, buffers: &[u64]) -> Result<Info<'a>, String> {
 fn step(table: Table<'_>) -> Step<'_> {
     let first = (table.u8(operator::OPTIONS_TYPE), table.table(operator::OPTIONS));
     let second = (table.u8(operator::OPTIONS_2_TYPE), table.table(operator::OPTIONS_2));
-    let calls = CALLS.iter().filter_map(|call| {
+    let calls = CALLS.iter().flat_map(|call| {
         let (tag, options) = if call.second { second } else { first };
-        let index = options.filter(|_| tag == call.tag)?.i32(call.field);
-        let none = call.second && call.tag == COMPOSITE && index <= 0;
-        (!none).then_some((index, call.region))
+        let options = options.filter(|_| tag == call.tag);
+        let indices = match options {
+            Some(options) if call.many => options.ints(call.field).iter().collect(),
+            Some(options) => vec![options.i32(call.field)],
+            None => Vec::new(),
+        };
+        let composite = call.second && call.tag == COMPOSITE;
+        indices.into_iter().filter(move |&index| !composite || index > 0).map(|index| (index, call.region))
     });
     let transposed = match first {
         (BATCH_MATMUL, Some(options)) => options.u8(ADJ_X) != 0,

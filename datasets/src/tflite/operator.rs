@@ -141,6 +141,7 @@ pub(super) fn sharing(kind: &str) -> Option<(AliasKind, &'static [usize])> {
 /// comparators run on single elements, which are nobody's tensors.
 pub(super) fn control(kind: &str) -> (Option<Control>, Option<Vec<Handover>>) {
     match kind {
+        "STABLEHLO_CASE" => (Some(Control::Branch), None),
         "STABLEHLO_WHILE" => (Some(Control::Loop), None),
         "STABLEHLO_COMPOSITE" => (Some(Control::Call), None),
         "STABLEHLO_REDUCE" | "STABLEHLO_REDUCE_WINDOW" | "STABLEHLO_SCATTER" | "STABLEHLO_SORT" => {

@@ -141,7 +141,11 @@ impl Verifiable for Operator {
             let target = value.saturating_add(table.verifier().get_uoffset(value)? as usize);
             let mut options = table.verifier().visit_table(target)?;
             for call in CALLS.iter().filter(|call| (call.second, call.tag) == (second, tag)) {
-                options = options.visit_field::<i32>(call.region, slot(call.field), false)?;
+                options = if call.many {
+                    options.visit_field::<Ints32>(call.region, slot(call.field), false)?
+                } else {
+                    options.visit_field::<i32>(call.region, slot(call.field), false)?
+                };
             }
             if (second, tag) == (false, BATCH_MATMUL) {
                 options = options.visit_field::<u8>("adj_x", slot(ADJ_X), false)?;

@@ -64,7 +64,7 @@ pub(super) mod buffer {
     pub const SIZE: u16 = 2;
 }
 
-/// A field of an operator's options that names another subgraph.
+/// A field of an operator's options that names another subgraph, or several.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     /// True for union `BuiltinOptions2`, false for `BuiltinOptions`.
@@ -73,18 +73,20 @@ pub(super) struct Call {
     pub tag: u8,
     /// Field of the options: a 32-bit integer.
     pub field: u16,
+    /// True where it is a vector of such integers instead.
+    pub many: bool,
     /// What the subgraph is to the operator, and the name of its region if it has none itself.
     pub region: &'static str,
 }
 
 const fn call(second: bool, tag: u8, field: u16, region: &'static str) -> Call {
-    Call { second, tag, field, region }
+    Call { second, tag, field, many: false, region }
 }
 
 /// `StableHLOCompositeOptions` in `BuiltinOptions2`: 0 means that there is no decomposition.
 pub(super) const COMPOSITE: u8 = 21;
 
-/// All such fields with a single subgraph, by table of options.
+/// All such fields, by table of options.
 pub(super) const CALLS: &[Call] = &[
     // CallOptions, IfOptions, WhileOptions, CallOnceOptions
     call(false, 16, 0, "call"),
@@ -102,6 +104,8 @@ pub(super) const CALLS: &[Call] = &[
     call(true, 15, 0, "cond"),
     call(true, 15, 1, "body"),
     call(true, COMPOSITE, 1, "decomposition"),
+    // StablehloCaseOptions
+    Call { second: true, tag: 23, field: 0, many: true, region: "case" },
 ];
 
 /// `BatchMatMulOptions` in `BuiltinOptions`.

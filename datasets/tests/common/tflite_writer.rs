@@ -33,6 +33,8 @@ pub struct OperatorSpec {
     pub inputs: Vec<i32>,
     pub outputs: Vec<i32>,
     pub options: Option<Options>,
+    /// Vectors of 32-bit integers among the fields of the options.
+    pub lists: Vec<(u16, Vec<i32>)>,
 }
 
 /// A subgraph.
@@ -96,6 +98,11 @@ pub fn operator(code: i32, inputs: &[i32], outputs: &[i32]) -> OperatorSpec {
 impl OperatorSpec {
     pub fn options(mut self, second: bool, tag: u8, fields: &[(u16, i32)]) -> Self {
         self.options = Some((second, tag, fields.to_vec()));
+        self
+    }
+
+    pub fn list(mut self, field: u16, values: &[i32]) -> Self {
+        self.lists.push((field, values.to_vec()));
         self
     }
 }
@@ -215,10 +222,14 @@ fn write_operator<'a>(
 ) -> Table {
     let mut list = |list: &Vec<i32>| *written.entry(list.clone()).or_insert_with(|| b.create_vector(list));
     let (inputs, outputs) = (list(&operator.inputs), list(&operator.outputs));
+    let lists: Vec<_> = operator.lists.iter().map(|(field, values)| (*field, list(values))).collect();
     let options = operator.options.as_ref().map(|(second, tag, fields)| {
         let start = b.start_table();
         for &(field, value) in fields {
             b.push_slot_always(slot(field), value);
+        }
+        for &(field, values) in &lists {
+            b.push_slot_always(slot(field), values);
         }
         (*second, *tag, b.end_table(start))
     });

@@ -194,7 +194,18 @@ pub fn ordered_program<'g>(
     run: &GraphRun<'_>,
     options: ProgramOptions,
 ) -> Result<OrderedProgram<'g>, BranchError> {
-    let regions = run.order(graph)?;
+    program_in_order(graph, run.order(graph)?, options)
+}
+
+/// Makes a program of regions in order, one per region of the graph, innermost first.
+///
+/// # Errors
+/// An operator that does not say how it runs its regions.
+pub fn program_in_order(
+    graph: &Graph,
+    regions: Vec<OrderedRegion>,
+    options: ProgramOptions,
+) -> Result<OrderedProgram<'_>, BranchError> {
     let mut orders = vec![Vec::new(); graph.regions().len()];
     for one in &regions {
         let steps = one.order.operators().iter();
@@ -262,7 +273,9 @@ impl Planner<'_> {
             return Err(self.refused(violation.to_string()));
         }
         let placed = program.placed(layout);
-        let report = check_execution(&placed, &self.execution).map_err(ProgramError::Flow)?;
+        let keep_inputs = program.options().liveness.boundary.keeps_inputs();
+        let options = ExecutionOptions { keep_inputs, ..self.execution };
+        let report = check_execution(&placed, &options).map_err(ProgramError::Flow)?;
         match report.violations.first() {
             Some(violation) => Err(self.refused(violation.to_string())),
             None => Ok(report),

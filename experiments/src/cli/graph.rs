@@ -101,6 +101,8 @@ pub struct ActivationLivenessArgs {
 pub enum BoundaryArg {
     /// In the arena while needed
     Arena,
+    /// In the arena: inputs all the time, outputs from their making to the end
+    Held,
     /// In the arena all the time, never reused
     Persistent,
     /// Not in the arena
@@ -120,6 +122,7 @@ impl ActivationLivenessArgs {
         LivenessOptions {
             boundary: match self.boundary {
                 BoundaryArg::Arena => Boundary::Arena,
+                BoundaryArg::Held => Boundary::Held,
                 BoundaryArg::Persistent => Boundary::Persistent,
                 BoundaryArg::Outside => Boundary::Outside,
             },
@@ -241,7 +244,8 @@ pub struct PlanArgs {
     /// Who places the tensors; `plimsoll list` names them all
     #[arg(long, value_name = "NAME", default_value = "exact")]
     pub solver: String,
-    /// Order and place together, looking for the smallest arena over all orders; --order and --solver play no part then
+    /// Order and place together, looking for the smallest arena over all orders; --order and --solver play no part then.
+    /// Where operators own regions, each region on its own, innermost first; then the whole program under these orders
     #[arg(
         long,
         value_name = "NAME",

@@ -14,7 +14,7 @@ pub(super) struct Costs {
     pub need: Vec<u64>,
     /// Bytes of all storages it touches.
     pub touched: Vec<u64>,
-    /// Bytes held before the first step.
+    /// Bytes held at the first step before it begins any.
     pub at_start: u64,
     /// Bytes held after the last step.
     pub at_end: u64,
@@ -33,7 +33,7 @@ impl Costs {
         let size = |at: &u32| problem.storages()[*at as usize].size.get();
         let touched = problem.ids().map(|id| problem.touched(id).iter().map(size).sum()).collect();
         let storages = || problem.storages().iter();
-        let at_start = storages().filter(|s| s.from_start).map(|s| s.size.get()).sum();
+        let at_start = problem.at_first_step().get();
         let at_end = storages().filter(|s| s.to_end).map(|s| s.size.get()).sum();
         Self { begun, need, touched, at_start, at_end }
     }

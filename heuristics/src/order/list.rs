@@ -72,7 +72,7 @@ pub(super) fn least_peak(problem: &OrderProblem, budget: &mut Budget) -> Result<
         ending: Ending::new(problem),
         tree: MinTree::new(problem.len()),
         alive: costs.at_start,
-        peak: costs.at_start.max(costs.at_end),
+        peak: problem.at_start().get().max(costs.at_end),
     };
     let push = |state: &mut State, fresh: &[OperatorId]| {
         for &id in fresh {
@@ -178,7 +178,7 @@ mod tests {
     ) -> Vec<OperatorId> {
         let size = |at: &u32| problem.storages()[*at as usize].size.get() as i64;
         let costs = Costs::of(problem);
-        let (mut alive, mut peak) = (costs.at_start, costs.at_start.max(costs.at_end));
+        let (mut alive, mut peak) = (costs.at_start, problem.at_start().get().max(costs.at_end));
         let mut order: Vec<OperatorId> = Vec::new();
         while order.len() < problem.len() {
             let ready = problem.ids().filter(|id| {

@@ -229,8 +229,7 @@ impl<'a> Walk<'a> {
         self.last = self.problem.storages().iter().map(last).collect();
         self.at = order.profile(self.problem).into_iter().map(Bytes::get).collect();
         let ended = super::costs::ended(self.problem, order);
-        let mut alive: u64 =
-            self.problem.storages().iter().filter(|s| s.from_start).map(|s| s.size.get()).sum();
+        let mut alive = self.problem.at_first_step().get();
         self.before.clear();
         for id in &self.ops {
             self.before.push(alive);

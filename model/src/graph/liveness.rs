@@ -1,11 +1,12 @@
 //! From a region to an order problem: which tensors take memory, which share it, and when it must be held.
 //!
 //! A *storage* is the memory of one tensor, or of several that share it. It is held from the operator that makes its
-//! first tensor to the last operator that touches any of them. What the region is given is held from its first step,
-//! what is wanted of it to its last (SOURCES S0 eq. 1, S1; persistent tensors by role).
+//! first tensor to the last operator that touches any of them. What the region is given is held from its start, even if
+//! nothing ever uses it, what is wanted of it to its last step (SOURCES S0 eq. 1, S1; persistent tensors by role).
 //!
 //! # Sharing
-//! - A **view** (reshape, identity) shares its input's storage, whatever else reads the input: nothing is written.
+//! - A **view** (reshape, identity) shares its input's storage, whatever else reads the input: nothing is written. A view
+//!   of zero bytes shares nothing.
 //! - An operator writes **in place** where its input is an activation of the same size and everything else that touches
 //!   the input's storage makes one of its tensors: those ran before, so what is overwritten is never read again, in
 //!   any order.
@@ -14,7 +15,7 @@
 //! Neither is done where one tensor is inside the arena and the other is not, nor where sizes differ for in-place
 //! outputs. An output of the region may share, an input of it may be viewed but is not overwritten.
 
-use super::{AliasKind, Control, Graph, Operator, Role};
+use super::{AliasKind, Control, Graph, Operator, Role, Tensor};
 use crate::order::{OrderError, OrderProblem, Storage};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::{HashMap, HashSet};
@@ -22,13 +23,23 @@ use std::collections::{HashMap, HashSet};
 /// Where tensors live that a region is given or that are wanted of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Boundary {
-    /// In the arena while needed: inputs from the first step to their last use, outputs from their making to the end.
+    /// In the arena while needed: inputs from the start to their last use, outputs from their making to the end. An input
+    /// that is never used is there at the start, together with all other inputs, and gone when the first operator runs.
     #[default]
     Arena,
+    /// In the arena: inputs from the first step to the last, outputs from their making to the end.
+    Held,
     /// In the arena from the first step to the last, never reused (SOURCES S1).
     Persistent,
     /// Not in the arena: somebody else's memory (SOURCES S0).
     Outside,
+}
+
+impl Boundary {
+    /// True if inputs must still be in the arena at the end.
+    pub fn keeps_inputs(self) -> bool {
+        matches!(self, Self::Held | Self::Persistent)
+    }
 }
 
 /// What liveness assumes.
@@ -38,7 +49,7 @@ pub struct LivenessOptions {
     pub boundary: Boundary,
     /// True where weights take room in the arena, all the time.
     pub weights: bool,
-    /// True where states (variable tensors) take room in the arena, all the time.
+    /// True where states (variable tensors) take room in the arena, all the time, whether an operator touches them or not.
     pub states: bool,
     /// True where views share memory.
     pub views: bool,
@@ -71,6 +82,9 @@ pub struct Storages {
     pub operators: Vec<OperatorId>,
     /// Per storage of the problem: its tensors, ascending.
     pub tensors: Vec<Vec<TensorId>>,
+    /// Tensors of zero bytes in the arena, which are in no storage of the problem as they take no memory: each as a
+    /// storage of its own, which says when it is held.
+    pub empty: Vec<(TensorId, Storage)>,
 }
 
 impl Graph {
@@ -94,6 +108,7 @@ impl Graph {
             scope.share(at as u32, self.operator(id), options);
         }
         let (storages, tensors) = scope.storages(options)?;
+        let empty = scope.empty(options);
         let mut needs = Vec::with_capacity(operators.len());
         for &id in &operators {
             let raw = self.operator(id).scratch.checked_add(scratch(id));
@@ -107,7 +122,7 @@ impl Graph {
         };
         let edges = scope.edges();
         let problem = OrderProblem::new(name, names.collect(), edges, storages, needs)?;
-        Ok(Storages { problem, operators, tensors })
+        Ok(Storages { problem, operators, tensors, empty })
     }
 }
 
@@ -150,7 +165,7 @@ impl<'a> Scope<'a> {
         let (users, makers, root) = (Vec::new(), Vec::new(), Vec::new());
         let (given, wanted, shared) = (Vec::new(), Vec::new(), Vec::new());
         let owner = graph.region(region).owner.and_then(|owner| graph.flow(owner).ok()?);
-        let is_loop = owner.is_some_and(|flow| flow.control == Control::Loop);
+        let is_loop = owner.as_ref().is_some_and(|flow| flow.control == Control::Loop);
         let mut scope =
             Self { graph, region, tensors, known, users, makers, root, shared, given, wanted, is_loop };
         for &tensor in &graph.region(region).inputs {
@@ -170,16 +185,29 @@ impl<'a> Scope<'a> {
                 }
             }
         }
-        if region == Graph::BODY && options.weights {
-            for at in 0..graph.tensors().len() {
+        // What is kept from run to run takes room even where no operator touches it.
+        let kept = |tensor: &Tensor| match tensor.role {
+            Role::Weight => options.weights,
+            Role::State => options.states,
+            _ => false,
+        };
+        if region == Graph::BODY {
+            let all = graph.tensors().iter().enumerate();
+            all.filter(|(_, tensor)| kept(tensor)).for_each(|(at, _)| {
                 scope.learn(TensorId::at(at));
-            }
+            });
         }
         for &tensor in &graph.region(region).inputs {
             scope.mark(tensor, |scope, one| scope.given[one] = true);
         }
         for &tensor in &graph.region(region).outputs {
             scope.mark(tensor, |scope, one| scope.wanted[one] = true);
+        }
+        // A loop hands on what its condition is given, read there or not.
+        for handover in owner.iter().flat_map(|flow| &flow.handovers) {
+            scope.mark(handover.from, |scope, one| {
+                scope.wanted[one] |= scope.given[one] && scope.users[one].is_empty();
+            });
         }
         scope.shared = (0..scope.tensors.len()).map(|one| scope.alone(one)).collect();
         scope
@@ -240,11 +268,13 @@ impl<'a> Scope<'a> {
             };
             let same_side = self.inside(input, options) == self.inside(output, options);
             let root = self.root[input];
+            // What takes no bytes lies nowhere, and so shares nothing.
+            let shares = same_side && self.has_bytes(input) && self.has_bytes(output);
             let allowed = match alias.kind {
                 AliasKind::View => options.views && !self.carries(root, output),
                 AliasKind::InPlace => options.in_place && self.overwritable(at, input, output),
             };
-            if self.root[output] == output && same_side && allowed {
+            if self.root[output] == output && shares && allowed {
                 self.root[output] = root;
                 let theirs = std::mem::take(&mut self.shared[output].readers);
                 let plain = self.shared[output].plain;
@@ -256,6 +286,10 @@ impl<'a> Scope<'a> {
                 shared.plain &= plain;
             }
         }
+    }
+
+    fn has_bytes(&self, one: usize) -> bool {
+        self.graph.tensor(self.tensors[one]).bytes > Bytes::ZERO
     }
 
     /// True where a loop would hand on what it also writes anew: a view of what its body is given that the body returns.
@@ -283,26 +317,39 @@ impl<'a> Scope<'a> {
             if size == Bytes::ZERO || !self.inside(root, options) {
                 continue;
             }
-            let mut users: Vec<u32> = members.iter().flat_map(|&one| self.users[one].clone()).collect();
-            users.sort_unstable();
-            users.dedup();
-            let given = members.iter().any(|&one| self.given[one]);
-            let wanted = members.iter().any(|&one| self.wanted[one]);
-            let constant = matches!(self.role(root), Role::Weight | Role::State);
-            let always = constant || (options.boundary == Boundary::Persistent && (given || wanted));
-            storages.push(Storage {
-                name: self.graph.tensor(self.tensors[root]).name.clone(),
-                size: size.align_up(options.align).ok_or(OrderError::TooLarge)?,
-                // What is given and never used can be written at any time: it is held throughout.
-                from_start: always || given,
-                to_end: always || wanted || users.is_empty(),
-                users: users.into_iter().map(OperatorId::new).collect(),
-            });
+            let size = size.align_up(options.align).ok_or(OrderError::TooLarge)?;
+            storages.push(self.storage(root, members, size, options));
             let mut tensors: Vec<TensorId> = members.iter().map(|&one| self.tensors[one]).collect();
             tensors.sort_unstable();
             names.push(tensors);
         }
         Ok((storages, names))
+    }
+
+    /// The storage of some tensors, called like `root`.
+    fn storage(&self, root: usize, members: &[usize], size: Bytes, options: &LivenessOptions) -> Storage {
+        let mut users: Vec<u32> = members.iter().flat_map(|&one| self.users[one].clone()).collect();
+        users.sort_unstable();
+        users.dedup();
+        let given = members.iter().any(|&one| self.given[one]);
+        let wanted = members.iter().any(|&one| self.wanted[one]);
+        let constant = matches!(self.role(root), Role::Weight | Role::State);
+        let always = constant
+            || (options.boundary == Boundary::Persistent && (given || wanted))
+            || (options.boundary == Boundary::Held && given);
+        Storage {
+            name: self.graph.tensor(self.tensors[root]).name.clone(),
+            size,
+            from_start: always || given,
+            to_end: always || wanted,
+            users: users.into_iter().map(OperatorId::new).collect(),
+        }
+    }
+
+    /// Tensors of zero bytes that are in the arena for the asking.
+    fn empty(&self, options: &LivenessOptions) -> Vec<(TensorId, Storage)> {
+        let empty = (0..self.tensors.len()).filter(|&one| !self.has_bytes(one) && self.inside(one, options));
+        empty.map(|one| (self.tensors[one], self.storage(one, &[one], Bytes::ZERO, options))).collect()
     }
 
     /// Who must run before whom: makers before users.
@@ -320,7 +367,7 @@ impl<'a> Scope<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{GraphBuilder, Tensor};
+    use crate::graph::GraphBuilder;
 
     /// in -conv-> a -relu-> b -reshape-> c -add(c, d)-> out, with b -pool-> d.
     fn graph() -> Graph {

@@ -8,26 +8,26 @@ use crate::units::{Bytes, OperatorId};
 /// after it in any order; what is held at the first or last step. O(n e / 64) time with one bit per pair of operators,
 /// or, above [`REACH_OPERATORS`] operators, O(size) by what each touches alone.
 pub fn around_bound(problem: &OrderProblem) -> LowerBound {
-    let mut best = LowerBound::new(sum(problem, |s| s.from_start), Witness::Start);
-    best.raise(LowerBound::new(sum(problem, |s| s.to_end), Witness::End));
-    let around = if problem.len() > REACH_OPERATORS { touched(problem) } else { around(problem) };
-    for (operator, bytes) in problem.ids().zip(around) {
+    let mut best = LowerBound::new(problem.at_start(), Witness::Start);
+    best.raise(LowerBound::new(problem.at_end(), Witness::End));
+    for (operator, bytes) in problem.ids().zip(around_bytes(problem)) {
         best.raise(LowerBound::new(Bytes::new(bytes), Witness::Around { operator }));
     }
     best
 }
 
+/// Per operator: bytes that are alive while it runs, whatever the order, as [`around_bound`] counts them.
+pub fn around_bytes(problem: &OrderProblem) -> Vec<u64> {
+    if problem.len() > REACH_OPERATORS { touched(problem) } else { around(problem) }
+}
+
 /// Up to so many operators all pairs are looked at.
 pub const REACH_OPERATORS: usize = 20_000;
-
-fn sum(problem: &OrderProblem, held: impl Fn(&Storage) -> bool) -> Bytes {
-    Bytes::new(problem.storages().iter().filter(|s| held(s)).map(|s| s.size.get()).sum())
-}
 
 /// Per operator: bytes it touches, what is always held, its scratch.
 fn touched(problem: &OrderProblem) -> Vec<u64> {
     let always = |s: &Storage| s.from_start && s.to_end;
-    let base = sum(problem, always).get();
+    let base: u64 = problem.storages().iter().filter(|s| always(s)).map(|s| s.size.get()).sum();
     let own = |id: OperatorId| {
         let storages = problem.touched(id).iter().map(|&at| &problem.storages()[at as usize]);
         let sizes = storages.filter(|s| !always(s)).map(|s| s.size.get());

@@ -55,14 +55,20 @@ pub(crate) fn recomputed_peak(problem: &OrderProblem, order: &Order) -> Bytes {
         step[operator.index()] = at;
     }
     let mut change = vec![0i128; n.max(1) + 1];
+    let mut given = 0i128;
     for storage in problem.storages() {
+        given += if storage.from_start { i128::from(storage.size.get()) } else { 0 };
+        if storage.users.is_empty() && !storage.to_end {
+            continue;
+        }
         let steps = || storage.users.iter().map(|user| step[user.index()]);
         let lower = if storage.from_start { 0 } else { steps().min().unwrap_or(0) };
         let upper = if storage.to_end { n.max(1) } else { steps().max().unwrap_or(0) + 1 };
         change[lower] += i128::from(storage.size.get());
         change[upper] -= i128::from(storage.size.get());
     }
-    let (mut alive, mut peak) = (0i128, 0i128);
+    // What is given is there before the first operator, whether any uses it or not.
+    let (mut alive, mut peak) = (0i128, given);
     for (at, change) in change[..n.max(1)].iter().enumerate() {
         alive += change;
         let scratch = order.operators().get(at).map_or(0, |&id| i128::from(problem.scratch(id).get()));

@@ -8,7 +8,7 @@ mod around;
 mod check;
 mod problem;
 
-pub use around::{REACH_OPERATORS, around_bound};
+pub use around::{REACH_OPERATORS, around_bound, around_bytes};
 pub(crate) use check::recomputed_peak;
 pub use check::{check_order, confirm_order_bound};
 pub use problem::{Order, OrderError, OrderProblem, Storage};

@@ -22,6 +22,13 @@ pub struct Storage {
     pub to_end: bool,
 }
 
+impl Storage {
+    /// True if no operator uses it and nothing wants it at the end: it is held before the first operator only.
+    pub fn is_unused(&self) -> bool {
+        self.users.is_empty() && !self.to_end
+    }
+}
+
 /// Why operators and storages are no order problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OrderError {
@@ -142,7 +149,7 @@ impl OrderProblem {
                 known(&|| format!("storage '{}'", storage.name), user)?;
                 touched[user.index()].push(at as u32);
             }
-            let held = !storage.users.is_empty() || (storage.from_start && storage.to_end);
+            let held = !storage.users.is_empty() || storage.from_start;
             if storage.size == Bytes::ZERO || !held {
                 return Err(OrderError::Empty { storage: name() });
             }
@@ -304,8 +311,32 @@ impl OrderProblem {
         self.file_order().expect("checked when the problem was made")
     }
 
+    /// Per operator: its step in [`OrderProblem::instance`] under an order. O(n).
+    ///
+    /// # Panics
+    /// If the order is not one of this problem; check it first.
+    pub fn steps(&self, order: &Order) -> Vec<u64> {
+        let (mut steps, lead) = (vec![0u64; self.len()], self.lead());
+        for (at, &id) in order.operators().iter().enumerate() {
+            steps[id.index()] = lead + at as u64;
+        }
+        steps
+    }
+
+    /// From which step to before which a storage is held, where operators run at these [steps](OrderProblem::steps).
+    ///
+    /// # Panics
+    /// If it has users that are not there.
+    pub fn held(&self, storage: &Storage, steps: &[u64]) -> (u64, u64) {
+        let end = self.lead() + (self.len() as u64).max(1);
+        let used = storage.users.iter().map(|user| steps[user.index()]);
+        let lower = if storage.from_start { 0 } else { used.clone().min().unwrap_or(0) };
+        (lower, if storage.to_end { end } else { used.max().unwrap_or(0) + 1 })
+    }
+
     /// The offset problem under an order: one buffer per storage, and one per operator with scratch, alive for the
-    /// steps they are held. Its load is the peak of the order. O(size).
+    /// steps they are held. Its load is the peak of the order. The operator at position `i` of the order runs at step
+    /// `i`, or at `i + 1` after a step for unused storages ([`OrderProblem::lead`]). O(size).
     ///
     /// Offsets shall be multiples of `align` bytes. Whether there is such a problem does not depend on the order.
     ///
@@ -315,19 +346,13 @@ impl OrderProblem {
     /// # Panics
     /// If the order is not one of this problem; check it first.
     pub fn instance(&self, order: &Order, align: Bytes) -> Result<Instance, OrderError> {
-        let mut step = vec![0u64; self.len()];
-        for (at, &id) in order.operators().iter().enumerate() {
-            step[id.index()] = at as u64;
-        }
-        let end = (self.len() as u64).max(1);
+        let step = self.steps(order);
         let buffer = |name: &str, size: Bytes, lower: u64, upper: u64| {
             let lifespan = Lifespan::single(lower, upper).expect("what is held is held for a step");
             Buffer::new(name, size, lifespan).aligned(align)
         };
         let held = |storage: &Storage| {
-            let steps = storage.users.iter().map(|user| step[user.index()]);
-            let lower = if storage.from_start { 0 } else { steps.clone().min().unwrap_or(0) };
-            let upper = if storage.to_end { end } else { steps.max().unwrap_or(0) + 1 };
+            let (lower, upper) = self.held(storage, &step);
             buffer(&storage.name, storage.size, lower, upper)
         };
         let taken: HashSet<&str> = self.storages.iter().map(|s| s.name.as_str()).collect();
@@ -340,6 +365,34 @@ impl OrderProblem {
         });
         let buffers = self.storages.iter().map(held).chain(scratch);
         Ok(InstanceBuilder::new(self.name.clone()).buffers(buffers).build()?)
+    }
+
+    /// Bytes held before the first operator runs: all storages held from the start, the unused ones included. No order
+    /// has a smaller peak. O(storages).
+    pub fn at_start(&self) -> Bytes {
+        self.sum(|storage| storage.from_start)
+    }
+
+    /// The bytes of these that are still held when the first operator runs. O(storages).
+    pub fn at_first_step(&self) -> Bytes {
+        self.sum(|storage| storage.from_start && !storage.is_unused())
+    }
+
+    /// Bytes held after the last operator ran: all storages held to the end. No order has a smaller peak. O(storages).
+    pub fn at_end(&self) -> Bytes {
+        self.sum(|storage| storage.to_end)
+    }
+
+    fn sum(&self, counts: impl Fn(&Storage) -> bool) -> Bytes {
+        Bytes::new(
+            self.storages.iter().filter(|storage| counts(storage)).map(|storage| storage.size.get()).sum(),
+        )
+    }
+
+    /// Steps of [`OrderProblem::instance`] before that of the first operator: one if some storage is unused, as that is
+    /// held together with all others held from the start, but with nothing that an operator begins.
+    pub fn lead(&self) -> u64 {
+        u64::from(self.storages.iter().any(Storage::is_unused))
     }
 
     /// The largest number of bytes that divides every size: no peak lies between its multiples.
@@ -366,23 +419,22 @@ impl Order {
         &self.operators
     }
 
-    /// The most bytes alive at one step: the peak. O(size).
+    /// The most bytes alive at one step, or before the first: the peak. O(size).
     ///
     /// # Panics
     /// If an operator of the problem is missing or unknown ones are named; check first.
     pub fn peak(&self, problem: &OrderProblem) -> Bytes {
-        self.profile(problem).into_iter().max().unwrap_or_else(|| idle(problem))
+        self.profile(problem).into_iter().fold(problem.at_start(), Bytes::max)
     }
 
-    /// Bytes alive at every step. O(size).
+    /// Bytes alive while each operator runs. O(size).
     ///
     /// # Panics
     /// As [`Order::peak`].
     pub fn profile(&self, problem: &OrderProblem) -> Vec<Bytes> {
         let mut left: Vec<usize> = problem.storages().iter().map(|s| s.users.len()).collect();
         let mut begun: Vec<bool> = problem.storages().iter().map(|s| s.from_start).collect();
-        let from_start = problem.storages().iter().filter(|s| s.from_start);
-        let mut alive: u64 = from_start.map(|s| s.size.get()).sum();
+        let mut alive = problem.at_first_step().get();
         let mut profile = Vec::with_capacity(self.operators.len());
         for &id in &self.operators {
             for &at in problem.touched(id) {
@@ -401,11 +453,6 @@ impl Order {
         }
         profile
     }
-}
-
-/// What is held where no operator runs.
-fn idle(problem: &OrderProblem) -> Bytes {
-    Bytes::new(problem.storages().iter().filter(|s| s.from_start || s.to_end).map(|s| s.size.get()).sum())
 }
 
 #[cfg(test)]

@@ -334,7 +334,7 @@ impl Build<'_> {
         let RegionOrder { storages, order } = self.regions[region.index()];
         let profile = order.profile(&storages.problem).into_iter();
         let profile: Vec<u64> = profile.map(|bytes| outer.saturating_add(bytes.get())).collect();
-        let peak = profile.iter().copied().max().unwrap_or(outer);
+        let peak = outer.saturating_add(order.peak(&storages.problem).get());
         let mut course = Course::new();
         let mut straight = Vec::new();
         for (&alive, &id) in profile.iter().zip(order.operators()) {

@@ -17,11 +17,13 @@
 //! An operator hands tensors to its regions and back by copying, unless [`ProgramOptions::handover`] lets both share
 //! memory: where the two are alive together at no other point than that of the handover.
 
+mod bound;
 mod frames;
 mod liveness;
 mod models;
 mod points;
 
+pub use bound::ProgramBound;
 pub use frames::{Frame, FrameBuffer};
 pub use points::{Point, Points};
 
@@ -31,7 +33,7 @@ use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
 use crate::layout::Layout;
 use crate::lifespan::{Interval, Lifespan};
-use crate::order::OrderError;
+use crate::order::{OrderError, Storage};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use liveness::{Liveness, union};
 
@@ -114,6 +116,7 @@ pub struct Program<'a> {
     orders: Vec<Vec<OperatorId>>,
     points: Points,
     buffers: Vec<ProgramBuffer>,
+    empty: Vec<(TensorId, Lifespan)>,
     instance: Instance,
 }
 
@@ -141,7 +144,7 @@ impl<'a> Program<'a> {
     ) -> Result<Self, ProgramError> {
         check_orders(graph, &orders)?;
         let points = Points::new(graph, &orders)?;
-        let mut forming = storages(graph, &points, &options)?;
+        let (mut forming, empty) = storages(graph, &points, &options)?;
         if options.handover == Sharing::Alias {
             join(graph, &points, &mut forming);
         }
@@ -155,7 +158,7 @@ impl<'a> Program<'a> {
             buffers.push(one.buffer);
         }
         let instance = instance.build()?;
-        Ok(Self { graph, options, orders, points, buffers, instance })
+        Ok(Self { graph, options, orders, points, buffers, empty, instance })
     }
 
     /// The graph.
@@ -181,6 +184,11 @@ impl<'a> Program<'a> {
     /// What the buffers of [`Program::instance`] hold.
     pub fn buffers(&self) -> &[ProgramBuffer] {
         &self.buffers
+    }
+
+    /// Tensors of zero bytes in the arena, which are in no buffer, and the points each is alive at.
+    pub fn empty(&self) -> &[(TensorId, Lifespan)] {
+        &self.empty
     }
 
     /// The offset problem: lifespans are sets of points, gaps where a branch does not need a buffer.
@@ -237,37 +245,45 @@ fn check_orders(graph: &Graph, orders: &[Vec<OperatorId>]) -> Result<(), Program
     Ok(())
 }
 
+/// Buffers that are still being formed, and tensors of zero bytes.
+type Formed = (Vec<Forming>, Vec<(TensorId, Lifespan)>);
+
 /// The storages of all regions, with the points they are alive at.
-fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<Vec<Forming>, ProgramError> {
+fn storages(graph: &Graph, points: &Points, options: &ProgramOptions) -> Result<Formed, ProgramError> {
     let held = held(graph, points, options.carries);
     let mut liveness = Liveness::new(graph, points);
-    let mut forming = Vec::new();
+    let (mut forming, mut empty) = (Vec::new(), Vec::new());
     for region in (0..graph.regions().len()).map(RegionId::at) {
         let inner = options.liveness.inside(region);
         let name = || graph.region(region).name.clone();
         let storages = graph
             .storages(region, &inner, |_| Bytes::ZERO)
             .map_err(|source| ProgramError::Region { region: name(), source })?;
-        for (storage, tensors) in storages.problem.storages().iter().zip(storages.tensors) {
-            let body = region == Graph::BODY && storage.from_start && storage.to_end;
+        let mut alive = |storage: &Storage, tensors: &[TensorId]| {
+            let throughout = region == Graph::BODY && storage.from_start && storage.to_end;
             let constant =
                 tensors.iter().any(|&t| matches!(graph.tensor(t).role, Role::Weight | Role::State));
-            let always = constant || (body && inner.boundary == Boundary::Persistent);
-            let alive = if always {
-                vec![Interval::new(0, points.len() as u64)]
-            } else {
-                let each = tensors.iter().flat_map(|&tensor| {
-                    let mut alive = liveness.of(tensor);
-                    alive.extend(held[tensor.index()]);
-                    alive
-                });
-                union(each.collect())
-            };
+            if constant || throughout {
+                return vec![Interval::new(0, points.len() as u64)];
+            }
+            let each = tensors.iter().flat_map(|&tensor| {
+                let mut alive = liveness.of(tensor);
+                alive.extend(held[tensor.index()]);
+                alive
+            });
+            union(each.collect())
+        };
+        for (tensor, storage) in &storages.empty {
+            let alive = Lifespan::from_intervals(alive(storage, &[*tensor])).expect("it is alive somewhere");
+            empty.push((*tensor, alive));
+        }
+        for (storage, tensors) in storages.problem.storages().iter().zip(storages.tensors) {
+            let alive = alive(storage, &tensors);
             let buffer = ProgramBuffer { tensors, scratch: None, home: region };
             forming.push(Forming { name: storage.name.clone(), size: storage.size, buffer, alive });
         }
     }
-    Ok(forming)
+    Ok((forming, empty))
 }
 
 /// Per tensor: the points of a loop it is held at as its state, whether needed or not.

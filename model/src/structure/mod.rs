@@ -99,6 +99,13 @@ struct Memory {
     to_end: bool,
 }
 
+impl Memory {
+    /// True if it is held before the first operator only.
+    fn is_unused(&self) -> bool {
+        self.users.is_empty() && !self.to_end
+    }
+}
+
 /// The memories of one region under one order, with what is known of its operators.
 #[derive(Clone, Debug)]
 pub struct Structure<'a> {
@@ -270,10 +277,10 @@ impl<'a> Structure<'a> {
         streams::next(self.order, &self.step, &self.reach, streams)
     }
 
-    /// Conflicts where steps are shared, one operator per step.
+    /// Conflicts where steps are shared, one operator per step; step 0 is before them all.
     fn by_steps(&self) -> Conflicts {
         let steps = |memory: &Memory| {
-            let own = memory.users.iter().map(|user| self.step[user.index()]);
+            let own = memory.users.iter().map(|user| self.step[user.index()] + 1);
             let lower = if memory.from_start { 0 } else { own.clone().min().unwrap_or(0) };
             let upper = if memory.to_end { usize::MAX } else { own.max().unwrap_or(0) };
             (lower, upper)

@@ -87,6 +87,9 @@ pub(super) fn conflicts(structure: &Structure<'_>) -> Conflicts {
     let joined = |one: &Memory, other: &Memory| one.makers.iter().any(|maker| other.users.contains(maker));
     Conflicts::where_true(memories.len(), |a, b| {
         let (one, other) = (&memories[a], &memories[b]);
+        if one.is_unused() || other.is_unused() {
+            return one.from_start && other.from_start;
+        }
         always(one)
             || always(other)
             || (one.to_end && other.to_end)

@@ -76,14 +76,15 @@ impl TierRegion<'_> {
     pub fn problem(&self, options: TierOptions<'_>) -> Result<TierProblem, TierError> {
         let orders = &self.storages.problem;
         let mut when: HashMap<OperatorId, usize> = HashMap::new();
-        let mut steps = Vec::new();
-        for (step, (id, own)) in self.operators().zip(self.order.operators()).enumerate() {
-            when.insert(id, step);
-            let group = options.groups.map_or(step, |groups| groups[id.index()]);
+        let mut steps = self.lead();
+        let ids: Vec<OperatorId> = self.operators().collect();
+        let lead = steps.len();
+        for (at, (&id, own)) in ids.iter().zip(self.order.operators()).enumerate() {
+            when.insert(id, lead + at);
+            let group = options.groups.map_or(at, |groups| groups[id.index()]);
             let name = orders.operator(*own).to_owned();
             steps.push(TierStep { name, unit: self.units[id.index()], group });
         }
-        let ids: Vec<OperatorId> = self.operators().collect();
         let accesses = self.accesses(&when);
         let mut tensors = Vec::new();
         for (at, storage) in orders.storages().iter().enumerate() {
@@ -91,9 +92,9 @@ impl TierRegion<'_> {
             let outside = self.storages.tensors[at].iter().any(|tensor| self.is_interface(*tensor));
             let off_chip =
                 options.boundary_off_chip && outside && !self.storages.tensors[at].iter().any(constant);
-            let (lower, upper) = self.lifespan(storage, &when);
+            let (lower, upper) = lifespan(storage, &self.steps_of(storage, &when), steps.len());
             let mut units = BTreeSet::new();
-            accesses[at].iter().for_each(|access| self.reaching(ids[access.step], &mut units));
+            accesses[at].iter().for_each(|access| self.reaching(ids[access.step - lead], &mut units));
             let mut one = self.tensor(&storage.name, &units, &accesses[at], off_chip)?;
             (one.bytes, one.lower, one.upper) = (storage.size, lower, upper);
             tensors.push(one);
@@ -102,7 +103,7 @@ impl TierRegion<'_> {
             let bytes = orders.scratch(*own);
             if bytes > Bytes::ZERO {
                 let name = format!("scratch of {}#{own}", orders.operator(*own));
-                tensors.push(self.scratch(name, bytes, step, id)?);
+                tensors.push(self.scratch(name, bytes, lead + step, id)?);
             }
         }
         let space = |tier: &super::machine::Tier| TierSpace {
@@ -122,12 +123,20 @@ impl TierRegion<'_> {
         body.inputs.contains(&tensor) || body.outputs.contains(&tensor)
     }
 
-    fn lifespan(&self, storage: &Storage, when: &HashMap<OperatorId, usize>) -> (usize, usize) {
-        let end = self.order.operators().len().max(1);
-        let steps = storage.users.iter().map(|user| when[&self.storages.operators[user.index()]]);
-        let lower = if storage.from_start { 0 } else { steps.clone().min().unwrap_or(0) };
-        let upper = if storage.to_end { end } else { steps.max().map_or(end, |last| last + 1) };
-        (lower, upper)
+    /// The steps before the first operator: one where something is given that no operator uses.
+    fn lead(&self) -> Vec<TierStep> {
+        let first = self.operators().next().filter(|_| self.storages.problem.lead() > 0);
+        let step = |id: OperatorId| TierStep {
+            name: "start".to_owned(),
+            unit: self.units[id.index()],
+            group: usize::MAX,
+        };
+        first.map(step).into_iter().collect()
+    }
+
+    /// The steps at which a storage is used.
+    fn steps_of(&self, storage: &Storage, when: &HashMap<OperatorId, usize>) -> Vec<usize> {
+        storage.users.iter().map(|user| when[&self.storages.operators[user.index()]]).collect()
     }
 
     /// Per storage, by step: who writes and reads how much.
@@ -317,6 +326,13 @@ impl TierRegion<'_> {
         let tiers = self.machine.tiers.iter().filter(|tier| tier.kind == TierKind::Ddr);
         tiers.filter_map(|tier| tier.access(bytes)).min()
     }
+}
+
+/// From the first to behind the last of `count` steps at which a storage used at these is held.
+fn lifespan(storage: &Storage, used: &[usize], count: usize) -> (usize, usize) {
+    let last = used.iter().max().map_or(1, |last| last + 1);
+    let lower = if storage.from_start { 0 } else { used.iter().copied().min().unwrap_or(0) };
+    (lower, if storage.to_end { count.max(1) } else { last })
 }
 
 fn added(a: TierTimes, b: TierTimes) -> Option<TierTimes> {

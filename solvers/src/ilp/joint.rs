@@ -59,6 +59,14 @@ struct Room {
     to_end: bool,
 }
 
+impl Room {
+    /// True where two are held together before the first step, and at none for certain: one of them is unused.
+    fn meets_at_start(&self, other: &Self) -> bool {
+        let unused = |room: &Self| room.users.is_empty() && !room.to_end;
+        self.first.is_none() && other.first.is_none() && (unused(self) || unused(other))
+    }
+}
+
 /// The numbers of one problem.
 struct Formulation {
     n: usize,
@@ -153,6 +161,9 @@ impl Formulation {
             }
             for (a, b) in alive[i].iter().zip(&alive[j]) {
                 problem.add_constraint(constraint!(both[at] >= *a + *b - 1.0));
+            }
+            if self.rooms[i].meets_at_start(&self.rooms[j]) {
+                problem.add_constraint(constraint!(both[at] >= 1.0));
             }
             let (up, down) = below[at];
             problem.add_constraint(constraint!(up + down >= both[at]));

@@ -47,13 +47,12 @@ impl<'r, 'a> Enumeration<'r, 'a> {
     /// What the layouts report.
     pub fn run(run: &'r mut Run<'a>, budget: &mut Budget) -> Result<bool, SolveError> {
         let problem = run.input.orders();
-        let from_start = problem.storages().iter().filter(|s| s.from_start);
         let mut own = Self {
             order: Vec::with_capacity(problem.len()),
             waiting: problem.ids().map(|id| problem.predecessors(id).len()).collect(),
             left: problem.storages().iter().map(|s| s.users.len()).collect(),
             begun: problem.storages().iter().map(|s| s.from_start).collect(),
-            alive: from_start.map(|s| s.size.get()).sum(),
+            alive: problem.at_first_step().get(),
             run,
             steps: 0,
             failed: Vec::new(),

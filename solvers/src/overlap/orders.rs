@@ -56,7 +56,7 @@ impl FreeOrder<'_> {
     /// The problem of the first so many operators of an order.
     fn prefix(&self, order: &Order, count: usize) -> Result<TimelineProblem, TimelineError> {
         let profile = order.profile(self.orders);
-        let peak = profile.iter().copied().max().unwrap_or(Bytes::ZERO);
+        let peak = profile.iter().copied().fold(self.orders.at_start(), Bytes::max);
         let operators = order.operators()[..count].iter().zip(profile).map(|(&id, alive)| {
             // The peak over the whole order is not known before the order is.
             let activations = if self.peak && count == self.orders.len() { peak } else { alive };

@@ -97,7 +97,7 @@ pub fn small(n: usize, seed: u64) -> OrderProblem {
     }
     for _ in 0..rng.random_range(0..=3u32) {
         let users: Vec<u32> = (0..n).filter(|_| rng.random_bool(0.3)).collect();
-        let to_end = users.is_empty() || rng.random_bool(0.2);
+        let to_end = rng.random_bool(0.2);
         add(users, rng.random_range(1..=largest), true, to_end);
     }
     let scratch = (0..n).map(|_| if rng.random_bool(0.2) { rng.random_range(0..=largest) } else { 0 });

@@ -249,20 +249,27 @@ pub fn stft(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [signal[0], frames, frequencies, 2])])
 }
 
-/// `DFT`: real and imaginary part in the last dimension.
+/// `DFT`: real and imaginary part in the last dimension. One-sided, it gives the first half of the frequencies; inverse and
+/// one-sided, it takes that half and gives a real signal, by default of even length.
 pub fn dft(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 2)?.to_vec();
     let given =
         if call.opset >= 20 && call.input(2).is_some() { Some(call.int(2)?) } else { call.attr("axis") };
     let at = axis(given.unwrap_or(if call.opset >= 20 { -2 } else { 1 }), shape.len())?;
-    if call.input(1).is_some() {
-        shape[at] = extent(call.int(1)?.into(), "the length")?;
-    }
-    if call.attr("onesided") == Some(1) && call.attr("inverse").unwrap_or(0) == 0 {
-        shape[at] = shape[at] / 2 + 1;
-    }
     let last = shape.len() - 1;
-    shape[last] = if call.attr("onesided") == Some(1) && call.attr("inverse") == Some(1) { 1 } else { 2 };
+    if at == last {
+        return misfit("its axis is the dimension of real and imaginary parts");
+    }
+    let set = |name: &str| call.attr(name).unwrap_or(0) != 0;
+    let (onesided, inverse) = (set("onesided"), set("inverse"));
+    let length = match (call.input(1), onesided && inverse) {
+        (Some(_), _) => call.int(1)?.into(),
+        (None, true) => 2 * (i128::from(shape[at]) - 1),
+        (None, false) => i128::from(shape[at]),
+    };
+    let length = extent(length, "the length")?;
+    shape[at] = if onesided && !inverse { length / 2 + 1 } else { length };
+    shape[last] = if onesided && inverse { 1 } else { 2 };
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 

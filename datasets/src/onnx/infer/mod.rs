@@ -106,6 +106,14 @@ fn algebraic(call: &Call) -> Facts {
     }
 }
 
+/// What others may make otherwise of an operator.
+pub fn doubt(call: &Call) -> Option<String> {
+    match call.node.op_type.as_str() {
+        "MaxPool" | "AveragePool" | "LpPool" => window::pool_doubt(call),
+        _ => None,
+    }
+}
+
 /// Operators whose output is like the first input, but each element depends on others.
 fn keeps_shape(kind: &str) -> bool {
     matches!(

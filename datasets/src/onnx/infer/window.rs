@@ -49,15 +49,24 @@ impl Window {
                 _ => (self.pads[at], self.pads[at + plane.len()]),
             };
             let room = length + begin + end - reach;
+            if up && !valid {
+                return extent(rounded_up(room, stride, length + begin).0, "an extent");
+            }
             if room < 0 {
                 return misfit(format!("a window of {reach} does not fit {}", length + begin + end));
             }
-            // Up, but without a window that would start in the padding at the end.
-            let more = up && !valid && room % stride != 0 && (room / stride + 1) * stride < length + begin;
-            extent(room / stride + 1 + i128::from(more), "an extent")
+            extent(room / stride + 1, "an extent")
         };
         plane.iter().enumerate().map(place).collect()
     }
+}
+
+/// The number of places with `ceil_mode`, as runtimes count them: one that would start in the padding at the end, at `end`
+/// or behind, is none. And whether there is such a one: operator sets before version 22 do count it.
+fn rounded_up(room: i128, stride: i128, end: i128) -> (i128, bool) {
+    let steps = room.div_euclid(stride) + i128::from(room.rem_euclid(stride) != 0);
+    let padding = steps * stride >= end;
+    (steps + i128::from(!padding), padding)
 }
 
 /// `kernel_shape`, or else the extents of the weights' plane.
@@ -146,6 +155,29 @@ pub fn pool(call: &Call) -> Facts {
     let mut shape = input[..2].to_vec();
     shape.extend(window.places(call, &input[2..])?);
     Ok(vec![Fact::new(call.element(0), shape.clone()), Fact::new(Some(Element::INT64), shape)])
+}
+
+/// What is uncertain of a pool: below version 22 the formula of the operator set counts places that runtimes leave out.
+pub fn pool_doubt(call: &Call) -> Option<String> {
+    if call.opset >= 22
+        || call.attr("ceil_mode") != Some(1)
+        || call.attr_text("auto_pad").is_some_and(|t| t != "NOTSET")
+    {
+        return None;
+    }
+    let plane = call.shape(0).ok()?.get(2..)?;
+    let window = Window::new(call, kernel(call, None).ok()?).ok()?;
+    let more = plane.iter().zip(0..window.kernel.len()).any(|(&length, at)| {
+        let (begin, end) = (window.pads[at], window.pads[at + window.kernel.len()]);
+        let end_of_data = i128::from(length) + begin;
+        rounded_up(end_of_data + end - window.reach(at), window.strides[at], end_of_data).1
+    });
+    more.then(|| {
+        format!(
+            "the formula of operator set {} counts a window that starts in the padding; runtimes do not, nor does this",
+            call.opset
+        )
+    })
 }
 
 /// One place per channel.

@@ -94,6 +94,69 @@ fn pools() {
     ]);
 }
 
+/// What onnxruntime 1.23 computes, whatever the version of the operator set.
+#[test]
+fn pools_that_round_up() {
+    let pool = |kernel, stride, dilation, pads: [i64; 2]| {
+        let [kernel, stride, dilation] =
+            [("kernel_shape", kernel), ("strides", stride), ("dilations", dilation)]
+                .map(|(name, value)| ints(name, &[value]));
+        [kernel, stride, dilation, ints("pads", &pads), int("ceil_mode", 1)]
+    };
+    rows(&[
+        // A window that reaches beyond the padding stands once.
+        ("MaxPool", &["1x1x4"], &pool(3, 3, 2, [0, 0]), "float32:1x1x1"),
+        ("AveragePool", &["1x1x1"], &pool(3, 4, 1, [1, 0]), "float32:1x1x1"),
+        ("LpPool", &["1x1x2"], &pool(3, 4, 2, [0, 1]), "float32:1x1x1"),
+        // One that would start behind its only element does not.
+        ("MaxPool", &["1x1x1"], &pool(3, 3, 2, [0, 0]), "float32:1x1x0"),
+        ("AveragePool", &["1x1x6"], &pool(3, 3, 1, [2, 2]), "float32:1x1x3"),
+        ("MaxPool", &["1x1x5"], &pool(2, 3, 1, [1, 1]), "float32:1x1x2"),
+    ]);
+    let below = made("LpPool", &["1x1x1"], &pool(3, 1, 2, [1, 0]), 1);
+    assert!(below.contains("an extent would be -2"), "{below}");
+}
+
+#[test]
+fn pools_of_which_versions_think_otherwise_are_noted() {
+    let attributes = [ints("kernel_shape", &[2]), ints("strides", &[3]), int("ceil_mode", 1)];
+    let assumed = |version: i64, attributes: &[Attribute], length: &str| {
+        let mut model = model(operator("MaxPool", &[length], attributes, 1));
+        model.opset_import[0].version = version;
+        read(&model, &ImportOptions::default()).unwrap().assumed
+    };
+    assert_eq!(
+        assumed(17, &attributes, "1x1x6"),
+        [
+            "operator 0 'o0' (MaxPool): the formula of operator set 17 counts a window that starts in the padding; \
+          runtimes do not, nor does this"
+        ]
+    );
+    assert_eq!(assumed(22, &attributes, "1x1x6"), [""; 0]);
+    assert_eq!(assumed(17, &attributes, "1x1x5"), [""; 0]);
+    assert_eq!(assumed(17, &attributes[..2], "1x1x6"), [""; 0]);
+}
+
+#[test]
+fn fourier_transforms() {
+    let (half, back) = ([int("onesided", 1)], [int("onesided", 1), int("inverse", 1)]);
+    rows(&[
+        ("DFT", &["1x10x10x1"], &[], "float32:1x10x10x2"),
+        ("DFT", &["1x10x10x1"], &half, "float32:1x6x10x2"),
+        ("DFT", &["1x10x10x1", "#7"], &half, "float32:1x4x10x2"),
+        ("DFT", &["1x6x10x2"], &back, "float32:1x10x10x1"),
+        ("DFT", &["1x6x10x2", "#11"], &back, "float32:1x11x10x1"),
+        ("DFT", &["1x10x10x2"], &back[1..], "float32:1x10x10x2"),
+        ("DFT", &["1x10x10x2", "#16"], &[int("axis", -2)], "float32:1x10x16x2"),
+    ]);
+    let last = made("DFT", &["1x10x10x2"], &[int("axis", 3)], 1);
+    assert!(last.contains("its axis is the dimension of real and imaginary parts"), "{last}");
+    let mut later = model(operator("DFT", &["6x10x2", "", "#0"], &back, 1));
+    later.opset_import[0].version = 20;
+    let made = read(&later, &ImportOptions::default()).unwrap();
+    assert_eq!(shown(&made, "o0"), "float32:10x10x1");
+}
+
 #[test]
 fn matrices() {
     rows(&[

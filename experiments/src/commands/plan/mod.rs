@@ -35,13 +35,13 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
     let controlled = import.graph.regions().len() > 1;
     let done = match placement {
-        Placement::Joint(_) if controlled => {
-            let message = "--joint: order and layout together are not solved where operators own regions";
-            Err(Failure::input(message))
+        Placement::Joint(joint) if controlled => {
+            let solver = choose::named(&registry.offsets, &args.solver, "solver")?;
+            program::plan(args, import, &run, scheme, solver, Some(joint))
         }
         Placement::After(solver) if args.compare => compare::compare(args, &import, &run, &registry, solver),
         Placement::After(solver) if controlled || scheme.scheme == Scheme::Naive => {
-            program::plan(args, import, &run, scheme, solver)
+            program::plan(args, import, &run, scheme, solver, None)
         }
         _ => straight::plan(args, import, &run, placement),
     };

@@ -5,14 +5,14 @@ use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::branches::{
-    OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program, program_groups,
+    OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program, program_groups, program_in_order,
 };
 use plimsoll::datasets::Import;
-use plimsoll::graphs::{GraphRun, OrderedRegion};
+use plimsoll::graphs::{GraphRun, OrderedRegion, Placement};
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Role};
-use plimsoll::model::program::Program;
-use plimsoll::model::{Entry, Offsets, load};
+use plimsoll::model::program::{Program, ProgramBound};
+use plimsoll::model::{Entry, Joint, Offsets, load};
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::svg;
 use plimsoll::report::table::{Align, Table};
@@ -21,20 +21,34 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
 
-/// Orders the regions, plans the program and reports.
+/// Orders the regions, plans the program and reports. With `joint`, every region is ordered for the smallest arena of its
+/// own, innermost first, where what an operator owns is one block; the program is then planned whole under these orders.
 pub fn plan(
     args: &PlanArgs,
     import: Import,
     run: &GraphRun<'_>,
     scheme: &'static SchemeEntry,
     solver: &Entry<Offsets>,
+    joint: Option<&Entry<Joint>>,
 ) -> Result<u8, Failure> {
     let first = GraphRun { limits: run.limits.share(2), ..*run };
-    let ordered = ordered_program(&import.graph, &first, args.control.options(run.liveness))?;
+    let options = args.control.options(run.liveness);
+    let ordered = match joint {
+        None => ordered_program(&import.graph, &first, options)?,
+        Some(joint) => {
+            let planned = first.plan(&import.graph, Placement::Joint(joint))?;
+            let regions =
+                planned.into_iter().map(|one| OrderedRegion { seconds: one.seconds, ..one.ordered });
+            program_in_order(&import.graph, regions.collect(), options)?
+        }
+    };
+    let bound = ProgramBound::of(&import.graph, &run.liveness).map_err(Failure::input)?;
     let (setup, limits, execution) = (run.setup, run.limits, args.control.execution(run.setup.seed));
     let found = Planner { scheme, solver, setup, limits, execution }.plan(&ordered.program)?;
     store(args, &ordered, scheme, solver.name, &found)?;
-    let report = Report::new(&ordered, run.order.name, scheme.name, solver.name, &found, import.assumed);
+    let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
+    let names = Names { order, branches: scheme.name, solver: solver.name };
+    let report = Report::new(&ordered, names, &found, &bound, import.assumed);
     if args.json {
         output::print_json(&report)?;
     } else {
@@ -77,16 +91,17 @@ fn store(
     Ok(())
 }
 
-/// One row per tensor in the arena and per scratch: where it lies, and the first and last point it is alive at.
+/// One row per tensor in the arena and per scratch: where it lies, and the first and last point it is alive at; then tensors
+/// of zero bytes, which lie nowhere.
 fn write_places(program: &Program<'_>, found: &ProgramPlan, file: &mut dyn io::Write) -> io::Result<()> {
     let graph = program.graph();
     let mut writer = csv::Writer::from_writer(file);
     writer.write_record(["region", "tensor", "bytes", "offset", "lower", "upper", "shares"])?;
+    let place = |region| format!("{}:{}", region, graph.region(region).name);
     let buffers = program.buffers().iter().zip(program.instance().buffers());
     for ((held, buffer), offset) in buffers.zip(found.layout.offsets()) {
         let hull = buffer.lifespan().hull();
         let numbers = [offset.get(), hull.lower.get(), hull.upper.get()].map(|number| number.to_string());
-        let place = |region| format!("{}:{}", region, graph.region(region).name);
         let scratch = held.scratch.map(|_| (place(held.home), buffer.name(), buffer.size(), ""));
         let tensors = held.tensors.iter().map(|&id| {
             let tensor = graph.tensor(id);
@@ -98,23 +113,41 @@ fn write_places(program: &Program<'_>, found: &ProgramPlan, file: &mut dyn io::W
             writer.write_record([&region, name, &bytes.to_string(), offset, lower, upper, shares])?;
         }
     }
+    for (id, alive) in program.empty() {
+        let [lower, upper] =
+            [alive.hull().lower.get(), alive.hull().upper.get()].map(|point| point.to_string());
+        let (region, name) = (place(graph.place(*id)), &graph.tensor(*id).name);
+        writer.write_record([&region, name, "0", "0", &lower, &upper, ""])?;
+    }
     writer.flush()
+}
+
+/// Who planned.
+#[derive(Debug, Serialize)]
+struct Names {
+    order: String,
+    branches: &'static str,
+    solver: &'static str,
 }
 
 /// What is printed of a plan.
 #[derive(Debug, Serialize)]
 struct Report {
     graph: String,
-    order: &'static str,
-    branches: &'static str,
-    solver: &'static str,
+    #[serde(flatten)]
+    names: Names,
     /// What is proved of the arena among all that the scheme allows, under these orders.
     claim: &'static str,
+    /// What is proved of the arena over all orders and layouts.
+    joint_claim: &'static str,
     arena: u64,
     /// Most bytes alive at a point.
     load: u64,
     lower_bound: u64,
     witness: String,
+    /// No layout under any orders takes less.
+    joint_bound: u64,
+    joint_witness: String,
     /// Every buffer in memory of its own.
     naive: u64,
     weights: u64,
@@ -157,24 +190,27 @@ impl RegionRow {
 impl Report {
     fn new(
         ordered: &OrderedProgram<'_>,
-        order: &'static str,
-        branches: &'static str,
-        solver: &'static str,
+        names: Names,
         found: &ProgramPlan,
+        bound: &ProgramBound,
         assumed: Vec<String>,
     ) -> Self {
         let OrderedProgram { regions, program } = ordered;
         let graph = program.graph();
         Self {
             graph: graph.name().to_owned(),
-            order,
-            branches,
-            solver,
+            names,
             claim: if found.is_optimal() { "optimal" } else { "feasible" },
+            joint_claim: if found.peak == bound.value { "optimal" } else { "feasible" },
             arena: found.peak.get(),
             load: load(program.instance()).0.get(),
             lower_bound: found.bound.get(),
             witness: found.witness.clone(),
+            joint_bound: bound.value.get(),
+            joint_witness: bound.operator.map_or_else(
+                || "held at the start or at the end".to_owned(),
+                |id| format!("alive while '{}' runs", graph.called(id)),
+            ),
             naive: program.naive().get(),
             weights: graph.bytes(Role::Weight).get(),
             buffers: program.buffers().len(),
@@ -190,8 +226,11 @@ impl Report {
     fn text(&self) -> String {
         let mut text = assumptions(&self.assumed);
         let operators: usize = self.regions.iter().map(|row| row.operators).sum();
-        let gap = gap_percent(self.arena.into(), self.lower_bound.into());
-        let gap = gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)));
+        let gap = |bound: u64| {
+            let gap = gap_percent(self.arena.into(), bound.into());
+            gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)))
+        };
+        let Names { order, branches, solver } = &self.names;
         let all = if self.all_runs { "all there are" } else { "not all there are" };
         let rows = [
             (
@@ -203,19 +242,28 @@ impl Report {
                     self.buffers
                 ),
             ),
-            ("order", self.order.to_owned()),
+            ("order", order.clone()),
             (
                 "arena",
-                format!("{} bytes by {} with {}, {}", self.arena, self.branches, self.solver, self.claim),
+                format!("{} bytes by {branches} with {solver}, {} for these orders", self.arena, self.claim),
+            ),
+            (
+                "",
+                format!("nothing {branches} allows takes less than {} ({})", self.lower_bound, self.witness),
             ),
             (
                 "",
                 format!(
-                    "nothing {} allows takes less than {} ({})",
-                    self.branches, self.lower_bound, self.witness
+                    "{} above that bound; most bytes alive at a point: {}",
+                    gap(self.lower_bound),
+                    self.load
                 ),
             ),
-            ("", format!("{gap} above that bound; most bytes alive at a point: {}", self.load)),
+            (
+                "joint",
+                format!("{}: {} above the bound over all orders", self.joint_claim, gap(self.joint_bound)),
+            ),
+            ("", format!("no orders take less than {} ({})", self.joint_bound, self.joint_witness)),
             (
                 "naive",
                 format!(

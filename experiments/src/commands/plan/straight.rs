@@ -70,7 +70,8 @@ fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]
     Ok(())
 }
 
-/// One row per tensor in the arena, regions in the order of the graph, the body first; then what operators need while they run.
+/// One row per tensor in the arena, regions in the order of the graph, the body first; then what operators need while they run,
+/// then tensors of zero bytes, which lie nowhere.
 fn write_places(graph: &Graph, regions: &[PlannedRegion], file: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     writer.write_record(["region", "tensor", "bytes", "offset", "lower", "upper", "shares"])?;
@@ -93,6 +94,13 @@ fn write_places(graph: &Graph, regions: &[PlannedRegion], file: &mut dyn io::Wri
                 let bytes = bytes.to_string();
                 writer.write_record([&region, &name, &bytes, &offset, &lower, &upper, &shares.to_owned()])?;
             }
+        }
+        let (problem, order) = (&one.ordered.storages.problem, &one.ordered.order);
+        let steps = problem.steps(order);
+        for (_, storage) in &one.ordered.storages.empty {
+            let (lower, upper) = problem.held(storage, &steps);
+            let [lower, upper] = [lower, upper].map(|step| step.to_string());
+            writer.write_record([&region, storage.name.as_str(), "0", "0", &lower, &upper, ""])?;
         }
     }
     writer.flush()

@@ -72,7 +72,7 @@ impl Shared {
             graph: about.graph.name().to_owned(),
             machine: machine.name.clone(),
             about: machine.about.clone(),
-            operators: case.problem.steps().len(),
+            operators: about.graph.region(Graph::BODY).operators.len(),
             tensors: case.problem.tensors().len(),
             bytes: case.problem.tensors().iter().map(|one| one.bytes.get()).sum(),
             fusion: about.rule.map_or("none", UnitRule::as_str),

@@ -70,7 +70,8 @@ impl<'a> Machine<'a> {
         self.check_all(&given, (None, Stage::Start));
         self.operators(Graph::BODY);
         let wanted = body.outputs.iter().map(|output| output.index());
-        let kept: Vec<Cell> = wanted.chain(prepared.held.iter().copied()).collect();
+        let inputs = body.inputs.iter().filter(|_| self.options.keep_inputs).map(|input| input.index());
+        let kept: Vec<Cell> = wanted.chain(prepared.held.iter().copied()).chain(inputs).collect();
         self.check_all(&kept, (None, Stage::End));
     }
 

@@ -7,7 +7,7 @@
 //!
 //! # What runs
 //! - **Start**: inputs of the body, states and weights are written. **End**: outputs of the body are read, and states and
-//!   weights must still be there.
+//!   weights must still be there, inputs too where the caller keeps them ([`ExecutionOptions::keep_inputs`]).
 //! - **An operator** reads its inputs, writes outputs and scratch, and must then find all of them, for it writes while it
 //!   reads. Where an output shares its slot with an input of which it is declared a [view](crate::graph::AliasKind), it
 //!   takes over that one's value; where it is declared to be written in place, that input need not be found again.
@@ -75,14 +75,16 @@ pub struct ExecutionOptions {
     pub trips: usize,
     /// True where slots change roles instead of being copied between the trips of a loop.
     pub swap: bool,
+    /// True where inputs of the body must still be there at the end.
+    pub keep_inputs: bool,
     /// A run of so many operators enters loops for no more trips: nested loops multiply.
     pub steps: usize,
 }
 
 impl Default for ExecutionOptions {
-    /// 256 runs, loops of at most 3 trips, copies, 65536 operators.
+    /// 256 runs, loops of at most 3 trips, copies, inputs gone after their last read, 65536 operators.
     fn default() -> Self {
-        Self { runs: 256, seed: 0, trips: 3, swap: false, steps: 1 << 16 }
+        Self { runs: 256, seed: 0, trips: 3, swap: false, keep_inputs: false, steps: 1 << 16 }
     }
 }
 
