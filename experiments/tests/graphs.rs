@@ -246,7 +246,7 @@ fn published_results_are_computed_again() {
 #[test]
 fn merging_branches_is_compared_with_the_optimum() {
     let scratch = Scratch::new();
-    let words = ["reproduce", "luna", "--out", "found", "--time-limit", "1", "--seeds", "1"];
+    let words = ["reproduce", "luna", "--out", "found", "--time-limit", "600", "--seeds", "1"];
     let run = scratch.plimsoll(&words).exits(0);
     let printed = run.stdout;
     for part in [
