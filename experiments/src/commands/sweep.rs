@@ -1,9 +1,11 @@
 //! `plimsoll sweep`: all runs that a file describes.
 
+use super::code_of_runs;
 use crate::cli::SweepArgs;
-use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
+use plimsoll::report::failures::lines;
 use plimsoll::suite::CORPORA;
 use plimsoll::sweep::rows::SweepRow;
 use plimsoll::sweep::slurm::{self, Scripts};
@@ -45,6 +47,7 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
             "kept": report.kept,
             "torn_bytes": report.torn,
             "statuses": report.statuses,
+            "failures": report.failures,
             "seconds": report.seconds,
             "algorithm_seconds": report.busy,
             "overhead_seconds": report.overhead(jobs),
@@ -55,7 +58,7 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     } else {
         output::print(&text(&report, jobs, out))?;
     }
-    Ok(if report.statuses.contains_key("refused") { REFUTED } else { ANSWERED })
+    Ok(code_of_runs(&report.failures, report.statuses.contains_key("refused")))
 }
 
 /// Serves runs until the input ends.
@@ -101,6 +104,9 @@ fn text(report: &Report, jobs: usize, out: &Path) -> String {
     let statuses: Vec<String> =
         report.statuses.iter().map(|(name, count)| format!("{count} {name}")).collect();
     let _ = writeln!(text, "rows         {}", statuses.join(", "));
+    for line in lines(&report.failures).lines() {
+        let _ = writeln!(text, "failures     {line}");
+    }
     if let Some(overhead) = report.overhead(jobs) {
         let (seconds, busy) = (report.seconds, report.busy);
         let milliseconds = overhead * 1e3;

@@ -2,6 +2,7 @@
 
 use crate::machine::Machine;
 use crate::plan::ProblemKind;
+use crate::report::failures::{failures, lines};
 use crate::report::rows::Row;
 use crate::report::table::{Align, Table};
 use crate::report::times::{self, Clock, Times};
@@ -179,6 +180,13 @@ impl Question<'_> {
             }
             if let Some(table) = runs(rows, problem) {
                 let _ = write!(text, "\n## {problem}: runs\n\n{}", table.markdown());
+            }
+        }
+        let failures = failures(rows);
+        if !failures.is_empty() {
+            text.push_str("\n## Algorithms that failed\n\n");
+            for line in lines(&failures).lines() {
+                let _ = writeln!(text, "- {line}");
             }
         }
         let unreadable: Vec<&Row> = rows.iter().filter(|row| row.status == "unreadable").collect();

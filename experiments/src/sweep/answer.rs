@@ -96,10 +96,12 @@ impl Answer {
                 let (status, verdict) = match error {
                     GraphRunError::Races { .. } => ("refused", "refused"),
                     GraphRunError::Problem { .. } | GraphRunError::Structure { .. } => ("skipped", ""),
-                    GraphRunError::Nothing { .. } => ("failed", ""),
+                    GraphRunError::Nothing { .. } => ("done", ""),
                     GraphRunError::Run { source, .. } => word(source),
                 };
-                Self { verdict: verdict.to_owned(), ..Self::without(status, error) }
+                // As of an instance for which nothing was found within the limits.
+                let claim = if status == "done" { Claim::Unknown.as_str() } else { "" }.to_owned();
+                Self { verdict: verdict.to_owned(), claim, ..Self::without(status, error) }
             }
         };
         Self { seconds: Some(seconds), ..answer }

@@ -3,12 +3,13 @@
 mod runs;
 mod store;
 
-use super::command_line;
+use super::{code_of_runs, command_line};
 use crate::cli::{BenchArgs, Decide};
-use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::failure::Failure;
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::plan::ProblemKind;
+use plimsoll::report::failures::{failures, lines};
 use plimsoll::report::profile::profile;
 use plimsoll::report::ratios;
 use plimsoll::report::rows::Row;
@@ -66,7 +67,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
         return Err(Failure::input("none of the instances could be read"));
     }
     let refused = record.rows.iter().any(|row| row.status == "refused" && row.kind != "external");
-    Ok(if refused { REFUTED } else { ANSWERED })
+    Ok(code_of_runs(&failures(&record.rows), refused))
 }
 
 /// Prints the tables, writes the pages.
@@ -92,6 +93,10 @@ fn report(bench: &Bench, record: &Record, notes: &[String], store: Option<&Store
     }
     for row in rows.iter().filter(|row| row.status == "unreadable") {
         let _ = write!(text, "\nnot read: {}\n", row.error);
+    }
+    let failed = lines(&failures(rows));
+    if !failed.is_empty() {
+        let _ = write!(text, "\n{failed}");
     }
     output::print(&text)?;
     if let Some(store) = store {
