@@ -30,7 +30,7 @@ fn a_record_holds_rows_pages_and_maps() {
     assert!(instances.len() >= 12 && rows.len() == 2 * instances.len());
     for row in &rows {
         assert_eq!((row["status"].as_str(), row["verdict"].as_str()), ("done", "valid"));
-        assert_eq!((row["schema_version"].as_str(), row["sha256"].len()), ("3", 64));
+        assert_eq!((row["schema_version"].as_str(), row["sha256"].len()), ("4", 64));
         assert_eq!((row["whole_process"].as_str(), row["run"].as_str()), ("false", "1"));
         let number = |column: &str| row[column].parse::<u64>().unwrap();
         assert!(number("lower_bound") <= number("best_bound") && number("best_bound") <= number("peak"));

@@ -289,7 +289,7 @@ fn merging_branches_is_compared_with_the_optimum() {
     }
     let record = scratch.read("found/README.md");
     assert!(
-        record.contains("- seed 0, 1 s per run") && record.contains("| `luna/comparison.csv` |"),
+        record.contains("- seed 0, 600 s per run") && record.contains("| `luna/comparison.csv` |"),
         "{record}"
     );
 }

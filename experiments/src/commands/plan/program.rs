@@ -4,6 +4,7 @@ use crate::cli::PlanArgs;
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::branches::{
     OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program, program_groups,
 };
@@ -114,6 +115,7 @@ struct Report {
     load: u64,
     lower_bound: u64,
     witness: String,
+    arithmetic: Arithmetic,
     /// Every buffer in memory of its own.
     naive: u64,
     weights: u64,
@@ -174,6 +176,7 @@ impl Report {
             load: load(program.instance()).0.get(),
             lower_bound: found.bound.get(),
             witness: found.witness.clone(),
+            arithmetic: found.arithmetic,
             naive: program.naive().get(),
             weights: graph.bytes(Role::Weight).get(),
             buffers: program.buffers().len(),
@@ -210,8 +213,11 @@ impl Report {
             (
                 "",
                 format!(
-                    "nothing {} allows takes less than {} ({})",
-                    self.branches, self.lower_bound, self.witness
+                    "nothing {} allows takes less than {} ({}{})",
+                    self.branches,
+                    self.lower_bound,
+                    self.witness,
+                    self.arithmetic.remark()
                 ),
             ),
             ("", format!("{gap} above that bound; most bytes alive at a point: {}", self.load)),
