@@ -1,5 +1,6 @@
 //! Fusions of whole graphs: every region on its own, checked.
 
+use crate::arithmetic::Arithmetic;
 use crate::run::Limits;
 use plimsoll_model::fusion::{
     Coverage, Fused, FuserEntry, FusionBoundError, FusionError, FusionOutcome, FusionProblem, Patterns,
@@ -133,6 +134,8 @@ pub struct FusionTotals {
     pub coverage: Coverage,
     /// What no choice can exceed.
     pub bound: usize,
+    /// In which arithmetic that was proved, in all regions.
+    pub arithmetic: Arithmetic,
 }
 
 impl FusionTotals {
@@ -143,6 +146,7 @@ impl FusionTotals {
             groups: sum.groups + one.fused.fusion.groups().len(),
             coverage: sum.coverage + one.coverage,
             bound: sum.bound + one.outcome.upper_bound.value,
+            arithmetic: sum.arithmetic.max(Arithmetic::of(&one.outcome.upper_bound.witness)),
         })
     }
 

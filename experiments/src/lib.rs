@@ -62,6 +62,7 @@ pub use plimsoll_model as model;
 pub use plimsoll_solvers as solvers;
 
 pub mod analysis;
+pub mod arithmetic;
 pub mod branches;
 pub mod external;
 pub mod fusion;

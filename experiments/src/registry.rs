@@ -4,7 +4,7 @@ use plimsoll_model::fusion::FuserEntry;
 use plimsoll_model::overlap::ScheduleEntry;
 use plimsoll_model::tiers::PlacerEntry;
 use plimsoll_model::{Entry, Joint, Offsets, Orders, Pools, Scattered, Spilling};
-use plimsoll_solvers::LIBRARIES;
+use plimsoll_solvers::Library;
 
 /// All entries, heuristics first, each list in the order of its crate.
 #[derive(Clone, Debug, Default)]
@@ -65,16 +65,16 @@ pub struct LeftOut {
 /// Why there is no solver of this name, or variant of one, in this build, where another build has it.
 pub fn left_out(name: &str) -> Option<LeftOut> {
     let plain = name.split_once(':').map_or(name, |(solver, _)| solver);
-    LIBRARIES.iter().filter(|library| !library.is_present).find_map(|library| {
-        let solver = library.solvers.iter().find(|&&solver| solver == plain)?;
-        Some(LeftOut { solver, library: library.name, feature: library.feature })
-    })
+    let library = Library::of(name).filter(|library| !library.is_present)?;
+    let solver = library.solvers.iter().find(|&&solver| solver == plain)?;
+    Some(LeftOut { solver, library: library.name, feature: library.feature })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use plimsoll_model::Problem;
+    use plimsoll_solvers::LIBRARIES;
     use std::collections::BTreeSet;
 
     fn check<P: Problem>(entries: &[&'static Entry<P>]) {

@@ -5,6 +5,7 @@
 //! checkers: that of its problem, for the conflicts it was given, and [`Precedences`], which knows nothing of them and walks along the
 //! precedences that the relation stands for.
 
+use crate::arithmetic::Arithmetic;
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, outcome};
 use crate::plan::Plan;
 use crate::run::run;
@@ -303,6 +304,8 @@ pub struct Row {
     pub seconds: f64,
     /// One pair that collides in the order, or else with concurrency.
     pub witness: Option<String>,
+    /// In which arithmetic `exact_bound` was proved.
+    pub arithmetic: Arithmetic,
 }
 
 /// Every relation of [`COMPARED`] on one graph, under the same orders: one row each.
@@ -369,5 +372,9 @@ fn row(
         collide: all().map(|one| one.safety.concurrent.len()).sum(),
         seconds: exact.seconds + patent.seconds + patent_scattered.seconds + scattered.seconds,
         witness: witness.map(ToString::to_string),
+        arithmetic: Arithmetic::of_best(
+            [&exact.outcome.lower_bound, &scattered.outcome.lower_bound]
+                .map(|bound| (bound.value, Arithmetic::of(&bound.witness))),
+        ),
     })
 }

@@ -245,7 +245,7 @@ fn published_results_are_computed_again() {
 #[test]
 fn merging_branches_is_compared_with_the_optimum() {
     let scratch = Scratch::new();
-    let words = ["reproduce", "luna", "--out", "found", "--time-limit", "1", "--seeds", "1"];
+    let words = ["reproduce", "luna", "--out", "found", "--time-limit", "600", "--seeds", "1"];
     let run = scratch.plimsoll(&words).exits(0);
     let printed = run.stdout;
     for part in [
@@ -288,7 +288,7 @@ fn merging_branches_is_compared_with_the_optimum() {
     }
     let record = scratch.read("found/README.md");
     assert!(
-        record.contains("- seed 0, 1 s per run") && record.contains("| `luna/comparison.csv` |"),
+        record.contains("- seed 0, 600 s per run") && record.contains("| `luna/comparison.csv` |"),
         "{record}"
     );
 }

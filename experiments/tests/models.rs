@@ -6,7 +6,6 @@ use plimsoll::model::graph::{Boundary, LivenessOptions};
 use plimsoll::model::{Bytes, Claim, Entry, Problem, Setup};
 use plimsoll::run::Limits;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The models of one format, by name.
 fn models(extension: &str) -> Vec<PathBuf> {
@@ -40,14 +39,13 @@ fn entry<P: Problem>(entries: &[&'static Entry<P>], name: &str) -> &'static Entr
 #[test]
 fn the_best_order_of_every_model_is_proved() {
     let registry = plimsoll::registry();
-    let limits = Limits { time: Some(Duration::from_secs(30)), ..Limits::default() };
     let boundaries = [Boundary::Arena, Boundary::Persistent, Boundary::Outside];
     for path in [models("onnx"), models("tflite")].concat() {
         let import = import(&path);
         for (boundary, in_place) in boundaries.iter().flat_map(|&b| [(b, false), (b, true)]) {
             let liveness = LivenessOptions { boundary, in_place, ..LivenessOptions::default() };
             let order = entry(&registry.orders, "exact");
-            let run = GraphRun { liveness, order, setup: Setup::default(), limits };
+            let run = GraphRun { liveness, order, setup: Setup::default(), limits: Limits::default() };
             for region in run.order(&import.graph).unwrap() {
                 let (name, at) = (path.display(), region.region);
                 assert_eq!(
@@ -63,11 +61,10 @@ fn the_best_order_of_every_model_is_proved() {
 #[test]
 fn no_arena_is_larger_than_greedy_by_size_and_most_are_proved() {
     let registry = plimsoll::registry();
-    let limits = Limits { time: Some(Duration::from_secs(20)), ..Limits::default() };
     // As TFLite's runtime for microcontrollers does: the order of the file, offsets in multiples of 16 bytes.
     let liveness = LivenessOptions { align: Bytes::new(16), ..LivenessOptions::default() };
     let order = entry(&registry.orders, "as-in-file");
-    let run = GraphRun { liveness, order, setup: Setup::default(), limits };
+    let run = GraphRun { liveness, order, setup: Setup::default(), limits: Limits::default() };
     let (mut met, mut count) = (0, 0);
     for path in models("tflite") {
         let import = import(&path);

@@ -67,6 +67,16 @@ pub enum Witness {
     },
 }
 
+impl Witness {
+    /// The exact method whose completed search is the reason, where that is all there is.
+    pub fn solver(&self) -> Option<&str> {
+        match self {
+            Self::Search { solver } | Self::Window { solver, .. } => Some(solver),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Witness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

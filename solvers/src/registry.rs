@@ -17,8 +17,18 @@ pub struct Library {
     pub name: &'static str,
     /// The solvers that need it, of any problem, without their variants.
     pub solvers: &'static [&'static str],
+    /// Whether it calculates in floating point, so that what it proves rests on its tolerances.
+    pub is_floating: bool,
     /// Whether this build has it.
     pub is_present: bool,
+}
+
+impl Library {
+    /// The library that a solver stands on, or a variant of one.
+    pub fn of(solver: &str) -> Option<&'static Self> {
+        let plain = solver.split_once(':').map_or(solver, |(plain, _)| plain);
+        LIBRARIES.iter().find(|library| library.solvers.contains(&plain))
+    }
 }
 
 /// Every library there could be.
@@ -27,9 +37,16 @@ pub const LIBRARIES: &[Library] = &[
         feature: "ilp",
         name: "HiGHS",
         solvers: &["ilp", "pool-ilp"],
+        is_floating: true,
         is_present: cfg!(feature = "ilp"),
     },
-    Library { feature: "smt", name: "z3", solvers: &["smt"], is_present: cfg!(feature = "smt") },
+    Library {
+        feature: "smt",
+        name: "z3",
+        solvers: &["smt"],
+        is_floating: false,
+        is_present: cfg!(feature = "smt"),
+    },
 ];
 
 /// Every exact solver for the offset problem, the default first.

@@ -63,11 +63,11 @@ fn all_methods_agree_with_brute_force() {
     }
 }
 
-fn proved(problem: &OrderProblem, seconds: f64) {
+/// Proves the best order, however long that takes.
+fn proved(problem: &OrderProblem) {
     let started = Instant::now();
     let solver = (ORDERS[0].build)(Setup::default());
-    let mut budget = Budget::unlimited().with_time_limit(Duration::from_secs(30));
-    let outcome = checked(problem, &*solver, &mut budget);
+    let outcome = checked(problem, &*solver, &mut Budget::unlimited());
     let time = started.elapsed().as_secs_f64();
     println!(
         "{:>24} {:>6} ops {:>10} {:>12?} bound {:>12} nodes {:>9} {time:.3} s {:?}",
@@ -79,23 +79,22 @@ fn proved(problem: &OrderProblem, seconds: f64) {
         outcome.stats.nodes,
         outcome.stats.counters
     );
-    assert!(seconds < 0.0 || outcome.claim == Claim::Optimal, "{}", problem.name());
-    assert!(seconds < 0.0 || time < seconds, "{} took {time} s", problem.name());
+    assert_eq!(outcome.claim, Claim::Optimal, "{}", problem.name());
 }
 
 #[test]
 fn graphs_like_real_models_are_proved() {
-    proved(&densenet(&[6, 12, 24, 16], 32), 10.0);
-    proved(&inception(9, false), 10.0);
-    proved(&inception(10, true), 10.0);
-    proved(&resnet(&[3, 4, 6, 3]), 10.0);
-    proved(&shufflenet(&[4, 8, 4]), 10.0);
-    proved(&unet(4), 10.0);
+    proved(&densenet(&[6, 12, 24, 16], 32));
+    proved(&inception(9, false));
+    proved(&inception(10, true));
+    proved(&resnet(&[3, 4, 6, 3]));
+    proved(&shufflenet(&[4, 8, 4]));
+    proved(&unet(4));
     for seed in 0..4 {
-        proved(&cells(20, seed % 2 == 1, seed), 10.0);
+        proved(&cells(20, seed % 2 == 1, seed));
     }
-    proved(&llama(40, false), 10.0);
-    proved(&llama(40, true), 10.0);
+    proved(&llama(40, false));
+    proved(&llama(40, true));
 }
 
 #[test]
@@ -104,7 +103,7 @@ fn random_wirings_are_proved() {
         for ops in 1..=3 {
             for varied in [false, true] {
                 for seed in 0..3 {
-                    proved(&randwire(wiring, ops, varied, seed), -10.0);
+                    proved(&randwire(wiring, ops, varied, seed));
                 }
             }
         }
@@ -141,14 +140,14 @@ fn larger_graphs() {
         for wiring in [Wiring::Ws(n, 4, 0.75), Wiring::Er(n, p), Wiring::Ba(n, 5)] {
             for varied in [false, true] {
                 for seed in 0..2 {
-                    proved(&randwire(wiring, 3, varied, seed), -10.0);
+                    proved(&randwire(wiring, 3, varied, seed));
                 }
             }
         }
     }
-    proved(&llama(200, true), -10.0);
-    proved(&cells(400, true, 1), -10.0);
-    proved(&densenet(&[100, 200, 400, 100], 32), -10.0);
+    proved(&llama(200, true));
+    proved(&cells(400, true, 1));
+    proved(&densenet(&[100, 200, 400, 100], 32));
 }
 
 /// Every entry of the registry, the integer program among them, on fewer problems.

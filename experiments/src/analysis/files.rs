@@ -81,6 +81,7 @@ fn instances(studies: &[Study]) -> Vec<Line> {
         "capacity",
         "best_bound",
         "bound_from",
+        "bound_arithmetic",
         "best_peak",
         "algorithm",
         "kind",
@@ -113,7 +114,7 @@ fn instances(studies: &[Study]) -> Vec<Line> {
     lines
 }
 
-fn facts(instance: &InstanceFacts) -> [String; 9] {
+fn facts(instance: &InstanceFacts) -> [String; 10] {
     [
         instance.suite.clone(),
         instance.name.clone(),
@@ -123,6 +124,7 @@ fn facts(instance: &InstanceFacts) -> [String; 9] {
         shown(instance.capacity),
         shown(instance.best_bound),
         instance.bound_from.to_owned(),
+        instance.best_bound.map_or("", |_| instance.arithmetic.as_str()).to_owned(),
         shown(instance.best_peak),
     ]
 }

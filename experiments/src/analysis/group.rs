@@ -2,6 +2,7 @@
 
 use super::Observation;
 use super::integral::{Integral, integrals};
+use crate::arithmetic::Arithmetic;
 use crate::report::gap_percent;
 use crate::report::times::{Run, Time, answers, median_time};
 use crate::report::trace::{TraceRow, runs};
@@ -88,6 +89,8 @@ pub struct InstanceFacts {
     pub best_bound: Option<u64>,
     /// Where it is from: `run`, or `load`.
     pub bound_from: &'static str,
+    /// In which arithmetic it was proved.
+    pub arithmetic: Arithmetic,
     /// Lowest valid peak of any run on record, bytes.
     pub best_peak: Option<u64>,
 }
@@ -137,6 +140,7 @@ pub struct Group {
 struct Known {
     peak: Option<u64>,
     bound: Option<u64>,
+    arithmetic: Arithmetic,
     load: Option<u64>,
 }
 
@@ -164,10 +168,18 @@ fn known(rows: &[Observation]) -> BTreeMap<Place, Known> {
     for row in rows {
         let own = all.entry(place(row)).or_default();
         let proved = row.lower_bound.filter(|_| row.status == "done");
-        for bound in proved.into_iter().chain(row.best_bound) {
-            if own.peak.is_none_or(|peak| bound <= peak) {
-                own.bound = own.bound.max(Some(bound));
-            }
+        if let Some(bound) = proved.filter(|&bound| own.peak.is_none_or(|peak| bound <= peak)) {
+            let before = own.bound.map(|before| (before, own.arithmetic));
+            own.arithmetic = Arithmetic::of_best(before.into_iter().chain([(bound, row.arithmetic)]));
+            own.bound = own.bound.max(Some(bound));
+        }
+    }
+    // The best bound that a file tells is mostly that of one of its rows, which says how it was proved.
+    for row in rows {
+        let own = all.entry(place(row)).or_default();
+        let told = row.best_bound.filter(|&bound| own.peak.is_none_or(|peak| bound <= peak));
+        if told > own.bound {
+            (own.bound, own.arithmetic) = (told, Arithmetic::Exact);
         }
     }
     all
@@ -256,6 +268,20 @@ impl Builder<'_> {
             }
         }
         let mut notes = Vec::new();
+        for (name, _) in &algorithms {
+            let floating = |row: &&&Observation| {
+                row.algorithm == *name
+                    && row.arithmetic == Arithmetic::FloatingPoint
+                    && matches!(row.claim.as_str(), "optimal" | "infeasible")
+            };
+            let count = rows.iter().filter(floating).count();
+            if count > 0 {
+                notes.push(format!(
+                    "{count} claims of {name} rest on floating point alone (HiGHS): no bound or search in whole numbers \
+                     of the same run confirms them"
+                ));
+            }
+        }
         if !timed {
             notes.push("no seconds were kept: there are no times".to_owned());
         }
@@ -293,6 +319,7 @@ impl Builder<'_> {
             load: row.load,
             best_bound,
             bound_from,
+            arithmetic: if known.bound.is_some() { known.arithmetic } else { Arithmetic::Exact },
             best_peak: known.peak,
         }
     }

@@ -1,6 +1,7 @@
 //! One run on record, whoever wrote it down: `bench` in any version of its columns, or `sweep`.
 
 use super::{AnalysisError, Sheet};
+use crate::arithmetic::Arithmetic;
 use crate::report::rows::SCHEMA_VERSION;
 use crate::sweep::rows::SweepRow;
 use std::collections::BTreeMap;
@@ -53,6 +54,8 @@ pub struct Observation {
     pub peak: Option<u64>,
     /// Lower bound the run proved, bytes.
     pub lower_bound: Option<u64>,
+    /// In which arithmetic; of older files, by the name of the solver that proved it.
+    pub arithmetic: Arithmetic,
     /// Best bound that the file tells for its instance and problem, bytes.
     pub best_bound: Option<u64>,
     /// The checker's word.
@@ -196,6 +199,17 @@ impl Line<'_> {
         }
     }
 
+    fn arithmetic(&self) -> Result<Arithmetic, AnalysisError> {
+        let known = [Arithmetic::Exact, Arithmetic::FloatingPoint];
+        match (self.text("arithmetic"), self.sheet.column("arithmetic")) {
+            ("", _) | (_, None) => Ok(Arithmetic::of_words(self.text("bound_witness"))),
+            (text, Some(at)) => known
+                .into_iter()
+                .find(|one| one.as_str() == text)
+                .ok_or_else(|| self.wrong(at, "neither exact nor floating-point".to_owned())),
+        }
+    }
+
     fn observation(&self, bench: bool) -> Result<Observation, AnalysisError> {
         for column in ["instance", "problem", "algorithm", "status"] {
             // An instance that cannot be read has neither problem nor algorithm.
@@ -230,6 +244,7 @@ impl Line<'_> {
             claimed: text("claimed"),
             peak: self.number("peak")?,
             lower_bound: self.number("lower_bound")?,
+            arithmetic: self.arithmetic()?,
             best_bound: self.number("best_bound")?,
             verdict: text("verdict"),
             seconds: self.seconds("seconds")?,

@@ -1,6 +1,7 @@
 //! All schemes side by side, and the chain they must form.
 
 use super::{BranchError, Planner, SCHEMES, Scheme};
+use crate::arithmetic::Arithmetic;
 use crate::registry::Registry;
 use crate::report::table::{Align, Table};
 use crate::run::Limits;
@@ -24,6 +25,8 @@ pub struct Line {
     pub lower_bound: u64,
     /// What shows that.
     pub witness: String,
+    /// In which arithmetic it was proved.
+    pub arithmetic: Arithmetic,
     /// True where the arena meets the bound.
     pub optimal: bool,
     /// Seconds of the algorithm.
@@ -182,7 +185,7 @@ impl Comparison {
                 line.arena.to_string(),
                 over,
                 line.lower_bound.to_string(),
-                (if line.optimal { "optimal" } else { "feasible" }).to_owned(),
+                line.arithmetic.mark(if line.optimal { "optimal" } else { "feasible" }),
                 format!("{}{}", line.runs, if line.all_runs { "" } else { "+" }),
                 format!("{:.3}", line.seconds),
             ]);
@@ -211,6 +214,7 @@ pub fn write_lines(comparisons: &[Comparison], file: &mut dyn io::Write) -> io::
         "runs",
         "all_runs",
         "seconds",
+        "arithmetic",
     ])?;
     for one in comparisons {
         let head =
@@ -220,7 +224,7 @@ pub fn write_lines(comparisons: &[Comparison], file: &mut dyn io::Write) -> io::
                 (line.arena.to_string(), line.lower_bound.to_string(), line.runs.to_string());
             let [optimal, all_runs] = [line.optimal, line.all_runs].map(|flag| flag.to_string());
             let seconds = format!("{:.6}", line.seconds);
-            let own: [&str; 9] = [
+            let own: [&str; 10] = [
                 line.scheme,
                 line.solver,
                 &arena,
@@ -230,6 +234,7 @@ pub fn write_lines(comparisons: &[Comparison], file: &mut dyn io::Write) -> io::
                 &runs,
                 &all_runs,
                 &seconds,
+                line.arithmetic.as_str(),
             ];
             writer.write_record(head.iter().map(String::as_str).chain(own))?;
         }
@@ -285,6 +290,7 @@ pub fn compare(
                 arena: plan.peak.get(),
                 lower_bound: plan.bound.get(),
                 witness: plan.witness.clone(),
+                arithmetic: plan.arithmetic,
                 // A heuristic that meets a bound is optimal all the same.
                 optimal: plan.is_optimal(),
                 seconds: plan.seconds,

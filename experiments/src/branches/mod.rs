@@ -20,6 +20,7 @@ mod groups;
 pub use compare::{Broken, Comparison, Line, compare, write_lines};
 pub use groups::{held, program_groups};
 
+use crate::arithmetic::Arithmetic;
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion};
 use crate::run::{Limits, RunError, run};
 use plimsoll_model::execution::{ExecutionOptions, ExecutionReport, check_execution};
@@ -161,6 +162,8 @@ pub struct ProgramPlan {
     pub bound: Bytes,
     /// What shows the bound.
     pub witness: String,
+    /// In which arithmetic it was proved.
+    pub arithmetic: Arithmetic,
     /// Runs of the program with tagged bytes, without a violation.
     pub runs: usize,
     /// True where these were all there are, up to the number of trips of a loop.
@@ -234,6 +237,7 @@ struct Placed {
     layout: Layout,
     bound: Bytes,
     witness: String,
+    arithmetic: Arithmetic,
     seconds: f64,
 }
 
@@ -250,7 +254,7 @@ impl Planner<'_> {
             }
             Scheme::Nested => self.nested(program)?,
         };
-        let Placed { layout, bound, witness, seconds } = placed;
+        let Placed { layout, bound, witness, arithmetic, seconds } = placed;
         let peak = layout.peak(program.instance());
         let report = self.check(program, &layout)?;
         Ok(ProgramPlan {
@@ -258,6 +262,7 @@ impl Planner<'_> {
             peak,
             bound,
             witness,
+            arithmetic,
             runs: report.runs,
             all_runs: report.complete,
             seconds,
@@ -286,7 +291,8 @@ impl Planner<'_> {
         let (scheme, algorithm) = (self.scheme.name, self.solver.name);
         if instance.is_empty() {
             let (layout, witness) = (Layout::new(Vec::new()), "nothing to place".to_owned());
-            return Ok(Placed { layout, bound: Bytes::ZERO, witness, seconds: 0.0 });
+            let arithmetic = Arithmetic::Exact;
+            return Ok(Placed { layout, bound: Bytes::ZERO, witness, arithmetic, seconds: 0.0 });
         }
         let attempt = run(self.solver, instance, self.setup, limits, &mut Silent);
         let outcome = attempt.result.map_err(|source| BranchError::Run { scheme, algorithm, source })?;
@@ -294,7 +300,8 @@ impl Planner<'_> {
         let floor = simple_bound(instance);
         let bound = if floor.value > outcome.lower_bound.value { floor } else { outcome.lower_bound };
         let witness = bound.witness.to_string();
-        Ok(Placed { layout, bound: bound.value, witness, seconds: attempt.seconds })
+        let arithmetic = Arithmetic::of(&bound.witness);
+        Ok(Placed { layout, bound: bound.value, witness, arithmetic, seconds: attempt.seconds })
     }
 
     /// Every frame on its own, innermost first: an operator's block is the largest arena among its frames.
@@ -305,7 +312,7 @@ impl Planner<'_> {
         let (mut blocks, mut least) = (vec![Bytes::ZERO; operators], vec![Bytes::ZERO; operators]);
         let mut offsets = vec![Vec::new(); frames.len()];
         let mut body = None;
-        let mut seconds = 0.0;
+        let (mut seconds, mut arithmetic) = (0.0, Arithmetic::Exact);
         for (at, frame) in frames.iter().enumerate().rev() {
             let (instance, which) = program.frame_instance(frame, |id| blocks[id.index()])?;
             let mut placed = self.place(&instance, self.limits.share(at + 1))?;
@@ -314,7 +321,10 @@ impl Planner<'_> {
                 let (floor, _) = program.frame_instance(frame, |id| least[id.index()])?;
                 let floor = simple_bound(&floor);
                 (placed.bound, placed.witness) = (floor.value, floor.witness.to_string());
+                placed.arithmetic = Arithmetic::Exact;
             }
+            // What blocks are proved to take is part of it.
+            arithmetic = arithmetic.max(placed.arithmetic);
             if let Some(owner) = frame.owner {
                 let (block, least) = (&mut blocks[owner.index()], &mut least[owner.index()]);
                 *block = (*block).max(placed.layout.peak(&instance));
@@ -328,7 +338,7 @@ impl Planner<'_> {
         }
         let layout = program.assemble(&frames, &offsets);
         let body = body.expect("the body is a frame");
-        Ok(Placed { layout, seconds, ..body })
+        Ok(Placed { layout, seconds, arithmetic, ..body })
     }
 }
 
@@ -350,5 +360,6 @@ fn end_to_end(program: &Program<'_>) -> Placed {
     let offsets: Vec<Bytes> =
         program.instance().buffers().iter().map(|buffer| place(buffer.size())).collect();
     let layout = Layout::new(offsets);
-    Placed { layout, bound: next, witness: "the sum of all sizes".to_owned(), seconds: 0.0 }
+    let witness = "the sum of all sizes".to_owned();
+    Placed { layout, bound: next, witness, arithmetic: Arithmetic::Exact, seconds: 0.0 }
 }

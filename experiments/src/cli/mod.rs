@@ -42,6 +42,10 @@ use std::time::Duration;
 const EXIT_CODES: &str = "Exit codes: 0 answered, 1 proved infeasible or verification failed, \
     2 bad input or usage, 3 nothing found within the limits, 4 internal error";
 
+/// Of `bench`, `sweep` and `merge`, where many algorithms run.
+const RUNS_CODES: &str = "Exit codes: 0 answered, 1 the checker refused an answer, 2 bad input or usage, \
+    3 all runs of an external binary failed, 4 all runs of an algorithm of this build failed, or internal error";
+
 /// Of `reproduce`, with where it looks.
 const REPRODUCE_CODES: &str = "Real models and instances are found through PLIMSOLL_CORPORA, a binary of MiniMalloc through PLIMSOLL_MINIMALLOC; \
     what takes no part without them is said.\n\nExit codes: 0 every row is as expected, 1 some row is not, 2 bad input or usage, 3 nothing found within the limits, 4 internal error";
@@ -63,13 +67,13 @@ enum Command {
     #[command(after_help = EXIT_CODES)]
     Verify(VerifyArgs),
     /// Run many algorithms on many instances and compare them with the best proven bound
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = RUNS_CODES)]
     Bench(BenchArgs),
     /// Attempt all runs that a file describes, each in a process of its own; go on where it was cut short
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = RUNS_CODES)]
     Sweep(SweepArgs),
     /// Join the shards of a sweep
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = RUNS_CODES)]
     Merge(MergeArgs),
     /// Analyse what `bench` and `sweep` wrote: tables, charts and one page to read them in
     #[command(after_help = EXIT_CODES)]

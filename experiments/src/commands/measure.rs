@@ -7,8 +7,8 @@ use crate::output;
 use plimsoll::datasets::{ImportOptions, import_file};
 use plimsoll::external::quote;
 use plimsoll::measure::{
-    CalibrateError, Calibration, CalibrationSettings, Cold, Found, Link, Question, Record, Settings, about,
-    calibrate, chain, compare,
+    CalibrateError, Calibration, CalibrationSample, CalibrationSettings, Cold, Found, Link, Question, Record,
+    Settings, about, chain, compare, conclude, take_samples,
 };
 use plimsoll::model::Bytes;
 use plimsoll::model::graph::Graph;
@@ -29,12 +29,22 @@ pub fn main(args: &MeasureArgs) -> Result<u8, Failure> {
 fn only_calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     output::check_targets(&[&args.output, &args.samples], &[])?;
     let cold = Cold::new(args.link.cold as usize);
-    let calibration = calibrated(args.link, args.chip, &cold)?;
+    let settings = settings(args.link, args.chip);
+    let samples = samples(settings, &cold)?;
+    if let Some(path) = &args.samples {
+        output::write_file(path, |file| output::csv(file, &samples))?;
+    }
+    let calibration = match conclude(settings, samples) {
+        Ok(calibration) => calibration,
+        Err(inconclusive) => {
+            if args.json {
+                output::print_json(&serde_json::json!({ "inconclusive": inconclusive }))?;
+            }
+            return Err(Failure { code: NOTHING_FOUND, message: inconclusive.to_string() });
+        }
+    };
     if let Some(path) = &args.output {
         output::write_file(path, |file| file.write_all(calibration.machine.toml().as_bytes()))?;
-    }
-    if let Some(path) = &args.samples {
-        output::write_file(path, |file| output::csv(file, &calibration.samples))?;
     }
     let found = Found::of(&calibration);
     if args.json {
@@ -45,21 +55,33 @@ fn only_calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-fn calibrated(link: LinkArgs, chip: ChipArgs, cold: &Cold) -> Result<Calibration, Failure> {
-    let settings = CalibrationSettings {
+fn settings(link: LinkArgs, chip: ChipArgs) -> CalibrationSettings {
+    CalibrationSettings {
         link: link.link(),
         repeat: link.repeat,
         seed: chip.seed,
         slice: Bytes::new(chip.slice),
         capacity: Bytes::new(chip.capacity),
-    };
+    }
+}
+
+/// The times of a calibration.
+fn samples(settings: CalibrationSettings, cold: &Cold) -> Result<Vec<CalibrationSample>, Failure> {
     let mut told = |run: u32, of: u32| tell(&format!("calibration: run {} of {of}", run + 1));
-    let found = calibrate(settings, cold, &mut told);
+    let found = take_samples(settings, cold, &mut told);
     tell("");
     found.map_err(|error| match error {
-        CalibrateError::Fit(_) => Failure { code: NOTHING_FOUND, message: error.to_string() },
         CalibrateError::Timeline(_) => Failure::input(error),
         CalibrateError::Execute(_) | CalibrateError::Digest => Failure::internal(error),
+    })
+}
+
+/// A calibration before other runs, without which none of them has a prediction.
+fn calibrated(args: &RunArgs, cold: &Cold) -> Result<Calibration, Failure> {
+    let settings = settings(args.link, args.chip);
+    conclude(settings, samples(settings, cold)?).map_err(|inconclusive| Failure {
+        code: NOTHING_FOUND,
+        message: format!("{inconclusive}; or give a machine with --machine"),
     })
 }
 
@@ -102,7 +124,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
     let cold = Cold::new(args.link.cold as usize);
     let calibration = match &machine {
         Some(_) => None,
-        None => Some(calibrated(args.link, args.chip, &cold)?),
+        None => Some(calibrated(args, &cold)?),
     };
     let machine = machine.or_else(|| calibration.as_ref().map(|found| found.machine.clone()));
     let machine = machine.expect("given or calibrated");

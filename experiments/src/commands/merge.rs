@@ -1,8 +1,10 @@
 //! `plimsoll merge`: joins the shards of a sweep.
 
+use super::code_of_runs;
 use crate::cli::MergeArgs;
-use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::failure::Failure;
 use crate::output;
+use plimsoll::report::failures::lines;
 use plimsoll::sweep::merge;
 use serde_json::json;
 
@@ -17,13 +19,18 @@ pub fn main(args: &MergeArgs) -> Result<u8, Failure> {
             "runs": merged.runs,
             "rows": merged.rows,
             "refused": merged.refused,
+            "failures": merged.failures,
             "missing": merged.missing,
             "out": args.out.display().to_string(),
         }))?;
     } else {
         let missing = merged.missing.as_ref().map_or_else(String::new, |why| format!("missing      {why}\n"));
         let (rows, runs, out) = (merged.rows, merged.runs, args.out.display());
-        output::print(&format!("rows         {rows} of {runs} runs\n{missing}written to   {out}\n"))?;
+        let failures = lines(&merged.failures);
+        let failures: String = failures.lines().map(|line| format!("failures     {line}\n")).collect();
+        output::print(&format!(
+            "rows         {rows} of {runs} runs\n{failures}{missing}written to   {out}\n"
+        ))?;
     }
-    Ok(if merged.refused > 0 { REFUTED } else { ANSWERED })
+    Ok(code_of_runs(&merged.failures, merged.refused > 0))
 }

@@ -22,7 +22,9 @@ pub mod sweep;
 pub mod tiers;
 pub mod verify;
 
+use crate::failure::{ANSWERED, INTERNAL, NOTHING_FOUND, REFUTED};
 use plimsoll::external::quote;
+use plimsoll::report::failures::Failures;
 use plimsoll::report::rows::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
@@ -31,6 +33,22 @@ use std::io::{self, Write};
 pub(crate) fn command_line() -> String {
     let words = std::env::args().skip(1).map(|word| quote(&word));
     ["plimsoll".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The exit code of many runs: an algorithm of our own whose runs all broke is a defect, an answer that the checker
+/// refused a failed verification, an external binary whose runs all failed has found nothing. The first of these counts.
+pub(crate) fn code_of_runs(failures: &[Failures], refused: bool) -> u8 {
+    let broken = |one: &Failures| one.failed == one.runs && !one.is_external();
+    let wrong = |one: &Failures| one.refused == one.runs;
+    if failures.iter().any(broken) {
+        INTERNAL
+    } else if refused || failures.iter().any(wrong) {
+        REFUTED
+    } else if failures.iter().any(Failures::is_total) {
+        NOTHING_FOUND
+    } else {
+        ANSWERED
+    }
 }
 
 /// The SHA-256 of some bytes, hexadecimal.

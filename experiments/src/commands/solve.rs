@@ -5,6 +5,7 @@ use crate::cli::SolveArgs;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{Bytes, Certificate, Claim, Entry, Instance, LowerBound, Observer, Outcome, load};
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::{gap_percent, percent, svg};
@@ -111,6 +112,7 @@ struct Report {
     peak: Option<u64>,
     lower_bound: u64,
     witness: String,
+    arithmetic: Arithmetic,
     gap_percent: Option<f64>,
     load: u64,
     #[serde(skip)]
@@ -144,6 +146,7 @@ impl Report {
             peak: outcome.value.map(Bytes::get),
             lower_bound: outcome.lower_bound.value.get(),
             witness: outcome.lower_bound.witness.to_string(),
+            arithmetic: Arithmetic::of(&outcome.lower_bound.witness),
             gap_percent: outcome.value.and_then(|value| gap_percent(value, outcome.lower_bound.value)),
             load: load(instance).0.get(),
             exclusions: !instance.exclusions().is_empty(),
@@ -179,7 +182,10 @@ impl Report {
             ("solver", format!("{} ({})", self.solver, self.problem)),
             ("claim", self.claim.to_owned()),
             (what, peak),
-            ("lower bound", format!("{} bytes ({})", self.lower_bound, self.witness)),
+            (
+                "lower bound",
+                format!("{} bytes ({}{})", self.lower_bound, self.witness, self.arithmetic.remark()),
+            ),
         ];
         if let Some(gap) = self.gap_percent {
             rows.push(("gap", format!("{} %", percent(gap))));

@@ -1,10 +1,12 @@
 //! `plimsoll sweep`: all runs that a file describes.
 
+use super::code_of_runs;
 use crate::cli::SweepArgs;
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::external::reaper;
+use plimsoll::report::failures::lines;
 use plimsoll::suite::CORPORA;
 use plimsoll::sweep::rows::SweepRow;
 use plimsoll::sweep::slurm::{self, Scripts};
@@ -46,6 +48,7 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
             "kept": report.kept,
             "torn_bytes": report.torn,
             "statuses": report.statuses,
+            "failures": report.failures,
             "seconds": report.seconds,
             "algorithm_seconds": report.busy,
             "overhead_seconds": report.overhead(jobs),
@@ -57,13 +60,10 @@ pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     } else {
         output::print(&text(&report, jobs, out))?;
     }
-    Ok(if report.statuses.contains_key("refused") {
-        REFUTED
-    } else if report.open > 0 {
-        NOTHING_FOUND
-    } else {
-        ANSWERED
-    })
+    match code_of_runs(&report.failures, report.statuses.contains_key("refused")) {
+        ANSWERED if report.open > 0 => Ok(NOTHING_FOUND),
+        code => Ok(code),
+    }
 }
 
 /// Serves runs until the input ends.
@@ -111,6 +111,9 @@ fn text(report: &Report, jobs: usize, out: &Path) -> String {
     let statuses: Vec<String> =
         report.statuses.iter().map(|(name, count)| format!("{count} {name}")).collect();
     let _ = writeln!(text, "rows         {}", statuses.join(", "));
+    for line in lines(&report.failures).lines() {
+        let _ = writeln!(text, "failures     {line}");
+    }
     if let Some(overhead) = report.overhead(jobs) {
         let (seconds, busy) = (report.seconds, report.busy);
         let milliseconds = overhead * 1e3;

@@ -1,6 +1,7 @@
 //! What another process left behind, through the checker and into its row.
 
 use super::{ExternalAttempt, Said};
+use crate::arithmetic::Arithmetic;
 use crate::report::rows::Row;
 use crate::run::audit;
 use plimsoll_model::{Bytes, Instance, Layout, LowerBound, Offsets, Outcome, Stats, Stop, Witness};
@@ -54,6 +55,9 @@ pub fn judge(
     } else if row.status == "done" {
         row.lower_bound = said.lower_bound;
         row.bound_witness = said.witness.unwrap_or_default();
+        if row.lower_bound.is_some() {
+            Arithmetic::of_words(&row.bound_witness).as_str().clone_into(&mut row.arithmetic);
+        }
     }
     match attempt.elapsed {
         Some(Ok(elapsed)) => {

@@ -40,8 +40,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How much of the peer's standard error is kept, bytes from its end.
-const TAIL: usize = 400;
+/// How much of the peer's standard error is searched for its last line, bytes from its end.
+const TAIL: u64 = 16 << 10;
 /// Time beyond the limit for a peer that keeps the limit itself.
 pub const GRACE: Duration = Duration::from_secs(1);
 /// Time for a peer to say its version.
@@ -88,7 +88,7 @@ pub struct ExternalAttempt {
     pub timed_out: bool,
     /// True where a [request to stop](crate::interrupt) ended it: the run says nothing of the peer.
     pub interrupted: bool,
-    /// Why it ended: exit code or signal, and the end of its standard error; `None` for a clean, silent end.
+    /// Why it ended: exit code or signal, and the last line of its standard error; `None` for a clean, silent end.
     pub remark: Option<String>,
     /// Highest resident memory seen of the process itself, bytes, sampled while it ran.
     pub peak_memory: Option<u64>,
@@ -230,8 +230,7 @@ impl External {
         write_instance(task.instance, io::BufWriter::new(File::create(&input)?))?;
         let mut command = self.command(task, &input, &output);
         command.stdin(Stdio::null()).stdout(File::create(&prints)?).stderr(File::create(&errors)?);
-        let grace = if self.asks_for("{time_limit}") { GRACE } else { Duration::ZERO };
-        let ended = process::run(&mut command, task.limit.map(|limit| limit.saturating_add(grace)))?;
+        let ended = process::run(&mut command, self.deadline(task.limit))?;
         let remark = remark(&ended, &errors)
             // Where the files lay is of no interest to a reader of the record.
             .map(|text| text.replace(&*folder.path().to_string_lossy(), "FOLDER"));
@@ -246,6 +245,12 @@ impl External {
         let pattern = self.elapsed.as_ref().filter(|_| !timed_out);
         let elapsed = pattern.map(|pattern| pattern.find_in(&prints, &errors)).transpose()?;
         Ok(ExternalAttempt { layout, said, seconds, elapsed, timed_out, interrupted, remark, peak_memory })
+    }
+
+    /// When it is ended: at the limit, or [`GRACE`] beyond it where it keeps the limit itself.
+    fn deadline(&self, limit: Option<Duration>) -> Option<Duration> {
+        let grace = if self.asks_for("{time_limit}") { GRACE } else { Duration::ZERO };
+        limit.map(|limit| limit.saturating_add(grace))
     }
 
     /// The command with its placeholders filled in.
@@ -283,17 +288,15 @@ fn first_line(first: &str, others: &[String]) -> io::Result<String> {
 }
 
 fn remark(ended: &Ended, errors: &Path) -> Option<String> {
-    let bytes = fs::read(errors).unwrap_or_default();
-    let tail = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(TAIL)..]).into_owned();
-    let tail = tail.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = tail::last_line(&tail::tail(errors, TAIL).unwrap_or_default());
     let mut parts = Vec::new();
     if ended.timed_out {
         parts.push("killed at the time limit".to_owned());
     } else if !ended.status.success() {
         parts.push(ended.status.to_string());
     }
-    if !tail.is_empty() {
-        parts.push(format!("stderr: {tail}"));
+    if !said.is_empty() {
+        parts.push(format!("stderr: {said}"));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -330,15 +333,18 @@ mod tests {
     #[test]
     fn nothing_a_peer_started_outlives_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mark = folder.path().join("alive");
+        let (go, mark) = (folder.path().join("go"), folder.path().join("alive"));
         let line = format!(
-            "p=sh -c '(sleep 0.4; touch \"$2\") & sleep 5' x {{input}} {} {{output}}",
+            "p=sh -c '(while ! test -e \"$2\"; do sleep 0.02; done; touch \"$3\") & sleep 600' x {{input}} {} {} {{output}}",
+            quote(&go.to_string_lossy()),
             quote(&mark.to_string_lossy())
         );
         let peer = External::parse(&line).unwrap();
         let attempt = ask(&peer, 4, Some(Duration::from_millis(100)));
-        assert!(attempt.timed_out && attempt.layout.is_err() && attempt.seconds < 2.0);
-        std::thread::sleep(Duration::from_millis(600));
+        assert!(attempt.timed_out && attempt.layout.is_err());
+        // A child that lives on sees this, sooner or later.
+        fs::write(&go, "").unwrap();
+        std::thread::sleep(Duration::from_millis(300));
         assert!(!mark.exists(), "a child of the peer lived on");
     }
 
@@ -348,7 +354,7 @@ mod tests {
         let run = |script: &str| {
             let peer =
                 External::parse(&format!("p=sh -c {} x {{input}} {{output}} {{capacity}}", quote(script)));
-            ask(&peer.unwrap(), 9, Some(Duration::from_secs(20)))
+            ask(&peer.unwrap(), 9, Some(Duration::from_secs(600)))
         };
         let good =
             run("test \"$3\" = 9 && grep -q '^a,0,4,4$' \"$1\" && printf 'id,offset\\na,5\\n' > \"$2\"");
@@ -369,22 +375,22 @@ mod tests {
         let script = "echo \"{\\\"peak\\\": $3, \\\"lower_bound\\\": $4, \\\"claim\\\": \\\"$5\\\"}\"";
         let line =
             format!("p=sh -c {} x {{input}} {{output}} {{seed}} {{threads}} {{time_limit}}", quote(script));
-        let attempt = ask(&External::parse(&line).unwrap(), 9, Some(Duration::from_millis(1500)));
+        let attempt = ask(&External::parse(&line).unwrap(), 9, Some(Duration::from_millis(600_500)));
         let said = Said::last(&attempt.said);
-        assert_eq!((said.peak, said.lower_bound, said.claim.as_deref()), (Some(7), Some(2), Some("1.5")));
+        assert_eq!((said.peak, said.lower_bound, said.claim.as_deref()), (Some(7), Some(2), Some("600.5")));
     }
 
     #[cfg(unix)]
     #[test]
     fn who_keeps_the_limit_itself_has_time_to_write() {
-        let script = "sleep 0.4; printf 'id,offset\\na,5\\n' > \"$2\"";
-        let run = |more: &str| {
-            let line = format!("p=sh -c {} x {{input}} {{output}} {more}", quote(script));
-            ask(&External::parse(&line).unwrap(), 9, Some(Duration::from_millis(100)))
-        };
-        assert!(run("").timed_out && run("").layout.is_err());
-        let kept = run("{time_limit}");
-        assert!(!kept.timed_out && kept.layout.is_ok() && kept.seconds >= 0.4);
+        let peer = |more: &str| External::parse(&format!("p=sleep 600 {{input}} {{output}} {more}")).unwrap();
+        let limit = Some(Duration::from_millis(100));
+        assert_eq!(peer("").deadline(limit), limit);
+        assert_eq!(peer("{time_limit}").deadline(limit), Some(Duration::from_millis(1100)));
+        assert_eq!(peer("{time_limit}").deadline(None), None);
+        let line = "p=sh -c 'exec sleep 600' x {input} {output}";
+        let attempt = ask(&External::parse(line).unwrap(), 9, limit);
+        assert!(attempt.timed_out && attempt.layout.is_err());
     }
 
     #[cfg(unix)]
@@ -415,10 +421,10 @@ mod tests {
             External::tell_elapsed(&mut peers, "p=took ([0-9.]+)s").unwrap();
             ask(&peers[0], 9, Some(Duration::from_millis(limit))).elapsed
         };
-        assert!(matches!(run("echo took 0.25s", 20_000), Some(Ok(elapsed)) if elapsed.seconds > 0.24));
-        assert!(matches!(run("echo took 1s; echo took 2s >&2", 20_000), Some(Ok(e)) if e.seconds > 1.9));
-        assert!(matches!(run("echo none", 20_000), Some(Err(ElapsedError::NoMatch { .. }))));
-        assert_eq!(run("echo took 0.01s; sleep 5", 200), None);
+        assert!(matches!(run("echo took 0.25s", 600_000), Some(Ok(elapsed)) if elapsed.seconds > 0.24));
+        assert!(matches!(run("echo took 1s; echo took 2s >&2", 600_000), Some(Ok(e)) if e.seconds > 1.9));
+        assert!(matches!(run("echo none", 600_000), Some(Err(ElapsedError::NoMatch { .. }))));
+        assert_eq!(run("echo took 0.01s; exec sleep 600", 200), None);
     }
 
     #[test]

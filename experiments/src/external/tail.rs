@@ -13,3 +13,55 @@ pub(super) fn tail(path: &Path, most: u64) -> io::Result<String> {
     file.take(most).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
+
+/// Longest line that is kept, letters.
+const LONGEST: usize = 200;
+/// What Rust prints below the message of a panic.
+const NOTE: &str = "note: run with `RUST_BACKTRACE";
+
+/// The last line with something on it, as programs that fail print their reason last; empty where there is none. Control
+/// characters and the colours of terminals are left out, and what is longer than 200 letters is cut.
+pub(super) fn last_line(text: &str) -> String {
+    let plain = text.split(['\n', '\r']).map(plain);
+    let said = plain.filter(|line| !line.is_empty() && !line.starts_with(NOTE)).last().unwrap_or_default();
+    if said.chars().count() <= LONGEST {
+        return said;
+    }
+    let kept: String = said.chars().take(LONGEST - 1).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// A line as it would be read: without escape sequences (`ESC [`, to the first letter) and control characters, single
+/// blanks between words.
+fn plain(line: &str) -> String {
+    let mut text = String::new();
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter == '\u{1b}' && letters.next_if_eq(&'[').is_some() {
+            while letters.next().is_some_and(|letter| !('@'..='~').contains(&letter)) {}
+        } else if letter.is_whitespace() {
+            text.push(' ');
+        } else if !letter.is_control() {
+            text.push(letter);
+        }
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_is_the_reason() {
+        let python = "Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: no room\n\n";
+        assert_eq!(last_line(python), "ValueError: no room");
+        let rust = "thread 'main' panicked at src/main.rs:2:5:\nno room\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
+        assert_eq!(last_line(rust), "no room");
+        assert_eq!(last_line("10 %\r20 %\rerror:\tfull\r\n"), "error: full");
+        assert_eq!(last_line("\u{1b}[1;31merror\u{1b}[0m: a\u{7}b\u{0}c\n \n"), "error: abc");
+        assert_eq!(last_line("\n \n\u{1b}[0m\n"), "");
+        let long = last_line(&format!("a\n{}", "b ".repeat(500)));
+        assert!(long.chars().count() <= LONGEST && long.ends_with("b…"), "{long}");
+    }
+}

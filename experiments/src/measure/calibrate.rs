@@ -3,7 +3,10 @@
 //! The chain has products of many sizes for each kind, passes, and operators that do nothing, in random order. Run
 //! `synchronous`, every transfer and every computation has the machine for itself: start-up and bandwidth, overhead and rates
 //! are fitted to the medians of their times. Run `eager`, transfers and computations run beside each other: how much slower
-//! that makes them is told, and not part of the machine, whose rates know no contention.
+//! that makes them is reported, and not part of the machine, whose rates include no contention.
+//!
+//! [`take_samples`] reads the clock; [`conclude`] is a function of its samples alone. Times of a busy machine may determine
+//! no rate: that is an outcome, [`Inconclusive`], and not an error.
 
 use super::arena::Arena;
 use super::chains::Steps;
@@ -47,9 +50,27 @@ pub enum CalibrateError {
     /// Results that depend on the schedule.
     #[error("calibration: results differ from those of a run without transfers")]
     Digest,
-    /// Samples that determine no rates.
-    #[error("calibration: times of {0} determine no rate; more --repeat may help")]
-    Fit(&'static str),
+}
+
+/// Samples from which no machine follows, as they come from a machine that is busy with something else.
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[error(
+    "calibration cannot conclude: times of {what} determine no rate; {spread}stop other programs and run it again, or \
+     raise --repeat (now {repeat})",
+    spread = .spread_percent.map_or_else(String::new, |spread| format!(
+        "runs of the same operator differ by {spread:.0} % of their median, median over operators; "
+    ))
+)]
+pub struct Inconclusive {
+    /// Operators whose times determine no rate: `transfers`, `computations`, or a kind.
+    pub what: &'static str,
+    /// From the shortest to the longest run of an operator alone, percent of its median; the median over operators. None
+    /// of a single run, which has no spread.
+    pub spread_percent: Option<f64>,
+    /// Runs that count, of either schedule.
+    pub repeat: u32,
+    /// Times measured.
+    pub samples: usize,
 }
 
 /// One time of one operator of the chain: its computation or its transfer.
@@ -140,18 +161,18 @@ fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
     all
 }
 
-/// Calibrates this machine. `told` is called before every run, with how many there are.
+/// Runs the chain on this machine and returns every time. `told` is called before every run, with the number of runs.
 ///
 /// # Errors
 /// See [`CalibrateError`].
 ///
 /// # Panics
-/// Never: the memory on chip of the calibration holds two slices.
-pub fn calibrate(
+/// Never: the on-chip memory of the calibration holds two slices.
+pub fn take_samples(
     settings: Settings,
     cold: &Cold,
     told: &mut dyn FnMut(u32, u32),
-) -> Result<Calibration, CalibrateError> {
+) -> Result<Vec<Sample>, CalibrateError> {
     let chain = chain(settings.slice, settings.seed);
     let operators = chain.iter().enumerate().map(|(at, one)| TimedOperator {
         name: format!("{}-{at}", one.kind),
@@ -185,7 +206,7 @@ pub fn calibrate(
             }
         }
     }
-    conclude(settings, samples)
+    Ok(samples)
 }
 
 /// The samples of one run.
@@ -263,14 +284,14 @@ fn medians(samples: &[Sample]) -> impl Iterator<Item = ((bool, usize), Usual)> {
 /// Start-up, bandwidth, overhead and rates from samples of operators that had the machine for themselves.
 ///
 /// # Errors
-/// [`CalibrateError::Fit`] where samples are missing or determine nothing.
-pub fn fit(samples: &[Sample]) -> Result<Fit, CalibrateError> {
+/// The operators whose times are missing or determine nothing, as in [`Inconclusive::what`].
+pub fn fit(samples: &[Sample]) -> Result<Fit, &'static str> {
     let (transfers, computations): (Vec<Usual>, Vec<Usual>) =
         medians(samples).map(|(_, one)| one).partition(|one| one.what == "transfer");
     let rows: Vec<Vec<f64>> = transfers.iter().map(|one| vec![1.0, one.amount as f64]).collect();
     let seconds: Vec<f64> = transfers.iter().map(|one| one.known).collect();
     let found = least_squares(&rows, &seconds).filter(|found| found[1] > 0.0);
-    let found = found.ok_or(CalibrateError::Fit("transfers"))?;
+    let found = found.ok_or("transfers")?;
     let (startup, bandwidth) = (found[0], 1.0 / found[1]);
     let rated = &KINDS[..KINDS.len() - 1];
     let row = |kind: &str, amount: u64| {
@@ -279,11 +300,11 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, CalibrateError> {
     };
     let rows: Vec<Vec<f64>> = computations.iter().map(|one| row(one.what, one.amount)).collect();
     let seconds: Vec<f64> = computations.iter().map(|one| one.known).collect();
-    let found = least_squares(&rows, &seconds).ok_or(CalibrateError::Fit("computations"))?;
+    let found = least_squares(&rows, &seconds).ok_or("computations")?;
     let mut rates = BTreeMap::new();
     for (kind, seconds) in rated.iter().zip(&found[1..]) {
         if *seconds <= 0.0 {
-            return Err(CalibrateError::Fit(kind));
+            return Err(*kind);
         }
         rates.insert(*kind, 1.0 / seconds);
     }
@@ -334,8 +355,17 @@ pub fn about(link: Link) -> String {
     format!("measured: weights copied by a second thread, {pace}, {startup}")
 }
 
-fn conclude(settings: Settings, samples: Vec<Sample>) -> Result<Calibration, CalibrateError> {
-    let alone = fit(&samples)?;
+/// The machine that follows from samples, however they were taken.
+///
+/// # Errors
+/// [`Inconclusive`] where they determine no rate.
+pub fn conclude(settings: Settings, samples: Vec<Sample>) -> Result<Calibration, Inconclusive> {
+    let alone = fit(&samples).map_err(|what| Inconclusive {
+        what,
+        spread_percent: spread(&samples).filter(|_| settings.repeat > 1).map(|share| share * 100.0),
+        repeat: settings.repeat,
+        samples: samples.len(),
+    })?;
     let usual: BTreeMap<(bool, usize), f64> =
         medians(&samples).map(|(key, one)| (key, one.seconds)).collect();
     let slowdown = |transfer: bool| {
@@ -356,6 +386,11 @@ const ODD_STARTUP: f64 = 1e-4;
 /// Runs of the usual operator differ by a few percent on a quiet machine.
 const ODD_SPREAD: f64 = 0.5;
 
+/// By how much runs of the usual operator alone differ, as a share of their median.
+fn spread(samples: &[Sample]) -> Option<f64> {
+    median(medians(samples).map(|(_, one)| one.spread))
+}
+
 /// What looks as if the machine had been busy with something else.
 fn warnings(settings: Settings, alone: &Fit, samples: &[Sample]) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -367,8 +402,7 @@ fn warnings(settings: Settings, alone: &Fit, samples: &[Sample]) -> Vec<String> 
             asked * 1e6
         ));
     }
-    if let Some(spread) = median(medians(samples).map(|(_, one)| one.spread)).filter(|one| *one > ODD_SPREAD)
-    {
+    if let Some(spread) = spread(samples).filter(|one| *one > ODD_SPREAD) {
         warnings.push(format!(
             "runs scatter: half of the operators by {:.0} % and more of their median; is the machine busy?",
             spread * 100.0
@@ -459,24 +493,75 @@ mod tests {
             near(found.rates[kind], *rate);
         }
         samples.retain(|one| one.what != "rows-2");
-        assert_eq!(fit(&samples), Err(CalibrateError::Fit("computations")));
+        assert_eq!(fit(&samples), Err("computations"));
         samples.retain(|one| one.what != "transfer");
-        assert_eq!(fit(&samples), Err(CalibrateError::Fit("transfers")));
+        assert_eq!(fit(&samples), Err("transfers"));
+    }
+
+    /// What the clock says is not judged.
+    #[test]
+    fn every_operator_is_sampled_in_every_run() {
+        let cold = Cold::new(1 << 20);
+        let slice = Bytes::new(16 * 1024);
+        let mut asked = 0;
+        let samples = take_samples(settings(slice), &cold, &mut |_, of| {
+            assert_eq!(of, 6);
+            asked += 1;
+        });
+        let samples = samples.unwrap();
+        assert_eq!(asked, 6);
+        let chain = chain(slice, 1);
+        let weighted = chain.iter().filter(|one| one.weights > 0).count();
+        assert_eq!((chain.len(), samples.len()), (88, 4 * (88 + weighted)));
+        assert!(samples.iter().all(|one| one.seconds >= 0.0 && one.known_seconds >= one.seconds));
+    }
+
+    /// Times of a machine whose runs are longer by a factor of their own.
+    fn made(factor: impl Fn(u32) -> f64) -> Vec<Sample> {
+        let mut samples = Vec::new();
+        for run in 1..=2u32 {
+            for (at, one) in chain(Bytes::new(16 * 1024), 1).iter().enumerate() {
+                let computed = (1e-6 + one.amount as f64 / 1e9) * factor(run);
+                samples.push(sample("synchronous", run, one.kind, at, one.amount, [computed; 2]));
+                if one.weights > 0 {
+                    let fetched = (5e-6 + one.weights as f64 / 2e9) * factor(run);
+                    samples.push(sample("synchronous", run, "transfer", at, one.weights, [fetched; 2]));
+                }
+            }
+        }
+        samples
     }
 
     #[test]
     fn a_machine_is_calibrated_and_can_be_read_again() {
-        let cold = Cold::new(1 << 20);
         let (slice, capacity) = (Bytes::new(16 * 1024), Bytes::new(1 << 20));
-        let mut asked = 0;
-        let calibration = calibrate(settings(slice), &cold, &mut |_, _| asked += 1).unwrap();
-        assert_eq!(asked, 6);
+        let calibration = conclude(settings(slice), made(|_| 1.0)).unwrap();
         let machine = &calibration.machine;
         assert_eq!((machine.slice, machine.capacity, machine.channels), (Some(slice), capacity, 1));
+        assert_eq!((machine.bandwidth, machine.startup), (2_000_000_000, Time::new(5_000_000)));
         assert_eq!(&Machine::parse("m.toml", &machine.toml()).unwrap(), machine);
         assert!(machine.about.contains("at most 2000.0 MB/s, start-up 5.0 us"));
-        assert!(calibration.samples.iter().all(|one| one.seconds >= 0.0));
-        assert_eq!(chain(slice, 1).len(), 88);
+        assert_eq!(calibration.warnings, Vec::<String>::new());
+    }
+
+    /// A machine so busy that larger transfers are the faster ones: whatever is fitted, no rate is.
+    #[test]
+    fn a_busy_machine_is_inconclusive() {
+        let mut samples = made(f64::from);
+        for one in samples.iter_mut().filter(|one| one.what == "transfer") {
+            one.known_seconds = f64::from(one.run) / one.amount as f64;
+        }
+        let found = conclude(settings(Bytes::new(16 * 1024)), samples.clone()).unwrap_err();
+        assert_eq!((found.what, found.repeat, found.samples), ("transfers", 2, samples.len()));
+        assert!((found.spread_percent.unwrap() - 200.0 / 3.0).abs() < 1e-6, "{found:?}");
+        let told = found.to_string();
+        assert!(
+            told.starts_with("calibration cannot conclude: times of transfers determine no rate; runs of")
+        );
+        assert!(told.ends_with("stop other programs and run it again, or raise --repeat (now 2)"), "{told}");
+        let once = conclude(Settings { repeat: 1, ..settings(Bytes::new(16 * 1024)) }, samples).unwrap_err();
+        assert_eq!(once.spread_percent, None);
+        assert!(!once.to_string().contains("differ"), "{once}");
     }
 
     #[test]

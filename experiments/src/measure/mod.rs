@@ -7,7 +7,7 @@
 //! that a wrong list is refused and no result depends on times; every run must give the digest of one without
 //! transfers.
 //!
-//! [`calibrate()`] measures start-up, bandwidth, overhead and rates, once, on a chain of its own, and writes an ordinary
+//! [`take_samples`] runs a chain of its own, and [`conclude`] fits start-up, bandwidth, overhead and rates to its times: an ordinary
 //! [`Machine`](plimsoll_model::overlap::Machine). [`compare()`] schedules other graphs with it, runs them, and says how far off the predictions are.
 
 mod arena;
@@ -23,8 +23,8 @@ mod work;
 
 pub use arena::{Arena, Lent, Taken};
 pub use calibrate::{
-    CalibrateError, Calibration, Fit, Sample as CalibrationSample, Settings as CalibrationSettings, about,
-    calibrate, fit,
+    CalibrateError, Calibration, Fit, Inconclusive, Sample as CalibrationSample,
+    Settings as CalibrationSettings, about, conclude, fit, take_samples,
 };
 pub use chains::chain;
 pub use cold::{Cold, Link};

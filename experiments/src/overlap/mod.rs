@@ -13,6 +13,7 @@ use plimsoll_model::overlap::{
 };
 use plimsoll_model::{Budget, Bytes, SolveError};
 
+use crate::arithmetic::Arithmetic;
 use crate::graphs::OrderedRegion;
 use crate::run::Limits;
 
@@ -71,6 +72,8 @@ pub struct Scheduled {
     pub makespan: Time,
     /// What no timelines of the segments can go below.
     pub lower_bound: Time,
+    /// In which arithmetic the bounds of all segments were proved.
+    pub arithmetic: Arithmetic,
     /// Most bytes on chip, resident weights included.
     pub peak: Bytes,
     /// Positions of the segments along the longest run.
@@ -133,7 +136,19 @@ impl Draft {
             program.segments().iter().map(|segment| compute_bound(&segment.problem).value).collect();
         let run = Run::along(program.course(), &times, &computing).ok_or(ScheduleError::TooLong)?;
         let Run { computing, segments, .. } = run;
-        Ok(Scheduled { timelines, bounds, makespan, lower_bound, peak, path, computing, segments, nodes })
+        let arithmetic = Arithmetic::Exact;
+        Ok(Scheduled {
+            timelines,
+            bounds,
+            makespan,
+            lower_bound,
+            arithmetic,
+            peak,
+            path,
+            computing,
+            segments,
+            nodes,
+        })
     }
 
     /// With the bounds that hold for every schedule.
@@ -258,7 +273,7 @@ pub fn schedule(
     limits: Limits,
 ) -> Result<Scheduled, ScheduleError> {
     let scheduler = (entry.build)(setup);
-    let (mut bounds, mut nodes) = (Vec::new(), 0u64);
+    let (mut bounds, mut nodes, mut arithmetic) = (Vec::new(), 0u64, Arithmetic::Exact);
     let draft = Draft::new(program, limits, |problem, limits| {
         let outcome = scheduler.solve(problem, &mut limits.budget()).map_err(ScheduleError::Unfit)?;
         let timeline = outcome.timeline.ok_or(ScheduleError::Nothing)?;
@@ -266,10 +281,11 @@ pub fn schedule(
             return Err(refused(problem, "its makespan is not that of the timeline".to_owned()));
         }
         bounds.push(outcome.lower_bound.value);
+        arithmetic = arithmetic.max(Arithmetic::of(&outcome.lower_bound.witness));
         nodes = nodes.saturating_add(outcome.stats.nodes);
         Ok(timeline)
     })?;
-    draft.bounded(program, bounds, nodes)
+    Ok(Scheduled { arithmetic, ..draft.bounded(program, bounds, nodes)? })
 }
 
 /// The same without bounds.

@@ -2,6 +2,7 @@
 
 pub mod bars;
 pub mod chart;
+pub mod failures;
 pub mod html;
 pub mod layouts;
 pub mod memory;

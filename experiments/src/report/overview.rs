@@ -2,6 +2,7 @@
 
 use crate::analysis::files::told;
 use crate::analysis::{Cell, Group, Mean, Observation, Options, Standing, Study};
+use crate::arithmetic::Arithmetic;
 use crate::report::percent;
 use crate::report::table::{Align, Table};
 use crate::report::times::figure;
@@ -188,7 +189,11 @@ fn by_instance(group: &Group, unit: &str, show: impl Fn(&Cell) -> String) -> Tab
     let mut table = Table::new(names.iter().map(|(name, align)| (name.as_str(), *align)));
     let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     for (at, instance) in group.instances.iter().enumerate() {
-        let mark = if instance.bound_from == "load" { " (load)" } else { "" };
+        let mark = match (instance.bound_from, instance.arithmetic) {
+            ("load", _) => " (load)",
+            (_, Arithmetic::FloatingPoint) => " (floating point)",
+            _ => "",
+        };
         let capacity = instance.capacity.map_or_else(String::new, |bytes| format!(" within {bytes}"));
         let mut cells = if suites { vec![instance.suite.clone()] } else { Vec::new() };
         cells.extend([

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Version of the columns.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// One attempted run. Fields are columns, in this order; what does not apply, or an older record lacks, is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -65,6 +65,8 @@ pub struct Row {
     pub lower_bound: Option<u64>,
     /// Why the bound holds.
     pub bound_witness: String,
+    /// In which arithmetic the bound was proved: `exact`, `floating-point`.
+    pub arithmetic: String,
     /// What an external binary claims; `contradicted` where a valid solution of somebody shows that it is wrong.
     pub claimed: String,
     /// Lower bound that an external binary claims, bytes.
@@ -162,6 +164,7 @@ impl Row {
             peak: answer.peak,
             lower_bound: answer.lower_bound,
             bound_witness: answer.bound_witness,
+            arithmetic: answer.arithmetic,
             verdict: answer.verdict,
             seconds: answer.seconds,
             own_seconds: answer.seconds,

@@ -1,7 +1,9 @@
 //! Tables and pages made from rows.
 
+use crate::arithmetic::Arithmetic;
 use crate::machine::Machine;
 use crate::plan::ProblemKind;
+use crate::report::failures::{failures, lines};
 use crate::report::rows::Row;
 use crate::report::table::{Align, Table};
 use crate::report::times::{self, Clock, Times};
@@ -48,15 +50,16 @@ pub fn runs(rows: &[Row], problem: ProblemKind) -> Option<Table> {
         let first = previous.replace((&row.suite, &row.instance)) != Some((&row.suite, &row.instance));
         let once = |text: String| if first { text } else { String::new() };
         let claim = if row.claim.is_empty() { &row.status } else { &row.claim };
+        let claim = arithmetic(row).mark(claim);
         let cells = [
             once(row.instance.clone()),
             once(number(row.load)),
-            once(number(row.best_bound)),
+            once(best_bound(row, rows)),
             row.algorithm.clone(),
             row.seed.to_string(),
             number(row.peak),
             row.gap_percent.map_or_else(String::new, percent),
-            claim.clone(),
+            claim,
             row.stop.clone(),
             row.seconds.map_or_else(String::new, |seconds| format!("{seconds:.3}")),
             shorten(&row.error),
@@ -64,6 +67,27 @@ pub fn runs(rows: &[Row], problem: ProblemKind) -> Option<Table> {
         table.row(cells.into_iter().zip(&kept).filter(|&(_, &kept)| kept).map(|(cell, _)| cell));
     }
     (!table.is_empty()).then_some(table)
+}
+
+fn arithmetic(row: &Row) -> Arithmetic {
+    if row.arithmetic == Arithmetic::FloatingPoint.as_str() {
+        Arithmetic::FloatingPoint
+    } else {
+        Arithmetic::Exact
+    }
+}
+
+/// The best bound of the instance and problem of a row; marked where it rests on floating point alone.
+fn best_bound(row: &Row, rows: &[Row]) -> String {
+    let same = |other: &&Row| {
+        (&other.suite, &other.instance, &other.problem) == (&row.suite, &row.instance, &row.problem)
+    };
+    let its = rows.iter().filter(same).filter(|other| other.status == "done");
+    let best = its.filter_map(|other| Some((other.lower_bound?, arithmetic(other))));
+    row.best_bound.map_or_else(String::new, |bound| {
+        let floating = Arithmetic::of_best(best.filter(|one| one.0 >= bound)) == Arithmetic::FloatingPoint;
+        format!("{bound}{}", if floating { " (floating point)" } else { "" })
+    })
 }
 
 /// Per algorithm over all instances: how often it answered, met the best bound, how far it was off, how long it took.
@@ -179,6 +203,13 @@ impl Question<'_> {
             }
             if let Some(table) = runs(rows, problem) {
                 let _ = write!(text, "\n## {problem}: runs\n\n{}", table.markdown());
+            }
+        }
+        let failures = failures(rows);
+        if !failures.is_empty() {
+            text.push_str("\n## Algorithms that failed\n\n");
+            for line in lines(&failures).lines() {
+                let _ = writeln!(text, "- {line}");
             }
         }
         let unreadable: Vec<&Row> = rows.iter().filter(|row| row.status == "unreadable").collect();

@@ -1,6 +1,7 @@
 //! What became of one run, as it is said in rows: by whoever ran it, or by whoever waited in vain.
 
 use super::trace::words;
+use crate::arithmetic::Arithmetic;
 use crate::external::ExternalAttempt;
 use crate::external::judge::{Whose, judge};
 use crate::graphs::{GraphRunError, OrderedRegion};
@@ -30,6 +31,8 @@ pub struct Answer {
     pub lower_bound: Option<u64>,
     /// Why the bound holds.
     pub bound_witness: String,
+    /// In which arithmetic it was proved.
+    pub arithmetic: String,
     /// The checker's word.
     pub verdict: String,
     /// Seconds.
@@ -81,11 +84,15 @@ impl Answer {
         let answer = match result {
             Ok(regions) => regions.split_last().map_or_else(Self::default, |(body, inner)| {
                 let nodes = regions.iter().map(|region| region.outcome.stats.nodes).sum();
-                let mut answer =
-                    Self { nodes: Some(nodes), phases: String::new(), ..Self::done(&body.outcome) };
+                // The bound of the body counts on those of the regions inside it.
+                let each = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness));
+                let arithmetic = each.max().unwrap_or_default().as_str().to_owned();
+                let done = Self::done(&body.outcome);
+                let mut answer = Self { nodes: Some(nodes), phases: String::new(), arithmetic, ..done };
                 if inner.iter().any(|region| region.outcome.claim != Claim::Optimal) {
                     answer.lower_bound = None;
                     answer.bound_witness.clear();
+                    answer.arithmetic.clear();
                     if answer.peak.is_some() {
                         Claim::Feasible.as_str().clone_into(&mut answer.claim);
                     }
@@ -96,10 +103,12 @@ impl Answer {
                 let (status, verdict) = match error {
                     GraphRunError::Races { .. } => ("refused", "refused"),
                     GraphRunError::Problem { .. } | GraphRunError::Structure { .. } => ("skipped", ""),
-                    GraphRunError::Nothing { .. } => ("failed", ""),
+                    GraphRunError::Nothing { .. } => ("done", ""),
                     GraphRunError::Run { source, .. } => word(source),
                 };
-                Self { verdict: verdict.to_owned(), ..Self::without(status, error) }
+                // As of an instance for which nothing was found within the limits.
+                let claim = if status == "done" { Claim::Unknown.as_str() } else { "" }.to_owned();
+                Self { verdict: verdict.to_owned(), claim, ..Self::without(status, error) }
             }
         };
         Self { seconds: Some(seconds), ..answer }
@@ -171,6 +180,7 @@ impl Answer {
             peak: outcome.value.map(Bytes::get),
             lower_bound: Some(outcome.lower_bound.value.get()),
             bound_witness: outcome.lower_bound.witness.to_string(),
+            arithmetic: Arithmetic::of(&outcome.lower_bound.witness).as_str().to_owned(),
             verdict: if outcome.solution.is_some() { "valid" } else { "" }.to_owned(),
             phases: joined(stats.phases.iter().map(|(name, time)| format!("{name}={time:.6}")).collect()),
             counters: joined(

@@ -4,6 +4,7 @@ use super::SweepError;
 use super::record::{Record, Shard};
 use super::rows::{Columns, LAYOUTS, ROWS, SweepRow, layout_of, read_whole};
 use super::store::{lock, write_in_order};
+use crate::report::failures::{Failures, failures};
 use crate::report::rows::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -22,6 +23,8 @@ pub struct Merge {
     pub rows: u64,
     /// Rows that the checker refused.
     pub refused: u64,
+    /// Algorithms with runs that failed, and why.
+    pub failures: Vec<Failures>,
     /// What is missing, in words; `None` where nothing is.
     pub missing: Option<String>,
     /// What the reader should know.
@@ -122,7 +125,8 @@ fn write(
     write_in_order(&path, columns, &mut rows, missing.is_none())?;
     record.write(out)?;
     let refused = rows.iter().filter(|row| row.status == "refused").count() as u64;
-    Ok(Merge { runs: record.sweep.runs, rows: rows.len() as u64, refused, missing, notes })
+    let failures = failures(&rows);
+    Ok(Merge { runs: record.sweep.runs, rows: rows.len() as u64, refused, failures, missing, notes })
 }
 
 /// All rows in the order of runs, and for every run the folder that has it, by position.

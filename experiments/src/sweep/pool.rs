@@ -12,6 +12,7 @@ use super::worker::Job;
 use crate::external::{self, External};
 use crate::interrupt;
 use crate::machine::{Machine, timestamp};
+use crate::report::failures::{Failures, failures};
 use plimsoll_model::{Bytes, Orders, Problem};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -45,6 +46,8 @@ pub struct Report {
     pub torn: u64,
     /// Rows by status.
     pub statuses: BTreeMap<String, u64>,
+    /// Algorithms with runs that failed, and why.
+    pub failures: Vec<Failures>,
     /// Wall-clock seconds for the runs attempted now.
     pub seconds: f64,
     /// Sum of the seconds of algorithms in them.
@@ -121,7 +124,8 @@ pub fn run(sweep: &Sweep, start: &Start<'_>) -> Result<Report, SweepError> {
     for row in &rows {
         *statuses.entry(row.status.clone()).or_insert(0) += 1;
     }
-    Ok(Report { runs, kept, torn, statuses, seconds, busy, open, notes })
+    let failures = failures(&rows);
+    Ok(Report { runs, kept, torn, statuses, failures, seconds, busy, open, notes })
 }
 
 impl Shared<'_> {

@@ -108,6 +108,8 @@ columns! {
     stop: String,
     /// Why the bound holds.
     bound_witness: String,
+    /// In which arithmetic the bound was proved: `exact`, `floating-point`.
+    arithmetic: String,
     /// How far the peak lies above the run's own bound, percent of the bound.
     gap_percent: Option<f64>,
     /// Number of buffers; of a graph, none.
@@ -198,6 +200,7 @@ impl SweepRow {
         self.error = answer.error;
         self.stop = answer.stop;
         self.bound_witness = answer.bound_witness;
+        self.arithmetic = answer.arithmetic;
         self.seconds = answer.seconds;
         self.phases = answer.phases;
         self.counters = answer.counters;

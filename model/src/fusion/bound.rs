@@ -22,6 +22,16 @@ pub enum FusionWitness {
     },
 }
 
+impl FusionWitness {
+    /// The exact method whose completed search is the reason, where that is all there is.
+    pub fn solver(&self) -> Option<&str> {
+        match self {
+            Self::Search { solver } => Some(solver),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for FusionWitness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

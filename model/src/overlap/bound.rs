@@ -53,6 +53,16 @@ pub enum TimeWitness {
     },
 }
 
+impl TimeWitness {
+    /// The exact method whose completed search is the reason, where that is all there is.
+    pub fn solver(&self) -> Option<&str> {
+        match self {
+            Self::Search { solver } => Some(solver),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for TimeWitness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -48,6 +48,16 @@ pub enum TierWitness {
     },
 }
 
+impl TierWitness {
+    /// The exact method whose completed search is the reason, where that is all there is.
+    pub fn solver(&self) -> Option<&str> {
+        match self {
+            Self::Search { solver } => Some(solver),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for TierWitness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

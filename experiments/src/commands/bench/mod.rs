@@ -3,14 +3,15 @@
 mod runs;
 mod store;
 
-use super::command_line;
+use super::{code_of_runs, command_line};
 use crate::cli::{BenchArgs, Decide};
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::failure::{Failure, NOTHING_FOUND};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::external::reaper;
 use plimsoll::interrupt;
 use plimsoll::plan::ProblemKind;
+use plimsoll::report::failures::{failures, lines};
 use plimsoll::report::profile::profile;
 use plimsoll::report::ratios;
 use plimsoll::report::rows::Row;
@@ -75,13 +76,10 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
         return Err(Failure::input("none of the instances could be read"));
     }
     let refused = record.rows.iter().any(|row| row.status == "refused" && row.kind != "external");
-    Ok(if refused {
-        REFUTED
-    } else if record.rows.is_empty() {
-        NOTHING_FOUND
-    } else {
-        ANSWERED
-    })
+    if record.rows.is_empty() {
+        return Ok(NOTHING_FOUND);
+    }
+    Ok(code_of_runs(&failures(&record.rows), refused))
 }
 
 /// Prints the tables, writes the pages.
@@ -107,6 +105,10 @@ fn report(bench: &Bench, record: &Record, notes: &[String], store: Option<&Store
     }
     for row in rows.iter().filter(|row| row.status == "unreadable") {
         let _ = write!(text, "\nnot read: {}\n", row.error);
+    }
+    let failed = lines(&failures(rows));
+    if !failed.is_empty() {
+        let _ = write!(text, "\n{failed}");
     }
     output::print(&text)?;
     if let Some(store) = store {

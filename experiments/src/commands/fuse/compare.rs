@@ -3,6 +3,7 @@
 use crate::cli::FuseArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::fusion::{FuseError, FuseRun, FusionTotals};
 use plimsoll::model::SolveError;
 use plimsoll::model::fusion::{FuserEntry, UnitRule};
@@ -28,6 +29,8 @@ struct Row {
     stop: &'static str,
     seconds: f64,
     nodes: u64,
+    /// Of the bound.
+    arithmetic: Arithmetic,
 }
 
 #[derive(Debug, Serialize)]
@@ -71,6 +74,7 @@ pub(super) fn main(
                 stop: stop.unwrap_or("completed"),
                 seconds: regions.iter().map(|one| one.seconds).sum(),
                 nodes: regions.iter().map(|one| one.outcome.stats.nodes).sum(),
+                arithmetic: totals.arithmetic,
             });
         }
         contradiction(&rows[from..])?;
@@ -126,7 +130,7 @@ fn table(rows: &[Row]) -> Table {
             row.upper_bound.to_string(),
             row.groups.to_string(),
             row.merged.to_string(),
-            row.claim.to_owned(),
+            row.arithmetic.mark(row.claim),
             format!("{:.3}", row.seconds),
         ]);
     }

@@ -1,6 +1,7 @@
 //! What `fuse` prints of one fusion.
 
 use crate::cli::FuseArgs;
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::fusion::{FuseRun, FusedRegion, FusionTotals};
 use plimsoll::model::OperatorId;
 use plimsoll::model::fusion::siblings;
@@ -29,6 +30,7 @@ pub(super) struct Report {
     optimised: usize,
     /// Relations that no choice can exceed.
     upper_bound: usize,
+    arithmetic: Arithmetic,
     /// Share of relations that is optimised; none without relations.
     coverage: Option<f64>,
     /// Sets of operators of one kind that read the same, and operators in them.
@@ -68,6 +70,7 @@ struct RegionRow {
     optimised: usize,
     upper_bound: usize,
     witness: String,
+    arithmetic: Arithmetic,
     /// In an order in which they can run.
     groups: Vec<GroupRow>,
 }
@@ -107,6 +110,7 @@ impl Report {
             relations: totals.coverage.relations,
             optimised: totals.coverage.optimised,
             upper_bound: totals.bound,
+            arithmetic: totals.arithmetic,
             coverage: totals.coverage.ratio(),
             sibling_sets: same.len(),
             siblings: same.iter().map(Vec::len).sum(),
@@ -134,9 +138,10 @@ impl Report {
         let _ = writeln!(text, "claim        {}", self.claim);
         let share = self.coverage.map_or(String::new(), |share| format!(", {:.1} %", 100.0 * share));
         let _ = writeln!(text, "coverage     {} of {} relations{share}", self.optimised, self.relations);
+        let remark = self.arithmetic.remark();
         let witness = match &self.regions[..] {
-            [only] => format!(" ({})", only.witness),
-            _ => String::new(),
+            [only] => format!(" ({}{remark})", only.witness),
+            _ => remark.to_owned(),
         };
         let _ = writeln!(text, "upper bound  {} relations{witness}", self.upper_bound);
         let _ = writeln!(
@@ -191,7 +196,7 @@ impl Report {
             let numbers = [row.operators, row.groups.len(), row.relations, row.optimised, row.upper_bound];
             let name = format!("{}:{}", row.region, row.name);
             let cells = numbers.map(|number| number.to_string());
-            table.row([name].into_iter().chain(cells).chain([row.claim.to_owned()]));
+            table.row([name].into_iter().chain(cells).chain([row.arithmetic.mark(row.claim)]));
         }
         table.text()
     }
@@ -250,6 +255,7 @@ impl RegionRow {
             optimised: one.coverage.optimised,
             upper_bound: one.outcome.upper_bound.value,
             witness: one.outcome.upper_bound.witness.to_string(),
+            arithmetic: Arithmetic::of(&one.outcome.upper_bound.witness),
             groups: one.fused.fusion.groups().iter().map(group).collect(),
         }
     }

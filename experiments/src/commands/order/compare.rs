@@ -4,6 +4,7 @@ use crate::cli::OrderArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::Registry;
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::graphs::{GraphRun, GraphRunError, OrderedRegion};
 use plimsoll::model::graph::Graph;
 use plimsoll::model::{Bytes, Claim, SolveError};
@@ -29,11 +30,13 @@ struct Row {
     seconds: f64,
     nodes: u64,
     seed: u64,
+    /// Of the bound.
+    arithmetic: Arithmetic,
 }
 
 /// Runs every algorithm; those that decline the graph are left out.
 pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> Result<u8, Failure> {
-    let (mut rows, mut proved) = (Vec::new(), None);
+    let (mut rows, mut proved) = (Vec::new(), Vec::new());
     for entry in &registry.orders {
         let run = GraphRun {
             liveness: args.liveness.options(),
@@ -43,18 +46,21 @@ pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> R
         };
         match run.order(graph) {
             Ok(regions) => {
-                if regions.iter().all(|one| one.outcome.claim == Claim::Optimal) {
-                    proved = regions.last().map(|body| body.peak.get());
-                }
+                let arithmetic = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness));
+                let arithmetic = arithmetic.max().unwrap_or_default();
                 if let Some(body) = regions.last() {
-                    rows.push(row(args, graph, entry.name, entry.kind.to_string(), body));
+                    if regions.iter().all(|one| one.outcome.claim == Claim::Optimal) {
+                        proved.push((body.peak.get(), arithmetic));
+                    }
+                    let row = row(args, graph, entry.name, entry.kind.to_string(), body);
+                    rows.push(Row { arithmetic, ..row });
                 }
             }
             Err(GraphRunError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. }) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    settle(graph, &mut rows, proved);
+    settle(graph, &mut rows, &proved);
     if let Some(path) = &args.output {
         output::write_file(path, |file| output::csv(file, &rows))?;
     }
@@ -68,16 +74,17 @@ pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> R
 
 /// Puts every row beside the best bound. What regions inside operators take differs from algorithm to algorithm, and with
 /// it the problem that a row's own bound is of: where there are some, only an optimum of all of them is a bound for all.
-fn settle(graph: &Graph, rows: &mut [Row], proved: Option<u64>) {
+fn settle(graph: &Graph, rows: &mut [Row], proved: &[(u64, Arithmetic)]) {
     let bound = if graph.regions().len() == 1 {
         rows.iter().map(|row| row.lower_bound).max().unwrap_or(0)
     } else {
-        proved.unwrap_or(0)
+        proved.last().map_or(0, |proof| proof.0)
     };
+    let arithmetic = Arithmetic::of_best(proved.iter().copied());
     for row in rows {
         row.gap_percent = gap_percent(Bytes::new(row.peak), Bytes::new(bound));
         if graph.regions().len() > 1 {
-            row.lower_bound = bound;
+            (row.lower_bound, row.arithmetic) = (bound, arithmetic);
             row.claim = if row.peak == bound { Claim::Optimal } else { Claim::Feasible }.as_str();
         }
     }
@@ -98,6 +105,7 @@ fn row(args: &OrderArgs, graph: &Graph, order: &'static str, kind: String, body:
         seconds: body.seconds,
         nodes: body.outcome.stats.nodes,
         seed: args.effort.seed,
+        arithmetic: Arithmetic::of(&body.outcome.lower_bound.witness),
     }
 }
 
@@ -117,7 +125,8 @@ fn text(graph: &Graph, rows: &[Row]) -> String {
         let gap = row.gap_percent.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)));
         let (peak, bound) = (row.peak.to_string(), row.lower_bound.to_string());
         let seconds = format!("{:.3}", row.seconds);
-        table.row([row.order.to_owned(), row.kind.clone(), peak, gap, bound, row.claim.to_owned(), seconds]);
+        let claim = row.arithmetic.mark(row.claim);
+        table.row([row.order.to_owned(), row.kind.clone(), peak, gap, bound, claim, seconds]);
     }
     let mut text = String::new();
     let operators = rows.first().map_or(0, |row| row.operators);

@@ -6,6 +6,7 @@ use crate::cli::OrderArgs;
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::graphs::{GraphRun, OrderedRegion, reason};
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::Graph;
@@ -89,6 +90,8 @@ struct Report {
     stop: &'static str,
     peak: u64,
     lower_bound: u64,
+    /// Of the bound of the body, which counts on those of the regions inside it.
+    arithmetic: Arithmetic,
     file_peak: u64,
     operators: usize,
     seconds: f64,
@@ -106,6 +109,7 @@ struct RegionRow {
     peak: u64,
     lower_bound: u64,
     witness: String,
+    arithmetic: Arithmetic,
     gap_percent: Option<f64>,
     file_peak: u64,
     claim: &'static str,
@@ -127,6 +131,7 @@ impl RegionRow {
             peak: one.peak.get(),
             lower_bound: bound.value.get(),
             witness: reason(&one.storages.problem, bound),
+            arithmetic: Arithmetic::of(&bound.witness),
             gap_percent: gap_percent(one.peak, bound.value),
             file_peak: one.file_peak.get(),
             claim: one.outcome.claim.as_str(),
@@ -149,6 +154,7 @@ impl Report {
             stop: body.stop,
             peak: body.peak,
             lower_bound: body.lower_bound,
+            arithmetic: rows.iter().map(|row| row.arithmetic).max().unwrap_or_default(),
             file_peak: body.file_peak,
             operators: graph.operators().len(),
             seconds: rows.iter().map(|row| row.seconds).sum(),
@@ -165,7 +171,8 @@ impl Report {
         let body = &self.regions[0];
         let _ = writeln!(text, "claim        {}", body.claim);
         let _ = writeln!(text, "peak         {} bytes alive", body.peak);
-        let _ = writeln!(text, "lower bound  {} bytes ({})", body.lower_bound, body.witness);
+        let remark = self.arithmetic.remark();
+        let _ = writeln!(text, "lower bound  {} bytes ({}{remark})", body.lower_bound, body.witness);
         if let Some(gap) = body.gap_percent {
             let _ = writeln!(text, "gap          {} %", percent(gap));
         }
@@ -193,7 +200,7 @@ impl Report {
             let numbers = [row.operators as u64, row.file_peak, row.peak, row.lower_bound];
             let [operators, file_peak, peak, bound] = numbers.map(|number| number.to_string());
             let name = format!("{}:{}", row.region, row.name);
-            table.row([name, operators, file_peak, peak, bound, row.claim.to_owned()]);
+            table.row([name, operators, file_peak, peak, bound, row.arithmetic.mark(row.claim)]);
         }
         table.text()
     }

@@ -2,6 +2,7 @@
 
 use super::Row;
 use super::speculation::SpeculationReport;
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::{Machine, OverlapProgram, Time, TimelineProblem};
 use plimsoll::overlap::{ProgramBounds, ScheduleError};
@@ -30,6 +31,7 @@ pub(super) struct Report {
     preload_ps: u64,
     lower_bound_ps: u64,
     lower_bound_seconds: f64,
+    arithmetic: Arithmetic,
     /// These three from when resident weights are there.
     compute_bound_ps: u64,
     transfer_bound_ps: u64,
@@ -108,10 +110,13 @@ impl Report {
     ) -> Self {
         let problems = || program.segments().iter().map(|segment| &segment.problem);
         // A schedule may have proved more than the bounds that are always there.
-        let proved = rows.iter().filter_map(|row| Some(row.result.as_ref().ok()?.lower_bound));
+        let proved = rows.iter().filter_map(|row| row.result.as_ref().ok());
+        let proved = proved.map(|one| (one.lower_bound, one.arithmetic));
         let preload = program.residency().preload;
         let known = limits.compute.max(limits.transfers).max(limits.memory);
-        let bound = proved.max().unwrap_or_else(|| known.checked_add(preload).unwrap_or(Time::MAX));
+        let known = (known.checked_add(preload).unwrap_or(Time::MAX), Arithmetic::Exact);
+        let arithmetic = Arithmetic::of_best(proved.clone().chain([known]));
+        let bound = proved.map(|one| one.0).max().unwrap_or(known.0);
         let reference = rows.iter().find(|row| row.name == "synchronous");
         let reference = reference.and_then(|row| Some(row.result.as_ref().ok()?.makespan));
         let weights = problems().flat_map(TimelineProblem::operators).map(|one| one.weights.get());
@@ -130,6 +135,7 @@ impl Report {
             preload_ps: preload.get(),
             lower_bound_ps: bound.get(),
             lower_bound_seconds: bound.seconds(),
+            arithmetic,
             compute_bound_ps: limits.compute.get(),
             transfer_bound_ps: limits.transfers.get(),
             memory_bound_ps: limits.memory.get(),
@@ -175,8 +181,9 @@ impl Report {
         };
         let _ = writeln!(
             text,
-            "lower bound  {} ({before}compute {}, transfers {}, memory {})",
+            "lower bound  {}{} ({before}compute {}, transfers {}, memory {})",
             time(self.lower_bound_ps),
+            self.arithmetic.remark(),
             time(self.compute_bound_ps),
             time(self.transfer_bound_ps),
             time(self.memory_bound_ps),
@@ -202,7 +209,7 @@ impl Report {
     pub(super) fn write_rows(&self, file: &mut dyn io::Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(file);
         let names = "graph,machine,capacity,steps,segments,weights,activations,resident,lower_bound_ps,schedule,claim,\
-                     makespan_ps,gap_percent,gain_percent,waiting_percent,peak,seconds,reason";
+                     makespan_ps,gap_percent,gain_percent,waiting_percent,peak,seconds,reason,arithmetic";
         writer.write_record(names.split(','))?;
         let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
         let share = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.4}"));
@@ -217,6 +224,7 @@ impl Report {
             fields.extend([row.gap_percent, row.gain_percent, row.waiting_percent].map(share));
             fields.extend([number(row.peak), format!("{:.6}", row.seconds)]);
             fields.push(row.reason.clone().unwrap_or_default());
+            fields.push(self.arithmetic.as_str().to_owned());
             writer.write_record(fields)?;
         }
         writer.flush()
@@ -241,7 +249,7 @@ impl Report {
                 digits(row.gain_percent),
                 digits(row.waiting_percent),
                 row.peak.map_or("-".to_owned(), |peak| peak.to_string()),
-                row.claim.to_owned(),
+                self.arithmetic.mark(row.claim),
             ]);
         }
         table.text()

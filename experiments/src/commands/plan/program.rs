@@ -4,6 +4,7 @@ use crate::cli::PlanArgs;
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::branches::{
     OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program, program_groups, program_in_order,
 };
@@ -148,6 +149,7 @@ struct Report {
     /// No layout under any orders takes less.
     joint_bound: u64,
     joint_witness: String,
+    arithmetic: Arithmetic,
     /// Every buffer in memory of its own.
     naive: u64,
     weights: u64,
@@ -206,6 +208,7 @@ impl Report {
             load: load(program.instance()).0.get(),
             lower_bound: found.bound.get(),
             witness: found.witness.clone(),
+            arithmetic: found.arithmetic,
             joint_bound: bound.value.get(),
             joint_witness: bound.operator.map_or_else(
                 || "held at the start or at the end".to_owned(),
@@ -249,7 +252,12 @@ impl Report {
             ),
             (
                 "",
-                format!("nothing {branches} allows takes less than {} ({})", self.lower_bound, self.witness),
+                format!(
+                    "nothing {branches} allows takes less than {} ({}{})",
+                    self.lower_bound,
+                    self.witness,
+                    self.arithmetic.remark()
+                ),
             ),
             (
                 "",

@@ -71,7 +71,7 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
             number(row.patent),
             number(row.patent_scattered),
             number(row.exact),
-            row.exact_claim.to_owned(),
+            row.arithmetic.mark(row.exact_claim),
             gap,
             number(row.scattered),
             row.scattered_claim.to_owned(),

@@ -4,6 +4,7 @@ use crate::cli::PlanArgs;
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, Placement, PlannedRegion, reason};
 use plimsoll::model::Offsets;
@@ -147,9 +148,13 @@ struct RegionRow {
     /// No layout under the order takes less.
     lower_bound: u64,
     witness: String,
+    /// Of this bound.
+    arithmetic: Arithmetic,
     /// No order has less alive, and none allows a smaller arena.
     joint_bound: u64,
     joint_witness: String,
+    /// Of that bound.
+    joint_arithmetic: Arithmetic,
     claim: &'static str,
     order_claim: &'static str,
     joint_claim: &'static str,
@@ -171,8 +176,10 @@ impl RegionRow {
             arena: one.arena().get(),
             lower_bound: bound.value.get(),
             witness: bound.witness.to_string(),
+            arithmetic: Arithmetic::of(&bound.witness),
             joint_bound: joint_bound.value.get(),
             joint_witness: reason(&one.ordered.storages.problem, joint_bound),
+            joint_arithmetic: Arithmetic::of(&joint_bound.witness),
             claim: one.layout.claim.as_str(),
             order_claim: one.ordered.outcome.claim.as_str(),
             joint_claim: if one.is_optimal_over_orders() { "optimal" } else { "feasible" },
@@ -222,10 +229,26 @@ impl Report {
         let rows = [
             ("graph", format!("{}: {} operators, {} buffers", self.graph, body.operators, body.buffers)),
             ("order", format!("{}: {} bytes alive, {}", self.order, body.load, body.order_claim)),
-            ("", format!("no order takes less than {} ({})", body.joint_bound, body.joint_witness)),
+            (
+                "",
+                format!(
+                    "no order takes less than {} ({}{})",
+                    body.joint_bound,
+                    body.joint_witness,
+                    body.joint_arithmetic.remark()
+                ),
+            ),
             ("", format!("as in file: {}", body.file_peak)),
             ("arena", format!("{} bytes by {}, {} for this order", body.arena, self.solver, body.claim)),
-            ("", format!("no layout below {} ({})", body.lower_bound, body.witness)),
+            (
+                "",
+                format!(
+                    "no layout below {} ({}{})",
+                    body.lower_bound,
+                    body.witness,
+                    body.arithmetic.remark()
+                ),
+            ),
             (
                 "joint",
                 format!(

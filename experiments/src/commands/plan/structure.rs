@@ -6,6 +6,7 @@ use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::Registry;
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::csv::write_instance;
@@ -102,6 +103,7 @@ struct Report {
     arena: u64,
     lower_bound: u64,
     witness: String,
+    arithmetic: Arithmetic,
     /// Most bytes alive at a step of the order.
     load: u64,
     pairs: u64,
@@ -148,6 +150,7 @@ impl Report {
             arena: body.arena().get(),
             lower_bound: outcome.lower_bound.value.get(),
             witness: outcome.lower_bound.witness.to_string(),
+            arithmetic: Arithmetic::of(&outcome.lower_bound.witness),
             load: related.order.peak(&related.storages.problem).get(),
             pairs: related.pairs,
             overlooked: related.overlooked,
@@ -188,7 +191,16 @@ impl Report {
             ("order", format!("{}: {} bytes alive", self.order, self.load)),
             ("conflicts", format!("{}: {} of {all} pairs", self.conflicts, self.pairs)),
             ("arena", format!("{} bytes by {}, {} for these conflicts", self.arena, self.solver, self.claim)),
-            ("", format!("no {} below {} ({}){bound}", self.what(), self.lower_bound, self.witness)),
+            (
+                "",
+                format!(
+                    "no {} below {} ({}{}){bound}",
+                    self.what(),
+                    self.lower_bound,
+                    self.witness,
+                    self.arithmetic.remark()
+                ),
+            ),
             ("in order", safe(self.collide_in_order, "with one operator after the other")),
             ("any time", safe(self.collide, "with operators that do not wait for each other at any time")),
         ];

@@ -5,6 +5,7 @@ use crate::cli::SpillArgs;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use plimsoll::Registry;
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{Bytes, Claim, Silent};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::report::{assumptions, gap_percent, percent};
@@ -31,6 +32,8 @@ struct Row {
     seconds: f64,
     nodes: u64,
     seed: u64,
+    /// Of the bound.
+    arithmetic: Arithmetic,
 }
 
 /// Runs every algorithm; those that decline the problem are left out.
@@ -63,6 +66,7 @@ pub(super) fn compare(args: &SpillArgs, registry: &Registry, input: &Input) -> R
             seconds: attempt.seconds,
             nodes: outcome.stats.nodes,
             seed: args.effort.seed,
+            arithmetic: Arithmetic::of(&outcome.lower_bound.witness),
         });
     }
     contradiction(&rows)?;
@@ -121,7 +125,7 @@ fn table(rows: &[Row]) -> String {
             gap,
             row.lower_bound.to_string(),
             word(row.spilled.map(|count| count as u64)),
-            row.claim.to_owned(),
+            row.arithmetic.mark(row.claim),
             format!("{:.3}", row.seconds),
         ]);
     }

@@ -2,6 +2,7 @@
 
 use super::Input;
 use crate::cli::SpillArgs;
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, Spill, SpillProblem, Witness, load};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::report::{assumptions, gap_percent, percent};
@@ -26,6 +27,7 @@ pub(super) struct Report {
     traffic: Option<u64>,
     lower_bound: u64,
     witness: String,
+    arithmetic: Arithmetic,
     gap_percent: Option<f64>,
     on_chip: Option<u64>,
     spilled: Vec<Gone>,
@@ -187,6 +189,7 @@ impl Report {
             } else {
                 bound.witness.to_string()
             },
+            arithmetic: Arithmetic::of(&bound.witness),
             gap_percent: outcome.value.and_then(|value| gap_percent(value, bound.value)),
             on_chip: outcome.solution.as_ref().map(|spill| spill.peak(problem).get()),
             spilled: outcome.solution.iter().flat_map(|spill| spill.spilled().map(gone)).collect(),
@@ -213,12 +216,13 @@ impl Report {
                 rows.push(("on chip", format!("{} bytes", self.on_chip.unwrap_or(0))));
             }
             None if self.claim == Claim::Infeasible.as_str() => {
-                rows.push(("traffic", format!("none: {}", self.witness)));
+                rows.push(("traffic", format!("none: {}{}", self.witness, self.arithmetic.remark())));
             }
             None => rows.push(("traffic", "none found".to_owned())),
         }
         if self.claim != Claim::Infeasible.as_str() {
-            rows.push(("lower bound", format!("{} bytes ({})", self.lower_bound, self.witness)));
+            let remark = self.arithmetic.remark();
+            rows.push(("lower bound", format!("{} bytes ({}{remark})", self.lower_bound, self.witness)));
         }
         if let Some(gap) = self.gap_percent {
             rows.push(("gap", format!("{} %", percent(gap))));

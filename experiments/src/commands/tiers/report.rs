@@ -1,5 +1,6 @@
 //! What `tiers` prints.
 
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::Claim;
 use plimsoll::model::fusion::UnitRule;
 use plimsoll::model::graph::Graph;
@@ -170,6 +171,7 @@ struct Row {
     transfer_seconds: Option<f64>,
     lower_bound_ps: u64,
     bound_reason: String,
+    arithmetic: Arithmetic,
     /// Above the bound, in percent of it.
     gap_percent: Option<f64>,
     /// Share of the bytes moved by what is placed.
@@ -233,6 +235,7 @@ impl Row {
             transfer_seconds: time.map(seconds),
             lower_bound_ps: own,
             bound_reason: outcome.lower_bound.witness.to_string(),
+            arithmetic: Arithmetic::of(&outcome.lower_bound.witness),
             gap_percent: time.and_then(|time| gap(time, bound.map_or(own, Time::get))),
             on_chip_percent: moved.and_then(share),
             tensors_on_chip: outcome.plan.as_ref().map(on_chip),
@@ -285,7 +288,8 @@ impl Report {
         let (shared, row) = (&self.shared, &self.row);
         let mut text = shared.text();
         let time = |time: u64| Time::new(time).to_string();
-        let _ = writeln!(text, "lower bound  {} ({})", time(row.lower_bound_ps), row.bound_reason);
+        let (reason, remark) = (&row.bound_reason, row.arithmetic.remark());
+        let _ = writeln!(text, "lower bound  {} ({reason}{remark})", time(row.lower_bound_ps));
         let Some(transfer) = row.transfer_ps else {
             let why = row.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
             let _ = writeln!(text, "placement    {}: {}{why}", row.placement, row.claim);
@@ -338,6 +342,7 @@ pub(super) struct Comparison {
     shared: Shared,
     /// The best bound of all.
     best_bound_ps: u64,
+    arithmetic: Arithmetic,
     best: Option<&'static str>,
     placements: Vec<Row>,
 }
@@ -349,12 +354,15 @@ impl Comparison {
     ) -> Self {
         let shared = Shared::new(about);
         let outcomes = rows.iter().filter_map(|(_, row)| row.as_ref().ok());
-        let bound = outcomes.map(|placed| placed.outcome.lower_bound.value).max().unwrap_or(Time::ZERO);
+        let bounds = outcomes.map(|placed| &placed.outcome.lower_bound);
+        let bound = bounds.clone().map(|bound| bound.value).max().unwrap_or(Time::ZERO);
+        let arithmetic =
+            Arithmetic::of_best(bounds.map(|bound| (bound.value, Arithmetic::of(&bound.witness))));
         let row = |(entry, row): &(&'static PlacerEntry, Result<Placed, PlaceError>)| match row {
             Ok(placed) => {
                 let mut row = Row::new(about, shared.rest(), entry.name, placed, Some(bound));
                 if placed.outcome.time == Some(bound) {
-                    row.claim = "optimal";
+                    (row.claim, row.arithmetic) = ("optimal", arithmetic);
                 }
                 row
             }
@@ -366,13 +374,14 @@ impl Comparison {
         let placements: Vec<Row> = rows.iter().map(row).collect();
         let found = placements.iter().filter_map(|row| Some((row.transfer_ps?, row.placement)));
         let best = found.min_by_key(|(time, _)| *time).map(|(_, name)| name);
-        Self { best_bound_ps: bound.get(), best, placements, shared }
+        Self { best_bound_ps: bound.get(), arithmetic, best, placements, shared }
     }
 
     pub(super) fn text(&self) -> String {
         let mut text = self.shared.text();
         let time = |time: Option<u64>| time.map_or("-".to_owned(), |time| Time::new(time).to_string());
-        let _ = writeln!(text, "lower bound  {}\n", time(Some(self.best_bound_ps)));
+        let remark = self.arithmetic.remark();
+        let _ = writeln!(text, "lower bound  {}{remark}\n", time(Some(self.best_bound_ps)));
         let mut table = Table::new([
             ("placement", Align::Left),
             ("transfers", Align::Right),
@@ -391,7 +400,7 @@ impl Comparison {
                 digits(row.on_chip_percent),
                 row.off_chip_traffic.map_or("-".to_owned(), |bytes| bytes.to_string()),
                 time(row.inference_ps),
-                row.claim.to_owned(),
+                row.arithmetic.mark(row.claim),
             ]);
         }
         text.push_str(&table.text());
@@ -408,7 +417,7 @@ impl Comparison {
         let mut writer = csv::Writer::from_writer(file);
         let names = "graph,machine,fusion,groups,coverage,operators,tensors,bytes,addresses,weight_traffic,compute_ps,\
                      overhead_ps,weights_ps,best_bound_ps,placement,claim,stop,transfer_ps,lower_bound_ps,gap_percent,\
-                     on_chip_percent,off_chip_traffic,inference_ps,nodes,seconds,reason";
+                     on_chip_percent,off_chip_traffic,inference_ps,nodes,seconds,reason,arithmetic";
         writer.write_record(names.split(','))?;
         let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
         let share = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.4}"));
@@ -426,6 +435,7 @@ impl Comparison {
             fields.extend([row.off_chip_traffic, row.inference_ps].map(number));
             fields.extend([row.nodes.to_string(), format!("{:.6}", row.seconds)]);
             fields.push(row.reason.clone().unwrap_or_default());
+            fields.push(row.arithmetic.as_str().to_owned());
             writer.write_record(fields)?;
         }
         writer.flush()

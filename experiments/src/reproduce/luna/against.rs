@@ -287,6 +287,7 @@ mod tests {
             arena,
             lower_bound,
             witness: String::new(),
+            arithmetic: crate::arithmetic::Arithmetic::Exact,
             optimal: arena == lower_bound,
             seconds: 0.0,
             runs: 1,

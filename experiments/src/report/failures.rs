@@ -1,0 +1,160 @@
+//! Which algorithms failed, how often, and why.
+
+use crate::report::rows::Row;
+use crate::sweep::rows::SweepRow;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// One attempted run, as far as its failure goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The problem.
+    pub problem: &'a str,
+    /// The algorithm.
+    pub algorithm: &'a str,
+    /// `heuristic`, `exact`, `external`.
+    pub kind: &'a str,
+    /// The instance.
+    pub instance: &'a str,
+    /// How it went, as in rows.
+    pub status: &'a str,
+    /// What went wrong.
+    pub error: &'a str,
+}
+
+impl<'a> From<&'a Row> for Run<'a> {
+    fn from(row: &'a Row) -> Self {
+        let Row { problem, algorithm, kind, instance, status, error, .. } = row;
+        Self { problem, algorithm, kind, instance, status, error }
+    }
+}
+
+impl<'a> From<&'a SweepRow> for Run<'a> {
+    fn from(row: &'a SweepRow) -> Self {
+        let SweepRow { problem, algorithm, kind, instance, status, error, .. } = row;
+        Self { problem, algorithm, kind, instance, status, error }
+    }
+}
+
+/// An algorithm with runs that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failures {
+    /// The problem.
+    pub problem: String,
+    /// The algorithm.
+    pub algorithm: String,
+    /// `heuristic`, `exact`, `external`.
+    pub kind: String,
+    /// Runs that were attempted: neither declined nor of instances that cannot be read.
+    pub runs: usize,
+    /// Those that broke: failed, crashed, or killed as they kept no limit.
+    pub failed: usize,
+    /// Those whose answer the checker rejected.
+    pub refused: usize,
+    /// Instance of the first of them.
+    pub instance: String,
+    /// What went wrong there.
+    pub reason: String,
+}
+
+impl Failures {
+    /// Whether no run of the algorithm has an answer that counts.
+    pub fn is_total(&self) -> bool {
+        self.failed + self.refused == self.runs
+    }
+
+    /// Whether somebody else's binary failed.
+    pub fn is_external(&self) -> bool {
+        self.kind == "external"
+    }
+}
+
+/// The algorithms with failed runs, in the order of the runs.
+pub fn failures<'a, R: Into<Run<'a>>>(runs: impl IntoIterator<Item = R>) -> Vec<Failures> {
+    let mut all: Vec<Failures> = Vec::new();
+    for run in runs.into_iter().map(Into::into) {
+        if matches!(run.status, "skipped" | "unreadable") {
+            continue;
+        }
+        let own = |one: &&mut Failures| {
+            (one.problem.as_str(), one.algorithm.as_str(), one.kind.as_str())
+                == (run.problem, run.algorithm, run.kind)
+        };
+        let at = all.iter_mut().find(own);
+        let one = match at {
+            Some(one) => one,
+            None => {
+                let (problem, algorithm, kind) = (run.problem.into(), run.algorithm.into(), run.kind.into());
+                let (instance, reason) = (String::new(), String::new());
+                all.push(Failures {
+                    problem,
+                    algorithm,
+                    kind,
+                    runs: 0,
+                    failed: 0,
+                    refused: 0,
+                    instance,
+                    reason,
+                });
+                all.last_mut().expect("just added")
+            }
+        };
+        one.runs += 1;
+        let broke = matches!(run.status, "failed" | "crashed" | "killed");
+        let refused = run.status == "refused";
+        if (broke || refused) && one.failed + one.refused == 0 {
+            run.instance.clone_into(&mut one.instance);
+            run.error.clone_into(&mut one.reason);
+        }
+        one.failed += usize::from(broke);
+        one.refused += usize::from(refused);
+    }
+    all.retain(|one| one.failed + one.refused > 0);
+    all
+}
+
+/// A line for each: how often, and the reason of the first.
+pub fn lines(failures: &[Failures]) -> String {
+    failures.iter().fold(String::new(), |mut text, one| {
+        let Failures { problem, algorithm, runs, failed, refused, instance, reason, .. } = one;
+        let how = match (failed, refused) {
+            (failed, 0) => format!("failed in {failed} of {runs} runs"),
+            (0, refused) => format!("refused in {refused} of {runs} runs"),
+            _ => format!("failed in {failed} and refused in {refused} of {runs} runs"),
+        };
+        let _ = writeln!(text, "{algorithm} ({problem}) {how}; {instance}: {reason}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(algorithm: &'static str, status: &'static str, error: &'static str) -> Run<'static> {
+        Run { problem: "offsets", algorithm, kind: "external", instance: "i", status, error }
+    }
+
+    #[test]
+    fn reasons_are_those_of_the_first_failure() {
+        let runs = [
+            run("good", "done", "said something"),
+            run("declines", "skipped", "too large"),
+            run("bad", "skipped", "too large"),
+            run("bad", "failed", "exit status: 7; stderr: no room"),
+            run("bad", "refused", "a and b overlap"),
+            run("mixed", "done", ""),
+            run("mixed", "crashed", "signal: 11"),
+            run("large", "out-of-memory", "9 bytes"),
+        ];
+        let found = failures(runs);
+        let names: Vec<&str> = found.iter().map(|one| one.algorithm.as_str()).collect();
+        assert_eq!(names, ["bad", "mixed"]);
+        assert!(found[0].is_total() && !found[1].is_total());
+        assert_eq!(
+            lines(&found),
+            "bad (offsets) failed in 1 and refused in 1 of 2 runs; i: exit status: 7; stderr: no room\n\
+             mixed (offsets) failed in 1 of 2 runs; i: signal: 11\n"
+        );
+    }
+}
