@@ -5,7 +5,9 @@ use crate::cli::SolveArgs;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
-use plimsoll::model::{Bytes, Certificate, Claim, Entry, Instance, LowerBound, Observer, Outcome, load};
+use plimsoll::model::{
+    Bytes, Certificate, Claim, Entry, Instance, LowerBound, Observer, Outcome, Witness, load,
+};
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::{gap_percent, percent, svg};
 use plimsoll::run::{Limits, RunError, run};
@@ -115,6 +117,8 @@ struct Report {
     load: u64,
     #[serde(skip)]
     exclusions: bool,
+    #[serde(skip)]
+    contradiction: bool,
     capacity: Option<u64>,
     buffers: usize,
     seconds: f64,
@@ -142,10 +146,11 @@ impl Report {
             stop: outcome.stop.as_str(),
             peak: outcome.value.map(Bytes::get),
             lower_bound: outcome.lower_bound.value.get(),
-            witness: outcome.lower_bound.witness.to_string(),
+            witness: P::explain(instance, &outcome.lower_bound.witness),
             gap_percent: outcome.value.and_then(|value| gap_percent(value, outcome.lower_bound.value)),
             load: load(instance).0.get(),
             exclusions: !instance.exclusions().is_empty(),
+            contradiction: matches!(outcome.lower_bound.witness, Witness::Contradiction { .. }),
             capacity: instance.capacity().map(Bytes::get),
             buffers: instance.len(),
             seconds,
@@ -170,6 +175,11 @@ impl Report {
             }
             (Some(peak), _) => format!("{peak} bytes"),
         };
+        let bound = if self.contradiction {
+            format!("no {what} at all ({})", self.witness)
+        } else {
+            format!("{} bytes ({})", self.lower_bound, self.witness)
+        };
         let mut rows = vec![
             (
                 "instance",
@@ -178,7 +188,7 @@ impl Report {
             ("solver", format!("{} ({})", self.solver, self.problem)),
             ("claim", self.claim.to_owned()),
             (what, peak),
-            ("lower bound", format!("{} bytes ({})", self.lower_bound, self.witness)),
+            ("lower bound", bound),
         ];
         if let Some(gap) = self.gap_percent {
             rows.push(("gap", format!("{} %", percent(gap))));

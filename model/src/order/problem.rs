@@ -1,5 +1,6 @@
 //! Operators with precedences, storages held between uses, orders.
 
+use crate::bound::Witness;
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
 use crate::lifespan::Lifespan;
@@ -340,6 +341,15 @@ impl OrderProblem {
         });
         let buffers = self.storages.iter().map(held).chain(scratch);
         Ok(InstanceBuilder::new(self.name.clone()).buffers(buffers).build()?)
+    }
+
+    /// The witness of a bound in words, with the names of operators.
+    pub fn explain(&self, witness: &Witness) -> String {
+        let name = |id: OperatorId| match self.operators.get(id.index()) {
+            Some(name) => format!("'{name}'"),
+            None => format!("operator number {id}"),
+        };
+        witness.clone().map(|buffer| buffer, name).to_string()
     }
 
     /// The largest number of bytes that divides every size: no peak lies between its multiples.
