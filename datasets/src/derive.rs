@@ -30,6 +30,9 @@ pub fn reversed(instance: &Instance) -> Instance {
     let ids: Vec<BufferId> = instance.ids().collect();
     let mirrored = |step: Step| end - step.get();
     rebuilt(instance, &ids, format!("{}-reversed", instance.name()), |lifespan| {
+        if lifespan.is_empty() {
+            return Lifespan::empty_at(mirrored(lifespan.hull().lower));
+        }
         let parts = lifespan.intervals().iter();
         let parts = parts.map(|part| Interval::new(mirrored(part.upper), mirrored(part.lower)));
         Lifespan::from_intervals(parts).expect("mirrored parts stay apart")

@@ -288,10 +288,5 @@ pub(crate) fn outcome<S>(
 
 /// A bound in words, with the names of operators.
 pub fn reason(problem: &OrderProblem, bound: &LowerBound) -> String {
-    match &bound.witness {
-        plimsoll_model::Witness::Around { operator } => {
-            format!("alive while '{}' runs", problem.operator(*operator))
-        }
-        other => other.to_string(),
-    }
+    problem.explain(&bound.witness)
 }

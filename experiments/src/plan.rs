@@ -3,8 +3,8 @@
 use crate::registry::Registry;
 use plimsoll_model::csv::write_instance;
 use plimsoll_model::{
-    Bytes, Entry, Instance, LowerBound, Offsets, Piece, Pools, Problem, Scattered, Witness, load,
-    simple_bound,
+    Buffer, Bytes, Entry, Instance, LowerBound, Offsets, Piece, PoolId, Pools, Problem, Scattered, Witness,
+    load, simple_bound,
 };
 use std::fmt;
 use std::io::{self, Write};
@@ -66,7 +66,7 @@ pub trait Plan: Problem<Input = Instance> + Sized {
     /// A bound that always holds and costs next to nothing.
     fn floor(instance: &Instance) -> LowerBound;
 
-    /// The addresses every buffer takes, for drawing; pools lie end to end.
+    /// The addresses every buffer takes, for drawing: none without bytes; pools lie end to end.
     fn pieces(instance: &Instance, solution: &Self::Solution) -> Vec<Vec<Piece>>;
 
     /// Writes a solution that the checker found valid: the instance's columns and those of the answer.
@@ -93,7 +93,11 @@ impl Plan for Offsets {
 
     fn pieces(instance: &Instance, layout: &Self::Solution) -> Vec<Vec<Piece>> {
         let places = instance.buffers().iter().zip(layout.offsets());
-        places.map(|(buffer, &start)| vec![Piece { start, length: buffer.size() }]).collect()
+        let piece = |(buffer, &start): (&Buffer, &Bytes)| {
+            let length = buffer.size();
+            if buffer.is_empty() { Vec::new() } else { vec![Piece { start, length }] }
+        };
+        places.map(piece).collect()
     }
 
     fn write(instance: &Instance, layout: &Self::Solution, output: &mut dyn Write) -> io::Result<()> {
@@ -145,18 +149,18 @@ impl Plan for Pools {
         })
     }
 
-    fn pieces(_: &Instance, plan: &Self::Solution) -> Vec<Vec<Piece>> {
+    fn pieces(instance: &Instance, plan: &Self::Solution) -> Vec<Vec<Piece>> {
         let mut bases = Vec::with_capacity(plan.sizes().len());
         let mut next = 0u64;
         for size in plan.sizes() {
             bases.push(next);
             next = next.saturating_add(size.get());
         }
-        let piece = |pool: &plimsoll_model::PoolId| Piece {
-            start: Bytes::new(bases[pool.index()]),
-            length: plan.sizes()[pool.index()],
+        let piece = |(buffer, pool): (&Buffer, &PoolId)| {
+            let (start, length) = (Bytes::new(bases[pool.index()]), plan.sizes()[pool.index()]);
+            if buffer.is_empty() { Vec::new() } else { vec![Piece { start, length }] }
         };
-        plan.assignment().iter().map(|pool| vec![piece(pool)]).collect()
+        instance.buffers().iter().zip(plan.assignment()).map(piece).collect()
     }
 
     fn write(instance: &Instance, plan: &Self::Solution, output: &mut dyn Write) -> io::Result<()> {
@@ -189,7 +193,7 @@ fn write_with_columns(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::{Buffer, InstanceBuilder, Lifespan, PoolId, PoolPlan, ScatteredLayout};
+    use plimsoll_model::{InstanceBuilder, Lifespan, PoolPlan, ScatteredLayout};
 
     fn instance() -> Instance {
         let buffer = |name: &str, size: u64, lower: u64, upper: u64| {

@@ -193,7 +193,8 @@ fn again<P: Plan>(row: &Row, instance: &Instance, registry: &Registry) -> Verdic
         deadline: None,
     };
     let setup = Setup { seed: row.seed, threads: row.threads.max(1) };
-    let today = Row::default().attempted::<P>(&run(entry, instance, setup, limits, &mut Silent));
+    let attempt = run(entry, instance, setup, limits, &mut Silent);
+    let today = Row::default().attempted::<P>(instance, &attempt);
     run_differs(row, &today).unwrap_or(Verdict::Same)
 }
 
@@ -250,7 +251,7 @@ mod tests {
         let entry = registry.offsets.iter().find(|entry| entry.name == algorithm).unwrap();
         let attempt = run(entry, &instance, Setup::default(), Limits::default(), &mut Silent);
         let blank = Row { algorithm: algorithm.to_owned(), threads: 1, ..Row::default() };
-        blank.about("embedded", &instance, &content_hash(&instance)).attempted::<Offsets>(&attempt)
+        blank.about("embedded", &instance, &content_hash(&instance)).attempted::<Offsets>(&instance, &attempt)
     }
 
     fn verdict(row: Row) -> Verdict {

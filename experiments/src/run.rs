@@ -212,7 +212,7 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P::Solution>) -> Ve
     let follows = match outcome.claim {
         Claim::Optimal => fits && value == Some(bound),
         Claim::Feasible => fits,
-        Claim::Infeasible => capacity.is_some_and(|capacity| bound > capacity),
+        Claim::Infeasible => P::limit(input).is_some_and(|limit| bound > limit),
         Claim::Unknown => !fits,
     };
     if !follows {

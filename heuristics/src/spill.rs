@@ -11,7 +11,7 @@ use crate::report::Run;
 use crate::valley::{ValleyWeights, valley_fit};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Instance, Kind, Layout, LowerBound, Observer, Outcome, SolveError,
-    Solver, Spill, SpillProblem, Spilling, Step, Stop, Witness, sections_within,
+    Solver, Spill, SpillProblem, Spilling, Step, Stop, Witness, guarded, sections_within,
 };
 use std::cmp::Ordering;
 
@@ -22,14 +22,14 @@ pub const SPILLING: &[Entry<Spilling>] = &[
         kind: Kind::Heuristic,
         about: "the largest area alive at the worst step goes, until everything fits",
         source: "list scheduling of evictions; SOURCES S3, what does not fit goes to DDR",
-        build: |_| Box::new(GreedySpill { name: "largest-area", choice: SpillChoice::Area }),
+        build: |_| guarded(GreedySpill { name: "largest-area", choice: SpillChoice::Area }),
     },
     Entry {
         name: "cheapest-area",
         kind: Kind::Heuristic,
         about: "the largest area per byte of traffic goes, until everything fits",
         source: "own",
-        build: |_| Box::new(GreedySpill { name: "cheapest-area", choice: SpillChoice::AreaPerTraffic }),
+        build: |_| guarded(GreedySpill { name: "cheapest-area", choice: SpillChoice::AreaPerTraffic }),
     },
 ];
 
@@ -132,6 +132,9 @@ pub fn greedy_spill(
     if problem.instance().exclusions().is_empty() && !greedy.below_capacity(budget)? {
         return Ok(None);
     }
+    if !greedy.without_contradiction(budget)? {
+        return Ok(None);
+    }
     let Some(mut best) = greedy.placed(budget)? else { return Ok(None) };
     greedy.fetch_back(&mut best, budget);
     Ok(Some(best))
@@ -212,7 +215,8 @@ pub fn cliques_above(problem: &SpillProblem, budget: &Budget) -> Vec<Vec<BufferI
     found
 }
 
-/// A layout within the capacity by a few quick placements, or else the best of them above it.
+/// A layout within the capacity by a few quick placements, or else the best of them above it. Fixed offsets must not
+/// contradict each other.
 ///
 /// # Errors
 /// Why the budget ended before a first placement.
@@ -302,6 +306,26 @@ impl<'a> Greedy<'a> {
         }
     }
 
+    /// Spills until all fixed offsets of what stays can be kept; false where those concerned may not be spilled.
+    fn without_contradiction(&mut self, budget: &mut Budget) -> Result<bool, Stop> {
+        if self.problem.instance().contradiction().is_none() {
+            return Ok(true);
+        }
+        loop {
+            if let Some(stop) = budget.spend(1) {
+                return Err(stop);
+            }
+            let kept = self.kept();
+            let found = self.problem.instance().induced(&kept).contradiction();
+            let Some(Witness::Contradiction { buffers }) = found.map(|bound| bound.witness.of_whole(&kept))
+            else {
+                return Ok(true);
+            };
+            let Some(id) = self.first(buffers.into_iter()) else { return Ok(false) };
+            self.set(id, false);
+        }
+    }
+
     fn kept(&self) -> Vec<BufferId> {
         self.problem.instance().ids().filter(|id| self.stays[id.index()]).collect()
     }
@@ -354,7 +378,9 @@ impl<'a> Greedy<'a> {
             let kept = self.kept();
             let part = self.problem.instance().induced(&kept);
             match quick_layout(&part, budget) {
-                Ok(layout) if layout.peak(&part) <= self.problem.capacity() => {
+                Ok(layout)
+                    if part.contradiction().is_none() && layout.peak(&part) <= self.problem.capacity() =>
+                {
                     *best = Spill::of_layout(self.problem, &kept, &layout);
                 }
                 _ => self.set(id, false),

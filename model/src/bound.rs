@@ -1,15 +1,19 @@
 //! Lower bounds and the reasons for them.
 
-use crate::instance::Instance;
+use crate::instance::{Buffer, Instance};
 use crate::load::{alive_at, load};
 use crate::units::{BufferId, Bytes, OperatorId, Step};
 use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
 use std::fmt;
 
 /// Why no answer can be smaller than a bound.
+///
+/// Inside, buffers and operators are named by position. What is shown or stored names them as the input does:
+/// [`Witness::map`] changes how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Witness {
+pub enum Witness<B = BufferId, O = OperatorId> {
     /// Nothing is needed.
     Trivial,
     /// All buffers alive at this step conflict with each other; their sizes add up to the bound.
@@ -19,26 +23,31 @@ pub enum Witness {
     },
     /// These buffers conflict pairwise; their sizes, stacked, reach the bound.
     Clique {
-        /// Who.
-        buffers: Vec<BufferId>,
+        /// The buffers.
+        buffers: Vec<B>,
     },
     /// These buffers conflict pairwise and lie at multiples of `alignment` bytes: stacked in any order, each but
     /// the topmost takes its size rounded up.
     AlignedClique {
-        /// Who.
-        buffers: Vec<BufferId>,
+        /// The buffers.
+        buffers: Vec<B>,
         /// A divisor of the alignment of each.
         alignment: Bytes,
     },
     /// These buffers conflict pairwise and exceed the capacity together: what takes as many bytes from them costs the bound.
     Excess {
-        /// Who.
-        buffers: Vec<BufferId>,
+        /// The buffers.
+        buffers: Vec<B>,
     },
     /// A fixed buffer ends at the bound.
     Fixed {
-        /// Which.
-        buffer: BufferId,
+        /// The buffer.
+        buffer: B,
+    },
+    /// Fixed offsets that no layout can keep: one off its alignment, or two of conflicting buffers that overlap.
+    Contradiction {
+        /// One buffer or two.
+        buffers: Vec<B>,
     },
     /// What is held at the first step of any order adds up to the bound.
     Start,
@@ -47,8 +56,8 @@ pub enum Witness {
     /// While this operator runs, in any order, what is begun by it or before it and needed by it or after it adds up to
     /// the bound, with its scratch.
     Around {
-        /// Which.
-        operator: OperatorId,
+        /// The operator.
+        operator: O,
     },
     /// An exact method searched everything below the bound and found nothing.
     Search {
@@ -67,7 +76,7 @@ pub enum Witness {
     },
 }
 
-impl Witness {
+impl<B, O> Witness<B, O> {
     /// The exact method whose completed search is the reason, where that is all there is.
     pub fn solver(&self) -> Option<&str> {
         match self {
@@ -75,9 +84,68 @@ impl Witness {
             _ => None,
         }
     }
+
+    /// The same witness where buffers and operators are named differently.
+    pub fn map<C, P>(
+        self,
+        mut buffer: impl FnMut(B) -> C,
+        mut operator: impl FnMut(O) -> P,
+    ) -> Witness<C, P> {
+        let mapped: Result<_, Infallible> = self.try_map(|b| Ok(buffer(b)), |o| Ok(operator(o)));
+        match mapped {
+            Ok(witness) => witness,
+            Err(never) => match never {},
+        }
+    }
+
+    /// The same where not every name is known.
+    ///
+    /// # Errors
+    /// The first that one of the functions reports.
+    pub fn try_map<C, P, E>(
+        self,
+        mut buffer: impl FnMut(B) -> Result<C, E>,
+        mut operator: impl FnMut(O) -> Result<P, E>,
+    ) -> Result<Witness<C, P>, E> {
+        let mut all = |buffers: Vec<B>| buffers.into_iter().map(&mut buffer).collect::<Result<Vec<C>, E>>();
+        Ok(match self {
+            Self::Trivial => Witness::Trivial,
+            Self::Load { step } => Witness::Load { step },
+            Self::Clique { buffers } => Witness::Clique { buffers: all(buffers)? },
+            Self::AlignedClique { buffers, alignment } => {
+                Witness::AlignedClique { buffers: all(buffers)?, alignment }
+            }
+            Self::Excess { buffers } => Witness::Excess { buffers: all(buffers)? },
+            Self::Fixed { buffer: id } => Witness::Fixed { buffer: buffer(id)? },
+            Self::Contradiction { buffers } => Witness::Contradiction { buffers: all(buffers)? },
+            Self::Start => Witness::Start,
+            Self::End => Witness::End,
+            Self::Around { operator: id } => Witness::Around { operator: operator(id)? },
+            Self::Search { solver } => Witness::Search { solver },
+            Self::Window { lower, upper, solver } => Witness::Window { lower, upper, solver },
+        })
+    }
 }
 
-impl fmt::Display for Witness {
+impl Witness {
+    /// The witness of a part of an instance as one of the whole: `kept` holds, by position in the part, the ids there,
+    /// ascending.
+    #[must_use]
+    pub fn of_whole(self, kept: &[BufferId]) -> Self {
+        self.map(|id| kept[id.index()], |operator| operator)
+    }
+
+    /// In words, with the names that the instance gives to buffers.
+    pub fn in_words(&self, instance: &Instance) -> String {
+        let name = |id: BufferId| match instance.buffers().get(id.index()) {
+            Some(buffer) => format!("'{}'", buffer.name()),
+            None => format!("buffer number {id}"),
+        };
+        self.clone().map(name, |operator| operator).to_string()
+    }
+}
+
+impl<B: fmt::Display, O: fmt::Display> fmt::Display for Witness<B, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Trivial => f.write_str("nothing needed"),
@@ -91,9 +159,14 @@ impl fmt::Display for Witness {
                 write!(f, "{} buffers in mutual conflict, together above the capacity", buffers.len())
             }
             Self::Fixed { buffer } => write!(f, "end of fixed buffer {buffer}"),
+            Self::Contradiction { buffers } => match buffers.as_slice() {
+                [one] => write!(f, "buffer {one} is fixed at an offset off its alignment"),
+                [a, b] => write!(f, "buffers {a} and {b} conflict, but are fixed at overlapping addresses"),
+                _ => f.write_str("fixed offsets that cannot be kept"),
+            },
             Self::Start => f.write_str("held at the first step"),
             Self::End => f.write_str("held at the last step"),
-            Self::Around { operator } => write!(f, "alive while operator {operator} runs"),
+            Self::Around { operator } => write!(f, "alive while {operator} runs"),
             Self::Search { solver } => write!(f, "completed search by {solver}"),
             Self::Window { lower, upper, solver } => {
                 write!(f, "completed search of steps {lower}..{upper} by {solver}")
@@ -133,8 +206,12 @@ impl LowerBound {
 }
 
 /// The simplest bound that is always right: the load; where exclusions make it unsound, a clique among the buffers
-/// alive at the most loaded step; or the highest fixed end. O(n log n), with exclusions O(n k) for a clique of k.
+/// alive at the most loaded step; or the highest fixed end; or fixed offsets that [cannot be
+/// kept](Instance::contradiction). O(n log n), with exclusions O(n k) for a clique of k.
 pub fn simple_bound(instance: &Instance) -> LowerBound {
+    if let Some(bound) = instance.contradiction() {
+        return bound;
+    }
     let mut best = LowerBound::trivial();
     if instance.exclusions().is_empty() {
         let (value, step) = load(instance);
@@ -147,7 +224,8 @@ pub fn simple_bound(instance: &Instance) -> LowerBound {
         if buffer.size() > best.value {
             best.raise(LowerBound::new(buffer.size(), Witness::Clique { buffers: vec![id] }));
         }
-        if let Some(end) = buffer.fixed().and_then(|offset| offset.checked_add(buffer.size())) {
+        let fixed = buffer.fixed().filter(|_| !buffer.is_empty());
+        if let Some(end) = fixed.and_then(|offset| offset.checked_add(buffer.size())) {
             best.raise(LowerBound::new(end, Witness::Fixed { buffer: id }));
         }
     }
@@ -215,6 +293,9 @@ pub enum BoundError {
     /// A buffer without fixed offset.
     #[error("buffer {0} is not fixed")]
     NotFixed(BufferId),
+    /// Fixed offsets that can be kept.
+    #[error("the fixed offsets that the witness names can be kept")]
+    NoContradiction,
     /// Only running the search again would show it.
     #[error("the bound rests on a completed search by {0}; only running it again can confirm it")]
     NotCheckable(String),
@@ -237,9 +318,13 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
         Witness::Clique { buffers } => clique_height(instance, buffers, Bytes::new(1))?,
         Witness::AlignedClique { buffers, alignment } => clique_height(instance, buffers, *alignment)?,
         Witness::Fixed { buffer } => {
-            let b = instance.buffers().get(buffer.index()).ok_or(BoundError::BadBuffer(*buffer))?;
-            let offset = b.fixed().ok_or(BoundError::NotFixed(*buffer))?;
-            offset.checked_add(b.size()).unwrap_or(Bytes::ZERO)
+            let (b, offset) = fixed(instance, *buffer)?;
+            let end = offset.checked_add(b.size()).unwrap_or(Bytes::ZERO);
+            if b.is_empty() { Bytes::ZERO } else { end }
+        }
+        Witness::Contradiction { buffers } => {
+            confirm_contradiction(instance, buffers)?;
+            instance.beyond()
         }
         Witness::Start | Witness::End | Witness::Around { .. } | Witness::Excess { .. } => {
             return Err(BoundError::Foreign(bound.witness.to_string()));
@@ -254,6 +339,37 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
         return Err(BoundError::TooWeak { shown, claimed });
     }
     Ok(())
+}
+
+/// A buffer with its fixed offset.
+fn fixed(instance: &Instance, id: BufferId) -> Result<(&Buffer, Bytes), BoundError> {
+    let b = instance.buffers().get(id.index()).ok_or(BoundError::BadBuffer(id))?;
+    Ok((b, b.fixed().ok_or(BoundError::NotFixed(id))?))
+}
+
+/// Confirms that fixed offsets cannot be kept.
+fn confirm_contradiction(instance: &Instance, buffers: &[BufferId]) -> Result<(), BoundError> {
+    match *buffers {
+        [id] => {
+            let (b, offset) = fixed(instance, id)?;
+            let keeps = offset.get().is_multiple_of(b.alignment().get());
+            if keeps { Err(BoundError::NoContradiction) } else { Ok(()) }
+        }
+        [a, b] => {
+            let ((one, low), (other, high)) = (fixed(instance, a)?, fixed(instance, b)?);
+            if a == b {
+                return Err(BoundError::BadBuffer(a));
+            }
+            if !crate::check::conflict(instance, a, b) {
+                return Err(BoundError::NoConflict(a, b));
+            }
+            let end = |b: &Buffer, offset: Bytes| u128::from(offset.get()) + u128::from(b.size().get());
+            let lowest_end = end(one, low).min(end(other, high));
+            let overlap = u128::from(low.max(high).get()) < lowest_end;
+            if overlap { Ok(()) } else { Err(BoundError::NoContradiction) }
+        }
+        _ => Err(BoundError::NoContradiction),
+    }
 }
 
 fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) -> Result<Bytes, BoundError> {
@@ -285,7 +401,7 @@ fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::{Buffer, InstanceBuilder};
+    use crate::instance::InstanceBuilder;
     use crate::lifespan::Lifespan;
 
     fn instance() -> Instance {

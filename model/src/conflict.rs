@@ -26,8 +26,10 @@ impl ConflictGraph {
     /// The same within the time of `watch`; none where that ends before.
     pub fn within(instance: &Instance, watch: &mut Budget) -> Option<Self> {
         let mut lists = vec![Vec::new(); instance.len()];
+        let is_empty = |id: BufferId| instance.has_empty() && instance.buffer(id).is_empty();
         let mut parts: Vec<(u64, u64, BufferId)> = instance
             .ids()
+            .filter(|&id| !is_empty(id))
             .flat_map(|id| {
                 let parts = instance.buffer(id).lifespan().intervals();
                 parts.iter().map(move |p| (p.lower.get(), p.upper.get(), id))
@@ -48,7 +50,7 @@ impl ConflictGraph {
             }
             active.push((upper, id));
         }
-        for (a, b) in instance.separations().iter() {
+        for (a, b) in instance.separations().iter().filter(|&(a, b)| !is_empty(a) && !is_empty(b)) {
             lists[a.index()].push(b);
             lists[b.index()].push(a);
         }
@@ -136,14 +138,15 @@ mod tests {
             let parts = parts.iter().map(|&(l, u)| Interval::new(l, u));
             Buffer::new(i.to_string(), 1, Lifespan::from_intervals(parts).unwrap())
         });
-        let instance =
-            InstanceBuilder::new("t").buffers(buffers).separate(1, 3).exclude(0, 4).build().unwrap();
+        let empty = Buffer::new("empty", 0, Lifespan::single(0, 12).unwrap());
+        let builder = InstanceBuilder::new("t").buffers(buffers).buffer(empty);
+        let instance = builder.separate(1, 3).exclude(0, 4).separate(2, 5).build().unwrap();
         let graph = ConflictGraph::of(&instance);
         for a in instance.ids() {
             for b in instance.ids() {
                 assert_eq!(graph.conflict(a, b), instance.conflict(a, b), "{a} {b}");
             }
         }
-        assert_eq!(graph.components().len(), 1);
+        assert_eq!(graph.components().len(), 2, "the buffer of size 0 is alone");
     }
 }

@@ -1,5 +1,6 @@
 //! The offset problem: buffers, extra separations and exclusions, an optional capacity.
 
+use crate::bound::{LowerBound, Witness};
 use crate::instance_error::InstanceError;
 use crate::lifespan::Lifespan;
 use crate::pairs::Pairs;
@@ -55,7 +56,7 @@ impl Buffer {
         &self.name
     }
 
-    /// Size in bytes, never zero inside an instance.
+    /// Size in bytes. A buffer of size 0 takes no address: it conflicts with nothing and counts in no sum and no peak.
     #[inline]
     pub fn size(&self) -> Bytes {
         self.size
@@ -71,6 +72,12 @@ impl Buffer {
     #[inline]
     pub fn alignment(&self) -> Bytes {
         self.alignment
+    }
+
+    /// True where it takes no byte.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.size == Bytes::ZERO
     }
 
     /// The offset it must have, if any.
@@ -162,15 +169,18 @@ impl InstanceBuilder {
             });
         }
         let ceiling = checked_ceiling(&self.buffers)?;
-        let instance = Instance {
+        let has_empty = self.buffers.iter().any(Buffer::is_empty);
+        let mut instance = Instance {
             name: self.name,
             buffers: self.buffers,
             separations,
             exclusions,
             capacity: self.capacity,
             ceiling,
+            has_empty,
+            contradiction: None,
         };
-        check_fixed(&instance)?;
+        instance.contradiction = contradiction(&instance);
         Ok(instance)
     }
 }
@@ -178,21 +188,12 @@ impl InstanceBuilder {
 fn check_buffers(buffers: &[Buffer]) -> Result<(), InstanceError> {
     for (i, b) in buffers.iter().enumerate() {
         let (buffer, name) = (BufferId::at(i), || b.name.to_string());
-        if b.size == Bytes::ZERO {
-            return Err(InstanceError::ZeroSize { buffer, name: name() });
+        if !b.is_empty() && b.lifespan.is_empty() {
+            let step = b.lifespan.hull().lower;
+            return Err(InstanceError::NeverAlive { buffer, name: name(), size: b.size, step });
         }
         if b.alignment == Bytes::ZERO {
             return Err(InstanceError::ZeroAlignment { buffer, name: name() });
-        }
-        if let Some(offset) = b.fixed
-            && offset.get() % b.alignment.get() != 0
-        {
-            return Err(InstanceError::FixedMisaligned {
-                buffer,
-                name: name(),
-                offset,
-                alignment: b.alignment,
-            });
         }
     }
     let mut by_name: Vec<BufferId> = (0..buffers.len()).map(BufferId::at).collect();
@@ -229,73 +230,77 @@ fn collect_pairs(buffers: &[Buffer], pairs: &[(usize, usize)]) -> Result<Pairs, 
     Ok(collected)
 }
 
-/// Laying everything end to end, each rounded up, on top of the highest fixed end must stay within `i64`,
-/// so that no sum an algorithm forms can overflow.
+/// Laying everything end to end, each aligned, on top of the highest fixed end must stay within `i64`, so that no sum
+/// an algorithm forms can overflow.
 fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
     let limit = Bytes::new(i64::MAX as u64);
-    let mut total = 0u128;
-    for pass in 0..2 {
-        for (i, b) in buffers.iter().enumerate() {
-            let size = u128::from(b.size.get());
-            match (pass, b.fixed) {
-                (0, Some(offset)) => total = total.max(u128::from(offset.get()) + size),
-                (1, _) => {
-                    total += size.next_multiple_of(u128::from(b.alignment.get()));
-                    total += u128::from(b.alignment.get());
-                }
-                _ => {}
-            }
-            if total > u128::from(limit.get()) {
-                let parts =
-                    [(b.size, "size"), (b.alignment, "alignment"), (b.fixed.unwrap_or_default(), "offset")];
-                let largest = parts.into_iter().max_by_key(|&(value, _)| value);
-                let (value, column) = largest.expect("there are three");
-                let (buffer, name) = (BufferId::at(i), b.name.to_string());
-                return Err(InstanceError::TotalOverflow { buffer, name, column, value, limit });
-            }
+    let sized = || buffers.iter().enumerate().filter(|(_, b)| !b.is_empty());
+    let fixed_end = |b: &Buffer| Some(u128::from(b.fixed?.get()) + u128::from(b.size.get()));
+    let highest = sized().filter_map(|(at, b)| Some((fixed_end(b)?, at))).max_by_key(|&(end, _)| end);
+    let mut needed = highest.map_or(0, |(end, _)| end);
+    let mut ceiling = needed;
+    let mut last = highest.map(|(_, at)| at);
+    for (at, b) in sized() {
+        if needed > u128::from(limit.get()) {
+            break;
         }
+        let (size, alignment) = (u128::from(b.size.get()), u128::from(b.alignment.get()));
+        // The start moves up by less than the alignment.
+        needed += size + alignment - 1;
+        ceiling += size.next_multiple_of(alignment) + alignment;
+        last = Some(at);
     }
-    Ok(Bytes::new(total as u64))
+    match last {
+        Some(at) if needed > u128::from(limit.get()) => Err(overflow(buffers, at, needed, limit)),
+        _ => Ok(Bytes::new(u64::try_from(ceiling).unwrap_or(u64::MAX).min(limit.get()))),
+    }
 }
 
-fn check_fixed(instance: &Instance) -> Result<(), InstanceError> {
-    let mut fixed: Vec<(BufferId, u64, u64)> = instance
+/// That the buffers up to the one at a position need more bytes than there may be.
+fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> InstanceError {
+    let b = &buffers[at];
+    let parts = [(b.size, "size"), (b.alignment, "alignment"), (b.fixed.unwrap_or_default(), "offset")];
+    let largest = parts.into_iter().max_by_key(|&(value, _)| value);
+    let (value, column) = largest.expect("there are three");
+    InstanceError::TotalOverflow {
+        buffer: BufferId::at(at),
+        name: b.name.to_string(),
+        column,
+        value,
+        needed,
+        limit,
+    }
+}
+
+/// Fixed offsets that no layout can keep: one off its alignment, or two of conflicting buffers that overlap. The
+/// first by position of those there are, and of pairs the first by address.
+fn contradiction(instance: &Instance) -> Option<Box<[BufferId]>> {
+    let is_off = |b: &Buffer| b.fixed.is_some_and(|offset| !offset.get().is_multiple_of(b.alignment.get()));
+    if let Some(at) = instance.buffers.iter().position(is_off) {
+        return Some(Box::new([BufferId::at(at)]));
+    }
+    let mut fixed: Vec<(u64, u64, BufferId)> = instance
         .ids()
+        .filter(|&id| !instance.buffer(id).is_empty())
         .filter_map(|id| {
             let start = instance.buffer(id).fixed?.get();
-            Some((id, start, start + instance.buffer(id).size.get()))
+            Some((start, start + instance.buffer(id).size.get(), id))
         })
         .collect();
-    fixed.sort_by_key(|&(id, start, _)| (start, id));
-    for (at, &(a, a_start, a_end)) in fixed.iter().enumerate() {
-        for &(b, b_start, b_end) in &fixed[at + 1..] {
-            if b_start >= a_end {
-                break;
-            }
-            if instance.conflict(a, b) {
-                let (a, a_range, b, b_range) = if a < b {
-                    (a, (a_start, a_end), b, (b_start, b_end))
-                } else {
-                    (b, (b_start, b_end), a, (a_start, a_end))
-                };
-                return Err(InstanceError::FixedOverlap {
-                    buffer: a,
-                    name: instance.buffer(a).name.to_string(),
-                    range: (Bytes::new(a_range.0), Bytes::new(a_range.1)),
-                    other: b,
-                    other_name: instance.buffer(b).name.to_string(),
-                    other_range: (Bytes::new(b_range.0), Bytes::new(b_range.1)),
-                });
-            }
+    fixed.sort_by_key(|&(start, _, id)| (start, id));
+    for (at, &(_, end, a)) in fixed.iter().enumerate() {
+        let above = fixed[at + 1..].iter().take_while(|&&(start, _, _)| start < end);
+        if let Some(&(_, _, b)) = above.into_iter().find(|&&(_, _, b)| instance.conflict(a, b)) {
+            return Some(Box::new([a.min(b), a.max(b)]));
         }
     }
-    Ok(())
+    None
 }
 
 /// The offset problem, validated and immutable.
 ///
 /// Two buffers *conflict*, that is may not share an address, where they are separated, or where their
-/// lifespans intersect and they are not exclusive.
+/// lifespans intersect and they are not exclusive. A buffer of size 0 conflicts with none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
     name: String,
@@ -304,6 +309,9 @@ pub struct Instance {
     exclusions: Pairs,
     capacity: Option<Bytes>,
     ceiling: Bytes,
+    /// Whether some buffer has size 0.
+    has_empty: bool,
+    contradiction: Option<Box<[BufferId]>>,
 }
 
 impl Instance {
@@ -393,15 +401,41 @@ impl Instance {
     }
 
     /// A peak no sensible layout exceeds: everything end to end, rounded to alignments, above the highest
-    /// fixed end. Fits `i64`, so sums below it never overflow.
+    /// fixed end. Fits `i64`, so sums below it never overflow. Unless fixed offsets contradict each other, some
+    /// layout is no higher.
     pub fn ceiling(&self) -> Bytes {
         self.ceiling
+    }
+
+    /// True where a buffer has size 0.
+    #[inline]
+    pub fn has_empty(&self) -> bool {
+        self.has_empty
+    }
+
+    /// The proof that no layout exists at any capacity, where fixed offsets cannot be kept: that of a buffer off its
+    /// alignment, or those of two conflicting buffers that overlap. Its value is one byte above the
+    /// [ceiling](Self::ceiling).
+    pub fn contradiction(&self) -> Option<LowerBound> {
+        let buffers = self.contradiction.as_ref()?.to_vec();
+        Some(LowerBound::new(self.beyond(), Witness::Contradiction { buffers }))
+    }
+
+    /// One byte above the ceiling: a bound this high says that there is no layout.
+    pub(crate) fn beyond(&self) -> Bytes {
+        Bytes::new(self.ceiling.get() + 1)
+    }
+
+    /// The most bytes that a layout needs where there is one: the capacity or the [ceiling](Self::ceiling),
+    /// whichever is less. A bound above it says that the instance is infeasible.
+    pub fn limit(&self) -> Bytes {
+        self.capacity.map_or(self.ceiling, |capacity| capacity.min(self.ceiling))
     }
 
     /// True where `a` and `b` may not share an address; a buffer does not conflict with itself.
     #[inline]
     pub fn conflict(&self, a: BufferId, b: BufferId) -> bool {
-        if a == b {
+        if a == b || self.has_empty && (self.buffer(a).is_empty() || self.buffer(b).is_empty()) {
             return false;
         }
         let alive_together = self.buffers[a.index()].lifespan.intersects(&self.buffers[b.index()].lifespan);
@@ -449,6 +483,7 @@ impl Instance {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bound::verify_bound;
 
     fn buffer(name: &str, size: u64, lower: u64, upper: u64) -> Buffer {
         Buffer::new(name, size, Lifespan::single(lower, upper).unwrap())
@@ -475,20 +510,14 @@ mod tests {
 
     #[test]
     fn bad_input_is_named() {
-        let zero = InstanceBuilder::new("t").buffer(buffer("a", 0, 0, 1)).build();
-        assert!(matches!(zero, Err(InstanceError::ZeroSize { .. })));
+        let never = Buffer::new("a", 1, Lifespan::empty_at(4));
+        let never = InstanceBuilder::new("t").buffer(never).build();
+        assert!(matches!(never, Err(InstanceError::NeverAlive { .. })));
         let twice = InstanceBuilder::new("t")
             .buffers([buffer("a", 1, 0, 1), buffer("b", 1, 0, 1), buffer("a", 1, 0, 1)])
             .build();
         let Err(InstanceError::DuplicateName { first, second, .. }) = twice else { panic!("{twice:?}") };
         assert_eq!((first.index(), second.index()), (0, 2));
-        let off = InstanceBuilder::new("t").buffer(buffer("a", 1, 0, 1).aligned(8).fixed_at(12)).build();
-        assert!(matches!(off, Err(InstanceError::FixedMisaligned { .. })));
-        let over = InstanceBuilder::new("t")
-            .buffer(buffer("a", 8, 0, 2).fixed_at(4))
-            .buffer(buffer("b", 8, 1, 3).fixed_at(10))
-            .build();
-        assert!(matches!(over, Err(InstanceError::FixedOverlap { .. })));
         let huge = InstanceBuilder::new("t")
             .buffers([buffer("a", u64::MAX / 2, 0, 1), buffer("b", u64::MAX / 2, 2, 3)])
             .build();
@@ -499,6 +528,66 @@ mod tests {
             .exclude(1, 0)
             .build();
         assert!(matches!(both, Err(InstanceError::Contradiction { .. })));
+    }
+
+    #[test]
+    fn fixed_offsets_that_cannot_be_kept_are_a_proof() {
+        let build = |buffers: [Buffer; 3]| InstanceBuilder::new("t").buffers(buffers).build().unwrap();
+        let plain = || buffer("plain", 8, 0, 9);
+        let of = |instance: &Instance| {
+            let bound = instance.contradiction()?;
+            assert_eq!(verify_bound(instance, &bound), Ok(()));
+            assert!(bound.value > instance.ceiling() && bound.value > instance.limit());
+            let Witness::Contradiction { buffers } = bound.witness else { panic!("{bound:?}") };
+            Some(buffers.iter().map(|id| id.index()).collect::<Vec<_>>())
+        };
+        let off = build([plain(), buffer("a", 1, 0, 1).aligned(8).fixed_at(12), buffer("b", 8, 0, 9)]);
+        assert_eq!(of(&off), Some(vec![1]));
+        let fixed = |name, lower, upper, at: u64| buffer(name, 8, lower, upper).fixed_at(at);
+        assert_eq!(of(&build([fixed("a", 1, 3, 10), plain(), fixed("b", 0, 2, 4)])), Some(vec![0, 2]));
+        assert_eq!(of(&build([fixed("a", 1, 3, 12), plain(), fixed("b", 0, 2, 4)])), None, "side by side");
+        assert_eq!(of(&build([fixed("a", 2, 3, 10), plain(), fixed("b", 0, 2, 4)])), None, "one by one");
+        let inside = buffer("b", 0, 0, 9).fixed_at(4);
+        assert_eq!(of(&build([fixed("a", 0, 3, 0), plain(), inside])), None, "no byte");
+        let wrong = |buffers: &[u32]| {
+            let buffers = buffers.iter().copied().map(BufferId::new).collect();
+            let t = build([fixed("a", 1, 3, 10), plain(), fixed("b", 0, 2, 4)]);
+            verify_bound(&t, &LowerBound::new(t.beyond(), Witness::Contradiction { buffers }))
+        };
+        for buffers in [&[][..], &[0], &[0, 0], &[0, 1], &[0, 1, 2], &[7], &[0, 7]] {
+            assert!(wrong(buffers).is_err(), "{buffers:?}");
+        }
+    }
+
+    #[test]
+    fn buffers_of_size_zero_conflict_with_nothing_and_count_nothing() {
+        let instance = InstanceBuilder::new("t")
+            .buffer(buffer("a", 8, 0, 4))
+            .buffer(buffer("z", 0, 0, 4).aligned(1 << 63))
+            .buffer(buffer("far", 0, 2, 3).fixed_at(u64::MAX))
+            .buffer(Buffer::new("never", 0, Lifespan::empty_at(2)))
+            .separate(0, 1)
+            .build()
+            .unwrap();
+        assert!(instance.has_empty() && instance.contradiction().is_none());
+        for (a, b) in instance.ids().flat_map(|a| instance.ids().map(move |b| (a, b))) {
+            assert!(!instance.conflict(a, b) && !crate::check::conflict(&instance, a, b), "{a} {b}");
+        }
+        assert_eq!((instance.ceiling().get(), instance.total_size().get()), (9, 8));
+    }
+
+    #[test]
+    fn the_largest_size_is_the_limit() {
+        let largest = i64::MAX as u64;
+        let build = |buffer: Buffer| InstanceBuilder::new("t").buffer(buffer).build();
+        assert_eq!(build(buffer("a", largest, 0, 1)).unwrap().ceiling().get(), largest);
+        let refused = |buffer: Buffer| build(buffer).unwrap_err().to_string();
+        let text = "buffer 'a': size 9223372036854775808 is too large: laid end to end, each aligned, the buffers \
+                    up to it need 9223372036854775808 bytes; at most 9223372036854775807 (2^63 - 1) are allowed";
+        assert_eq!(refused(buffer("a", largest + 1, 0, 1)), text);
+        assert!(
+            refused(buffer("a", largest, 0, 1).aligned(2)).contains("size 9223372036854775807 is too large")
+        );
     }
 
     #[test]

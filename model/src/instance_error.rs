@@ -1,17 +1,23 @@
 //! What can be wrong with buffers and pairs.
 
-use crate::units::{BufferId, Bytes};
+use crate::units::{BufferId, Bytes, Step};
 
 /// Why buffers and pairs are no instance. Ids are positions in the list handed over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InstanceError {
-    /// A buffer without bytes.
-    #[error("buffer '{name}' has size 0; a buffer needs at least one byte")]
-    ZeroSize {
+    /// A buffer of some bytes that is alive at no step.
+    #[error(
+        "buffer '{name}' of {size} bytes is alive at no step (it begins and ends at {step}); only size 0 allows that"
+    )]
+    NeverAlive {
         /// Which.
         buffer: BufferId,
         /// Its name.
         name: String,
+        /// Its size, bytes.
+        size: Bytes,
+        /// Where its lifespan begins and ends.
+        step: Step,
     },
     /// Alignment zero.
     #[error("buffer '{name}' has alignment 0; use 1 for none")]
@@ -30,38 +36,6 @@ pub enum InstanceError {
         second: BufferId,
         /// The name.
         name: String,
-    },
-    /// A fixed offset that its own alignment forbids.
-    #[error("buffer '{name}' is fixed at offset {offset}, no multiple of its alignment {alignment}")]
-    FixedMisaligned {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-        /// The fixed offset, bytes.
-        offset: Bytes,
-        /// Its alignment, bytes.
-        alignment: Bytes,
-    },
-    /// Two conflicting buffers fixed over each other.
-    #[error(
-        "buffers '{name}' and '{other_name}' conflict, yet are fixed at overlapping addresses \
-         [{}, {}) and [{}, {})",
-        .range.0, .range.1, .other_range.0, .other_range.1
-    )]
-    FixedOverlap {
-        /// One.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-        /// Its addresses.
-        range: (Bytes, Bytes),
-        /// The other.
-        other: BufferId,
-        /// The other's name.
-        other_name: String,
-        /// The other's addresses.
-        other_range: (Bytes, Bytes),
     },
     /// A pair that names a buffer twice.
     #[error("buffer '{name}' is paired with itself")]
@@ -91,10 +65,10 @@ pub enum InstanceError {
         /// The other's name.
         other_name: String,
     },
-    /// The sum of all sizes (rounded to alignments, above the highest fixed end) leaves the address space.
+    /// The sum of all sizes (each aligned, above the highest fixed end) leaves the address space.
     #[error(
-        "value {value}: laid end to end up to buffer '{name}', sizes rounded to alignments above the highest fixed \
-         offset pass {limit} bytes"
+        "buffer '{name}': {column} {value} is too large: laid end to end, each aligned, the buffers up to it need \
+         {needed} bytes; at most {limit} (2^63 - 1) are allowed"
     )]
     TotalOverflow {
         /// The buffer that passes the limit.
@@ -105,6 +79,8 @@ pub enum InstanceError {
         column: &'static str,
         /// That number, bytes.
         value: Bytes,
+        /// What the buffers up to this one need, above the highest fixed end, bytes.
+        needed: u128,
         /// The limit, bytes.
         limit: Bytes,
     },
@@ -120,15 +96,12 @@ impl InstanceError {
     /// The buffers the error speaks of, the offending one first.
     pub fn buffers(&self) -> Vec<BufferId> {
         match self {
-            Self::ZeroSize { buffer, .. }
+            Self::NeverAlive { buffer, .. }
             | Self::ZeroAlignment { buffer, .. }
-            | Self::FixedMisaligned { buffer, .. }
             | Self::SelfPair { buffer, .. }
             | Self::TotalOverflow { buffer, .. } => vec![*buffer],
             Self::DuplicateName { first, second, .. } => vec![*second, *first],
-            Self::FixedOverlap { buffer, other, .. } | Self::Contradiction { buffer, other, .. } => {
-                vec![*other, *buffer]
-            }
+            Self::Contradiction { buffer, other, .. } => vec![*other, *buffer],
             Self::UnknownBuffer { .. } | Self::TooMany { .. } => Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 //! The order decides when tensors are alive, hence which may share addresses. An order with the least bytes alive need not
 //! be the one with the smallest arena: its offset problem may leave holes.
 
-use crate::bound::{BoundError, LowerBound};
+use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::{Violation, check_layout};
 use crate::instance::Instance;
 use crate::layout::Layout;
@@ -81,6 +81,10 @@ impl Problem for Joint {
         } else {
             violations
         }
+    }
+
+    fn explain(input: &JointProblem, witness: &Witness) -> String {
+        input.orders.explain(witness)
     }
 
     /// What is alive under every order bounds every arena.

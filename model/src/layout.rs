@@ -30,12 +30,14 @@ impl Layout {
         self.offsets[id.index()]
     }
 
-    /// The peak: max of offset + size, 0 for no buffers. Saturates, so a nonsense layout has a huge peak.
+    /// The peak: max of offset + size over buffers with bytes, 0 for none. Saturates, so a nonsense layout has a huge
+    /// peak.
     pub fn peak(&self, instance: &Instance) -> Bytes {
         let tops = instance
             .buffers()
             .iter()
             .zip(&self.offsets)
+            .filter(|(buffer, _)| !buffer.is_empty())
             .map(|(buffer, offset)| offset.get().saturating_add(buffer.size().get()));
         Bytes::new(tops.max().unwrap_or(0))
     }

@@ -78,11 +78,12 @@ pub enum LifespanError {
 
 /// The steps at which a buffer is alive: disjoint half-open intervals in ascending order.
 ///
-/// Adjacent intervals are merged, so the representation is canonical. One interval costs no allocation.
+/// Adjacent intervals are merged, so the representation is canonical. One interval costs no allocation. Only a
+/// buffer of size 0 may have [no step](Self::empty_at).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Lifespan {
     hull: Interval,
-    /// All intervals where there is more than one.
+    /// All intervals where there is not exactly one.
     parts: Option<Box<[Interval]>>,
 }
 
@@ -166,7 +167,19 @@ impl Lifespan {
         Self::from_intervals(alive)
     }
 
-    /// First step alive to first step after the last one alive.
+    /// No step at all, written `[step, step)`: some planners give it to buffers of size 0. An instance refuses it for
+    /// any other.
+    pub fn empty_at(step: impl Into<Step>) -> Self {
+        let step = step.into();
+        Self { hull: Interval::new(step, step), parts: Some(Box::default()) }
+    }
+
+    /// True where no step is alive.
+    pub fn is_empty(&self) -> bool {
+        self.hull.is_empty()
+    }
+
+    /// First step alive to first step after the last one alive; empty where no step is alive.
     #[inline]
     pub fn hull(&self) -> Interval {
         self.hull
@@ -184,7 +197,7 @@ impl Lifespan {
     /// True where the lifespan has more than one interval.
     #[inline]
     pub fn has_gaps(&self) -> bool {
-        self.parts.is_some()
+        self.parts.as_ref().is_some_and(|parts| !parts.is_empty())
     }
 
     /// Number of steps alive, gaps not counted.
@@ -225,6 +238,9 @@ impl Lifespan {
 
 impl fmt::Display for Lifespan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return self.hull.fmt(f);
+        }
         for (i, part) in self.intervals().iter().enumerate() {
             if i > 0 {
                 f.write_str(" + ")?;
@@ -268,6 +284,16 @@ mod tests {
         assert!(Lifespan::with_gaps(hull, [Interval::new(8, 11)]).is_err());
         assert!(Lifespan::with_gaps(hull, [Interval::new(0, 10)]).is_err());
         assert!(Lifespan::with_gaps(hull, [Interval::new(2, 5), Interval::new(4, 6)]).is_err());
+    }
+
+    #[test]
+    fn a_lifespan_without_steps_meets_nothing() {
+        let empty = Lifespan::empty_at(3);
+        assert!(empty.is_empty() && !empty.has_gaps() && empty.intervals().is_empty());
+        assert!(!empty.contains(Step::new(3)) && empty.duration() == 0);
+        assert!(!empty.intersects(&lifespan(&[(0, 9)])) && !lifespan(&[(0, 9)]).intersects(&empty));
+        assert!(!empty.intersects(&lifespan(&[(0, 4), (6, 9)])) && !empty.intersects(&empty));
+        assert_eq!(empty.to_string(), "[3, 3)");
     }
 
     #[test]

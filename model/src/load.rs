@@ -72,9 +72,13 @@ pub fn load(instance: &Instance) -> (Bytes, Step) {
     LoadProfile::of(instance).peak()
 }
 
-/// The buffers alive at `step`, ascending. O(n log gaps).
+/// The buffers with bytes alive at `step`, ascending. O(n log gaps).
 pub fn alive_at(instance: &Instance, step: Step) -> Vec<BufferId> {
-    instance.ids().filter(|&id| instance.buffer(id).lifespan().contains(step)).collect()
+    let holds = |id: &BufferId| {
+        let buffer = instance.buffer(*id);
+        !buffer.is_empty() && buffer.lifespan().contains(step)
+    };
+    instance.ids().filter(holds).collect()
 }
 
 /// A run of steps over which a set of buffers, maximal in time, is alive together.
@@ -86,7 +90,8 @@ pub struct Section {
     pub buffers: Vec<BufferId>,
 }
 
-/// The sections of an instance: the sets alive together that no neighbouring set contains.
+/// The sections of an instance: the sets alive together that no neighbouring set contains. Buffers of size 0 are in
+/// none.
 ///
 /// Buffers that start during a run of ends and starts join the set once; a set is recorded just before the
 /// first end that follows a start. Every two buffers alive at a common step meet in some section, so sections
@@ -106,7 +111,7 @@ pub fn sections(instance: &Instance) -> Vec<Section> {
 pub fn sections_within(instance: &Instance, watch: &mut Budget) -> Vec<Section> {
     // Ends sort before starts at the same step: intervals are half-open.
     let mut events: Vec<(Step, bool, BufferId)> = Vec::with_capacity(2 * instance.len());
-    for id in instance.ids() {
+    for id in instance.ids().filter(|&id| !instance.buffer(id).is_empty()) {
         for part in instance.buffer(id).lifespan().intervals() {
             events.push((part.lower, true, id));
             events.push((part.upper, false, id));

@@ -3,11 +3,12 @@
 use crate::bound::{BoundError, LowerBound, Witness, verify_bound};
 use crate::budget::Budget;
 use crate::check::{Violation, check_layout, check_pools, check_scattered};
+use crate::guarded::Reduced;
 use crate::instance::Instance;
 use crate::layout::{Layout, PoolPlan, ScatteredLayout};
 use crate::order::{Order, OrderProblem, check_order, confirm_order_bound, recomputed_peak};
 use crate::outcome::Outcome;
-use crate::units::Bytes;
+use crate::units::{BufferId, Bytes, PoolId};
 use std::fmt;
 
 /// A kind of problem: what goes in, what comes out, what is minimised, how an answer is checked.
@@ -27,6 +28,27 @@ pub trait Problem: 'static {
         None
     }
 
+    /// The most bytes that a solution takes where there is one: a bound above it says that there is none. The
+    /// capacity, unless something less is known.
+    fn limit(input: &Self::Input) -> Option<Bytes> {
+        Self::capacity(input)
+    }
+
+    /// What an algorithm has to see of an input; [`guarded`](crate::guarded) shows it no more.
+    fn reduced(_input: &Self::Input) -> Reduced<Self::Input> {
+        Reduced::Whole
+    }
+
+    /// The solution of the whole that goes with the solution of a part, as [`Problem::reduced`] gave it.
+    fn extended(_input: &Self::Input, _kept: &[BufferId], part: Self::Solution) -> Self::Solution {
+        part
+    }
+
+    /// A witness in words, with the names of the input.
+    fn explain(_input: &Self::Input, witness: &Witness) -> String {
+        witness.to_string()
+    }
+
     /// Everything wrong with a solution, by the checker.
     fn check(input: &Self::Input, solution: &Self::Solution) -> Vec<Violation>;
 
@@ -40,6 +62,29 @@ pub trait Problem: 'static {
     /// # Errors
     /// The first reason for doubt; [`BoundError::NotCheckable`] where only a repeated search could tell.
     fn confirm(input: &Self::Input, bound: &LowerBound) -> Result<(), BoundError>;
+}
+
+/// An instance without buffers of size 0.
+fn sized(input: &Instance) -> Reduced<Instance> {
+    if !input.has_empty() {
+        return Reduced::Whole;
+    }
+    let kept: Vec<BufferId> = input.ids().filter(|&id| !input.buffer(id).is_empty()).collect();
+    Reduced::Part { input: input.induced(&kept), kept }
+}
+
+/// The same, where fixed offsets can be kept.
+fn placeable(input: &Instance) -> Reduced<Instance> {
+    input.contradiction().map_or_else(|| sized(input), Reduced::Infeasible)
+}
+
+/// Offsets of a part as offsets of the whole: what is not in the part lies at its fixed offset, or at 0.
+fn spread(input: &Instance, kept: &[BufferId], part: &[Bytes]) -> Vec<Bytes> {
+    let mut offsets: Vec<Bytes> = input.buffers().iter().map(|b| b.fixed().unwrap_or_default()).collect();
+    for (id, offset) in kept.iter().zip(part) {
+        offsets[id.index()] = *offset;
+    }
+    offsets
 }
 
 /// The offset problem: one offset per buffer, minimum peak.
@@ -61,6 +106,22 @@ impl Problem for Offsets {
 
     fn capacity(input: &Instance) -> Option<Bytes> {
         input.capacity()
+    }
+
+    fn limit(input: &Instance) -> Option<Bytes> {
+        Some(input.limit())
+    }
+
+    fn reduced(input: &Instance) -> Reduced<Instance> {
+        placeable(input)
+    }
+
+    fn extended(input: &Instance, kept: &[BufferId], part: Layout) -> Layout {
+        Layout::new(spread(input, kept, part.offsets()))
+    }
+
+    fn explain(input: &Instance, witness: &Witness) -> String {
+        witness.in_words(input)
     }
 
     fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
@@ -93,6 +154,26 @@ impl Problem for Scattered {
         input.capacity()
     }
 
+    fn limit(input: &Instance) -> Option<Bytes> {
+        Some(input.limit())
+    }
+
+    fn reduced(input: &Instance) -> Reduced<Instance> {
+        placeable(input)
+    }
+
+    fn extended(input: &Instance, kept: &[BufferId], part: ScatteredLayout) -> ScatteredLayout {
+        let mut pieces = vec![Vec::new(); input.len()];
+        for (id, own) in kept.iter().zip(part.pieces()) {
+            pieces[id.index()].clone_from(own);
+        }
+        ScatteredLayout::new(pieces)
+    }
+
+    fn explain(input: &Instance, witness: &Witness) -> String {
+        witness.in_words(input)
+    }
+
     fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
         check_scattered(&input.clone().with_capacity(None), solution)
     }
@@ -123,6 +204,25 @@ impl Problem for Pools {
         input.capacity()
     }
 
+    /// Fixed offsets concern addresses, of which pools have none.
+    fn reduced(input: &Instance) -> Reduced<Instance> {
+        sized(input)
+    }
+
+    /// What takes no byte fits into any pool.
+    fn extended(input: &Instance, kept: &[BufferId], part: PoolPlan) -> PoolPlan {
+        let mut assignment = vec![PoolId::at(0); input.len()];
+        for (id, pool) in kept.iter().zip(part.assignment()) {
+            assignment[id.index()] = *pool;
+        }
+        let sizes = if part.sizes().is_empty() { vec![Bytes::ZERO] } else { part.sizes().to_vec() };
+        PoolPlan::new(assignment, sizes)
+    }
+
+    fn explain(input: &Instance, witness: &Witness) -> String {
+        witness.in_words(input)
+    }
+
     fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
         check_pools(&input.clone().with_capacity(None), solution)
     }
@@ -130,8 +230,8 @@ impl Problem for Pools {
     fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
         // Alignments and fixed offsets concern addresses, of which pools have none.
         match bound.witness {
-            Witness::AlignedClique { .. } | Witness::Fixed { .. } => {
-                Err(BoundError::Foreign(bound.witness.to_string()))
+            Witness::AlignedClique { .. } | Witness::Fixed { .. } | Witness::Contradiction { .. } => {
+                Err(BoundError::Foreign(bound.witness.in_words(input)))
             }
             _ => verify_bound(input, bound),
         }
@@ -153,6 +253,10 @@ impl Problem for Orders {
 
     fn check(input: &OrderProblem, order: &Order) -> Vec<Violation> {
         check_order(input, order)
+    }
+
+    fn explain(input: &OrderProblem, witness: &Witness) -> String {
+        input.explain(witness)
     }
 
     fn confirm(input: &OrderProblem, bound: &LowerBound) -> Result<(), BoundError> {
@@ -270,7 +374,7 @@ pub struct Entry<P: Problem> {
     pub about: &'static str,
     /// Where it comes from.
     pub source: &'static str,
-    /// Makes one.
+    /// Makes one, [guarded](crate::guarded).
     pub build: fn(Setup) -> Box<dyn Solver<P>>,
 }
 

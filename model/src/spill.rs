@@ -7,6 +7,7 @@
 
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::{Violation, check_placed, conflict, share_a_step};
+use crate::guarded::Reduced;
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::layout::Layout;
 use crate::solver::Problem;
@@ -44,18 +45,20 @@ pub enum SpillError {
 }
 
 impl SpillProblem {
-    /// `traffic` gives, per buffer, the bytes moved where it is spilled; none where it may not be. The capacity is that of
-    /// the instance.
+    /// `traffic` gives, per buffer, the bytes moved where it is spilled; none where it may not be. Spilling a buffer of
+    /// size 0 moves none. The capacity is that of the instance.
     ///
     /// # Errors
     /// See [`SpillError`].
-    pub fn new(instance: Instance, traffic: Vec<Option<Bytes>>) -> Result<Self, SpillError> {
+    pub fn new(instance: Instance, mut traffic: Vec<Option<Bytes>>) -> Result<Self, SpillError> {
         let Some(capacity) = instance.capacity() else {
             return Err(SpillError::NoCapacity { instance: instance.name().to_owned() });
         };
         if traffic.len() != instance.len() {
             return Err(SpillError::Count { given: traffic.len(), expected: instance.len() });
         }
+        let moved = traffic.iter_mut().zip(instance.buffers()).filter(|(_, buffer)| buffer.is_empty());
+        moved.for_each(|(bytes, _)| *bytes = bytes.map(|_| Bytes::ZERO));
         let total: u128 = traffic.iter().flatten().map(|bytes| u128::from(bytes.get())).sum();
         let total = u64::try_from(total).ok().filter(|total| *total < i64::MAX as u64);
         let total = Bytes::new(total.ok_or(SpillError::TooMuch)?);
@@ -132,7 +135,8 @@ impl Spill {
     pub fn peak(&self, problem: &SpillProblem) -> Bytes {
         let ends = self.offsets.iter().zip(problem.instance.buffers());
         let end = |(offset, b): (&Option<Bytes>, &Buffer)| {
-            Some(offset.as_ref()?.get().saturating_add(b.size().get()))
+            let offset = offset.as_ref().filter(|_| !b.is_empty())?;
+            Some(offset.get().saturating_add(b.size().get()))
         };
         Bytes::new(ends.filter_map(end).max().unwrap_or(0))
     }
@@ -175,6 +179,35 @@ impl Problem for Spilling {
         Some(input.total)
     }
 
+    /// Fixed offsets that contradict each other are no more than a reason to spill.
+    fn reduced(input: &SpillProblem) -> Reduced<SpillProblem> {
+        let instance = &input.instance;
+        if !instance.has_empty() {
+            return Reduced::Whole;
+        }
+        let kept: Vec<BufferId> = instance.ids().filter(|&id| !instance.buffer(id).is_empty()).collect();
+        let part = SpillProblem {
+            instance: instance.induced(&kept),
+            traffic: kept.iter().map(|&id| input.traffic(id)).collect(),
+            ..*input
+        };
+        Reduced::Part { input: part, kept }
+    }
+
+    /// What takes no byte stays.
+    fn extended(input: &SpillProblem, kept: &[BufferId], part: Spill) -> Spill {
+        let stays = |b: &Buffer| Some(b.fixed().unwrap_or_default());
+        let mut offsets: Vec<Option<Bytes>> = input.instance.buffers().iter().map(stays).collect();
+        for (id, offset) in kept.iter().zip(part.offsets()) {
+            offsets[id.index()] = *offset;
+        }
+        Spill { offsets }
+    }
+
+    fn explain(input: &SpillProblem, witness: &Witness) -> String {
+        witness.in_words(&input.instance)
+    }
+
     fn check(input: &SpillProblem, solution: &Spill) -> Vec<Violation> {
         check_spill(input, solution)
     }
@@ -184,7 +217,7 @@ impl Problem for Spilling {
             Witness::Trivial => Bytes::ZERO,
             Witness::Excess { buffers } => excess_cost(input, buffers)?,
             Witness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
-            other => return Err(BoundError::Foreign(other.to_string())),
+            other => return Err(BoundError::Foreign(other.in_words(&input.instance))),
         };
         if shown < bound.value {
             return Err(BoundError::TooWeak { shown, claimed: bound.value });

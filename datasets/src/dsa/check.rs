@@ -1,11 +1,12 @@
 //! Whether allocations answer a document, from its own rules: no instance, no merging.
 
 use super::{Allocation, Document};
+use plimsoll_model::Bytes;
 use std::collections::{HashMap, HashSet};
 
 impl Document {
     /// Everything wrong with an answer, one line each; empty where it is valid. Colocated buffers take the bytes of the
-    /// largest of them, as the schema's own checker has it. O(n^2 + n p) for n buffers and p pairs.
+    /// largest of them, as the schema's own checker has it; those of size 0 take none. O(n^2 + n p) for n buffers and p pairs.
     pub fn check(&self, allocations: &[Allocation]) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut places: Vec<Option<&Allocation>> = vec![None; self.buffers.len()];
@@ -43,11 +44,13 @@ impl Document {
             complain(format!("offset {} is no multiple of {}", place.offset, buffer.alignment));
         }
         let (begin, end) = (place.offset.get(), place.offset.get().saturating_add(buffer.size.get()));
-        if let Some(capacity) = self.pools[pool].capacity.filter(|capacity| end > capacity.get()) {
+        let takes_bytes = begin < end;
+        let capacity = self.pools[pool].capacity.filter(|_| takes_bytes);
+        if let Some(capacity) = capacity.filter(|capacity| end > capacity.get()) {
             complain(format!("[{begin}, {end}) lies beyond the capacity {capacity}"));
         }
         for (from, to) in &self.pools[pool].reserved {
-            if begin < to.get() && from.get() < end {
+            if takes_bytes && begin < to.get() && from.get() < end {
                 complain(format!("[{begin}, {end}) meets the reserved range [{from}, {to})"));
             }
         }
@@ -104,7 +107,8 @@ impl Document {
                     || x.offset.get().saturating_add(extents[a]) <= y.offset.get()
                     || y.offset.get().saturating_add(extents[b]) <= x.offset.get();
                 let separated = separations.contains(&(a, b));
-                if apart || (class[a] == class[b] && !separated) {
+                let takes_none = |at: usize| self.buffers[at].size == Bytes::ZERO;
+                if takes_none(a) || takes_none(b) || apart || (class[a] == class[b] && !separated) {
                     continue;
                 }
                 let both = self.buffers[a].lifespan.intersects(&self.buffers[b].lifespan)

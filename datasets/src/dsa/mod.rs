@@ -5,7 +5,7 @@
 //! | `schema_version` | 1 |
 //! | `profile`, `instance`, `metadata` | where it comes from; a name |
 //! | `problem.pools[]` | `id`, `name`, `capacity` in bytes or null, `reserved_ranges[]` (`begin`, `end`, half-open, bytes) |
-//! | `problem.buffers[]` | `id`, `name`, `size` and `alignment` in bytes, `live_intervals[]` (`lower`, `upper`, half-open, steps), `allowed_pools[]` |
+//! | `problem.buffers[]` | `id`, `name`, `size` and `alignment` in bytes, `live_intervals[]` (`lower`, `upper`, half-open, steps; of size 0 also none), `allowed_pools[]` |
 //! | `problem.constraints.colocations[]` | `first`, `second`: same pool and offset |
 //! | `problem.constraints.separations[]` | `first`, `second`: no common address, whatever the lifespans |
 //! | `problem.constraints.temporal_exclusions[]` | `first`, `second`: may share addresses although both are alive |
@@ -88,7 +88,7 @@ pub struct Demand {
     pub id: u32,
     /// Its name there, perhaps empty.
     pub name: String,
-    /// Bytes, at least 1.
+    /// Bytes.
     pub size: Bytes,
     /// Bytes, at least 1.
     pub alignment: Bytes,

@@ -183,12 +183,13 @@ fn buffers(problem: &Node, ids: &mut Ids, notes: &mut Vec<String>) -> Result<Vec
         if pools.is_empty() {
             return Err(allowed.error(DsaErrorKind::NoPool));
         }
+        let size = Bytes::new(node.member("size")?.bytes()?);
         buffers.push(Demand {
             id,
             name: node.member("name")?.text()?.to_owned(),
-            size: Bytes::new(node.member("size")?.positive()?),
+            size,
             alignment: Bytes::new(node.member("alignment")?.positive()?),
-            lifespan: lifespan(&node.member("live_intervals")?, first)?,
+            lifespan: lifespan(&node.member("live_intervals")?, first, size)?,
             pools,
             hint: None,
         });
@@ -207,16 +208,24 @@ fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
     Ok(first)
 }
 
-/// The union of the intervals, which may overlap, with steps counted from `first`, which none lies before.
-fn lifespan(node: &Node, first: i64) -> Result<Lifespan, DsaError> {
-    let mut parts = Vec::new();
+/// The union of the intervals, which may overlap, with steps counted from `first`, which none lies before. A buffer of
+/// size 0 may have none, or empty ones.
+fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> {
+    let (mut parts, mut begin) = (Vec::new(), None);
     for interval in node.entries()? {
         interval.only(&["lower", "upper"])?;
         let (lower, upper) = (interval.member("lower")?.step()?, interval.member("upper")?.step()?);
+        if size == Bytes::ZERO && upper == lower {
+            begin.get_or_insert(lower.abs_diff(first));
+            continue;
+        }
         if upper <= lower {
             return Err(interval.error(DsaErrorKind::EmptyLife { lower, upper }));
         }
         parts.push((lower.abs_diff(first), upper.abs_diff(first)));
+    }
+    if size == Bytes::ZERO && parts.is_empty() {
+        return Ok(Lifespan::empty_at(begin.unwrap_or(0)));
     }
     let parts = union(parts).into_iter().map(|(lower, upper)| Interval::new(lower, upper));
     Lifespan::from_intervals(parts).map_err(|_| node.error(DsaErrorKind::NeverAlive))
@@ -279,8 +288,8 @@ fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Re
             offset: Bytes::new(node.member("offset")?.bytes()?),
             exclusive: exclusive.unwrap_or(false),
         };
-        if let Some(kind) = misplaced(&pin, &pools[pin.pool], &buffers[pin.buffer]) {
-            return Err(node.error(kind));
+        if !buffers[pin.buffer].pools.contains(&pin.pool) {
+            return Err(node.error(DsaErrorKind::PinnedElsewhere(pools[pin.pool].label())));
         }
         let place = |pin: &Pin| format!("offset {} of pool {}", pin.offset, pools[pin.pool].label());
         if let Some(other) = of.insert(pin.buffer, pin) {
@@ -289,25 +298,6 @@ fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Re
         pins.push(pin);
     }
     Ok(pins)
-}
-
-/// Why a pin cannot hold.
-fn misplaced(pin: &Pin, pool: &Pool, buffer: &Demand) -> Option<DsaErrorKind> {
-    if !buffer.pools.contains(&pin.pool) {
-        return Some(DsaErrorKind::PinnedElsewhere(pool.label()));
-    }
-    let (offset, alignment) = (pin.offset, buffer.alignment);
-    if offset.get() % alignment.get() != 0 {
-        return Some(DsaErrorKind::Misaligned { offset, alignment });
-    }
-    let end = offset.get().saturating_add(buffer.size.get());
-    if let Some(kind) = beyond(pool, offset.get(), end) {
-        return Some(kind);
-    }
-    let (begin, end) = (offset, Bytes::new(end));
-    let meets = |range: &&(Bytes, Bytes)| range.0 < end && begin < range.1;
-    let reserved = *pool.reserved.iter().find(meets)?;
-    Some(DsaErrorKind::Reserved { begin, end, reserved, pool: pool.label() })
 }
 
 /// Notes what is asked beyond peaks.

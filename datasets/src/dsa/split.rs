@@ -186,6 +186,7 @@ impl Document {
             let conflict = |&a: &usize| {
                 groups[high].members.iter().any(|&b| {
                     !excluded.contains(&(a.min(b), a.max(b)))
+                        && self.buffers[a].size.min(self.buffers[b].size) > Bytes::ZERO
                         && self.buffers[a].lifespan.intersects(&self.buffers[b].lifespan)
                 })
             };
@@ -227,14 +228,12 @@ impl Document {
                 .try_fold(1u64, |all, b| (all / gcd(all, b.alignment.get())).checked_mul(b.alignment.get()));
             let alignment = alignment.ok_or_else(|| wrong(DsaErrorKind::Alignment))?;
             let exclusive = group.pin.is_some_and(|pin| pin.exclusive);
-            let lifespan = if exclusive { always.clone() } else { united(members()) };
+            // What takes no byte keeps nobody away.
+            let sized = || members().filter(|b| b.size == size || b.size > Bytes::ZERO);
+            let lifespan = if exclusive { always.clone() } else { united(sized()) };
             let name = unique(&first.name, &format!("buffer-{}", first.id), first.id, &mut used);
             let mut buffer = Buffer::new(name, size, lifespan).aligned(alignment);
             if let Some(pin) = group.pin {
-                if pin.offset.get() % alignment != 0 {
-                    let (offset, alignment) = (pin.offset, Bytes::new(alignment));
-                    return Err(wrong(DsaErrorKind::Misaligned { offset, alignment }));
-                }
                 buffer = buffer.fixed_at(pin.offset);
             }
             if let ([_], Some(hint)) = (group.members.as_slice(), first.hint) {
@@ -267,18 +266,20 @@ fn root(parent: &mut [usize], mut at: usize) -> usize {
 }
 
 /// The steps at which any of them is alive.
-fn united<'a>(buffers: impl Iterator<Item = &'a Demand>) -> Lifespan {
-    let parts = buffers.flat_map(|b| b.lifespan.intervals()).map(|i| (i.lower.get(), i.upper.get()));
+fn united<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
+    let parts = buffers.clone().flat_map(|b| b.lifespan.intervals()).map(|i| (i.lower.get(), i.upper.get()));
     let parts = union(parts.collect()).into_iter().map(|(lower, upper)| Interval::new(lower, upper));
-    Lifespan::from_intervals(parts).expect("somebody is alive, and a union does not overlap")
+    // Where nothing is alive, nothing has bytes.
+    let first = buffers.map(|b| b.lifespan.hull().lower).min().unwrap_or_default();
+    Lifespan::from_intervals(parts).unwrap_or_else(|_| Lifespan::empty_at(first))
 }
 
 /// From the first step of any of them to the last; one step where there are none.
 fn always<'a>(buffers: impl Iterator<Item = &'a Demand> + Clone) -> Lifespan {
-    let hulls = buffers.map(|b| b.lifespan.hull());
+    let hulls = buffers.map(|b| b.lifespan.hull()).filter(|hull| !hull.is_empty());
     let lower = hulls.clone().map(|hull| hull.lower.get()).min().unwrap_or(0);
     let upper = hulls.map(|hull| hull.upper.get()).max().unwrap_or(1);
-    Lifespan::single(lower, upper).expect("lifespans are not empty")
+    Lifespan::single(lower, upper).expect("the lifespans looked at are not empty")
 }
 
 /// The name, or one like it, that CSV can carry and no other has.

@@ -71,7 +71,7 @@ pub fn write_allocations(
 /// instance uses, go into `metadata`, so that reading and splitting it gives the same instances.
 ///
 /// # Errors
-/// [`DsaError`] for a step or a fixed offset that the schema cannot say; an error of the writer as [`DsaError::Io`].
+/// [`DsaError`] for a step that the schema cannot say; an error of the writer as [`DsaError::Io`].
 pub fn write_dsa(
     origin: &Path,
     name: &str,
@@ -197,11 +197,6 @@ impl<'a> Writer<'a> {
             return Err(wrong(DsaErrorKind::LateStep(last)));
         }
         if let Some(offset) = buffer.fixed() {
-            let end = Bytes::new(offset.get().saturating_add(buffer.size().get()));
-            if let Some(capacity) = instance.capacity().filter(|&capacity| end > capacity) {
-                let pool = format!("'{}'", instance.name());
-                return Err(wrong(DsaErrorKind::BeyondCapacity { begin: offset, end, capacity, pool }));
-            }
             self.pins.push(json!({
                 "buffer": id,
                 "pool": pool,
@@ -211,12 +206,15 @@ impl<'a> Writer<'a> {
         }
         let interval =
             |i: &plimsoll_model::Interval| json!({ "lower": i.lower.get(), "upper": i.upper.get() });
+        let life = buffer.lifespan();
+        let hull = [life.hull()];
+        let intervals = if life.is_empty() { &hull } else { life.intervals() };
         self.buffers.push(json!({
             "id": id,
             "name": name,
             "size": buffer.size().get(),
             "alignment": buffer.alignment().get(),
-            "live_intervals": buffer.lifespan().intervals().iter().map(interval).collect::<Vec<_>>(),
+            "live_intervals": intervals.iter().map(interval).collect::<Vec<_>>(),
             "allowed_pools": [pool],
         }));
         Ok(())

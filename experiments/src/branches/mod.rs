@@ -299,7 +299,7 @@ impl Planner<'_> {
         let layout = outcome.solution.ok_or(BranchError::Nothing { scheme, algorithm })?;
         let floor = simple_bound(instance);
         let bound = if floor.value > outcome.lower_bound.value { floor } else { outcome.lower_bound };
-        let witness = bound.witness.to_string();
+        let witness = bound.witness.in_words(instance);
         let arithmetic = Arithmetic::of(&bound.witness);
         Ok(Placed { layout, bound: bound.value, witness, arithmetic, seconds: attempt.seconds })
     }
@@ -319,8 +319,8 @@ impl Planner<'_> {
             seconds += placed.seconds;
             if !proved(frame, &blocks, &least) {
                 let (floor, _) = program.frame_instance(frame, |id| least[id.index()])?;
-                let floor = simple_bound(&floor);
-                (placed.bound, placed.witness) = (floor.value, floor.witness.to_string());
+                let bound = simple_bound(&floor);
+                (placed.bound, placed.witness) = (bound.value, bound.witness.in_words(&floor));
                 placed.arithmetic = Arithmetic::Exact;
             }
             // What blocks are proved to take is part of it.

@@ -6,7 +6,9 @@ use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::{Bytes, Certificate, Claim, Entry, Instance, LowerBound, Observer, Outcome, load};
+use plimsoll::model::{
+    Bytes, Certificate, Claim, Entry, Instance, LowerBound, Observer, Outcome, Witness, load,
+};
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::report::{gap_percent, percent, svg};
 use plimsoll::run::{Limits, RunError, run};
@@ -117,6 +119,8 @@ struct Report {
     load: u64,
     #[serde(skip)]
     exclusions: bool,
+    #[serde(skip)]
+    contradiction: bool,
     capacity: Option<u64>,
     buffers: usize,
     seconds: f64,
@@ -145,11 +149,12 @@ impl Report {
             stop: outcome.stop.as_str(),
             peak: outcome.value.map(Bytes::get),
             lower_bound: outcome.lower_bound.value.get(),
-            witness: outcome.lower_bound.witness.to_string(),
+            witness: P::explain(instance, &outcome.lower_bound.witness),
             arithmetic: Arithmetic::of(&outcome.lower_bound.witness),
             gap_percent: outcome.value.and_then(|value| gap_percent(value, outcome.lower_bound.value)),
             load: load(instance).0.get(),
             exclusions: !instance.exclusions().is_empty(),
+            contradiction: matches!(outcome.lower_bound.witness, Witness::Contradiction { .. }),
             capacity: instance.capacity().map(Bytes::get),
             buffers: instance.len(),
             seconds,
@@ -174,6 +179,11 @@ impl Report {
             }
             (Some(peak), _) => format!("{peak} bytes"),
         };
+        let bound = if self.contradiction {
+            format!("no {what} at all ({})", self.witness)
+        } else {
+            format!("{} bytes ({}{})", self.lower_bound, self.witness, self.arithmetic.remark())
+        };
         let mut rows = vec![
             (
                 "instance",
@@ -182,10 +192,7 @@ impl Report {
             ("solver", format!("{} ({})", self.solver, self.problem)),
             ("claim", self.claim.to_owned()),
             (what, peak),
-            (
-                "lower bound",
-                format!("{} bytes ({}{})", self.lower_bound, self.witness, self.arithmetic.remark()),
-            ),
+            ("lower bound", bound),
         ];
         if let Some(gap) = self.gap_percent {
             rows.push(("gap", format!("{} %", percent(gap))));

@@ -154,8 +154,8 @@ impl Row {
 
     /// Adds what became of a run of our own.
     #[must_use]
-    pub fn attempted<P: Plan>(self, attempt: &Attempt<P::Solution>) -> Self {
-        let answer = Answer::of(attempt);
+    pub fn attempted<P: Plan>(self, instance: &Instance, attempt: &Attempt<P::Solution>) -> Self {
+        let answer = Answer::of::<P>(instance, attempt);
         Self {
             problem: P::NAME.to_owned(),
             status: answer.status,

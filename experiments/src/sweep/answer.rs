@@ -10,7 +10,7 @@ use crate::report::rows::Row;
 use crate::report::trace::{Recorder, TraceRow, of_process};
 use crate::run::{Attempt, RunError};
 use plimsoll_model::files::write_atomically;
-use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, SolveError};
+use plimsoll_model::{Bytes, Claim, Instance, Offsets, Orders, Outcome, Problem, SolveError};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -65,10 +65,10 @@ impl Answer {
         Self { status: status.to_owned(), error: error.to_string(), ..Self::default() }
     }
 
-    /// What an algorithm for instances did.
-    pub fn of<S>(attempt: &Attempt<S>) -> Self {
+    /// What an algorithm did with an input.
+    pub fn of<P: Problem>(input: &P::Input, attempt: &Attempt<P::Solution>) -> Self {
         let answer = match &attempt.result {
-            Ok(outcome) => Self::done(outcome),
+            Ok(outcome) => Self::done::<P>(input, outcome),
             Err(error) => {
                 let (status, verdict) = word(error);
                 Self { verdict: verdict.to_owned(), ..Self::without(status, error) }
@@ -87,7 +87,7 @@ impl Answer {
                 // The bound of the body counts on those of the regions inside it.
                 let each = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness));
                 let arithmetic = each.max().unwrap_or_default().as_str().to_owned();
-                let done = Self::done(&body.outcome);
+                let done = Self::done::<Orders>(&body.storages.problem, &body.outcome);
                 let mut answer = Self { nodes: Some(nodes), phases: String::new(), arithmetic, ..done };
                 if inner.iter().any(|region| region.outcome.claim != Claim::Optimal) {
                     answer.lower_bound = None;
@@ -170,7 +170,7 @@ impl Answer {
     }
 
     /// What an algorithm says that came to its end.
-    fn done<S>(outcome: &Outcome<S>) -> Self {
+    fn done<P: Problem>(input: &P::Input, outcome: &Outcome<P::Solution>) -> Self {
         let joined = |words: Vec<String>| words.join(" ");
         let stats = &outcome.stats;
         Self {
@@ -179,7 +179,7 @@ impl Answer {
             stop: outcome.stop.as_str().to_owned(),
             peak: outcome.value.map(Bytes::get),
             lower_bound: Some(outcome.lower_bound.value.get()),
-            bound_witness: outcome.lower_bound.witness.to_string(),
+            bound_witness: P::explain(input, &outcome.lower_bound.witness),
             arithmetic: Arithmetic::of(&outcome.lower_bound.witness).as_str().to_owned(),
             verdict: if outcome.solution.is_some() { "valid" } else { "" }.to_owned(),
             phases: joined(stats.phases.iter().map(|(name, time)| format!("{name}={time:.6}")).collect()),

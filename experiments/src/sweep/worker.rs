@@ -189,7 +189,7 @@ fn on_instance<P: Plan>(registry: &Registry, instance: &Instance, job: &Job) -> 
         Some(recorder) => run_measured(entry, instance, setup, limits, recorder),
         None => run_measured(entry, instance, setup, limits, &mut Silent),
     };
-    let answer = Answer { resident_bytes: before, ..Answer::of(&attempt) };
+    let answer = Answer { resident_bytes: before, ..Answer::of::<P>(instance, &attempt) };
     let answer = match recorder {
         Some(recorder) => answer.traced(recorder),
         None => answer,

@@ -5,7 +5,7 @@
 //! instead of comparing all pairs, with the same answers. A layout is *valid* where
 //! - every buffer has one offset, a multiple of its alignment, equal to its fixed offset if it has one;
 //! - no two conflicting buffers share an address;
-//! - no buffer ends above the capacity, if there is one.
+//! - no buffer with bytes ends above the capacity, if there is one.
 
 pub mod execution;
 mod races;
@@ -234,8 +234,11 @@ pub enum Violation {
     },
 }
 
-/// Conflict straight from the definition, on raw intervals.
+/// Conflict straight from the definition, on raw intervals. What has no byte shares none.
 pub(crate) fn conflict(instance: &Instance, a: BufferId, b: BufferId) -> bool {
+    if instance.buffer(a).size() == Bytes::ZERO || instance.buffer(b).size() == Bytes::ZERO {
+        return false;
+    }
     let listed = |pairs: &crate::pairs::Pairs| {
         !pairs.is_empty() && (pairs.of(a).contains(&b) || pairs.of(b).contains(&a))
     };
@@ -354,6 +357,8 @@ fn check_place(
         violations.push(Violation::Moved { buffer, name: name(b), offset, fixed });
     }
     match (offset.checked_add(b.size()), instance.capacity()) {
+        // No byte of it lies above anything.
+        _ if b.size() == Bytes::ZERO => {}
         (None, _) => {
             let size = b.size();
             violations.push(Violation::OutOfRange { buffer, name: name(b), offset, size });

@@ -7,7 +7,7 @@
 //! | `id` (`buffer`, `buffer_id`) | name, unique, required |
 //! | `lower` (`begin`, `start`) | first step alive, required |
 //! | `upper` (`end`) | end of life, required; `upper` is the first step after, `end` the last step alive |
-//! | `size` | bytes, at least 1, required |
+//! | `size` | bytes, required; 0 is allowed, also with a lifespan of no step |
 //! | `alignment` | bytes, default 1 |
 //! | `gaps` | steps not alive inside the lifespan: `a-b` separated by blanks, ends as for the lifespan |
 //! | `hint` | suggested offset, `-1` or empty for none |

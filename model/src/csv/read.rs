@@ -5,7 +5,7 @@ use super::header::{Column, Endpoints, Header};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
 use crate::layout::Layout;
-use crate::lifespan::{Interval, Lifespan};
+use crate::lifespan::{Interval, Lifespan, LifespanError};
 use crate::units::Bytes;
 use std::collections::HashMap;
 use std::fs::File;
@@ -145,11 +145,10 @@ pub fn read_instance(file: &str, input: impl Read, options: ReadOptions) -> Resu
 
 fn column_of(error: &InstanceError) -> Option<Column> {
     match error {
-        InstanceError::ZeroSize { .. } => Some(Column::Size),
+        InstanceError::NeverAlive { .. } => Some(Column::Upper),
         InstanceError::TotalOverflow { column, .. } => Column::named(column),
         InstanceError::ZeroAlignment { .. } => Some(Column::Alignment),
         InstanceError::DuplicateName { .. } => Some(Column::Id),
-        InstanceError::FixedMisaligned { .. } | InstanceError::FixedOverlap { .. } => Some(Column::Offset),
         InstanceError::Contradiction { .. } => Some(Column::Exclusions),
         InstanceError::SelfPair { .. }
         | InstanceError::UnknownBuffer { .. }
@@ -357,7 +356,8 @@ impl<'a> Row<'a> {
         })
     }
 
-    fn lifespan(&self) -> Result<Lifespan, CsvError> {
+    /// The lifespan of a buffer of so many bytes; without bytes it may have no step.
+    fn lifespan(&self, size: u64) -> Result<Lifespan, CsvError> {
         let lower = self.number(Column::Lower, "a step (an integer from 0 on)")?;
         let upper_text = self.text(Column::Upper).unwrap_or_default();
         let hull = Interval::new(lower, self.upper(Column::Upper, upper_text)?);
@@ -366,16 +366,22 @@ impl<'a> Row<'a> {
             move |error| self.error(column, CsvErrorKind::BadLifespan { value, error })
         };
         let gaps_text = self.text(Column::Gaps).unwrap_or_default();
+        if size == 0 && hull.lower == hull.upper && gaps_text.is_empty() {
+            return Ok(Lifespan::empty_at(hull.lower));
+        }
         if gaps_text.is_empty() {
             return Lifespan::from_intervals([hull]).map_err(bad(Column::Upper, upper_text));
         }
         if hull.is_empty() {
-            let error = crate::lifespan::LifespanError::EmptyInterval(hull);
+            let error = LifespanError::EmptyInterval(hull);
             return Err(bad(Column::Upper, upper_text)(error));
         }
         let gaps = gaps_text.split_ascii_whitespace().map(|text| self.gap(text));
         let gaps: Vec<Interval> = gaps.collect::<Result<_, _>>()?;
-        Lifespan::with_gaps(hull, gaps).map_err(bad(Column::Gaps, gaps_text))
+        match Lifespan::with_gaps(hull, gaps) {
+            Err(LifespanError::NothingAlive(_)) if size == 0 => Ok(Lifespan::empty_at(hull.lower)),
+            other => other.map_err(bad(Column::Gaps, gaps_text)),
+        }
     }
 
     fn gap(&self, text: &str) -> Result<Interval, CsvError> {
@@ -412,8 +418,8 @@ impl<'a> Row<'a> {
             let value = String::new();
             return Err(self.error(Column::Id, CsvErrorKind::BadValue { value, expected: "an id" }));
         }
-        let size = self.number(Column::Size, "a size in bytes (an integer from 1 on)")?;
-        let mut buffer = Buffer::new(name, size, self.lifespan()?);
+        let size = self.number(Column::Size, "a size in bytes (an integer from 0 on)")?;
+        let mut buffer = Buffer::new(name, size, self.lifespan(size)?);
         let alignment = "an alignment in bytes (an integer from 1 on)";
         if let Some(alignment) = self.optional(Column::Alignment, false, alignment)? {
             buffer = buffer.aligned(alignment);
@@ -447,7 +453,7 @@ impl<'a> Row<'a> {
             && !gaps.is_empty()
         {
             // Gaps at the ends of a lifespan are cut off it, so the whole is compared.
-            if self.lifespan()? == *buffer.lifespan() {
+            if self.lifespan(buffer.size().get())? == *buffer.lifespan() {
                 return Ok(());
             }
             return differs(Column::Gaps, format!("lifespan {}", buffer.lifespan()));

@@ -92,7 +92,7 @@ pub fn confirm_order_bound(problem: &OrderProblem, bound: &LowerBound) -> Result
         Witness::End => sum(&|s| s.to_end),
         Witness::Around { operator } => bytes_around(problem, *operator)?,
         Witness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
-        other => return Err(BoundError::Foreign(other.to_string())),
+        other => return Err(BoundError::Foreign(problem.explain(other))),
     };
     if shown < bound.value {
         let claimed = bound.value;

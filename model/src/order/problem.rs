@@ -1,5 +1,6 @@
 //! Operators with precedences, storages held between uses, orders.
 
+use crate::bound::Witness;
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
 use crate::lifespan::Lifespan;
@@ -393,6 +394,15 @@ impl OrderProblem {
     /// held together with all others held from the start, but with nothing that an operator begins.
     pub fn lead(&self) -> u64 {
         u64::from(self.storages.iter().any(Storage::is_unused))
+    }
+
+    /// The witness of a bound in words, with the names of operators.
+    pub fn explain(&self, witness: &Witness) -> String {
+        let name = |id: OperatorId| match self.operators.get(id.index()) {
+            Some(name) => format!("'{name}'"),
+            None => format!("operator number {id}"),
+        };
+        witness.clone().map(|buffer| buffer, name).to_string()
     }
 
     /// The largest number of bytes that divides every size: no peak lies between its multiples.

@@ -1,21 +1,21 @@
 //! The solver `ilp` with one part switched off each, for ablation.
 
 use super::{Formulation, Ilp};
-use plimsoll_model::{Entry, Kind, Offsets, Setup, Solver};
+use plimsoll_model::{Entry, Kind, Offsets, Setup, Solver, guarded};
 
 pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
-    program("ilp:no-bridges", "no bridges between cliques", |s| Box::new(ilp(s, |f| f.bridges = 0))),
-    program("ilp:no-stacking", "no stacking cuts", |s| Box::new(ilp(s, |f| f.stacking = false))),
-    program("ilp:no-positions", "positions are not narrowed", |s| Box::new(ilp(s, |f| f.positions = false))),
-    program("ilp:no-absorb", "dominated buffers are kept", |s| Box::new(ilp(s, |f| f.absorb = false))),
+    program("ilp:no-bridges", "no bridges between cliques", |s| guarded(ilp(s, |f| f.bridges = 0))),
+    program("ilp:no-stacking", "no stacking cuts", |s| guarded(ilp(s, |f| f.stacking = false))),
+    program("ilp:no-positions", "positions are not narrowed", |s| guarded(ilp(s, |f| f.positions = false))),
+    program("ilp:no-absorb", "dominated buffers are kept", |s| guarded(ilp(s, |f| f.absorb = false))),
     program("ilp:no-symmetry", "twins and mirror images are kept", |s| {
-        Box::new(ilp(s, |f| f.symmetry = false))
+        guarded(ilp(s, |f| f.symmetry = false))
     }),
     program("ilp:no-decide", "minimises at once instead of aiming at the bound", |s| {
-        Box::new(ilp(s, |f| f.decide = false))
+        guarded(ilp(s, |f| f.decide = false))
     }),
     program("ilp:plain", "big-M alone", |s| {
-        Box::new(ilp(s, |f| {
+        guarded(ilp(s, |f| {
             *f = Formulation {
                 absorb: false,
                 positions: false,

@@ -1,20 +1,20 @@
 //! The solver `smt` with one part switched off each, for ablation.
 
 use super::{Encoding, Smt, Theory};
-use plimsoll_model::{Entry, Kind, Offsets, Setup, Solver};
+use plimsoll_model::{Entry, Kind, Offsets, Setup, Solver, guarded};
 
 pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
-    theory("smt:no-bridges", "no bridges between cliques", |s| Box::new(smt(s, |e| e.bridges = 0))),
-    theory("smt:no-positions", "positions are not narrowed", |s| Box::new(smt(s, |e| e.positions = false))),
-    theory("smt:no-absorb", "dominated buffers are kept", |s| Box::new(smt(s, |e| e.absorb = false))),
+    theory("smt:no-bridges", "no bridges between cliques", |s| guarded(smt(s, |e| e.bridges = 0))),
+    theory("smt:no-positions", "positions are not narrowed", |s| guarded(smt(s, |e| e.positions = false))),
+    theory("smt:no-absorb", "dominated buffers are kept", |s| guarded(smt(s, |e| e.absorb = false))),
     theory("smt:no-symmetry", "twins and mirror images are kept", |s| {
-        Box::new(smt(s, |e| e.symmetry = false))
+        guarded(smt(s, |e| e.symmetry = false))
     }),
     theory("smt:linear", "linear integer arithmetic instead of differences", |s| {
-        Box::new(smt(s, |e| e.theory = Theory::Linear))
+        guarded(smt(s, |e| e.theory = Theory::Linear))
     }),
     theory("smt:plain", "disjunctions alone", |s| {
-        Box::new(smt(s, |e| {
+        guarded(smt(s, |e| {
             *e = Encoding { absorb: false, positions: false, symmetry: false, bridges: 0, ..*e };
         }))
     }),

@@ -9,8 +9,8 @@
 use crate::Exact;
 use plimsoll_heuristics::quick_layout;
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Interval, Layout, LowerBound, Setup, Silent, SolveError, Solver, Stop,
-    Witness,
+    Budget, BufferId, Bytes, Instance, Interval, Layout, LowerBound, Offsets, Problem, Reduced, Setup,
+    Silent, SolveError, Solver, Stop, Witness,
 };
 
 /// Whether buffers fit within the capacity.
@@ -30,18 +30,35 @@ pub struct Irreducible {
     /// Who, ascending.
     pub buffers: Vec<BufferId>,
     /// The least peak they can have is no less than this, which is above the capacity. The witness names buffers by their
-    /// place in the set.
+    /// ids in the instance.
     pub bound: LowerBound,
     /// Those of them without which it was not decided, within the limits, whether the others fit. None where the set is
     /// irreducible for certain.
     pub doubtful: Vec<BufferId>,
 }
 
-/// Decides whether all buffers fit within the capacity of the instance; without one, they do.
+/// Decides whether all buffers fit within the capacity of the instance; without one, they do, unless their fixed offsets
+/// contradict each other.
 ///
 /// # Errors
 /// As the solver `exact`.
 pub fn fits(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fits, SolveError> {
+    let (part, kept) = match Offsets::reduced(instance) {
+        Reduced::Whole => return sized_fit(instance, setup, budget),
+        Reduced::Infeasible(reason) => return Ok(Fits::Never(reason)),
+        Reduced::Part { input, kept } => (input, kept),
+    };
+    Ok(match sized_fit(&part, setup, budget)? {
+        Fits::Layout(layout) => Fits::Layout(Offsets::extended(instance, &kept, layout)),
+        Fits::Never(LowerBound { value, witness }) => {
+            Fits::Never(LowerBound::new(value, witness.of_whole(&kept)))
+        }
+        unknown @ Fits::Unknown(_) => unknown,
+    })
+}
+
+/// The same where every buffer has bytes and fixed offsets can be kept.
+fn sized_fit(instance: &Instance, setup: Setup, budget: &mut Budget) -> Result<Fits, SolveError> {
     let Some(capacity) = instance.capacity() else {
         return Ok(Fits::Layout(Layout::new(vec![Bytes::ZERO; instance.len()])));
     };
@@ -78,12 +95,11 @@ pub fn irreducible(
         instance,
         setup,
         set: kept.to_vec(),
-        bound: reason.clone(),
+        bound: renamed(reason.clone(), |at| kept[at]),
         patience,
         needed: vec![false; instance.len()],
         doubtful: vec![false; instance.len()],
     };
-    rename(&mut reduction.bound.witness, |at| kept[at]);
     reduction.begin(budget)?;
     let mut chunk = reduction.set.len().div_ceil(2);
     while chunk > 0 {
@@ -94,11 +110,8 @@ pub fn irreducible(
         // The set may have shrunk since.
         reduction.delete(1, budget)?;
     }
-    let Reduction { mut set, mut bound, doubtful, .. } = reduction;
+    let Reduction { mut set, bound, doubtful, .. } = reduction;
     set.sort_unstable();
-    rename(&mut bound.witness, |id| {
-        set.binary_search(&BufferId::at(id)).map_or(BufferId::at(id), BufferId::at)
-    });
     let doubtful = set.iter().copied().filter(|id| doubtful[id.index()]).collect();
     Ok(Irreducible { buffers: set, bound, doubtful })
 }
@@ -129,6 +142,7 @@ impl Reduction<'_> {
             }
             Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } => buffers.clone(),
             Witness::Fixed { buffer } => vec![*buffer],
+            Witness::Contradiction { buffers } => buffers.clone(),
             Witness::Window { lower, upper, .. } => {
                 let window = Interval { lower: *lower, upper: *upper };
                 let meets = |id: &&BufferId| {
@@ -174,9 +188,9 @@ impl Reduction<'_> {
     }
 
     /// The set is this one, for a reason that names buffers by place in it.
-    fn shrink(&mut self, set: Vec<BufferId>, mut bound: LowerBound) {
-        rename(&mut bound.witness, |at| set[at]);
-        (self.set, self.bound) = (set, bound);
+    fn shrink(&mut self, set: Vec<BufferId>, bound: LowerBound) {
+        self.bound = renamed(bound, |at| set[at]);
+        self.set = set;
     }
 
     /// Whether the buffers fit; named by place in `set`.
@@ -214,16 +228,11 @@ impl Reduction<'_> {
     }
 }
 
-/// Gives buffers that a witness names another number.
-fn rename(witness: &mut Witness, number: impl Fn(usize) -> BufferId) {
-    match witness {
-        Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } => {
-            for id in buffers.iter_mut() {
-                *id = number(id.index());
-            }
-            buffers.sort_unstable();
-        }
-        Witness::Fixed { buffer } => *buffer = number(buffer.index()),
-        _ => {}
+/// The bound where buffers have other numbers.
+fn renamed(bound: LowerBound, number: impl Fn(usize) -> BufferId) -> LowerBound {
+    let mut witness = bound.witness.map(|id: BufferId| number(id.index()), |operator| operator);
+    if let Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } = &mut witness {
+        buffers.sort_unstable();
     }
+    LowerBound::new(bound.value, witness)
 }

@@ -17,7 +17,7 @@ use cover::{Cover, Covered};
 use plimsoll_heuristics::{SpillChoice, all_spilled, cliques_above, greedy_spill, spill_bound};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Kind, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Spill,
-    SpillProblem, Spilling, Stats, Stop, Witness, check_spill,
+    SpillProblem, Spilling, Stats, Stop, Witness, check_spill, guarded,
 };
 
 /// Every exact solver for spilling, the default first.
@@ -27,7 +27,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
         kind: Kind::Exact,
         about: "decision diagrams for who goes, offsets for what stays, irreducible sets in between",
         source: "this project; logic-based Benders decomposition (Hooker, Ottosson 2003)",
-        build: |setup| Box::new(SpillSolver { name: "exact", setup, cover: Master::Diagrams }),
+        build: |setup| guarded(SpillSolver { name: "exact", setup, cover: Master::Diagrams }),
     },
     #[cfg(feature = "ilp")]
     Entry {
@@ -35,7 +35,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
         kind: Kind::Exact,
         about: "the same with an integer program for who goes",
         source: "storage allocation with rejection; good_lp, HiGHS",
-        build: |setup| Box::new(SpillSolver { name: "ilp", setup, cover: Master::Program }),
+        build: |setup| guarded(SpillSolver { name: "ilp", setup, cover: Master::Program }),
     },
 ];
 

@@ -214,7 +214,7 @@ impl<'a> Bench<'a> {
         let attempt = self.attempt(field.instance, entry, seed, self.args.trace.then_some(&mut recorder));
         let kind = entry.kind.to_string();
         let named = Row { algorithm: entry.name.to_owned(), kind, seed, run: nth, ..field.blank.clone() };
-        let row = named.attempted::<P>(&attempt);
+        let row = named.attempted::<P>(field.instance, &attempt);
         if self.args.trace && row.status == "done" {
             let events = recorder.finish(attempt.seconds, row.peak, row.lower_bound);
             let line = TraceRow::of(&row);

@@ -175,7 +175,7 @@ impl RegionRow {
             load: one.load().get(),
             arena: one.arena().get(),
             lower_bound: bound.value.get(),
-            witness: bound.witness.to_string(),
+            witness: bound.witness.in_words(&one.instance),
             arithmetic: Arithmetic::of(&bound.witness),
             joint_bound: joint_bound.value.get(),
             joint_witness: reason(&one.ordered.storages.problem, joint_bound),

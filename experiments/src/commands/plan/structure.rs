@@ -149,7 +149,7 @@ impl Report {
             claim: outcome.claim.as_str(),
             arena: body.arena().get(),
             lower_bound: outcome.lower_bound.value.get(),
-            witness: outcome.lower_bound.witness.to_string(),
+            witness: outcome.lower_bound.witness.in_words(&related.instance),
             arithmetic: Arithmetic::of(&outcome.lower_bound.witness),
             load: related.order.peak(&related.storages.problem).get(),
             pairs: related.pairs,

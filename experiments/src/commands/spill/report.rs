@@ -6,7 +6,7 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, Spill, SpillProblem, Witness, load};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::report::{assumptions, gap_percent, percent};
-use plimsoll::spill::Capacity;
+use plimsoll::spill::{Capacity, Shortage};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -83,13 +83,14 @@ impl Need {
         };
         let over = |bytes: Bytes| bytes.get().saturating_sub(capacity.get());
         let reason = &short.reason;
+        let contradicted = instance.contradiction().is_some();
         Self {
             capacity: word,
-            short_by_at_least: Some(over(short.bound.value)),
+            short_by_at_least: (!contradicted).then(|| over(short.bound.value)),
             short_by_at_most: short.peak.map(over),
             reason: reason.buffers.iter().map(|&id| instance.buffer(id).name().to_owned()).collect(),
-            reason_needs: Some(reason.bound.value.get()),
-            reason_witness: Some(reason.bound.witness.to_string()),
+            reason_needs: (!contradicted).then(|| reason.bound.value.get()),
+            reason_witness: Some(reason.bound.witness.in_words(instance)),
             irreducible: Some(reason.doubtful.is_empty()),
         }
     }
@@ -115,33 +116,42 @@ pub(super) fn need_text(problem: &SpillProblem, need: &Capacity) -> String {
             let _ = writeln!(text, "{:<12} undecided whether everything fits ({stop})", "without");
         }
         Capacity::Short(short) => {
-            let least = short.bound.value.get() - capacity.get();
-            let by = match short.peak.map(|peak| peak.get() - capacity.get()) {
-                Some(most) if most == least => format!("short by {least} bytes"),
-                Some(most) => format!("short by {least} to {most} bytes"),
-                None => format!("short by at least {least} bytes"),
-            };
-            let _ = writeln!(text, "{:<12} {by} ({})", "without", short.bound.witness);
+            let (by, because) = shortage(instance, capacity, short);
+            let _ = writeln!(text, "{:<12} {by} ({})", "without", short.bound.witness.in_words(instance));
+            let _ = writeln!(text, "{:<12} {because}", "because");
             let reason = &short.reason;
-            let (count, open) = (reason.buffers.len(), reason.doubtful.len());
-            let what = match (count, open) {
-                (1, _) if matches!(reason.bound.witness, Witness::Fixed { .. }) => {
-                    "1 buffer is fixed too high".to_owned()
-                }
-                (1, _) => "1 buffer is too large".to_owned(),
-                (_, 0) => format!("{count} buffers do not fit together, but without any one of them they do"),
-                _ => format!(
-                    "{count} buffers do not fit together; of {open} it is open whether they are needed"
-                ),
-            };
-            let (needed, witness) = (reason.bound.value, &reason.bound.witness);
-            let _ = writeln!(text, "{:<12} {what}: needed are {needed} bytes ({witness})", "because");
             for line in named(instance, &reason.buffers) {
                 let _ = writeln!(text, "{:<12}   {line}", "");
             }
         }
     }
     text
+}
+
+/// What the capacity lacks, and the buffers that need more.
+fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, String) {
+    let reason = &short.reason;
+    let (count, open) = (reason.buffers.len(), reason.doubtful.len());
+    if instance.contradiction().is_some() {
+        let by = "no layout at any capacity".to_owned();
+        return (by, format!("{count} fixed offset{} cannot be kept", if count == 1 { "" } else { "s" }));
+    }
+    let least = short.bound.value.get() - capacity.get();
+    let by = match short.peak.map(|peak| peak.get() - capacity.get()) {
+        Some(most) if most == least => format!("short by {least} bytes"),
+        Some(most) => format!("short by {least} to {most} bytes"),
+        None => format!("short by at least {least} bytes"),
+    };
+    let what = match (count, open) {
+        (1, _) if matches!(reason.bound.witness, Witness::Fixed { .. }) => {
+            "1 buffer is fixed too high".to_owned()
+        }
+        (1, _) => "1 buffer is too large".to_owned(),
+        (_, 0) => format!("{count} buffers do not fit together, but without any one of them they do"),
+        _ => format!("{count} buffers do not fit together; of {open} it is open whether they are needed"),
+    };
+    let (needed, witness) = (reason.bound.value, reason.bound.witness.in_words(instance));
+    (by, format!("{what}: needed are {needed} bytes ({witness})"))
 }
 
 fn named(instance: &Instance, buffers: &[BufferId]) -> Vec<String> {
@@ -187,7 +197,7 @@ impl Report {
             witness: if outcome.claim == Claim::Infeasible {
                 "what has to stay does not fit".to_owned()
             } else {
-                bound.witness.to_string()
+                bound.witness.in_words(instance)
             },
             arithmetic: Arithmetic::of(&bound.witness),
             gap_percent: outcome.value.and_then(|value| gap_percent(value, bound.value)),

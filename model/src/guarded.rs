@@ -1,0 +1,98 @@
+//! What every algorithm is spared: buffers of size 0, and fixed offsets that cannot be kept.
+//!
+//! A buffer of size 0 conflicts with nothing and counts nothing, so the problem without it is the same problem. It is
+//! taken out before an algorithm sees the input, and put back into the solution at offset 0, or at its fixed offset.
+//! Where fixed offsets contradict each other there is nothing to search: the answer is `infeasible`, with the buffers
+//! as the witness. Inputs without either are handed on as they are, at the cost of a look.
+
+use crate::bound::LowerBound;
+use crate::budget::Budget;
+use crate::outcome::{Outcome, Stats, Stop};
+use crate::solver::{Observer, Problem, SolveError, Solver};
+use crate::units::{BufferId, Bytes};
+
+/// What of an input an algorithm has to see.
+#[derive(Debug)]
+pub enum Reduced<I> {
+    /// All of it.
+    Whole,
+    /// Nothing: no solution exists, for this reason.
+    Infeasible(LowerBound),
+    /// The input of the buffers `kept`, ascending ids of the whole.
+    Part {
+        /// That input.
+        input: I,
+        /// Its buffers, by their ids in the whole.
+        kept: Vec<BufferId>,
+    },
+}
+
+/// An algorithm of the registry: `solver` behind what is settled without it.
+pub fn guarded<P: Problem>(solver: impl Solver<P> + 'static) -> Box<dyn Solver<P>> {
+    Box::new(Guarded(solver))
+}
+
+struct Guarded<S>(S);
+
+impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn supports(&self, input: &P::Input) -> Result<(), SolveError> {
+        match P::reduced(input) {
+            Reduced::Whole => self.0.supports(input),
+            Reduced::Infeasible(_) => Ok(()),
+            Reduced::Part { input: part, .. } => self.0.supports(&part),
+        }
+    }
+
+    fn solve(
+        &self,
+        input: &P::Input,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<P>,
+    ) -> Result<Outcome<P::Solution>, SolveError> {
+        match P::reduced(input) {
+            Reduced::Whole => self.0.solve(input, budget, observer),
+            Reduced::Infeasible(bound) => {
+                observer.bound(&bound);
+                Ok(Outcome::conclude(None, bound, P::limit(input), Stop::Completed, Stats::default()))
+            }
+            Reduced::Part { input: part, kept } => {
+                let mut whole = Whole::<P> { input, kept: &kept, observer };
+                let outcome = self.0.solve(&part, budget, &mut whole)?;
+                let bound = of_whole(outcome.lower_bound, &kept);
+                let solution = outcome.solution.map(|solution| P::extended(input, &kept, solution));
+                Ok(Outcome { solution, lower_bound: bound, ..outcome })
+            }
+        }
+    }
+}
+
+/// A bound on a part as one on the whole.
+fn of_whole(bound: LowerBound, kept: &[BufferId]) -> LowerBound {
+    LowerBound { witness: bound.witness.of_whole(kept), ..bound }
+}
+
+/// Passes progress on a part on as progress on the whole.
+struct Whole<'a, P: Problem> {
+    input: &'a P::Input,
+    kept: &'a [BufferId],
+    observer: &'a mut dyn Observer<P>,
+}
+
+impl<P: Problem> Observer<P> for Whole<'_, P> {
+    fn incumbent(&mut self, solution: &P::Solution, value: Bytes) {
+        let extended = P::extended(self.input, self.kept, solution.clone());
+        self.observer.incumbent(&extended, value);
+    }
+
+    fn bound(&mut self, bound: &LowerBound) {
+        self.observer.bound(&of_whole(bound.clone(), self.kept));
+    }
+
+    fn phase(&mut self, name: &str) {
+        self.observer.phase(name);
+    }
+}
