@@ -24,6 +24,11 @@ pub fn is_requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
+/// The items until the first request: for loops over runs.
+pub fn until_requested<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
+    items.into_iter().take_while(|_| !is_requested())
+}
+
 /// Listens to SIGINT and SIGTERM from now on.
 ///
 /// # Errors

@@ -133,7 +133,7 @@ fn bench_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
     ];
     let run = interrupted(scratch, &words, signal, moment);
     assert!(matches!(run.code, 0 | 3), "exits {}: {}", run.code, run.stderr);
-    assert!(run.stderr.contains("interrupted after"), "{}", run.stderr);
+    assert!(run.stdout.contains("interrupted after"), "{}", run.stdout);
     let mut rows = csv::Reader::from_path(scratch.path("b/rows.csv")).unwrap();
     let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
     assert_eq!(rows.is_empty(), run.code == 3);

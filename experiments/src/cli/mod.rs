@@ -450,6 +450,9 @@ pub fn main() -> u8 {
         Command::Datasets(args) => commands::datasets::main(&args),
         Command::List(args) => commands::list::main(&args),
     };
+    if interrupt::is_requested() {
+        output::complain("interrupted: this is what was found until then");
+    }
     result.unwrap_or_else(|failure| {
         output::complain(&failure.message);
         failure.code

@@ -53,7 +53,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
         bar.set_style(style);
     }
     let mut record = Record::default();
-    for case in cases.iter().take_while(|_| !interrupt::is_requested()) {
+    for case in interrupt::until_requested(&cases) {
         let own = bench.case(case, &bar, store.as_mut())?;
         if let Some(store) = &mut store {
             store.append(&own)?;
@@ -64,7 +64,7 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     if interrupt::is_requested() {
         let (runs, all) = (record.rows.len(), cases.len() * bench.runs_per_case());
         notes.push(format!("interrupted after {runs} of {all} runs"));
-        output::complain(&notes[notes.len() - 1]);
+        output::print(&format!("{}\n", notes[notes.len() - 1]))?;
     }
     report(&bench, &record, &notes, store.as_ref())?;
     for case in &cases {

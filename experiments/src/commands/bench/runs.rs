@@ -194,7 +194,7 @@ impl<'a> Bench<'a> {
         let mut field = Field { instance, file_capacity, blank, bar, record: Record::default(), best: None };
         if !self.args.processes {
             for entry in entries {
-                for (nth, seed) in self.seeds().take_while(|_| !interrupt::is_requested()) {
+                for (nth, seed) in interrupt::until_requested(self.seeds()) {
                     self.own(&mut field, entry, nth, seed);
                 }
             }
@@ -257,14 +257,14 @@ impl<'a> Bench<'a> {
         if self.args.processes {
             for entry in &self.offsets {
                 let process = self.as_process(entry);
-                for (nth, seed) in self.seeds().take_while(|_| !interrupt::is_requested()) {
+                for (nth, seed) in interrupt::until_requested(self.seeds()) {
                     self.process(field, &process, entry.kind.to_string(), Whose::Own, nth, seed);
                 }
             }
         }
         let bound = settle(&mut field.record.rows, Offsets::floor(field.instance).value);
         for peer in &self.externals {
-            for nth in (1..=self.repetitions(peer)).take_while(|_| !interrupt::is_requested()) {
+            for nth in interrupt::until_requested(1..=self.repetitions(peer)) {
                 let offset = if peer.is_seeded() { nth - 1 } else { 0 };
                 let seed = self.args.seed.wrapping_add(offset);
                 self.process(field, peer, "external".to_owned(), Whose::Foreign(bound), nth, seed);

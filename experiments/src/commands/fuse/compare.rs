@@ -5,6 +5,7 @@ use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::fusion::{FuseError, FuseRun, FusionTotals};
+use plimsoll::interrupt;
 use plimsoll::model::SolveError;
 use plimsoll::model::fusion::{FuserEntry, UnitRule};
 use plimsoll::model::graph::Graph;
@@ -49,7 +50,7 @@ pub(super) fn main(
     let mut rows = Vec::new();
     for rule in [UnitRule::Same, UnitRule::Any] {
         let from = rows.len();
-        for &entry in entries {
+        for &entry in interrupt::until_requested(entries) {
             let run = FuseRun { rule, entry, limits: run.limits.from_now(), ..run };
             let regions = match run.fuse(graph) {
                 Err(FuseError::Solve(SolveError::Unsupported { .. })) => continue,

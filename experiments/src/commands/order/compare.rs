@@ -6,6 +6,7 @@ use crate::output;
 use plimsoll::Registry;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::graphs::{GraphRun, GraphRunError, OrderedRegion};
+use plimsoll::interrupt;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::{Bytes, Claim, SolveError};
 use plimsoll::report::table::{Align, Table};
@@ -37,7 +38,7 @@ struct Row {
 /// Runs every algorithm; those that decline the graph are left out.
 pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> Result<u8, Failure> {
     let (mut rows, mut proved) = (Vec::new(), Vec::new());
-    for entry in &registry.orders {
+    for entry in interrupt::until_requested(&registry.orders) {
         let run = GraphRun {
             liveness: args.liveness.options(),
             order: entry,

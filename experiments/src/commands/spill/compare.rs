@@ -6,6 +6,7 @@ use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use plimsoll::Registry;
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll::interrupt;
 use plimsoll::model::{Bytes, Claim, Silent};
 use plimsoll::report::table::{Align, Table};
 use plimsoll::report::{assumptions, gap_percent, percent};
@@ -41,7 +42,7 @@ pub(super) fn compare(args: &SpillArgs, registry: &Registry, input: &Input) -> R
     let problem = &input.problem;
     let need = need(args, registry, problem.instance(), args.effort.limits_each().from_now())?;
     let (mut rows, mut claims) = (Vec::new(), Vec::new());
-    for entry in &registry.spilling {
+    for entry in interrupt::until_requested(&registry.spilling) {
         let limits = args.effort.limits_each().from_now();
         let attempt = run(entry, problem, args.effort.setup(), limits, &mut Silent);
         let outcome = match attempt.result {

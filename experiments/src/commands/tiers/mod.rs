@@ -7,6 +7,7 @@ use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use plimsoll::graphs::GraphRun;
+use plimsoll::interrupt;
 use plimsoll::model::fusion::{Patterns, UnitRule};
 use plimsoll::model::graph::{Boundary, LivenessOptions};
 use plimsoll::model::overlap::Time;
@@ -142,7 +143,7 @@ fn compare(
     about: &report::About<'_>,
 ) -> Result<u8, Failure> {
     let mut rows: Vec<(&'static PlacerEntry, Result<Placed, PlaceError>)> = Vec::new();
-    for entry in entries {
+    for entry in interrupt::until_requested(entries) {
         let limits = args.effort.limits_each().from_now();
         let result = place(&about.case.problem, entry, args.effort.setup(), limits);
         if let Err(error @ PlaceError::Refused { .. }) = result {
