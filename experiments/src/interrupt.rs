@@ -29,39 +29,47 @@ pub fn until_requested<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Ite
     items.into_iter().take_while(|_| !is_requested())
 }
 
-/// Listens to SIGINT and SIGTERM from now on.
-///
-/// # Errors
-/// What the system reports where a handler cannot be installed.
-#[cfg(unix)]
-pub fn listen() -> io::Result<()> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    use signal_hook::flag;
-    for signal in [SIGINT, SIGTERM] {
-        // In this order: the first signal finds the flag unset, the second ends the process.
-        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&REQUESTED))?;
-        flag::register(signal, Arc::clone(&REQUESTED))?;
-    }
-    Ok(())
+/// What the first request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// Sets the flag, so that the command ends with what it has.
+    KeepsAnswers,
+    /// Ends the process: for work that has no answer before its end.
+    Ends,
 }
 
-/// Ends the process on the first SIGINT or SIGTERM, with exit code 128 plus the signal's number: for work that has no
-/// answer before its end. Temporary files of unfinished writes are removed.
+/// Requests this soon after the first are the same one: `timeout` and shells send a signal to a process and again to
+/// its group.
+#[cfg(unix)]
+const SAME: std::time::Duration = std::time::Duration::from_millis(200);
+
+/// Listens to SIGINT and SIGTERM from now on, on a thread of its own. Before the process is ended, temporary files of
+/// unfinished writes are removed.
 ///
 /// # Errors
-/// What the system reports where a handler cannot be installed.
+/// What the system reports where no handler can be installed or no thread started.
 #[cfg(unix)]
-pub fn end_without_answer() -> io::Result<()> {
+pub fn listen(first: First) -> io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
-    std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            plimsoll_model::files::remove_unfinished();
-            eprintln!("plimsoll: interrupted");
-            std::process::exit(128 + signal);
+    let serve = move || {
+        let mut since: Option<std::time::Instant> = None;
+        for signal in signals.forever() {
+            match since {
+                None if first == First::KeepsAnswers => {
+                    REQUESTED.store(true, Ordering::Relaxed);
+                    since = Some(std::time::Instant::now());
+                }
+                Some(since) if since.elapsed() < SAME => {}
+                _ => {
+                    plimsoll_model::files::remove_unfinished();
+                    eprintln!("plimsoll: interrupted");
+                    signal_hook::low_level::exit(128 + signal);
+                }
+            }
         }
-    });
-    Ok(())
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(serve).map(drop)
 }
 
 /// Does nothing: without Unix signals the system's own handling of Ctrl-C stays.
@@ -69,15 +77,6 @@ pub fn end_without_answer() -> io::Result<()> {
 /// # Errors
 /// None.
 #[cfg(not(unix))]
-pub fn listen() -> io::Result<()> {
-    Ok(())
-}
-
-/// The same.
-///
-/// # Errors
-/// None.
-#[cfg(not(unix))]
-pub fn end_without_answer() -> io::Result<()> {
+pub fn listen(_: First) -> io::Result<()> {
     Ok(())
 }

@@ -141,6 +141,22 @@ fn bench_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
 }
 
 #[test]
+fn a_signal_that_comes_twice_at_once_is_one() {
+    let scratch = inputs();
+    let mut command = command(&scratch.path(""));
+    command.args(["solve", "hard.csv", "--solver", "search", "--time-limit", "1000", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("a handler", || handles(&child, Signal::INT) || !matches!(child.try_wait(), Ok(None)));
+    std::thread::sleep(Duration::from_millis(300));
+    for _ in 0..3 {
+        // The last may find the process gone, but not reaped.
+        kill_process(pid(&child), Signal::INT).unwrap();
+    }
+    let run = Run::from(child.wait_with_output().unwrap()).exits(0);
+    assert_eq!(run.json()["stop"], "interrupted");
+}
+
+#[test]
 fn bench_keeps_the_rows_it_has() {
     let scratch = inputs();
     bench_ends(&scratch, Signal::INT, Duration::from_millis(300));

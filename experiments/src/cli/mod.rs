@@ -31,7 +31,7 @@ use crate::failure::{ANSWERED, BAD_INPUT, Failure};
 use crate::output;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use plimsoll::interrupt;
+use plimsoll::interrupt::{self, First};
 use plimsoll::model::csv::{Endpoints, ReadOptions, read_instance_file};
 use plimsoll::model::{Bytes, Instance};
 use plimsoll::plan::ProblemKind;
@@ -473,8 +473,8 @@ fn listen(command: &Command) -> std::io::Result<()> {
         | Command::Overlap(_)
         | Command::Tiers(_)
         | Command::Fuse(_)
-        | Command::Spill(_) => interrupt::listen(),
-        _ => interrupt::end_without_answer(),
+        | Command::Spill(_) => interrupt::listen(First::KeepsAnswers),
+        _ => interrupt::listen(First::Ends),
     }
 }
 
