@@ -259,6 +259,18 @@ fn a_case_owns_all_its_branches() {
 }
 
 #[test]
+fn models_may_do_nothing_and_hold_nothing() {
+    let empty = plain(&one(vec![], &[], &[], vec![])).graph;
+    assert_eq!((empty.tensors().len(), empty.operators().len()), (0, 0));
+    let through = plain(&one(vec![tensor("x", FLOAT32, &[2])], &[0], &[0], vec![])).graph;
+    assert_eq!((through.bytes(Role::Input), through.operators().len()), (Bytes::new(8), 0));
+    let tensors = vec![tensor("x", FLOAT32, &[0, 4]), tensor("y", FLOAT32, &[0, 4])];
+    let none = plain(&one(tensors, &[0], &[1], vec![operator(ADD, &[0, 0], &[1])])).graph;
+    let made = none.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
+    assert_eq!((made.problem.storages().len(), made.empty.len()), (0, 2));
+}
+
+#[test]
 fn a_variable_that_nothing_touches_is_kept() {
     let idle = [tensor("v", FLOAT32, &[3]).variable(), tensor("s", STRING, &[3]).variable()];
     let tensors = [vec![tensor("x", FLOAT32, &[2]), tensor("y", FLOAT32, &[2])], idle.to_vec()].concat();

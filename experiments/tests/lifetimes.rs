@@ -200,9 +200,9 @@ fn no_orders_go_below_the_bound_of_a_program() {
             let graph = GraphFamily::named(family).unwrap().generate(seed, &BTreeMap::new()).unwrap();
             let liveness = LivenessOptions {
                 boundary: boundaries[(seed % 4) as usize],
-                in_place: seed % 3 == 0,
-                views: seed % 5 != 0,
-                weights: seed % 7 == 0,
+                in_place: seed.is_multiple_of(3),
+                views: !seed.is_multiple_of(5),
+                weights: seed.is_multiple_of(7),
                 ..LivenessOptions::default()
             };
             let options = ProgramOptions {

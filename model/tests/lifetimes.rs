@@ -73,7 +73,7 @@ fn options(seed: u64) -> LivenessOptions {
         boundary: [Arena, Held, Persistent, Outside, Arena][(seed % 5) as usize],
         weights: seed % 3 == 1,
         states: seed % 4 != 1,
-        views: seed % 2 == 0,
+        views: seed.is_multiple_of(2),
         in_place: seed % 7 < 3,
         align: Bytes::new([1, 4][(seed % 11 / 6) as usize]),
     }

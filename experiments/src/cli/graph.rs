@@ -99,7 +99,7 @@ pub struct ActivationLivenessArgs {
 /// Where inputs and outputs live.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum BoundaryArg {
-    /// In the arena while needed
+    /// In the arena while needed; an input that nothing reads, at the start only
     Arena,
     /// In the arena: inputs all the time, outputs from their making to the end
     Held,

@@ -17,7 +17,7 @@ pub struct Storage {
     pub size: Bytes,
     /// Operators that touch it; a problem keeps them ascending, each once. Unless held from the start, one of them must precede all others.
     pub users: Vec<OperatorId>,
-    /// Held from the first step, whoever uses it first.
+    /// Held from before the first operator, whoever uses it first.
     pub from_start: bool,
     /// Held to the last step, whoever uses it last.
     pub to_end: bool,
@@ -100,6 +100,8 @@ pub struct OrderProblem {
     /// Per operator: positions of the storages it touches, ascending.
     touched: Vec<Vec<u32>>,
     scratch: Vec<Bytes>,
+    /// Steps before the first operator's.
+    lead: u64,
 }
 
 impl OrderProblem {
@@ -162,10 +164,10 @@ impl OrderProblem {
         if sizes.map(|size| u128::from(size.get())).sum::<u128>() > i64::MAX as u128 {
             return Err(OrderError::TooLarge);
         }
-        let first = vec![None; storages.len()];
-        let name = name.into();
+        let (name, first) = (name.into(), vec![None; storages.len()]);
+        let lead = u64::from(storages.iter().any(Storage::is_unused));
         let mut problem =
-            Self { name, operators, predecessors, successors, storages, first, touched, scratch };
+            Self { name, operators, predecessors, successors, storages, first, touched, scratch, lead };
         problem.find_first()?;
         Ok(problem)
     }
@@ -317,7 +319,7 @@ impl OrderProblem {
     /// # Panics
     /// If the order is not one of this problem; check it first.
     pub fn steps(&self, order: &Order) -> Vec<u64> {
-        let (mut steps, lead) = (vec![0u64; self.len()], self.lead());
+        let (mut steps, lead) = (vec![0u64; self.len()], self.lead);
         for (at, &id) in order.operators().iter().enumerate() {
             steps[id.index()] = lead + at as u64;
         }
@@ -329,7 +331,7 @@ impl OrderProblem {
     /// # Panics
     /// If it has users that are not there.
     pub fn held(&self, storage: &Storage, steps: &[u64]) -> (u64, u64) {
-        let end = self.lead() + (self.len() as u64).max(1);
+        let end = self.lead + (self.len() as u64).max(1);
         let used = storage.users.iter().map(|user| steps[user.index()]);
         let lower = if storage.from_start { 0 } else { used.clone().min().unwrap_or(0) };
         (lower, if storage.to_end { end } else { used.max().unwrap_or(0) + 1 })
@@ -391,9 +393,9 @@ impl OrderProblem {
     }
 
     /// Steps of [`OrderProblem::instance`] before that of the first operator: one if some storage is unused, as that is
-    /// held together with all others held from the start, but with nothing that an operator begins.
+    /// held together with all others held from the start, but with nothing that an operator begins. O(1).
     pub fn lead(&self) -> u64 {
-        u64::from(self.storages.iter().any(Storage::is_unused))
+        self.lead
     }
 
     /// The witness of a bound in words, with the names of operators.

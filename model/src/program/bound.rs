@@ -4,12 +4,13 @@
 //! operator without regions runs, whatever is alive around it in its own region in every order is
 //! ([`around_bytes`](crate::order::around_bytes)), and so is, of every region around it, what is begun before the
 //! operator that owns the next region inside, and used after it. What that operator itself touches may be dead by
-//! then, or not yet there: it counts only if it is used both before and after. Before anything runs, all that the body is
-//! given is there; at the end, all that is wanted of it.
+//! then, or not yet there: when it is entered, all that is begun before and used by it or later is alive, and when it is
+//! left, all that is begun by it or before and used later. Before anything runs, all that the body is given is there; at
+//! the end, all that is wanted of it.
 
 use super::ProgramError;
 use crate::graph::{Graph, LivenessOptions, Storages};
-use crate::order::{OrderProblem, Storage, around_bytes};
+use crate::order::{OrderProblem, around_bytes};
 use crate::units::{Bytes, OperatorId, RegionId};
 
 /// A bound over all orders, and where it is reached.
@@ -42,17 +43,19 @@ impl ProgramBound {
             let base = outside[region.index()];
             for (own, bytes) in around_bytes(problem).into_iter().enumerate() {
                 let id = operators[own];
-                let own = OperatorId::at(own);
-                if graph.operator(id).regions.is_empty() {
-                    let value = Bytes::new(base.saturating_add(bytes));
-                    if value > best.value {
-                        best = Self { value, operator: Some(id) };
+                let inner = &graph.operator(id).regions;
+                let bytes = if inner.is_empty() {
+                    bytes
+                } else {
+                    let owner = OwnerBytes::of(problem, OperatorId::at(own));
+                    for region in inner {
+                        outside[region.index()] = base.saturating_add(owner.through);
                     }
-                    continue;
-                }
-                let through = base.saturating_add(through(problem, own));
-                for inner in &graph.operator(id).regions {
-                    outside[inner.index()] = through;
+                    owner.entered.max(owner.left)
+                };
+                let value = Bytes::new(base.saturating_add(bytes));
+                if value > best.value {
+                    best = Self { value, operator: Some(id) };
                 }
             }
         }
@@ -60,24 +63,42 @@ impl ProgramBound {
     }
 }
 
-/// Bytes alive from before an operator to after it in every order, and its scratch.
-fn through(problem: &OrderProblem, operator: OperatorId) -> u64 {
-    let reach = |next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
-        let mut seen = vec![false; problem.len()];
-        let mut todo = next(operator);
-        while let Some(at) = todo.pop() {
-            if !std::mem::replace(&mut seen[at.index()], true) {
-                todo.extend(next(at));
+/// Bytes that are alive around an operator that owns regions, in every order, its scratch among them.
+struct OwnerBytes {
+    /// When it is entered.
+    entered: u64,
+    /// All the time it runs.
+    through: u64,
+    /// When it is left.
+    left: u64,
+}
+
+impl OwnerBytes {
+    /// O(e + users).
+    fn of(problem: &OrderProblem, operator: OperatorId) -> Self {
+        let reach = |next: &dyn Fn(OperatorId) -> Vec<OperatorId>| {
+            let mut seen = vec![false; problem.len()];
+            let mut todo = next(operator);
+            while let Some(at) = todo.pop() {
+                if !std::mem::replace(&mut seen[at.index()], true) {
+                    todo.extend(next(at));
+                }
             }
+            seen
+        };
+        let before = reach(&|at| problem.predecessors(at).to_vec());
+        let after = reach(&|at| problem.successors(at).to_vec());
+        let scratch = problem.scratch(operator).get();
+        let mut bytes = Self { entered: scratch, through: scratch, left: scratch };
+        for storage in problem.storages() {
+            let any = |seen: &[bool]| storage.users.iter().any(|user| seen[user.index()]);
+            let (begun, used) = (storage.from_start || any(&before), storage.to_end || any(&after));
+            let touched = storage.users.contains(&operator);
+            let add = |alive: bool| if alive { storage.size.get() } else { 0 };
+            bytes.entered += add(begun && (used || touched));
+            bytes.through += add(begun && used);
+            bytes.left += add((begun || touched) && used);
         }
-        seen
-    };
-    let before = reach(&|at| problem.predecessors(at).to_vec());
-    let after = reach(&|at| problem.successors(at).to_vec());
-    let spans = |storage: &&Storage| {
-        let any = |seen: &[bool]| storage.users.iter().any(|user| seen[user.index()]);
-        (storage.from_start || any(&before)) && (storage.to_end || any(&after))
-    };
-    let alive = problem.storages().iter().filter(spans).map(|storage| storage.size.get());
-    alive.sum::<u64>() + problem.scratch(operator).get()
+        bytes
+    }
 }

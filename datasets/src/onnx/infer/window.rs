@@ -49,13 +49,15 @@ impl Window {
                 _ => (self.pads[at], self.pads[at + plane.len()]),
             };
             let room = length + begin + end - reach;
-            if up && !valid {
-                return extent(rounded_up(room, stride, length + begin).0, "an extent");
-            }
-            if room < 0 {
+            let places = match room {
+                _ if up && !valid => rounded_up(room, stride, length + begin).0,
+                0.. => room / stride + 1,
+                _ => -1,
+            };
+            if places < 0 {
                 return misfit(format!("a window of {reach} does not fit {}", length + begin + end));
             }
-            extent(room / stride + 1, "an extent")
+            extent(places, "an extent")
         };
         plane.iter().enumerate().map(place).collect()
     }

@@ -14,6 +14,7 @@ use plimsoll::Registry;
 use plimsoll::branches::{SCHEMES, Scheme, SchemeEntry};
 use plimsoll::graphs::{GraphRun, Placement};
 use plimsoll::model::{Entry, Orders};
+use plimsoll::report::{gap_percent, percent};
 
 /// Runs the command.
 pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
@@ -65,6 +66,12 @@ fn by_conflicts(args: &PlanArgs, registry: &Registry, order: &'static Entry<Orde
         _ => relations::relations(args, &import, &run, registry),
     };
     done.map_err(|failure| failure.about(&args.model.model))
+}
+
+/// How far a value is above a bound, in words.
+fn gap(value: u64, bound: u64) -> String {
+    let gap = gap_percent(value.into(), bound.into());
+    gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)))
 }
 
 fn scheme(name: &str) -> Result<&'static SchemeEntry, Failure> {

@@ -15,9 +15,9 @@ use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::program::{Program, ProgramBound};
 use plimsoll::model::{Entry, Joint, Offsets, load};
 use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::report::assumptions;
 use plimsoll::report::svg;
 use plimsoll::report::table::{Align, Table};
-use plimsoll::report::{assumptions, gap_percent, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
@@ -229,10 +229,7 @@ impl Report {
     fn text(&self) -> String {
         let mut text = assumptions(&self.assumed);
         let operators: usize = self.regions.iter().map(|row| row.operators).sum();
-        let gap = |bound: u64| {
-            let gap = gap_percent(self.arena.into(), bound.into());
-            gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)))
-        };
+        let gap = |bound| super::gap(self.arena, bound);
         let Names { order, branches, solver } = &self.names;
         let all = if self.all_runs { "all there are" } else { "not all there are" };
         let rows = [

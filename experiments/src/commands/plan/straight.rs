@@ -11,8 +11,8 @@ use plimsoll::model::Offsets;
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::Graph;
 use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::report::assumptions;
 use plimsoll::report::svg;
-use plimsoll::report::{assumptions, gap_percent, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
@@ -222,10 +222,6 @@ impl Report {
     fn text(&self) -> String {
         let mut text = assumptions(&self.assumed);
         let body = &self.regions[0];
-        let gap = |value: u64, bound: u64| {
-            let gap = gap_percent(value.into(), bound.into());
-            gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)))
-        };
         let rows = [
             ("graph", format!("{}: {} operators, {} buffers", self.graph, body.operators, body.buffers)),
             ("order", format!("{}: {} bytes alive, {}", self.order, body.load, body.order_claim)),
@@ -254,7 +250,7 @@ impl Report {
                 format!(
                     "{}: {} above the bound over all orders",
                     body.joint_claim,
-                    gap(body.arena, body.joint_bound)
+                    super::gap(body.arena, body.joint_bound)
                 ),
             ),
             (

@@ -12,9 +12,9 @@ use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::structure::Relation;
-use plimsoll::model::{Bytes, Claim, Entry};
+use plimsoll::model::{Claim, Entry};
 use plimsoll::plan::{Plan, ProblemKind};
-use plimsoll::report::{assumptions, gap_percent, percent, svg};
+use plimsoll::report::{assumptions, svg};
 use plimsoll::structure::{RelatedPlan, Safety};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -167,8 +167,7 @@ impl Report {
 
     fn text(&self) -> String {
         let mut text = assumptions(&self.assumed);
-        let gap = gap_percent(Bytes::new(self.arena), Bytes::new(self.lower_bound));
-        let gap = gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)));
+        let gap = super::gap(self.arena, self.lower_bound);
         let inside = match self.regions {
             1 => String::new(),
             regions => format!(" of the body, {regions} regions"),
