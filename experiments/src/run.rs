@@ -24,7 +24,8 @@ pub struct Limits {
     pub nodes: Option<u64>,
     /// Stop at the first solution of at most this value.
     pub target: Option<Bytes>,
-    /// When all runs must be over, where they share one time limit: see [`Limits::from_now`].
+    /// When all runs must be over, where they share one time limit: see [`Limits::from_now`]. Without `time` nobody asked
+    /// for a limit, and algorithms work as without any until then.
     pub deadline: Option<Instant>,
 }
 
@@ -41,10 +42,11 @@ impl Limits {
         if let Some(target) = self.target {
             budget = budget.with_target(target);
         }
-        if let Some(deadline) = self.deadline {
-            budget = budget.with_deadline(deadline);
+        match self.deadline {
+            Some(deadline) if self.time.is_some() => budget.with_deadline(deadline),
+            Some(deadline) => budget.with_guard(deadline),
+            None => budget,
         }
-        budget
     }
 
     /// What of the limits ends work that is not counted in nodes.
@@ -339,12 +341,14 @@ pub(crate) mod tests {
         let alone = Limits { time: Some(hour), nodes: Some(7), ..Limits::default() };
         assert_eq!(alone.share(4), alone, "without a deadline every stage has the limits of a run");
         let whole = alone.from_now();
-        let left = |limits: Limits| limits.budget().time_left().unwrap();
+        let left = |limits: Limits| limits.budget().time_to_end().unwrap();
         assert!(left(whole) <= hour);
         assert!(left(whole.share(4)) <= hour / 4);
         assert!(left(whole.share(2).share(2)) <= hour / 4);
         assert_eq!(whole.share(4).budget().nodes_left(), Some(7));
         assert_eq!(whole.watch().nodes_left(), None);
+        let nobody_asked = Limits { time: None, ..whole }.budget();
+        assert!(nobody_asked.time_left().is_none() && nobody_asked.time_to_end().is_some());
         // What is earlier counts: neither a new start nor a part moves the end of the whole.
         let over = Limits { deadline: Some(Instant::now()), ..alone };
         assert!([over, over.from_now(), over.share(9)].iter().all(|limits| left(*limits).is_zero()));

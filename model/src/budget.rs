@@ -19,7 +19,10 @@ const CLOCK_INTERVAL: Duration = Duration::from_millis(2);
 #[derive(Clone, Debug)]
 pub struct Budget {
     started: Instant,
+    /// The end of a time limit, by which work is planned.
     deadline: Option<Instant>,
+    /// An end that work is not planned by.
+    guard: Option<Instant>,
     node_limit: Option<u64>,
     nodes: u64,
     target: Option<Bytes>,
@@ -71,6 +74,7 @@ impl Budget {
         Self {
             started: now,
             deadline: None,
+            guard: None,
             node_limit: None,
             nodes: 0,
             target: None,
@@ -91,6 +95,14 @@ impl Budget {
     #[must_use]
     pub fn with_deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(self.deadline.map_or(deadline, |own| own.min(deadline)));
+        self
+    }
+
+    /// Stop at this moment as well, in a run that nobody limited: it works as without any limit until then, and
+    /// [`Budget::time_left`] does not tell of it.
+    #[must_use]
+    pub fn with_guard(mut self, end: Instant) -> Self {
+        self.guard = Some(self.guard.map_or(end, |own| own.min(end)));
         self
     }
 
@@ -146,7 +158,7 @@ impl Budget {
                 self.stopped = Some(Stop::Interrupted);
             } else if self.node_limit.is_some_and(|limit| self.nodes >= limit) {
                 self.stopped = Some(Stop::NodeLimit);
-            } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            } else if self.end().is_some_and(|end| Instant::now() >= end) {
                 self.stopped = Some(Stop::TimeLimit);
             }
         }
@@ -188,6 +200,16 @@ impl Budget {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
+    /// Time until the run ends in any case, [guard](Budget::with_guard) included: what to tell a library that polls no
+    /// budget.
+    pub fn time_to_end(&self) -> Option<Duration> {
+        self.end().map(|end| end.saturating_duration_since(Instant::now()))
+    }
+
+    fn end(&self) -> Option<Instant> {
+        self.deadline.into_iter().chain(self.guard).min()
+    }
+
     /// The same deadline, flags and target without a node limit: for work that is not counted in nodes.
     #[must_use]
     pub fn without_node_limit(&self) -> Self {
@@ -212,6 +234,7 @@ impl Budget {
         Self {
             started: now,
             deadline,
+            guard: self.guard,
             node_limit,
             nodes: 0,
             target: self.target,
@@ -262,6 +285,20 @@ mod tests {
         assert_eq!(budget.check(), Some(Stop::TimeLimit));
         let mut budget = Budget::unlimited().with_time_limit(Duration::ZERO).with_deadline(now + hour);
         assert_eq!(budget.check(), Some(Stop::TimeLimit));
+    }
+
+    #[test]
+    fn a_guard_ends_a_run_that_plans_without_limits() {
+        let now = Instant::now();
+        let later = now + Duration::from_secs(3600);
+        let mut budget = Budget::unlimited().with_guard(later).with_guard(later + Duration::from_secs(1));
+        assert_eq!((budget.check(), budget.time_left()), (None, None));
+        assert!(budget.time_to_end().unwrap() <= Duration::from_secs(3600));
+        let part = budget.part(None, Some(Duration::from_secs(7200)));
+        assert!(part.time_to_end().unwrap() <= Duration::from_secs(3600));
+        let mut over = part.with_guard(now);
+        assert_eq!(over.check(), Some(Stop::TimeLimit));
+        assert_eq!(over.without_node_limit().time_to_end(), Some(Duration::ZERO));
     }
 
     #[test]

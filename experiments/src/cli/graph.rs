@@ -166,20 +166,29 @@ impl EffortArgs {
         Setup { seed: self.seed, threads: self.threads }
     }
 
-    /// The limits of a command; all that it runs shares the time limit, whose clock starts now.
+    /// The limits of a command; all that it runs shares the time limit, whose clock starts now. The default only ends
+    /// runs: they do not plan by it.
     pub fn limits(self) -> Limits {
-        self.limits_or(TIME_LIMIT).from_now()
+        let time = self.time_limit.filter(|time| *time < NO_LIMIT);
+        let limits = Limits { time, nodes: self.node_limit, ..Limits::default() };
+        if self.is_default() {
+            Limits { time: None, ..Limits { time: Some(TIME_LIMIT), ..limits }.from_now() }
+        } else {
+            limits.from_now()
+        }
     }
 
     /// The limits of each algorithm that is compared; its clock starts with [`Limits::from_now`].
     pub fn limits_each(self) -> Limits {
-        self.limits_or(TIME_LIMIT_EACH)
-    }
-
-    fn limits_or(self, time: Duration) -> Limits {
-        let default = self.node_limit.is_none().then_some(time);
+        let default = self.is_default().then_some(TIME_LIMIT_EACH);
         let time = self.time_limit.or(default).filter(|time| *time < NO_LIMIT);
         Limits { time, nodes: self.node_limit, ..Limits::default() }
+    }
+
+    /// The time limit of a command that compares nothing.
+    pub fn time_limit(self) -> Option<Duration> {
+        let default = self.is_default().then_some(TIME_LIMIT);
+        self.time_limit.or(default).filter(|time| *time < NO_LIMIT)
     }
 
     /// True where neither time nor nodes were given.

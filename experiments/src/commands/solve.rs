@@ -54,7 +54,7 @@ fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Re
         _ => Failure::internal(error),
     })?;
     store(args, instance, entry, &outcome)?;
-    let report = Report::new::<P>(args, instance, entry.name, limits, &outcome, attempt.seconds);
+    let report = Report::new::<P>(args, instance, entry.name, &outcome, attempt.seconds);
     if args.json {
         output::print_json(&report)?;
     } else {
@@ -137,7 +137,6 @@ impl Report {
         args: &SolveArgs,
         instance: &Instance,
         solver: &'static str,
-        limits: Limits,
         outcome: &Outcome<P::Solution>,
         seconds: f64,
     ) -> Self {
@@ -161,8 +160,8 @@ impl Report {
             nodes: outcome.stats.nodes,
             seed: args.effort.seed,
             threads: args.effort.threads,
-            time_limit: limits.time.map(|limit| limit.as_secs_f64()),
-            node_limit: limits.nodes,
+            time_limit: args.effort.time_limit().map(|limit| limit.as_secs_f64()),
+            node_limit: args.effort.node_limit,
             decide: args.decide,
         }
     }

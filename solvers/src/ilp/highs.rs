@@ -47,7 +47,7 @@ pub(crate) struct Limits {
 impl Limits {
     /// What is left of a budget.
     pub fn of(budget: &Budget) -> Self {
-        Self { time: budget.time_left(), nodes: budget.nodes_left(), target: None }
+        Self { time: budget.time_to_end(), nodes: budget.nodes_left(), target: None }
     }
 
     /// Half of it, at least one node.
@@ -121,7 +121,7 @@ pub(crate) fn solve(
     if let Some(stop) = watch.check() {
         return Ok(Answer::missing(stop));
     }
-    let limits = Limits { time: watch.time_left(), ..limits };
+    let limits = Limits { time: watch.time_to_end(), ..limits };
     let machinery = |reason: String| SolveError::Machinery { solver: name, reason };
     match call(&mut watch, move || run(setup, limits, scale, start.as_deref(), problem)) {
         Ended::Answer(answer) => answer.map_err(machinery),

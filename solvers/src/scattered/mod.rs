@@ -123,7 +123,9 @@ impl Phases<'_> {
     }
 
     /// Addresses are handed out where a buffer begins and taken back where it ends, the lowest first. O(pieces log n).
-    fn sweep(&mut self) {
+    /// True where the time suffices.
+    fn sweep(&mut self) -> bool {
+        let mut watch = self.budget.without_node_limit();
         let lifespans = self.instance.buffers().iter().map(|b| b.lifespan().hull());
         let mut events: Vec<(u64, bool, usize)> = lifespans
             .enumerate()
@@ -133,6 +135,9 @@ impl Phases<'_> {
         let mut ranges: Ranges = vec![Vec::new(); self.instance.len()];
         let (mut free, mut top) = (BTreeMap::<u64, u64>::new(), 0);
         for (_, begins, at) in events {
+            if watch.tick().is_some() {
+                return false;
+            }
             if !begins {
                 for &(start, end) in &ranges[at] {
                     give_back(&mut free, start, end);
@@ -152,6 +157,7 @@ impl Phases<'_> {
             }
         }
         self.offer_ranges(ranges);
+        true
     }
 
     /// One flow, where there is a partial order; true where there is.
@@ -303,8 +309,7 @@ impl Solver<Scattered> for ScatteredExact {
         }
         let mut solved = false;
         if cuttable && instance.is_interval() {
-            phases.phase("sweep", Phases::sweep);
-            solved = true;
+            solved = phases.phase("sweep", Phases::sweep).unwrap_or(true);
         } else if cuttable && instance.len() <= POSET_BUFFERS {
             solved = phases.phase("flow", Phases::flow).unwrap_or(true);
         }

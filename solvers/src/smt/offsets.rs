@@ -130,7 +130,7 @@ impl Engine for Smt {
         let (mut stop, mut aside) = (None, None);
         while from <= upper && stop.is_none() {
             // A slice, so that one hard question does not eat all time.
-            let slice = budget.time_left().map(|time| time / 2);
+            let slice = budget.time_to_end().map(|time| time / 2);
             let nodes = budget.nodes_left().map(|nodes| nodes.div_ceil(2));
             let answer = self.ask(task, peak, &budget.part(nodes, slice), stats)?;
             stop = budget.spend(answer.conflicts);

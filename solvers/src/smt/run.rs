@@ -73,7 +73,7 @@ fn run(part: &Part, domain: &Domain, encoding: Encoding, setup: Setup, budget: &
     if let Some(stop) = watch.check() {
         return Answer::unknown(stop);
     }
-    if let Some(left) = budget.time_left() {
+    if let Some(left) = budget.time_to_end() {
         params.set_u32("timeout", u32::try_from(left.as_millis() + 1).unwrap_or(u32::MAX));
     }
     solver.set_params(&params);

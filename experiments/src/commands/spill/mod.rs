@@ -93,7 +93,6 @@ fn need(
     limits: Limits,
 ) -> Result<Capacity, Failure> {
     let offsets: &Entry<Offsets> = choose::named(&registry.offsets, "exact", "solver")?;
-    let limits = if args.effort.is_default() { Limits { time: None, ..limits } } else { limits };
     capacity(instance, offsets, args.effort.setup(), limits).map_err(failed)
 }
 
