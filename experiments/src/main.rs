@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod failure;
+mod format;
 mod output;
 
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! Standard output and error, and files written for the user.
 
 use crate::failure::Failure;
+use crate::format::Format;
 use plimsoll::model::files::{is_stream, target_of, write_atomically};
 use serde::Serialize;
 use std::fs::OpenOptions;
@@ -69,6 +70,11 @@ pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
         Ok(_) => Ok(()),
         Err(error) => refuse(error.to_string()),
     }
+}
+
+/// Makes sure that a name does not promise another format than the one that is written.
+pub fn check_format(option: &str, path: &Path, format: Format) -> Result<(), Failure> {
+    format.check(path).map_err(|why| Failure::input(format!("{option} '{}': {why}", path.display())))
 }
 
 /// Those of several names that are files, and no presets: they must not be written over.

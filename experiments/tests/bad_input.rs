@@ -121,6 +121,7 @@ fn bad_usage_is_one_line() {
 fn outputs_are_checked_before_the_work() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
+    scratch.write("tiny", TINY);
     let solve = |words: &[&str]| {
         let all: Vec<&str> = ["solve", "tiny.csv", "--solver", "large-first"]
             .into_iter()
@@ -131,10 +132,12 @@ fn outputs_are_checked_before_the_work() {
     for option in ["--output", "--plot", "--certificate"] {
         solve(&[option, "absent/file"]).refuses(&["absent", "does not exist"]);
         solve(&[option, "."]).refuses(&["directory"]);
-        solve(&[option, "tiny.csv"]).refuses(&["tiny.csv", "input"]);
+        // A name without a suffix promises no format: only the input is in the way.
+        let words = ["solve", "tiny", "--solver", "large-first", option, "tiny"];
+        scratch.plimsoll(&words).refuses(&["tiny", "input"]);
     }
     solve(&["--output", "same", "--plot", "./same"]).refuses(&["two outputs"]);
-    assert_eq!(scratch.read("tiny.csv"), TINY);
+    assert_eq!((scratch.read("tiny.csv"), scratch.read("tiny")), (TINY.to_owned(), TINY.to_owned()));
 }
 
 #[test]
@@ -176,4 +179,42 @@ fn links_and_pipes_stay_what_they_are() {
     }
     let read = reader.wait_with_output().unwrap();
     assert!(String::from_utf8(read.stdout).unwrap().contains("offset"));
+}
+
+/// Every option that writes a file, with a name that promises another format: refused before any work.
+#[test]
+fn names_that_promise_another_format_are_refused() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.9.csv", TINY);
+    let refused: [(&[&str], &str, &str); 22] = [
+        (&["solve", "tiny.9.csv", "-o"], "x.json", "it writes CSV, not JSON: use a name ending in .csv"),
+        (&["solve", "tiny.9.csv", "--plot"], "x.png", "it writes SVG, not PNG: use a name ending in .svg"),
+        (&["solve", "tiny.9.csv", "--certificate"], "x.csv", "it writes JSON, not CSV"),
+        (&["import", "net.json", "-o"], "x.toml", "it writes JSON"),
+        (&["import", "net.json", "--dot"], "x.svg", "use a name ending in .dot or .gv"),
+        (&["order", "net.json", "--instance"], "x.json", "it writes CSV"),
+        (&["order", "net.json", "-o"], "x.html", "it writes CSV, not HTML"),
+        (&["order", "net.json", "--plot"], "x.pdf", "it writes SVG, not PDF"),
+        (&["plan", "net.json", "-o"], "x.csv.gz", "it writes CSV, not a compressed file"),
+        (&["plan", "net.json", "--tensors"], "x.md", "it writes CSV"),
+        (&["plan", "net.json", "--orders"], "x.JSON", "it writes CSV"),
+        (&["plan", "net.json", "--plot"], "x.jpg", "it writes SVG"),
+        (&["overlap", "net.json", "--trace"], "x.svg", "it writes JSON"),
+        (&["overlap", "net.json", "--gantt"], "x.png", "it writes SVG"),
+        (&["overlap", "net.json", "--instructions"], "x.json", "it writes CSV"),
+        (&["spill", "tiny.9.csv", "--capacity", "6", "--output"], "x.json", "it writes CSV"),
+        (&["tiers", "net.json", "--machine", "generic", "--output"], "x.json", "it writes CSV"),
+        (&["fuse", "net.json", "--output"], "x.csv", "--output 'x.csv': it writes JSON, not CSV"),
+        (&["fuse", "net.json", "--compare", "--output"], "x.json", "--output 'x.json': it writes CSV"),
+        (&["measure", "calibrate", "-o"], "x.json", "it writes TOML, not JSON"),
+        (&["generate", "uniform", "--out"], "x.json", "--out 'x.json': it writes CSV, not JSON"),
+        (&["generate", "lenet5", "--out"], "x.csv", "--out 'x.csv': it writes JSON, not CSV"),
+    ];
+    for (words, name, why) in refused {
+        scratch.plimsoll(&[words, &[name]].concat()).refuses(&[name, why]);
+        assert!(!scratch.path(name).exists(), "{name}");
+    }
+    for name in ["x", "x.txt", "x.log", "x.CSV", "/dev/null"] {
+        scratch.plimsoll(&["solve", "tiny.9.csv", "--solver", "large-first", "-o", name]).exits(0);
+    }
 }

@@ -4,7 +4,7 @@ use super::Observation;
 use super::integral::{Integral, integrals};
 use crate::arithmetic::Arithmetic;
 use crate::report::gap_percent;
-use crate::report::times::{Run, Time, answers, median_time};
+use crate::report::times::{Run, Time, answers, can_prove, median_spent, median_time};
 use crate::report::trace::{TraceRow, runs};
 use plimsoll_model::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,14 +106,23 @@ pub struct Cell {
     pub peak: Option<u64>,
     /// Gap of that, percent.
     pub gap: Option<f64>,
-    /// Median time; none where no times were kept.
+    /// Median time to solve; none where no times were kept.
     pub time: Option<Time>,
+    /// Whether the algorithm sets out to solve; heuristics that are to minimise end without a proof.
+    pub proves: bool,
     /// Median seconds of the runs that are done, solved or not.
     pub spent: Option<f64>,
     /// Runs by what became of them, other than `done`.
     pub troubles: BTreeMap<String, usize>,
     /// Mean primal integral of its runs, where they were traced.
     pub integral: Option<Integral>,
+}
+
+impl Cell {
+    /// The time to solve, where there is one: what ends without a proof did not take as long as its limit for it.
+    pub fn time_to_solve(&self) -> Option<Time> {
+        self.time.filter(|time| self.proves || !time.censored)
+    }
 }
 
 /// Runs with the same question.
@@ -374,17 +383,15 @@ impl Builder<'_> {
             let seconds = if solved { row.seconds } else { row.seconds.or(Some(0.0)) };
             Run { seconds, solved, limit: row.time_limit, resolution: 0.0 }
         };
-        let mut spent: Vec<f64> =
-            rows.iter().filter(|row| row.status == "done").filter_map(|row| row.seconds).collect();
-        spent.sort_by(f64::total_cmp);
-        let middle = |spent: &[f64]| f64::midpoint(spent[(spent.len() - 1) / 2], spent[spent.len() / 2]);
+        let spent = rows.iter().filter(|row| row.status == "done").filter_map(|row| row.seconds);
         Cell {
             runs: rows.len(),
             solved: rows.iter().filter(|row| self.solved(row, instance.best_bound)).count(),
             peak,
             gap: peak.zip(instance.best_bound).and_then(|(peak, bound)| percent_above(peak, bound)),
             time: if timed { median_time(rows.iter().map(run)) } else { None },
-            spent: (!spent.is_empty()).then(|| middle(&spent)),
+            proves: rows.iter().any(|row| can_prove(&row.kind, row.decide)),
+            spent: median_spent(spent),
             troubles,
             integral: None,
         }

@@ -36,9 +36,10 @@ pub struct Standing {
     pub mean_gap: Option<f64>,
     /// Largest gap, percent.
     pub worst_gap: Option<f64>,
-    /// Shifted geometric mean of times, seconds; with unsolved instances as their limit, none where they have no limit.
+    /// Shifted geometric mean of times to solve, seconds; with unsolved instances as their limit, none where they have no limit,
+    /// and none of heuristics that are to minimise.
     pub mean_time: Option<Mean>,
-    /// PAR-2: mean of times with unsolved instances as twice their limit, seconds; none where they have no limit.
+    /// PAR-2: mean of times to solve with unsolved instances as twice their limit, seconds; none where the other is.
     pub par2: Option<f64>,
     /// Shifted geometric mean of the seconds spent, solved or not.
     pub mean_spent: Option<f64>,
@@ -126,6 +127,7 @@ pub fn virtual_best(group: &Group, without: Option<usize>) -> Vec<Option<Cell>> 
             peak: lowest.and_then(|cell| cell.peak),
             gap: lowest.and_then(|cell| cell.gap),
             time: first,
+            proves: cells.iter().any(|cell| cell.proves),
             spent: least(|cell| cell.spent),
             troubles: BTreeMap::new(),
             integral: integral.min_by(|a, b| a.seconds.total_cmp(&b.seconds)),
@@ -154,6 +156,7 @@ fn summed(name: &str, kind: &str, cells: &[Option<Cell>], terms: Terms) -> Stand
     let penalised: Vec<f64> =
         times.iter().map(|time| if time.censored { 2.0 } else { 1.0 } * time.seconds).collect();
     let virtually = kind == "virtual";
+    let proves = own.iter().any(|cell| cell.proves);
     Standing {
         algorithm: name.to_owned(),
         kind: kind.to_owned(),
@@ -165,8 +168,8 @@ fn summed(name: &str, kind: &str, cells: &[Option<Cell>], terms: Terms) -> Stand
         at_bound: gaps.iter().filter(|&&gap| gap == 0.0).count(),
         mean_gap: mean(&gaps),
         worst_gap: gaps.iter().copied().reduce(f64::max),
-        mean_time: mean_time(&times, terms),
-        par2: mean(&penalised).filter(|_| is_averaged(&times, terms)),
+        mean_time: mean_time(&times, terms).filter(|_| proves),
+        par2: mean(&penalised).filter(|_| proves && is_averaged(&times, terms)),
         mean_spent: shifted_geometric_mean(&spent, terms.shift),
         integral: mean(&integrals),
         integral_share: mean(&parts),

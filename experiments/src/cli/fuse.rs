@@ -1,6 +1,7 @@
 //! Arguments of `fuse`.
 
 use super::graph::{EffortArgs, ModelArgs};
+use crate::format;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -30,7 +31,7 @@ pub struct FuseArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write the graph in which every group is one operator
-    #[arg(long, value_name = "GRAPH.json")]
+    #[arg(long, value_name = "GRAPH.json", value_parser = format::JSON.file())]
     pub graph: Option<PathBuf>,
     /// Print one JSON object instead of a table
     #[arg(long)]

@@ -2,6 +2,7 @@
 
 use super::{NO_LIMIT, bytes, seconds_or_none, threads};
 use crate::failure::Failure;
+use crate::format;
 use clap::{Args, ValueEnum};
 use plimsoll::datasets::{Import, ImportOptions, import_file};
 use plimsoll::model::execution::ExecutionOptions;
@@ -203,10 +204,10 @@ pub struct ImportArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// Write the graph, a JSON file (format plimsoll-graph, version 1)
-    #[arg(long, short, value_name = "GRAPH.json")]
+    #[arg(long, short, value_name = "GRAPH.json", value_parser = format::JSON.file())]
     pub output: Option<PathBuf>,
     /// Write a picture for Graphviz
-    #[arg(long, value_name = "FILE.dot")]
+    #[arg(long, value_name = "FILE.dot", value_parser = format::DOT.file())]
     pub dot: Option<PathBuf>,
     /// Print one JSON object instead of tables
     #[arg(long)]
@@ -229,13 +230,13 @@ pub struct OrderArgs {
     #[command(flatten)]
     pub effort: EffortArgs,
     /// Write the offset problem of the body under its order, a CSV file for any planner
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub instance: Option<PathBuf>,
     /// Write the order of every region, a CSV file: region, step, operator, kind, bytes alive
-    #[arg(long, short, value_name = "FILE.csv")]
+    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
     /// Draw the bytes alive over time, in the order of the file and in the order found, an SVG file
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
     pub plot: Option<PathBuf>,
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -285,20 +286,20 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub effort: EffortArgs,
     /// Write the layout, of all regions (with --conflicts, of the body), a CSV file that `verify` checks against that of --instance
-    #[arg(long, short, value_name = "LAYOUT.csv")]
+    #[arg(long, short, value_name = "LAYOUT.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
     /// Write the place of every tensor of every region, a CSV file: region, tensor, bytes, offset, lower, upper, shares
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub tensors: Option<PathBuf>,
     /// Draw the layout with the names of its tensors, an SVG file
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
     pub plot: Option<PathBuf>,
     /// Write the offset problem, as --branches sees it, a CSV file for any planner; where it plans by blocks, that of all
     /// it could do without
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub instance: Option<PathBuf>,
     /// Write the order of every region, a CSV file: region, step, operator, kind, bytes alive
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub orders: Option<PathBuf>,
     /// Print one JSON object instead of a table
     #[arg(long)]

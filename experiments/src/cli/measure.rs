@@ -1,6 +1,7 @@
 //! Arguments of `measure`.
 
 use super::{bytes, seconds};
+use crate::format;
 use clap::{Args, Subcommand};
 use plimsoll::measure::Link;
 use std::path::PathBuf;
@@ -70,10 +71,10 @@ pub struct CalibrateArgs {
     #[command(flatten)]
     pub chip: ChipArgs,
     /// Write the machine, a TOML file
-    #[arg(long, short, value_name = "MACHINE.toml")]
+    #[arg(long, short, value_name = "MACHINE.toml", value_parser = format::TOML.file())]
     pub output: Option<PathBuf>,
     /// Write every time measured, a CSV file
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub samples: Option<PathBuf>,
     /// Print one JSON object instead of a table
     #[arg(long)]

@@ -28,6 +28,7 @@ pub use tiers::{FusionArg, TiersArgs};
 
 use crate::commands;
 use crate::failure::{ANSWERED, BAD_INPUT, Failure};
+use crate::format;
 use crate::output;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -191,13 +192,13 @@ pub struct SolveArgs {
     #[command(flatten)]
     pub effort: EffortArgs,
     /// Write the solution, a CSV file
-    #[arg(long, short, value_name = "FILE.csv")]
+    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
     /// Write what is proved and why, a JSON file
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", value_parser = format::JSON.file())]
     pub certificate: Option<PathBuf>,
     /// Draw the solution, an SVG file
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
     pub plot: Option<PathBuf>,
     /// Print one JSON object instead of a table
     #[arg(long)]

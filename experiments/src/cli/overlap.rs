@@ -2,6 +2,7 @@
 
 use super::bytes;
 use super::graph::{ActivationLivenessArgs, EffortArgs, ModelArgs};
+use crate::format;
 use clap::{Args, ValueEnum};
 use plimsoll::model::overlap::ScheduleSetup;
 use plimsoll::overlap::Guess;
@@ -58,10 +59,10 @@ pub struct OverlapArgs {
     #[arg(long)]
     pub front: bool,
     /// Draw the front, an SVG file
-    #[arg(long, value_name = "FILE.svg", requires = "front")]
+    #[arg(long, value_name = "FILE.svg", requires = "front", value_parser = format::SVG.file())]
     pub plot: Option<PathBuf>,
     /// Write one row per schedule, or per point of the front, a CSV file
-    #[arg(long, short, value_name = "FILE.csv")]
+    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
     /// Search all orders of the operators too: the least makespan over them, of a graph without regions
     #[arg(long, conflicts_with_all = ["order", "schedule", "trace", "gantt", "instructions", "front", "resident", "speculate", "output"])]
@@ -71,13 +72,13 @@ pub struct OverlapArgs {
     #[command(flatten)]
     pub effort: EffortArgs,
     /// Write the fastest timeline, a trace for Chrome and Perfetto
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", value_parser = format::JSON.file())]
     pub trace: Option<PathBuf>,
     /// Draw the fastest timeline, an SVG file
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
     pub gantt: Option<PathBuf>,
     /// Write the instructions of the fastest timeline, a CSV file with one row for each
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub instructions: Option<PathBuf>,
     /// Print one JSON object instead of a table
     #[arg(long)]

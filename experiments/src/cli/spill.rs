@@ -2,6 +2,7 @@
 
 use super::{EffortArgs, InstanceArgs, LivenessArgs, ModelArgs};
 use crate::failure::Failure;
+use crate::format;
 use clap::Args;
 use plimsoll::model::graph::LivenessOptions;
 use std::path::PathBuf;
@@ -34,10 +35,10 @@ pub struct SpillArgs {
     #[command(flatten)]
     pub effort: EffortArgs,
     /// Write where everything goes, a CSV file: id, lower, upper, size, traffic, tier, offset
-    #[arg(long, short, value_name = "FILE.csv")]
+    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
     /// Draw what stays on chip, an SVG file
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
     pub plot: Option<PathBuf>,
     /// Print one JSON object instead of a table
     #[arg(long)]

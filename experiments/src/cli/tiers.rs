@@ -1,6 +1,7 @@
 //! Arguments of `tiers`.
 
 use super::graph::{EffortArgs, LivenessArgs, ModelArgs};
+use crate::format;
 use clap::{Args, ValueEnum};
 use plimsoll::model::tiers::Addresses;
 use std::path::PathBuf;
@@ -39,7 +40,7 @@ pub struct TiersArgs {
     pub effort: EffortArgs,
     /// Write the plan, a CSV file: tensor, bytes, lower, upper, tier, offset, `transfer_ps`, traffic; with --compare, one row
     /// per placement
-    #[arg(long, short, value_name = "FILE.csv")]
+    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
     pub output: Option<PathBuf>,
     /// Print one JSON object instead of tables
     #[arg(long)]

@@ -2,6 +2,7 @@
 
 use crate::cli::ConvertArgs;
 use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::format;
 use crate::output;
 use plimsoll::datasets::dsa::{Document, Split, read_dsa_file, write_allocations, write_dsa};
 use plimsoll::model::csv::{ReadOptions, read_instance_file, read_layout_file, write_instance};
@@ -47,6 +48,9 @@ fn stem(path: &Path) -> String {
 }
 
 fn to_csv(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
+    if !args.output.is_dir() {
+        output::check_format("--output", &args.output, format::CSV)?;
+    }
     let (document, split) = read(path)?;
     let single = args.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
     let files: Vec<PathBuf> = if single && !args.output.is_dir() {
@@ -91,6 +95,7 @@ fn to_csv(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
 fn to_json(args: &ConvertArgs) -> Result<u8, Failure> {
     let inputs: Vec<&Path> = args.files.iter().map(AsRef::as_ref).collect();
     output::check_target(&args.output, &inputs)?;
+    output::check_format("--output", &args.output, format::JSON)?;
     let options = ReadOptions { endpoints: args.endpoints.map(Into::into), capacity: None };
     let read = |path: &PathBuf| read_instance_file(path, options);
     let instances: Vec<Instance> = args.files.iter().map(read).collect::<Result<_, _>>()?;
@@ -109,6 +114,7 @@ fn to_json(args: &ConvertArgs) -> Result<u8, Failure> {
 
 fn allocations(args: &ConvertArgs, path: &Path) -> Result<u8, Failure> {
     output::check_target(&args.output, &[path])?;
+    output::check_format("--output", &args.output, format::JSON)?;
     let (document, split) = read(path)?;
     let layouts = layouts(args, path, &document, &split)?;
     let (mut text, mut broken) = (String::new(), 0);

@@ -3,6 +3,7 @@
 use crate::cli::{GenerateArgs, once};
 use crate::commands::Hashing;
 use crate::failure::{ANSWERED, Failure};
+use crate::format;
 use crate::output;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
@@ -84,6 +85,10 @@ struct Entry {
 /// Runs the command.
 pub fn main(args: &GenerateArgs) -> Result<u8, Failure> {
     let maker = Maker::of(args)?;
+    // What is there already may be a folder of any name; so may what many files go into.
+    if let Some(path) = args.out.as_deref().filter(|path| args.count.is_none() && !path.is_dir()) {
+        output::check_format("--out", path, maker.format())?;
+    }
     match (&args.out, args.count) {
         (Some(folder), Some(count)) => many(args, &maker, folder, count),
         (Some(folder), None) if is_folder(folder) => many(args, &maker, folder, 1),
@@ -180,6 +185,14 @@ fn keeps_all(
 }
 
 impl Maker {
+    /// What its files are written in.
+    fn format(&self) -> format::Format {
+        match self {
+            Self::Instances(..) => format::CSV,
+            Self::Graphs(..) | Self::Case(_) => format::JSON,
+        }
+    }
+
     /// Finds who is asked for, and refuses what it does not take.
     fn of(args: &GenerateArgs) -> Result<Self, Failure> {
         if let Some(case) = ControlCase::named(&args.family) {

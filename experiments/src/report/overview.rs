@@ -35,12 +35,15 @@ pub fn definitions(options: Options) -> Vec<String> {
             .to_owned(),
         solved,
         format!(
-            "Time: the median over seeds and repetitions, a run that did not solve counting as longer than all that did; \
-             where the median run did not solve it is the limit (or the longest run where there is none), and a lower \
-             bound, marked >. Mean s: shifted geometric mean over all instances the algorithm ran on, shift {shift} s; \
-             PAR-2: mean with such limits twice. Both are empty where runs without a time limit did not solve."
+            "Time spent: the median seconds of the runs that ended, solved or not; spent s: its shifted geometric mean, shift \
+             {shift} s."
         ),
-        "Spent s: shifted geometric mean of the median seconds of runs that ended, solved or not.".to_owned(),
+        "Time to solve: the median over seeds and repetitions, a run that did not solve counting as longer than all that did; \
+         where the median run did not solve it is the limit (or the longest run where there is none), and a lower \
+         bound, marked >. To solve s: its shifted geometric mean over all instances the algorithm ran on; PAR-2: mean with such \
+         limits twice. Both are empty where runs without a time limit did not solve, and of heuristics that had to minimise: \
+         they end without a proof, except where they happen to meet a bound, and have no time to solve elsewhere."
+            .to_owned(),
         "Wins: instances where no other has a lower peak, or a shorter time, and at least one other ran; shared \
          where another has the same.".to_owned(),
         "Virtual best: on every instance the best of all. Without an algorithm it loses what stands in the columns \
@@ -115,16 +118,16 @@ fn part(count: usize, group: &Group) -> String {
 /// How long they take; `None` where no times were kept.
 pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table> {
     standings.iter().find(|own| own.mean_time.is_some() || own.mean_spent.is_some())?;
-    let name = format!("mean s (shift {shift})");
+    let name = format!("to solve s (shift {shift})");
     let traced = standings.iter().any(|own| own.integral.is_some());
     let mut columns = vec![
         ("algorithm", LEFT),
         ("instances", RIGHT),
+        ("spent s", RIGHT),
         ("solved", RIGHT),
         ("solved runs", RIGHT),
         (name.as_str(), RIGHT),
         ("PAR-2 s", RIGHT),
-        ("spent s", RIGHT),
         ("wins alone", RIGHT),
         ("wins shared", RIGHT),
         ("only it solves", RIGHT),
@@ -140,11 +143,11 @@ pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table>
             [
                 own.algorithm.clone(),
                 part(own.instances, group),
+                maybe(own.mean_spent, seconds),
                 own.solved.to_string(),
                 real(format!("{} of {}", own.solved_runs, own.runs)),
                 mean(own.mean_time, seconds),
                 par2(own),
-                maybe(own.mean_spent, seconds),
                 real(own.time_alone.to_string()),
                 real(own.time_shared.to_string()),
                 own.only_solver.map_or_else(String::new, |count| count.to_string()),
@@ -218,11 +221,17 @@ pub fn gaps_by_instance(group: &Group) -> Table {
     })
 }
 
-/// Times, instance by algorithm; `None` where no times were kept.
+/// Times spent, instance by algorithm; `None` where no times were kept.
+pub fn spent_by_instance(group: &Group) -> Option<Table> {
+    group.cells.iter().flatten().flatten().find(|cell| cell.spent.is_some())?;
+    Some(by_instance(group, "s", |cell| cell.spent.map_or_else(|| "-".to_owned(), seconds)))
+}
+
+/// Times to solve, instance by algorithm; `None` where there are none.
 pub fn times_by_instance(group: &Group) -> Option<Table> {
-    group.cells.iter().flatten().flatten().find(|cell| cell.time.is_some())?;
+    group.cells.iter().flatten().flatten().find(|cell| cell.time_to_solve().is_some())?;
     Some(by_instance(group, "s", |cell| {
-        cell.time.map_or_else(
+        cell.time_to_solve().map_or_else(
             || "-".to_owned(),
             |time| format!("{}{}", if time.censored { ">" } else { "" }, seconds(time.seconds)),
         )

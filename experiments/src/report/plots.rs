@@ -65,10 +65,10 @@ fn time_profile(group: &Group) -> Option<Chart> {
             total,
             "Performance profile: time",
             format!(
-                "{}: share of {total} instances solved within a factor of the fastest time",
+                "{}: share of {total} instances solved within a factor of the fastest time to solve",
                 group.question
             ),
-            "factor of the fastest time",
+            "factor of the fastest time to solve",
         );
         for series in &mut chart.series {
             series.colour = colour(series.colour);

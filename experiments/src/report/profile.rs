@@ -22,8 +22,8 @@ pub fn profile(times: &Times<'_>, question: &str) -> Option<Chart> {
         &curves,
         total,
         "Performance profile",
-        format!("{question}: share of {total} instances solved within a factor of the fastest time"),
-        "factor of the fastest time",
+        format!("{question}: share of {total} instances solved within a factor of the fastest time to solve"),
+        "factor of the fastest time to solve",
     ))
 }
 

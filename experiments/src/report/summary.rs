@@ -229,10 +229,12 @@ impl Question<'_> {
         let Some(table) = times::table(&times, shift) else { return String::new() };
         let mut text = format!(
             "\n## {problem}: times\n\n\
-             Asked was to {question}. The time on an instance is the median over the runs; where the median run did \
-             not solve,\nit is the limit, marked `>`, and all made from it are lower bounds. Means are geometric, \
-             shifted by {shift} s, over all\ninstances; PAR-2 is the mean with unsolved instances counted as twice the \
-             limit; wins are instances with the least time.\n\n{}",
+             Asked was to {question}. The time spent on an instance is the median over the runs, solved or not. The \
+             time to solve is the\nmedian too; where the median run did not solve, it is the limit, marked `>`, and all \
+             made from it are lower bounds.\nMeans are geometric, shifted by {shift} s, over all instances; PAR-2 is the \
+             mean of times to solve with unsolved instances\ncounted as twice the limit; wins are instances with the \
+             least time to solve. Heuristics prove no optimum, except where they\nhappen to meet a bound: their means are \
+             left out (`-`), and so are their times to solve where they have none.\n\n{}",
             table.markdown()
         );
         if let Some(reference) = reference

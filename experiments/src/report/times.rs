@@ -4,9 +4,11 @@
 //!
 //! - A run *solves* where it answers the question within the limit: a layout within the capacity or the proof that
 //!   there is none where a capacity is to be decided, a proven optimum otherwise ([`solved`]).
-//! - The *time* of an algorithm on an instance is the median over its runs; a run that does not solve counts as
+//! - The *time spent* by an algorithm on an instance is the median over its runs, solved or not.
+//! - The *time to solve* is the median over its runs; a run that does not solve counts as
 //!   longer than every one that does. Where that median is a run that did not solve, the time is the limit and
-//!   marked as only a lower bound: it is *censored*.
+//!   marked as only a lower bound: it is *censored*. A heuristic that is to minimise ends without a proof, mostly long before
+//!   the limit ([`can_prove`]): where it does not solve it has no time to solve, and it has no means of them.
 //! - The *shifted geometric mean* with shift s is `exp(mean(ln(t + s))) - s` over all instances; the shift keeps
 //!   instances of a few milliseconds from deciding everything (Achterberg 2007, Constraint Integer Programming).
 //! - *PAR-2* is the mean over all instances with censored times counted twice.
@@ -31,6 +33,12 @@ pub fn solved(row: &Row) -> bool {
 pub fn answers(status: &str, claims: [&str; 2], decide: bool) -> bool {
     let settles = |claim: &str| claim == "optimal" || claim == "infeasible";
     status == "done" && (claims.into_iter().any(settles) || decide && claims[0] == "feasible")
+}
+
+/// Whether an algorithm of this kind sets out to answer the question: heuristics prove no optimum, except where they happen to
+/// meet a bound, but decide a capacity by keeping it.
+pub fn can_prove(kind: &str, decide: bool) -> bool {
+    decide || kind != "heuristic"
 }
 
 /// Whose clock times are read from.
@@ -75,8 +83,14 @@ pub struct Times<'a> {
     pub instances: Vec<(&'a str, &'a str)>,
     /// Every algorithm, in the order of the rows.
     pub algorithms: Vec<&'a str>,
-    /// By algorithm, then instance; `None` where there was no run.
+    /// Time to solve by algorithm, then instance; `None` where there was no run, and where none is to be expected.
     pub cells: Vec<Vec<Option<Time>>>,
+    /// Median seconds spent, the same way; `None` where no run has any.
+    pub spent: Vec<Vec<Option<f64>>>,
+    /// By algorithm: whether it sets out to solve.
+    pub proves: Vec<bool>,
+    /// By algorithm: its runs, and those of them that solved.
+    pub runs: Vec<(usize, usize)>,
 }
 
 impl<'a> Times<'a> {
@@ -94,21 +108,35 @@ impl<'a> Times<'a> {
             remember(&mut times.algorithms, row.algorithm.as_str());
         }
         for algorithm in &times.algorithms {
-            let time = |instance: &(&str, &str)| {
-                let its = own().filter(|row| {
-                    row.algorithm == *algorithm && (row.suite.as_str(), row.instance.as_str()) == *instance
-                });
-                median(its, clock)
+            let its = || own().filter(|row| row.algorithm == *algorithm);
+            let on = |instance: (&'a str, &'a str)| {
+                its().filter(move |row| (row.suite.as_str(), row.instance.as_str()) == instance)
             };
+            let proves = its().any(|row| can_prove(&row.kind, row.decide));
+            let time = |&instance: &(&'a str, &'a str)| {
+                median(on(instance), clock).filter(|time| proves || !time.censored)
+            };
+            let spent =
+                |&instance: &(&'a str, &'a str)| median_spent(on(instance).filter_map(|row| row.seconds));
             times.cells.push(times.instances.iter().map(time).collect());
+            times.spent.push(times.instances.iter().map(spent).collect());
+            times.proves.push(proves);
+            times.runs.push((its().count(), its().filter(|row| solved(row)).count()));
         }
         times
     }
 
     /// Leaves out the other algorithms.
     pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        let mut kept = self.algorithms.iter().map(|name| keep(name)).collect::<Vec<_>>().into_iter();
-        self.cells.retain(|_| kept.next() == Some(true));
+        let kept: Vec<bool> = self.algorithms.iter().map(|name| keep(name)).collect();
+        let mut at = kept.iter();
+        self.cells.retain(|_| at.next() == Some(&true));
+        at = kept.iter();
+        self.spent.retain(|_| at.next() == Some(&true));
+        at = kept.iter();
+        self.proves.retain(|_| at.next() == Some(&true));
+        at = kept.iter();
+        self.runs.retain(|_| at.next() == Some(&true));
         self.algorithms.retain(|name| keep(name));
     }
 
@@ -178,20 +206,29 @@ pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
     Some(Time { seconds, censored, resolution, solved, runs: count })
 }
 
+/// The median of seconds, solved or not; of an even number the mean of the middle two. `None` of none.
+pub fn median_spent(seconds: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut all: Vec<f64> = seconds.collect();
+    all.sort_by(f64::total_cmp);
+    (!all.is_empty()).then(|| f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2]))
+}
+
 /// Shifted geometric mean of seconds; `None` of none.
 pub fn shifted_geometric_mean(seconds: &[f64], shift: f64) -> Option<f64> {
     let sum: f64 = seconds.iter().map(|seconds| (seconds + shift).ln()).sum();
     (!seconds.is_empty()).then(|| ((sum / seconds.len() as f64).exp() - shift).max(0.0))
 }
 
-/// Per algorithm: what it solved, how long it took, how often it was first. `None` without rows.
+/// Per algorithm: time spent, what it solved, time to solve, how often it was first. `None` without rows.
 pub fn table(times: &Times<'_>, shift: f64) -> Option<Table> {
-    let mean = format!("mean s (shift {shift})");
+    let spent = format!("spent s (shift {shift})");
+    let mean = format!("to solve s (shift {shift})");
     let mut table = Table::new([
         ("algorithm", Align::Left),
         ("instances", Align::Right),
-        ("solved", Align::Right),
         ("runs", Align::Right),
+        (spent.as_str(), Align::Right),
+        ("solved", Align::Right),
         ("solved runs", Align::Right),
         (mean.as_str(), Align::Right),
         ("PAR-2 s", Align::Right),
@@ -199,17 +236,24 @@ pub fn table(times: &Times<'_>, shift: f64) -> Option<Table> {
     ]);
     for (at, (name, cells)) in times.algorithms.iter().zip(&times.cells).enumerate() {
         let own: Vec<Time> = cells.iter().flatten().copied().collect();
+        let spent: Vec<f64> = times.spent[at].iter().flatten().copied().collect();
+        let (runs, solved_runs) = times.runs[at];
+        let to_solve = |figure: Option<String>| match times.proves[at] {
+            true => figure.unwrap_or_default(),
+            false => "-".to_owned(),
+        };
         let seconds: Vec<f64> = own.iter().map(|time| time.seconds).collect();
         let penalised = own.iter().map(|time| if time.censored { 2.0 } else { 1.0 } * time.seconds);
         let wins = (0..times.instances.len()).filter(|&instance| times.wins(at, instance)).count();
         table.row([
             (*name).to_owned(),
-            own.len().to_string(),
+            spent.len().max(own.len()).to_string(),
+            runs.to_string(),
+            shifted_geometric_mean(&spent, shift).map_or_else(String::new, figure),
             own.iter().filter(|time| !time.censored).count().to_string(),
-            own.iter().map(|time| time.runs).sum::<usize>().to_string(),
-            own.iter().map(|time| time.solved).sum::<usize>().to_string(),
-            shifted_geometric_mean(&seconds, shift).map_or_else(String::new, figure),
-            figure(penalised.sum::<f64>() / own.len().max(1) as f64),
+            solved_runs.to_string(),
+            to_solve(shifted_geometric_mean(&seconds, shift).map(figure)),
+            to_solve(Some(figure(penalised.sum::<f64>() / own.len().max(1) as f64))),
             wins.to_string(),
         ]);
     }
@@ -300,9 +344,30 @@ pub(crate) mod tests {
         let rows = rows();
         let text = table(&Times::of(&rows, ProblemKind::Offsets), 0.0).unwrap().text();
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert_eq!(lines[2], ["fast", "2", "2", "6", "6", "0.1000", "0.1000", "2"]);
-        assert_eq!(lines[3], ["slow", "2", "1", "2", "1", "6.32", "12.00", "0"]);
+        assert_eq!(lines[2], ["fast", "2", "6", "0.1000", "2", "6", "0.1000", "0.1000", "2"]);
+        assert_eq!(lines[3], ["slow", "2", "2", "6.32", "1", "1", "6.32", "12.00", "0"]);
     }
+
+    /// What ends in microseconds is not shown as long as the limit, only because it proves nothing.
+    #[test]
+    fn heuristics_spend_time_and_have_none_to_a_proof() {
+        let ran = |instance: &str, seconds, claim: &str, decide| Row {
+            kind: "heuristic".into(),
+            decide,
+            ..row(instance, "quick", seconds, claim)
+        };
+        let rows = [ran("a", 6e-5, "feasible", false), ran("b", 6e-5, "optimal", false)];
+        let times = Times::of(&rows, ProblemKind::Offsets);
+        assert_eq!((times.cells[0][0], times.spent[0][0]), (None, Some(6e-5)));
+        assert_eq!(times.cells[0][1].map(|time| (time.seconds, time.censored)), Some((6e-5, false)));
+        let text = table(&times, 0.0).unwrap().text();
+        let line: Vec<&str> = text.lines().nth(2).unwrap().split_whitespace().collect();
+        assert_eq!(line, ["quick", "2", "2", "0.0001", "1", "1", "-", "-", "1"]);
+        // A capacity is decided by keeping it: one that does not has not answered.
+        let rows = [ran("a", 6e-5, "unknown", true)];
+        assert!(Times::of(&rows, ProblemKind::Offsets).cells[0][0].unwrap().censored);
+    }
+
     #[test]
     fn own_clocks_may_be_silent() {
         let own = |seconds, resolution| Row {

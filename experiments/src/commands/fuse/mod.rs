@@ -6,6 +6,7 @@ mod report;
 use crate::cli::FuseArgs;
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure};
+use crate::format;
 use crate::output;
 use plimsoll::fusion::{FuseError, FuseRun};
 use plimsoll::model::SolveError;
@@ -21,6 +22,10 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let mut inputs = output::files_among([args.patterns.as_str(), args.units.as_str()]);
     inputs.push(&args.model.model);
+    if let Some(path) = &args.output {
+        let format = if args.compare { format::CSV } else { format::JSON };
+        output::check_format("--output", path, format)?;
+    }
     output::check_targets(&[&args.output, &args.graph], &inputs)?;
     let patterns = Patterns::find(&args.patterns).map_err(Failure::input)?;
     let own = args.units == GRAPH;

@@ -191,9 +191,13 @@ fn of_group<'a>(
     let count = group.instances.len();
     let gaps = table::table(&overview::gaps_by_instance(group), "gaps by instance");
     text.push_str(&part(&format!("Gaps by instance: {}", rows(count)), false, &gaps));
+    if let Some(times) = overview::spent_by_instance(group) {
+        let times = table::table(&times, "times spent by instance");
+        text.push_str(&part(&format!("Times spent by instance: {}", rows(count)), false, &times));
+    }
     if let Some(times) = overview::times_by_instance(group) {
-        let times = table::table(&times, "times by instance");
-        text.push_str(&part(&format!("Times by instance: {}", rows(count)), false, &times));
+        let times = table::table(&times, "times to solve by instance");
+        text.push_str(&part(&format!("Times to solve by instance: {}", rows(count)), false, &times));
     }
     text.push_str("</section>\n");
     text
