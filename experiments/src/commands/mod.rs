@@ -22,15 +22,25 @@ pub mod sweep;
 pub mod tiers;
 pub mod verify;
 
+use crate::output;
 use plimsoll::external::quote;
+use plimsoll::model::csv::Noted;
 use plimsoll::report::rows::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
+use std::path::Path;
 
 /// The command as it was typed, quoted so that it can be typed again.
 pub(crate) fn command_line() -> String {
     let words = std::env::args().skip(1).map(|word| quote(&word));
     ["plimsoll".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// Notes the columns of a file that were passed over.
+pub(crate) fn note_columns<T>(path: &Path, noted: &Noted<T>) {
+    if let Some(note) = noted.note() {
+        output::complain(&format!("note: {}: {note}", path.display()));
+    }
 }
 
 /// The SHA-256 of some bytes, hexadecimal.
