@@ -267,8 +267,12 @@ pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, std::io::Error
 }
 
 fn made(suite: &str, make: fn() -> Vec<SuiteEntry>) -> Vec<Case> {
-    let case =
-        |entry: SuiteEntry| Case { suite: suite.to_owned(), name: entry.name, instance: Ok(entry.instance), note: None };
+    let case = |entry: SuiteEntry| Case {
+        suite: suite.to_owned(),
+        name: entry.name,
+        instance: Ok(entry.instance),
+        note: None,
+    };
     make().into_iter().map(case).collect()
 }
 

@@ -50,7 +50,9 @@ pub enum CertificateError {
     #[error("not a certificate: {0}")]
     Malformed(String),
     /// A format this version does not read.
-    #[error("certificate version {0} is not {CERTIFICATE_VERSION}; solve the instance again with --certificate")]
+    #[error(
+        "certificate version {0} is not {CERTIFICATE_VERSION}; solve the instance again with --certificate"
+    )]
     Version(u64),
     /// Another instance.
     #[error(
@@ -167,7 +169,11 @@ impl Certificate {
     /// # Errors
     /// The first reason why it does not hold; [`BoundError::NotCheckable`] where only a search stands behind it, and
     /// nothing speaks against it.
-    pub fn verify(&self, instance: &Instance, peak: impl Into<Option<Bytes>>) -> Result<(), CertificateError> {
+    pub fn verify(
+        &self,
+        instance: &Instance,
+        peak: impl Into<Option<Bytes>>,
+    ) -> Result<(), CertificateError> {
         self.identify(instance)?;
         if let Some(peak) = peak.into() {
             if self.peak.is_some_and(|certified| certified != peak) {
@@ -202,7 +208,9 @@ impl Certificate {
             ("SHA-256", self.sha256.clone(), content_hash(instance)),
         ];
         match pairs.into_iter().find(|(_, certified, actual)| certified != actual) {
-            Some((what, certified, actual)) => Err(CertificateError::OtherInstance { what, certified, actual }),
+            Some((what, certified, actual)) => {
+                Err(CertificateError::OtherInstance { what, certified, actual })
+            }
             None => Ok(()),
         }
     }

@@ -577,7 +577,8 @@ mod tests {
             .build()
             .unwrap();
         assert!(instance.has_empty() && instance.contradiction().is_none());
-        for (a, b) in instance.ids().flat_map(|a| instance.ids().map(move |b| (a, b))).filter(|(a, b)| a != b) {
+        for (a, b) in instance.ids().flat_map(|a| instance.ids().map(move |b| (a, b))).filter(|(a, b)| a != b)
+        {
             assert!(!instance.conflict(a, b) && !crate::check::conflict(&instance, a, b), "{a} {b}");
         }
         assert_eq!((instance.ceiling().get(), instance.total_size().get()), (9, 8));

@@ -7,8 +7,8 @@ use crate::output;
 use plimsoll::left_out;
 use plimsoll::model::csv::{Answer, read_answer_file};
 use plimsoll::model::{
-    BoundError, Budget, Bytes, Certificate, CertificateError, CertifiedBound, Entry, Instance, Interval, Kind,
-    Layout, Offsets, Pools, Problem, Scattered, Setup, Silent, SpillProblem, Spilling, Violation,
+    BoundError, Budget, Bytes, Certificate, CertificateError, CertifiedBound, Entry, Instance, Interval,
+    Kind, Layout, Offsets, Pools, Problem, Scattered, Setup, Silent, SpillProblem, Spilling, Violation,
     Witness, alive_within, load,
 };
 use plimsoll::solvers::Exact;
@@ -67,7 +67,9 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
         && checked.problem != Offsets::NAME
     {
         let problem = checked.problem;
-        return Err(Failure::input(format!("--certificate goes with layouts only, this is an answer for {problem}")));
+        return Err(Failure::input(format!(
+            "--certificate goes with layouts only, this is an answer for {problem}"
+        )));
     }
     if let (None, Some(peak)) = (&checked, certificate.as_ref().and_then(|certificate| certificate.peak)) {
         return Err(Failure::input(format!("the certificate speaks of a layout of peak {peak}; give it")));
@@ -179,7 +181,9 @@ fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
             let built = (entry.build)(Setup::default());
             built.supports(instance).map_err(|error| format!("the bound cannot rest on a search: {error}"))
         }
-        Some(_) => Err(format!("the bound cannot rest on a search by '{solver}', a heuristic, which proves nothing")),
+        Some(_) => {
+            Err(format!("the bound cannot rest on a search by '{solver}', a heuristic, which proves nothing"))
+        }
         // Another build may have it.
         None if left_out(solver).is_some() => Ok(()),
         None => Err(format!("the bound cannot rest on a search by '{solver}', which is no solver")),
@@ -202,7 +206,8 @@ fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
     }
     let below = Bytes::new(bound.get().saturating_sub(1));
     let mut budget = Budget::unlimited().with_node_limit(DOUBT).with_target(below);
-    let solved = plimsoll::model::guarded(Exact::new(Setup::default())).solve(instance, &mut budget, &mut Silent);
+    let solved =
+        plimsoll::model::guarded(Exact::new(Setup::default())).solve(instance, &mut budget, &mut Silent);
     offer(solved.ok()?.solution);
     best
 }

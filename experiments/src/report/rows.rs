@@ -248,8 +248,8 @@ pub(crate) fn impossible(bound: u64, lowest: Option<u64>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sha2::{Digest, Sha256};
     use plimsoll_model::csv::{ReadOptions, read_instance};
+    use sha2::{Digest, Sha256};
 
     fn row(peak: Option<u64>, bound: u64) -> Row {
         let verdict = if peak.is_some() { "valid" } else { "" }.to_owned();

@@ -29,7 +29,7 @@ pub enum Violation {
         expected: usize,
     },
     /// Offset off its alignment.
-    #[error("buffer '{name}' lies at {offset}, no multiple of its alignment {alignment}")]
+    #[error("buffer {buffer} ('{name}') lies at {offset}, no multiple of its alignment {alignment}")]
     Misaligned {
         /// Which.
         buffer: BufferId,
@@ -41,7 +41,7 @@ pub enum Violation {
         alignment: Bytes,
     },
     /// A fixed offset not kept.
-    #[error("buffer '{name}' lies at {offset}, but is fixed at {fixed}")]
+    #[error("buffer {buffer} ('{name}') lies at {offset}, but is fixed at {fixed}")]
     Moved {
         /// Which.
         buffer: BufferId,
@@ -54,7 +54,7 @@ pub enum Violation {
     },
     /// Two conflicting buffers share addresses.
     #[error(
-        "buffers '{a_name}' at [{}, {}) and '{b_name}' at [{}, {}) conflict and share {shared} bytes",
+        "buffers {a} ('{a_name}') at [{}, {}) and {b} ('{b_name}') at [{}, {}) conflict and share {shared} bytes",
         .a_range.0, .a_range.1, .b_range.0, .b_range.1
     )]
     Overlap {
@@ -74,7 +74,7 @@ pub enum Violation {
         shared: Bytes,
     },
     /// A buffer ends above the capacity.
-    #[error("buffer '{name}' ends at {end}, above the capacity {capacity}")]
+    #[error("buffer {buffer} ('{name}') ends at {end}, above the capacity {capacity}")]
     OverCapacity {
         /// Which.
         buffer: BufferId,
@@ -86,7 +86,7 @@ pub enum Violation {
         capacity: Bytes,
     },
     /// An end beyond the largest address.
-    #[error("buffer '{name}' at {offset} with {size} bytes leaves the address space")]
+    #[error("buffer {buffer} ('{name}') at {offset} with {size} bytes leaves the address space")]
     OutOfRange {
         /// Which.
         buffer: BufferId,
@@ -98,7 +98,7 @@ pub enum Violation {
         size: Bytes,
     },
     /// A buffer in the slower tier that has to stay on chip.
-    #[error("buffer '{name}' is spilled, but may not leave the chip")]
+    #[error("buffer {buffer} ('{name}') is spilled, but may not leave the chip")]
     MayNotLeave {
         /// Which.
         buffer: BufferId,
@@ -106,7 +106,7 @@ pub enum Violation {
         name: String,
     },
     /// Pieces that do not add up to the buffer.
-    #[error("the pieces of buffer '{name}' hold {given} bytes instead of {size}")]
+    #[error("the pieces of buffer {buffer} ('{name}') hold {given} bytes instead of {size}")]
     PieceSum {
         /// Which.
         buffer: BufferId,
@@ -118,7 +118,7 @@ pub enum Violation {
         size: Bytes,
     },
     /// Two pieces of one buffer share addresses, or a piece is empty.
-    #[error("pieces {first} and {second} of buffer '{name}' overlap or are empty")]
+    #[error("pieces {first} and {second} of buffer {buffer} ('{name}') overlap or are empty")]
     Pieces {
         /// Which.
         buffer: BufferId,
@@ -177,7 +177,7 @@ pub enum Violation {
         after_step: usize,
     },
     /// A pool that is not there.
-    #[error("buffer '{name}' is in pool {pool}, but there are only {pools}")]
+    #[error("buffer {buffer} ('{name}') is in pool {pool}, but there are only {pools}")]
     NoSuchPool {
         /// Which.
         buffer: BufferId,
@@ -189,7 +189,7 @@ pub enum Violation {
         pools: usize,
     },
     /// A pool smaller than a member.
-    #[error("buffer '{name}' of {size} bytes does not fit pool {pool} of {room}")]
+    #[error("buffer {buffer} ('{name}') of {size} bytes does not fit pool {pool} of {room}")]
     PoolTooSmall {
         /// Which.
         buffer: BufferId,
@@ -203,7 +203,7 @@ pub enum Violation {
         room: Bytes,
     },
     /// Two conflicting buffers in one pool.
-    #[error("buffers '{a_name}' and '{b_name}' conflict, but share pool {pool}")]
+    #[error("buffers {a} ('{a_name}') and {b} ('{b_name}') conflict, but share pool {pool}")]
     PoolConflict {
         /// One.
         a: BufferId,
