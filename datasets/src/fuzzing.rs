@@ -62,7 +62,10 @@ pub fn layout_csv(data: &[u8]) {
 /// # Panics
 /// If what was written is read differently, or a bound above an existing layout is confirmed.
 pub fn certificate_json(data: &[u8]) {
-    let Ok(certificate) = serde_json::from_slice::<Certificate>(data) else { return };
+    let Some(certificate) = std::str::from_utf8(data).ok().and_then(|text| Certificate::from_json(text).ok())
+    else {
+        return;
+    };
     let instance = fuzz_instance();
     let layout = Layout::from_raw([0, 4, 0]);
     let peak = layout.peak(&instance);

@@ -5,7 +5,7 @@ use plimsoll_datasets::dsa::{
 };
 use plimsoll_datasets::{CORPORA_VARIABLE, SmallParams, small_instance};
 use plimsoll_model::csv::{ReadOptions, read_instance, write_instance};
-use plimsoll_model::{Bytes, Instance, Layout, check_layout};
+use plimsoll_model::{Bytes, Instance, Layout, check_layout, simple_bound, verify_bound};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -201,8 +201,8 @@ fn slips_are_refused_with_file_and_item() {
         ),
         (
             "/problem/buffers/1/size",
-            json!(0),
-            "problem.buffers[1].size: it is 0, but must be a whole number of bytes from 1",
+            json!(-1),
+            "problem.buffers[1].size: it is -1, but must be a whole number of bytes from 0",
         ),
         ("/problem/buffers/1/alignment", json!(null), "problem.buffers[1].alignment: it is null"),
         (
@@ -237,21 +237,6 @@ fn slips_are_refused_with_file_and_item() {
             "separations[0]: a pair of buffer 11 with itself",
         ),
         (
-            "/problem/constraints/pinned_allocations/0/offset",
-            json!(64),
-            "pinned_allocations[0]: [64, 68) lies beyond the capacity 64",
-        ),
-        (
-            "/problem/constraints/pinned_allocations/0/offset",
-            json!(4),
-            "[4, 8) meets the reserved range [0, 8) of pool 7 'Vec'",
-        ),
-        (
-            "/problem/constraints/pinned_allocations/0/offset",
-            json!(18),
-            "offset 18 is no multiple of the alignment 4",
-        ),
-        (
             "/problem/constraints/pinned_allocations/0/pool",
             json!(3),
             "it is pinned to pool 3 'Mat', which is none of its allowed pools",
@@ -267,6 +252,27 @@ fn slips_are_refused_with_file_and_item() {
         let told = read(&changed(pointer, to.clone())).unwrap_err();
         assert!(told.starts_with("p.json: ") && told.contains(message), "{pointer}: {told}");
     }
+}
+
+#[test]
+fn pins_that_cannot_be_kept_are_infeasible_and_not_bad_input() {
+    let offset = "/problem/constraints/pinned_allocations/0/offset";
+    let proof = |document: &Value| {
+        let instance = split(document).unwrap().pools.remove(0).instance;
+        let bound = instance.contradiction().unwrap_or_else(|| simple_bound(&instance));
+        assert!(bound.value > instance.limit(), "{bound:?}");
+        assert_eq!(verify_bound(&instance, &bound), Ok(()));
+        // It goes back into the schema, and comes out of it again.
+        let mut written = Vec::new();
+        write_dsa(Path::new("t.json"), "t", std::slice::from_ref(&instance), &mut written).unwrap();
+        let again = read_dsa(Path::new("t.json"), &written).unwrap().split().unwrap();
+        assert_eq!(again.pools[0].instance.clone().with_name(instance.name()).buffers(), instance.buffers());
+        bound.witness.in_words(&instance)
+    };
+    assert!(proof(&changed(offset, json!(64))).starts_with("end of fixed buffer"), "beyond the capacity");
+    let reserved = proof(&changed(offset, json!(4)));
+    assert!(reserved.contains("'reserved-0'") && reserved.contains("conflict"), "{reserved}");
+    assert!(proof(&changed(offset, json!(18))).contains("off its alignment"));
 }
 
 #[test]

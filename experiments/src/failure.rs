@@ -13,6 +13,9 @@ pub const NOTHING_FOUND: u8 = 3;
 /// An algorithm broke, or the checker refused its answer: a defect, not an answer.
 pub const INTERNAL: u8 = 4;
 
+/// Valid, but what is claimed rests on a search that only repeating it can confirm.
+pub const NOT_CHECKABLE: u8 = 5;
+
 /// Something that ends the command without an answer.
 #[derive(Debug)]
 pub struct Failure {

@@ -66,6 +66,11 @@ pub trait Plan: Problem<Input = Instance> + Sized {
     /// A bound that always holds and costs next to nothing.
     fn floor(instance: &Instance) -> LowerBound;
 
+    /// What the instance asks and this problem does not know, one line each.
+    fn notes(_instance: &Instance) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The addresses every buffer takes, for drawing: none without bytes; pools lie end to end.
     fn pieces(instance: &Instance, solution: &Self::Solution) -> Vec<Vec<Piece>>;
 
@@ -135,6 +140,19 @@ impl Plan for Pools {
 
     fn entries(registry: &Registry) -> &[&'static Entry<Self>] {
         &registry.pools
+    }
+
+    fn notes(instance: &Instance) -> Vec<String> {
+        let count = |test: fn(&&Buffer) -> bool| instance.buffers().iter().filter(test).count();
+        let asked = [
+            ("an alignment", count(|b| b.alignment().get() > 1)),
+            ("a fixed offset", count(|b| b.fixed().is_some())),
+        ];
+        let line = |(what, count): (&str, usize)| {
+            let have = if count == 1 { "buffer has" } else { "buffers have" };
+            format!("{count} {have} {what}, which does not apply to pools: a pool has no address here")
+        };
+        asked.into_iter().filter(|(_, count)| *count > 0).map(line).collect()
     }
 
     /// The load; alignments and fixed offsets concern addresses and do not count here.

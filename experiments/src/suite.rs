@@ -6,7 +6,7 @@ use plimsoll_datasets::{
     embedded_suite, large_suite, packings_suite, scaling_suite,
 };
 use plimsoll_model::Instance;
-use plimsoll_model::csv::{CsvError, Endpoints, ReadOptions, read_instance_file};
+use plimsoll_model::csv::{CsvError, Endpoints, Noted, ReadOptions, read_instance_file_noted};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -120,6 +120,8 @@ pub struct Case {
     pub name: String,
     /// The instance.
     pub instance: Result<Instance, CaseError>,
+    /// What the reader should know about its file.
+    pub note: Option<String>,
 }
 
 /// Why there is no instance.
@@ -265,8 +267,12 @@ pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, std::io::Error
 }
 
 fn made(suite: &str, make: fn() -> Vec<SuiteEntry>) -> Vec<Case> {
-    let case =
-        |entry: SuiteEntry| Case { suite: suite.to_owned(), name: entry.name, instance: Ok(entry.instance) };
+    let case = |entry: SuiteEntry| Case {
+        suite: suite.to_owned(),
+        name: entry.name,
+        instance: Ok(entry.instance),
+        note: None,
+    };
     make().into_iter().map(case).collect()
 }
 
@@ -278,6 +284,7 @@ fn derived(case: Case, derive: fn(&Instance) -> Vec<Instance>) -> Vec<Case> {
         suite: case.suite.clone(),
         name: instance.name().to_owned(),
         instance: Ok(instance),
+        note: case.note.clone(),
     })
     .collect()
 }
@@ -300,9 +307,12 @@ fn files(
         if is_json(&path) {
             return pools(suite, &path);
         }
-        let instance = read_instance_file(&path, ReadOptions { endpoints, capacity: None });
+        let read = read_instance_file_noted(&path, ReadOptions { endpoints, capacity: None });
+        let note = read.as_ref().ok().and_then(Noted::note);
+        let note = note.map(|note| format!("{}: {note}", path.display()));
+        let instance = read.map(|noted| noted.value);
         let name = instance.as_ref().map_or_else(|_| path.display().to_string(), |i| i.name().to_owned());
-        vec![Case { suite: suite.to_owned(), name, instance: instance.map_err(Into::into) }]
+        vec![Case { suite: suite.to_owned(), name, instance: instance.map_err(Into::into), note }]
     };
     Ok(paths.into_iter().flat_map(case).collect())
 }
@@ -322,6 +332,7 @@ fn pools(suite: &str, path: &Path) -> Vec<Case> {
                 suite: suite(),
                 name: path.display().to_string(),
                 instance: Err(error.into()),
+                note: None,
             }];
         }
     };
@@ -331,6 +342,7 @@ fn pools(suite: &str, path: &Path) -> Vec<Case> {
         suite: suite(),
         name: name.clone(),
         instance: Ok(pool.instance.with_name(name)),
+        note: None,
     };
     named.map(case).collect()
 }

@@ -91,33 +91,6 @@ fn corrupted_layouts_are_refused_with_ids_and_numbers() {
 }
 
 #[test]
-fn certificates_are_doubted_where_they_should_be() {
-    let scratch = Scratch::new();
-    scratch.write("tiny.csv", TINY);
-    scratch.write("l.csv", "id,offset\na,0\nb,4\nc,4\n");
-    let verify = ["verify", "tiny.csv", "l.csv", "--certificate", "c.json", "--json"];
-    let certificate = |claim: &str, peak: u64, bound: u64, witness: &str| {
-        let text = format!(
-            "{{\"version\":1,\"instance\":\"tiny\",\"buffers\":3,\"claim\":\"{claim}\",\"peak\":{peak},\
-             \"lower_bound\":{{\"value\":{bound},\"witness\":{witness}}}}}"
-        );
-        scratch.write("c.json", text);
-        let run = scratch.plimsoll(&verify);
-        (run.code, run.json()["certificate"].as_str().unwrap().to_owned())
-    };
-    let load = "{\"kind\":\"load\",\"step\":0}";
-    let search = "{\"kind\":\"search\",\"solver\":\"x\"}";
-    assert_eq!(certificate("optimal", 8, 8, load), (0, "confirmed".to_owned()));
-    assert_eq!(certificate("optimal", 8, 8, search), (0, "rests-on-search".to_owned()));
-    assert_eq!(certificate("optimal", 8, 7, load), (1, "refused".to_owned()));
-    assert_eq!(certificate("optimal", 9, 9, load), (1, "refused".to_owned()));
-    assert_eq!(certificate("feasible", 8, 9, load), (1, "refused".to_owned()));
-    assert_eq!(certificate("optimal", 8, 8, "{\"kind\":\"load\",\"step\":9}"), (1, "refused".to_owned()));
-    let clique = "{\"kind\":\"clique\",\"buffers\":[0,7]}";
-    assert_eq!(certificate("optimal", 8, 8, clique), (1, "refused".to_owned()));
-}
-
-#[test]
 fn a_capacity_below_the_load_is_infeasible() {
     let scratch = Scratch::new();
     scratch.write("tiny.7.csv", TINY);

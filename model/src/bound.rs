@@ -1,6 +1,7 @@
 //! Lower bounds and the reasons for them.
 
 use crate::instance::{Buffer, Instance};
+use crate::lifespan::{Interval, Lifespan};
 use crate::load::{alive_at, load};
 use crate::units::{BufferId, Bytes, OperatorId, Step};
 use serde::{Deserialize, Serialize};
@@ -137,10 +138,7 @@ impl Witness {
 
     /// In words, with the names that the instance gives to buffers.
     pub fn in_words(&self, instance: &Instance) -> String {
-        let name = |id: BufferId| match instance.buffers().get(id.index()) {
-            Some(buffer) => format!("'{}'", buffer.name()),
-            None => format!("buffer number {id}"),
-        };
+        let name = |id: BufferId| quoted(instance, id);
         self.clone().map(name, |operator| operator).to_string()
     }
 }
@@ -268,14 +266,14 @@ pub fn stack_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes)
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BoundError {
     /// A clique that is none.
-    #[error("buffers {0} and {1} of the witness do not conflict")]
-    NoConflict(BufferId, BufferId),
+    #[error("buffers '{0}' and '{1}' of the witness do not conflict")]
+    NoConflict(String, String),
     /// An id that is not there, or twice.
-    #[error("the witness names buffer {0}, which is not in the instance or named twice")]
-    BadBuffer(BufferId),
+    #[error("the witness names buffer {0} twice, or the instance has no such buffer")]
+    BadBuffer(String),
     /// A buffer not aligned as the witness says.
-    #[error("buffer {0} is not aligned to {1} bytes")]
-    NotAligned(BufferId, Bytes),
+    #[error("buffer '{0}' is not aligned to {1} bytes")]
+    NotAligned(String, Bytes),
     /// An operator that is not there.
     #[error("the witness names operator {0}, which is not in the problem")]
     BadOperator(OperatorId),
@@ -291,14 +289,44 @@ pub enum BoundError {
         claimed: Bytes,
     },
     /// A buffer without fixed offset.
-    #[error("buffer {0} is not fixed")]
-    NotFixed(BufferId),
+    #[error("buffer '{0}' is not fixed")]
+    NotFixed(String),
+    /// A window without steps.
+    #[error("the window {0} of the witness holds no step")]
+    EmptyWindow(Interval),
+    /// A bound that nothing searched can need.
+    #[error("the bound is {claimed} bytes, but all that was searched needs at most {most}, end to end")]
+    Impossible {
+        /// What the bound says.
+        claimed: Bytes,
+        /// What no layout has to exceed.
+        most: Bytes,
+    },
     /// Fixed offsets that can be kept.
     #[error("the fixed offsets that the witness names can be kept")]
     NoContradiction,
     /// Only running the search again would show it.
     #[error("the bound rests on a completed search by {0}; only running it again can confirm it")]
     NotCheckable(String),
+}
+
+impl BoundError {
+    pub(crate) fn bad_buffer(instance: &Instance, id: BufferId) -> Self {
+        Self::BadBuffer(quoted(instance, id))
+    }
+
+    pub(crate) fn no_conflict(instance: &Instance, a: BufferId, b: BufferId) -> Self {
+        let name = |id: BufferId| instance.buffer(id).name().to_owned();
+        Self::NoConflict(name(a), name(b))
+    }
+}
+
+/// The name of a buffer, quoted; its number where the instance has none such.
+fn quoted(instance: &Instance, id: BufferId) -> String {
+    match instance.buffers().get(id.index()) {
+        Some(buffer) => format!("'{}'", buffer.name()),
+        None => format!("number {id}"),
+    }
 }
 
 /// Confirms that the witness shows the bound, from the definitions. O(n log n + k^2) for a clique of k, O(n) for the
@@ -329,8 +357,16 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
         Witness::Start | Witness::End | Witness::Around { .. } | Witness::Excess { .. } => {
             return Err(BoundError::Foreign(bound.witness.to_string()));
         }
-        Witness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
+        Witness::Search { solver } => {
+            possible(bound.value, instance.ceiling())?;
+            return Err(BoundError::NotCheckable(solver.clone()));
+        }
         Witness::Window { lower, upper, solver } => {
+            let window = Interval::new(*lower, *upper);
+            if window.is_empty() {
+                return Err(BoundError::EmptyWindow(window));
+            }
+            possible(bound.value, alive_within(instance, window).ceiling())?;
             return Err(BoundError::NotCheckable(format!("{solver} on steps {lower}..{upper}")));
         }
     };
@@ -341,10 +377,33 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
     Ok(())
 }
 
+/// What is alive within a window of steps, lifespans clipped to it: no layout of the whole is lower than the lowest of
+/// that.
+///
+/// # Panics
+/// Never: a part of a valid instance is valid.
+pub fn alive_within(instance: &Instance, window: Interval) -> Instance {
+    let clipped = |b: &Buffer| {
+        let parts = b.lifespan().intervals().iter();
+        let inside = parts.map(|i| Interval::new(i.lower.max(window.lower), i.upper.min(window.upper)));
+        Lifespan::from_intervals(inside.filter(|part| !part.is_empty())).ok()
+    };
+    let alive: Vec<(BufferId, Lifespan)> =
+        instance.ids().filter_map(|id| Some((id, clipped(instance.buffer(id))?))).collect();
+    let kept: Vec<BufferId> = alive.iter().map(|(id, _)| *id).collect();
+    let mut lifespans = alive.into_iter().map(|(_, lifespan)| lifespan);
+    instance.induced_with(&kept, |b| b.during(lifespans.next().expect("one per buffer kept")))
+}
+
+/// Refuses a bound above what everything needs end to end.
+fn possible(claimed: Bytes, most: Bytes) -> Result<(), BoundError> {
+    if claimed > most { Err(BoundError::Impossible { claimed, most }) } else { Ok(()) }
+}
+
 /// A buffer with its fixed offset.
 fn fixed(instance: &Instance, id: BufferId) -> Result<(&Buffer, Bytes), BoundError> {
-    let b = instance.buffers().get(id.index()).ok_or(BoundError::BadBuffer(id))?;
-    Ok((b, b.fixed().ok_or(BoundError::NotFixed(id))?))
+    let b = instance.buffers().get(id.index()).ok_or_else(|| BoundError::bad_buffer(instance, id))?;
+    Ok((b, b.fixed().ok_or_else(|| BoundError::NotFixed(b.name().to_owned()))?))
 }
 
 /// Confirms that fixed offsets cannot be kept.
@@ -358,10 +417,10 @@ fn confirm_contradiction(instance: &Instance, buffers: &[BufferId]) -> Result<()
         [a, b] => {
             let ((one, low), (other, high)) = (fixed(instance, a)?, fixed(instance, b)?);
             if a == b {
-                return Err(BoundError::BadBuffer(a));
+                return Err(BoundError::bad_buffer(instance, a));
             }
             if !crate::check::conflict(instance, a, b) {
-                return Err(BoundError::NoConflict(a, b));
+                return Err(BoundError::no_conflict(instance, a, b));
             }
             let end = |b: &Buffer, offset: Bytes| u128::from(offset.get()) + u128::from(b.size().get());
             let lowest_end = end(one, low).min(end(other, high));
@@ -380,14 +439,14 @@ fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) ->
     let together = crate::check::share_a_step(instance, buffers);
     for (i, &a) in buffers.iter().enumerate() {
         if a.index() >= instance.len() || buffers[..i].contains(&a) {
-            return Err(BoundError::BadBuffer(a));
+            return Err(BoundError::bad_buffer(instance, a));
         }
         if !divides(a) {
-            return Err(BoundError::NotAligned(a, alignment));
+            return Err(BoundError::NotAligned(instance.buffer(a).name().to_owned(), alignment));
         }
         let apart = |&&b: &&BufferId| !crate::check::conflict(instance, a, b);
         if !together && let Some(&b) = buffers[..i].iter().find(apart) {
-            return Err(BoundError::NoConflict(b, a));
+            return Err(BoundError::no_conflict(instance, b, a));
         }
     }
     // Whoever is topmost needs no rounding: the least over all choices of the sum of the others rounded up.
@@ -402,7 +461,6 @@ fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) ->
 mod tests {
     use super::*;
     use crate::instance::InstanceBuilder;
-    use crate::lifespan::Lifespan;
 
     fn instance() -> Instance {
         let buffer = |name: &str, size: u64, lower: u64, upper: u64| {

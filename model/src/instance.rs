@@ -51,6 +51,13 @@ impl Buffer {
         self
     }
 
+    /// The same buffer at other steps.
+    #[must_use]
+    pub fn during(mut self, lifespan: Lifespan) -> Self {
+        self.lifespan = lifespan;
+        self
+    }
+
     /// The id it carries in files; unique in an instance.
     pub fn name(&self) -> &str {
         &self.name
@@ -570,7 +577,8 @@ mod tests {
             .build()
             .unwrap();
         assert!(instance.has_empty() && instance.contradiction().is_none());
-        for (a, b) in instance.ids().flat_map(|a| instance.ids().map(move |b| (a, b))) {
+        for (a, b) in instance.ids().flat_map(|a| instance.ids().map(move |b| (a, b))).filter(|(a, b)| a != b)
+        {
             assert!(!instance.conflict(a, b) && !crate::check::conflict(&instance, a, b), "{a} {b}");
         }
         assert_eq!((instance.ceiling().get(), instance.total_size().get()), (9, 8));

@@ -51,11 +51,12 @@ pub mod structure;
 pub mod tiers;
 mod topological;
 mod units;
+mod words;
 
 pub use bits::{BitMatrix, ones};
-pub use bound::{BoundError, LowerBound, Witness, simple_bound, stack_height, verify_bound};
+pub use bound::{BoundError, LowerBound, Witness, alive_within, simple_bound, stack_height, verify_bound};
 pub use budget::Budget;
-pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError};
+pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError, CertifiedBound};
 pub use check::execution;
 pub use check::{Precedences, Race, Violation, check_layout, check_pools, check_scattered, races};
 pub use conflict::ConflictGraph;
@@ -75,3 +76,4 @@ pub use solver::{
 pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost, written_and_read};
 pub use topological::topological;
 pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd};
+pub use words::{edit_distance, hexadecimal};

@@ -237,10 +237,10 @@ pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes
     let mut seen = vec![false; instance.len()];
     for (at, &a) in buffers.iter().enumerate() {
         if seen.get_mut(a.index()).is_none_or(|seen| std::mem::replace(seen, true)) {
-            return Err(BoundError::BadBuffer(a));
+            return Err(BoundError::bad_buffer(instance, a));
         }
         if !together && let Some(&b) = buffers[..at].iter().find(|&&b| !conflict(instance, a, b)) {
-            return Err(BoundError::NoConflict(b, a));
+            return Err(BoundError::no_conflict(instance, b, a));
         }
     }
     let size = |id: BufferId| u128::from(instance.buffer(id).size().get());
@@ -274,11 +274,16 @@ impl Instance {
     /// Never: a part of a valid instance is valid.
     #[must_use]
     pub fn induced(&self, kept: &[BufferId]) -> Self {
+        self.induced_with(kept, |buffer| buffer)
+    }
+
+    /// The same with the buffers changed in what cannot make them invalid.
+    pub(crate) fn induced_with(&self, kept: &[BufferId], change: impl FnMut(Buffer) -> Buffer) -> Self {
         let mut place = vec![usize::MAX; self.len()];
         for (at, id) in kept.iter().enumerate() {
             place[id.index()] = at;
         }
-        let buffers = kept.iter().map(|&id| self.buffer(id).clone());
+        let buffers = kept.iter().map(|&id| self.buffer(id).clone()).map(change);
         let mut builder = InstanceBuilder::new(self.name()).buffers(buffers).capacity(self.capacity());
         let inside =
             |&(a, b): &(BufferId, BufferId)| place[a.index()] != usize::MAX && place[b.index()] != usize::MAX;

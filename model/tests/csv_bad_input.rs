@@ -1,6 +1,10 @@
 //! Every bad file is refused with one message that names file, line, column and value.
 
-use plimsoll_model::csv::{ReadOptions, read_instance, read_instance_file, read_layout, read_layout_file};
+use plimsoll_model::csv::{
+    Answer, ReadOptions, read_answer, read_instance, read_instance_file, read_instance_file_noted,
+    read_layout, read_layout_file,
+};
+use plimsoll_model::{Bytes, Layout};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -29,8 +33,6 @@ fn row_refused(header: &str, table: &[(&str, &str)]) {
 
 #[test]
 fn headers() {
-    const KNOWN: &str = "known are id, lower, upper, size, alignment, gaps, hint, offset, separations, exclusions \
-                         and their synonyms";
     refused(&[
         ("", "f.csv: the file is empty; expected a header with id, lower, upper, size"),
         ("\n \n\r\n", "f.csv: the file is empty; expected a header with id, lower, upper, size"),
@@ -52,11 +54,20 @@ fn headers() {
             "f.csv: line 1: missing column 'lower' (also called: begin, start); \
              the header has: id, upper, size",
         ),
-        ("id,lower,upper,size,colour\n", &format!("f.csv: line 1: unknown column 'colour'; {KNOWN}")),
-        ("id,lower,upper,Size\n", &format!("f.csv: line 1: unknown column 'Size'; {KNOWN}")),
-        ("id,lower,upper,size,\n", &format!("f.csv: line 1: unknown column ''; {KNOWN}")),
-        ("\n\nid,lower,uper,size\n", &format!("f.csv: line 3: unknown column 'uper'; {KNOWN}")),
-        ("1,0,3,4\n", &format!("f.csv: line 1: unknown column '1'; {KNOWN}")),
+        (
+            "id,lower,upper,Size\n",
+            "f.csv: line 1: missing column 'size'; is column 'Size' misspelt? (also called: nothing else); \
+             the header has: id, lower, upper, Size",
+        ),
+        (
+            "\n\nid,lower,uper,size\n",
+            "f.csv: line 3: missing column 'upper'; is column 'uper' misspelt? (also called: end); \
+             the header has: id, lower, uper, size",
+        ),
+        (
+            "1,0,3,4\n",
+            "f.csv: line 1: missing column 'id' (also called: buffer, buffer_id); the header has: 1, 0, 3, 4",
+        ),
         ("id,lower,upper,end,size\n", "f.csv: line 1: columns 'upper' and 'end' mean the same"),
         ("id,start,upper,size,begin\n", "f.csv: line 1: columns 'start' and 'begin' mean the same"),
         ("id,lower,upper,size,id\n", "f.csv: line 1: columns 'id' and 'id' mean the same"),
@@ -65,7 +76,7 @@ fn headers() {
 
 #[test]
 fn numbers() {
-    const SIZE: &str = "is not a size in bytes (an integer from 1 on)";
+    const SIZE: &str = "is not a size in bytes (an integer from 0 on)";
     const STEP: &str = "is not a step (an integer from 0 on)";
     row_refused(
         "id,lower,upper,size",
@@ -82,8 +93,8 @@ fn numbers() {
                 "f.csv: line 2: column 'size': value '18446744073709551616' is larger than 18446744073709551615",
             ),
             (
-                "a,0,1,0",
-                "f.csv: line 2: column 'size': buffer 'a' has size 0; a buffer needs at least one byte",
+                "a,3,2,0",
+                "f.csv: line 2: column 'upper': value '2': interval [3, 2) holds no step: upper must exceed lower",
             ),
             ("a,-1,1,4", &format!("f.csv: line 2: column 'lower': value '-1' {STEP}")),
             ("a,0,one,4", &format!("f.csv: line 2: column 'upper': value 'one' {STEP}")),
@@ -138,15 +149,6 @@ fn optional_columns() {
             ),
             ("a,0,1,4,,-2,", &format!("f.csv: line 2: column 'hint': value '-2' {OFFSET}")),
             ("a,0,1,4,,,-1", &format!("f.csv: line 2: column 'offset': value '-1' {OFFSET}")),
-            (
-                "a,0,1,4,8,,12",
-                "f.csv: line 2: column 'offset': buffer 'a' is fixed at offset 12, no multiple of its alignment 8",
-            ),
-            (
-                "a,0,2,8,,,4\nb,2,3,1,,,4\nc,1,3,8,,,10",
-                "f.csv: line 4: column 'offset': buffers 'a' and 'c' conflict, yet are fixed at overlapping \
-                 addresses [4, 12) and [10, 18) (other row: line 2)",
-            ),
         ],
     );
 }
@@ -212,14 +214,15 @@ fn rows_together() {
             ("a,0,1,4,5", "f.csv: line 2: the row has 5 fields, the header 4"),
             ("a,0,1,4\n\"b,0,1,4", "f.csv: line 3: the row has 1 field, the header 4"),
             (
-                "a,0,1,9223372036854775807\nb,2,3,1",
-                "f.csv: line 2: column 'size': value 9223372036854775807: laid end to end up to buffer 'a', sizes rounded \
-                 to alignments above the highest fixed offset pass 9223372036854775807 bytes",
+                "a,0,1,9223372036854775808",
+                "f.csv: line 2: column 'size': buffer 'a': size 9223372036854775808 is too large: laid end to end, \
+                 each aligned, the buffers up to it need 9223372036854775808 bytes; at most 9223372036854775807 \
+                 (2^63 - 1) are allowed",
             ),
             (
                 "a,0,1,9223372036854775000\nb,2,3,1000",
-                "f.csv: line 3: column 'size': value 1000: laid end to end up to buffer 'b', sizes rounded to alignments \
-                 above the highest fixed offset pass 9223372036854775807 bytes",
+                "f.csv: line 3: column 'size': buffer 'b': size 1000 is too large: laid end to end, each aligned, the \
+                 buffers up to it need 9223372036854776000 bytes; at most 9223372036854775807 (2^63 - 1) are allowed",
             ),
         ],
     );
@@ -355,4 +358,64 @@ fn layouts() {
     }
     let fine = "id,lower,upper,gaps,offset\r\nb,1,9,2-4,4\r\na,0,2,,0\r\n";
     assert!(read_layout("g.csv", fine.as_bytes(), &instance).is_ok());
+}
+
+#[test]
+fn columns_without_a_meaning_are_passed_over_and_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    let note = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        let noted = read_instance_file_noted(&path, ReadOptions::default()).unwrap();
+        assert_eq!((noted.value.len(), noted.value.buffers()[0].size().get()), (1, 4), "{text}");
+        noted.note()
+    };
+    assert_eq!(note("size,upper,lower,id\n4,2,0,a\n"), None);
+    assert_eq!(note("colour,size,upper,,lower,id\nred,4,2,,0,a\n").unwrap(), "columns 'colour', '' ignored");
+    assert_eq!(
+        note("id,lower,upper,size,alignement,Hint\na,0,2,4,x,y\n").unwrap(),
+        "columns 'alignement' (did you mean 'alignment'?), 'Hint' (did you mean 'hint'?) ignored"
+    );
+    assert_eq!(
+        note("id,lower,upper,size,pool,pool_size\na,0,2,4,0,4\n").unwrap(),
+        "columns 'pool', 'pool_size' ignored"
+    );
+    let instance = read_instance_file(&path, ReadOptions::default()).unwrap();
+    let answer = read_answer("g.csv", "note,offset,id\nx,8,a\n".as_bytes(), &instance).unwrap();
+    assert_eq!(answer.note().unwrap(), "column 'note' ignored");
+    assert_eq!(answer.value, Answer::Layout(Layout::from_raw([8])));
+}
+
+#[test]
+fn answers_of_other_kinds() {
+    let text = "id,lower,upper,size\na,0,2,4\nb,1,9,8\nz,0,9,0\n";
+    let instance = read_instance("f.csv", text.as_bytes(), ReadOptions::default()).unwrap();
+    let read = |text: &str| read_answer("g.csv", text.as_bytes(), &instance).map(|noted| noted.value);
+    let Ok(Answer::Pools(plan)) = read("id,pool,pool_size\nz,7,8\nb,7,8\na,3,4\n") else { panic!() };
+    assert_eq!(plan.assignment().iter().map(|pool| pool.index()).collect::<Vec<_>>(), [0, 1, 1]);
+    assert_eq!(plan.total().get(), 12);
+    let Ok(Answer::Scattered(split)) = read("id,pieces\na,0-1 5-8\nb,8-16\nz,\n") else { panic!() };
+    assert_eq!(split.pieces().iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 0]);
+    let spill = "id,traffic,tier,offset\na,8,chip,4\nb,,slow,\nz,0,chip,0\n";
+    let Ok(Answer::Spill { spill, traffic }) = read(spill) else { panic!() };
+    assert_eq!(spill.spilled().map(|id| id.index()).collect::<Vec<_>>(), [1]);
+    assert_eq!(traffic, [Some(Bytes::new(8)), None, Some(Bytes::ZERO)]);
+    for (text, message) in [
+        ("id,pool\na,0\n", "line 1: missing column 'pool_size'"),
+        ("id,pool,pool_size\na,0,4\nb,0,8\n", "line 3: column 'pool_size': value '8' is not the size 4"),
+        ("id,pool,pool_size\na,x,4\n", "line 2: column 'pool': value 'x' is not a pool"),
+        ("id,pieces\na,4-0\n", "line 2: column 'pieces': value '4-0' is not a range"),
+        ("id,pieces\na,4\n", "line 2: column 'pieces': value '4' is not a range"),
+        (
+            "id,tier,offset,traffic\na,fast,0,8\n",
+            "line 2: column 'tier': value 'fast' is not 'chip' or 'slow'",
+        ),
+        ("id,tier,offset,traffic\na,slow,0,8\n", "line 2: column 'offset': value '0' is not empty"),
+        ("id,tier,offset,traffic\na,chip,,8\n", "line 2: column 'offset': value '' is not an offset"),
+        ("id,tier,traffic\na,slow,8\n", "line 1: missing column 'offset'"),
+        ("id,pieces\na,0-4\n", "buffer 'b' of the instance is not placed"),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.starts_with("g.csv: ") && error.contains(message), "{error} for {text:?}");
+    }
 }

@@ -33,7 +33,7 @@ use crate::output;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use plimsoll::interrupt::{self, First};
-use plimsoll::model::csv::{Endpoints, ReadOptions, read_instance_file};
+use plimsoll::model::csv::{Endpoints, ReadOptions, read_instance_file_noted};
 use plimsoll::model::{Bytes, Instance};
 use plimsoll::plan::ProblemKind;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 const EXIT_CODES: &str = "Exit codes: 0 answered, 1 proved infeasible or verification failed, \
-    2 bad input or usage, 3 nothing found within the limits, 4 internal error";
+    2 bad input or usage, 3 nothing found within the limits, 4 internal error, \
+    5 proof rests on a search that verify cannot check";
 
 /// Of `bench`, `sweep` and `merge`, where many algorithms run.
 const RUNS_CODES: &str = "Exit codes: 0 answered, 1 the checker refused an answer, 2 bad input or usage, \
@@ -64,7 +65,7 @@ enum Command {
     /// Plan the memory of one instance
     #[command(after_help = EXIT_CODES)]
     Solve(SolveArgs),
-    /// Check a layout, and the proof that goes with it
+    /// Check an answer, and the proof that goes with it
     #[command(after_help = EXIT_CODES)]
     Verify(VerifyArgs),
     /// Run many algorithms on many instances and compare them with the best proven bound
@@ -150,7 +151,9 @@ impl InstanceArgs {
             endpoints: self.endpoints.map(Into::into),
             capacity: self.capacity.map(Bytes::new),
         };
-        let instance = read_instance_file(path, options)?;
+        let noted = read_instance_file_noted(path, options)?;
+        commands::note_columns(path, &noted);
+        let instance = noted.value;
         Ok(if self.no_capacity { instance.with_capacity(None) } else { instance })
     }
 }
@@ -210,11 +213,16 @@ pub struct SolveArgs {
 pub struct VerifyArgs {
     /// The instance, a CSV file
     pub instance: PathBuf,
-    /// The layout, a CSV file with `id` and `offset`
-    pub layout: PathBuf,
+    /// The answer, a CSV file with `id` and `offset`, or as `solve` writes it for pools and scattered, or as `spill` writes
+    /// it; not needed for a certificate that speaks of no layout
+    #[arg(required_unless_present = "certificate")]
+    pub layout: Option<PathBuf>,
     /// What `solve --certificate` wrote
     #[arg(long, value_name = "FILE.json")]
     pub certificate: Option<PathBuf>,
+    /// Exit with 0 also where the bound rests on a completed search, which only repeating it can confirm
+    #[arg(long, requires = "certificate")]
+    pub trust_search: bool,
     #[command(flatten)]
     pub input: InstanceArgs,
     /// Print one JSON object instead of a table

@@ -1,7 +1,7 @@
 //! Finds algorithms by the names users type.
 
 use crate::failure::Failure;
-use plimsoll::model::{Entry, Kind, Offsets, Pools, Problem, Scattered};
+use plimsoll::model::{Entry, Kind, Offsets, Pools, Problem, Scattered, edit_distance};
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::{Registry, left_out};
 
@@ -93,28 +93,12 @@ pub fn unknown(what: &str, name: &str, known: &[&str]) -> Failure {
     if let Some(reason) = left_out(name) {
         return Failure::input(reason);
     }
-    let nearest = known.iter().min_by_key(|candidate| distance(name, candidate));
+    let nearest = known.iter().min_by_key(|candidate| edit_distance(name, candidate));
     let hint = match nearest {
-        Some(near) if distance(name, near) <= 2 + name.len() / 4 => format!("; did you mean '{near}'?"),
+        Some(near) if edit_distance(name, near) <= 2 + name.len() / 4 => format!("; did you mean '{near}'?"),
         _ => String::new(),
     };
     Failure::input(format!("unknown {what} '{name}'{hint} (known: {})", known.join(", ")))
-}
-
-/// Letters to insert, delete or replace to turn one word into the other. O(product of the lengths).
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]
@@ -123,8 +107,8 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_suggested() {
-        assert_eq!(distance("serch", "search"), 1);
-        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(edit_distance("serch", "search"), 1);
+        assert_eq!(edit_distance("", "abc"), 3);
         let failure = unknown("solver", "exakt", &["ilp", "exact"]);
         assert_eq!(failure.message, "unknown solver 'exakt'; did you mean 'exact'? (known: ilp, exact)");
         assert!(!unknown("solver", "zzzzzzzz", &["ilp", "exact"]).message.contains("did you mean"));

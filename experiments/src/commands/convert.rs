@@ -1,11 +1,12 @@
 //! `plimsoll convert`: between CSV and the structured schema of dsa-solver, and layouts back to allocations.
 
+use super::note_columns;
 use crate::cli::ConvertArgs;
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
 use crate::output;
 use plimsoll::datasets::dsa::{Document, Split, read_dsa_file, write_allocations, write_dsa};
-use plimsoll::model::csv::{ReadOptions, read_instance_file, read_layout_file, write_instance};
+use plimsoll::model::csv::{ReadOptions, read_instance_file_noted, read_layout_file, write_instance};
 use plimsoll::model::{Bytes, Instance, Layout, check_layout, load};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -97,8 +98,12 @@ fn to_json(args: &ConvertArgs) -> Result<u8, Failure> {
     output::check_target(&args.output, &inputs)?;
     output::check_format("--output", &args.output, format::JSON)?;
     let options = ReadOptions { endpoints: args.endpoints.map(Into::into), capacity: None };
-    let read = |path: &PathBuf| read_instance_file(path, options);
-    let instances: Vec<Instance> = args.files.iter().map(read).collect::<Result<_, _>>()?;
+    let read = |path: &PathBuf| {
+        let noted = read_instance_file_noted(path, options)?;
+        note_columns(path, &noted);
+        Ok(noted.value)
+    };
+    let instances: Vec<Instance> = args.files.iter().map(read).collect::<Result<_, Failure>>()?;
     let mut document = Vec::new();
     write_dsa(&args.output, &stem(&args.output), &instances, &mut document)?;
     output::write_file(&args.output, |file| file.write_all(&document))?;

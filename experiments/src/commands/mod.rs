@@ -23,11 +23,14 @@ pub mod tiers;
 pub mod verify;
 
 use crate::failure::{ANSWERED, INTERNAL, NOTHING_FOUND, REFUTED};
+use crate::output;
 use plimsoll::external::quote;
+use plimsoll::model::csv::Noted;
 use plimsoll::report::failures::Failures;
 use plimsoll::report::rows::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
+use std::path::Path;
 
 /// The command as it was typed, quoted so that it can be typed again.
 pub(crate) fn command_line() -> String {
@@ -48,6 +51,13 @@ pub(crate) fn code_of_runs(failures: &[Failures], refused: bool) -> u8 {
         NOTHING_FOUND
     } else {
         ANSWERED
+    }
+}
+
+/// Notes the columns of a file that were passed over.
+pub(crate) fn note_columns<T>(path: &Path, noted: &Noted<T>) {
+    if let Some(note) = noted.note() {
+        output::complain(&format!("note: {}: {note}", path.display()));
     }
 }
 

@@ -45,6 +45,10 @@ fn check(args: &SolveArgs, instance: &Instance, choice: &Choice) -> Result<(), F
 
 fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Result<u8, Failure> {
     let target = if args.decide { instance.capacity() } else { None };
+    let notes = P::notes(instance);
+    for note in &notes {
+        output::complain(&format!("note: {note}"));
+    }
     let (setup, limits) = (args.effort.setup(), Limits { target, ..args.effort.limits() });
     let mut progress = Progress::start(entry.name);
     let attempt = run(entry, instance, setup, limits, &mut progress);
@@ -54,7 +58,7 @@ fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Re
         _ => Failure::internal(error),
     })?;
     store(args, instance, entry, &outcome)?;
-    let report = Report::new::<P>(args, instance, entry.name, &outcome, attempt.seconds);
+    let report = Report { notes, ..Report::new::<P>(args, instance, entry.name, &outcome, attempt.seconds) };
     if args.json {
         output::print_json(&report)?;
     } else {
@@ -130,6 +134,7 @@ struct Report {
     time_limit: Option<f64>,
     node_limit: Option<u64>,
     decide: bool,
+    notes: Vec<String>,
 }
 
 impl Report {
@@ -163,6 +168,7 @@ impl Report {
             time_limit: args.effort.time_limit().map(|limit| limit.as_secs_f64()),
             node_limit: args.effort.node_limit,
             decide: args.decide,
+            notes: Vec::new(),
         }
     }
 

@@ -1,13 +1,24 @@
-//! `plimsoll verify`: the checker's word on a layout, and on the proof that goes with it.
+//! `plimsoll verify`: checks an answer, and the proof that goes with it.
 
+use super::note_columns;
 use crate::cli::VerifyArgs;
-use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
 use crate::output;
-use plimsoll::model::csv::read_layout_file;
-use plimsoll::model::{BoundError, Bytes, Certificate, CertificateError, Instance, check_layout, load};
+use plimsoll::left_out;
+use plimsoll::model::csv::{Answer, read_answer_file};
+use plimsoll::model::{
+    BoundError, Budget, Bytes, Certificate, CertificateError, CertifiedBound, Entry, Instance, Interval,
+    Kind, Layout, Offsets, Pools, Problem, Scattered, Setup, Silent, SpillProblem, Spilling, Violation,
+    Witness, alive_within, load,
+};
+use plimsoll::solvers::Exact;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
+
+/// Nodes spent on a layout that refutes a bound, and the most buffers for which they are.
+const DOUBT: u64 = 20_000;
+const DOUBTED: usize = 5_000;
 
 /// What became of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -25,8 +36,13 @@ enum Standing {
 struct Report {
     instance: String,
     buffers: usize,
-    valid: bool,
-    peak: u64,
+    problem: &'static str,
+    /// None without an answer.
+    valid: Option<bool>,
+    /// The highest address; for pools the sum of their sizes, of what is spilled that of what stays.
+    peak: Option<u64>,
+    /// Bytes moved by what is spilled.
+    traffic: Option<u64>,
     load: u64,
     capacity: Option<u64>,
     violations: Vec<String>,
@@ -34,57 +50,191 @@ struct Report {
     certificate_message: Option<String>,
 }
 
+/// What the checker says of an answer.
+struct Checked {
+    problem: &'static str,
+    peak: Bytes,
+    traffic: Option<Bytes>,
+    violations: Vec<Violation>,
+}
+
 /// Runs the command.
 pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     let instance = args.input.read(&args.instance)?;
-    let layout = read_layout_file(&args.layout, &instance)?;
+    let checked = args.layout.as_deref().map(|path| check(path, &instance)).transpose()?;
     let certificate = args.certificate.as_deref().map(read_certificate).transpose()?;
-    let violations: Vec<String> = check_layout(&instance, &layout).iter().map(ToString::to_string).collect();
-    let peak = layout.peak(&instance);
-    let standing = certificate.map(|certificate| judge(&certificate, &instance, peak));
+    if let (Some(checked), Some(_)) = (&checked, &certificate)
+        && checked.problem != Offsets::NAME
+    {
+        let problem = checked.problem;
+        return Err(Failure::input(format!(
+            "--certificate goes with layouts only, this is an answer for {problem}"
+        )));
+    }
+    if let (None, Some(peak)) = (&checked, certificate.as_ref().and_then(|certificate| certificate.peak)) {
+        return Err(Failure::input(format!("the certificate speaks of a layout of peak {peak}; give it")));
+    }
+    let standing = certificate.map(|certificate| judge(&certificate, &instance, checked.as_ref()));
     let (certificate, certificate_message) = standing.unzip();
-    let report = Report {
-        instance: instance.name().to_owned(),
-        buffers: instance.len(),
-        valid: violations.is_empty(),
-        peak: peak.get(),
-        load: load(&instance).0.get(),
-        capacity: instance.capacity().map(Bytes::get),
-        violations,
-        certificate,
-        certificate_message,
-    };
+    let report = Report::new(&instance, checked, certificate, certificate_message);
     if args.json {
         output::print_json(&report)?;
     } else {
         output::print(&report.table())?;
     }
-    let holds = report.valid && report.certificate != Some(Standing::Refused);
-    Ok(if holds { ANSWERED } else { REFUTED })
+    Ok(match report.certificate {
+        _ if report.valid == Some(false) => REFUTED,
+        Some(Standing::Refused) => REFUTED,
+        Some(Standing::RestsOnSearch) if !args.trust_search => NOT_CHECKABLE,
+        _ => ANSWERED,
+    })
+}
+
+/// Reads an answer and checks it by the rules of its kind.
+fn check(path: &Path, instance: &Instance) -> Result<Checked, Failure> {
+    let noted = read_answer_file(path, instance)?;
+    note_columns(path, &noted);
+    Ok(match noted.value {
+        Answer::Layout(layout) => checked::<Offsets>(instance, &layout),
+        Answer::Pools(plan) => checked::<Pools>(instance, &plan),
+        Answer::Scattered(layout) => checked::<Scattered>(instance, &layout),
+        Answer::Spill { spill, traffic } => {
+            if instance.capacity().is_none() {
+                return Err(Failure::input(format!(
+                    "{}: what is spilled needs a capacity: in the name of the instance (X.1048576.csv) or with --capacity",
+                    path.display()
+                )));
+            }
+            let problem = SpillProblem::new(instance.clone(), traffic).map_err(Failure::input)?;
+            let traffic = Some(spill.traffic(&problem));
+            Checked { peak: spill.peak(&problem), traffic, ..checked::<Spilling>(&problem, &spill) }
+        }
+    })
+}
+
+fn checked<P: Problem>(input: &P::Input, answer: &P::Solution) -> Checked {
+    let (peak, violations) = (P::value(input, answer), P::check(input, answer));
+    Checked { problem: P::NAME, peak, traffic: None, violations }
 }
 
 fn read_certificate(path: &Path) -> Result<Certificate, Failure> {
     let fail = |why: String| Failure::input(format!("{}: {why}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| fail(format!("cannot read: {error}")))?;
-    serde_json::from_str(&text).map_err(|error| fail(format!("not a certificate: {error}")))
+    Certificate::from_json(&text).map_err(|error| fail(error.to_string()))
 }
 
-fn judge(certificate: &Certificate, instance: &Instance, peak: Bytes) -> (Standing, String) {
+fn judge(certificate: &Certificate, instance: &Instance, answer: Option<&Checked>) -> (Standing, String) {
+    if certificate.instance != instance.name() {
+        let (own, other) = (instance.name(), &certificate.instance);
+        output::complain(&format!("note: the certificate calls the instance '{other}', not '{own}'"));
+    }
     let bound = &certificate.lower_bound;
     let what = format!("claim '{}', lower bound {}", certificate.claim, bound.value);
+    let peak = answer.map(|checked| checked.peak);
     match certificate.verify(instance, peak) {
-        Ok(()) => (Standing::Confirmed, format!("{what} by {}", bound.witness)),
-        Err(CertificateError::Bound(BoundError::NotCheckable(solver))) => {
-            let message = format!(
-                "{what} rests on a completed search by {solver}; only running it again can confirm it"
-            );
-            (Standing::RestsOnSearch, message)
-        }
+        Ok(()) => (Standing::Confirmed, format!("{what} by {}", reason(bound, instance))),
+        Err(CertificateError::Bound(BoundError::NotCheckable(solver))) => match doubt(bound, instance) {
+            Some(why) => (Standing::Refused, why),
+            None => {
+                let message = format!(
+                    "{what} rests on a completed search by {solver}; only running it again can confirm it"
+                );
+                (Standing::RestsOnSearch, message)
+            }
+        },
         Err(error) => (Standing::Refused, error.to_string()),
     }
 }
 
+fn reason(bound: &CertifiedBound, instance: &Instance) -> String {
+    let resolved = bound.resolved(instance);
+    resolved.map_or_else(|error| error.to_string(), |bound| bound.witness.in_words(instance))
+}
+
+/// What speaks against a bound that rests on a search: a solver that proves nothing here, or a layout of what was searched
+/// below the bound.
+fn doubt(bound: &CertifiedBound, instance: &Instance) -> Option<String> {
+    let (solver, searched) = match &bound.witness {
+        Witness::Search { solver } => (solver, instance.clone()),
+        Witness::Window { lower, upper, solver } => {
+            (solver, alive_within(instance, Interval::new(*lower, *upper)))
+        }
+        _ => return None,
+    };
+    if let Err(why) = proves(solver, instance) {
+        return Some(why);
+    }
+    let peak = low_peak(&searched.with_capacity(None), bound.value)?;
+    (peak < bound.value).then(|| {
+        let value = bound.value;
+        format!("the bound {value} rests on a search by {solver}, but a layout of what it searched has peak {peak}")
+    })
+}
+
+/// Whether a solver could have proved a bound on this instance.
+fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
+    let registry = plimsoll::registry();
+    let found: Option<&&Entry<Offsets>> =
+        registry.offsets.iter().chain(&registry.variants).find(|entry| entry.name == solver);
+    match found {
+        Some(entry) if entry.kind == Kind::Exact => {
+            let built = (entry.build)(Setup::default());
+            built.supports(instance).map_err(|error| format!("the bound cannot rest on a search: {error}"))
+        }
+        Some(_) => {
+            Err(format!("the bound cannot rest on a search by '{solver}', a heuristic, which proves nothing"))
+        }
+        // Another build may have it.
+        None if left_out(solver).is_some() => Ok(()),
+        None => Err(format!("the bound cannot rest on a search by '{solver}', which is no solver")),
+    }
+}
+
+/// The peak of a layout that is found at little cost; none where nothing valid is found.
+fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
+    let entry = plimsoll::heuristics::OFFSETS.iter().find(|entry| entry.name == "valley-fit")?;
+    let mut best: Option<Bytes> = None;
+    let mut offer = |layout: Option<Layout>| {
+        let layout = layout.filter(|layout| Offsets::check(instance, layout).is_empty());
+        let peak = layout.map(|layout| layout.peak(instance));
+        best = [best, peak].into_iter().flatten().min();
+        best.is_some_and(|best| best < bound)
+    };
+    let solved = (entry.build)(Setup::default()).solve(instance, &mut Budget::unlimited(), &mut Silent);
+    if offer(solved.ok()?.solution) || instance.len() > DOUBTED {
+        return best;
+    }
+    let below = Bytes::new(bound.get().saturating_sub(1));
+    let mut budget = Budget::unlimited().with_node_limit(DOUBT).with_target(below);
+    let solved =
+        plimsoll::model::guarded(Exact::new(Setup::default())).solve(instance, &mut budget, &mut Silent);
+    offer(solved.ok()?.solution);
+    best
+}
+
 impl Report {
+    fn new(
+        instance: &Instance,
+        checked: Option<Checked>,
+        certificate: Option<Standing>,
+        certificate_message: Option<String>,
+    ) -> Self {
+        let violations = checked.iter().flat_map(|checked| &checked.violations);
+        Self {
+            instance: instance.name().to_owned(),
+            buffers: instance.len(),
+            problem: checked.as_ref().map_or(Offsets::NAME, |checked| checked.problem),
+            valid: checked.as_ref().map(|checked| checked.violations.is_empty()),
+            peak: checked.as_ref().map(|checked| checked.peak.get()),
+            traffic: checked.as_ref().and_then(|checked| checked.traffic).map(Bytes::get),
+            load: load(instance).0.get(),
+            capacity: instance.capacity().map(Bytes::get),
+            violations: violations.map(ToString::to_string).collect(),
+            certificate,
+            certificate_message,
+        }
+    }
+
     fn table(&self) -> String {
         let capacity = self.capacity.map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
         let mut text = String::new();
@@ -95,13 +245,22 @@ impl Report {
             "instance",
             &format!("{}: {} buffers, load {}{capacity}", self.instance, self.buffers, self.load),
         );
-        line("peak", &format!("{} bytes", self.peak));
+        let of_pools = self.problem == Pools::NAME;
+        if let Some(peak) = self.peak {
+            let what = if of_pools { "total" } else { "peak" };
+            line(what, &format!("{peak} bytes"));
+        }
+        if let Some(traffic) = self.traffic {
+            line("traffic", &format!("{traffic} bytes"));
+        }
         let verdict = match self.violations.len() {
             0 => "valid".to_owned(),
             1 => "invalid, 1 violation".to_owned(),
             n => format!("invalid, {n} violations"),
         };
-        line("layout", &verdict);
+        if self.valid.is_some() {
+            line(if of_pools { "plan" } else { "layout" }, &verdict);
+        }
         for violation in &self.violations {
             line("violation", violation);
         }

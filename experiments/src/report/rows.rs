@@ -5,11 +5,10 @@ use crate::plan::Plan;
 use crate::report::gap_percent;
 use crate::run::Attempt;
 use crate::sweep::answer::Answer;
-use plimsoll_model::csv::write_instance;
+pub use plimsoll_model::csv::content_hash;
+pub use plimsoll_model::hexadecimal;
 use plimsoll_model::{Bytes, Instance, load};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Version of the columns.
@@ -25,7 +24,7 @@ pub struct Row {
     pub suite: String,
     /// The instance.
     pub instance: String,
-    /// SHA-256 of the instance as [`write_instance`] writes it.
+    /// The instance's [`content_hash`].
     pub sha256: String,
     /// Number of buffers.
     pub buffers: Option<usize>,
@@ -249,28 +248,11 @@ pub(crate) fn impossible(bound: u64, lowest: Option<u64>) -> Option<String> {
     Some(format!("its bound {bound} is above {peak}, the peak of a valid solution"))
 }
 
-/// SHA-256 of an instance as [`write_instance`] writes it, in hexadecimal: the same for the same problem, whatever
-/// the columns of the file it came from. For a plain file with half-open columns it is the file's own.
-pub fn content_hash(instance: &Instance) -> String {
-    let mut hasher = Sha256::new();
-    // A hasher takes everything it is given.
-    let written = write_instance(instance, &mut hasher);
-    debug_assert!(written.is_ok());
-    hexadecimal(&hasher.finalize())
-}
-
-/// Two digits per byte.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use plimsoll_model::csv::{ReadOptions, read_instance};
+    use sha2::{Digest, Sha256};
 
     fn row(peak: Option<u64>, bound: u64) -> Row {
         let verdict = if peak.is_some() { "valid" } else { "" }.to_owned();

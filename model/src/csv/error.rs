@@ -30,20 +30,17 @@ pub enum CsvErrorKind {
     #[error("the file is empty; expected a header with {0}")]
     Empty(&'static str),
     /// A column that must be there.
-    #[error("missing column '{missing}' ({synonyms}); the header has: {found}")]
+    #[error("missing column '{missing}'{} ({synonyms}); the header has: {found}", perhaps(.likely.as_ref()))]
     MissingColumn {
         /// Which.
         missing: &'static str,
+        /// The column that was probably meant to be it.
+        likely: Option<String>,
         /// Names it may carry.
         synonyms: String,
         /// The header as found.
         found: String,
     },
-    /// A column nobody knows.
-    #[error(
-        "unknown column '{0}'; known are id, lower, upper, size, alignment, gaps, hint, offset, separations, exclusions and their synonyms"
-    )]
-    UnknownColumn(String),
     /// Two columns of one meaning.
     #[error("columns '{0}' and '{1}' mean the same")]
     DuplicateColumn(String, String),
@@ -96,6 +93,10 @@ pub enum CsvErrorKind {
     /// A layout that does not answer this instance.
     #[error("{0}")]
     Layout(String),
+}
+
+fn perhaps(likely: Option<&String>) -> String {
+    likely.map_or_else(String::new, |name| format!("; is column '{name}' misspelt?"))
 }
 
 fn fields(count: usize) -> String {

@@ -1,6 +1,7 @@
 //! Which column means what.
 
 use super::error::CsvErrorKind;
+use crate::words::edit_distance;
 
 /// How a file writes the end of a lifespan or gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,10 +13,17 @@ pub enum Endpoints {
     Inclusive,
 }
 
+/// True where two names differ by a slip of the hand.
+fn is_near(written: &str, name: &str) -> bool {
+    edit_distance(&written.to_lowercase(), name) <= name.len() / 4 + usize::from(name.len() > 2)
+}
+
 /// Positions of the columns in a row, and how ends are written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header {
     names: Vec<String>,
+    /// Positions of the columns without a meaning.
+    unknown: Vec<usize>,
     at: [Option<usize>; Column::ALL.len()],
     pub endpoints: Endpoints,
 }
@@ -32,10 +40,15 @@ pub(super) enum Column {
     Offset,
     Separations,
     Exclusions,
+    Pool,
+    PoolSize,
+    Pieces,
+    Tier,
+    Traffic,
 }
 
 impl Column {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 15] = [
         Self::Id,
         Self::Lower,
         Self::Upper,
@@ -46,6 +59,11 @@ impl Column {
         Self::Offset,
         Self::Separations,
         Self::Exclusions,
+        Self::Pool,
+        Self::PoolSize,
+        Self::Pieces,
+        Self::Tier,
+        Self::Traffic,
     ];
 
     /// The column of this name.
@@ -66,21 +84,28 @@ impl Column {
             Self::Offset => &["offset"],
             Self::Separations => &["separations"],
             Self::Exclusions => &["exclusions"],
+            Self::Pool => &["pool"],
+            Self::PoolSize => &["pool_size"],
+            Self::Pieces => &["pieces"],
+            Self::Tier => &["tier"],
+            Self::Traffic => &["traffic"],
         }
     }
 }
 
 impl Header {
-    /// Reads the names in the first row; blanks around them and a byte order mark are ignored.
+    /// Reads the names in the first row; blanks around them and a byte order mark are ignored. Columns without a meaning
+    /// are passed over.
     pub fn parse<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, CsvErrorKind> {
         let names: Vec<String> =
             names.map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
         let mut at: [Option<usize>; Column::ALL.len()] = [None; Column::ALL.len()];
         let mut endpoints = Endpoints::HalfOpen;
+        let mut unknown = Vec::new();
         for (position, name) in names.iter().enumerate() {
-            let known = Column::named(name);
-            let Some(column) = known else {
-                return Err(CsvErrorKind::UnknownColumn(name.clone()));
+            let Some(column) = Column::named(name) else {
+                unknown.push(position);
+                continue;
             };
             if let Some(first) = at[column as usize].replace(position) {
                 return Err(CsvErrorKind::DuplicateColumn(names[first].clone(), name.clone()));
@@ -89,7 +114,7 @@ impl Header {
                 endpoints = Endpoints::Inclusive;
             }
         }
-        Ok(Self { names, at, endpoints })
+        Ok(Self { names, unknown, at, endpoints })
     }
 
     /// Refuses a header without the columns named.
@@ -98,6 +123,7 @@ impl Header {
             None => Ok(()),
             Some(column) => Err(CsvErrorKind::MissingColumn {
                 missing: column.names()[0],
+                likely: self.likely(*column),
                 synonyms: format!(
                     "also called: {}",
                     match column.names() {
@@ -109,6 +135,37 @@ impl Header {
                 found: self.names.join(", "),
             }),
         }
+    }
+
+    /// What an unknown column was probably meant to be: the nearest name that none of the columns has.
+    fn meant(&self, unknown: &str) -> Option<&'static str> {
+        let free = Column::ALL.into_iter().filter(|&column| self.position(column).is_none());
+        let names = free.flat_map(Column::names).copied();
+        let far = |name: &&str| edit_distance(&unknown.to_lowercase(), name);
+        names.min_by_key(far).filter(|name| is_near(unknown, name))
+    }
+
+    /// The unknown column that was probably meant to be this one.
+    fn likely(&self, column: Column) -> Option<String> {
+        let names = self.unknown.iter().map(|&at| &self.names[at]);
+        let mut near = names.filter(|name| column.names().iter().any(|own| is_near(name, own)));
+        near.next().cloned()
+    }
+
+    /// The columns without a meaning, in words, also those of `others`; a name that is nearly known with what it may have
+    /// meant.
+    pub fn ignored(&self, others: &[Column]) -> Vec<String> {
+        let word = |&at: &usize| {
+            let name = &self.names[at];
+            match self.meant(name) {
+                Some(meant) => format!("'{name}' (did you mean '{meant}'?)"),
+                None => format!("'{name}'"),
+            }
+        };
+        let mut passed = self.unknown.clone();
+        passed.extend(others.iter().filter_map(|&column| self.position(column)));
+        passed.sort_unstable();
+        passed.iter().map(word).collect()
     }
 
     pub fn position(&self, column: Column) -> Option<usize> {

@@ -4,7 +4,6 @@ use super::error::{CsvError, CsvErrorKind};
 use super::header::{Column, Endpoints, Header};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
-use crate::layout::Layout;
 use crate::lifespan::{Interval, Lifespan, LifespanError};
 use crate::units::Bytes;
 use std::collections::HashMap;
@@ -19,6 +18,28 @@ pub struct ReadOptions {
     pub endpoints: Option<Endpoints>,
     /// Overrides the capacity in the file name.
     pub capacity: Option<Bytes>,
+}
+
+/// What a file holds, and which of its columns were passed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noted<T> {
+    /// What was read.
+    pub value: T,
+    /// Columns without a meaning, quoted, in the order of the file.
+    pub ignored: Vec<String>,
+}
+
+impl<T> Noted<T> {
+    /// The same of something made from what was read.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Noted<U> {
+        Noted { value: change(self.value), ignored: self.ignored }
+    }
+
+    /// One line about the columns passed over, if any.
+    pub fn note(&self) -> Option<String> {
+        let s = if self.ignored.len() == 1 { "" } else { "s" };
+        (!self.ignored.is_empty()).then(|| format!("column{s} {} ignored", self.ignored.join(", ")))
+    }
 }
 
 /// The capacity that a file name like `X.1048576.csv` carries.
@@ -62,17 +83,25 @@ pub fn instance_name(path: &Path) -> String {
 /// # Errors
 /// [`CsvError`] with file, line, column and value.
 pub fn read_instance_file(path: &Path, options: ReadOptions) -> Result<Instance, CsvError> {
+    read_instance_file_noted(path, options).map(|noted| noted.value)
+}
+
+/// The same, with the columns that were passed over.
+///
+/// # Errors
+/// As [`read_instance_file`].
+pub fn read_instance_file_noted(path: &Path, options: ReadOptions) -> Result<Noted<Instance>, CsvError> {
     let capacity = match options.capacity {
         Some(capacity) => Some(capacity),
         None => checked_capacity(path)?,
     };
     let options = ReadOptions { capacity, ..options };
     let file = open(path)?;
-    let instance = read_instance(&path.display().to_string(), file, options)?;
-    Ok(instance.with_name(instance_name(path)))
+    let read = read_instance_noted(&path.display().to_string(), file, options)?;
+    Ok(read.map(|instance| instance.with_name(instance_name(path))))
 }
 
-fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
+pub(super) fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
     let opened = File::open(path).and_then(|file| {
         if file.metadata()?.is_dir() {
             return Err(std::io::Error::other("it is a directory"));
@@ -87,11 +116,20 @@ fn open(path: &Path) -> Result<BufReader<File>, CsvError> {
     })
 }
 
-/// Reads an instance from anything; `file` is only quoted in errors and becomes the name.
+/// Reads an instance from anything; `file` is only quoted in errors and becomes the name. Columns without a meaning
+/// are passed over.
 ///
 /// # Errors
 /// [`CsvError`] with file, line, column and value.
 pub fn read_instance(file: &str, input: impl Read, options: ReadOptions) -> Result<Instance, CsvError> {
+    read_instance_noted(file, input, options).map(|noted| noted.value)
+}
+
+fn read_instance_noted(
+    file: &str,
+    input: impl Read,
+    options: ReadOptions,
+) -> Result<Noted<Instance>, CsvError> {
     let data = read_all(file, input)?;
     let mut rows = Rows::new(file, &data, "id, lower, upper, size")?;
     rows.header
@@ -134,13 +172,14 @@ pub fn read_instance(file: &str, input: impl Read, options: ReadOptions) -> Resu
         }
     }
     let built = builder.buffers(buffers).build();
-    built.map_err(|error| {
+    let instance = built.map_err(|error| {
         let concerned = error.buffers();
         let line = concerned.first().map(|id| lines[id.index()]);
         let also = concerned.get(1).map(|id| lines[id.index()]);
         let column = column_of(&error);
         rows.error(line, column, CsvErrorKind::Instance { error, also })
-    })
+    })?;
+    Ok(Noted { value: instance, ignored: rows.header.ignored(&super::answer::COLUMNS) })
 }
 
 fn column_of(error: &InstanceError) -> Option<Column> {
@@ -156,52 +195,7 @@ fn column_of(error: &InstanceError) -> Option<Column> {
     }
 }
 
-/// Reads a layout file for `instance`.
-///
-/// # Errors
-/// See [`read_layout`].
-pub fn read_layout_file(path: &Path, instance: &Instance) -> Result<Layout, CsvError> {
-    read_layout(&path.display().to_string(), open(path)?, instance)
-}
-
-/// Reads a layout: rows with `id` and `offset`, in any order. Where `size` or lifespan columns are there, they must
-/// be the instance's. Whether the layout is *valid* is for the checker to say.
-///
-/// # Errors
-/// [`CsvError`] for unreadable rows and rows that do not answer the instance one to one.
-pub fn read_layout(file: &str, input: impl Read, instance: &Instance) -> Result<Layout, CsvError> {
-    let data = read_all(file, input)?;
-    let mut rows = Rows::new(file, &data, "id, offset")?;
-    rows.header
-        .require(&[Column::Id, Column::Offset])
-        .map_err(|kind| rows.error(Some(rows.line), None, kind))?;
-    let by_name: HashMap<&str, usize> =
-        instance.buffers().iter().enumerate().map(|(i, b)| (b.name(), i)).collect();
-    let mut offsets: Vec<Option<(Bytes, u64)>> = vec![None; instance.len()];
-    while let Some(row) = rows.next()? {
-        let name = row.text(Column::Id).unwrap_or_default();
-        let Some(&at) = by_name.get(name) else {
-            let kind = CsvErrorKind::Layout(format!("the instance has no buffer '{name}'"));
-            return Err(row.error(Column::Id, kind));
-        };
-        let offset = row.number(Column::Offset, "an offset in bytes (an integer from 0 on)")?;
-        if let Some((_, line)) = offsets[at] {
-            let kind = CsvErrorKind::Layout(format!("buffer '{name}' was placed in line {line} already"));
-            return Err(row.error(Column::Id, kind));
-        }
-        row.matches(&instance.buffers()[at])?;
-        offsets[at] = Some((Bytes::new(offset), row.line));
-    }
-    let missing = offsets.iter().position(Option::is_none);
-    if let Some(at) = missing {
-        let name = instance.buffers()[at].name();
-        let kind = CsvErrorKind::Layout(format!("buffer '{name}' of the instance is not placed"));
-        return Err(rows.error(None, None, kind));
-    }
-    Ok(Layout::new(offsets.into_iter().flatten().map(|(offset, _)| offset).collect()))
-}
-
-fn read_all(file: &str, mut input: impl Read) -> Result<Vec<u8>, CsvError> {
+pub(super) fn read_all(file: &str, mut input: impl Read) -> Result<Vec<u8>, CsvError> {
     let mut data = Vec::new();
     input.read_to_end(&mut data).map_err(|error| CsvError {
         file: file.to_owned(),
@@ -216,19 +210,19 @@ fn read_all(file: &str, mut input: impl Read) -> Result<Vec<u8>, CsvError> {
 ///
 /// The CSV reader says where it began to look for a record, which is before the second half of a CR LF and before
 /// blank lines; so lines are counted here, from the bytes.
-struct Rows<'a> {
+pub(super) struct Rows<'a> {
     file: String,
     data: &'a [u8],
     reader: csv::Reader<&'a [u8]>,
-    header: Header,
+    pub(super) header: Header,
     record: csv::StringRecord,
     /// Line on which the record begins, from 1, and its first byte.
-    line: u64,
+    pub(super) line: u64,
     byte: usize,
 }
 
 impl<'a> Rows<'a> {
-    fn new(file: &str, data: &'a [u8], columns: &'static str) -> Result<Self, CsvError> {
+    pub(super) fn new(file: &str, data: &'a [u8], columns: &'static str) -> Result<Self, CsvError> {
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -274,7 +268,7 @@ impl<'a> Rows<'a> {
         self.byte = begin;
     }
 
-    fn next(&mut self) -> Result<Option<Row<'_>>, CsvError> {
+    pub(super) fn next(&mut self) -> Result<Option<Row<'_>>, CsvError> {
         if !self.advance()? {
             return Ok(None);
         }
@@ -285,7 +279,7 @@ impl<'a> Rows<'a> {
         Ok(Some(Row { file: &self.file, header: &self.header, record: &self.record, line }))
     }
 
-    fn error(&self, line: Option<u64>, column: Option<Column>, kind: CsvErrorKind) -> CsvError {
+    pub(super) fn error(&self, line: Option<u64>, column: Option<Column>, kind: CsvErrorKind) -> CsvError {
         let column = column.map(|column| self.header.written(column).to_owned());
         CsvError { file: self.file.clone(), line, column, kind: Box::new(kind) }
     }
@@ -302,15 +296,15 @@ fn malformed(error: csv::Error) -> CsvErrorKind {
 }
 
 /// One row, with what is needed to speak of it.
-struct Row<'a> {
+pub(super) struct Row<'a> {
     file: &'a str,
     header: &'a Header,
     record: &'a csv::StringRecord,
-    line: u64,
+    pub(super) line: u64,
 }
 
 impl<'a> Row<'a> {
-    fn error(&self, column: Column, kind: CsvErrorKind) -> CsvError {
+    pub(super) fn error(&self, column: Column, kind: CsvErrorKind) -> CsvError {
         CsvError {
             file: self.file.to_owned(),
             line: Some(self.line),
@@ -320,17 +314,17 @@ impl<'a> Row<'a> {
     }
 
     /// The field, `None` where the file has no such column.
-    fn text(&self, column: Column) -> Option<&'a str> {
+    pub(super) fn text(&self, column: Column) -> Option<&'a str> {
         self.record.get(self.header.position(column)?)
     }
 
-    fn number(&self, column: Column, expected: &'static str) -> Result<u64, CsvError> {
+    pub(super) fn number(&self, column: Column, expected: &'static str) -> Result<u64, CsvError> {
         let text = self.text(column).unwrap_or_default();
         parse_number(text, expected).map_err(|kind| self.error(column, kind))
     }
 
     /// A number that may be left out; `-1` stands for none where `minus_one` says so.
-    fn optional(
+    pub(super) fn optional(
         &self,
         column: Column,
         minus_one: bool,
@@ -435,7 +429,7 @@ impl<'a> Row<'a> {
     }
 
     /// The row of a layout repeats the instance's size and lifespan, or leaves them out.
-    fn matches(&self, buffer: &Buffer) -> Result<(), CsvError> {
+    pub(super) fn matches(&self, buffer: &Buffer) -> Result<(), CsvError> {
         let differs = |column: Column, has: String| {
             let value = self.text(column).unwrap_or_default();
             let name = buffer.name();
@@ -476,7 +470,7 @@ impl<'a> Row<'a> {
 }
 
 /// Digits only: signs, blanks and fractions are refused.
-fn parse_number(text: &str, expected: &'static str) -> Result<u64, CsvErrorKind> {
+pub(super) fn parse_number(text: &str, expected: &'static str) -> Result<u64, CsvErrorKind> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(CsvErrorKind::BadValue { value: text.to_owned(), expected });
     }

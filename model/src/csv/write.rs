@@ -3,6 +3,8 @@
 use crate::instance::Instance;
 use crate::layout::Layout;
 use crate::units::BufferId;
+use crate::words::hexadecimal;
+use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 
 /// Writes an instance: `id,lower,upper,size`, then only the columns it needs.
@@ -14,6 +16,17 @@ use std::io::{self, Write};
 /// which a reader would not give back.
 pub fn write_instance(instance: &Instance, output: impl Write) -> io::Result<()> {
     write_rows(instance, None, output)
+}
+
+/// SHA-256 of an instance as [`write_instance`] writes it, in hexadecimal: the same for the same problem, whatever
+/// the columns of the file it came from. For a plain file with half-open columns it is the file's own. Its name and
+/// its capacity play no part.
+pub fn content_hash(instance: &Instance) -> String {
+    let mut hasher = Sha256::new();
+    // A hasher takes everything it is given.
+    let written = write_instance(instance, &mut hasher);
+    debug_assert!(written.is_ok());
+    hexadecimal(&hasher.finalize())
 }
 
 /// Writes a layout: the instance's columns and `offset`.

@@ -20,6 +20,7 @@ use plimsoll::report::times::{self, Clock, Times};
 use plimsoll::report::trace::TraceRow;
 use plimsoll::suite::{CORPORA, Case, Origin, SUITES, Suite, cases, corpora, fits_any};
 use runs::Bench;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use store::Store;
 
@@ -45,6 +46,10 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let (cases, mut notes) = collect(args)?;
     let store = args.out.as_deref().map(|folder| Store::open(folder, args.force, args.trace));
     let mut store = store.transpose()?;
+    let read: BTreeSet<&String> = cases.iter().filter_map(|case| case.note.as_ref()).collect();
+    for note in read {
+        output::complain(&format!("note: {note}"));
+    }
     for note in &notes {
         output::print(&format!("{note}\n"))?;
     }

@@ -1,0 +1,183 @@
+//! Reading answers: layouts, plans of shared objects, split buffers, and what is spilled.
+
+use super::error::{CsvError, CsvErrorKind};
+use super::header::Column;
+use super::read::{Noted, Row, Rows, open, parse_number, read_all};
+use crate::instance::Instance;
+use crate::layout::{Layout, Piece, PoolPlan, ScatteredLayout};
+use crate::spill::Spill;
+use crate::units::{Bytes, PoolId};
+use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
+use std::path::Path;
+
+/// An answer to an instance. The columns of the file say of which kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// One offset per buffer: column `offset`.
+    Layout(Layout),
+    /// One shared object per buffer: columns `pool` and `pool_size`.
+    Pools(PoolPlan),
+    /// Ranges of addresses per buffer: column `pieces`.
+    Scattered(ScatteredLayout),
+    /// An offset per buffer that stays on chip: columns `tier`, `offset` and `traffic`.
+    Spill {
+        /// What stays, and where.
+        spill: Spill,
+        /// Bytes moved per buffer where it is spilled; none where it may not be.
+        traffic: Vec<Option<Bytes>>,
+    },
+}
+
+/// Columns that only answers have.
+pub(super) const COLUMNS: [Column; 5] =
+    [Column::Pool, Column::PoolSize, Column::Pieces, Column::Tier, Column::Traffic];
+
+const OFFSET: &str = "an offset in bytes (an integer from 0 on)";
+
+/// Reads a layout file for `instance`.
+///
+/// # Errors
+/// See [`read_layout`].
+pub fn read_layout_file(path: &Path, instance: &Instance) -> Result<Layout, CsvError> {
+    read_layout(&path.display().to_string(), open(path)?, instance)
+}
+
+/// Reads a layout: rows with `id` and `offset`, in any order. Where `size` or lifespan columns are there, they must
+/// be the instance's; columns without a meaning are passed over. Whether the layout is *valid* is for the checker to
+/// say.
+///
+/// # Errors
+/// [`CsvError`] for unreadable rows and rows that do not answer the instance one to one.
+pub fn read_layout(file: &str, input: impl Read, instance: &Instance) -> Result<Layout, CsvError> {
+    let data = read_all(file, input)?;
+    layout(&mut Rows::new(file, &data, "id, offset")?, instance)
+}
+
+/// Reads an answer of any kind from a file.
+///
+/// # Errors
+/// As [`read_answer`].
+pub fn read_answer_file(path: &Path, instance: &Instance) -> Result<Noted<Answer>, CsvError> {
+    read_answer(&path.display().to_string(), open(path)?, instance)
+}
+
+/// Reads an answer of the kind that its columns say, a layout where they say none; otherwise as [`read_layout`].
+///
+/// # Errors
+/// [`CsvError`] for unreadable rows and rows that do not answer the instance one to one.
+pub fn read_answer(file: &str, input: impl Read, instance: &Instance) -> Result<Noted<Answer>, CsvError> {
+    let data = read_all(file, input)?;
+    let mut rows = Rows::new(file, &data, "id, offset")?;
+    let has = |column| rows.header.position(column).is_some();
+    let value = if has(Column::Tier) {
+        spill(&mut rows, instance)?
+    } else if has(Column::Pool) {
+        pools(&mut rows, instance)?
+    } else if has(Column::Pieces) {
+        scattered(&mut rows, instance)?
+    } else {
+        Answer::Layout(layout(&mut rows, instance)?)
+    };
+    Ok(Noted { value, ignored: rows.header.ignored(&[]) })
+}
+
+fn layout(rows: &mut Rows, instance: &Instance) -> Result<Layout, CsvError> {
+    let offset = |row: &Row| row.number(Column::Offset, OFFSET).map(Bytes::new);
+    each(rows, instance, &[Column::Offset], offset).map(Layout::new)
+}
+
+fn pools(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
+    let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+    let placed = each(rows, instance, &[Column::Pool, Column::PoolSize], |row| {
+        let pool = row.number(Column::Pool, "a pool (an integer from 0 on)")?;
+        let size = row.number(Column::PoolSize, "a size in bytes (an integer from 0 on)")?;
+        let first = *sizes.entry(pool).or_insert(size);
+        if first == size {
+            return Ok(pool);
+        }
+        let text = format!("value '{size}' is not the size {first} that an earlier row gives pool {pool}");
+        Err(row.error(Column::PoolSize, CsvErrorKind::Layout(text)))
+    })?;
+    let rank: HashMap<u64, usize> = sizes.keys().enumerate().map(|(at, &pool)| (pool, at)).collect();
+    let assignment = placed.iter().map(|pool| PoolId::at(rank[pool])).collect();
+    Ok(Answer::Pools(PoolPlan::new(assignment, sizes.into_values().map(Bytes::new).collect())))
+}
+
+fn scattered(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
+    let pieces = each(rows, instance, &[Column::Pieces], |row| {
+        let text = row.text(Column::Pieces).unwrap_or_default();
+        text.split_ascii_whitespace().map(|range| piece(row, range)).collect::<Result<Vec<Piece>, _>>()
+    })?;
+    Ok(Answer::Scattered(ScatteredLayout::new(pieces)))
+}
+
+/// A range of addresses `a-b`, half-open.
+fn piece(row: &Row, range: &str) -> Result<Piece, CsvError> {
+    let expected = "a range of addresses 'a-b' in bytes, with a below b";
+    let wrong = || CsvErrorKind::BadValue { value: range.to_owned(), expected };
+    let ends = range.split_once('-').ok_or_else(|| row.error(Column::Pieces, wrong()))?;
+    let number = |text| parse_number(text, expected).map_err(|kind| row.error(Column::Pieces, kind));
+    let (start, end) = (number(ends.0)?, number(ends.1)?);
+    let length = end.checked_sub(start).ok_or_else(|| row.error(Column::Pieces, wrong()))?;
+    Ok(Piece { start: Bytes::new(start), length: Bytes::new(length) })
+}
+
+fn spill(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
+    let required = [Column::Tier, Column::Offset, Column::Traffic];
+    let each = each(rows, instance, &required, |row| {
+        let moved = "bytes of traffic (an integer from 0 on), or nothing";
+        let traffic = row.optional(Column::Traffic, false, moved)?.map(Bytes::new);
+        let tier = row.text(Column::Tier).unwrap_or_default();
+        let offset = match tier {
+            "chip" => Some(Bytes::new(row.number(Column::Offset, OFFSET)?)),
+            "slow" => None,
+            _ => {
+                let (value, expected) = (tier.to_owned(), "'chip' or 'slow'");
+                return Err(row.error(Column::Tier, CsvErrorKind::BadValue { value, expected }));
+            }
+        };
+        let value = row.text(Column::Offset).unwrap_or_default();
+        if offset.is_none() && !value.is_empty() {
+            let (value, expected) = (value.to_owned(), "empty, as it must be in the tier 'slow'");
+            return Err(row.error(Column::Offset, CsvErrorKind::BadValue { value, expected }));
+        }
+        Ok((offset, traffic))
+    })?;
+    let (offsets, traffic) = each.into_iter().unzip();
+    Ok(Answer::Spill { spill: Spill::new(offsets), traffic })
+}
+
+/// What every row says, by buffer of the instance: each must have one row.
+fn each<T>(
+    rows: &mut Rows,
+    instance: &Instance,
+    required: &[Column],
+    mut read: impl FnMut(&Row) -> Result<T, CsvError>,
+) -> Result<Vec<T>, CsvError> {
+    let missing = rows.header.require(&[&[Column::Id], required].concat());
+    missing.map_err(|kind| rows.error(Some(rows.line), None, kind))?;
+    let by_name: HashMap<&str, usize> =
+        instance.buffers().iter().enumerate().map(|(i, b)| (b.name(), i)).collect();
+    let mut found: Vec<Option<(T, u64)>> = instance.ids().map(|_| None).collect();
+    while let Some(row) = rows.next()? {
+        let name = row.text(Column::Id).unwrap_or_default();
+        let Some(&at) = by_name.get(name) else {
+            let kind = CsvErrorKind::Layout(format!("the instance has no buffer '{name}'"));
+            return Err(row.error(Column::Id, kind));
+        };
+        let value = read(&row)?;
+        if let Some((_, line)) = found[at] {
+            let kind = CsvErrorKind::Layout(format!("buffer '{name}' was placed in line {line} already"));
+            return Err(row.error(Column::Id, kind));
+        }
+        row.matches(&instance.buffers()[at])?;
+        found[at] = Some((value, row.line));
+    }
+    if let Some(at) = found.iter().position(Option::is_none) {
+        let name = instance.buffers()[at].name();
+        let kind = CsvErrorKind::Layout(format!("buffer '{name}' of the instance is not placed"));
+        return Err(rows.error(None, None, kind));
+    }
+    Ok(found.into_iter().flatten().map(|(value, _)| value).collect())
+}
