@@ -186,6 +186,13 @@ impl EffortArgs {
         Limits { time, nodes: self.node_limit, ..Limits::default() }
     }
 
+    /// The same with the clock started, for algorithms that end by themselves: the default only ends them, as in
+    /// [`EffortArgs::limits`].
+    pub fn limits_each_from_now(self) -> Limits {
+        let limits = self.limits_each().from_now();
+        if self.is_default() { Limits { time: None, ..limits } } else { limits }
+    }
+
     /// The time limit of a command that compares nothing.
     pub fn time_limit(self) -> Option<Duration> {
         let default = self.is_default().then_some(TIME_LIMIT);

@@ -112,4 +112,11 @@ mod tests {
         );
         assert_eq!(cliques, [vec![0, 1, 2], vec![0, 2, 3], vec![4]]);
     }
+
+    #[test]
+    fn a_cover_without_time_holds_no_edge() {
+        let mut over = Budget::unlimited().with_time_limit(std::time::Duration::ZERO);
+        let cliques = cover(&[vec![1], vec![0]], &[1, 1], vec![vec![0, 1]], &mut over);
+        assert_eq!(cliques, [vec![0], vec![1]]);
+    }
 }

@@ -188,3 +188,51 @@ fn configure(model: &mut Model, setup: Setup, limits: Limits, scale: Scale) -> R
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use good_lp::solvers::highs::highs;
+    use good_lp::{ProblemVariables, SolverModel, constraint, variable};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    const SCALE: Scale = Scale { most: 9, unit: 1.0 };
+
+    /// The least of x from 2 on: 2.
+    fn program() -> HighsProblem {
+        let mut vars = ProblemVariables::new();
+        let x = vars.add(variable().integer().min(0.0).max(9.0));
+        let mut problem = vars.minimise(x).using(highs);
+        problem.add_constraint(constraint!(x >= 2.0));
+        problem
+    }
+
+    #[test]
+    fn a_program_is_solved() {
+        let budget = Budget::unlimited();
+        let limits = (Limits::of(&budget), &budget);
+        let answer = solve("ilp", Setup::default(), limits, SCALE, None, |_| program()).unwrap();
+        assert_eq!((answer.end, believed(answer.bound, 9)), (End::Optimal, Some(2)));
+    }
+
+    #[test]
+    fn nothing_is_built_after_the_end_and_nothing_unfinished_is_solved() {
+        let budget = Budget::unlimited().with_time_limit(Duration::ZERO);
+        let limits = (Limits::of(&budget), &budget);
+        let answer = solve("ilp", Setup::default(), limits, SCALE, None, |_| panic!("built")).unwrap();
+        assert_eq!(answer.end, End::Stopped(Some(Stop::TimeLimit)));
+        assert!(answer.values.is_none() && believed(answer.bound, 9).is_none());
+
+        let flag = Arc::new(AtomicBool::new(false));
+        let budget = Budget::unlimited().with_cancel(Arc::clone(&flag));
+        let limits = (Limits::of(&budget), &budget);
+        let build = |watch: &mut Budget| {
+            flag.store(true, Ordering::Relaxed);
+            assert!(watch.check().is_some());
+            program()
+        };
+        let answer = solve("ilp", Setup::default(), limits, SCALE, None, build).unwrap();
+        assert!(matches!(answer.end, End::Stopped(Some(_))) && answer.values.is_none());
+    }
+}

@@ -224,3 +224,23 @@ fn cut(ranges: &mut Vec<(u64, u64)>, amount: u64) -> Vec<(u64, u64)> {
     }
     taken
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::{SmallParams, small_instance};
+    use std::time::Duration;
+
+    #[test]
+    fn nothing_is_told_of_an_order_without_time() {
+        let instance = small_instance(SmallParams::with_features(9, 0), 1);
+        let over = || Budget::unlimited().with_time_limit(Duration::ZERO);
+        let free = || Budget::unlimited();
+        assert!(Poset::of(&instance, &mut over()).is_none());
+        assert!(compatible(&instance, &by_time(&instance), &mut over()).is_none());
+        let poset = Poset::of(&instance, &mut free()).unwrap();
+        let weights = vec![1; instance.len()];
+        assert!(poset.solve(&weights, &mut over()).is_none());
+        assert!(poset.solve(&weights, &mut free()).is_some());
+    }
+}

@@ -370,3 +370,18 @@ fn write_key(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::{SmallParams, small_instance};
+    use std::time::Duration;
+
+    #[test]
+    fn nothing_is_prepared_without_time() {
+        let instance = small_instance(SmallParams::with_features(9, 15), 1);
+        let mut over = Budget::unlimited().with_time_limit(Duration::ZERO);
+        assert!(Canonical::within(&instance, &mut over).is_none());
+        assert!(Canonical::within(&instance, &mut Budget::unlimited()).is_some());
+    }
+}

@@ -51,7 +51,7 @@ pub(super) fn main(
     for rule in [UnitRule::Same, UnitRule::Any] {
         let from = rows.len();
         for &entry in interrupt::until_requested(entries) {
-            let run = FuseRun { rule, entry, limits: run.limits.from_now(), ..run };
+            let run = FuseRun { rule, entry, limits: args.effort.limits_each_from_now(), ..run };
             let regions = match run.fuse(graph) {
                 Err(FuseError::Solve(SolveError::Unsupported { .. })) => continue,
                 result => result?,

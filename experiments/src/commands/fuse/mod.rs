@@ -35,9 +35,7 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let graph = &import.graph;
     let units = units.unwrap_or_else(|| Units::of_graph(graph));
     let rule = if args.cross_unit { UnitRule::Any } else { UnitRule::Same };
-    let effort = args.effort;
-    let limits = if args.compare { effort.limits_each() } else { effort.limits() };
-    let setup = effort.setup();
+    let (setup, limits) = (args.effort.setup(), args.effort.limits());
     let run = FuseRun { patterns: &patterns, units: &units, rule, entry, setup, limits };
     if args.compare {
         return compare::main(args, &registry.fusers, graph, run);

@@ -43,7 +43,7 @@ pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> R
             liveness: args.liveness.options(),
             order: entry,
             setup: args.effort.setup(),
-            limits: args.effort.limits_each().from_now(),
+            limits: args.effort.limits_each_from_now(),
         };
         match run.order(graph) {
             Ok(regions) => {
