@@ -325,7 +325,7 @@ impl Planner<'_> {
         }
         let layout = program.assemble(&frames, &offsets);
         let body = body.expect("the body is a frame");
-        Ok(Placed { layout, seconds, arithmetic, ..body })
+        Ok(Placed { layout, arithmetic, seconds, ..body })
     }
 }
 
