@@ -95,7 +95,7 @@ pub fn patent() -> Worked {
     Worked {
         name: "patent",
         about: "mutually exclusive operators; placing by size, descending, misses the optimum by 3",
-        source: "patent on memory by mutually exclusive operators (SOURCES S2)",
+        source: "the patent on memory management by mutually exclusive operators: its worked example",
         instance,
         optimum: Some(Bytes::new(43)),
         layout: Some(Layout::from_raw([0, 22, 32, 0, 20, 22, 28, 0])),
@@ -139,7 +139,7 @@ pub fn cann() -> Worked {
     Worked {
         name: "cann",
         about: "five tensors: largest-block reuse wastes 2048 bytes, two-level reuse none",
-        source: "CANN graph engine (SOURCES S4), reconstructed from its text",
+        source: "the memory reuse of the CANN graph engine, reconstructed from its description",
         instance: interval_instance("cann", &rows).build().expect("a valid instance"),
         optimum: Some(Bytes::new(4608)),
         layout: Some(Layout::from_raw([2048, 0, 2048, 4096, 0])),

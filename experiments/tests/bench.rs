@@ -48,6 +48,10 @@ fn a_record_holds_rows_pages_and_maps() {
             .contains("    plimsoll bench embedded --solvers large-first,sequential")
     );
     assert!(scratch.read("rec/summary.md").contains("| algorithm |"));
+    // The page lists what is there, and nothing else.
+    let readme = scratch.read("rec/README.md");
+    assert!(readme.contains("| `rows.csv` |") && readme.contains("| `maps/*.svg` |"), "{readme}");
+    assert!(!readme.contains("trace.csv") && !readme.contains("charts/"), "{readme}");
     // Not twice into one folder, unless forced.
     scratch.plimsoll(&words).exits(2);
     scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0);

@@ -58,7 +58,8 @@ fn figures_are_those_worked_out_by_hand() {
     assert_eq!((fast.worst_gap, exact.worst_gap), (Some(25.0), Some(50.0)));
     // Times >10, >10, 0.5 and 4, >10, >10. A heuristic ends without a proof: its times to solve have no mean.
     assert_eq!((fast.mean_time, fast.par2), (None, None));
-    let times: Vec<_> = groups[0].cells[0].iter().flatten().map(|cell| cell.time_to_solve()).collect();
+    let times: Vec<_> =
+        groups[0].cells[0].iter().flatten().map(plimsoll::analysis::Cell::time_to_solve).collect();
     assert!(times[0].is_none() && times[1].is_none() && times[2].is_some_and(|time| !time.censored));
     near(exact.mean_time.map(|mean| mean.value), 400f64.cbrt());
     assert!(exact.mean_time.unwrap().bound);

@@ -236,3 +236,47 @@ fn pools_by_a_relation_have_a_solver_of_their_own() {
     let run = scratch().plimsoll(&["plan", "net.json", "--conflicts", "reachable", "--problem", "pools"]);
     assert!(run.exits(0).stdout.contains("pool-ilp"));
 }
+
+/// A machine of the other kind is told from a broken one, by file and by name.
+#[test]
+fn machines_of_overlap_are_told_from_those_of_tiers() {
+    let scratch = Scratch::new();
+    scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
+    scratch.write("chip.toml", include_str!("../../model/src/overlap/presets/luna.toml"));
+    scratch.write("tiers.toml", include_str!("../../model/src/tiers/presets/two-tier.toml"));
+    for machine in ["chip.toml", "luna"] {
+        let words = ["tiers", "net.json", "--machine", machine];
+        scratch
+            .plimsoll(&words)
+            .refuses(&[machine, "as overlap and measure take it; tiers takes one with [[unit]]"]);
+    }
+    for machine in ["tiers.toml", "two-tier"] {
+        let words = ["overlap", "net.json", "--machine", machine];
+        scratch
+            .plimsoll(&words)
+            .refuses(&[machine, "as tiers takes it; overlap and measure take one with [memory]"]);
+        let words = ["measure", "run", "net.json", "--machine", machine];
+        scratch.plimsoll(&words).refuses(&[machine, "as tiers takes it"]);
+    }
+}
+
+/// What a list, a page or a message cites is explained in the list.
+#[test]
+fn sources_are_named() {
+    let scratch = Scratch::new();
+    let list = scratch.plimsoll(&["list"]).exits(0).stdout;
+    assert!(!list.contains("SOURCES"), "{list}");
+    for part in [
+        "LUNA: Wang, Shen, Jing, Lyu",
+        "Mini-Infer, report on",
+        "patent on memory",
+        "fusion across units",
+        "CANN graph engine",
+        "pisarchyk-lee",
+        "xnnpack-leading-gap",
+    ] {
+        assert!(list.contains(part), "{part}");
+    }
+    let short = |line: &str| (0..5).find(|nth| line.contains(&format!("(S{nth}")));
+    assert_eq!(list.lines().find_map(short), None);
+}

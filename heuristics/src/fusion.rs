@@ -8,7 +8,7 @@ pub const FUSERS: &[FuserEntry] = &[FuserEntry {
     name: "greedy",
     kind: Kind::Heuristic,
     about: "in the order of the operators, the longest match that is still free",
-    source: "operator fusion by patterns (S3, section 2.1)",
+    source: "the paper on cross-unit operator fusion, section 2.1",
     build: |_| Box::new(LongestMatch),
 }];
 

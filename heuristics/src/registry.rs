@@ -13,13 +13,14 @@ use crate::two_level::TwoLevel;
 use crate::valley::ValleyFit;
 use plimsoll_model::{Bytes, Entry, Kind, Offsets, Pools, Scattered, guarded};
 
-const LUNA: &str = "Wang, Shen, Jing, Lyu: memory optimisation for control-flow graphs, Alg. 1 (S0)";
+const LUNA: &str =
+    "Wang, Shen, Jing, Lyu: memory optimisation for control-flow graphs, Alg. 1 (the LUNA paper)";
 const PISARCHYK: &str = "Pisarchyk, Lee: Efficient Memory Management for Deep Neural Net Inference, 2020";
 const CLASSICAL: &str = "classical list placement for dynamic storage allocation";
 
-const MINI_INFER: &str = "Mini-Infer static memory planning (S1)";
-const PATENT: &str = "patent on memory management by mutually exclusive operators (S2)";
-const CANN: &str = "CANN graph engine, memory reuse (S4)";
+const MINI_INFER: &str = "Mini-Infer static memory planning";
+const PATENT: &str = "patent on memory management by mutually exclusive operators";
+const CANN: &str = "CANN graph engine, memory reuse";
 
 macro_rules! ordered {
     ($name:literal, $order:ident, $fit:ident, $source:expr, $about:literal) => {

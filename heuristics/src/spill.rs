@@ -21,7 +21,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
         name: "largest-area",
         kind: Kind::Heuristic,
         about: "the largest area alive at the worst step goes, until everything fits",
-        source: "list scheduling of evictions; SOURCES S3, what does not fit goes to DDR",
+        source: "list scheduling of evictions; the paper on cross-unit fusion: what does not fit goes to DDR",
         build: |_| guarded(GreedySpill { name: "largest-area", choice: SpillChoice::Area }),
     },
     Entry {

@@ -51,6 +51,24 @@ impl Source<'_> {
         let text = self.text.lines().nth(line).unwrap_or_default().trim().to_owned();
         DescriptionError::Line { file: self.file.to_owned(), line: line + 1, reason: reason.into(), text }
     }
+
+    /// Refuses a description of another kind: one with sections of that kind and none of its own.
+    ///
+    /// # Errors
+    /// `reason`, at the first line with such a section.
+    pub fn refuse_other(&self, own: &[&str], other: &[&str], reason: &str) -> Result<(), DescriptionError> {
+        let Ok(table) = toml::from_str::<toml::Table>(self.text) else { return Ok(()) };
+        let has = |names: &[&str]| names.iter().any(|name| table.contains_key(*name));
+        if has(own) || !has(other) {
+            return Ok(());
+        }
+        let heads = |line: &str| {
+            let name = line.trim().trim_start_matches('[').trim_start();
+            other.iter().any(|other| name.starts_with(other))
+        };
+        let at = self.text.lines().take_while(|line| !heads(line)).map(|line| line.len() + 1).sum();
+        Err(self.line(at, reason))
+    }
 }
 
 /// The text of a preset, or else that of the file of this name. What looks like no file is taken for a preset that is not there.

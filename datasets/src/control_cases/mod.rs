@@ -112,7 +112,7 @@ pub const CONTROL_CASES: &[ControlCase] = &[
     case(
         "two-branches-in-a-row",
         "B or C, then E or F: without merging all of them are alive at once",
-        "the graph of figures 1 and 2 of SOURCES S0, sizes chosen here",
+        "the graph of figures 1 and 2 of the LUNA paper (Wang, Shen, Jing, Lyu), sizes chosen here",
         field::two_branches_in_a_row,
         (20, 25),
     ),

@@ -75,13 +75,13 @@ pub const SCHEMES: &[SchemeEntry] = &[
     SchemeEntry {
         name: "sequential-branches",
         about: "branches one after the other: lifespans without gaps",
-        source: "Wang, Shen, Jing, Lyu: memory optimisation for control-flow graphs, before merging (S0)",
+        source: "Wang, Shen, Jing, Lyu: memory optimisation for control-flow graphs, before merging (the LUNA paper)",
         scheme: Scheme::Sequential,
     },
     SchemeEntry {
         name: "nested",
         about: "every region on its own, innermost first; one block of the largest per operator",
-        source: "Wang, Shen, Jing, Lyu: memory optimisation for control-flow graphs, Alg. 2 (S0)",
+        source: "Wang, Shen, Jing, Lyu: memory optimisation for control-flow graphs, Alg. 2 (the LUNA paper)",
         scheme: Scheme::Nested,
     },
     SchemeEntry {
@@ -338,7 +338,7 @@ impl Planner<'_> {
         }
         let layout = program.assemble(&frames, &offsets);
         let body = body.expect("the body is a frame");
-        Ok(Placed { layout, seconds, arithmetic, ..body })
+        Ok(Placed { layout, arithmetic, seconds, ..body })
     }
 }
 

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub struct OverlapArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The machine: luna, ethos-u, generic, or a TOML file
+    /// The machine: luna, ethos-u, generic, or a TOML file with [memory], [dma] and [compute] (not one of `tiers`)
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub machine: String,
     /// When weights are fetched, or `all`; `plimsoll list` names them

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub struct TiersArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The machine: s3-platform, two-tier, generic, or a TOML file
+    /// The machine: s3-platform, two-tier, generic, or a TOML file with [[unit]] and [[tier]] (not one of `overlap`)
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub machine: String,
     /// Who chooses tiers; `plimsoll list` names them all

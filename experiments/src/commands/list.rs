@@ -6,7 +6,7 @@ use crate::output;
 use plimsoll::branches::{SCHEMES, SchemeEntry};
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
-use plimsoll::datasets::{FAMILIES, Family, FamilyParam};
+use plimsoll::datasets::{FAMILIES, Family, FamilyParam, Worked, worked_examples};
 use plimsoll::model::fusion::FuserEntry;
 use plimsoll::model::overlap::ScheduleEntry;
 use plimsoll::model::structure::Relation;
@@ -47,6 +47,7 @@ struct Listing {
     families: Vec<Parametric>,
     graph_families: Vec<Parametric>,
     papers: Vec<Reproduced>,
+    worked_examples: Vec<Branches>,
     branches: Vec<Branches>,
     conflicts: Vec<Generated>,
     control_cases: Vec<Case>,
@@ -87,6 +88,7 @@ struct Param {
 struct Reproduced {
     name: &'static str,
     source: &'static str,
+    title: &'static str,
     about: &'static str,
 }
 
@@ -202,8 +204,12 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     });
     let families = FAMILIES.iter().map(Parametric::instances);
     let (algorithms, suites, families) = (all, suites.collect(), families.collect());
+    let example = |one: Worked| Branches { name: one.name, about: one.about, source: one.source };
+    let worked_examples: Vec<Branches> = worked_examples().into_iter().map(example).collect();
     let papers = PAPERS.iter();
-    let papers = papers.map(|p| Reproduced { name: p.name, source: p.source, about: p.about }).collect();
+    let papers = papers
+        .map(|p| Reproduced { name: p.name, source: p.source, title: p.title, about: p.about })
+        .collect();
     let graph_families = GRAPH_FAMILIES.iter().map(Parametric::graphs).collect();
     let branch =
         |entry: &SchemeEntry| Branches { name: entry.name, about: entry.about, source: entry.source };
@@ -223,6 +229,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
         families,
         graph_families,
         papers,
+        worked_examples,
         branches,
         conflicts,
         control_cases,
@@ -315,10 +322,25 @@ impl Listing {
         }
         text.push_str(&table.text());
         text.push('\n');
-        let columns = [("paper", Align::Left), ("source", Align::Left), ("what is reproduced", Align::Left)];
-        let mut table = Table::new(columns);
+        let mut table = Table::new([
+            ("paper", Align::Left),
+            ("short", Align::Left),
+            ("document", Align::Left),
+            ("what is reproduced", Align::Left),
+        ]);
         for paper in &self.papers {
-            table.row([paper.name, paper.source, paper.about].map(ToOwned::to_owned));
+            table.row([paper.name, paper.source, paper.title, paper.about].map(ToOwned::to_owned));
+        }
+        text.push_str(&table.text());
+        text.push('\n');
+        let columns = [
+            ("worked example (of the suite embedded)", Align::Left),
+            ("what it shows", Align::Left),
+            ("source", Align::Left),
+        ];
+        let mut table = Table::new(columns);
+        for example in &self.worked_examples {
+            table.row([example.name, example.about, example.source].map(ToOwned::to_owned));
         }
         text.push_str(&table.text());
         text

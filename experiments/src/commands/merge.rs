@@ -27,7 +27,8 @@ pub fn main(args: &MergeArgs) -> Result<u8, Failure> {
         let missing = merged.missing.as_ref().map_or_else(String::new, |why| format!("missing      {why}\n"));
         let (rows, runs, out) = (merged.rows, merged.runs, args.out.display());
         let failures = lines(&merged.failures);
-        let failures: String = failures.lines().map(|line| format!("failures     {line}\n")).collect();
+        let failures =
+            failures.lines().fold(String::new(), |text, line| text + "failures     " + line + "\n");
         output::print(&format!(
             "rows         {rows} of {runs} runs\n{failures}{missing}written to   {out}\n"
         ))?;

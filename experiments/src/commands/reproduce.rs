@@ -40,7 +40,7 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     let mut done: Vec<(&Paper, Reproduction)> = Vec::new();
     for paper in papers {
         let found = (paper.run)(&context).map_err(failure)?;
-        output::print(&format!("{} ({}): {}\n\n{}\n", paper.name, paper.source, paper.about, found.text()))?;
+        output::print(&format!("{} ({}): {}\n\n{}\n", paper.name, paper.title, paper.about, found.text()))?;
         if let Some(folder) = &args.out {
             write(folder, paper, &found)?;
         }
@@ -90,7 +90,7 @@ fn make(folder: &Path) -> Result<(), Failure> {
 fn write(folder: &Path, paper: &Paper, found: &Reproduction) -> Result<(), Failure> {
     let folder = folder.join(paper.name);
     make(&folder)?;
-    let head = format!("# {} ({})\n\n{}\n\n", paper.name, paper.source, paper.about);
+    let head = format!("# {} ({})\n\n{}\n\n", paper.name, paper.title, paper.about);
     let text = format!("{head}{}", found.markdown());
     output::write_file(&folder.join("report.md"), |file| file.write_all(text.as_bytes()))?;
     let mut text = Vec::new();
@@ -123,7 +123,7 @@ fn summary(done: &[(&Paper, Reproduction)]) -> String {
          ours alone: nothing is printed. not computed: it cannot be, or not here. UNEXPECTED: look into it.\n",
     );
     for (paper, found) in done {
-        let _ = writeln!(text, "\n## {} ({})\n\n{}\n", paper.name, paper.source, paper.about);
+        let _ = writeln!(text, "\n## {} ({})\n\n{}\n", paper.name, paper.title, paper.about);
         for line in &found.left_out {
             let _ = writeln!(text, "- left out: {line}");
         }
@@ -150,7 +150,7 @@ fn readme(args: &ReproduceArgs, context: &Context<'_>, done: &[(&Paper, Reproduc
     );
     for (paper, found) in done {
         let name = paper.name;
-        let _ = writeln!(holds, "| `{name}/report.md` | {}: rows, tables and text |", paper.source);
+        let _ = writeln!(holds, "| `{name}/report.md` | {}: rows, tables and text |", paper.title);
         let _ = writeln!(holds, "| `{name}/rows.csv` | its rows |");
         for one in &found.files {
             let _ = writeln!(holds, "| `{name}/{}` | {} |", one.name, one.about);

@@ -178,7 +178,8 @@ impl Report {
         let note = if self.exclusions { " (no bound: exclusions)" } else { "" };
         let what = if self.problem == "pools" { "total" } else { "peak" };
         let peak = match (self.peak, self.capacity) {
-            (None, _) => "none found".to_owned(),
+            (None, _) if self.problem == "pools" => "no plan was found".to_owned(),
+            (None, _) => "no layout was found".to_owned(),
             (Some(peak), Some(capacity)) if peak > capacity => {
                 format!("{peak} bytes, above the capacity of {capacity}")
             }

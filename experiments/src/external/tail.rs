@@ -23,7 +23,7 @@ const NOTE: &str = "note: run with `RUST_BACKTRACE";
 /// characters and the colours of terminals are left out, and what is longer than 200 letters is cut.
 pub(super) fn last_line(text: &str) -> String {
     let plain = text.split(['\n', '\r']).map(plain);
-    let said = plain.filter(|line| !line.is_empty() && !line.starts_with(NOTE)).last().unwrap_or_default();
+    let said = plain.rev().find(|line| !line.is_empty() && !line.starts_with(NOTE)).unwrap_or_default();
     if said.chars().count() <= LONGEST {
         return said;
     }

@@ -76,29 +76,17 @@ pub fn failures<'a, R: Into<Run<'a>>>(runs: impl IntoIterator<Item = R>) -> Vec<
         if matches!(run.status, "skipped" | "unreadable") {
             continue;
         }
-        let own = |one: &&mut Failures| {
+        let own = |one: &Failures| {
             (one.problem.as_str(), one.algorithm.as_str(), one.kind.as_str())
                 == (run.problem, run.algorithm, run.kind)
         };
-        let at = all.iter_mut().find(own);
-        let one = match at {
-            Some(one) => one,
-            None => {
-                let (problem, algorithm, kind) = (run.problem.into(), run.algorithm.into(), run.kind.into());
-                let (instance, reason) = (String::new(), String::new());
-                all.push(Failures {
-                    problem,
-                    algorithm,
-                    kind,
-                    runs: 0,
-                    failed: 0,
-                    refused: 0,
-                    instance,
-                    reason,
-                });
-                all.last_mut().expect("just added")
-            }
-        };
+        let at = all.iter().position(own).unwrap_or(all.len());
+        if at == all.len() {
+            let (problem, algorithm, kind) = (run.problem.into(), run.algorithm.into(), run.kind.into());
+            let (instance, reason) = (String::new(), String::new());
+            all.push(Failures { problem, algorithm, kind, runs: 0, failed: 0, refused: 0, instance, reason });
+        }
+        let one = &mut all[at];
         one.runs += 1;
         let broke = matches!(run.status, "failed" | "crashed" | "killed");
         let refused = run.status == "refused";

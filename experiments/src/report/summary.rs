@@ -18,6 +18,16 @@ from half a unit of the last digit less, marked `>` where that is more than 1 % 
 the ratio is at most what one unit gives, marked `<`, and no part of a mean. Runs that did not solve count as the limit.
 A solved run without a time of its own leaves the cell empty.";
 
+/// What a record may hold, and what that is. A name with `*` stands for any number of files.
+const FILES: [(&str, &str); 6] = [
+    ("rows.csv", "one row per attempted run, also skipped, failed and refused ones"),
+    ("summary.md", "the tables, generated from the rows"),
+    ("maps/*.svg", "the best solution per instance, step by address"),
+    ("charts/profile.svg", "share of instances solved within a factor of the fastest time to solve"),
+    ("trace.csv", "when layouts and bounds improved; of other processes by their own word"),
+    ("charts/gap*.svg", "the gap to the best bound over time, of all instances and of each"),
+];
+
 /// Longest remark in a table, letters.
 const REMARK: usize = 70;
 
@@ -253,16 +263,18 @@ impl Question<'_> {
         text
     }
 
-    /// `README.md`: what lies in the folder and how it came about.
-    pub fn readme(&self) -> String {
+    /// `README.md`: what lies in the folder and how it came about. `is_there` tells which files and folders of pictures were
+    /// written, by their names in the table.
+    pub fn readme(&self, is_there: impl Fn(&str) -> bool) -> String {
+        let held = FILES.iter().filter(|(name, _)| is_there(name));
+        let held = held.fold(String::new(), |mut text, (name, holds)| {
+            let _ = writeln!(text, "| `{name}` | {holds} |");
+            text
+        });
         format!(
             "# Benchmark record\n\nMade by\n\n{}\n\
              | file | holds |\n|---|---|\n\
-             | `rows.csv` | one row per attempted run, also skipped, failed and refused ones |\n\
-             | `summary.md` | the tables, generated from the rows |\n\
-             | `maps/*.svg` | the best solution per instance, step by address |\n\
-             | `charts/profile.svg` | where times are compared: share of instances solved within a factor of the fastest |\n\
-             | `trace.csv`, `charts/gap*.svg` | with `--trace`: when layouts and bounds improved; of other processes by their own word |\n\n\
+             {held}\n\
              Sizes are bytes, times are wall-clock seconds: of whole processes where the column `whole_process` says so\n\
              (externals always), of the algorithm alone otherwise; `own_seconds` are those that a program measures itself,\n\
              from after reading the instance to its answer, with `own_resolution` where it printed them. Every solution\n\
@@ -332,8 +344,11 @@ mod tests {
             peers: &peers,
             comparison,
         };
-        assert!(question.readme().contains("    plimsoll bench\n"));
-        assert!(question.readme().contains("- external p: 1.2; run as `./p {input} {output}`\n"));
+        let readme = question.readme(|name| name != "trace.csv" && !name.starts_with("charts"));
+        assert!(readme.contains("    plimsoll bench\n"));
+        assert!(readme.contains("- external p: 1.2; run as `./p {input} {output}`\n"));
+        assert!(readme.contains("| `rows.csv` |") && readme.contains("| `maps/*.svg` |"));
+        assert!(!readme.contains("trace.csv") && !readme.contains("charts/"), "{readme}");
         let summary = question.summary(&rows());
         assert!(summary.contains("## offsets: times") && summary.contains("## offsets: ratios to x"));
         assert!(!summary.contains("## pools"));

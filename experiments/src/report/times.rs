@@ -238,9 +238,8 @@ pub fn table(times: &Times<'_>, shift: f64) -> Option<Table> {
         let own: Vec<Time> = cells.iter().flatten().copied().collect();
         let spent: Vec<f64> = times.spent[at].iter().flatten().copied().collect();
         let (runs, solved_runs) = times.runs[at];
-        let to_solve = |figure: Option<String>| match times.proves[at] {
-            true => figure.unwrap_or_default(),
-            false => "-".to_owned(),
+        let to_solve = |figure: Option<String>| {
+            if times.proves[at] { figure.unwrap_or_default() } else { "-".to_owned() }
         };
         let seconds: Vec<f64> = own.iter().map(|time| time.seconds).collect();
         let penalised = own.iter().map(|time| if time.censored { 2.0 } else { 1.0 } * time.seconds);

@@ -149,8 +149,10 @@ fn generated_from(family: &'static str, params: &[(&str, u64)], seed: u64) -> Re
 pub struct Paper {
     /// The word users type.
     pub name: &'static str,
-    /// Its number among the sources, or authors and year.
+    /// Short for it: a number, or authors and year.
     pub source: &'static str,
+    /// What the document is.
+    pub title: &'static str,
     /// What is reproduced, in one line.
     pub about: &'static str,
     /// Computes it.
@@ -171,42 +173,49 @@ pub const PAPERS: &[Paper] = &[
     Paper {
         name: "luna",
         source: "S0",
+        title: "LUNA: Wang, Shen, Jing, Lyu, memory optimisation for control-flow graphs",
         about: "branches merged into blocks: tables 1 and 2, figures, distance from the optimum; ping-pong: table 3, and when it loses",
         run: luna::run,
     },
     Paper {
         name: "mini-infer",
         source: "S1",
+        title: "Mini-Infer, report on static memory planning",
         about: "pools by greedy colouring: its report, the saving it claims, and the optimum beside it",
         run: mini_infer::run,
     },
     Paper {
         name: "patent",
         source: "S2",
+        title: "patent on memory management by mutually exclusive operators",
         about: "memory of mutually exclusive operators: the worked example step by step, and its optimum",
         run: patent::run,
     },
     Paper {
         name: "fusion",
         source: "S3",
+        title: "paper on operator fusion across units",
         about: "operators fused across units: coverage on three networks, greedy against the most, printed tables against themselves",
         run: fusion::run,
     },
     Paper {
         name: "cann",
         source: "S4",
+        title: "CANN graph engine, description of memory reuse",
         about: "block reuse: the worked example; order: what its rules save on LLaMA-13B and Baichuan-13B, and what is left",
         run: cann::run,
     },
     Paper {
         name: "pisarchyk-lee",
         source: "Pisarchyk, Lee 2020",
+        title: "Pisarchyk, Lee: Efficient memory management for deep neural net inference",
         about: "buffers of inference shared by offsets and as objects: every strategy of the paper on TFLite models, and the optimum",
         run: pisarchyk_lee::run,
     },
     Paper {
         name: "minimalloc",
         source: "Moffitt 2023",
+        title: "Moffitt: MiniMalloc, a lightweight memory allocator for hardware-accelerated machine learning",
         about: "the instances A to K decided and minimised, with seconds, and MiniMalloc beside it where there is one",
         run: minimalloc::run,
     },

@@ -7,7 +7,7 @@ use super::series::SethiUllman;
 use plimsoll_model::{Entry, Kind, Orders};
 
 const CLASSICAL: &str = "classical graph traversal";
-const CANN: &str = "CANN graph engine, topological order (S4)";
+const CANN: &str = "CANN graph engine, topological order";
 const INDUCTOR: &str = "PyTorch Inductor, reordering for peak memory";
 
 macro_rules! rule {

@@ -27,7 +27,7 @@ impl FusionWitness {
     pub fn solver(&self) -> Option<&str> {
         match self {
             Self::Search { solver } => Some(solver),
-            _ => None,
+            Self::Prices(_) => None,
         }
     }
 }

@@ -177,6 +177,11 @@ impl Machine {
     /// # Errors
     /// See [`DescriptionError`].
     pub fn find(name: &str) -> Result<Self, DescriptionError> {
+        if let Some((_, text)) = crate::tiers::TIER_PRESETS.iter().find(|(preset, _)| *preset == name)
+            && !PRESETS.iter().any(|(preset, _)| *preset == name)
+        {
+            return Self::parse(name, text);
+        }
         Self::parse(name, &preset_or_file("machine", name, &PRESETS)?)
     }
 
@@ -186,6 +191,12 @@ impl Machine {
     /// [`DescriptionError`] with the line of whatever is wrong.
     pub fn parse(file: &str, text: &str) -> Result<Self, DescriptionError> {
         let source = Source { file, text };
+        source.refuse_other(
+            &["memory", "dma", "compute"],
+            &["unit", "tier"],
+            "it is a machine with tiers of memory ([[unit]], [[tier]]), as tiers takes it; overlap and measure take \
+             one with [memory], [dma] and [compute]",
+        )?;
         let raw: RawMachine = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             source.line(at, error.message())

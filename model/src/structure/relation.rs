@@ -46,7 +46,7 @@ impl Relation {
         ),
         (
             "mutex",
-            "where neither an edge nor parallel branches join their operators, and none is an earlier output (S2): unsafe with skips",
+            "where neither an edge nor parallel branches join their operators, and none is an earlier output (a patent): unsafe with skips",
         ),
     ];
 }

@@ -263,6 +263,11 @@ impl TierMachine {
     /// # Errors
     /// See [`DescriptionError`].
     pub fn find(name: &str) -> Result<Self, DescriptionError> {
+        if let Some((_, text)) = crate::overlap::PRESETS.iter().find(|(preset, _)| *preset == name)
+            && !TIER_PRESETS.iter().any(|(preset, _)| *preset == name)
+        {
+            return Self::parse(name, text);
+        }
         Self::parse(name, &preset_or_file("machine", name, &TIER_PRESETS)?)
     }
 
@@ -272,6 +277,12 @@ impl TierMachine {
     /// [`DescriptionError`] with the line of whatever is wrong.
     pub fn parse(file: &str, text: &str) -> Result<Self, DescriptionError> {
         let source = Source { file, text };
+        source.refuse_other(
+            &["unit", "tier"],
+            &["memory", "dma", "compute"],
+            "it is a machine with one memory on chip ([memory], [dma], [compute]), as overlap and measure take it; \
+             tiers takes one with [[unit]] and [[tier]]",
+        )?;
         let raw: RawMachine = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             source.line(at, error.message())

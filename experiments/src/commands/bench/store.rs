@@ -137,9 +137,25 @@ impl Store {
         Ok(())
     }
 
+    /// Whether there is a file of this name, in which a star stands for anything.
+    fn holds(&self, name: &str) -> bool {
+        let path = self.folder.join(name);
+        let (Some(folder), Some(file)) = (path.parent(), path.file_name().and_then(|file| file.to_str()))
+        else {
+            return false;
+        };
+        let Some((start, end)) = file.split_once('*') else { return path.is_file() };
+        let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        names.into_iter().any(|name| {
+            let name = name.to_string_lossy();
+            name.starts_with(start) && name.ends_with(end)
+        })
+    }
+
     /// Writes the pages.
     pub fn finish(&self, question: &Question<'_>, rows: &[Row]) -> Result<(), Failure> {
-        let pages = [("summary.md", question.summary(rows)), ("README.md", question.readme())];
+        let readme = question.readme(|name| name == "summary.md" || self.holds(name));
+        let pages = [("summary.md", question.summary(rows)), ("README.md", readme)];
         for (name, text) in pages {
             output::write_file(&self.folder.join(name), |file| file.write_all(text.as_bytes()))?;
         }

@@ -228,7 +228,7 @@ impl Report {
             None if self.claim == Claim::Infeasible.as_str() => {
                 rows.push(("traffic", format!("none: {}{}", self.witness, self.arithmetic.remark())));
             }
-            None => rows.push(("traffic", "none found".to_owned())),
+            None => rows.push(("traffic", "no plan was found".to_owned())),
         }
         if self.claim != Claim::Infeasible.as_str() {
             let remark = self.arithmetic.remark();
