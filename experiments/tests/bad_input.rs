@@ -7,7 +7,7 @@ use common::{Scratch, TINY};
 /// Content of an instance file, and what the message must hold.
 const BAD_INSTANCES: &[(&str, &str, &[&str])] = &[
     ("missing-column", "id,lower,upper\na,0,1\n", &["line 1", "'size'"]),
-    ("wrong-column", "id,lower,upper,size,colour\na,0,1,4,red\n", &["line 1", "'colour'"]),
+    ("wrong-column", "id,lower,upper,sise\na,0,1,4\n", &["line 1", "'size'", "'sise'"]),
     ("negative", "id,lower,upper,size\na,0,1,-4\n", &["line 2", "'size'", "'-4'"]),
     ("overflow", "id,lower,upper,size\na,0,1,99999999999999999999\n", &["line 2", "'size'", "999"]),
     (
@@ -18,18 +18,13 @@ const BAD_INSTANCES: &[(&str, &str, &[&str])] = &[
     ("fraction", "id,lower,upper,size\na,0,1,4.5\n", &["line 2", "'size'", "'4.5'"]),
     ("backwards", "id,lower,upper,size\na,5,5,4\n", &["line 2", "'upper'", "5"]),
     ("twice", "id,lower,upper,size\na,0,1,4\nb,0,1,4\na,1,2,4\n", &["line 4", "'id'", "'a'", "line 2"]),
-    ("zero", "id,lower,upper,size\na,0,1,0\n", &["line 2", "'size'", "size 0"]),
+    ("zero", "id,lower,upper,size\na,1,0,0\n", &["line 2", "'upper'", "holds no step"]),
     ("empty", "", &["empty"]),
     ("fields", "id,lower,upper,size\na,0,1\n", &["line 2", "3 fields", "4"]),
     (
         "off-alignment",
         "id,lower,upper,size,alignment,offset\na,0,1,4,8,12\n",
         &["line 2", "'offset'", "12", "8"],
-    ),
-    (
-        "fixed-conflict",
-        "id,lower,upper,size,offset\na,0,2,8,0\nb,1,3,8,4\n",
-        &["line 3", "'offset'", "[0, 8)", "[4, 12)", "line 2"],
     ),
     ("window", "id,lower,upper,size,gaps\na,0,9,4,2-4@0:2\n", &["line 2", "'gaps'", "2-4@0:2"]),
 ];

@@ -45,9 +45,9 @@ pub enum Witness<B = BufferId, O = OperatorId> {
         /// The buffer.
         buffer: B,
     },
-    /// Fixed offsets that no layout can keep: one off its alignment, or two of conflicting buffers that overlap.
+    /// Two conflicting buffers are fixed at addresses that overlap: no layout keeps both offsets.
     Contradiction {
-        /// One buffer or two.
+        /// The two.
         buffers: Vec<B>,
     },
     /// What is held at the first step of any order adds up to the bound.
@@ -158,7 +158,6 @@ impl<B: fmt::Display, O: fmt::Display> fmt::Display for Witness<B, O> {
             }
             Self::Fixed { buffer } => write!(f, "end of fixed buffer {buffer}"),
             Self::Contradiction { buffers } => match buffers.as_slice() {
-                [one] => write!(f, "buffer {one} is fixed at an offset off its alignment"),
                 [a, b] => write!(f, "buffers {a} and {b} conflict, but are fixed at overlapping addresses"),
                 _ => f.write_str("fixed offsets that cannot be kept"),
             },
@@ -408,27 +407,18 @@ fn fixed(instance: &Instance, id: BufferId) -> Result<(&Buffer, Bytes), BoundErr
 
 /// Confirms that fixed offsets cannot be kept.
 fn confirm_contradiction(instance: &Instance, buffers: &[BufferId]) -> Result<(), BoundError> {
-    match *buffers {
-        [id] => {
-            let (b, offset) = fixed(instance, id)?;
-            let keeps = offset.get().is_multiple_of(b.alignment().get());
-            if keeps { Err(BoundError::NoContradiction) } else { Ok(()) }
-        }
-        [a, b] => {
-            let ((one, low), (other, high)) = (fixed(instance, a)?, fixed(instance, b)?);
-            if a == b {
-                return Err(BoundError::bad_buffer(instance, a));
-            }
-            if !crate::check::conflict(instance, a, b) {
-                return Err(BoundError::no_conflict(instance, a, b));
-            }
-            let end = |b: &Buffer, offset: Bytes| u128::from(offset.get()) + u128::from(b.size().get());
-            let lowest_end = end(one, low).min(end(other, high));
-            let overlap = u128::from(low.max(high).get()) < lowest_end;
-            if overlap { Ok(()) } else { Err(BoundError::NoContradiction) }
-        }
-        _ => Err(BoundError::NoContradiction),
+    let [a, b] = *buffers else { return Err(BoundError::NoContradiction) };
+    let ((one, low), (other, high)) = (fixed(instance, a)?, fixed(instance, b)?);
+    if a == b {
+        return Err(BoundError::bad_buffer(instance, a));
     }
+    if !crate::check::conflict(instance, a, b) {
+        return Err(BoundError::no_conflict(instance, a, b));
+    }
+    let end = |b: &Buffer, offset: Bytes| u128::from(offset.get()) + u128::from(b.size().get());
+    let lowest_end = end(one, low).min(end(other, high));
+    let overlap = u128::from(low.max(high).get()) < lowest_end;
+    if overlap { Ok(()) } else { Err(BoundError::NoContradiction) }
 }
 
 fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) -> Result<Bytes, BoundError> {
@@ -490,7 +480,19 @@ mod tests {
         assert!(matches!(aligned(&[1, 1], 1), Err(BoundError::BadBuffer(_))));
         assert!(matches!(aligned(&[7], 1), Err(BoundError::BadBuffer(_))));
         let search = Witness::Search { solver: "search".into() };
-        let bound = LowerBound::new(Bytes::new(99), search);
-        assert!(matches!(verify_bound(&t, &bound), Err(BoundError::NotCheckable(_))));
+        let bound = |value| verify_bound(&t, &LowerBound::new(Bytes::new(value), search.clone()));
+        assert!(matches!(bound(t.ceiling().get()), Err(BoundError::NotCheckable(_))));
+        assert!(matches!(bound(t.ceiling().get() + 1), Err(BoundError::Impossible { .. })));
+        let window = |lower: u64, upper: u64, value| {
+            let solver = "search".into();
+            let witness = Witness::Window { lower: lower.into(), upper: upper.into(), solver };
+            verify_bound(&t, &LowerBound::new(Bytes::new(value), witness))
+        };
+        // Of b and c, each in units of 4: 8 + 12, and as much again for their alignment.
+        assert!(matches!(window(4, 8, 20), Err(BoundError::NotCheckable(_))));
+        assert!(matches!(window(4, 8, 29), Err(BoundError::Impossible { .. })));
+        assert!(matches!(window(8, 9, 1), Err(BoundError::Impossible { .. })), "nothing is alive");
+        assert!(matches!(window(4, 4, 1), Err(BoundError::EmptyWindow(_))));
+        assert!(matches!(window(9, 2, 0), Err(BoundError::EmptyWindow(_))));
     }
 }

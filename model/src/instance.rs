@@ -202,6 +202,16 @@ fn check_buffers(buffers: &[Buffer]) -> Result<(), InstanceError> {
         if b.alignment == Bytes::ZERO {
             return Err(InstanceError::ZeroAlignment { buffer, name: name() });
         }
+        if let Some(offset) = b.fixed
+            && offset.get() % b.alignment.get() != 0
+        {
+            return Err(InstanceError::FixedMisaligned {
+                buffer,
+                name: name(),
+                offset,
+                alignment: b.alignment,
+            });
+        }
     }
     let mut by_name: Vec<BufferId> = (0..buffers.len()).map(BufferId::at).collect();
     by_name.sort_by(|a, b| (&buffers[a.index()].name, a).cmp(&(&buffers[b.index()].name, b)));
@@ -279,13 +289,8 @@ fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> Instan
     }
 }
 
-/// Fixed offsets that no layout can keep: one off its alignment, or two of conflicting buffers that overlap. The
-/// first by position of those there are, and of pairs the first by address.
-fn contradiction(instance: &Instance) -> Option<Box<[BufferId]>> {
-    let is_off = |b: &Buffer| b.fixed.is_some_and(|offset| !offset.get().is_multiple_of(b.alignment.get()));
-    if let Some(at) = instance.buffers.iter().position(is_off) {
-        return Some(Box::new([BufferId::at(at)]));
-    }
+/// Two conflicting buffers fixed at addresses that overlap: no layout can keep both. The first by address.
+fn contradiction(instance: &Instance) -> Option<[BufferId; 2]> {
     let mut fixed: Vec<(u64, u64, BufferId)> = instance
         .ids()
         .filter(|&id| !instance.buffer(id).is_empty())
@@ -298,7 +303,7 @@ fn contradiction(instance: &Instance) -> Option<Box<[BufferId]>> {
     for (at, &(_, end, a)) in fixed.iter().enumerate() {
         let above = fixed[at + 1..].iter().take_while(|&&(start, _, _)| start < end);
         if let Some(&(_, _, b)) = above.into_iter().find(|&&(_, _, b)| instance.conflict(a, b)) {
-            return Some(Box::new([a.min(b), a.max(b)]));
+            return Some([a.min(b), a.max(b)]);
         }
     }
     None
@@ -318,7 +323,7 @@ pub struct Instance {
     ceiling: Bytes,
     /// Whether some buffer has size 0.
     has_empty: bool,
-    contradiction: Option<Box<[BufferId]>>,
+    contradiction: Option<[BufferId; 2]>,
 }
 
 impl Instance {
@@ -420,11 +425,10 @@ impl Instance {
         self.has_empty
     }
 
-    /// The proof that no layout exists at any capacity, where fixed offsets cannot be kept: that of a buffer off its
-    /// alignment, or those of two conflicting buffers that overlap. Its value is one byte above the
-    /// [ceiling](Self::ceiling).
+    /// The proof that no layout exists at any capacity, where two conflicting buffers are fixed at addresses that
+    /// overlap. Its value is one byte above the [ceiling](Self::ceiling).
     pub fn contradiction(&self) -> Option<LowerBound> {
-        let buffers = self.contradiction.as_ref()?.to_vec();
+        let buffers = self.contradiction?.to_vec();
         Some(LowerBound::new(self.beyond(), Witness::Contradiction { buffers }))
     }
 
@@ -525,6 +529,8 @@ mod tests {
             .build();
         let Err(InstanceError::DuplicateName { first, second, .. }) = twice else { panic!("{twice:?}") };
         assert_eq!((first.index(), second.index()), (0, 2));
+        let off = InstanceBuilder::new("t").buffer(buffer("a", 1, 0, 1).aligned(8).fixed_at(12)).build();
+        assert!(matches!(off, Err(InstanceError::FixedMisaligned { .. })));
         let huge = InstanceBuilder::new("t")
             .buffers([buffer("a", u64::MAX / 2, 0, 1), buffer("b", u64::MAX / 2, 2, 3)])
             .build();
@@ -548,8 +554,6 @@ mod tests {
             let Witness::Contradiction { buffers } = bound.witness else { panic!("{bound:?}") };
             Some(buffers.iter().map(|id| id.index()).collect::<Vec<_>>())
         };
-        let off = build([plain(), buffer("a", 1, 0, 1).aligned(8).fixed_at(12), buffer("b", 8, 0, 9)]);
-        assert_eq!(of(&off), Some(vec![1]));
         let fixed = |name, lower, upper, at: u64| buffer(name, 8, lower, upper).fixed_at(at);
         assert_eq!(of(&build([fixed("a", 1, 3, 10), plain(), fixed("b", 0, 2, 4)])), Some(vec![0, 2]));
         assert_eq!(of(&build([fixed("a", 1, 3, 12), plain(), fixed("b", 0, 2, 4)])), None, "side by side");

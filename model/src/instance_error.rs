@@ -37,6 +37,18 @@ pub enum InstanceError {
         /// The name.
         name: String,
     },
+    /// A fixed offset that its own alignment forbids.
+    #[error("buffer '{name}' is fixed at offset {offset}, no multiple of its alignment {alignment}")]
+    FixedMisaligned {
+        /// Which.
+        buffer: BufferId,
+        /// Its name.
+        name: String,
+        /// The fixed offset, bytes.
+        offset: Bytes,
+        /// Its alignment, bytes.
+        alignment: Bytes,
+    },
     /// A pair that names a buffer twice.
     #[error("buffer '{name}' is paired with itself")]
     SelfPair {
@@ -98,6 +110,7 @@ impl InstanceError {
         match self {
             Self::NeverAlive { buffer, .. }
             | Self::ZeroAlignment { buffer, .. }
+            | Self::FixedMisaligned { buffer, .. }
             | Self::SelfPair { buffer, .. }
             | Self::TotalOverflow { buffer, .. } => vec![*buffer],
             Self::DuplicateName { first, second, .. } => vec![*second, *first],

@@ -149,6 +149,10 @@ fn optional_columns() {
             ),
             ("a,0,1,4,,-2,", &format!("f.csv: line 2: column 'hint': value '-2' {OFFSET}")),
             ("a,0,1,4,,,-1", &format!("f.csv: line 2: column 'offset': value '-1' {OFFSET}")),
+            (
+                "a,0,1,4,8,,12",
+                "f.csv: line 2: column 'offset': buffer 'a' is fixed at offset 12, no multiple of its alignment 8",
+            ),
         ],
     );
 }

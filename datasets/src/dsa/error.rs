@@ -107,6 +107,26 @@ pub enum DsaErrorKind {
         /// The pool, id and name.
         pool: String,
     },
+    /// A pin inside a reserved range.
+    #[error("[{begin}, {end}) meets the reserved range [{}, {}) of pool {pool}", .reserved.0, .reserved.1)]
+    Reserved {
+        /// Begin, bytes.
+        begin: Bytes,
+        /// End, bytes.
+        end: Bytes,
+        /// Begin and end of the range, bytes.
+        reserved: (Bytes, Bytes),
+        /// The pool, id and name.
+        pool: String,
+    },
+    /// A pin at an offset that the alignment forbids.
+    #[error("offset {offset} is no multiple of the alignment {alignment}")]
+    Misaligned {
+        /// The offset, bytes.
+        offset: Bytes,
+        /// The alignment, bytes.
+        alignment: Bytes,
+    },
     /// A pin to a pool that the buffer may not be in.
     #[error("it is pinned to pool {0}, which is none of its allowed pools")]
     PinnedElsewhere(String),

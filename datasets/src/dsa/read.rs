@@ -288,8 +288,8 @@ fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Re
             offset: Bytes::new(node.member("offset")?.bytes()?),
             exclusive: exclusive.unwrap_or(false),
         };
-        if !buffers[pin.buffer].pools.contains(&pin.pool) {
-            return Err(node.error(DsaErrorKind::PinnedElsewhere(pools[pin.pool].label())));
+        if let Some(kind) = misplaced(&pin, &pools[pin.pool], &buffers[pin.buffer]) {
+            return Err(node.error(kind));
         }
         let place = |pin: &Pin| format!("offset {} of pool {}", pin.offset, pools[pin.pool].label());
         if let Some(other) = of.insert(pin.buffer, pin) {
@@ -298,6 +298,28 @@ fn pins(constraints: &Node, ids: &Ids, pools: &[Pool], buffers: &[Demand]) -> Re
         pins.push(pin);
     }
     Ok(pins)
+}
+
+/// Why a pin cannot hold by itself; without bytes it takes no address of its pool.
+fn misplaced(pin: &Pin, pool: &Pool, buffer: &Demand) -> Option<DsaErrorKind> {
+    if !buffer.pools.contains(&pin.pool) {
+        return Some(DsaErrorKind::PinnedElsewhere(pool.label()));
+    }
+    let (offset, alignment) = (pin.offset, buffer.alignment);
+    if offset.get() % alignment.get() != 0 {
+        return Some(DsaErrorKind::Misaligned { offset, alignment });
+    }
+    if buffer.size == Bytes::ZERO {
+        return None;
+    }
+    let end = offset.get().saturating_add(buffer.size.get());
+    if let Some(kind) = beyond(pool, offset.get(), end) {
+        return Some(kind);
+    }
+    let (begin, end) = (offset, Bytes::new(end));
+    let meets = |range: &&(Bytes, Bytes)| range.0 < end && begin < range.1;
+    let reserved = *pool.reserved.iter().find(meets)?;
+    Some(DsaErrorKind::Reserved { begin, end, reserved, pool: pool.label() })
 }
 
 /// Notes what is asked beyond peaks.

@@ -234,6 +234,10 @@ impl Document {
             let name = unique(&first.name, &format!("buffer-{}", first.id), first.id, &mut used);
             let mut buffer = Buffer::new(name, size, lifespan).aligned(alignment);
             if let Some(pin) = group.pin {
+                if pin.offset.get() % alignment != 0 {
+                    let (offset, alignment) = (pin.offset, Bytes::new(alignment));
+                    return Err(wrong(DsaErrorKind::Misaligned { offset, alignment }));
+                }
                 buffer = buffer.fixed_at(pin.offset);
             }
             if let ([_], Some(hint)) = (group.members.as_slice(), first.hint) {

@@ -71,7 +71,7 @@ pub fn write_allocations(
 /// instance uses, go into `metadata`, so that reading and splitting it gives the same instances.
 ///
 /// # Errors
-/// [`DsaError`] for a step that the schema cannot say; an error of the writer as [`DsaError::Io`].
+/// [`DsaError`] for a step or a fixed offset that the schema cannot say; an error of the writer as [`DsaError::Io`].
 pub fn write_dsa(
     origin: &Path,
     name: &str,
@@ -197,6 +197,13 @@ impl<'a> Writer<'a> {
             return Err(wrong(DsaErrorKind::LateStep(last)));
         }
         if let Some(offset) = buffer.fixed() {
+            let end = Bytes::new(offset.get().saturating_add(buffer.size().get()));
+            if let Some(capacity) =
+                instance.capacity().filter(|&capacity| !buffer.is_empty() && end > capacity)
+            {
+                let pool = format!("'{}'", instance.name());
+                return Err(wrong(DsaErrorKind::BeyondCapacity { begin: offset, end, capacity, pool }));
+            }
             self.pins.push(json!({
                 "buffer": id,
                 "pool": pool,

@@ -188,6 +188,7 @@ fn column_of(error: &InstanceError) -> Option<Column> {
         InstanceError::TotalOverflow { column, .. } => Column::named(column),
         InstanceError::ZeroAlignment { .. } => Some(Column::Alignment),
         InstanceError::DuplicateName { .. } => Some(Column::Id),
+        InstanceError::FixedMisaligned { .. } => Some(Column::Offset),
         InstanceError::Contradiction { .. } => Some(Column::Exclusions),
         InstanceError::SelfPair { .. }
         | InstanceError::UnknownBuffer { .. }

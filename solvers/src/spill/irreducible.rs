@@ -140,9 +140,10 @@ impl Reduction<'_> {
                 let alive = |id: &&BufferId| instance.buffer(**id).lifespan().contains(*step);
                 self.set.iter().filter(alive).copied().collect()
             }
-            Witness::Clique { buffers } | Witness::AlignedClique { buffers, .. } => buffers.clone(),
+            Witness::Clique { buffers }
+            | Witness::AlignedClique { buffers, .. }
+            | Witness::Contradiction { buffers } => buffers.clone(),
             Witness::Fixed { buffer } => vec![*buffer],
-            Witness::Contradiction { buffers } => buffers.clone(),
             Witness::Window { lower, upper, .. } => {
                 let window = Interval { lower: *lower, upper: *upper };
                 let meets = |id: &&BufferId| {

@@ -133,8 +133,7 @@ fn shortage(instance: &Instance, capacity: Bytes, short: &Shortage) -> (String, 
     let reason = &short.reason;
     let (count, open) = (reason.buffers.len(), reason.doubtful.len());
     if instance.contradiction().is_some() {
-        let by = "no layout at any capacity".to_owned();
-        return (by, format!("{count} fixed offset{} cannot be kept", if count == 1 { "" } else { "s" }));
+        return ("no layout at any capacity".to_owned(), format!("{count} fixed offsets cannot all be kept"));
     }
     let least = short.bound.value.get() - capacity.get();
     let by = match short.peak.map(|peak| peak.get() - capacity.get()) {
