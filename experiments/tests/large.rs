@@ -31,7 +31,7 @@ fn a_hundred_thousand_buffers_are_planned_by_as_many_nodes() {
 #[ignore = "takes minutes"]
 fn a_million_buffers_come_close_to_the_load() {
     for family in ["uniform", "log-uniform", "heavy-tailed", "stack", "training"] {
-        let gap = round_trip(family, 1_000_000, "28");
+        let gap = round_trip(family, 1_000_000, "10000000");
         assert!(gap < 1.0, "{family}: {gap} %");
     }
 }
