@@ -68,7 +68,9 @@ pub fn small_instance(params: SmallParams, seed: u64) -> Instance {
                 }
             }
         }
-        if let Ok(instance) = builder.build() {
+        if let Ok(instance) = builder.build()
+            && instance.contradiction().is_none()
+        {
             return instance;
         }
     }

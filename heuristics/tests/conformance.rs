@@ -186,7 +186,7 @@ fn instances() -> impl Strategy<Value = Instance> {
         for (a, b, separate) in pairs.into_iter().filter(|&(a, b, _)| a < count && b < count) {
             builder = if separate { builder.separate(a, b) } else { builder.exclude(a, b) };
         }
-        builder.build().ok()
+        builder.build().ok().filter(|instance| instance.contradiction().is_none())
     })
 }
 
