@@ -68,6 +68,7 @@ pub fn instance(
             builder.build()
         };
         let free: Vec<Buffer> = buffers.iter().filter(|b| b.fixed().is_none()).cloned().collect();
-        build(&buffers).or_else(|_| build(&free)).expect("without fixed buffers nothing collides")
+        let kept = build(&buffers).ok().filter(|instance| instance.contradiction().is_none());
+        kept.unwrap_or_else(|| build(&free).expect("without fixed buffers nothing collides"))
     })
 }
