@@ -402,7 +402,7 @@ fn answers_of_other_kinds() {
     assert_eq!(split.pieces().iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 0]);
     let spill = "id,traffic,tier,offset\na,8,chip,4\nb,,slow,\nz,0,chip,0\n";
     let Ok(Answer::Spill { spill, traffic }) = read(spill) else { panic!() };
-    assert_eq!(spill.spilled().map(|id| id.index()).collect::<Vec<_>>(), [1]);
+    assert_eq!(spill.spilled().map(plimsoll_model::BufferId::index).collect::<Vec<_>>(), [1]);
     assert_eq!(traffic, [Some(Bytes::new(8)), None, Some(Bytes::ZERO)]);
     for (text, message) in [
         ("id,pool\na,0\n", "line 1: missing column 'pool_size'"),

@@ -4,6 +4,7 @@ use super::note_columns;
 use crate::cli::VerifyArgs;
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
 use crate::output;
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll::left_out;
 use plimsoll::model::csv::{Answer, read_answer_file};
 use plimsoll::model::{
@@ -76,7 +77,7 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     }
     let standing = certificate.map(|certificate| judge(&certificate, &instance, checked.as_ref()));
     let (certificate, certificate_message) = standing.unzip();
-    let report = Report::new(&instance, checked, certificate, certificate_message);
+    let report = Report::new(&instance, checked.as_ref(), certificate, certificate_message);
     if args.json {
         output::print_json(&report)?;
     } else {
@@ -133,15 +134,18 @@ fn judge(certificate: &Certificate, instance: &Instance, answer: Option<&Checked
     let peak = answer.map(|checked| checked.peak);
     match certificate.verify(instance, peak) {
         Ok(()) => (Standing::Confirmed, format!("{what} by {}", reason(bound, instance))),
-        Err(CertificateError::Bound(BoundError::NotCheckable(solver))) => match doubt(bound, instance) {
-            Some(why) => (Standing::Refused, why),
-            None => {
-                let message = format!(
-                    "{what} rests on a completed search by {solver}; only running it again can confirm it"
-                );
-                (Standing::RestsOnSearch, message)
-            }
-        },
+        Err(CertificateError::Bound(BoundError::NotCheckable(solver))) => {
+            doubt(bound, instance).map_or_else(
+                || {
+                    let floating = bound.witness.solver().map_or(Arithmetic::Exact, Arithmetic::by).remark();
+                    let message = format!(
+                        "{what} rests on a completed search by {solver}{floating}; only running it again can confirm it"
+                    );
+                    (Standing::RestsOnSearch, message)
+                },
+                |why| (Standing::Refused, why),
+            )
+        }
         Err(error) => (Standing::Refused, error.to_string()),
     }
 }
@@ -215,18 +219,18 @@ fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
 impl Report {
     fn new(
         instance: &Instance,
-        checked: Option<Checked>,
+        checked: Option<&Checked>,
         certificate: Option<Standing>,
         certificate_message: Option<String>,
     ) -> Self {
-        let violations = checked.iter().flat_map(|checked| &checked.violations);
+        let violations = checked.into_iter().flat_map(|checked| &checked.violations);
         Self {
             instance: instance.name().to_owned(),
             buffers: instance.len(),
-            problem: checked.as_ref().map_or(Offsets::NAME, |checked| checked.problem),
-            valid: checked.as_ref().map(|checked| checked.violations.is_empty()),
-            peak: checked.as_ref().map(|checked| checked.peak.get()),
-            traffic: checked.as_ref().and_then(|checked| checked.traffic).map(Bytes::get),
+            problem: checked.map_or(Offsets::NAME, |checked| checked.problem),
+            valid: checked.map(|checked| checked.violations.is_empty()),
+            peak: checked.map(|checked| checked.peak.get()),
+            traffic: checked.and_then(|checked| checked.traffic).map(Bytes::get),
             load: load(instance).0.get(),
             capacity: instance.capacity().map(Bytes::get),
             violations: violations.map(ToString::to_string).collect(),
