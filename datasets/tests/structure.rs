@@ -3,14 +3,14 @@
 use plimsoll_datasets::{patent, patent_graph};
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::structure::{Conflicts, Relation, Structure};
-use plimsoll_model::{BufferId, Bytes, races};
+use plimsoll_model::{Budget, BufferId, Bytes, races};
 
 /// Conflicts of the graph under the order 1 to 8, and its sizes.
 fn conflicts(as_listed: bool, relation: Relation) -> Conflicts {
     let graph = patent_graph(as_listed);
     let storages = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO).unwrap();
     let order = storages.problem.as_in_file();
-    Structure::of(&graph, &storages, &order).unwrap().conflicts(relation)
+    Structure::of(&graph, &storages, &order).unwrap().conflicts(relation, &mut Budget::unlimited()).unwrap()
 }
 
 /// Pairs by the numbers of the source.

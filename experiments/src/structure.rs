@@ -61,44 +61,25 @@ pub struct Safety {
 }
 
 impl RelatedRegion {
-    /// None where the time ends before.
     fn of(
         graph: &Graph,
         storages: Storages,
         ordered: &OrderedRegion,
         relation: Relation,
         (align, time): (Bytes, &mut Budget),
-    ) -> Result<Option<Self>, StructureError> {
+    ) -> Result<Self, StructureError> {
         let order = ordered.order.clone();
         let structure = Structure::of(graph, &storages, &order)?;
-        let conflicts = structure.conflicts(relation);
-        let mut beyond = |other| {
-            let more = || structure.conflicts(other).without(&conflicts).count();
-            time.check().is_none().then(more)
+        let conflicts = structure.conflicts(relation, time)?;
+        let mut beyond = |other| -> Result<u64, StructureError> {
+            Ok(structure.conflicts(other, time)?.without(&conflicts).count())
         };
         let pairs = conflicts.count();
-        let (Some(overlooked), Some(exposed)) = (beyond(Relation::Schedule), beyond(Relation::Reachable))
-        else {
-            return Ok(None);
-        };
-        if time.check().is_some() {
-            return Ok(None);
-        }
-        let instance = structure.instance(relation, align)?;
+        let (overlooked, exposed) = (beyond(Relation::Schedule)?, beyond(Relation::Reachable)?);
+        let instance = structure.instance(relation, align, time)?;
         let (added, in_order) = (structure.added(relation), structure.added(Relation::Schedule));
         let region = ordered.region;
-        Ok(Some(Self {
-            region,
-            storages,
-            order,
-            relation,
-            instance,
-            pairs,
-            overlooked,
-            exposed,
-            added,
-            in_order,
-        }))
+        Ok(Self { region, storages, order, relation, instance, pairs, overlooked, exposed, added, in_order })
     }
 
     /// What tells which placements are safe; made once for all of them. None where the time ends before.
@@ -178,8 +159,12 @@ impl GraphRun<'_> {
         let name = || graph.region(ordered.region).name.clone();
         let mut time = self.limits.share(ordered.region.index() + 1).watch();
         let related = RelatedRegion::of(graph, storages, ordered, relation, (self.liveness.align, &mut time));
-        let related = related.map_err(|source| GraphRunError::Structure { region: name(), source })?;
-        related.ok_or_else(|| GraphRunError::Nothing { region: name(), algorithm: CONFLICTS })
+        related.map_err(|source| match source {
+            StructureError::OutOfTime { .. } => {
+                GraphRunError::Nothing { region: name(), algorithm: CONFLICTS }
+            }
+            _ => GraphRunError::Structure { region: name(), source },
+        })
     }
 
     fn watch<'r>(&self, graph: &Graph, related: &'r RelatedRegion) -> Result<Watch<'r>, GraphRunError> {

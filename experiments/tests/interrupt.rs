@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Run, Scratch, command};
+use common::{Moments, Run, Scratch, command};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -249,18 +249,6 @@ fn externals_end_with_the_command_however_it_ends() {
                 std::fs::read_dir(scratch.path("scratch")).unwrap().count() == 0
             });
         }
-    }
-}
-
-/// Numbers from 0 to 1, the same for the same seed (xorshift).
-struct Moments(u64);
-
-impl Moments {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Scratch, command};
+use common::{Moments, Scratch, command};
 use plimsoll::machine::Machine;
 use plimsoll::sweep::rows::{MEASURED, SweepRow, read};
 use plimsoll::sweep::{Start, Sweep, SweepError, run};
@@ -43,18 +43,6 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     while !done() {
         assert!(started.elapsed() < Duration::from_secs(600), "{what}");
         std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// Numbers from 0 to 1, the same for the same seed (xorshift).
-struct Moments(u64);
-
-impl Moments {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

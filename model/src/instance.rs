@@ -276,7 +276,8 @@ fn checked_ceiling(buffers: &[Buffer]) -> Result<Bytes, InstanceError> {
 /// That the buffers up to the one at a position need more bytes than there may be.
 fn overflow(buffers: &[Buffer], at: usize, needed: u128, limit: Bytes) -> InstanceError {
     let b = &buffers[at];
-    let parts = [(b.size, "size"), (b.alignment, "alignment"), (b.fixed.unwrap_or_default(), "offset")];
+    // Of equal ones the last is named: a small buffer that comes late is too large by its size.
+    let parts = [(b.alignment, "alignment"), (b.fixed.unwrap_or_default(), "offset"), (b.size, "size")];
     let largest = parts.into_iter().max_by_key(|&(value, _)| value);
     let (value, column) = largest.expect("there are three");
     InstanceError::TotalOverflow {

@@ -1,5 +1,8 @@
 //! One definition of when tensors are held: order problems, programs and the definition itself agree on small graphs.
 
+mod common;
+
+use common::Draw;
 use plimsoll_model::execution::{ExecutionOptions, check_execution};
 use plimsoll_model::graph::{
     AliasKind, Boundary, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor,
@@ -7,20 +10,6 @@ use plimsoll_model::graph::{
 use plimsoll_model::order::{Order, OrderProblem, Storage, around_bound};
 use plimsoll_model::program::{Program, ProgramOptions};
 use plimsoll_model::{Bytes, Layout, OperatorId, RegionId, TensorId, Witness, check_layout, load};
-
-/// A stream of numbers.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-}
 
 /// A random graph with unread inputs, inputs that are outputs, states and weights that nothing touches, tensors of zero
 /// bytes, operators without inputs or outputs, and perhaps none at all; with an idle branch, which changes nothing, or not.

@@ -1,24 +1,13 @@
 //! Conflicts from structure against all orders and all executions of small graphs.
 
+mod common;
+
+use common::Draw;
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
 use plimsoll_model::order::{Order, OrderProblem, Storage};
 use plimsoll_model::structure::{Conflicts, Relation, Structure, StructureError};
-use plimsoll_model::{Bytes, OperatorId, Piece, check_layout, races};
+use plimsoll_model::{Budget, Bytes, OperatorId, Piece, check_layout, races};
 use std::collections::BTreeSet;
-
-/// A stream of numbers.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-}
 
 /// A random problem of `n` operators with storages of every kind, and who makes them.
 fn problem(n: u32, seed: u64) -> (OrderProblem, Vec<Vec<OperatorId>>) {
@@ -149,7 +138,7 @@ fn reachable_and_streams_are_what_some_execution_holds_together() {
         for relation in [Relation::Reachable, Relation::Streams(2), Relation::Schedule, Relation::Streams(3)]
         {
             let added = structure.added(relation);
-            let found = pairs(&structure.conflicts(relation));
+            let found = pairs(&structure.conflicts(relation, &mut Budget::unlimited()).unwrap());
             assert_eq!(found, held_together(&problem, &added, false), "seed {seed} {relation}");
         }
         // One operator at a time: the same, but for two memories of one user each, which do not wait for each other.
@@ -158,7 +147,8 @@ fn reachable_and_streams_are_what_some_execution_holds_together() {
             Some(storage) => storage.users.len() == 1 && !storage.from_start && !storage.to_end,
             None => true,
         };
-        let mut concurrent = pairs(&structure.conflicts(Relation::Reachable));
+        let mut concurrent =
+            pairs(&structure.conflicts(Relation::Reachable, &mut Budget::unlimited()).unwrap());
         assert!(sequential.is_subset(&concurrent));
         concurrent.retain(|&(a, b)| sequential.contains(&(a, b)) || !single(a) || !single(b));
         assert_eq!(concurrent, sequential, "seed {seed}");
@@ -172,7 +162,7 @@ fn relations_contain_each_other_as_documented() {
         let (problem, makers) = problem(2 + seed as u32 % 9, seed);
         let order = order(&problem, seed);
         let structure = Structure::new(&problem, makers, &order).unwrap();
-        let of = |relation| pairs(&structure.conflicts(relation));
+        let of = |relation| pairs(&structure.conflicts(relation, &mut Budget::unlimited()).unwrap());
         let (schedule, reachable) = (of(Relation::Schedule), of(Relation::Reachable));
         assert_eq!(of(Relation::Streams(1)), schedule, "seed {seed}");
         assert_eq!(of(Relation::Streams(problem.len() as u32)), reachable, "seed {seed}");
@@ -202,8 +192,8 @@ fn instances_have_exactly_the_relation() {
             Relation::Mutex,
             Relation::Streams(1),
         ] {
-            let instance = structure.instance(relation, Bytes::new(4)).unwrap();
-            let conflicts = structure.conflicts(relation);
+            let instance = structure.instance(relation, Bytes::new(4), &mut Budget::unlimited()).unwrap();
+            let conflicts = structure.conflicts(relation, &mut Budget::unlimited()).unwrap();
             assert_eq!(conflicts.count(), conflicts.iter().count() as u64);
             for a in instance.ids() {
                 assert_eq!(instance.buffer(a).alignment(), Bytes::new(4));
@@ -229,7 +219,11 @@ fn races_are_the_conflicts_that_share_addresses() {
             let found = races(&problem, &structure.added(relation), &pieces);
             let sorted = |a: usize, b: usize| (a.min(b), a.max(b));
             let shared: BTreeSet<_> = found.iter().map(|race| sorted(race.victim, race.intruder)).collect();
-            assert_eq!(shared, pairs(&structure.conflicts(relation)), "seed {seed} {relation}");
+            assert_eq!(
+                shared,
+                pairs(&structure.conflicts(relation, &mut Budget::unlimited()).unwrap()),
+                "seed {seed} {relation}"
+            );
             for race in &found {
                 assert!(race.reader.is_some() || race.writer.is_none() || race.to_string().contains("end"));
                 assert!(race.to_string().contains("share 3 bytes"), "{race}");
@@ -264,10 +258,10 @@ fn a_skip_is_overlooked_by_mutex_and_found_as_a_race() {
     let names = |pairs: Conflicts| -> Vec<String> {
         pairs.iter().map(|(a, b)| format!("{}-{}", structure.name(a), structure.name(b))).collect()
     };
-    let of = |relation| structure.conflicts(relation);
+    let of = |relation| structure.conflicts(relation, &mut Budget::unlimited()).unwrap();
     assert_eq!(names(of(Relation::Schedule).without(&of(Relation::Mutex))), ["x-b"]);
     assert_eq!(names(of(Relation::Reachable).without(&of(Relation::Schedule))), [""; 0]);
-    let instance = structure.instance(Relation::Mutex, Bytes::new(1)).unwrap();
+    let instance = structure.instance(Relation::Mutex, Bytes::new(1), &mut Budget::unlimited()).unwrap();
     let layout = plimsoll_model::Layout::from_raw([8, 0, 8, 0, 8]);
     assert_eq!(check_layout(&instance, &layout), []);
     let at = |offset: &Bytes| vec![Piece { start: *offset, length: Bytes::new(8) }];
@@ -285,9 +279,12 @@ fn odd_problems_have_relations_too() {
     let empty = OrderProblem::new("empty", vec![], [], vec![], vec![]).unwrap();
     let order = empty.as_in_file();
     let structure = Structure::new(&empty, vec![], &order).unwrap();
-    assert!(structure.is_empty() && structure.conflicts(Relation::Reachable).is_empty());
+    assert!(
+        structure.is_empty()
+            && structure.conflicts(Relation::Reachable, &mut Budget::unlimited()).unwrap().is_empty()
+    );
     for relation in [Relation::Schedule, Relation::Streams(4), Relation::Reachable, Relation::Mutex] {
-        assert!(structure.instance(relation, Bytes::new(1)).unwrap().is_empty());
+        assert!(structure.instance(relation, Bytes::new(1), &mut Budget::unlimited()).unwrap().is_empty());
     }
     assert_eq!(races(&empty, &[], &[]), []);
     let storage = Storage {
@@ -302,7 +299,7 @@ fn odd_problems_have_relations_too() {
     let order = alone.as_in_file();
     let structure = Structure::new(&alone, vec![vec![]], &order).unwrap();
     for relation in [Relation::Schedule, Relation::Streams(4), Relation::Reachable, Relation::Mutex] {
-        assert_eq!(structure.conflicts(relation).count(), 1, "{relation}");
+        assert_eq!(structure.conflicts(relation, &mut Budget::unlimited()).unwrap().count(), 1, "{relation}");
     }
     assert!(matches!(Structure::new(&alone, vec![], &order), Err(StructureError::Makers { .. })));
     let wide = 20_001;

@@ -87,7 +87,7 @@ fn conflicts_from_structure_are_settled_by_cliques() {
         let structure = Structure::new(&problem, makers.collect(), &order).unwrap();
         for relation in [Relation::Schedule, Relation::Streams(2), Relation::Streams(3), Relation::Reachable]
         {
-            let instance = structure.instance(relation, Bytes::new(1)).unwrap();
+            let instance = structure.instance(relation, Bytes::new(1), &mut Budget::unlimited()).unwrap();
             let outcome = solve(&instance);
             assert_eq!(outcome.claim, Claim::Optimal, "seed {seed} {relation}");
             assert!(Scattered::confirm(&instance, &outcome.lower_bound).is_ok());
@@ -100,9 +100,10 @@ fn conflicts_from_structure_are_settled_by_cliques() {
             assert!(clique.proved && Some(Bytes::new(clique.weight)) == outcome.value, "seed {seed}");
             assert_eq!(clique_bound(&instance, &mut Budget::unlimited()).value.get(), clique.weight);
         }
-        let mutex = structure.instance(Relation::Mutex, Bytes::new(1)).unwrap();
+        let mutex = structure.instance(Relation::Mutex, Bytes::new(1), &mut Budget::unlimited()).unwrap();
         solve(&mutex);
-        let aligned = structure.instance(Relation::Reachable, Bytes::new(4)).unwrap();
+        let aligned =
+            structure.instance(Relation::Reachable, Bytes::new(4), &mut Budget::unlimited()).unwrap();
         solve(&aligned);
     }
 }

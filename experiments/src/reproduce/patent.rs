@@ -112,8 +112,9 @@ fn graph(context: &Context<'_>, inputs: &Inputs, found: &mut Reproduction) -> Re
         let order = storages.problem.as_in_file();
         let structure = Structure::of(graph, &storages, &order).map_err(broken)?;
         for relation in [Relation::Mutex, Relation::Schedule, Relation::Reachable] {
-            let conflicts = structure.conflicts(relation);
-            let instance = structure.instance(relation, Bytes::new(1)).map_err(broken)?;
+            let conflicts = structure.conflicts(relation, &mut Budget::unlimited()).map_err(broken)?;
+            let instance =
+                structure.instance(relation, Bytes::new(1), &mut Budget::unlimited()).map_err(broken)?;
             let exact = context.answer(&context.registry.offsets, "exact", "patent", &instance)?;
             let beyond: Vec<String> = conflicts
                 .iter()

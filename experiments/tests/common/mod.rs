@@ -97,3 +97,15 @@ pub fn algorithms(kind: &str) -> Vec<String> {
     let chosen = all.filter(|a| a["problem"] == "offsets" && a["kind"] == kind);
     chosen.map(|a| a["name"].as_str().unwrap().to_owned()).collect()
 }
+
+/// Numbers from 0 to 1, the same for the same seed (xorshift).
+pub struct Moments(pub u64);
+
+impl Moments {
+    pub fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}

@@ -35,6 +35,7 @@ mod streams;
 pub use relation::{Conflicts, Relation};
 
 use crate::bits::BitMatrix;
+use crate::budget::Budget;
 use crate::graph::{Graph, Storages};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::lifespan::Lifespan;
@@ -73,6 +74,14 @@ pub enum StructureError {
         count: u64,
         /// The most there may be.
         limit: u64,
+    },
+    /// The budget ended before everything was related to everything.
+    #[error("'{name}': conflicts by '{relation}' were not found within the limits")]
+    OutOfTime {
+        /// The graph.
+        name: String,
+        /// The relation.
+        relation: Relation,
     },
     /// Makers do not fit the problem.
     #[error("makers of {makers} storages for {storages} storages, a maker that is no user, or no maker")]
@@ -203,18 +212,23 @@ impl<'a> Structure<'a> {
         &self.memories[memory].name
     }
 
-    /// Who conflicts with whom.
-    pub fn conflicts(&self, relation: Relation) -> Conflicts {
-        match relation {
-            Relation::Schedule => self.by_steps(),
-            Relation::Reachable => self.by_order(&self.reach),
+    /// Who conflicts with whom. O(m^2 u) for m memories of u users each, O(n e / 64) more for n operators and e
+    /// precedences; `watch` is polled once per memory.
+    ///
+    /// # Errors
+    /// [`StructureError::OutOfTime`].
+    pub fn conflicts(&self, relation: Relation, watch: &mut Budget) -> Result<Conflicts, StructureError> {
+        let found = match relation {
+            Relation::Schedule => self.by_steps(watch),
+            Relation::Reachable => self.by_order(&self.reach, watch),
             Relation::Streams(streams) => {
                 let next = self.next_in_stream(streams);
                 let happens = reach(self.problem, self.order, |id| next[id.index()]);
-                self.by_order(&happens)
+                self.by_order(&happens, watch)
             }
-            Relation::Mutex => mutex::conflicts(self),
-        }
+            Relation::Mutex => mutex::conflicts(self, watch),
+        };
+        found.ok_or_else(|| StructureError::OutOfTime { name: self.problem.name().to_owned(), relation })
     }
 
     /// Precedences that a relation adds to those of the graph: operators joined in the order of their stream, or, one
@@ -237,16 +251,21 @@ impl<'a> Structure<'a> {
     /// separations.
     ///
     /// # Errors
-    /// Too many conflicts, or no offset problem under this alignment.
+    /// Too many conflicts, no time for them, or no offset problem under this alignment.
     ///
     /// # Panics
     /// Never: a lifespan of one step is not empty.
-    pub fn instance(&self, relation: Relation, align: Bytes) -> Result<Instance, StructureError> {
+    pub fn instance(
+        &self,
+        relation: Relation,
+        align: Bytes,
+        watch: &mut Budget,
+    ) -> Result<Instance, StructureError> {
         let base = self.problem.instance(self.order, align)?;
         if relation == Relation::Schedule {
             return Ok(base);
         }
-        let conflicts = self.conflicts(relation);
+        let conflicts = self.conflicts(relation, watch)?;
         let builder = InstanceBuilder::new(base.name());
         let (builder, pairs) = if relation == Relation::Mutex {
             let mut rank: Vec<usize> = (0..self.len()).collect();
@@ -261,7 +280,10 @@ impl<'a> Structure<'a> {
             });
             (builder.buffers(alone), conflicts)
         } else {
-            (builder.buffers(base.buffers().iter().cloned()), conflicts.without(&self.by_steps()))
+            (
+                builder.buffers(base.buffers().iter().cloned()),
+                conflicts.without(&self.conflicts(Relation::Schedule, watch)?),
+            )
         };
         let (count, limit) = (pairs.count(), MAX_PAIRS);
         if count > limit {
@@ -278,7 +300,7 @@ impl<'a> Structure<'a> {
     }
 
     /// Conflicts where steps are shared, one operator per step; step 0 is before them all.
-    fn by_steps(&self) -> Conflicts {
+    fn by_steps(&self, watch: &mut Budget) -> Option<Conflicts> {
         let steps = |memory: &Memory| {
             let own = memory.users.iter().map(|user| self.step[user.index()] + 1);
             let lower = if memory.from_start { 0 } else { own.clone().min().unwrap_or(0) };
@@ -286,14 +308,17 @@ impl<'a> Structure<'a> {
             (lower, upper)
         };
         let spans: Vec<(usize, usize)> = self.memories.iter().map(steps).collect();
-        Conflicts::where_true(self.len(), |a, b| spans[a].0 <= spans[b].1 && spans[b].0 <= spans[a].1)
+        Conflicts::where_true(self.len(), watch, |a, b| spans[a].0 <= spans[b].1 && spans[b].0 <= spans[a].1)
     }
 
     /// Conflicts unless all users of one happen before all users of the other.
-    fn by_order(&self, happens: &BitMatrix) -> Conflicts {
-        let mut conflicts = Conflicts::all(self.len());
+    fn by_order(&self, happens: &BitMatrix, watch: &mut Budget) -> Option<Conflicts> {
+        let mut conflicts = Conflicts::where_true(self.len(), watch, |_, _| true)?;
         let mut after = vec![0u64; self.problem.len().div_ceil(64)];
         for (at, memory) in self.memories.iter().enumerate() {
+            if watch.check().is_some() {
+                return None;
+            }
             if memory.to_end {
                 continue;
             }
@@ -310,7 +335,7 @@ impl<'a> Structure<'a> {
                 }
             }
         }
-        conflicts
+        Some(conflicts)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Conflicts, Memory, Structure};
 use crate::bits::BitMatrix;
+use crate::budget::Budget;
 use crate::units::OperatorId;
 
 /// Operators, and one node more for every memory that is given: numbers of operators come first.
@@ -13,7 +14,7 @@ struct Nodes {
 }
 
 impl Nodes {
-    fn of(structure: &Structure<'_>, given: &[Option<usize>]) -> Self {
+    fn of(structure: &Structure<'_>, given: &[Option<usize>], watch: &mut Budget) -> Option<Self> {
         let (problem, n) = (structure.problem, structure.problem.len());
         let count = n + given.iter().flatten().count();
         let mut edge = BitMatrix::new(count, count);
@@ -32,6 +33,9 @@ impl Nodes {
         let mut reach = edge.clone();
         let backwards = structure.order.operators().iter().rev().map(|id| id.index()).chain(n..count);
         for at in backwards {
+            if watch.check().is_some() {
+                return None;
+            }
             let after: Vec<usize> = edge.ones(at).collect();
             for after in after {
                 reach.join(at, after);
@@ -42,13 +46,16 @@ impl Nodes {
         let sources: Vec<usize> = (0..count).filter(|&at| !has_predecessor[at]).collect();
         let mut roots = BitMatrix::new(count, sources.len() + 1);
         for (number, at) in sources.into_iter().enumerate() {
+            if watch.check().is_some() {
+                return None;
+            }
             let root = if at < n { number + 1 } else { 0 };
             roots.set(at, root);
             for after in reach.ones(at) {
                 roots.set(after, root);
             }
         }
-        Self { reach, roots }
+        Some(Self { reach, roots })
     }
 
     /// True where neither reaches the other and somebody reaches both.
@@ -58,7 +65,8 @@ impl Nodes {
     }
 }
 
-pub(super) fn conflicts(structure: &Structure<'_>) -> Conflicts {
+/// None where `watch` ends before.
+pub(super) fn conflicts(structure: &Structure<'_>, watch: &mut Budget) -> Option<Conflicts> {
     let memories = &structure.memories;
     let mut next = structure.problem.len();
     let given: Vec<Option<usize>> = memories
@@ -68,7 +76,7 @@ pub(super) fn conflicts(structure: &Structure<'_>) -> Conflicts {
             memory.from_start.then(|| next - 1)
         })
         .collect();
-    let nodes = Nodes::of(structure, &given);
+    let nodes = Nodes::of(structure, &given, watch)?;
     let owners: Vec<Vec<usize>> = memories
         .iter()
         .zip(&given)
@@ -85,7 +93,7 @@ pub(super) fn conflicts(structure: &Structure<'_>) -> Conflicts {
     let outlives = |a: usize, b: usize| memories[a].to_end && begins[a] < ends[b];
     let always = |m: &Memory| m.from_start && m.to_end;
     let joined = |one: &Memory, other: &Memory| one.makers.iter().any(|maker| other.users.contains(maker));
-    Conflicts::where_true(memories.len(), |a, b| {
+    Conflicts::where_true(memories.len(), watch, |a, b| {
         let (one, other) = (&memories[a], &memories[b]);
         if one.is_unused() || other.is_unused() {
             return one.from_start && other.from_start;

@@ -1,6 +1,7 @@
 //! The relations by name, and sets of conflicting pairs.
 
 use crate::bits::BitMatrix;
+use crate::budget::Budget;
 use std::fmt;
 use std::str::FromStr;
 
@@ -90,15 +91,18 @@ pub struct Conflicts {
 }
 
 impl Conflicts {
-    /// All pairs of `len` memories.
-    pub(super) fn all(len: usize) -> Self {
-        Self::where_true(len, |_, _| true)
-    }
-
-    /// The pairs for which `conflict` holds, asked with the smaller number first.
-    pub(super) fn where_true(len: usize, conflict: impl Fn(usize, usize) -> bool) -> Self {
+    /// The pairs of `len` memories for which `conflict` holds, asked with the smaller number first; none where `watch`
+    /// ends before.
+    pub(super) fn where_true(
+        len: usize,
+        watch: &mut Budget,
+        conflict: impl Fn(usize, usize) -> bool,
+    ) -> Option<Self> {
         let mut bits = BitMatrix::new(len, len);
         for a in 0..len {
+            if watch.check().is_some() {
+                return None;
+            }
             for b in a + 1..len {
                 if conflict(a, b) {
                     bits.set(a, b);
@@ -106,7 +110,7 @@ impl Conflicts {
                 }
             }
         }
-        Self { bits }
+        Some(Self { bits })
     }
 
     /// Takes a pair out.

@@ -1,4 +1,6 @@
-//! Random instances with every feature of the model.
+//! Random instances with every feature of the model, and random numbers.
+
+#![allow(dead_code, reason = "every test file uses its own part")]
 
 use plimsoll_model::{Buffer, Instance, InstanceBuilder, Interval, Lifespan};
 use proptest::prelude::*;
@@ -71,4 +73,18 @@ pub fn instance(
         let kept = build(&buffers).ok().filter(|instance| instance.contradiction().is_none());
         kept.unwrap_or_else(|| build(&free).expect("without fixed buffers nothing collides"))
     })
+}
+
+/// A stream of numbers.
+pub struct Draw(pub u64);
+
+impl Draw {
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
 }

@@ -7,7 +7,7 @@
 
 use super::node::{Case, Node};
 use super::pair::{Pair, Steps};
-use plimsoll_model::Budget;
+use plimsoll_model::{Budget, Stop};
 
 /// Makespans tried where one is not met.
 const MOST_TRIES: usize = 24;
@@ -35,7 +35,7 @@ pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut 
             let pair = Pair::after(case, tails, &case.weighted[place..], [first, second]);
             let is_finer = |way: &Way| way.steps.unit > pair.unit && pair.is_exact();
             if way.as_ref().is_none_or(is_finer) {
-                makespan = met(&pair, makespan, first.max(second) + tails[0], case, budget);
+                makespan = met(&pair, makespan, first.max(second) + tails[0], case, budget)?;
                 way = pair.steps(makespan).map(|steps| Way { steps, from: place, works: [0; 2] });
             }
         }
@@ -58,21 +58,22 @@ pub(super) fn steered(case: &Case<'_>, tails: &[u64], target: u64, budget: &mut 
     Some(node)
 }
 
-/// A makespan from `lower` on that is met, close to the least one.
-fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Budget) -> u64 {
-    let mut meets = |makespan: u64| {
-        budget.spend(pair.price());
-        pair.meets(makespan)
+/// A makespan from `lower` on that is met, close to the least one. None where the time ends before; nodes are counted,
+/// but end it between two operators only.
+fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Budget) -> Option<u64> {
+    let mut meets = |makespan: u64| match budget.spend(pair.price()) {
+        None | Some(Stop::NodeLimit) => Some(pair.meets(makespan)),
+        Some(_) => None,
     };
-    if meets(lower) {
-        return lower;
+    if meets(lower)? {
+        return Some(lower);
     }
     // Longer and longer steps up, then halves.
     let latest = lower.max(busy + case.load.iter().sum::<u64>());
     let (mut lower, mut upper, mut step) = (lower, lower, (lower / 1_000_000).max(1));
     loop {
         upper = upper.saturating_add(step).min(latest);
-        if upper == latest || meets(upper) {
+        if upper == latest || meets(upper)? {
             break;
         }
         lower = upper;
@@ -83,11 +84,11 @@ fn met(pair: &Pair<'_>, lower: u64, busy: u64, case: &Case<'_>, budget: &mut Bud
         if middle == lower {
             break;
         }
-        if meets(middle) {
+        if meets(middle)? {
             upper = middle;
         } else {
             lower = middle;
         }
     }
-    upper
+    Some(upper)
 }
