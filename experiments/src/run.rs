@@ -24,8 +24,8 @@ pub struct Limits {
     pub nodes: Option<u64>,
     /// Stop at the first solution of at most this value.
     pub target: Option<Bytes>,
-    /// When all runs must be over, where they share one time limit: see [`Limits::from_now`]. Without `time` nobody asked
-    /// for a limit, and algorithms work as without any until then.
+    /// When all runs must be over, where they share one time limit: see [`Limits::from_now`]. Without `time` it only ends
+    /// runs: until then algorithms work as without any limit.
     pub deadline: Option<Instant>,
 }
 

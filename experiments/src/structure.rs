@@ -82,7 +82,7 @@ impl RelatedRegion {
         Ok(Self { region, storages, order, relation, instance, pairs, overlooked, exposed, added, in_order })
     }
 
-    /// What tells which placements are safe; made once for all of them. None where the time ends before.
+    /// The precedences by which placements are judged; made once for all of them. None where the time ends before.
     fn watch(&self, time: &mut Budget) -> Option<Watch<'_>> {
         let mut by = |added| Precedences::within(&self.storages.problem, added, time).ok();
         // `mutex` promises nothing.

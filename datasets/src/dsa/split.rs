@@ -228,7 +228,7 @@ impl Document {
                 .try_fold(1u64, |all, b| (all / gcd(all, b.alignment.get())).checked_mul(b.alignment.get()));
             let alignment = alignment.ok_or_else(|| wrong(DsaErrorKind::Alignment))?;
             let exclusive = group.pin.is_some_and(|pin| pin.exclusive);
-            // What takes no byte keeps nobody away.
+            // A buffer without bytes restricts no other.
             let sized = || members().filter(|b| b.size == size || b.size > Bytes::ZERO);
             let lifespan = if exclusive { always.clone() } else { united(sized()) };
             let name = unique(&first.name, &format!("buffer-{}", first.id), first.id, &mut used);

@@ -46,7 +46,7 @@ const EXIT_CODES: &str = "Exit codes: 0 answered, 1 proved infeasible or verific
 
 /// Of `bench`, `sweep` and `merge`, where many algorithms run.
 const RUNS_CODES: &str = "Exit codes: 0 answered, 1 the checker refused an answer, 2 bad input or usage, \
-    3 all runs of an external binary failed, 4 all runs of an algorithm of this build failed, or internal error";
+    3 all runs of an external binary failed or a sweep was interrupted, 4 all runs of an algorithm of this build failed, or internal error";
 
 /// Of `reproduce`, with where it looks.
 const REPRODUCE_CODES: &str = "Real models and instances are found through PLIMSOLL_CORPORA, a binary of MiniMalloc through PLIMSOLL_MINIMALLOC; \

@@ -14,7 +14,8 @@
 //! | `{time_limit}` | the time limit, seconds; who asks for it gets [`GRACE`] beyond it to write its answer |
 //!
 //! The peer leads a process group of its own. At the deadline, on a [request to stop](crate::interrupt), and when it
-//! ends, the whole group is killed, so nothing it started lives on, even where this process is killed ([`reaper`]). Seconds are those of the whole process. Nothing it says counts as proof: its layout
+//! ends, the whole group is killed, so nothing it started lives on, even where this process is killed ([`reaper`]).
+//! Seconds are those of the whole process. Nothing it says counts as proof: its layout
 //! goes through the checker, and what it prints of claims and bounds ([`Said`]) is kept as its word only. So is the time
 //! it says it took ([`ElapsedPattern`]).
 

@@ -1,7 +1,8 @@
 //! One process under a deadline, timed to its end.
 //!
 //! The process leads a group of its own. At the deadline, on a [request to stop](crate::interrupt), and when it ends,
-//! the whole group is killed, so nothing it started lives on; the [reaper] does so where this process is killed. One thread sleeps until the process ends, so that its time is exact to the system's
+//! the whole group is killed, so nothing it started lives on; the [reaper] does so where this process is
+//! killed. One thread sleeps until the process ends, so that its time is exact to the system's
 //! wake-up; another samples its memory now and then and keeps the deadline.
 
 use super::reaper::{self, Ward};

@@ -36,7 +36,7 @@ static PIPE: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
 /// Names the command that starts the reaper: one that calls [`serve`]. It is started with the first external program.
 pub fn employ(command: Vec<OsString>) {
-    // Whoever was first stays.
+    // The first command stays.
     let _ = COMMAND.set(command);
 }
 
