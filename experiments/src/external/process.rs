@@ -1,11 +1,12 @@
 //! One process under a deadline, timed to its end.
 //!
-//! The process leads a group of its own. At the deadline, on a [request to stop](crate::interrupt), and when it ends,
-//! the whole group is killed, so nothing it started lives on; the [reaper] does so where this process is
+//! The process is in a group of its own. At the deadline, on a [request to stop](crate::interrupt), and when it ends,
+//! the whole group is killed, so nothing it started lives on; the [reaper](super::reaper) does so where this process is
 //! killed. One thread sleeps until the process ends, so that its time is exact to the system's
 //! wake-up; another samples its memory now and then and keeps the deadline.
 
-use super::reaper::{self, Ward};
+#[cfg(unix)]
+use super::reaper::Leader;
 use crate::interrupt;
 use crate::machine::high_water_mark;
 use std::io;
@@ -31,22 +32,24 @@ pub(super) struct Ended {
 #[cfg(unix)]
 pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<Ended> {
     use std::sync::mpsc;
-    std::os::unix::process::CommandExt::process_group(command, 0);
+    let leader = Leader::start();
+    // With a zero it leads its group itself.
+    let group = leader.as_ref().and_then(|leader| i32::try_from(leader.id()).ok()).unwrap_or(0);
+    std::os::unix::process::CommandExt::process_group(command, group);
     let started = Instant::now();
     let mut child = command.spawn()?;
-    let ward = reaper::watch(&Ward::Group(child.id()));
+    let group = leader.as_ref().map_or(child.id(), Leader::id);
     let deadline = limit.and_then(|limit| started.checked_add(limit));
     let (tell, told) = mpsc::channel::<()>();
     let (ended, sampled) = std::thread::scope(|scope| {
         let id = child.id();
-        let guard = scope.spawn(move || guard(id, deadline, &told));
+        let guard = scope.spawn(move || guard(id, group, deadline, &told));
         let ended = wait_for_end(&child).map(|()| started.elapsed());
         drop(tell);
         (ended, guard.join())
     });
-    // It is not reaped yet, so its number still stands for its group.
-    kill_group(child.id());
-    drop(ward);
+    // The leader is not reaped yet, so its number still stands for its group.
+    kill_group(group);
     let status = child.wait()?;
     let (peak_memory, killed) = sampled.unwrap_or((None, None));
     // One that ended by itself in the last moment has its answer.
@@ -67,6 +70,7 @@ enum Why {
 #[cfg(unix)]
 fn guard(
     id: u32,
+    group: u32,
     deadline: Option<Instant>,
     told: &std::sync::mpsc::Receiver<()>,
 ) -> (Option<u64>, Option<Why>) {
@@ -84,7 +88,7 @@ fn guard(
         let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let why = if late { Some(Why::Deadline) } else { interrupt::is_requested().then_some(Why::Request) };
         if why.is_some() {
-            kill_group(id);
+            kill_group(group);
             return (peak, why);
         }
     }

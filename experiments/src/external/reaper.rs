@@ -5,13 +5,16 @@
 //! another when it has ended or removed them itself. When the pipe ends, the first process is gone; the reaper kills the
 //! groups and removes the folders that are left, and ends.
 //!
+//! A program that started before its line was written would live on if the first process were killed in between. So a
+//! group is led by a process that only waits ([`Leader`]), and the program joins it when the line has been written.
+//!
 //! Nothing happens before [`employ`] names the command that starts the reaper, which is this very binary.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What is left behind where a process is killed.
@@ -49,11 +52,50 @@ pub(super) fn watch(ward: &Ward) -> Watch {
     Watch(told.then(|| ward.clone()))
 }
 
-impl Drop for Watch {
-    fn drop(&mut self) {
+impl Watch {
+    fn release(&mut self) {
         if let Some(ward) = self.0.take() {
             tell(&Line::Release(ward));
         }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// A process group that the reaper knows before anyone joins it.
+#[cfg(unix)]
+pub(super) struct Leader {
+    process: Child,
+    watch: Watch,
+}
+
+#[cfg(unix)]
+impl Leader {
+    /// Starts a process that waits for the end of this one in a group of its own; none where there is no reaper.
+    pub(super) fn start() -> Option<Self> {
+        let process = spawn()?;
+        let watch = watch(&Ward::Group(process.id()));
+        Some(Self { process, watch })
+    }
+
+    /// The id of the group.
+    pub(super) fn id(&self) -> u32 {
+        self.process.id()
+    }
+}
+
+/// Ends the whole group.
+#[cfg(unix)]
+impl Drop for Leader {
+    fn drop(&mut self) {
+        super::process::kill_group(self.id());
+        // The number may be given to others once the leader has been waited for.
+        self.watch.release();
+        let _ = self.process.wait();
     }
 }
 
@@ -66,13 +108,18 @@ fn tell(line: &Line) -> bool {
 }
 
 fn start() -> Option<Mutex<ChildStdin>> {
+    Some(Mutex::new(spawn()?.stdin.take()?))
+}
+
+/// A process that runs [`serve`] in a group of its own.
+fn spawn() -> Option<Child> {
     let (first, others) = COMMAND.get()?.split_first()?;
     let mut command = Command::new(first);
     command.args(others).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     // Ctrl-C in a terminal reaches the group of the command, not the reaper.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    Some(Mutex::new(command.spawn().ok()?.stdin.take()?))
+    command.spawn().ok()
 }
 
 /// The reaper: reads lines until the input ends, then ends and removes what was not released.
