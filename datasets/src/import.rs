@@ -24,6 +24,12 @@ pub struct ImportOptions {
     pub keep_constants: bool,
     /// Bytes for tensors whose shape or type nobody can tell, instead of an error.
     pub assume_bytes: Option<u64>,
+    /// Value of every free dimension that nothing else gives one.
+    pub dim_default: Option<u64>,
+    /// Values of inputs that decide shapes, by name: integers in row-major order.
+    pub values: BTreeMap<String, Vec<i64>>,
+    /// Shapes of tensors inside, by name, for where they cannot be inferred.
+    pub tensor_shapes: BTreeMap<String, Vec<u64>>,
 }
 
 impl ImportOptions {
@@ -50,6 +56,19 @@ pub struct Import {
     pub graph: Graph,
     /// Free dimensions and tensors that were given a value nobody stated, one line each, for people.
     pub assumed: Vec<String>,
+    /// What the sizes of its tensors rest on.
+    pub sizes: SizeSources,
+}
+
+/// How many tensors have a size that rests on what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SizeSources {
+    /// On the model's inputs and constants, by the rules of its operators alone.
+    pub inferred: usize,
+    /// On a shape that the file declares and nothing confirms, their own or that of a tensor they depend on.
+    pub declared: usize,
+    /// On an assumption or a bound: an upper bound of what data decide, or bytes that an option gives.
+    pub assumed: usize,
 }
 
 /// Why a file gives no graph.
@@ -160,7 +179,7 @@ pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, Impor
                 return Err(ImportError::Option { path, option, reason });
             }
             let graph = plimsoll_model::graph::read_graph(path, bytes.as_slice())?;
-            Ok(Import { graph, assumed: Vec::new() })
+            Ok(Import { graph, assumed: Vec::new(), sizes: SizeSources::default() })
         }
         "onnx" => {
             let import = crate::onnx::read_owned(path, bytes.into(), options)?;
@@ -176,10 +195,10 @@ pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, Impor
 /// Computes what depends on constants alone, and says so.
 fn fold(import: Import) -> Import {
     let (graph, count) = import.graph.folded();
-    let mut assumed = import.assumed;
+    let (mut assumed, sizes) = (import.assumed, import.sizes);
     if count > 0 {
         assumed
             .push(format!("{count} operators read nothing but constants: what they make counts as weights"));
     }
-    Import { graph, assumed }
+    Import { graph, assumed, sizes }
 }

@@ -17,6 +17,7 @@ pub mod graphs;
 mod import;
 mod manifest;
 mod onnx;
+mod operators;
 mod packing;
 mod params;
 mod random;
@@ -31,7 +32,7 @@ pub use corpora::{CORPORA_VARIABLE, CorporaError, InstanceFile, corpora, corpora
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;
 pub use families::{FAMILIES, Family};
-pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, import_file, read_bytes};
+pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, SizeSources, import_file, read_bytes};
 pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST, Origin};
 pub use onnx::read_onnx;
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};

@@ -99,7 +99,7 @@ fn regions() -> ModelSpec {
 
 #[test]
 fn a_chain_has_sizes_roles_costs_and_sharing() {
-    let Import { graph, assumed } = plain(&chain());
+    let Import { graph, assumed, .. } = plain(&chain());
     assert_eq!(graph.name(), "tiny");
     let facts: Vec<(&str, u64, Role)> =
         graph.tensors().iter().map(|t| (t.name.as_str(), t.bytes.get(), t.role)).collect();
@@ -148,7 +148,7 @@ fn a_batch_scales_what_is_free_and_names_what_is_not() {
     let mut fixed = chain();
     fixed.subgraphs[0].tensors[5].signature = Vec::new();
     fixed.subgraphs[0].tensors[2].variable = true;
-    let Import { graph, assumed } = read(&fixed, &options).unwrap();
+    let Import { graph, assumed, .. } = read(&fixed, &options).unwrap();
     assert_eq!(graph.bytes(Role::Activation), Bytes::new(4 * 32 + 32));
     assert_eq!(
         assumed,
@@ -209,7 +209,7 @@ fn floating_point_takes_another_type() {
 
 #[test]
 fn subgraphs_become_regions_and_share_constants() {
-    let Import { graph, assumed } = plain(&regions());
+    let Import { graph, assumed, .. } = plain(&regions());
     let names: Vec<(&str, usize)> =
         graph.regions().iter().map(|r| (r.name.as_str(), r.operators.len())).collect();
     assert_eq!(names, [("body", 3), ("init", 0), ("double", 1), ("else", 0), ("cond", 1), ("double", 1)]);
@@ -274,7 +274,7 @@ fn models_may_do_nothing_and_hold_nothing() {
 fn a_variable_that_nothing_touches_is_kept() {
     let idle = [tensor("v", FLOAT32, &[3]).variable(), tensor("s", STRING, &[3]).variable()];
     let tensors = [vec![tensor("x", FLOAT32, &[2]), tensor("y", FLOAT32, &[2])], idle.to_vec()].concat();
-    let Import { graph, assumed } = plain(&one(tensors, &[0], &[1], vec![operator(ADD, &[0, 0], &[1])]));
+    let Import { graph, assumed, .. } = plain(&one(tensors, &[0], &[1], vec![operator(ADD, &[0, 0], &[1])]));
     assert_eq!(graph.bytes(Role::State), Bytes::new(12));
     assert_eq!(assumed, ["left out: 1 tensors that nothing makes or reads"]);
 }
@@ -436,7 +436,7 @@ fn values_may_lie_elsewhere() {
     let mut model = one(tensors, &[0], &[7], vec![custom]);
     model.buffers.push(BufferSpec::At(64, 3));
     let model = model.data(5);
-    let Import { graph, assumed } = plain(&model);
+    let Import { graph, assumed, .. } = plain(&model);
     assert_eq!(graph.bytes(Role::Weight), Bytes::new(3 + 100 + 5));
     assert_eq!(graph.bytes(Role::State), Bytes::new(3));
     assert_eq!(graph.operators()[0].kind, "Magic");

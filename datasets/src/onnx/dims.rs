@@ -1,9 +1,9 @@
 //! Free dimensions: from options to the types of inputs.
 
-use super::element::Element;
 use super::proto;
-use super::value::{Fact, RANK_LIMIT, show};
 use crate::import::{ImportError, ImportOptions};
+use crate::operators::element::Element;
+use crate::operators::value::{Fact, RANK_LIMIT, show};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! From a sized program to a graph.
 
-use super::element::Element;
-use super::infer::Share;
 use super::program::{Program, Slot, Step, plain};
-use super::value::effective;
+use crate::operators::Share;
+use crate::operators::element::Element;
+use crate::operators::value::effective;
 use plimsoll_model::graph::{Alias, AliasKind, Graph, GraphBuilder, GraphError, Operator, Tensor};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use std::collections::HashSet;

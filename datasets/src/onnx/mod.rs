@@ -36,22 +36,20 @@
 //! *Over* is said only where input and output have the same shape and the same bytes; a view needs the same bytes. `Softmax`, `LRN` and
 //! other normalisations read elements after they would have been overwritten, so they are in neither row.
 
+mod constants;
 mod dims;
-mod element;
 mod emit;
 mod flow;
-mod infer;
 mod program;
 mod proto;
 mod run;
 #[cfg(test)]
 mod tests;
-mod value;
 
-use crate::import::{Import, ImportError, ImportOptions};
+use crate::import::{Import, ImportError, ImportOptions, SizeSources};
+use crate::operators::element::Element;
 use bytes::Bytes;
 use dims::Dims;
-use element::Element;
 use program::{Program, plain};
 use prost::Message;
 use run::Run;
@@ -101,5 +99,5 @@ pub(crate) fn read_owned(
     if !complete {
         return Err(damaged("its operators wait for each other".to_owned()));
     }
-    Ok(Import { graph, assumed })
+    Ok(Import { graph, assumed, sizes: SizeSources::default() })
 }

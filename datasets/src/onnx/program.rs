@@ -1,11 +1,12 @@
 //! Names resolved: who makes and reads which tensor, in the graph and in the bodies of its operators.
 
+use super::constants::read_tensor;
 use super::dims::{Dims, by_name};
-use super::element::Element;
-use super::infer::Share;
 use super::proto;
-use super::value::{Fact, Reason, Value, misfit, read_tensor};
 use crate::import::ImportError;
+use crate::operators::Share;
+use crate::operators::element::Element;
+use crate::operators::value::{Fact, Reason, Value, misfit};
 use plimsoll_model::graph::{GraphError, MAX_DEPTH, Role};
 use plimsoll_model::topological;
 use std::collections::{HashMap, HashSet};
@@ -299,6 +300,6 @@ fn read_sparse(sparse: &proto::SparseTensor) -> Result<Fact, Reason> {
     };
     let (values, indices) = (read_tensor(values)?, read_tensor(indices)?);
     let bytes = values.size(None)?.checked_add(indices.size(None)?).ok_or("more than 2^63 bytes")?;
-    let shape = super::value::extents(&sparse.dims)?;
+    let shape = crate::operators::value::extents(&sparse.dims)?;
     Ok(Fact { bytes: Some(bytes), ..Fact::new(values.element, shape) })
 }

@@ -1,11 +1,11 @@
 //! Inference over a whole program: every operator after those it waits for, bodies inside their owners.
 
-use super::element::Element;
-use super::infer::{self, Call, Share};
 use super::program::{Program, Slot, Step, plain};
 use super::proto;
-use super::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, misfit, show};
 use crate::import::{ImportError, ImportOptions};
+use crate::operators::element::Element;
+use crate::operators::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, misfit, show};
+use crate::operators::{self, Share};
 use plimsoll_model::graph::Role;
 use std::path::Path;
 
@@ -142,17 +142,18 @@ impl<'m> Run<'m, '_> {
         }
         let slots = &self.program.slots;
         let inputs = step.inputs.iter().map(|input| input.map(|tensor| &slots[tensor].fact)).collect();
-        let call = Call { node, inputs, opset: self.opset };
-        let made = infer::infer(&call);
+        let call = node.call(inputs, self.opset);
+        let made = operators::infer(&call);
         if let Ok(facts) = &made {
-            step.cost = infer::cost(&call, facts);
+            step.cost = operators::cost(&call, facts);
         }
-        step.shares = infer::shares(&call);
-        let doubt = infer::doubt(&call).filter(|_| !dead);
+        step.shares = operators::shares(&call);
+        let doubt = operators::doubt(&call).filter(|_| !dead);
         if matches!(node.op_type.as_str(), "Cast" | "CastLike")
             && let (Ok(facts), Some(from)) = (&made, call.input(0).and_then(|fact| fact.element))
             && let Some(to) = facts[0].element
-            && super::value::effective(from, self.float) == super::value::effective(to, self.float)
+            && crate::operators::value::effective(from, self.float)
+                == crate::operators::value::effective(to, self.float)
         {
             step.shares = vec![Share::View(0)];
         }
@@ -432,7 +433,7 @@ impl<'m> Run<'m, '_> {
         };
         let axis = |name: &str, at: usize, rank: usize| {
             let axis = attribute(name).and_then(|a| a.ints.get(at).copied()).unwrap_or(0);
-            infer::axis(axis, rank)
+            operators::axis(axis, rank)
         };
         let (mut given, mut trips) = (Vec::new(), None);
         for at in 0..step.inputs.len() {

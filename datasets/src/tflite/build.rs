@@ -3,7 +3,7 @@
 use super::model::{Held, Info, Model, Step, Subgraph};
 use super::operator::{Shapes, control, cost, fits, sharing};
 use super::size::{Measured, Sizes, Trouble};
-use crate::import::{Import, ImportError, ImportOptions};
+use crate::import::{Import, ImportError, ImportOptions, SizeSources};
 use plimsoll_model::graph::{Alias, GraphBuilder, GraphError, MAX_DEPTH, Operator, Role, Tensor};
 use plimsoll_model::{RegionId, TensorId};
 use std::collections::{BTreeSet, HashMap};
@@ -109,7 +109,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         self.note_rest();
         let path = self.origin.to_path_buf();
         let source = |source| ImportError::Graph { path, source: Box::new(source) };
-        Ok(Import { graph: self.graph.build().map_err(source)?, assumed: self.assumed })
+        let graph = self.graph.build().map_err(source)?;
+        Ok(Import { graph, assumed: self.assumed, sizes: SizeSources::default() })
     }
 
     fn damaged(&self, what: String) -> ImportError {

@@ -7,12 +7,12 @@ mod regions;
 mod seeds;
 mod shapes;
 
-use super::element::Element;
 use super::proto::{
     Attribute, Dimension, Graph, Model, Node, OperatorSet, Shape, Tensor, TensorType, Type, ValueInfo,
 };
 use super::read_onnx;
 use crate::import::{Import, ImportError, ImportOptions};
+use crate::operators::element::Element;
 use prost::Message;
 use std::path::Path;
 
@@ -90,7 +90,7 @@ pub fn error(graph: Graph) -> String {
 /// Element type and shape of a tensor, and its elements' bytes: `float32:1x3`.
 pub fn shown(import: &Import, name: &str) -> String {
     let tensor = import.graph.tensors().iter().find(|tensor| tensor.name == name).unwrap();
-    let shape = tensor.shape.as_deref().map_or("?".to_owned(), super::value::show);
+    let shape = tensor.shape.as_deref().map_or("?".to_owned(), crate::operators::value::show);
     format!("{}:{shape}", tensor.element.as_deref().unwrap_or("?"))
 }
 

@@ -2,9 +2,9 @@
 
 use super::{floats, graph, import, info, int, ints, made, model, node, operator, read, shown, tensor, text};
 use crate::import::ImportOptions;
-use crate::onnx::element::Element;
 use crate::onnx::proto::Attribute;
-use crate::onnx::value::{Fact, Value};
+use crate::operators::element::Element;
+use crate::operators::value::{Fact, Value};
 use plimsoll_model::graph::{AliasKind, Role};
 
 /// Checks rows of operator, inputs, attributes, outputs.

@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::algebra::recurrence;
-use crate::onnx::value::{Fact, count};
+use crate::operators::value::{Fact, count};
 
 /// Multiply-accumulates of convolutions, matrix products and recurrent cells; for other operators the elements of the
 /// first output; 0 for views. None where shapes are not known, or beyond 64 bits.
@@ -19,7 +19,7 @@ pub fn cost(call: &Call, outputs: &[Fact]) -> Option<u64> {
     let output = outputs.first()?.shape.as_deref();
     let made = || count(output?);
     let per_channel = |weights: &[u64]| count(weights.get(1..)?);
-    match call.node.op_type.as_str() {
+    match call.kind {
         "Conv" | "ConvInteger" | "DeformConv" => made()?.checked_mul(per_channel(shape(1)?)?),
         "QLinearConv" => made()?.checked_mul(per_channel(shape(3)?)?),
         "ConvTranspose" => count(shape(0)?)?.checked_mul(per_channel(shape(1)?)?),

@@ -3,8 +3,8 @@
 //! Extents follow the formulas of the ONNX operator specification (`Conv`, `ConvTranspose`, `MaxPool`, `AveragePool`).
 
 use super::call::{Call, Facts, extent, ranked};
-use crate::onnx::element::Element;
-use crate::onnx::value::{Fact, Reason, misfit, show};
+use crate::operators::element::Element;
+use crate::operators::value::{Fact, Reason, misfit, show};
 
 /// Kernel, strides, dilations and pads of the dimensions of the plane.
 struct Window {
@@ -125,7 +125,7 @@ pub fn conv_transpose(call: &Call) -> Facts {
     let channels = extent(i128::from(weights[1]) * i128::from(groups), "the number of channels")?;
     let mut shape = vec![input[0], channels];
     if let Some(list) = call.attr_ints("output_shape").filter(|list| !list.is_empty()) {
-        let list = crate::onnx::value::extents(list)?;
+        let list = crate::operators::value::extents(list)?;
         shape.extend(&list[list.len().saturating_sub(plane.len())..]);
         if shape.len() != input.len() {
             return misfit(format!("output_shape {} does not fit input {}", show(&list), show(input)));
@@ -192,7 +192,7 @@ pub fn global_pool(call: &Call) -> Facts {
 /// Back to where the largest came from.
 pub fn max_unpool(call: &Call) -> Facts {
     if call.input(2).is_some() {
-        return Ok(vec![Fact::new(call.element(0), crate::onnx::value::extents(call.ints(2)?)?)]);
+        return Ok(vec![Fact::new(call.element(0), crate::operators::value::extents(call.ints(2)?)?)]);
     }
     let input = ranked(call.shape(0)?, 2)?;
     let window = Window::new(call, kernel(call, None)?)?;

@@ -2,29 +2,31 @@
 //!
 //! Shapes are complete or unknown: free dimensions have their values before inference starts. Small integers and
 //! floating-point numbers are followed as values through the operators that compute shapes
-//! ([`FOLD_LIMIT`](super::value::FOLD_LIMIT) elements at most).
+//! ([`FOLD_LIMIT`](value::FOLD_LIMIT) elements at most).
 
 mod algebra;
 mod call;
 mod cost;
+pub mod element;
 mod elementwise;
 mod movement;
 mod sharing;
+pub mod value;
 mod window;
 
-pub use call::{Call, Facts, axis};
+pub use call::{Attribute, Call, Facts, axis};
 pub use cost::cost;
 pub use sharing::{Share, shares};
 
-use super::element::Element;
-use super::value::{Fact, unknown};
+use element::Element;
+use value::{Fact, unknown};
 
 /// What is known of the outputs of a plain operator of ONNX's own domain.
 ///
 /// # Errors
 /// Why the outputs cannot be sized, for people.
 pub fn infer(call: &Call) -> Facts {
-    let kind = call.node.op_type.as_str();
+    let kind = call.kind;
     if elementwise_unary(kind) {
         return elementwise::same(call);
     }
@@ -80,7 +82,7 @@ pub fn infer(call: &Call) -> Facts {
 }
 
 fn algebraic(call: &Call) -> Facts {
-    match call.node.op_type.as_str() {
+    match call.kind {
         "MatMul" => algebra::mat_mul(call, 1, call.element(0)),
         "MatMulInteger" => algebra::mat_mul(call, 1, Some(Element::INT32)),
         "QLinearMatMul" => algebra::mat_mul(call, 3, call.element(7)),
@@ -108,7 +110,7 @@ fn algebraic(call: &Call) -> Facts {
 
 /// What others may make otherwise of an operator.
 pub fn doubt(call: &Call) -> Option<String> {
-    match call.node.op_type.as_str() {
+    match call.kind {
         "MaxPool" | "AveragePool" | "LpPool" => window::pool_doubt(call),
         _ => None,
     }

@@ -14,7 +14,7 @@ pub enum Share {
 
 /// What the kind of an operator allows. Whether shapes and bytes fit is for the caller to say.
 pub fn shares(call: &Call) -> Vec<Share> {
-    let kind = call.node.op_type.as_str();
+    let kind = call.kind;
     let all = |range: std::ops::Range<usize>| range.map(Share::Over).collect();
     match kind {
         "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Identity" => vec![Share::View(0)],

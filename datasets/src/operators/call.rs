@@ -1,19 +1,40 @@
 //! What a rule sees of an operator.
 
-use crate::onnx::element::Element;
-use crate::onnx::proto::{Attribute, Node};
-use crate::onnx::value::{Fact, Reason, Value, misfit, show, unknown};
+use crate::operators::element::Element;
+use crate::operators::value::{Fact, Reason, Value, misfit, show, unknown};
+use std::borrow::Cow;
 
 /// What a rule gives: facts of the outputs, in order.
 pub type Facts = Result<Vec<Fact>, Reason>;
 
-/// An operator and what is known of its inputs.
+/// The value of an attribute.
+#[derive(Clone, Debug)]
+pub enum Attribute<'a> {
+    /// An integer.
+    Int(i64),
+    /// A text.
+    Text(&'a str),
+    /// Integers; also an empty list of anything.
+    Ints(Cow<'a, [i64]>),
+    /// Floating-point numbers, also a single one.
+    Floats(Cow<'a, [f32]>),
+    /// A constant, or why it cannot be read.
+    Constant(Result<Fact, Reason>),
+}
+
+/// An operator, in the vocabulary of ONNX, and what is known of its inputs.
 pub struct Call<'a> {
-    /// The operator.
-    pub node: &'a Node,
+    /// What it is called in its domain.
+    pub kind: &'a str,
+    /// By name.
+    pub attributes: Vec<(&'a str, Attribute<'a>)>,
     /// Its inputs; none where one is left out.
     pub inputs: Vec<Option<&'a Fact>>,
-    /// Version of the operator set.
+    /// Names of the inputs, for messages.
+    pub names: Vec<&'a str>,
+    /// The number of outputs, absent ones among them.
+    pub outputs: usize,
+    /// Version of ONNX's operators.
     pub opset: i64,
 }
 
@@ -38,7 +59,7 @@ impl<'a> Call<'a> {
 
     /// What messages call an input.
     fn name(&self, at: usize) -> String {
-        self.node.input.get(at).map_or_else(|| at.to_string(), |name| format!("'{name}'"))
+        self.names.get(at).map_or_else(|| at.to_string(), |name| format!("'{name}'"))
     }
 
     /// The elements of an input, where it is a small constant.
@@ -64,28 +85,51 @@ impl<'a> Call<'a> {
         self.ints(at)?.first().copied().ok_or_else(|| format!("input {} is empty", self.name(at)).into())
     }
 
-    fn attribute(&self, name: &str) -> Option<&'a Attribute> {
-        self.node.attribute(name)
+    fn attribute(&self, wanted: &str) -> Option<&Attribute<'a>> {
+        self.attributes.iter().find(|(name, _)| *name == wanted).map(|(_, attribute)| attribute)
     }
 
     /// An integer attribute.
     pub fn attr(&self, name: &str) -> Option<i64> {
-        self.attribute(name).and_then(|attribute| attribute.i)
+        match self.attribute(name)? {
+            Attribute::Int(value) => Some(*value),
+            _ => None,
+        }
     }
 
-    /// A list of integers.
-    pub fn attr_ints(&self, name: &str) -> Option<&'a [i64]> {
-        self.attribute(name).map(|attribute| attribute.ints.as_slice())
+    /// A list of integers; empty where it holds anything else.
+    pub fn attr_ints(&self, name: &str) -> Option<&[i64]> {
+        Some(match self.attribute(name)? {
+            Attribute::Ints(list) => list,
+            _ => &[],
+        })
     }
 
-    /// A list of floating-point numbers.
-    pub fn attr_floats(&self, name: &str) -> Option<&'a [f32]> {
-        self.attribute(name).map(|attribute| attribute.floats.as_slice())
+    /// A list of floating-point numbers; empty where it holds anything else.
+    pub fn attr_floats(&self, name: &str) -> Option<&[f32]> {
+        Some(match self.attribute(name)? {
+            Attribute::Floats(list) => list,
+            _ => &[],
+        })
     }
 
     /// A text.
     pub fn attr_text(&self, name: &str) -> Option<&'a str> {
-        self.attribute(name).and_then(|attribute| std::str::from_utf8(attribute.s.as_ref()?).ok())
+        match self.attribute(name)? {
+            Attribute::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A constant.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn attr_constant(&self, name: &str) -> Result<Option<&Fact>, Reason> {
+        match self.attribute(name) {
+            Some(Attribute::Constant(constant)) => constant.as_ref().map(Some).map_err(Clone::clone),
+            _ => Ok(None),
+        }
     }
 
     /// The element type an attribute names; 0 stands for none.
@@ -137,7 +181,7 @@ pub fn extent(value: i128, what: &str) -> Result<u64, Reason> {
 
 /// The product of extents.
 pub fn product(shape: &[u64]) -> Result<u64, Reason> {
-    crate::onnx::value::count(shape)
+    crate::operators::value::count(shape)
         .filter(|&count| i64::try_from(count).is_ok())
         .ok_or_else(|| format!("{} elements are more than 2^63", show(shape)).into())
 }

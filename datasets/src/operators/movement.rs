@@ -1,8 +1,10 @@
 //! Operators that move elements, or read them another way.
 
 use super::call::{Call, Facts, axes, axis, extent, product, ranked};
-use crate::onnx::element::Element;
-use crate::onnx::value::{Fact, Reason, Value, extents, gather_positions, misfit, show, strides, unknown};
+use crate::operators::element::Element;
+use crate::operators::value::{
+    Fact, Reason, Value, extents, gather_positions, misfit, show, strides, unknown,
+};
 
 /// The same elements in another shape, of as many.
 fn reshaped(call: &Call, shape: Vec<u64>) -> Vec<Fact> {
@@ -105,8 +107,7 @@ pub fn size(call: &Call) -> Facts {
 /// One value everywhere, 0 as `float32` unless said otherwise.
 pub fn constant_of_shape(call: &Call) -> Facts {
     let shape = extents(call.ints(0)?)?;
-    let attribute = call.node.attribute("value").and_then(|attribute| attribute.t.as_deref());
-    let one = attribute.map(crate::onnx::value::read_tensor).transpose()?;
+    let one = call.attr_constant("value")?.cloned();
     let zero = Some(Value::Floats(vec![0.0]));
     let one = one.unwrap_or_else(|| Fact::new(Some(Element::FLOAT32), [1]).with(zero));
     let filled = |value: &Value| Some(value.pick(&gather_positions(&shape, |_, _| 0)?));
@@ -160,16 +161,14 @@ pub fn concat(call: &Call) -> Facts {
 pub fn split(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let at = axis(call.attr("axis").unwrap_or(0), shape.len())?;
-    let parts = call.node.output.len() as u64;
+    let parts = call.outputs as u64;
     let sizes = if let Some(list) = call.ints_or_attr(1, "split")? {
         extents(&list)?
     } else {
         let parts =
             call.attr("num_outputs").map_or(Ok(parts), |n| extent(n.into(), "the number of parts"))?;
         let each = shape[at].div_ceil(parts.max(1));
-        (0..parts.min(call.node.output.len() as u64))
-            .map(|i| each.min(shape[at].saturating_sub(i * each)))
-            .collect()
+        (0..parts.min(call.outputs as u64)).map(|i| each.min(shape[at].saturating_sub(i * each))).collect()
     };
     let total: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
     if total != u128::from(shape[at]) {
@@ -349,7 +348,7 @@ pub fn depth_and_space(call: &Call) -> Facts {
     let block = extent(call.attr("blocksize").unwrap_or(0).into(), "the block size")?.max(1);
     let square = block.checked_mul(block).ok_or("the block size is too large")?;
     let scaled = |extent_: u64, by: u64| extent(i128::from(extent_) * i128::from(by), "an extent");
-    let shape = if call.node.op_type == "DepthToSpace" {
+    let shape = if call.kind == "DepthToSpace" {
         [n, c / square, scaled(h, block)?, scaled(w, block)?]
     } else {
         [n, scaled(c, square)?, h / block, w / block]
@@ -360,7 +359,7 @@ pub fn depth_and_space(call: &Call) -> Facts {
 /// `Resize` and `Upsample`: to sizes, or by factors.
 pub fn resize(call: &Call) -> Facts {
     let from = call.shape(0)?;
-    let old = call.node.op_type == "Upsample" || call.inputs.len() == 2;
+    let old = call.kind == "Upsample" || call.inputs.len() == 2;
     let along: Vec<usize> = match call.attr_ints("axes") {
         Some(list) => list.iter().map(|&at| axis(at, from.len())).collect::<Result<_, _>>()?,
         None => (0..from.len()).collect(),

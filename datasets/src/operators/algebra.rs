@@ -1,8 +1,8 @@
 //! Matrices, normalisation, reductions, recurrent cells, quantisation, signals.
 
 use super::call::{Call, Facts, axes, axis, broadcast, extent, ranked};
-use crate::onnx::element::Element;
-use crate::onnx::value::{Fact, Reason, Value, extents, misfit, show, unknown};
+use crate::operators::element::Element;
+use crate::operators::value::{Fact, Reason, Value, extents, misfit, show, unknown};
 use std::collections::BTreeMap;
 
 /// The product of two stacks of matrices; vectors are rows on the left, columns on the right.
@@ -127,7 +127,7 @@ pub fn reduce(call: &Call) -> Facts {
         list => axes(list, shape.len())?,
     };
     let all = gone.iter().all(|&gone| gone);
-    let value = match (call.node.op_type.as_str(), call.value(0)) {
+    let value = match (call.kind, call.value(0)) {
         ("ReduceProd", Some(Value::Ints(list))) if all => {
             list.iter().try_fold(1i64, |p, &i| p.checked_mul(i))
         }
@@ -285,11 +285,7 @@ pub fn random(call: &Call) -> Facts {
         Some(list) => extents(list)?,
         None => call.shape(0)?.to_vec(),
     };
-    let like = if call.node.op_type.ends_with("Like") || call.node.op_type == "Bernoulli" {
-        call.element(0)
-    } else {
-        None
-    };
+    let like = if call.kind.ends_with("Like") || call.kind == "Bernoulli" { call.element(0) } else { None };
     let element = call.attr_element("dtype")?.or(like).unwrap_or(Element::FLOAT32);
     Ok(vec![Fact::new(Some(element), shape)])
 }

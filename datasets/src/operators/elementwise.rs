@@ -1,8 +1,8 @@
 //! Functions of single elements, and of several that stand in the same place.
 
 use super::call::{Call, Facts, broadcast};
-use crate::onnx::element::Element;
-use crate::onnx::value::{Fact, Reason, Value, gather_positions, misfit, strides};
+use crate::operators::element::Element;
+use crate::operators::value::{Fact, Reason, Value, gather_positions, misfit, strides};
 
 /// One input, one output of the same shape and type.
 pub fn same(call: &Call) -> Facts {
@@ -13,7 +13,7 @@ pub fn same(call: &Call) -> Facts {
 
 /// One input, truth values of the same shape.
 pub fn test(call: &Call) -> Facts {
-    let value = match (call.node.op_type.as_str(), call.value(0)) {
+    let value = match (call.kind, call.value(0)) {
         ("Not", Some(Value::Ints(list))) => {
             Some(Value::Ints(list.iter().map(|&i| i64::from(i == 0)).collect()))
         }
@@ -23,7 +23,7 @@ pub fn test(call: &Call) -> Facts {
 }
 
 fn unary(call: &Call, value: &Value) -> Option<Value> {
-    let kind = call.node.op_type.as_str();
+    let kind = call.kind;
     match value {
         Value::Ints(list) => {
             let function = |&i: &i64| match kind {
@@ -53,7 +53,7 @@ fn unary(call: &Call, value: &Value) -> Option<Value> {
 
 /// Another element type.
 pub fn cast(call: &Call) -> Facts {
-    let to = if call.node.op_type == "CastLike" { call.element(1) } else { call.attr_element("to")? };
+    let to = if call.kind == "CastLike" { call.element(1) } else { call.attr_element("to")? };
     let to = to.ok_or("the type to cast to is not given")?;
     let value = call.value(0).and_then(|value| convert(value, to));
     Ok(vec![Fact::new(Some(to), call.shape(0)?).with(value)])
@@ -77,7 +77,7 @@ fn convert(value: &Value, to: Element) -> Option<Value> {
 
 /// Two inputs or more, stretched to a common shape.
 pub fn stretched(call: &Call) -> Facts {
-    let kind = call.node.op_type.as_str();
+    let kind = call.kind;
     let element = match kind {
         "Equal" | "Less" | "Greater" | "LessOrEqual" | "GreaterOrEqual" | "And" | "Or" | "Xor" => {
             Some(Element::BOOL)
@@ -112,7 +112,7 @@ fn stretch(call: &Call, at: usize, shape: &[u64]) -> Option<Value> {
 
 /// To a shape that an input gives.
 pub fn expand(call: &Call) -> Facts {
-    let wanted = crate::onnx::value::extents(call.ints(1)?)?;
+    let wanted = crate::operators::value::extents(call.ints(1)?)?;
     let shape = broadcast(call.shape(0)?, &wanted)?;
     let value = stretch(call, 0, &shape);
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
