@@ -1,7 +1,7 @@
 //! Models from files: what importers are told, how they fail, which one reads a file.
 
 use plimsoll_model::graph::{Graph, GraphError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -60,15 +60,52 @@ pub struct Import {
     pub sizes: SizeSources,
 }
 
-/// How many tensors have a size that rests on what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What the sizes of a graph's tensors rest on. All are empty where a graph is taken as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SizeSources {
-    /// On the model's inputs and constants, by the rules of its operators alone.
+    /// How many follow from the model's inputs and constants by the rules of its operators.
     pub inferred: usize,
-    /// On a shape that the file declares and nothing confirms, their own or that of a tensor they depend on.
-    pub declared: usize,
-    /// On an assumption or a bound: an upper bound of what data decide, or bytes that an option gives.
-    pub assumed: usize,
+    /// Names of those that rest on a shape that the file declares and nothing confirms: their own, or that of a tensor
+    /// they depend on.
+    pub declared: Vec<String>,
+    /// Names of those that rest on an assumption: an upper bound of what data decide, or bytes that an option gives.
+    pub assumed: Vec<String>,
+}
+
+/// What the size of a tensor rests on; of several inputs the last in this order counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// The rules of operators, from the model's inputs on.
+    #[default]
+    Inferred,
+    /// A shape that the file declares.
+    Declared,
+    /// A bound, or an option.
+    Assumed,
+}
+
+impl SizeSources {
+    /// Sorts tensors by their source.
+    pub(crate) fn new<'n>(tensors: impl IntoIterator<Item = (&'n str, Source)>) -> Self {
+        let mut sources = Self::default();
+        for (name, source) in tensors {
+            match source {
+                Source::Inferred => sources.inferred += 1,
+                Source::Declared => sources.declared.push(name.to_owned()),
+                Source::Assumed => sources.assumed.push(name.to_owned()),
+            }
+        }
+        sources
+    }
+
+    /// Those of the tensors that a graph still has.
+    fn within(mut self, graph: &Graph) -> Self {
+        let names: HashSet<&str> = graph.tensors().iter().map(|tensor| tensor.name.as_str()).collect();
+        self.declared.retain(|name| names.contains(name.as_str()));
+        self.assumed.retain(|name| names.contains(name.as_str()));
+        self.inferred = graph.tensors().len().saturating_sub(self.declared.len() + self.assumed.len());
+        self
+    }
 }
 
 /// Why a file gives no graph.
@@ -195,7 +232,7 @@ pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, Impor
 /// Computes what depends on constants alone, and says so.
 fn fold(import: Import) -> Import {
     let (graph, count) = import.graph.folded();
-    let (mut assumed, sizes) = (import.assumed, import.sizes);
+    let (mut assumed, sizes) = (import.assumed, import.sizes.within(&graph));
     if count > 0 {
         assumed
             .push(format!("{count} operators read nothing but constants: what they make counts as weights"));

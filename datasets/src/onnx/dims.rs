@@ -7,6 +7,17 @@ use crate::operators::value::{Fact, RANK_LIMIT, show};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
+/// What options change about the inputs that a tensor depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// Nothing: what the file declares of it can hold.
+    None,
+    /// Free dimensions got values: what it declares can hold where it names them.
+    Free,
+    /// An extent differs from the file's, or values are given: nothing that it declares can be relied on.
+    Fixed,
+}
+
 /// Values of named dimensions, each with the option that gave it.
 pub struct Dims<'o> {
     origin: &'o Path,
@@ -185,6 +196,36 @@ impl<'o> Dims<'o> {
         }
     }
 
+    /// How options change the shape of an input of the graph.
+    pub fn change(&self, info: &proto::ValueInfo) -> Change {
+        if self.options.values.contains_key(&info.name) {
+            return Change::Fixed;
+        }
+        let listed = declared_dims(info).unwrap_or_default();
+        let given = self.options.input_shapes.get(&info.name);
+        let wanted = |at: usize| match given {
+            Some(shape) => shape.get(at).copied(),
+            None => self.options.batch.filter(|_| at == 0),
+        };
+        let fixed = |(at, dimension): (usize, &proto::Dimension)| {
+            let value = dimension.value.and_then(|value| u64::try_from(value).ok());
+            value.is_some_and(|value| wanted(at).is_some_and(|wanted| wanted != value))
+        };
+        if listed.iter().enumerate().any(fixed) {
+            Change::Fixed
+        } else if declared_dims(info).is_none() || listed.iter().any(|dimension| dimension.value.is_none()) {
+            Change::Free
+        } else {
+            Change::None
+        }
+    }
+
+    /// True where the file's shape has a name that an option gives a value.
+    pub fn names_given(&self, info: &proto::ValueInfo) -> bool {
+        let names = declared_dims(info).unwrap_or_default().iter().filter_map(free_name);
+        names.into_iter().any(|name| self.values.contains_key(name))
+    }
+
     /// What the file says of a value inside; the shape only where all its extents have values.
     ///
     /// # Errors
@@ -234,7 +275,9 @@ fn text(listed: &[proto::Dimension]) -> String {
     if extents.is_empty() { "scalar".to_owned() } else { extents.join("x") }
 }
 
-/// Value infos of one graph, by name.
+/// Value infos of one graph, by name; of two for one name the one that says more.
 pub fn by_name(graph: &proto::Graph) -> HashMap<&str, &proto::ValueInfo> {
-    graph.value_info.iter().chain(&graph.output).map(|info| (info.name.as_str(), info)).collect()
+    let (bare, shaped): (Vec<_>, Vec<_>) =
+        graph.value_info.iter().chain(&graph.output).partition(|info| declared_dims(info).is_none());
+    bare.into_iter().chain(shaped).map(|info| (info.name.as_str(), info)).collect()
 }

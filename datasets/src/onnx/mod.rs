@@ -88,9 +88,23 @@ pub(crate) fn read_owned(
     let opset = model.opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version).max();
     let functions = &model.functions;
     let (opset, assumed) = (opset.unwrap_or(1), Vec::new());
-    let mut run = Run { program, origin, options, float, opset, functions, assumed, void: 0, folded: 0 };
+    let mut run = Run {
+        program,
+        origin,
+        options,
+        float,
+        opset,
+        functions,
+        assumed,
+        declared: Vec::new(),
+        contradictions: Vec::new(),
+        void: 0,
+        folded: 0,
+    };
     let complete = run.run().map_err(run::Failure::error)?;
+    run.sum_up();
     let (program, assumed) = (run.program, run.assumed);
+    let sizes = SizeSources::new(program.slots.iter().map(|slot| (slot.name, slot.source)));
     let name =
         origin.file_stem().map_or_else(|| graph.name.clone(), |stem| stem.to_string_lossy().into_owned());
     let built = emit::graph(&name, &program, float);
@@ -99,5 +113,5 @@ pub(crate) fn read_owned(
     if !complete {
         return Err(damaged("its operators wait for each other".to_owned()));
     }
-    Ok(Import { graph, assumed, sizes: SizeSources::default() })
+    Ok(Import { graph, assumed, sizes })
 }

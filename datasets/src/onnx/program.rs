@@ -1,9 +1,9 @@
 //! Names resolved: who makes and reads which tensor, in the graph and in the bodies of its operators.
 
 use super::constants::read_tensor;
-use super::dims::{Dims, by_name};
+use super::dims::{Change, Dims, by_name};
 use super::proto;
-use crate::import::ImportError;
+use crate::import::{ImportError, Source};
 use crate::operators::Share;
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, Value, misfit};
@@ -20,6 +20,12 @@ pub struct Slot<'m> {
     pub fact: Fact,
     /// What the file says, for where nothing else is known.
     pub declared: Fact,
+    /// True where the file's shape names a dimension that an option gives a value.
+    pub named: bool,
+    /// How options change what it depends on.
+    pub change: Change,
+    /// What its size rests on.
+    pub source: Source,
     /// Its bytes, once settled.
     pub bytes: Option<u64>,
 }
@@ -66,7 +72,7 @@ pub struct Block<'m> {
     pub outputs: Vec<usize>,
     pub steps: Vec<Step<'m>>,
     /// Tensors of enclosing blocks that it reads.
-    captures: HashSet<usize>,
+    pub captures: HashSet<usize>,
 }
 
 /// All blocks; the first is the graph.
@@ -136,7 +142,16 @@ impl<'m> Resolver<'m, '_> {
         let next = self.program.slots.len();
         let at = *self.scope().names.entry(name).or_insert(next);
         if at == next {
-            self.program.slots.push(Slot { name, role, fact, declared: Fact::default(), bytes: None });
+            self.program.slots.push(Slot {
+                name,
+                role,
+                fact,
+                declared: Fact::default(),
+                named: false,
+                change: Change::None,
+                source: Source::Inferred,
+                bytes: None,
+            });
         }
         at
     }
@@ -206,7 +221,11 @@ impl<'m> Resolver<'m, '_> {
             let fact = if block == 0 { self.dims.input(info)? } else { Fact::default() };
             let declared = self.dims.inner(info)?;
             let tensor = self.declare(&info.name, Role::Input, fact);
-            self.program.slots[tensor].declared = declared;
+            let slot = &mut self.program.slots[tensor];
+            (slot.declared, slot.named) = (declared, self.dims.names_given(info));
+            if block == 0 {
+                slot.change = self.dims.change(info);
+            }
             self.program.blocks[block].inputs.push(tensor);
         }
         Ok(())
@@ -229,9 +248,12 @@ impl<'m> Resolver<'m, '_> {
                     continue;
                 }
                 let role = if wanted.contains(name.as_str()) { Role::Output } else { Role::Activation };
-                let declared = infos.get(name.as_str()).map(|info| self.dims.inner(info)).transpose()?;
+                let info = infos.get(name.as_str());
+                let declared = info.map(|info| self.dims.inner(info)).transpose()?;
                 let tensor = self.declare(name, role, Fact::default());
-                self.program.slots[tensor].declared = declared.unwrap_or_default();
+                let slot = &mut self.program.slots[tensor];
+                slot.declared = declared.unwrap_or_default();
+                slot.named = info.is_some_and(|info| self.dims.names_given(info));
                 outputs.push(Some(tensor));
             }
             let (inputs, blocks, shares) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,8 +1,9 @@
 //! Inference over a whole program: every operator after those it waits for, bodies inside their owners.
 
+use super::dims::Change;
 use super::program::{Program, Slot, Step, plain};
 use super::proto;
-use crate::import::{ImportError, ImportOptions};
+use crate::import::{ImportError, ImportOptions, Source};
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, misfit, show};
 use crate::operators::{self, Share};
@@ -22,6 +23,10 @@ pub struct Run<'m, 'o> {
     pub functions: &'m [proto::Function],
     /// What had to be assumed.
     pub assumed: Vec<String>,
+    /// Sizes taken from the file.
+    pub declared: Vec<String>,
+    /// Where the file declares another shape than inference finds.
+    pub contradictions: Vec<String>,
     /// Tensors without a size in branches that never run.
     pub void: usize,
     /// Elements of constants that are followed.
@@ -61,7 +66,8 @@ impl<'m> Run<'m, '_> {
         let inputs = self.program.blocks[0].inputs.iter().map(|&at| (at, "(an input)"));
         for (at, who) in constants.chain(inputs).collect::<Vec<_>>() {
             let fact = self.program.slots[at].fact.clone();
-            self.settle(at, fact, None, &|| who.to_owned(), false)?;
+            let change = self.program.slots[at].change;
+            self.settle(at, fact, &Origin { change, ..Origin::new(&|| who.to_owned()) })?;
         }
         self.block(0, false)
     }
@@ -103,8 +109,15 @@ impl<'m> Run<'m, '_> {
                 "Loop" => self.repeat(step, dead)?,
                 _ => self.scan(step, dead)?,
             },
+            _ if !step.blocks.is_empty() => {
+                let label = step.label();
+                let reason =
+                    Reason::unknown(format!("what operator {label} hands to its bodies is not known"));
+                self.abandon(step, &reason, dead)?
+            }
             _ => (self.plain_step(step, dead)?, true),
         };
+        let (change, source) = self.upstream(step);
         for (at, output) in step.outputs.iter().enumerate() {
             if let Some(tensor) = *output {
                 let (fact, reason) = match made.get(at).cloned() {
@@ -112,10 +125,21 @@ impl<'m> Run<'m, '_> {
                     Some(Err(reason)) => (Fact::default(), Some(reason)),
                     None => (Fact::default(), Some("the operator has fewer outputs".into())),
                 };
-                self.settle(tensor, fact, reason.as_ref(), &|| step.label(), dead)?;
+                let reason = reason.as_ref();
+                self.settle(tensor, fact, &Origin { reason, change, source, dead, who: &|| step.label() })?;
             }
         }
         Ok(complete)
+    }
+
+    /// What the outputs of a step depend on: its inputs, what its bodies read outside, what they return.
+    fn upstream(&self, step: &Step) -> (Change, Source) {
+        let blocks = || step.blocks.iter().map(|&block| &self.program.blocks[block]);
+        let read = step.inputs.iter().flatten().chain(blocks().flat_map(|block| &block.captures));
+        let slots = read.chain(blocks().flat_map(|block| &block.outputs)).map(|&at| &self.program.slots[at]);
+        slots.fold((Change::None, Source::Inferred), |(change, source), slot| {
+            (change.max(slot.change), source.max(slot.source))
+        })
     }
 
     fn plain_step(&mut self, step: &mut Step<'m>, dead: bool) -> Result<Made, Failure> {
@@ -169,27 +193,26 @@ impl<'m> Run<'m, '_> {
     }
 
     /// Decides what a tensor is: what was inferred; else what the file says; else what is assumed.
-    fn settle(
-        &mut self,
-        tensor: usize,
-        mut fact: Fact,
-        reason: Option<&Reason>,
-        who: &dyn Fn() -> String,
-        dead: bool,
-    ) -> Result<(), Failure> {
-        let slot = &self.program.slots[tensor];
+    fn settle(&mut self, tensor: usize, mut fact: Fact, origin: &Origin) -> Result<(), Failure> {
+        let mut source = origin.source;
         if fact.shape.as_ref().is_some_and(|shape| shape.len() > RANK_LIMIT) {
             fact = Fact { element: fact.element, ..Fact::default() };
         }
-        if fact.shape.is_none() && fact.bytes.is_none() && slot.declared.shape.is_some() {
+        let inferred = fact.shape.is_some() || fact.bytes.is_some();
+        let slot = &self.program.slots[tensor];
+        if inferred {
+            self.compare(tensor, &fact, origin);
+        } else if slot.declared.shape.is_some() && origin.may_take(slot) {
             fact.shape.clone_from(&slot.declared.shape);
+            source = source.max(Source::Declared);
+            self.note_declared(tensor, origin);
         }
-        fact.element = fact.element.or(slot.declared.element);
+        fact.element = fact.element.or(self.program.slots[tensor].declared.element);
         let bytes = match fact.size(self.float) {
             Ok(bytes) => bytes,
             Err(unknown) => {
-                let bytes = self.unsized_tensor(tensor, reason.unwrap_or(&unknown), who, dead)?;
-                fact.bytes = Some(bytes);
+                let bytes = self.unsized_tensor(tensor, origin, &unknown)?;
+                (fact.bytes, source) = (Some(bytes), Source::Assumed);
                 bytes
             }
         };
@@ -199,19 +222,56 @@ impl<'m> Run<'m, '_> {
             fact.value = None;
         }
         let slot = &mut self.program.slots[tensor];
-        (slot.fact, slot.bytes) = (fact, Some(bytes));
+        (slot.fact, slot.bytes, slot.source, slot.change) = (fact, Some(bytes), source, origin.change);
         Ok(())
     }
 
-    fn unsized_tensor(
-        &mut self,
-        tensor: usize,
-        reason: &Reason,
-        who: &dyn Fn() -> String,
-        dead: bool,
-    ) -> Result<u64, Failure> {
-        let name = self.program.slots[tensor].name;
-        if dead {
+    /// Notes where the file declares another shape than the one that follows from the inputs.
+    fn compare(&mut self, tensor: usize, fact: &Fact, origin: &Origin) {
+        let slot = &self.program.slots[tensor];
+        let holds = !origin.dead && origin.source == Source::Inferred && origin.may_take(slot);
+        if let (true, Some(shape), Some(declared)) = (holds, &fact.shape, &slot.declared.shape)
+            && shape != declared
+        {
+            let (who, name) = ((origin.who)(), slot.name);
+            self.contradictions.push(format!(
+                "operator {who}: tensor '{name}' is declared as {}, but is {}, which is taken",
+                show(declared),
+                show(shape)
+            ));
+        }
+    }
+
+    fn note_declared(&mut self, tensor: usize, origin: &Origin) {
+        if !origin.dead {
+            let name = self.program.slots[tensor].name;
+            let reason = origin.reason.map_or("its shape is not known", |reason| reason.text.as_str());
+            self.declared.push(format!(
+                "operator {}: tensor '{name}' has the declared shape: {reason}",
+                (origin.who)()
+            ));
+        }
+    }
+
+    /// Adds what was taken from the file and what contradicts it to what was assumed, shortened.
+    pub fn sum_up(&mut self) {
+        for lines in [std::mem::take(&mut self.declared), std::mem::take(&mut self.contradictions)] {
+            let more = lines.len().saturating_sub(LISTED);
+            self.assumed.extend(lines.into_iter().take(LISTED));
+            if more > 0 {
+                self.assumed.push(format!("... and {more} more of this kind"));
+            }
+        }
+    }
+
+    fn unsized_tensor(&mut self, tensor: usize, origin: &Origin, unknown: &Reason) -> Result<u64, Failure> {
+        let (slot, who) = (&self.program.slots[tensor], origin.who);
+        let name = slot.name;
+        let mut reason = origin.reason.unwrap_or(unknown).clone();
+        if slot.declared.shape.is_some() && origin.change > Change::None && !reason.misfit {
+            reason.text.push_str("; the shape in the file holds for other inputs");
+        }
+        if origin.dead {
             self.void += 1;
             return Ok(0);
         }
@@ -337,9 +397,17 @@ impl<'m> Run<'m, '_> {
     }
 
     /// Gives a body its inputs.
-    fn give(&mut self, step: &Step, body: usize, facts: Vec<Fact>, dead: bool) -> Result<(), Failure> {
+    fn give(
+        &mut self,
+        step: &Step,
+        body: usize,
+        facts: Vec<Fact>,
+        reason: Option<&Reason>,
+        dead: bool,
+    ) -> Result<(), Failure> {
+        let (change, source) = self.upstream(step);
         for (tensor, fact) in self.program.blocks[body].inputs.clone().into_iter().zip(facts) {
-            self.settle(tensor, fact, None, &|| step.label(), dead)?;
+            self.settle(tensor, fact, &Origin { reason, change, source, dead, who: &|| step.label() })?;
         }
         Ok(())
     }
@@ -349,7 +417,7 @@ impl<'m> Run<'m, '_> {
         let mut complete = true;
         for &block in &step.blocks {
             let unknown = vec![Fact::default(); self.program.blocks[block].inputs.len()];
-            self.give(step, block, unknown, dead)?;
+            self.give(step, block, unknown, Some(reason), dead)?;
             complete &= self.block(block, dead)?;
         }
         Ok((nothing(step, reason), complete))
@@ -367,7 +435,7 @@ impl<'m> Run<'m, '_> {
         given.extend(
             (2..step.inputs.len()).map(|at| self.fact(step, at).cloned().unwrap_or_default().variable()),
         );
-        self.give(step, body, given.clone(), dead)?;
+        self.give(step, body, given.clone(), None, dead)?;
         let complete = self.block(body, dead)?;
         let results = self.results(body);
         let trips = self.constant(step, 0).and_then(|trips| u64::try_from(trips).ok());
@@ -445,7 +513,7 @@ impl<'m> Run<'m, '_> {
             }
             given.push(fact);
         }
-        self.give(step, body, given, dead)?;
+        self.give(step, body, given, None, dead)?;
         let complete = self.block(body, dead)?;
         let mut made = Vec::new();
         for (at, result) in self.results(body).into_iter().enumerate() {
@@ -464,6 +532,43 @@ impl<'m> Run<'m, '_> {
             made.push(Ok(fact));
         }
         Ok((made, complete))
+    }
+}
+
+/// Lines of one kind that are printed.
+const LISTED: usize = 8;
+
+/// Where the facts of a tensor come from.
+struct Origin<'a> {
+    /// Why nothing was inferred.
+    reason: Option<&'a Reason>,
+    /// How options change what it depends on.
+    change: Change,
+    /// What the sizes of that rest on.
+    source: Source,
+    /// True in a block that never runs.
+    dead: bool,
+    /// The operator, for messages.
+    who: &'a dyn Fn() -> String,
+}
+
+impl<'a> Origin<'a> {
+    /// What depends on nothing.
+    fn new(who: &'a dyn Fn() -> String) -> Self {
+        Self { reason: None, change: Change::None, source: Source::Inferred, dead: false, who }
+    }
+
+    /// True where the shape that the file declares can hold.
+    fn may_take(&self, slot: &Slot) -> bool {
+        // What cannot run has no shape, unless that may come from an input whose size is not certain itself.
+        let runs =
+            self.dead || self.source > Source::Inferred || !self.reason.is_some_and(|reason| reason.misfit);
+        let holds = match self.change {
+            Change::None => true,
+            Change::Free => slot.named,
+            Change::Fixed => false,
+        };
+        runs && holds
     }
 }
 

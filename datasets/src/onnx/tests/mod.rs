@@ -6,6 +6,7 @@ mod random;
 mod regions;
 mod seeds;
 mod shapes;
+mod sources;
 
 use super::proto::{
     Attribute, Dimension, Graph, Model, Node, OperatorSet, Shape, Tensor, TensorType, Type, ValueInfo,
