@@ -52,6 +52,7 @@ impl ModelArgs {
             element: self.element.clone(),
             keep_constants: self.keep_constants,
             assume_bytes: self.assume_bytes,
+            ..ImportOptions::default()
         };
         import_file(&self.model, &options).map_err(Failure::input)
     }

@@ -3,8 +3,10 @@
 use crate::cli::ImportArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use plimsoll::datasets::Import;
 use plimsoll::model::graph::{Graph, Role, write_dot, write_graph};
 use plimsoll::model::{OperatorId, TensorId};
+use plimsoll::report::Basis;
 use plimsoll::report::table::{Align, Table};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -19,7 +21,7 @@ pub fn main(args: &ImportArgs) -> Result<u8, Failure> {
     if let Some(path) = &args.dot {
         output::write_file(path, |file| write_dot(&import.graph, file))?;
     }
-    let report = Report::new(&import.graph, import.assumed);
+    let report = Report::new(&import);
     if args.json {
         output::print_json(&report)?;
     } else {
@@ -44,7 +46,12 @@ struct Report {
     inputs: Vec<Interface>,
     outputs: Vec<Interface>,
     kinds: Vec<KindRow>,
-    assumed: Vec<String>,
+    #[serde(flatten)]
+    basis: Basis,
+    /// Names of tensors whose size rests on a shape that the file declares.
+    declared_tensors: Vec<String>,
+    /// Names of those whose size rests on a bound or an option.
+    assumed_tensors: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -66,7 +73,8 @@ struct KindRow {
 }
 
 impl Report {
-    fn new(graph: &Graph, assumed: Vec<String>) -> Self {
+    fn new(import: &Import) -> Self {
+        let graph = &import.graph;
         let roles = [Role::Activation, Role::Weight, Role::Input, Role::Output, Role::State];
         let interface = |id: &TensorId| {
             let tensor = graph.tensor(*id);
@@ -90,7 +98,9 @@ impl Report {
             inputs: body.inputs.iter().map(interface).collect(),
             outputs: body.outputs.iter().map(interface).collect(),
             kinds: kinds(graph),
-            assumed,
+            basis: Basis::of(import),
+            declared_tensors: import.sizes.declared.clone(),
+            assumed_tensors: import.sizes.assumed.clone(),
         }
     }
 
@@ -128,7 +138,7 @@ impl Report {
                 let _ = writeln!(text, "{what:<12} {} {element} {shape}, {} bytes", one.name, one.bytes);
             }
         }
-        text.push_str(&plimsoll::report::assumptions(&self.assumed));
+        text.push_str(&self.basis.text());
         let mut table = Table::new([
             ("kind", Align::Left),
             ("operators", Align::Right),

@@ -1,6 +1,7 @@
 //! Tables, rows, summaries, maps and charts.
 
 pub mod bars;
+mod basis;
 pub mod chart;
 pub mod failures;
 pub mod html;
@@ -18,8 +19,9 @@ pub mod timeline;
 pub mod times;
 pub mod trace;
 
+pub use basis::Basis;
+
 use plimsoll_model::Bytes;
-use std::fmt::Write as _;
 
 /// How far a value lies above a bound, in percent of the bound; `None` above a bound of zero.
 pub fn gap_percent(value: Bytes, bound: Bytes) -> Option<f64> {
@@ -28,15 +30,6 @@ pub fn gap_percent(value: Bytes, bound: Bytes) -> Option<f64> {
         (_, 0) => None,
         (value, bound) => Some((value as f64 - bound as f64) * 100.0 / bound as f64),
     }
-}
-
-/// What an import assumed, a line for each, as all reports on graphs begin.
-pub fn assumptions(lines: &[String]) -> String {
-    let mut text = String::new();
-    for line in lines {
-        let _ = writeln!(text, "assumed      {line}");
-    }
-    text
 }
 
 /// A part in percent of a whole; none of nothing.

@@ -12,6 +12,7 @@ use plimsoll::fusion::{FuseError, FuseRun};
 use plimsoll::model::SolveError;
 use plimsoll::model::fusion::{FuserEntry, Fusion, Patterns, UnitRule, Units, contracted};
 use plimsoll::model::graph::write_graph;
+use plimsoll::report::Basis;
 use report::Report;
 
 /// The word for the units that a graph names.
@@ -41,7 +42,7 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
         return compare::main(args, &registry.fusers, graph, run);
     }
     let regions = run.fuse(graph)?;
-    let report = Report::new(args, graph, &run, &regions, import.assumed);
+    let report = Report::new(args, graph, &run, &regions, Basis::of(&import));
     if let Some(path) = &args.output {
         let text = serde_json::to_string_pretty(&report).map_err(Failure::internal)?;
         output::write_file(path, |file| writeln!(file, "{text}"))?;

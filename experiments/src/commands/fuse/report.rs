@@ -6,7 +6,7 @@ use plimsoll::fusion::{FuseRun, FusedRegion, FusionTotals};
 use plimsoll::model::OperatorId;
 use plimsoll::model::fusion::siblings;
 use plimsoll::model::graph::Graph;
-use plimsoll::report::assumptions;
+use plimsoll::report::Basis;
 use plimsoll::report::table::{Align, Table};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -41,7 +41,8 @@ pub(super) struct Report {
     by_pattern: Vec<PatternRow>,
     by_unit: Vec<UnitRow>,
     regions: Vec<RegionRow>,
-    assumed: Vec<String>,
+    #[serde(flatten)]
+    basis: Basis,
 }
 
 #[derive(Debug, Serialize)]
@@ -91,7 +92,7 @@ impl Report {
         graph: &Graph,
         run: &FuseRun<'_>,
         regions: &[FusedRegion],
-        assumed: Vec<String>,
+        basis: Basis,
     ) -> Self {
         let totals = FusionTotals::of(regions);
         let same: Vec<Vec<OperatorId>> = regions.iter().flat_map(|one| siblings(graph, one.region)).collect();
@@ -119,12 +120,12 @@ impl Report {
             by_pattern: by_pattern(run, regions),
             by_unit: by_unit(run, regions),
             regions: regions.iter().map(|one| RegionRow::new(graph, run, one)).collect(),
-            assumed,
+            basis,
         }
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text = assumptions(&self.assumed);
+        let mut text = self.basis.text();
         let regions = match self.regions.len() {
             1 => String::new(),
             count => format!(" in {count} regions, each fused on its own"),
@@ -135,7 +136,7 @@ impl Report {
             self.by_unit.iter().map(|row| format!("{} {}", row.unit, row.operators)).collect();
         let _ = writeln!(text, "units        {}: {}; {}", self.units, units.join(", "), self.rule);
         let _ = writeln!(text, "method       {}", self.method);
-        let _ = writeln!(text, "claim        {}", self.claim);
+        let _ = writeln!(text, "claim        {}", self.basis.claim(self.claim));
         let share = self.coverage.map_or(String::new(), |share| format!(", {:.1} %", 100.0 * share));
         let _ = writeln!(text, "coverage     {} of {} relations{share}", self.optimised, self.relations);
         let remark = self.arithmetic.remark();

@@ -5,12 +5,13 @@ use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::Registry;
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, GraphRunError, OrderedRegion};
 use plimsoll::interrupt;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::{Bytes, Claim, SolveError};
 use plimsoll::report::table::{Align, Table};
-use plimsoll::report::{gap_percent, percent};
+use plimsoll::report::{Basis, gap_percent, percent};
 use plimsoll::run::RunError;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -36,7 +37,8 @@ struct Row {
 }
 
 /// Runs every algorithm; those that decline the graph are left out.
-pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> Result<u8, Failure> {
+pub(super) fn compare(args: &OrderArgs, registry: &Registry, import: &Import) -> Result<u8, Failure> {
+    let graph = &import.graph;
     let (mut rows, mut proved) = (Vec::new(), Vec::new());
     for entry in interrupt::until_requested(&registry.orders) {
         let run = GraphRun {
@@ -68,7 +70,7 @@ pub(super) fn compare(args: &OrderArgs, registry: &Registry, graph: &Graph) -> R
     if args.json {
         output::print_json(&rows)?;
     } else {
-        output::print(&text(graph, &rows))?;
+        output::print(&(Basis::of(import).text() + &text(graph, &rows)))?;
     }
     Ok(ANSWERED)
 }

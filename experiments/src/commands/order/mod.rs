@@ -12,7 +12,7 @@ use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::Graph;
 use plimsoll::report::memory::profile_chart;
 use plimsoll::report::table::{Align, Table};
-use plimsoll::report::{assumptions, gap_percent, percent};
+use plimsoll::report::{Basis, gap_percent, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
@@ -25,7 +25,7 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     let import = args.model.read()?;
     let graph = &import.graph;
     if args.compare {
-        return compare::compare(args, &registry, graph);
+        return compare::compare(args, &registry, &import);
     }
     let run = GraphRun {
         liveness: args.liveness.options(),
@@ -35,7 +35,7 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     };
     let regions = run.order(graph)?;
     store(args, graph, &regions)?;
-    let report = Report::new(graph, entry.name, &regions, import.assumed);
+    let report = Report::new(graph, entry.name, &regions, Basis::of(&import));
     if args.json {
         output::print_json(&report)?;
     } else {
@@ -97,7 +97,8 @@ struct Report {
     seconds: f64,
     nodes: u64,
     regions: Vec<RegionRow>,
-    assumed: Vec<String>,
+    #[serde(flatten)]
+    basis: Basis,
 }
 
 #[derive(Debug, Serialize)]
@@ -144,7 +145,7 @@ impl RegionRow {
 }
 
 impl Report {
-    fn new(graph: &Graph, order: &'static str, regions: &[OrderedRegion], assumed: Vec<String>) -> Self {
+    fn new(graph: &Graph, order: &'static str, regions: &[OrderedRegion], basis: Basis) -> Self {
         let rows: Vec<RegionRow> = regions.iter().rev().map(|one| RegionRow::new(graph, one)).collect();
         let body = &rows[0];
         Self {
@@ -160,16 +161,16 @@ impl Report {
             seconds: rows.iter().map(|row| row.seconds).sum(),
             nodes: rows.iter().map(|row| row.nodes).sum(),
             regions: rows,
-            assumed,
+            basis,
         }
     }
 
     fn text(&self) -> String {
-        let mut text = assumptions(&self.assumed);
+        let mut text = self.basis.text();
         let _ = writeln!(text, "graph        {}: {} operators", self.graph, self.operators);
         let _ = writeln!(text, "order        {}", self.order);
         let body = &self.regions[0];
-        let _ = writeln!(text, "claim        {}", body.claim);
+        let _ = writeln!(text, "claim        {}", self.basis.claim(body.claim));
         let _ = writeln!(text, "peak         {} bytes alive", body.peak);
         let remark = self.arithmetic.remark();
         let _ = writeln!(text, "lower bound  {} bytes ({}{remark})", body.lower_bound, body.witness);

@@ -14,7 +14,7 @@ use plimsoll::model::overlap::{
 };
 use plimsoll::model::{Bytes, Claim};
 use plimsoll::overlap::problem_fits;
-use plimsoll::report::{assumptions, percent};
+use plimsoll::report::{Basis, percent};
 use plimsoll::solvers::overlap::{ExactTimeline, FreeOrder, FreeOrderOutcome, exact_orders};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -52,7 +52,7 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     let fixed = ExactTimeline.solve(&problem, &mut limits.share(2).budget()).map_err(Failure::internal)?;
     let free = exact_orders(&input, &region.order, &mut limits.budget()).map_err(Failure::internal)?;
     audit(&input, &free)?;
-    let mut report = Report::new(graph, machine, &input, &fixed, &free, import.assumed);
+    let mut report = Report::new(graph, machine, &input, &fixed, &free, Basis::of(&import));
     if let Err(error) = problem_fits(&problem)
         && free.claim == Claim::Infeasible
     {
@@ -121,7 +121,8 @@ struct Report {
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    assumed: Vec<String>,
+    #[serde(flatten)]
+    basis: Basis,
 }
 
 impl Report {
@@ -131,7 +132,7 @@ impl Report {
         input: &FreeOrder<'_>,
         fixed: &TimelineOutcome,
         free: &FreeOrderOutcome,
-        assumed: Vec<String>,
+        basis: Basis,
     ) -> Self {
         let bound = free.lower_bound.value;
         let (makespan, before) = (free.makespan(), fixed.makespan);
@@ -153,22 +154,32 @@ impl Report {
             nodes: free.stats.nodes,
             order: order.map(|id| input.operators[id.index()].name.clone()).collect(),
             reason: None,
-            assumed,
+            basis,
         }
     }
 
     fn text(&self) -> String {
-        let mut text = assumptions(&self.assumed);
+        let mut text = self.basis.text();
         let time = |time: Option<u64>| time.map_or("-".to_owned(), |time| Time::new(time).to_string());
         let _ = writeln!(text, "graph        {}: {} operators", self.graph, self.operators);
         let _ = writeln!(text, "machine      {}", self.machine);
         let _ = writeln!(text, "lower bound  {} over all orders", time(Some(self.lower_bound_ps)));
-        let _ = writeln!(text, "as in file   {} ({})", time(self.fixed_makespan_ps), self.fixed_claim);
+        let _ = writeln!(
+            text,
+            "as in file   {} ({})",
+            time(self.fixed_makespan_ps),
+            self.basis.claim(self.fixed_claim)
+        );
         let gap = self.gap_percent.filter(|gap| *gap > 0.0);
         let gap = gap.map_or(String::new(), |gap| format!(", {} % above the bound", percent(gap)));
         let gain = self.gain_percent.filter(|gain| *gain > 0.0);
         let gain = gain.map_or(String::new(), |gain| format!(", {} % less", percent(gain)));
-        let _ = writeln!(text, "any order    {} ({}{gap}{gain})", time(self.makespan_ps), self.claim);
+        let _ = writeln!(
+            text,
+            "any order    {} ({}{gap}{gain})",
+            time(self.makespan_ps),
+            self.basis.claim(self.claim)
+        );
         if let Some(reason) = &self.reason {
             let _ = writeln!(text, "infeasible   {reason}");
         }

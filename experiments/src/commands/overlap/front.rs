@@ -10,7 +10,7 @@ use plimsoll::model::overlap::{ScheduleEntry, Time};
 use plimsoll::overlap::{Candidate, Front, FrontPoint, ScheduleError, front};
 use plimsoll::report::chart::{Axis, Chart, Series};
 use plimsoll::report::table::{Align, Table};
-use plimsoll::report::{assumptions, percent};
+use plimsoll::report::{Basis, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
@@ -23,7 +23,7 @@ pub(super) fn main(
     build: &Programs<'_>,
     registry: &Registry,
     entries: &[&'static ScheduleEntry],
-    assumed: Vec<String>,
+    basis: Basis,
 ) -> Result<u8, Failure> {
     let (args, graph, machine) = (build.args, build.graph, build.machine);
     let mut candidates: Vec<Candidate> = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn main(
         graph: graph.name().to_owned(),
         machine: machine.name.clone(),
         capacity: machine.capacity.get(),
-        assumed,
+        basis,
         ..FrontReport::default()
     };
     let code = match front(machine, &candidates, entries, effort(args, build.limits)) {
@@ -91,7 +91,8 @@ struct FrontReport {
     /// Schedules of the whole program that were made.
     tried: usize,
     points: Vec<PointRow>,
-    assumed: Vec<String>,
+    #[serde(flatten)]
+    basis: Basis,
 }
 
 #[derive(Debug, Serialize)]
@@ -144,7 +145,7 @@ impl FrontReport {
     }
 
     fn text(&self) -> String {
-        let mut text = assumptions(&self.assumed);
+        let mut text = self.basis.text();
         let _ = writeln!(text, "graph        {}", self.graph);
         let _ = writeln!(text, "machine      {}: {} bytes on chip", self.machine, self.capacity);
         if let Some(reason) = &self.reason {

@@ -20,6 +20,7 @@ use plimsoll::model::{Bytes, Entry, Kind, Offsets, Orders};
 use plimsoll::overlap::{
     Effort, ScheduleError, Scheduled, bounds, placed_activations, program, resident_within, schedule,
 };
+use plimsoll::report::Basis;
 use plimsoll::report::timeline::Playback;
 use plimsoll::run::Limits;
 use report::Report;
@@ -49,7 +50,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let limits = args.effort.limits();
     let build = Programs { args, limits, graph: &import.graph, machine: &machine, solver };
     if args.front {
-        return front::main(&build, &registry, &entries, import.assumed.clone());
+        return front::main(&build, &registry, &entries, Basis::of(&import));
     }
     let order = args.order.as_deref().unwrap_or("as-in-file");
     let order = choose::named(&registry.orders, order, "order")?;
@@ -77,7 +78,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     }
     let by = limits_of_schedules(args, limits);
     let guessed = speculation::report(args, graph, &program, &entries, &chances, by, best)?;
-    let report = Report::new(graph, &machine, &program, proved, &rows, guessed, import.assumed);
+    let report = Report::new(graph, &machine, &program, proved, &rows, guessed, Basis::of(&import));
     if let Some(path) = &args.output {
         output::write_file(path, |file| report.write_rows(file))?;
     }

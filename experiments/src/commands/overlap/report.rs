@@ -7,7 +7,7 @@ use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::{Machine, OverlapProgram, Time, TimelineProblem};
 use plimsoll::overlap::{ProgramBounds, ScheduleError};
 use plimsoll::report::table::{Align, Table};
-use plimsoll::report::{assumptions, percent};
+use plimsoll::report::{Basis, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
@@ -40,7 +40,8 @@ pub(super) struct Report {
     schedules: Vec<ScheduleRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speculation: Option<SpeculationReport>,
-    assumed: Vec<String>,
+    #[serde(flatten)]
+    basis: Basis,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -106,7 +107,7 @@ impl Report {
         limits: ProgramBounds,
         rows: &[Row],
         speculation: Option<SpeculationReport>,
-        assumed: Vec<String>,
+        basis: Basis,
     ) -> Self {
         let problems = || program.segments().iter().map(|segment| &segment.problem);
         // A schedule may have proved more than the bounds that are always there.
@@ -142,12 +143,12 @@ impl Report {
             best: super::fastest(rows).map(|(name, _)| name),
             schedules: rows.iter().map(|row| ScheduleRow::new(row, bound, reference)).collect(),
             speculation,
-            assumed,
+            basis,
         }
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text = assumptions(&self.assumed);
+        let mut text = self.basis.text();
         let time = |picoseconds| Time::new(picoseconds).to_string();
         let (steps, segments) = (self.steps, self.segments);
         let _ = writeln!(

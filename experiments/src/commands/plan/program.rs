@@ -15,7 +15,7 @@ use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::program::{Program, ProgramBound};
 use plimsoll::model::{Entry, Joint, Offsets, load};
 use plimsoll::plan::{Plan, ProblemKind};
-use plimsoll::report::assumptions;
+use plimsoll::report::Basis;
 use plimsoll::report::svg;
 use plimsoll::report::table::{Align, Table};
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub fn plan(
     store(args, &ordered, scheme, solver.name, &found)?;
     let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
     let names = Names { order, branches: scheme.name, solver: solver.name };
-    let report = Report::new(&ordered, names, &found, &bound, import.assumed);
+    let report = Report::new(&ordered, names, &found, &bound, Basis::of(&import));
     if args.json {
         output::print_json(&report)?;
     } else {
@@ -161,7 +161,8 @@ struct Report {
     all_runs: bool,
     seconds: f64,
     regions: Vec<RegionRow>,
-    assumed: Vec<String>,
+    #[serde(flatten)]
+    basis: Basis,
 }
 
 #[derive(Debug, Serialize)]
@@ -195,7 +196,7 @@ impl Report {
         names: Names,
         found: &ProgramPlan,
         bound: &ProgramBound,
-        assumed: Vec<String>,
+        basis: Basis,
     ) -> Self {
         let OrderedProgram { regions, program } = ordered;
         let graph = program.graph();
@@ -222,12 +223,12 @@ impl Report {
             all_runs: found.all_runs,
             seconds: found.seconds + regions.iter().map(|one| one.seconds).sum::<f64>(),
             regions: regions.iter().rev().map(|one| RegionRow::new(graph, one)).collect(),
-            assumed,
+            basis,
         }
     }
 
     fn text(&self) -> String {
-        let mut text = assumptions(&self.assumed);
+        let mut text = self.basis.text();
         let operators: usize = self.regions.iter().map(|row| row.operators).sum();
         let gap = |bound| super::gap(self.arena, bound);
         let Names { order, branches, solver } = &self.names;
@@ -245,7 +246,11 @@ impl Report {
             ("order", order.clone()),
             (
                 "arena",
-                format!("{} bytes by {branches} with {solver}, {} for these orders", self.arena, self.claim),
+                format!(
+                    "{} bytes by {branches} with {solver}, {} for these orders",
+                    self.arena,
+                    self.basis.claim(self.claim)
+                ),
             ),
             (
                 "",
@@ -266,7 +271,11 @@ impl Report {
             ),
             (
                 "joint",
-                format!("{}: {} above the bound over all orders", self.joint_claim, gap(self.joint_bound)),
+                format!(
+                    "{}: {} above the bound over all orders",
+                    self.basis.claim(self.joint_claim),
+                    gap(self.joint_bound)
+                ),
             ),
             ("", format!("no orders take less than {} ({})", self.joint_bound, self.joint_witness)),
             (

@@ -7,7 +7,7 @@ use crate::output;
 use plimsoll::Registry;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::GraphRun;
-use plimsoll::report::assumptions;
+use plimsoll::report::Basis;
 use plimsoll::report::table::{Align, Table};
 use plimsoll::structure::{Judges, Row, compare};
 use std::fmt::Write as _;
@@ -38,7 +38,7 @@ pub fn relations(
 }
 
 fn text(import: &Import, rows: &[Row], exact: &str) -> String {
-    let mut text = assumptions(&import.assumed);
+    let mut text = Basis::of(import).text();
     let Some(first) = rows.first() else { return text };
     let _ = writeln!(
         text,

@@ -11,7 +11,7 @@ use plimsoll::model::Offsets;
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::Graph;
 use plimsoll::plan::{Plan, ProblemKind};
-use plimsoll::report::assumptions;
+use plimsoll::report::Basis;
 use plimsoll::report::svg;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ pub fn plan(
         Placement::Joint(solver) => (format!("joint {}", solver.name), format!("joint {}", solver.name)),
     };
     store(args, graph, &solver, &regions)?;
-    let report = Report::new(args, graph, order, solver, &regions, import.assumed);
+    let report = Report::new(args, graph, order, solver, &regions, Basis::of(&import));
     if args.json {
         output::print_json(&report)?;
     } else {
@@ -129,7 +129,8 @@ struct Report {
     weights: u64,
     seconds: f64,
     regions: Vec<RegionRow>,
-    assumed: Vec<String>,
+    #[serde(flatten)]
+    basis: Basis,
 }
 
 #[derive(Debug, Serialize)]
@@ -195,7 +196,7 @@ impl Report {
         order: String,
         solver: String,
         regions: &[PlannedRegion],
-        assumed: Vec<String>,
+        basis: Basis,
     ) -> Self {
         let rows: Vec<RegionRow> = regions.iter().rev().map(|one| RegionRow::new(graph, one)).collect();
         let body = &rows[0];
@@ -215,16 +216,19 @@ impl Report {
             weights: graph.bytes(plimsoll::model::graph::Role::Weight).get(),
             seconds: rows.iter().map(|row| row.seconds).sum(),
             regions: rows,
-            assumed,
+            basis,
         }
     }
 
     fn text(&self) -> String {
-        let mut text = assumptions(&self.assumed);
+        let mut text = self.basis.text();
         let body = &self.regions[0];
         let rows = [
             ("graph", format!("{}: {} operators, {} buffers", self.graph, body.operators, body.buffers)),
-            ("order", format!("{}: {} bytes alive, {}", self.order, body.load, body.order_claim)),
+            (
+                "order",
+                format!("{}: {} bytes alive, {}", self.order, body.load, self.basis.claim(body.order_claim)),
+            ),
             (
                 "",
                 format!(
@@ -235,7 +239,15 @@ impl Report {
                 ),
             ),
             ("", format!("as in file: {}", body.file_peak)),
-            ("arena", format!("{} bytes by {}, {} for this order", body.arena, self.solver, body.claim)),
+            (
+                "arena",
+                format!(
+                    "{} bytes by {}, {} for this order",
+                    body.arena,
+                    self.solver,
+                    self.basis.claim(body.claim)
+                ),
+            ),
             (
                 "",
                 format!(
@@ -249,7 +261,7 @@ impl Report {
                 "joint",
                 format!(
                     "{}: {} above the bound over all orders",
-                    body.joint_claim,
+                    self.basis.claim(body.joint_claim),
                     super::gap(body.arena, body.joint_bound)
                 ),
             ),

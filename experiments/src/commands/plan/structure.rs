@@ -14,7 +14,7 @@ use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::structure::Relation;
 use plimsoll::model::{Claim, Entry};
 use plimsoll::plan::{Plan, ProblemKind};
-use plimsoll::report::{assumptions, svg};
+use plimsoll::report::{Basis, svg};
 use plimsoll::structure::{RelatedPlan, Safety};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -50,7 +50,7 @@ fn place<P: Plan>(
     let regions = run.plan_related(&import.graph, orders, relation, entry)?;
     let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
     store(args, &import.graph, orders, body, entry.name)?;
-    let report = Report::new(&import.graph, run, &regions, body, entry.name, import.assumed);
+    let report = Report::new(&import.graph, run, &regions, body, entry.name, Basis::of(&import));
     if args.json {
         output::print_json(&report)?;
     } else {
@@ -120,7 +120,8 @@ struct Report {
     naive: u64,
     weights: u64,
     seconds: f64,
-    assumed: Vec<String>,
+    #[serde(flatten)]
+    basis: Basis,
 }
 
 impl Report {
@@ -130,7 +131,7 @@ impl Report {
         regions: &[RelatedPlan<P>],
         body: &RelatedPlan<P>,
         solver: &'static str,
-        assumed: Vec<String>,
+        basis: Basis,
     ) -> Self {
         let RelatedPlan { related, outcome, .. } = body;
         // What lies inside an operator can collide too; the body is named first.
@@ -161,12 +162,12 @@ impl Report {
             naive: related.instance.total_size().get(),
             weights: graph.bytes(Role::Weight).get(),
             seconds: regions.iter().map(|one| one.seconds).sum(),
-            assumed,
+            basis,
         }
     }
 
     fn text(&self) -> String {
-        let mut text = assumptions(&self.assumed);
+        let mut text = self.basis.text();
         let gap = super::gap(self.arena, self.lower_bound);
         let inside = match self.regions {
             1 => String::new(),
@@ -189,7 +190,15 @@ impl Report {
             ),
             ("order", format!("{}: {} bytes alive", self.order, self.load)),
             ("conflicts", format!("{}: {} of {all} pairs", self.conflicts, self.pairs)),
-            ("arena", format!("{} bytes by {}, {} for these conflicts", self.arena, self.solver, self.claim)),
+            (
+                "arena",
+                format!(
+                    "{} bytes by {}, {} for these conflicts",
+                    self.arena,
+                    self.solver,
+                    self.basis.claim(self.claim)
+                ),
+            ),
             (
                 "",
                 format!(

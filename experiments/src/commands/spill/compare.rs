@@ -9,7 +9,7 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll::interrupt;
 use plimsoll::model::{Bytes, Claim, Silent};
 use plimsoll::report::table::{Align, Table};
-use plimsoll::report::{assumptions, gap_percent, percent};
+use plimsoll::report::{gap_percent, percent};
 use plimsoll::run::{RunError, run};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -81,7 +81,7 @@ pub(super) fn compare(args: &SpillArgs, registry: &Registry, input: &Input) -> R
     if args.json {
         output::print_json(&rows)?;
     } else {
-        let mut text = assumptions(&input.assumed);
+        let mut text = input.basis.text();
         text.push_str(&report::need_text(problem, &need));
         text.push_str(&table(&rows));
         output::print(&text)?;

@@ -15,6 +15,7 @@ use plimsoll::model::{
     written_and_read,
 };
 use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::report::Basis;
 use plimsoll::report::svg;
 use plimsoll::run::{Attempt, Limits, RunError, run};
 use plimsoll::spill::{Capacity, capacity, graph_traffic, region_instance};
@@ -24,7 +25,7 @@ use std::io;
 /// What is to be solved, and what was assumed on the way.
 struct Input {
     problem: SpillProblem,
-    assumed: Vec<String>,
+    basis: Basis,
 }
 
 /// Runs the command.
@@ -98,7 +99,7 @@ fn need(
 
 /// Reads the instance or the graph, and what its buffers would move.
 fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<Input, Failure> {
-    let (instance, mut traffic, assumed) = if args.is_instance() {
+    let (instance, mut traffic, basis) = if args.is_instance() {
         let instance = args.input.read(&args.model.model)?;
         if instance.capacity().is_none() {
             return Err(Failure::input(
@@ -106,7 +107,7 @@ fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<Input,
             ));
         }
         let traffic = written_and_read(&instance);
-        (instance, traffic, Vec::new())
+        (instance, traffic, Basis::default())
     } else {
         let capacity = args.input.capacity.ok_or_else(|| Failure::input("a graph needs --capacity"))?;
         let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("exact"), "order")?;
@@ -117,7 +118,7 @@ fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<Input,
         let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
         let instance = region_instance(body, liveness.align, Bytes::new(capacity)).map_err(Failure::input)?;
         let traffic = graph_traffic(&import.graph, body, instance.len());
-        (instance, traffic, import.assumed)
+        (instance, traffic, Basis::of(&import))
     };
     if let Some(path) = &args.traffic {
         traffic::read(path, &instance, &mut traffic)?;
@@ -126,7 +127,7 @@ fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<Input,
         traffic[traffic::named(&instance, id)?.index()] = None;
     }
     let problem = SpillProblem::new(instance, traffic).map_err(Failure::input)?;
-    Ok(Input { problem, assumed })
+    Ok(Input { problem, basis })
 }
 
 fn store(

@@ -5,7 +5,7 @@ use crate::cli::SpillArgs;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, Spill, SpillProblem, Witness, load};
 use plimsoll::report::table::{Align, Table};
-use plimsoll::report::{assumptions, gap_percent, percent};
+use plimsoll::report::{Basis, gap_percent, percent};
 use plimsoll::spill::{Capacity, Shortage};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -34,7 +34,8 @@ pub(super) struct Report {
     seconds: f64,
     nodes: u64,
     seed: u64,
-    assumed: Vec<String>,
+    #[serde(flatten)]
+    basis: Basis,
     #[serde(skip)]
     need_text: String,
 }
@@ -205,15 +206,15 @@ impl Report {
             seconds,
             nodes: outcome.stats.nodes,
             seed: args.effort.seed,
-            assumed: input.assumed.clone(),
+            basis: input.basis.clone(),
             need_text: need_text(problem, need),
         }
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text = assumptions(&self.assumed);
+        let mut text = self.basis.text();
         text.push_str(&self.need_text);
-        let mut rows = vec![("solver", self.solver.to_owned()), ("claim", self.claim.to_owned())];
+        let mut rows = vec![("solver", self.solver.to_owned()), ("claim", self.basis.claim(self.claim))];
         match self.traffic {
             Some(traffic) => {
                 let bytes: u64 = self.spilled.iter().map(|gone| gone.size).sum();

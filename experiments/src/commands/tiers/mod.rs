@@ -13,6 +13,7 @@ use plimsoll::model::graph::{Boundary, LivenessOptions};
 use plimsoll::model::overlap::Time;
 use plimsoll::model::tiers::{PlacerEntry, TierMachine};
 use plimsoll::model::{Claim, Kind};
+use plimsoll::report::Basis;
 use plimsoll::run::Limits;
 use plimsoll::tiers::{Fusing, PlaceError, Placed, TierCaseError, TierSetting, place, tier_case};
 use report::{Comparison, Report};
@@ -56,8 +57,7 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
         error @ (TierCaseError::Fusion(_) | TierCaseError::NoBody) => Failure::internal(error),
         error => Failure::input(error),
     })?;
-    let about =
-        report::About { graph, machine: &machine, case: &case, rule, assumed: import.assumed.clone() };
+    let about = report::About { graph, machine: &machine, case: &case, rule, basis: Basis::of(&import) };
     if args.compare { compare(args, &registry.placers, &about) } else { single(args, entry, limits, &about) }
 }
 

@@ -9,7 +9,7 @@ use plimsoll::model::tiers::{
     Addresses, PlacerEntry, TierMachine, TierPlan, TierProblem, TierTimes, on_and_off_chip,
 };
 use plimsoll::report::table::{Align, Table};
-use plimsoll::report::{assumptions, percent};
+use plimsoll::report::{Basis, percent};
 use plimsoll::tiers::{PlaceError, Placed, TierCase};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ pub(super) struct About<'a> {
     pub case: &'a TierCase,
     /// How operators are fused; none where they are not.
     pub rule: Option<UnitRule>,
-    pub assumed: Vec<String>,
+    pub basis: Basis,
 }
 
 /// What all placements of one graph share.
@@ -48,7 +48,8 @@ struct Shared {
     weight_traffic: u64,
     bandwidths: Vec<Bandwidth>,
     address_width: u32,
-    assumed: Vec<String>,
+    #[serde(flatten)]
+    basis: Basis,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -91,7 +92,7 @@ impl Shared {
             weight_traffic: weights.traffic.get(),
             bandwidths: machine.bandwidths().into_iter().map(bandwidth).collect(),
             address_width: machine.address_width(),
-            assumed: about.assumed.clone(),
+            basis: about.basis.clone(),
         }
     }
 
@@ -101,7 +102,7 @@ impl Shared {
     }
 
     fn text(&self) -> String {
-        let mut text = assumptions(&self.assumed);
+        let mut text = self.basis.text();
         let _ = writeln!(
             text,
             "graph        {}: {} operators, {} tensors of {} bytes",
@@ -297,7 +298,7 @@ impl Report {
         };
         let gap = row.gap_percent.filter(|gap| *gap > 0.0);
         let gap = gap.map_or(String::new(), |gap| format!(", {} % above the bound", percent(gap)));
-        let (placement, claim) = (row.placement, row.claim);
+        let (placement, claim) = (row.placement, shared.basis.claim(row.claim));
         let _ = writeln!(text, "placement    {placement}: {} of transfers ({claim}{gap})", time(transfer));
         let share = row.on_chip_percent.map_or("-".to_owned(), percent);
         let on_chip = row.tensors_on_chip.unwrap_or(0);

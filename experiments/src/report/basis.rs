@@ -1,0 +1,89 @@
+//! What the sizes behind a report rest on, as every report on a graph begins.
+
+use plimsoll_datasets::{Import, SizeSources};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// What was assumed of a graph, and what its sizes rest on.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Basis {
+    /// What was assumed, a line for each, for people.
+    pub assumed: Vec<String>,
+    /// None where a graph is taken as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sizes: Option<Sizes>,
+}
+
+/// Numbers of tensors whose size rests on what: see [`SizeSources`].
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Sizes {
+    inferred: usize,
+    declared: usize,
+    assumed: usize,
+}
+
+impl Basis {
+    /// That of an import.
+    pub fn of(import: &Import) -> Self {
+        let SizeSources { inferred, declared, assumed } = &import.sizes;
+        let sizes = Sizes { inferred: *inferred, declared: declared.len(), assumed: assumed.len() };
+        let any = sizes.inferred + sizes.declared + sizes.assumed > 0;
+        Self { assumed: import.assumed.clone(), sizes: any.then_some(sizes) }
+    }
+
+    /// A line for each assumption, and one that counts sizes.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for line in &self.assumed {
+            let _ = writeln!(text, "assumed      {line}");
+        }
+        if let Some(Sizes { inferred, declared, assumed }) = self.sizes {
+            let proofs = match (declared, assumed) {
+                (0, 0) => "",
+                (_, 0) => ": proofs hold for the declared sizes",
+                _ => ": proofs hold for the assumed sizes",
+            };
+            let _ = writeln!(
+                text,
+                "sizes        inferred {inferred}, declared {declared}, assumed {assumed}{proofs}"
+            );
+        }
+        text
+    }
+
+    /// A claim with the sizes it holds for, where they are not certain: `optimal for the declared sizes`.
+    pub fn claim(&self, claim: &str) -> String {
+        match self.sizes {
+            _ if !matches!(claim, "optimal" | "infeasible") => claim.to_owned(),
+            Some(Sizes { assumed: 1.., .. }) => format!("{claim} for the assumed sizes"),
+            Some(Sizes { declared: 1.., .. }) => format!("{claim} for the declared sizes"),
+            _ => claim.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn basis(inferred: usize, declared: usize, assumed: usize) -> Basis {
+        let sizes = Some(Sizes { inferred, declared, assumed });
+        Basis { assumed: vec!["a line".to_owned()], sizes }
+    }
+
+    #[test]
+    fn claims_say_which_sizes_they_hold_for() {
+        assert_eq!(basis(3, 0, 0).claim("optimal"), "optimal");
+        assert_eq!(basis(3, 1, 0).claim("optimal"), "optimal for the declared sizes");
+        assert_eq!(basis(3, 1, 1).claim("infeasible"), "infeasible for the assumed sizes");
+        assert_eq!(basis(3, 1, 1).claim("feasible"), "feasible");
+        assert_eq!(Basis::default().text(), "");
+        assert_eq!(
+            basis(3, 0, 0).text(),
+            "assumed      a line\nsizes        inferred 3, declared 0, assumed 0\n"
+        );
+        assert!(
+            basis(3, 2, 0).text().ends_with("declared 2, assumed 0: proofs hold for the declared sizes\n")
+        );
+    }
+}
