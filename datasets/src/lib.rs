@@ -35,6 +35,7 @@ pub use families::{FAMILIES, Family};
 pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, SizeSources, import_file, read_bytes};
 pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST, Origin};
 pub use onnx::read_onnx;
+pub use operators::{KnownOperator, known_operators};
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use params::FamilyParam;
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};

@@ -130,6 +130,9 @@ impl<'o> Dims<'o> {
     /// # Errors
     /// Extents nobody gave, types that are no tensors. Without any shape the fact has none.
     pub fn input(&self, info: &proto::ValueInfo) -> Result<Fact, ImportError> {
+        if self.options.assume_bytes.is_some() && is_no_tensor(info) {
+            return Ok(Fact::default());
+        }
         let mut fact = Fact { element: self.element(info)?, ..Fact::default() };
         if let Some(shape) = self.options.input_shapes.get(&info.name) {
             fact.shape = Some(shape.clone());
@@ -229,8 +232,11 @@ impl<'o> Dims<'o> {
     /// What the file says of a value inside; the shape only where all its extents have values.
     ///
     /// # Errors
-    /// Types that are no tensors.
+    /// Types that are not known.
     pub fn inner(&self, info: &proto::ValueInfo) -> Result<Fact, ImportError> {
+        if is_no_tensor(info) {
+            return Ok(Fact::default());
+        }
         let element = self.element(info)?;
         let listed = declared_dims(info).filter(|listed| listed.len() <= RANK_LIMIT);
         let shape = listed.and_then(|listed| listed.iter().map(|dimension| self.extent(dimension)).collect());
@@ -243,6 +249,13 @@ impl<'o> Dims<'o> {
             None => self.values.get(dimension.param.as_deref()?).map(|(value, _)| *value),
         }
     }
+}
+
+/// True where the file says that a value is a sequence, a map, an optional or a sparse tensor.
+fn is_no_tensor(info: &proto::ValueInfo) -> bool {
+    info.r#type.as_ref().is_some_and(|kind| {
+        [&kind.sequence, &kind.map, &kind.sparse, &kind.optional].into_iter().any(Option::is_some)
+    })
 }
 
 /// Extents as the file has them.

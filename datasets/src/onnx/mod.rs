@@ -22,7 +22,9 @@
 //! inputs on in topological order; what the file says of a tensor is used only where inference does not know. Of an `If`
 //! whose condition is known, the branch that runs gives the shape; what cannot be sized in the other one takes 0 bytes.
 //! Of any other `If`, the branch with more bytes does, unless one holds an operator that cannot run on such shapes: then it
-//! counts as never run. A `Loop` stacks as many rows as it may make trips. Everything of
+//! counts as never run. Where an extent depends on data but has an upper bound, the bound is taken; elements of string tensors
+//! count what a `std::string` takes; a sequence has the bytes of the tensors it holds.
+//! A `Loop` stacks as many rows as it may make trips. Everything of
 //! that kind that is not certain is said in [`Import::assumed`].
 //!
 //! # Shared memory

@@ -71,6 +71,7 @@ message! {
         #[prost(message, optional, boxed, tag = "6")] g: Option<Box<Graph>>,
         #[prost(float, repeated, tag = "7")] floats: Vec<f32>,
         #[prost(int64, repeated, tag = "8")] ints: Vec<i64>,
+        #[prost(bytes = "bytes", repeated, tag = "9")] strings: Vec<Bytes>,
         #[prost(message, repeated, tag = "11")] graphs: Vec<Graph>,
         #[prost(message, optional, boxed, tag = "22")] sparse_tensor: Option<Box<SparseTensor>>,
     }
@@ -146,6 +147,7 @@ impl Node {
     pub fn call<'a>(&'a self, inputs: Vec<Option<&'a Fact>>, opset: i64) -> Call<'a> {
         Call {
             kind: &self.op_type,
+            domain: if super::program::plain(&self.domain) { "" } else { &self.domain },
             attributes: self.attribute.iter().map(|own| (own.name.as_str(), own.value())).collect(),
             inputs,
             names: self.input.iter().map(String::as_str).collect(),
@@ -178,6 +180,9 @@ impl Attribute {
         }
         if let Some(tensor) = &self.t {
             return Value::Constant(read_tensor(tensor));
+        }
+        if !self.strings.is_empty() {
+            return Value::Texts(self.strings.len());
         }
         match self.floats.as_slice() {
             [] => Value::Ints(self.ints.as_slice().into()),
@@ -218,7 +223,8 @@ impl Part {
             (Self::Type, 1) => Self::TensorType,
             (Self::TensorType, 2) => Self::Shape,
             (Self::Model, 8 | 25)
-            | (Self::Graph | Self::Attribute, 5)
+            | (Self::Graph, 5)
+            | (Self::Attribute, 5 | 9)
             | (Self::Shape, 1)
             | (Self::Node | Self::Sparse, 1 | 2) => Self::Leaf,
             _ => return None,

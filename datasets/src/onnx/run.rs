@@ -4,7 +4,7 @@ use super::dims::Change;
 use super::program::{Program, Slot, Step, plain};
 use super::proto;
 use crate::import::{ImportError, ImportOptions, Source};
-use crate::operators::element::Element;
+use crate::operators::element::{Element, STRING_BYTES};
 use crate::operators::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, misfit, show};
 use crate::operators::{self, Share};
 use plimsoll_model::graph::Role;
@@ -152,18 +152,6 @@ impl<'m> Run<'m, '_> {
             let reason = "it is a function that the file defines; put its body in its place first";
             return Err(unsupported(format!("operator {}", step.label()), reason));
         }
-        if !plain(&node.domain) {
-            return Ok(nothing(
-                step,
-                &Reason::unknown(format!("operators of domain {} are not known", node.domain)),
-            ));
-        }
-        // `ReverseSequence` turns round a dimension of a tensor.
-        let sequences = node.op_type.contains("Sequence") && node.op_type != "ReverseSequence";
-        if sequences || node.op_type.starts_with("Optional") {
-            let reason = "sequences and optional values are no tensors";
-            return Err(unsupported(format!("operator {}", step.label()), reason));
-        }
         let slots = &self.program.slots;
         let inputs = step.inputs.iter().map(|input| input.map(|tensor| &slots[tensor].fact)).collect();
         let call = node.call(inputs, self.opset);
@@ -173,7 +161,18 @@ impl<'m> Run<'m, '_> {
         }
         step.shares = operators::shares(&call);
         let doubt = operators::doubt(&call).filter(|_| !dead);
+        let bounds = made
+            .iter()
+            .flatten()
+            .zip(&step.node.output)
+            .filter(|(fact, name)| fact.bound && !name.is_empty());
+        let bounds: Vec<(u64, &String)> = if dead || call.bounded() {
+            Vec::new()
+        } else {
+            bounds.filter_map(|(fact, name)| Some((fact.size(self.float).ok()?, name))).collect()
+        };
         if matches!(node.op_type.as_str(), "Cast" | "CastLike")
+            && plain(&node.domain)
             && let (Ok(facts), Some(from)) = (&made, call.input(0).and_then(|fact| fact.element))
             && let Some(to) = facts[0].element
             && crate::operators::value::effective(from, self.float)
@@ -184,6 +183,12 @@ impl<'m> Run<'m, '_> {
         if let Some(line) = doubt.map(|doubt| format!("operator {}: {doubt}", step.label()))
             && !self.assumed.contains(&line)
         {
+            self.assumed.push(line);
+        }
+        for (bytes, name) in bounds {
+            let label = step.label();
+            let line =
+                format!("operator {label}: '{name}' has at most {bytes} bytes (its extent depends on data)");
             self.assumed.push(line);
         }
         Ok(match made {
@@ -207,8 +212,23 @@ impl<'m> Run<'m, '_> {
             source = source.max(Source::Declared);
             self.note_declared(tensor, origin);
         }
+        if fact.bound {
+            source = Source::Assumed;
+        }
         fact.element = fact.element.or(self.program.slots[tensor].declared.element);
-        let bytes = match fact.size(self.float) {
+        let strings = fact.element == Some(Element::STRING) && fact.bytes.is_none();
+        let sized = match self.options.assume_bytes {
+            Some(_) if strings => Err(Reason::unknown("texts have no fixed size")),
+            _ => fact.size(self.float),
+        };
+        if strings && sized.is_ok() && !origin.dead {
+            let line =
+                format!("tensors of type string have {STRING_BYTES} bytes per element, as std::string has");
+            if !self.assumed.contains(&line) {
+                self.assumed.push(line);
+            }
+        }
+        let bytes = match sized {
             Ok(bytes) => bytes,
             Err(unknown) => {
                 let bytes = self.unsized_tensor(tensor, origin, &unknown)?;
@@ -383,7 +403,8 @@ impl<'m> Run<'m, '_> {
                 text(&b)
             ));
         }
-        if x >= y { a.variable() } else { b.variable() }
+        let larger = if x >= y { a } else { b };
+        if x == y { larger.variable() } else { larger.bounded() }
     }
 
     /// The only body of a step.
@@ -431,10 +452,17 @@ impl<'m> Run<'m, '_> {
             Err(reason) => return self.abandon(step, &reason, dead),
         };
         let scalar = |element| Fact::new(Some(element), []);
-        let mut given = vec![scalar(Element::INT64), scalar(Element::BOOL)];
-        given.extend(
-            (2..step.inputs.len()).map(|at| self.fact(step, at).cloned().unwrap_or_default().variable()),
-        );
+        // What the body hands on as it is stays a constant.
+        let go = match self.fact(step, 1) {
+            Some(go) => Fact { value: go.value.clone(), ..scalar(Element::BOOL) },
+            None => scalar(Element::BOOL).with(Some(Value::Ints(vec![1]))),
+        };
+        let fixed: Vec<bool> = (1..carried + 2).map(|at| self.hands_on(body, at)).collect();
+        let mut given = vec![scalar(Element::INT64), go];
+        given.extend((2..carried + 2).map(|at| self.fact(step, at).cloned().unwrap_or_default()));
+        for (fact, _) in given[1..].iter_mut().zip(&fixed).filter(|(_, fixed)| !**fixed) {
+            fact.value = None;
+        }
         self.give(step, body, given.clone(), None, dead)?;
         let complete = self.block(body, dead)?;
         let results = self.results(body);
@@ -449,7 +477,8 @@ impl<'m> Run<'m, '_> {
         let mut made = Vec::new();
         for (at, result) in results.into_iter().enumerate().skip(1) {
             made.push(match (result.shape.as_ref(), trips) {
-                (_, _) if at <= carried && given[at + 1].shape == result.shape => Ok(result.variable()),
+                (_, _) if at <= carried && fixed[at] => Ok(given[at + 1].clone()),
+                (_, _) if at <= carried && given[at + 1].is_alike(&result) => Ok(result.variable()),
                 (_, _) if at <= carried => {
                     self.note_growth(step, body, at + 1, &result);
                     Err(Reason::unknown("its shape changes from trip to trip"))
@@ -462,13 +491,29 @@ impl<'m> Run<'m, '_> {
                             format!("operator {label}: '{name}' has a row for each of at most {trips} trips");
                         self.assumed.push(line);
                     }
-                    Ok(Fact::new(result.element, [&[trips], shape.as_slice()].concat()))
+                    let rows = Fact::new(result.element, [&[trips], shape.as_slice()].concat());
+                    Ok(Fact { bound: result.bound || !exact, ..rows })
                 }
                 (None, _) => Err(Reason::unknown("the shape of its rows is not known")),
                 (_, None) => Err(Reason::unknown("it depends on the number of trips, which is no constant")),
             });
         }
         Ok((made, complete))
+    }
+
+    /// True where a body returns an input as it is: input number `at` as the output before.
+    fn hands_on(&self, body: usize, at: usize) -> bool {
+        let body = &self.program.blocks[body];
+        let (Some(&input), Some(&output)) = (body.inputs.get(at), body.outputs.get(at - 1)) else {
+            return false;
+        };
+        let mut from = output;
+        for step in body.steps.iter().rev() {
+            if from != input && step.outputs.first() == Some(&Some(from)) && step.node.op_type == "Identity" {
+                from = step.inputs.first().copied().flatten().unwrap_or(from);
+            }
+        }
+        from == input
     }
 
     /// A loop whose body is given other shapes from the second trip on, which its sizes do not show.

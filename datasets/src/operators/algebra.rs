@@ -1,21 +1,22 @@
 //! Matrices, normalisation, reductions, recurrent cells, quantisation, signals.
 
 use super::call::{Call, Facts, axes, axis, broadcast, extent, ranked};
+use super::fold::{extremes, reduced};
 use crate::operators::element::Element;
-use crate::operators::value::{Fact, Reason, Value, extents, misfit, show, unknown};
+use crate::operators::value::{Fact, Reason, extents, misfit, show};
 use std::collections::BTreeMap;
 
 /// The product of two stacks of matrices; vectors are rows on the left, columns on the right.
-pub fn product_shape(a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
+pub fn product_shape(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
     let (left, right) = (ranked(a, 1)?, ranked(b, 1)?);
     let rows = (left.len() > 1).then(|| left[left.len() - 2]);
     let columns = (right.len() > 1).then(|| right[right.len() - 1]);
     let inner = right[right.len().saturating_sub(2)];
-    if left[left.len() - 1] != inner {
+    if left[left.len() - 1] != inner && !call.bounded() {
         return misfit(format!("matrices {} and {} do not fit together", show(a), show(b)));
     }
     let outer = |shape: &[u64]| shape[..shape.len().saturating_sub(2)].to_vec();
-    let mut shape = broadcast(&outer(left), &outer(right))?;
+    let mut shape = broadcast(call, &outer(left), &outer(right))?;
     shape.extend(rows);
     shape.extend(columns);
     Ok(shape)
@@ -23,22 +24,22 @@ pub fn product_shape(a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
 
 /// `MatMul` and its variants, whose second matrix is input number `right`.
 pub fn mat_mul(call: &Call, right: usize, element: Option<Element>) -> Facts {
-    Ok(vec![Fact::new(element, product_shape(call.shape(0)?, call.shape(right)?)?)])
+    Ok(vec![Fact::new(element, product_shape(call, call.shape(0)?, call.shape(right)?)?)])
 }
 
-/// `Gemm`: two matrices, each perhaps transposed.
-pub fn gemm(call: &Call) -> Facts {
-    let (a, b) = (call.shape(0)?, call.shape(1)?);
+/// `Gemm` and its variants, whose second matrix is input number `right`: each may be transposed.
+pub fn gemm(call: &Call, right: usize, element: Option<Element>) -> Facts {
+    let (a, b) = (call.shape(0)?, call.shape(right)?);
     let turned = |shape: &[u64], name: &str| match *shape {
         [x, y] if call.attr(name).unwrap_or(0) != 0 => Ok((y, x)),
         [x, y] => Ok((x, y)),
         _ => misfit(format!("{} is no matrix", show(shape))),
     };
     let ((rows, k), (l, columns)) = (turned(a, "transA")?, turned(b, "transB")?);
-    if k != l {
+    if k != l && !call.bounded() {
         return misfit(format!("matrices {} and {} do not fit together", show(a), show(b)));
     }
-    Ok(vec![Fact::new(call.element(0), [rows, columns])])
+    Ok(vec![Fact::new(element, [rows, columns])])
 }
 
 /// `Einsum` over letters and `...`.
@@ -60,11 +61,11 @@ pub fn einsum(call: &Call) -> Facts {
         let spare = shape.len().checked_sub(named).filter(|&n| n == 0 || term.contains("..."));
         let spare = spare.ok_or_else(|| format!("term {term} does not fit shape {}", show(shape)))?;
         let before = term.find('.').unwrap_or(named);
-        dots = broadcast(&dots, shape.get(before..before + spare).unwrap_or_default())?;
+        dots = broadcast(call, &dots, shape.get(before..before + spare).unwrap_or_default())?;
         for (i, letter) in term.chars().filter(|&c| c != '.').enumerate() {
             let extent = shape[if i < before { i } else { i + spare }];
             let entry = letters.entry(letter).or_insert((extent, 0));
-            if entry.0 != extent && entry.0 != 1 && extent != 1 {
+            if entry.0 != extent && entry.0 != 1 && extent != 1 && !call.bounded() {
                 return misfit(format!("{letter} is both {} and {extent} in {equation}", entry.0));
             }
             *entry = (entry.0.max(extent), entry.1 + 1);
@@ -97,7 +98,8 @@ pub fn batch_norm(call: &Call) -> Facts {
     Ok(facts)
 }
 
-/// `LayerNormalization`: also mean and deviation, over the dimensions from an axis on.
+/// `LayerNormalization`: also mean and deviation, over the dimensions from an axis on. Runtimes give the output the type of
+/// the scale.
 pub fn layer_norm(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let at = axis(call.attr("axis").unwrap_or(-1), shape.len())?;
@@ -105,11 +107,12 @@ pub fn layer_norm(call: &Call) -> Facts {
     statistics[at..].fill(1);
     let stash = call.attr_element("stash_type")?.unwrap_or(Element::FLOAT32);
     let statistics = Fact::new(Some(stash), statistics);
-    Ok(vec![Fact::new(call.element(0), shape), statistics.clone(), statistics])
+    let element = call.element(1).or(call.element(0));
+    Ok(vec![Fact::new(element, shape), statistics.clone(), statistics])
 }
 
 /// The dimensions that remain, or stay with extent 1.
-fn kept(shape: &[u64], gone: &[bool], keep: bool) -> Vec<u64> {
+pub fn kept(shape: &[u64], gone: &[bool], keep: bool) -> Vec<u64> {
     let extent = |(&extent, &gone): (&u64, &bool)| match (gone, keep) {
         (false, _) => Some(extent),
         (true, true) => Some(1),
@@ -126,26 +129,18 @@ pub fn reduce(call: &Call) -> Facts {
         [] => vec![call.attr("noop_with_empty_axes").unwrap_or(0) == 0; shape.len()],
         list => axes(list, shape.len())?,
     };
-    let all = gone.iter().all(|&gone| gone);
-    let value = match (call.kind, call.value(0)) {
-        ("ReduceProd", Some(Value::Ints(list))) if all => {
-            list.iter().try_fold(1i64, |p, &i| p.checked_mul(i))
-        }
-        ("ReduceSum", Some(Value::Ints(list))) if all => list.iter().try_fold(0i64, |p, &i| p.checked_add(i)),
-        ("ReduceMax", Some(Value::Ints(list))) if all => list.iter().copied().max(),
-        ("ReduceMin", Some(Value::Ints(list))) if all => list.iter().copied().min(),
-        _ => None,
-    };
+    let value = reduced(call, shape, &gone);
     let shape = kept(shape, &gone, call.attr("keepdims").unwrap_or(1) != 0);
-    Ok(vec![Fact::new(call.element(0), shape).with(value.map(|one| Value::Ints(vec![one])))])
+    Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
 /// `ArgMax` and `ArgMin`.
 pub fn arg(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let gone = axes(&[call.attr("axis").unwrap_or(0)], shape.len())?;
+    let value = extremes(call, shape, &gone);
     let shape = kept(shape, &gone, call.attr("keepdims").unwrap_or(1) != 0);
-    Ok(vec![Fact::new(Some(Element::INT64), shape)])
+    Ok(vec![Fact::new(Some(Element::INT64), shape).with(value)])
 }
 
 /// Steps, batch, directions and hidden size of a recurrent operator.
@@ -178,25 +173,6 @@ pub fn recurrent(call: &Call) -> Facts {
     };
     let last = Fact::new(element, last);
     Ok(vec![Fact::new(element, all), last.clone(), last])
-}
-
-/// `QuantizeLinear`: the type of the zero point, else of an attribute, else `uint8`.
-pub fn quantize(call: &Call) -> Facts {
-    let to = call.element(2).or(call.attr_element("output_dtype")?).unwrap_or(Element::UINT8);
-    Ok(vec![Fact::new(Some(to), call.shape(0)?)])
-}
-
-/// `DequantizeLinear`: the type of the scale.
-pub fn dequantize(call: &Call) -> Facts {
-    let to = call.attr_element("output_dtype")?.or(call.element(1));
-    Ok(vec![Fact::new(to, call.shape(0)?)])
-}
-
-/// `DynamicQuantizeLinear`: also scale and zero point.
-pub fn dynamic_quantize(call: &Call) -> Facts {
-    let scalar = |element| Fact::new(Some(element), []);
-    let data = Fact::new(Some(Element::UINT8), call.shape(0)?);
-    Ok(vec![data, scalar(Element::FLOAT32), scalar(Element::UINT8)])
 }
 
 /// `Attention` (version 23): queries, keys and values of three or four dimensions.
@@ -295,7 +271,23 @@ pub fn eye_like(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.attr_element("dtype")?.or(call.element(0)), call.shape(0)?)])
 }
 
-/// `NonMaxSuppression`, at most: not known. Kept apart so that the reason can say what helps.
-pub fn suppression(_: &Call) -> Facts {
-    unknown("the number of boxes it keeps depends on data")
+/// `Det`: a number per matrix.
+pub fn det(call: &Call) -> Facts {
+    let shape = ranked(call.shape(0)?, 2)?;
+    Ok(vec![Fact::new(call.element(0), &shape[..shape.len() - 2])])
+}
+
+/// `MelWeightMatrix`: frequencies by bands.
+pub fn mel_weights(call: &Call) -> Facts {
+    let (bands, length) = (call.int(0)?, call.int(1)?);
+    let frequencies = extent(i128::from(length).div_euclid(2) + 1, "the number of frequencies")?;
+    let element = call.attr_element("output_datatype")?.unwrap_or(Element::FLOAT32);
+    Ok(vec![Fact::new(Some(element), [frequencies, extent(bands.into(), "the number of bands")?])])
+}
+
+/// `Multinomial`: samples per row.
+pub fn multinomial(call: &Call) -> Facts {
+    let rows = ranked(call.shape(0)?, 1)?[0];
+    let samples = extent(call.attr("sample_size").unwrap_or(1).into(), "the number of samples")?;
+    Ok(vec![Fact::new(Some(call.attr_element("dtype")?.unwrap_or(Element::INT32)), [rows, samples])])
 }

@@ -20,12 +20,16 @@ pub enum Attribute<'a> {
     Floats(Cow<'a, [f32]>),
     /// A constant, or why it cannot be read.
     Constant(Result<Fact, Reason>),
+    /// Texts: so many.
+    Texts(usize),
 }
 
 /// An operator, in the vocabulary of ONNX, and what is known of its inputs.
 pub struct Call<'a> {
     /// What it is called in its domain.
     pub kind: &'a str,
+    /// Its domain; empty for ONNX's own.
+    pub domain: &'a str,
     /// By name.
     pub attributes: Vec<(&'a str, Attribute<'a>)>,
     /// Its inputs; none where one is left out.
@@ -42,6 +46,11 @@ impl<'a> Call<'a> {
     /// An input, where it is given.
     pub fn input(&self, at: usize) -> Option<&'a Fact> {
         self.inputs.get(at).copied().flatten()
+    }
+
+    /// True where the extents of an input are upper bounds.
+    pub fn bounded(&self) -> bool {
+        self.inputs.iter().flatten().any(|fact| fact.bound)
     }
 
     /// The shape of an input.
@@ -121,6 +130,20 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// How many numbers or texts a list has, by the first of these names that has any.
+    pub fn attr_count(&self, names: &[&str]) -> Option<usize> {
+        names.iter().find_map(|name| {
+            let count = match self.attribute(name)? {
+                Attribute::Texts(count) => *count,
+                Attribute::Ints(list) => list.len(),
+                Attribute::Floats(list) => list.len(),
+                Attribute::Constant(Ok(fact)) => product(fact.shape.as_deref()?).ok()? as usize,
+                _ => 0,
+            };
+            Some(count).filter(|&count| count > 0)
+        })
+    }
+
     /// A constant.
     ///
     /// # Errors
@@ -186,13 +209,16 @@ pub fn product(shape: &[u64]) -> Result<u64, Reason> {
         .ok_or_else(|| format!("{} elements are more than 2^63", show(shape)).into())
 }
 
-/// The shape that two shapes are stretched to: from the last dimension on, extents are equal or one of them is 1.
-pub fn broadcast(a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
+/// The shape that two shapes are stretched to: from the last dimension on, extents are equal or one of them is 1. Of bounds
+/// that are neither, the larger is one of the result.
+pub fn broadcast(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
+    let bounded = call.bounded();
     let rank = a.len().max(b.len());
     let at = |shape: &[u64], i: usize| (i + shape.len()).checked_sub(rank).map_or(1, |i| shape[i]);
     let extent = |i: usize| match (at(a, i), at(b, i)) {
         (x, y) if x == y || y == 1 => Ok(x),
         (1, y) => Ok(y),
+        (x, y) if bounded => Ok(x.max(y)),
         _ => misfit(format!("shapes {} and {} do not fit together", show(a), show(b))),
     };
     (0..rank).map(extent).collect()

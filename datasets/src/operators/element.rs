@@ -13,6 +13,10 @@ pub struct Element {
     pub float: bool,
 }
 
+/// Bytes of an element of type string: a `std::string` as ONNX Runtime holds it on 64-bit platforms (libstdc++). It contains
+/// texts of up to 15 bytes; longer ones lie elsewhere.
+pub const STRING_BYTES: u64 = 32;
+
 const fn element(code: i32, name: &'static str, bits: u64, float: bool) -> Element {
     Element { code, name, bits: Some(bits), float }
 }
@@ -25,7 +29,7 @@ const ELEMENTS: &[Element] = &[
     element(5, "int16", 16, false),
     element(6, "int32", 32, false),
     element(7, "int64", 64, false),
-    Element { code: 8, name: "string", bits: None, float: false },
+    element(8, "string", 8 * STRING_BYTES, false),
     element(9, "bool", 8, false),
     element(10, "float16", 16, true),
     element(11, "float64", 64, true),
@@ -49,18 +53,21 @@ const ELEMENTS: &[Element] = &[
 impl Element {
     pub const FLOAT32: Self = ELEMENTS[0];
     pub const UINT8: Self = ELEMENTS[1];
+    pub const INT8: Self = ELEMENTS[2];
     pub const INT32: Self = ELEMENTS[5];
     pub const INT64: Self = ELEMENTS[6];
+    pub const STRING: Self = ELEMENTS[7];
     pub const BOOL: Self = ELEMENTS[8];
+    pub const UINT32: Self = ELEMENTS[11];
 
     /// The type with that number in ONNX.
     pub fn of(code: i32) -> Option<Self> {
         ELEMENTS.iter().copied().find(|element| element.code == code)
     }
 
-    /// The type of that name.
+    /// The type of numbers of that name.
     pub fn named(name: &str) -> Option<Self> {
-        ELEMENTS.iter().copied().find(|element| element.name == name && element.bits.is_some())
+        ELEMENTS.iter().copied().find(|element| element.name == name && *element != Self::STRING)
     }
 
     /// The type that ONNX calls so: `FLOAT`, `INT64`.
@@ -74,9 +81,9 @@ impl Element {
         ELEMENTS.iter().copied().find(|element| element.name == ours)
     }
 
-    /// All names with a size, for messages.
+    /// The names of all types of numbers, for messages.
     pub fn names() -> String {
-        let names: Vec<&str> = ELEMENTS.iter().filter(|e| e.bits.is_some()).map(|e| e.name).collect();
+        let names: Vec<&str> = ELEMENTS.iter().filter(|&e| *e != Self::STRING).map(|e| e.name).collect();
         names.join(", ")
     }
 
@@ -92,6 +99,6 @@ impl Element {
 
     /// True where numbers are whole.
     pub fn is_integer(self) -> bool {
-        !self.float && self.bits.is_some() && !matches!(self.code, 14 | 15)
+        !self.float && !matches!(self.code, 8 | 14 | 15)
     }
 }

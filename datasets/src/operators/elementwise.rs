@@ -11,6 +11,17 @@ pub fn same(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
+/// The shape and the type of the first input; elements depend on others than their own.
+pub fn like_first(call: &Call) -> Facts {
+    Ok(vec![Fact::new(call.element(0), call.shape(0)?)])
+}
+
+/// The same bits as another type.
+pub fn bit_cast(call: &Call) -> Facts {
+    let to = call.attr_element("to")?.ok_or("the type to cast to is not given")?;
+    Ok(vec![Fact::new(Some(to), call.shape(0)?)])
+}
+
 /// One input, truth values of the same shape.
 pub fn test(call: &Call) -> Facts {
     let value = match (call.kind, call.value(0)) {
@@ -31,6 +42,14 @@ fn unary(call: &Call, value: &Value) -> Option<Value> {
                 "Abs" => i.checked_abs(),
                 "Relu" => Some(i.max(0)),
                 "Sign" => Some(i.signum()),
+                "BitwiseNot" => Some(!i).filter(|_| call.element(0) == Some(Element::INT64)),
+                "Clip" => {
+                    let limit = |at: usize, missing: i64| match call.input(at) {
+                        Some(_) => call.int(at).ok(),
+                        None => Some(missing),
+                    };
+                    Some(i.max(limit(1, i64::MIN)?).min(limit(2, i64::MAX)?))
+                }
                 _ => None,
             };
             list.iter().map(function).collect::<Option<_>>().map(Value::Ints)
@@ -44,6 +63,20 @@ fn unary(call: &Call, value: &Value) -> Option<Value> {
                 "Round" => Some(f.round_ties_even()),
                 "Sqrt" => Some(f.sqrt()),
                 "Reciprocal" => Some(f.recip()),
+                "Relu" => Some(f.max(0.0)),
+                "Exp" => Some(f.exp()),
+                "Log" => Some(f.ln()),
+                "Clip" => {
+                    let limit = |at: usize, name: &str, missing: f64| match call.input(at) {
+                        Some(_) => call.value(at)?.floats().first().copied(),
+                        None => Some(
+                            call.attr_floats(name)
+                                .and_then(|list| list.first().copied())
+                                .map_or(missing, f64::from),
+                        ),
+                    };
+                    Some(f.max(limit(1, "min", f64::NEG_INFINITY)?).min(limit(2, "max", f64::INFINITY)?))
+                }
                 _ => None,
             };
             list.iter().map(function).collect::<Option<_>>().map(Value::Floats)
@@ -65,14 +98,22 @@ fn convert(value: &Value, to: Element) -> Option<Value> {
             let list = value.floats();
             Some(Value::Ints(list.iter().map(|&f| i64::from(f != 0.0)).collect()))
         }
-        Value::Ints(_) if to.is_integer() => Some(value.clone()),
+        Value::Ints(list) if to.is_integer() => Some(Value::Ints(list.iter().map(|&i| cut(i, to)).collect())),
         Value::Floats(list) if to.is_integer() => {
-            let whole = |&f: &f64| (f.abs() < 9e15).then_some(f.trunc() as i64);
+            let whole = |&f: &f64| (f.abs() < 9e15).then_some(cut(f.trunc() as i64, to));
             list.iter().map(whole).collect::<Option<_>>().map(Value::Ints)
         }
         _ if matches!(to.name, "float32" | "float64") => Some(Value::Floats(value.floats())),
         _ => None,
     }
+}
+
+/// The lowest bits of an integer, as conversions keep them.
+fn cut(i: i64, to: Element) -> i64 {
+    let (Some(range), Some(bits)) = (to.range(), to.bits.filter(|&bits| bits < 64)) else { return i };
+    let low = i128::from(i).rem_euclid(1 << bits);
+    let signed = if range.contains(&low) { low } else { low - (1 << bits) };
+    signed as i64
 }
 
 /// Two inputs or more, stretched to a common shape.
@@ -88,10 +129,13 @@ pub fn stretched(call: &Call) -> Facts {
     // Before version 7 the second input was stretched to the first, by attributes.
     if call.attr("broadcast").is_none() {
         for at in 1..call.inputs.len() {
-            shape = broadcast(&shape, call.shape(at)?)?;
+            shape = broadcast(call, &shape, call.shape(at)?)?;
         }
     }
-    let value = if call.inputs.len() == 2 { binary(call, kind, &shape) } else { None };
+    let value = match call.inputs.len() {
+        1 => call.value(0).filter(|_| matches!(kind, "Min" | "Max" | "Sum" | "Mean")).cloned(),
+        _ => several(call, kind, &shape),
+    };
     Ok(vec![Fact::new(element, shape).with(value)])
 }
 
@@ -113,16 +157,23 @@ fn stretch(call: &Call, at: usize, shape: &[u64]) -> Option<Value> {
 /// To a shape that an input gives.
 pub fn expand(call: &Call) -> Facts {
     let wanted = crate::operators::value::extents(call.ints(1)?)?;
-    let shape = broadcast(call.shape(0)?, &wanted)?;
+    let shape = broadcast(call, call.shape(0)?, &wanted)?;
     let value = stretch(call, 0, &shape);
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-fn binary(call: &Call, kind: &str, shape: &[u64]) -> Option<Value> {
-    match (stretch(call, 0, shape)?, stretch(call, 1, shape)?) {
+/// Two constants or, where operators have any number, more.
+fn several(call: &Call, kind: &str, shape: &[u64]) -> Option<Value> {
+    let step = if kind == "Sum" { "Add" } else { kind };
+    let first = stretch(call, 0, shape)?;
+    (1..call.inputs.len()).try_fold(first, |so_far, at| binary(call, step, so_far, stretch(call, at, shape)?))
+}
+
+fn binary(call: &Call, kind: &str, a: Value, b: Value) -> Option<Value> {
+    match (a, b) {
         (Value::Ints(a), Value::Ints(b)) => {
-            let signed_remainder = call.attr("fmod") == Some(1);
-            let both = a.iter().zip(&b).map(|(&x, &y)| whole(kind, x, y, signed_remainder));
+            let signed = signed_remainder(call);
+            let both = a.iter().zip(&b).map(|(&x, &y)| whole(kind, x, y, signed));
             both.collect::<Option<_>>().map(Value::Ints)
         }
         (a, b) => {
@@ -139,11 +190,16 @@ fn binary(call: &Call, kind: &str, shape: &[u64]) -> Option<Value> {
                 "Min" => Some(x.min(y)),
                 "Max" => Some(x.max(y)),
                 "Pow" => Some(x.powf(y)),
+                "Mod" if signed_remainder(call) => Some(x % y),
                 _ => None,
             });
             both.collect::<Option<_>>().map(Value::Floats)
         }
     }
+}
+
+fn signed_remainder(call: &Call) -> bool {
+    call.attr("fmod") == Some(1)
 }
 
 fn comparison(kind: &str) -> Option<fn(std::cmp::Ordering) -> bool> {
@@ -178,13 +234,16 @@ fn whole(kind: &str, x: i64, y: i64, signed_remainder: bool) -> Option<i64> {
         "And" => Some(i64::from(x != 0 && y != 0)),
         "Or" => Some(i64::from(x != 0 || y != 0)),
         "Xor" => Some(i64::from((x != 0) != (y != 0))),
+        "BitwiseAnd" => Some(x & y),
+        "BitwiseOr" => Some(x | y),
+        "BitwiseXor" => Some(x ^ y),
         _ => None,
     }
 }
 
 /// One of two, by a condition.
 pub fn choose(call: &Call) -> Facts {
-    let shape = broadcast(&broadcast(call.shape(0)?, call.shape(1)?)?, call.shape(2)?)?;
+    let shape = broadcast(call, &broadcast(call, call.shape(0)?, call.shape(1)?)?, call.shape(2)?)?;
     let element = call.element(1).or(call.element(2));
     let pick = || -> Option<Value> {
         let Value::Ints(condition) = stretch(call, 0, &shape)? else { return None };
@@ -217,6 +276,10 @@ pub fn trains(call: &Call) -> bool {
 /// Whole numbers from `start` towards `limit`.
 pub fn range(call: &Call) -> Facts {
     let scalar = |at: usize| -> Result<f64, Reason> {
+        // In `com.microsoft` the step may be left out.
+        if at == 2 && call.input(2).is_none() {
+            return Ok(1.0);
+        }
         let value = call.value(at).ok_or_else(|| {
             Reason::unknown(format!("it depends on the value of input {at}, which is no constant"))
         })?;
@@ -232,6 +295,9 @@ pub fn range(call: &Call) -> Facts {
         (Some(Value::Ints(start)), Some(Value::Ints(delta))) if steps <= 4096.0 => {
             let one = |i: i64| start[0].checked_add(delta[0].checked_mul(i)?);
             (0..steps as i64).map(one).collect::<Option<_>>().map(Value::Ints)
+        }
+        (Some(Value::Floats(_)), Some(Value::Floats(_))) if steps <= 4096.0 => {
+            Some(Value::Floats((0..steps as i64).map(|i| start + delta * i as f64).collect()))
         }
         _ => None,
     };

@@ -3,188 +3,210 @@
 //! Shapes are complete or unknown: free dimensions have their values before inference starts. Small integers and
 //! floating-point numbers are followed as values through the operators that compute shapes
 //! ([`FOLD_LIMIT`](value::FOLD_LIMIT) elements at most).
+//!
+//! Operators that share a rule stand in one row of a table; `plimsoll list operators` prints all of them.
+//!
+//! # Bounds
+//!
+//! Where an extent depends on data but has an upper bound, the bound is taken and the fact says so ([`Fact::bound`]). What is
+//! computed from such a tensor is bounded as well, and no values are followed through it: extents that are bounds are no
+//! constants. Rules are monotone in the extents of their inputs, or give no fact.
+//!
+//! # Strings
+//!
+//! An element of a string tensor counts [`STRING_BYTES`](element::STRING_BYTES): the object that ONNX Runtime holds per element
+//! on 64-bit platforms. Longer texts lie outside of the tensor and are not counted.
+//!
+//! # Sequences
+//!
+//! A sequence holds the bytes of its tensors; an optional value is what it holds.
 
 mod algebra;
 mod call;
+mod container;
 mod cost;
 pub mod element;
 mod elementwise;
+mod fold;
+mod learning;
+mod legacy;
+mod microsoft;
 mod movement;
+mod quantized;
+mod rules;
+mod selection;
 mod sharing;
+mod text;
+mod training;
+mod transformer;
 pub mod value;
 mod window;
 
 pub use call::{Attribute, Call, Facts, axis};
 pub use cost::cost;
+pub use rules::{KnownOperator, known_operators};
 pub use sharing::{Share, shares};
 
 use element::Element;
-use value::{Fact, unknown};
+use rules::{ANY, Rule, Sizing, find, knows, rule};
+use value::{Fact, Reason, unknown};
 
-/// What is known of the outputs of a plain operator of ONNX's own domain.
+/// What is known of the outputs of a plain operator.
 ///
 /// # Errors
 /// Why the outputs cannot be sized, for people.
 pub fn infer(call: &Call) -> Facts {
-    let kind = call.kind;
-    if elementwise_unary(kind) {
-        return elementwise::same(call);
+    let (kind, domain) = (call.kind, call.domain);
+    let Some(rule) = find(domain, kind) else {
+        return unknown(match domain {
+            "" => format!("operator {kind} is not known"),
+            _ if knows(domain) => format!("operator {kind} of domain {domain} is not known"),
+            _ => format!("operators of domain {domain} are not known"),
+        });
+    };
+    if rule.sizing == Sizing::Opaque {
+        return unknown("nothing that the file contains says how large its outputs are");
     }
-    if keeps_shape(kind) {
-        return Ok(vec![Fact::new(call.element(0), call.shape(0)?)]);
+    if !call.bounded() {
+        return (rule.infer)(call);
     }
-    match kind {
-        "Add" | "Sub" | "Mul" | "Div" | "Pow" | "Mod" | "Min" | "Max" | "Sum" | "Mean" | "PRelu"
-        | "BitShift" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "Equal" | "Less" | "Greater"
-        | "LessOrEqual" | "GreaterOrEqual" | "And" | "Or" | "Xor" => elementwise::stretched(call),
-        "Not" | "IsNaN" | "IsInf" => elementwise::test(call),
-        "Cast" | "CastLike" => elementwise::cast(call),
-        "Where" => elementwise::choose(call),
-        "Expand" => elementwise::expand(call),
-        "Dropout" => elementwise::dropout(call),
-        "Range" => elementwise::range(call),
-        "Reshape" => movement::reshape(call),
-        "Flatten" => movement::flatten(call),
-        "Squeeze" => movement::squeeze(call),
-        "Unsqueeze" => movement::unsqueeze(call),
-        "Identity" => movement::identity(call),
-        "Shape" => movement::shape(call),
-        "Size" => movement::size(call),
-        "ConstantOfShape" => movement::constant_of_shape(call),
-        "Transpose" => movement::transpose(call),
-        "Concat" => movement::concat(call),
-        "Split" => movement::split(call),
-        "Slice" => movement::slice(call),
-        "Gather" => movement::gather(call),
-        "GatherElements" => movement::by_indices(call),
-        "GatherND" => movement::gather_nd(call),
-        "Tile" => movement::tile(call),
-        "Pad" => movement::pad(call),
-        "NonZero" => movement::non_zero(call),
-        "DepthToSpace" | "SpaceToDepth" => movement::depth_and_space(call),
-        "Resize" | "Upsample" => movement::resize(call),
-        "OneHot" => movement::one_hot(call),
-        "TopK" => movement::top_k(call),
-        "Compress" | "Unique" => movement::by_data(call),
-        "NonMaxSuppression" => algebra::suppression(call),
-        "Conv" => window::conv(call, 1, call.element(0)),
-        "ConvInteger" => window::conv(call, 1, Some(Element::INT32)),
-        "QLinearConv" => window::conv(call, 3, call.element(7)),
-        "DeformConv" => window::deform_conv(call),
-        "ConvTranspose" => window::conv_transpose(call),
-        "MaxPool" | "AveragePool" | "LpPool" => window::pool(call),
-        "GlobalMaxPool" | "GlobalAveragePool" | "GlobalLpPool" => window::global_pool(call),
-        "MaxUnpool" => window::max_unpool(call),
-        "MaxRoiPool" | "RoiAlign" => window::roi_pool(call),
-        "GridSample" => window::grid_sample(call),
-        _ => algebraic(call),
-    }
+    // Extents that are bounds need not fit what they would have to fit.
+    let facts = (rule.infer)(call).map_err(|reason| Reason {
+        text: format!("{} (an input has extents that depend on data)", reason.text),
+        misfit: false,
+    })?;
+    // The rank is known all the same.
+    let exact = domain.is_empty() && matches!(kind, "Shape" | "Size");
+    Ok(facts.into_iter().map(|fact| Fact { bound: !exact, ..fact.variable() }).collect())
 }
 
-fn algebraic(call: &Call) -> Facts {
-    match call.kind {
-        "MatMul" => algebra::mat_mul(call, 1, call.element(0)),
-        "MatMulInteger" => algebra::mat_mul(call, 1, Some(Element::INT32)),
-        "QLinearMatMul" => algebra::mat_mul(call, 3, call.element(7)),
-        "Gemm" => algebra::gemm(call),
-        "Einsum" => algebra::einsum(call),
-        "BatchNormalization" => algebra::batch_norm(call),
-        "LayerNormalization" => algebra::layer_norm(call),
-        "Attention" => algebra::attention(call),
-        "ArgMax" | "ArgMin" => algebra::arg(call),
-        "LSTM" | "GRU" | "RNN" => algebra::recurrent(call),
-        "QuantizeLinear" => algebra::quantize(call),
-        "DequantizeLinear" => algebra::dequantize(call),
-        "DynamicQuantizeLinear" => algebra::dynamic_quantize(call),
-        "STFT" => algebra::stft(call),
-        "DFT" => algebra::dft(call),
-        "HannWindow" | "HammingWindow" | "BlackmanWindow" => algebra::window(call),
-        "RandomNormal" | "RandomUniform" | "RandomNormalLike" | "RandomUniformLike" | "Bernoulli" => {
-            algebra::random(call)
-        }
-        "EyeLike" => algebra::eye_like(call),
-        kind if kind.starts_with("Reduce") => algebra::reduce(call),
-        kind => unknown(format!("operator {kind} is not known")),
-    }
-}
+/// ONNX's own operators, and old ones that runtimes still know.
+const RULES: &[Rule] = &[
+    // Functions of one element at a time, which keep the type; further inputs are parameters.
+    rule(
+        "Relu Sigmoid Tanh Clip LeakyRelu Elu Selu Celu ThresholdedRelu HardSigmoid HardSwish Softplus Softsign Gelu Mish \
+         Swish Abs Neg Exp Log Sqrt Reciprocal Floor Ceil Round Sign Erf Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh \
+         Atanh Shrink BitwiseNot Affine ImageScaler ParametricSoftplus Scale ScaledTanh",
+        elementwise::same,
+    )
+    .over(1),
+    // Like the first input, but each element depends on others.
+    rule(
+        "Softmax LogSoftmax Hardmax LRN InstanceNormalization GroupNormalization MeanVarianceNormalization LpNormalization \
+         RMSNormalization CumProd ReverseSequence Scatter TensorScatter RotaryEmbedding",
+        elementwise::like_first,
+    ),
+    rule("MemcpyFromHost MemcpyToHost", elementwise::like_first),
+    rule("GRUUnit", elementwise::like_first),
+    rule("CumSum", fold::cumulated),
+    rule("Trilu", fold::triangle),
+    rule("ScatterElements", fold::scatter_elements),
+    rule("ScatterND", fold::scatter_nd),
+    rule(
+        "Add Sub Mul Div Pow Mod Min Max Sum Mean PRelu BitShift BitwiseAnd BitwiseOr BitwiseXor Equal Less Greater \
+         LessOrEqual GreaterOrEqual And Or Xor SwiGLU",
+        elementwise::stretched,
+    )
+    .over(ANY),
+    rule("Not IsNaN IsInf", elementwise::test).over(1),
+    rule("Cast CastLike", elementwise::cast).over(1),
+    rule("BitCast", elementwise::bit_cast),
+    rule("Where", elementwise::choose).over(3),
+    rule("Expand", elementwise::expand),
+    rule("Dropout", elementwise::dropout),
+    rule("Range", elementwise::range),
+    rule("Reshape", movement::reshape).view(),
+    rule("Flatten", movement::flatten).view(),
+    rule("Squeeze", movement::squeeze).view(),
+    rule("Unsqueeze", movement::unsqueeze).view(),
+    rule("Identity", movement::identity).view(),
+    rule("Shape", movement::shape),
+    rule("Size", movement::size),
+    rule("ConstantOfShape", movement::constant_of_shape),
+    rule("Transpose", movement::transpose),
+    rule("Concat", movement::concat),
+    rule("Split", movement::split).bounded(),
+    rule("Slice DynamicSlice", movement::slice).bounded(),
+    rule("Gather", movement::gather),
+    rule("GatherElements", fold::gather_elements),
+    rule("GatherND", movement::gather_nd),
+    rule("Tile", movement::tile),
+    rule("Pad", movement::pad),
+    rule("CenterCropPad", movement::center_crop_pad),
+    rule("DepthToSpace SpaceToDepth", movement::depth_and_space),
+    rule("Resize Upsample", movement::resize),
+    rule("OneHot", selection::one_hot),
+    rule("TopK", selection::top_k).bounded(),
+    rule("NonZero", selection::non_zero).bounded(),
+    rule("Compress", selection::compress).bounded(),
+    rule("Unique", selection::unique).bounded(),
+    rule("NonMaxSuppression", selection::suppression).bounded(),
+    rule("Conv DeformConv", |call| window::conv(call, 1, call.element(0))),
+    rule("ConvInteger", |call| window::conv(call, 1, Some(Element::INT32))),
+    rule("QLinearConv", |call| window::conv(call, 3, call.element(7))),
+    rule("ConvTranspose", window::conv_transpose),
+    rule("CausalConvWithState", window::causal_conv),
+    rule("Col2Im", window::col2im),
+    rule("MaxPool AveragePool LpPool", window::pool),
+    rule("GlobalMaxPool GlobalAveragePool GlobalLpPool", window::global_pool),
+    rule("MaxUnpool", window::max_unpool),
+    rule("MaxRoiPool RoiAlign", window::roi_pool),
+    rule("GridSample", window::grid_sample),
+    rule("AffineGrid", window::affine_grid),
+    rule("MatMul", |call| algebra::mat_mul(call, 1, call.element(0))),
+    rule("MatMulInteger", |call| algebra::mat_mul(call, 1, Some(Element::INT32))),
+    rule("QLinearMatMul", |call| algebra::mat_mul(call, 3, call.element(7))),
+    rule("Gemm", |call| algebra::gemm(call, 1, call.element(0))),
+    rule("Einsum", algebra::einsum),
+    rule("Det", algebra::det),
+    rule("BatchNormalization", algebra::batch_norm),
+    rule("LayerNormalization SimplifiedLayerNormalization", algebra::layer_norm),
+    rule("Attention", algebra::attention),
+    rule("LinearAttention", transformer::linear_attention),
+    rule("ArgMax ArgMin", algebra::arg),
+    rule(
+        "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum \
+         ReduceSumSquare",
+        algebra::reduce,
+    ),
+    rule("LSTM GRU RNN", algebra::recurrent),
+    rule("QuantizeLinear", quantized::quantize).over(1),
+    rule("DequantizeLinear", quantized::dequantize).over(1),
+    rule("DynamicQuantizeLinear", quantized::dynamic_quantize),
+    rule("STFT", algebra::stft),
+    rule("DFT", algebra::dft),
+    rule("HannWindow HammingWindow BlackmanWindow", algebra::window),
+    rule("MelWeightMatrix", algebra::mel_weights),
+    rule("RandomNormal RandomUniform RandomNormalLike RandomUniformLike Bernoulli", algebra::random),
+    rule("Multinomial", algebra::multinomial),
+    rule("EyeLike", algebra::eye_like),
+    rule("Crop", legacy::crop),
+    rule("GivenTensorFill", legacy::given_tensor_fill),
+    rule("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", training::loss),
+    rule("Adagrad Adam Momentum", training::optimizer).of("ai.onnx.preview.training"),
+    rule("Gradient", training::gradient).of("ai.onnx.preview.training"),
+    rule("StringConcat", text::concat),
+    rule("StringSplit", text::split).opaque(),
+    rule("StringNormalizer", text::normalize).bounded(),
+    rule("RegexFullMatch", text::full_match),
+    rule("TfIdfVectorizer", text::tf_idf),
+    rule("ImageDecoder", text::split).opaque(),
+    rule("Optional OptionalGetElement", container::optional).view(),
+    rule("OptionalHasElement", container::has_element),
+    rule("SequenceConstruct", container::construct),
+    rule("SequenceEmpty", container::empty),
+    rule("SequenceInsert", container::insert),
+    rule("SequenceErase", container::erase),
+    rule("SequenceAt", container::at).bounded(),
+    rule("SequenceLength", container::length),
+    rule("SplitToSequence", container::split),
+    rule("ConcatFromSequence", container::concat),
+];
 
 /// What others may make otherwise of an operator.
 pub fn doubt(call: &Call) -> Option<String> {
-    match call.kind {
-        "MaxPool" | "AveragePool" | "LpPool" => window::pool_doubt(call),
+    match (call.domain, call.kind) {
+        ("", "MaxPool" | "AveragePool" | "LpPool") => window::pool_doubt(call),
         _ => None,
     }
-}
-
-/// Operators whose output is like the first input, but each element depends on others.
-fn keeps_shape(kind: &str) -> bool {
-    matches!(
-        kind,
-        "Softmax"
-            | "LogSoftmax"
-            | "Hardmax"
-            | "LRN"
-            | "InstanceNormalization"
-            | "GroupNormalization"
-            | "MeanVarianceNormalization"
-            | "LpNormalization"
-            | "RMSNormalization"
-            | "CumSum"
-            | "CumProd"
-            | "ReverseSequence"
-            | "Trilu"
-            | "Scatter"
-            | "ScatterElements"
-            | "ScatterND"
-            | "TensorScatter"
-            | "RotaryEmbedding"
-    )
-}
-
-/// Functions of one element at a time, which keep the type; further inputs are parameters.
-fn elementwise_unary(kind: &str) -> bool {
-    matches!(
-        kind,
-        "Relu"
-            | "Sigmoid"
-            | "Tanh"
-            | "Clip"
-            | "LeakyRelu"
-            | "Elu"
-            | "Selu"
-            | "Celu"
-            | "ThresholdedRelu"
-            | "HardSigmoid"
-            | "HardSwish"
-            | "Softplus"
-            | "Softsign"
-            | "Gelu"
-            | "Mish"
-            | "Swish"
-            | "Abs"
-            | "Neg"
-            | "Exp"
-            | "Log"
-            | "Sqrt"
-            | "Reciprocal"
-            | "Floor"
-            | "Ceil"
-            | "Round"
-            | "Sign"
-            | "Erf"
-            | "Sin"
-            | "Cos"
-            | "Tan"
-            | "Asin"
-            | "Acos"
-            | "Atan"
-            | "Sinh"
-            | "Cosh"
-            | "Asinh"
-            | "Acosh"
-            | "Atanh"
-            | "Shrink"
-            | "BitwiseNot"
-            | "ImageScaler"
-    )
 }

@@ -1,10 +1,9 @@
 //! Operators that move elements, or read them another way.
 
 use super::call::{Call, Facts, axes, axis, extent, product, ranked};
+use super::fold::{joined, padded, spread, tuples};
 use crate::operators::element::Element;
-use crate::operators::value::{
-    Fact, Reason, Value, extents, gather_positions, misfit, show, strides, unknown,
-};
+use crate::operators::value::{Fact, Value, extents, gather_positions, misfit, show, strides, unknown};
 
 /// The same elements in another shape, of as many.
 fn reshaped(call: &Call, shape: Vec<u64>) -> Vec<Fact> {
@@ -33,11 +32,12 @@ pub fn reshape(call: &Call) -> Facts {
     }
     let (total, known) = (product(from)?, product(&shape)?);
     if let Some(at) = rest {
-        if known == 0 || total % known != 0 {
+        // Of a bound, whole rows.
+        if known == 0 || (total % known != 0 && !call.bounded()) {
             return misfit(format!("{} elements are no multiple of {known}", show(from)));
         }
         shape[at] = total / known;
-    } else if total != known {
+    } else if total != known && !call.bounded() {
         return misfit(format!("shape {} cannot be read as {}", show(from), show(&shape)));
     }
     Ok(reshaped(call, shape))
@@ -60,7 +60,7 @@ pub fn squeeze(call: &Call) -> Facts {
         Some(list) => axes(&list, shape.len())?,
         None => shape.iter().map(|&extent| extent == 1).collect(),
     };
-    if let Some(at) = (0..shape.len()).find(|&at| gone[at] && shape[at] != 1) {
+    if let Some(at) = (0..shape.len()).find(|&at| gone[at] && shape[at] != 1).filter(|_| !call.bounded()) {
         return misfit(format!("dimension {at} of {} is squeezed but has extent {}", show(shape), shape[at]));
     }
     Ok(reshaped(
@@ -145,15 +145,14 @@ pub fn concat(call: &Call) -> Facts {
     let at = axis(call.attr("axis").unwrap_or(1), shape.len())?;
     for input in 1..call.inputs.len() {
         let other = call.shape(input)?;
-        let fits = other.len() == shape.len() && (0..shape.len()).all(|i| i == at || other[i] == shape[i]);
+        let fits = |i: usize| i == at || other[i] == shape[i] || call.bounded();
+        let fits = other.len() == shape.len() && (0..shape.len()).all(fits);
         if !fits {
             return misfit(format!("shapes {} and {} do not fit along axis {at}", show(&shape), show(other)));
         }
         shape[at] = extent(i128::from(shape[at]) + i128::from(other[at]), "an extent")?;
     }
-    // Only what is contiguous: along the first dimension.
-    let values: Option<Vec<&Value>> = (0..call.inputs.len()).map(|input| call.value(input)).collect();
-    let value = values.filter(|_| at == 0).and_then(|parts| Value::chain(&parts));
+    let value = joined(call, &shape, at);
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
@@ -162,8 +161,13 @@ pub fn split(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let at = axis(call.attr("axis").unwrap_or(0), shape.len())?;
     let parts = call.outputs as u64;
-    let sizes = if let Some(list) = call.ints_or_attr(1, "split")? {
-        extents(&list)?
+    let sizes = if let Ok(list) = call.ints_or_attr(1, "split") {
+        list.map(|list| extents(&list)).transpose()?
+    } else {
+        return Ok(vec![Fact::new(call.element(0), shape).bounded(); call.outputs]);
+    };
+    let sizes = if let Some(sizes) = sizes {
+        sizes
     } else {
         let parts =
             call.attr("num_outputs").map_or(Ok(parts), |n| extent(n.into(), "the number of parts"))?;
@@ -171,7 +175,7 @@ pub fn split(call: &Call) -> Facts {
         (0..parts.min(call.outputs as u64)).map(|i| each.min(shape[at].saturating_sub(i * each))).collect()
     };
     let total: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
-    if total != u128::from(shape[at]) {
+    if total != u128::from(shape[at]) && !call.bounded() {
         return misfit(format!("parts {sizes:?} do not make up extent {}", shape[at]));
     }
     let strides = strides(shape);
@@ -194,8 +198,13 @@ pub fn split(call: &Call) -> Facts {
 /// A part of some dimensions, by steps.
 pub fn slice(call: &Call) -> Facts {
     let from = call.shape(0)?;
-    let starts = call.ints_or_attr(1, "starts")?.ok_or("the starts are missing")?;
-    let ends = call.ints_or_attr(2, "ends")?.ok_or("the ends are missing")?;
+    let (starts, ends) = match (call.ints_or_attr(1, "starts"), call.ints_or_attr(2, "ends")) {
+        (Ok(starts), Ok(ends)) => {
+            (starts.ok_or("the starts are missing")?, ends.ok_or("the ends are missing")?)
+        }
+        // A part is no larger than the whole.
+        _ => return Ok(vec![Fact::new(call.element(0), from).bounded()]),
+    };
     let along = call.ints_or_attr(3, "axes")?.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = call.ints_or_attr(4, "steps")?.unwrap_or_else(|| vec![1; starts.len()]);
     if ends.len() != starts.len() || along.len() != starts.len() || steps.len() != starts.len() {
@@ -211,13 +220,21 @@ pub fn slice(call: &Call) -> Facts {
             0 => return misfit("a step of 0".to_owned()),
             1.. => {
                 let (start, end) = (absolute(starts[i]).clamp(0, length), absolute(ends[i]).clamp(0, length));
-                (start, (end - start + step - 1) / step)
+                // From the end on to a place counted from the start, a shorter dimension gives more.
+                let from_end = call.bounded() && starts[i] < 0 && ends[i] >= 0;
+                let count = if from_end {
+                    i128::from(ends[i]).min(-i128::from(starts[i])).min(length)
+                } else {
+                    end - start
+                };
+                (start, (count + step - 1).div_euclid(step))
             }
             _ => {
                 // Of nothing, nothing is taken: both are -1.
                 let start = absolute(starts[i]).clamp((length - 1).min(0), length - 1);
                 let end = absolute(ends[i]).clamp(-1, length - 1);
-                (start, (start - end - step - 1) / -step)
+                let count = if call.bounded() { length } else { start - end };
+                (start, (count - step - 1).div_euclid(-step))
             }
         };
         shape[at] = extent(count.max(0), "an extent")?;
@@ -281,7 +298,13 @@ pub fn gather_nd(call: &Call) -> Facts {
     if from > data.len() as u64 || batch < 0 {
         return misfit(format!("indices of length {last} do not fit data {}", show(data)));
     }
-    Ok(vec![Fact::new(call.element(0), [&indices[..indices.len() - 1], &data[from as usize..]].concat())])
+    let shape = [&indices[..indices.len() - 1], &data[from as usize..]].concat();
+    let picked = || {
+        let Value::Ints(list) = call.value(1)? else { return None };
+        Some(call.value(0)?.pick(&spread(tuples(data, indices, list, batch as usize)?)?))
+    };
+    let value = picked();
+    Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
 /// Repeated, so often per dimension.
@@ -318,25 +341,31 @@ pub fn pad(call: &Call) -> Facts {
         return misfit(format!("{} pads for {} dimensions", pads.len(), along.len()));
     }
     let mut shape = from.to_vec();
+    let mut before = vec![0; from.len()];
     for (i, &at) in along.iter().enumerate() {
         let padded = i128::from(from[at]) + i128::from(pads[i]) + i128::from(pads[i + along.len()]);
         shape[at] = extent(padded, "an extent")?;
+        before[at] = pads[i];
     }
-    Ok(vec![Fact::new(call.element(0), shape)])
+    let value = padded(call, &shape, &before);
+    Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// The positions of what is not zero: as many as there are, which only constants tell.
-pub fn non_zero(call: &Call) -> Facts {
-    let shape = call.shape(0)?;
-    let Some(value) = call.value(0) else {
-        return unknown("the number of its elements depends on data");
+/// `CenterCropPad`: some dimensions get the extents that an input gives.
+pub fn center_crop_pad(call: &Call) -> Facts {
+    let mut shape = call.shape(0)?.to_vec();
+    let wanted = extents(call.ints(1)?)?;
+    let along: Vec<usize> = match call.attr_ints("axes") {
+        Some(list) => list.iter().map(|&at| axis(at, shape.len())).collect::<Result<_, _>>()?,
+        None => (0..shape.len()).collect(),
     };
-    let (of, list) = (strides(shape), value.floats());
-    let at: Vec<usize> = (0..list.len()).filter(|&i| list[i] != 0.0).collect();
-    let index = |d: usize, i: usize| (i / of[d] % shape[d] as usize) as i64;
-    let positions = (0..shape.len()).flat_map(|d| at.iter().map(move |&i| (d, i))).map(|(d, i)| index(d, i));
-    let fact = Fact::new(Some(Element::INT64), [shape.len() as u64, at.len() as u64]);
-    Ok(vec![fact.with(Some(Value::Ints(positions.collect())))])
+    if wanted.len() != along.len() {
+        return misfit(format!("{} extents for {} dimensions", wanted.len(), along.len()));
+    }
+    for (&at, &extent) in along.iter().zip(&wanted) {
+        shape[at] = extent;
+    }
+    Ok(vec![Fact::new(call.element(0), shape)])
 }
 
 /// Blocks of depth laid out in the plane, or the other way round.
@@ -395,6 +424,10 @@ pub fn resize(call: &Call) -> Facts {
 
 /// Sizes as given, or with one factor for all: the smallest or the largest that they ask for.
 fn kept_ratio(call: &Call, from: &[u64], along: &[usize], sizes: &[u64]) -> Facts {
+    if call.bounded() && call.attr_text("keep_aspect_ratio_policy").is_some_and(|policy| policy != "stretch")
+    {
+        return unknown("its factor depends on data");
+    }
     let mut shape = from.to_vec();
     let factors = || along.iter().zip(sizes).map(|(&at, &size)| size as f64 / from[at] as f64);
     let factor = match call.attr_text("keep_aspect_ratio_policy") {
@@ -415,39 +448,4 @@ fn kept_ratio(call: &Call, from: &[u64], along: &[usize], sizes: &[u64]) -> Fact
         };
     }
     Ok(vec![Fact::new(call.element(0), shape)])
-}
-
-/// One dimension more, with a class per position.
-pub fn one_hot(call: &Call) -> Facts {
-    let indices = call.shape(0)?;
-    let depth = match call.value(1) {
-        Some(value) => value.floats().first().copied().ok_or("the depth is empty")?,
-        None => return unknown("it depends on a depth that is no constant"),
-    };
-    let at = axis(call.attr("axis").unwrap_or(-1), indices.len() + 1)?;
-    let mut shape = indices.to_vec();
-    shape.insert(at, extent(depth as i128, "the depth")?);
-    Ok(vec![Fact::new(call.element(2), shape)])
-}
-
-/// The `k` largest along an axis, and where they were.
-pub fn top_k(call: &Call) -> Facts {
-    let mut shape = ranked(call.shape(0)?, 1)?.to_vec();
-    let at = axis(call.attr("axis").unwrap_or(-1), shape.len())?;
-    let k = match call.attr("k") {
-        Some(k) => k,
-        None => call.int(1)?,
-    };
-    shape[at] = extent(k.into(), "k")?;
-    Ok(vec![Fact::new(call.element(0), shape.clone()), Fact::new(Some(Element::INT64), shape)])
-}
-
-/// The output has the shape of the second input and the type of the first.
-pub fn by_indices(call: &Call) -> Facts {
-    Ok(vec![Fact::new(call.element(0), call.shape(1)?)])
-}
-
-/// Always an error: as many elements as data say.
-pub fn by_data(_: &Call) -> Result<Vec<Fact>, Reason> {
-    unknown("the number of its elements depends on data")
 }

@@ -1,7 +1,8 @@
 //! Which outputs may share the memory of which inputs.
 
+use super::Call;
 use super::elementwise::trains;
-use super::{Call, elementwise_unary};
+use super::rules::{Sharing, find};
 
 /// How the first output may use an input's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,20 +15,16 @@ pub enum Share {
 
 /// What the kind of an operator allows. Whether shapes and bytes fit is for the caller to say.
 pub fn shares(call: &Call) -> Vec<Share> {
-    let kind = call.kind;
-    let all = |range: std::ops::Range<usize>| range.map(Share::Over).collect();
-    match kind {
-        "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Identity" => vec![Share::View(0)],
-        "Dropout" if !trains(call) => vec![Share::View(0)],
-        "Dropout" => vec![Share::Over(0)],
-        // The caller makes a view of it where the type stays.
-        "Cast" | "CastLike" | "Not" | "IsNaN" | "IsInf" | "QuantizeLinear" | "DequantizeLinear" => all(0..1),
-        "BatchNormalization" if call.attr("training_mode").unwrap_or(0) == 0 => all(0..1),
-        "Where" => all(0..3),
-        "Add" | "Sub" | "Mul" | "Div" | "Pow" | "Mod" | "Min" | "Max" | "Sum" | "Mean" | "PRelu"
-        | "BitShift" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "Equal" | "Less" | "Greater"
-        | "LessOrEqual" | "GreaterOrEqual" | "And" | "Or" | "Xor" => all(0..call.inputs.len()),
-        kind if elementwise_unary(kind) => all(0..1),
-        _ => Vec::new(),
+    match (call.domain, call.kind) {
+        ("", "Dropout") => return vec![if trains(call) { Share::Over(0) } else { Share::View(0) }],
+        ("", "BatchNormalization") if call.attr("training_mode").unwrap_or(0) == 0 => {
+            return vec![Share::Over(0)];
+        }
+        _ => {}
+    }
+    match find(call.domain, call.kind).map_or(Sharing::Apart, |rule| rule.sharing) {
+        Sharing::Apart => Vec::new(),
+        Sharing::View => vec![Share::View(0)],
+        Sharing::Over(inputs) => (0..inputs.min(call.inputs.len())).map(Share::Over).collect(),
     }
 }

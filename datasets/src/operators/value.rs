@@ -127,12 +127,16 @@ pub struct Fact {
     pub value: Option<Rc<Value>>,
     /// Its bytes, where they do not follow from type and shape.
     pub bytes: Option<u64>,
+    /// True where its extents are upper bounds: how large it is depends on data.
+    pub bound: bool,
+    /// The tensors it holds, where it is a sequence.
+    pub items: Option<Rc<[Rc<Fact>]>>,
 }
 
 impl Fact {
     /// Type and shape.
     pub fn new(element: Option<Element>, shape: impl Into<Vec<u64>>) -> Self {
-        Self { element, shape: Some(shape.into()), value: None, bytes: None }
+        Self { element, shape: Some(shape.into()), ..Self::default() }
     }
 
     /// With elements, if they are few, as many as the shape says, and of the type.
@@ -143,6 +147,22 @@ impl Fact {
             .and_then(|value| value.held_as(self.element))
             .map(Rc::new);
         self
+    }
+
+    /// A sequence of tensors.
+    pub fn sequence(items: impl Into<Rc<[Rc<Self>]>>) -> Self {
+        let items = items.into();
+        Self { bound: items.iter().any(|item| item.bound), items: Some(items), ..Self::default() }
+    }
+
+    /// True where both are as large: of the same shape, or sequences of the same tensors.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        self.shape == other.shape && self.items == other.items
+    }
+
+    /// The same, with extents that are upper bounds.
+    pub fn bounded(self) -> Self {
+        Self { bound: true, ..self.variable() }
     }
 
     /// The same without elements: what changes from run to run.
@@ -158,6 +178,12 @@ impl Fact {
     pub fn size(&self, float: Option<Element>) -> Result<u64, Reason> {
         if let Some(bytes) = self.bytes {
             return Ok(bytes);
+        }
+        if let Some(items) = &self.items {
+            return items.iter().try_fold(0u64, |sum, item| {
+                let sum = sum.checked_add(item.size(float)?).filter(|&sum| i64::try_from(sum).is_ok());
+                sum.ok_or_else(|| "its tensors have more than 2^63 bytes".into())
+            });
         }
         let shape = self.shape.as_deref().ok_or_else(|| Reason::unknown("its shape is not known"))?;
         let element = self.element.ok_or_else(|| Reason::unknown("its element type is not known"))?;

@@ -27,7 +27,16 @@ impl Window {
         if let Some(bad) = kernel.iter().chain(&strides).chain(&dilations).find(|&&one| one < 1) {
             return misfit(format!("{bad} among kernel, strides and dilations"));
         }
-        Ok(Self { kernel, strides, dilations, pads: list("pads", 2 * rank, 0)? })
+        let pads = match call.input(2) {
+            Some(_) if call.kind == "ConvTransposeWithDynamicPads" => {
+                call.ints(2)?.iter().map(|&i| i128::from(i)).collect()
+            }
+            _ => list("pads", 2 * rank, 0)?,
+        };
+        if pads.len() != 2 * rank {
+            return misfit(format!("{} pads, not {}", pads.len(), 2 * rank));
+        }
+        Ok(Self { kernel, strides, dilations, pads })
     }
 
     /// Extents that the window covers at once.
@@ -93,11 +102,15 @@ fn same_rank(plane: &[u64], window: &Window) -> Result<(), Reason> {
 
 /// `Conv` and its variants, whose weights are input number `weights`.
 pub fn conv(call: &Call, weights: usize, element: Option<Element>) -> Facts {
-    let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(weights)?, 2)?);
+    convolved(call, ranked(call.shape(0)?, 2)?, ranked(call.shape(weights)?, 2)?, element)
+}
+
+/// The output of a convolution, of shapes with the channels behind the batch.
+fn convolved(call: &Call, input: &[u64], weights: &[u64], element: Option<Element>) -> Facts {
     let window = Window::new(call, kernel(call, Some(&weights[2..]))?)?;
     same_rank(&input[2..], &window)?;
     let groups = extent(call.attr("group").unwrap_or(1).into(), "the number of groups")?;
-    if weights[1].checked_mul(groups) != Some(input[1]) {
+    if weights[1].checked_mul(groups) != Some(input[1]) && !call.bounded() {
         return misfit(format!(
             "weights {} do not fit input {} in {groups} groups",
             show(weights),
@@ -107,11 +120,6 @@ pub fn conv(call: &Call, weights: usize, element: Option<Element>) -> Facts {
     let mut shape = vec![input[0], weights[0]];
     shape.extend(window.places(call, &input[2..])?);
     Ok(vec![Fact::new(element, shape)])
-}
-
-/// Deformable: as the plain one, its offsets change nothing.
-pub fn deform_conv(call: &Call) -> Facts {
-    conv(call, 1, call.element(0))
 }
 
 /// `ConvTranspose`: the extents whose convolution gives the input. `SAME` pads down to extent times stride, and never by
@@ -223,4 +231,112 @@ pub fn grid_sample(call: &Call) -> Facts {
     let (input, grid) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let shape = [&input[..2], &grid[1..grid.len() - 1]].concat();
     Ok(vec![Fact::new(call.element(0), shape)])
+}
+
+/// True where the dimension of channels is the last.
+pub fn channels_last(call: &Call) -> bool {
+    call.kind.starts_with("Nhwc") || call.attr("channels_last").unwrap_or(0) != 0
+}
+
+/// The shape with the channels behind the batch, where they are last.
+fn channels_second(shape: &[u64]) -> Vec<u64> {
+    let mut shape = shape.to_vec();
+    if shape.len() > 2 {
+        shape[1..].rotate_right(1);
+    }
+    shape
+}
+
+/// The same facts with the channels last.
+fn back(mut facts: Vec<Fact>) -> Vec<Fact> {
+    for shape in facts.iter_mut().filter_map(|fact| fact.shape.as_mut()).filter(|shape| shape.len() > 2) {
+        shape[1..].rotate_left(1);
+    }
+    facts
+}
+
+/// A rule for channels in the second place, where the first input may have them last.
+fn anywhere(call: &Call, rule: fn(&Call) -> Facts) -> Facts {
+    if !channels_last(call) {
+        return rule(call);
+    }
+    let input = Fact::new(call.element(0), channels_second(ranked(call.shape(0)?, 3)?));
+    let (attributes, names) = (call.attributes.clone(), call.names.clone());
+    let mut inputs = call.inputs.clone();
+    inputs[0] = Some(&input);
+    rule(&Call { attributes, inputs, names, ..*call }).map(back)
+}
+
+/// Pools, of which the channels may be last.
+pub fn pool_anywhere(call: &Call) -> Facts {
+    anywhere(call, pool)
+}
+
+/// One place per channel, of which the dimension may be the last.
+pub fn global_pool_anywhere(call: &Call) -> Facts {
+    anywhere(call, global_pool)
+}
+
+/// Convolutions of which the channels are last. Those of the weights may be so too: what fits the input counts.
+pub fn conv_channels_last(call: &Call, weights: usize, element: Option<Element>) -> Facts {
+    let input = channels_second(ranked(call.shape(0)?, 3)?);
+    let (weights, turned) = (ranked(call.shape(weights)?, 3)?, channels_second(call.shape(weights)?));
+    let fits = |weights: &[u64]| {
+        let plane = call.attr_ints("kernel_shape").filter(|plane| !plane.is_empty());
+        let kernel = plane.is_none_or(|plane| {
+            plane
+                .iter()
+                .map(|&extent| i128::from(extent))
+                .eq(weights[2..].iter().map(|&extent| extent.into()))
+        });
+        kernel
+            && weights[1].checked_mul(call.attr("group").unwrap_or(1).max(0).cast_unsigned())
+                == Some(input[1])
+    };
+    let weights = if !fits(weights) && fits(&turned) { &turned } else { weights };
+    convolved(call, &input, weights, element).map(back)
+}
+
+/// Convolutions of channels in blocks: the input may have more channels than the weights, to fill the last block.
+pub fn conv_blocked(call: &Call) -> Facts {
+    let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
+    let groups = call.attr("group").unwrap_or(1).max(1).cast_unsigned();
+    let channels = weights[1].checked_mul(groups).ok_or("the weights have too many channels")?;
+    let input = [&[input[0], channels], &input[2..]].concat();
+    convolved(call, &input, weights, call.element(0))
+}
+
+/// `CausalConvWithState`: as long as the input, and the last inputs that the next call needs.
+pub fn causal_conv(call: &Call) -> Facts {
+    let (input, weights) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
+    let state = match call.input(3) {
+        Some(_) => call.shape(3)?.to_vec(),
+        None => vec![input[0], input[1], weights[2].saturating_sub(1)],
+    };
+    Ok(vec![Fact::new(call.element(0), input), Fact::new(call.element(0), state)])
+}
+
+/// `Col2Im`: blocks added up in an image.
+pub fn col2im(call: &Call) -> Facts {
+    let columns = ranked(call.shape(0)?, 2)?;
+    let image = crate::operators::value::extents(call.ints(1)?)?;
+    let block = crate::operators::call::product(&crate::operators::value::extents(call.ints(2)?)?)?;
+    let channels = columns[1].checked_div(block).ok_or("the block has no elements")?;
+    Ok(vec![Fact::new(call.element(0), [&[columns[0], channels], image.as_slice()].concat())])
+}
+
+/// `AffineGrid`: a point per place of the plane.
+pub fn affine_grid(call: &Call) -> Facts {
+    let size = crate::operators::value::extents(call.ints(1)?)?;
+    let [batch, _, plane @ ..] = size.as_slice() else { return misfit("the size has too few numbers") };
+    Ok(vec![Fact::new(call.element(0), [&[*batch], plane, &[plane.len() as u64]].concat())])
+}
+
+/// `CropAndResize`: every region in the same size.
+pub fn crop_and_resize(call: &Call) -> Facts {
+    let (input, regions) = (ranked(call.shape(0)?, 4)?, ranked(call.shape(1)?, 1)?);
+    let &[height, width] = crate::operators::value::extents(call.ints(3)?)?.as_slice() else {
+        return misfit("the size has not two numbers");
+    };
+    Ok(vec![Fact::new(call.element(0), [regions[0], input[1], height, width])])
 }

@@ -385,7 +385,8 @@ pub struct ReproduceArgs {
 /// Arguments of `list`.
 #[derive(Args, Debug)]
 pub struct ListArgs {
-    /// A family, by name: only its parameters, with their meaning
+    /// A family, by name: only its parameters, with their meaning; or `operators`: those of models that are known, and how
+    /// their outputs are sized
     #[arg(value_name = "FAMILY")]
     pub family: Option<String>,
     /// Print one JSON object instead of tables

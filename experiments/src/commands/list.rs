@@ -6,7 +6,9 @@ use crate::output;
 use plimsoll::branches::{SCHEMES, SchemeEntry};
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
-use plimsoll::datasets::{FAMILIES, Family, FamilyParam, Worked, worked_examples};
+use plimsoll::datasets::{
+    FAMILIES, Family, FamilyParam, KnownOperator, Worked, known_operators, worked_examples,
+};
 use plimsoll::model::fusion::FuserEntry;
 use plimsoll::model::overlap::ScheduleEntry;
 use plimsoll::model::structure::Relation;
@@ -16,6 +18,8 @@ use plimsoll::report::table::{Align, Table};
 use plimsoll::reproduce::PAPERS;
 use plimsoll::suite::{SUITES, corpora};
 use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
 
 #[derive(Debug, Serialize)]
 struct Algorithm {
@@ -31,6 +35,13 @@ struct Suite {
     name: &'static str,
     about: &'static str,
     available: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Operator {
+    domain: &'static str,
+    name: &'static str,
+    sizing: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -161,6 +172,38 @@ impl Param {
     }
 }
 
+/// Prints the operators whose outputs can be sized, a row per domain and manner.
+fn operators(json: bool) -> Result<u8, Failure> {
+    let all = known_operators();
+    if json {
+        let row = |one: &KnownOperator| Operator { domain: one.domain, name: one.name, sizing: one.sizing };
+        output::print_json(&all.iter().map(row).collect::<Vec<_>>())?;
+        return Ok(ANSWERED);
+    }
+    let mut groups: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for one in &all {
+        groups.entry((one.domain, one.sizing)).or_default().push(one.name);
+    }
+    let mut text = "inferred: sizes follow from shapes, attributes and constants\n\
+                    bounded: where data decide, an upper bound is taken and noted\n\
+                    opaque: outputs have no size unless an option gives one\n"
+        .to_owned();
+    for ((domain, sizing), names) in groups {
+        let _ = write!(text, "\n{domain}, {sizing} ({}):\n", names.len());
+        let mut line = String::new();
+        for name in names {
+            if line.len() + name.len() > 100 {
+                let _ = writeln!(text, " {line}");
+                line.clear();
+            }
+            line = format!("{line} {name}");
+        }
+        let _ = writeln!(text, " {line}");
+    }
+    output::print(&text)?;
+    Ok(ANSWERED)
+}
+
 /// Prints one family with its parameters.
 fn one(name: &str, json: bool) -> Result<u8, Failure> {
     let instances = FAMILIES.iter().map(Parametric::instances);
@@ -183,6 +226,9 @@ fn one(name: &str, json: bool) -> Result<u8, Failure> {
 
 /// Runs the command.
 pub fn main(args: &ListArgs) -> Result<u8, Failure> {
+    if args.family.as_deref() == Some("operators") {
+        return operators(args.json);
+    }
     if let Some(name) = &args.family {
         return one(name, args.json);
     }

@@ -124,21 +124,16 @@ fn what_nobody_can_size_is_named() {
     let mut told = unknown();
     told.value_info = vec![info("m", "7")];
     assert_eq!(shown(&super::import(told), "y"), "float32:7");
-    let nodes = [node("NonZero", "x", "y", [])];
+    let nodes = [node("StringSplit", "x", "y z", [])];
     assert_eq!(
         error(graph(&[("x", "2x3")], nodes, "y")),
-        "m.onnx: operator 0 'y' (NonZero): tensor 'y': the number of its elements depends on data; \
+        "m.onnx: operator 0 'y z' (StringSplit): tensor 'y': nothing that the file contains says how large its outputs are; \
          --assume-bytes gives such tensors a size"
     );
 }
 
 #[test]
 fn what_is_no_tensor_is_not_supported() {
-    let nodes = [node("SequenceConstruct", "x", "y", [])];
-    assert_eq!(
-        error(graph(&[("x", "2")], nodes, "y")),
-        "m.onnx: operator 0 'y' (SequenceConstruct) is not supported: sequences and optional values are no tensors"
-    );
     let mut given = graph(&[], [node("Relu", "x", "y", [])], "y");
     let kind = Type { sequence: Some(Vec::new().into()), ..Type::default() };
     given.input.push(ValueInfo { name: "x".to_owned(), r#type: Some(kind) });
@@ -267,13 +262,13 @@ fn wrapped(graph: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// 32 bytes each: a `std::string` on 64-bit platforms.
 #[test]
-fn strings_have_no_size() {
-    let mut graph = graph(&[("x", "2")], [node("Cast", "x", "y", [int("to", 8)])], "y");
-    graph.value_info.clear();
-    assert_eq!(
-        error(graph),
-        "m.onnx: operator 0 'y' (Cast): tensor 'y': elements of type string have no fixed size; \
-         --assume-bytes gives such tensors a size"
-    );
+fn strings_have_the_size_of_their_objects() {
+    let strings = || graph(&[("x", "2")], [node("Cast", "x", "y", [int("to", 8)])], "y");
+    let made = import(strings());
+    assert_eq!((shown(&made, "y").as_str(), made.graph.bytes(Role::Output).get()), ("string:2", 64));
+    assert_eq!(made.assumed, ["tensors of type string have 32 bytes per element, as std::string has"]);
+    let assumed = ImportOptions { assume_bytes: Some(7), ..ImportOptions::default() };
+    assert_eq!(read(&model(strings()), &assumed).unwrap().graph.bytes(Role::Output).get(), 7);
 }

@@ -2,6 +2,7 @@
 
 mod errors;
 mod flow;
+mod operators;
 mod random;
 mod regions;
 mod seeds;
@@ -27,6 +28,11 @@ pub fn int(name: &str, i: i64) -> Attribute {
 
 pub fn text(name: &str, text: &'static str) -> Attribute {
     Attribute { name: name.to_owned(), s: Some(text.as_bytes().into()), ..Attribute::default() }
+}
+
+pub fn texts(name: &str, list: &[&'static str]) -> Attribute {
+    let strings = list.iter().map(|text| text.as_bytes().into()).collect();
+    Attribute { name: name.to_owned(), strings, ..Attribute::default() }
 }
 
 pub fn body(name: &str, graph: Graph) -> Attribute {
@@ -95,7 +101,7 @@ pub fn shown(import: &Import, name: &str) -> String {
     format!("{}:{shape}", tensor.element.as_deref().unwrap_or("?"))
 }
 
-/// One operator on its own: types of inputs as for [`info`], `=1,2` a constant list of integers, `#3` one integer, `~1,2`
+/// One operator on its own, of another domain where that stands before its name with a dot: types of inputs as for [`info`], `=1,2` a constant list of integers, `#3` one integer, `~1,2`
 /// a list of floating-point numbers, nothing for inputs left out. Gives the first `outputs` outputs.
 pub fn operator(kind: &str, inputs: &[&str], attributes: &[Attribute], outputs: usize) -> Graph {
     let (mut input, mut initializer, mut names) = (Vec::new(), Vec::new(), Vec::new());
@@ -118,7 +124,10 @@ pub fn operator(kind: &str, inputs: &[&str], attributes: &[Attribute], outputs: 
         names.push(if kind.is_empty() { "_".to_owned() } else { name });
     }
     let made: Vec<String> = (0..outputs).map(|at| format!("o{at}")).collect();
-    let one = node(kind, &names.join(" "), &made.join(" "), attributes);
+    let mut one = node(kind, &names.join(" "), &made.join(" "), attributes);
+    if let Some((domain, kind)) = kind.rsplit_once('.') {
+        (one.domain, one.op_type) = (domain.to_owned(), kind.to_owned());
+    }
     let output = made.iter().map(|name| ValueInfo { name: name.clone(), r#type: None }).collect();
     Graph { name: "g".to_owned(), node: vec![one], input, output, initializer, ..Graph::default() }
 }

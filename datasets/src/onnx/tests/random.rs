@@ -3,20 +3,24 @@
 use super::{Attribute, Graph, Node, body, graph, info, int, ints, model, text};
 use crate::fuzzing::onnx_model;
 use crate::onnx::proto::Tensor;
+use crate::operators::{KnownOperator, known_operators};
 use prost::Message;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
+use std::sync::LazyLock;
 
-const KINDS: &str = "Add Mul Mod Div Pow BitShift Equal Not Cast Where Expand Dropout Range Softmax LRN Reshape Flatten Squeeze \
-     Unsqueeze Identity Shape Size ConstantOfShape Transpose Concat Split Slice Gather GatherElements GatherND Tile Pad NonZero \
-     DepthToSpace SpaceToDepth Resize Upsample OneHot TopK Compress Conv ConvInteger QLinearConv ConvTranspose MaxPool \
-     AveragePool GlobalMaxPool MaxUnpool MaxRoiPool GridSample MatMul QLinearMatMul Gemm Einsum BatchNormalization \
-     LayerNormalization Attention ArgMax LSTM GRU RNN QuantizeLinear DequantizeLinear DynamicQuantizeLinear STFT DFT \
-     HannWindow RandomNormal EyeLike ReduceSum ReduceProd ReduceMax Neg Relu Floor Constant If Loop Scan";
+/// All operators that are known, and those of ONNX's own domain.
+static KINDS: LazyLock<(Vec<KnownOperator>, Vec<KnownOperator>)> = LazyLock::new(|| {
+    let all = known_operators();
+    let plain = all.iter().filter(|kind| kind.domain == "ai.onnx").copied().collect();
+    (all, plain)
+});
 const NAMES: &str = "axis axes perm pads strides dilations kernel_shape output_shape output_padding group ceil_mode allowzero \
      blocksize keepdims noop_with_empty_axes starts ends steps split num_outputs to start end shape scales k batch_dims transA \
      hidden_size layout q_num_heads kv_num_heads onesided inverse broadcast fmod num_scan_inputs scan_input_axes dtype depth \
-     value_ints training_mode";
+     value_ints training_mode num_heads qkv_hidden_sizes N K channels_last border scale vocab_size transBatchA transB new_axis \
+     ngram_indexes sample_size inputdimensions classlabels_ints select_last_index sorted upper exclusive reverse axes dim size \
+     n_targets targets past_present_share_buffer positive channels";
 const TEXTS: &[(&str, &str)] = &[
     ("auto_pad", "SAME_UPPER"),
     ("auto_pad", "VALID"),
@@ -87,8 +91,13 @@ impl Source {
     }
 
     fn node(&mut self, known: &[String], at: usize, depth: usize) -> Node {
-        let kinds: Vec<&str> = KINDS.split_whitespace().collect();
-        let op_type = (*self.one(&kinds)).to_owned();
+        let (all, plain) = &*KINDS;
+        let kind = match self.below(8) {
+            0 => KnownOperator { domain: "", name: self.one(&["If", "Loop", "Scan"]), sizing: "" },
+            1..4 => *self.one(plain),
+            _ => *self.one(all),
+        };
+        let (op_type, domain) = (kind.name.to_owned(), kind.domain.to_owned());
         let pick =
             |source: &mut Self| if source.below(9) == 0 { String::new() } else { source.one(known).clone() };
         let input = (0..self.below(6)).map(|_| pick(self)).collect();
@@ -99,7 +108,7 @@ impl Source {
                 attribute.push(body(name, self.graph(known.to_vec(), depth + 1)));
             }
         }
-        Node { input, output, op_type, attribute, ..Node::default() }
+        Node { input, output, op_type, domain, attribute, ..Node::default() }
     }
 
     fn graph(&mut self, mut known: Vec<String>, depth: usize) -> Graph {

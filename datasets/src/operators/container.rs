@@ -1,0 +1,209 @@
+//! Optional values and sequences of tensors.
+//!
+//! An optional value is what it holds; one that holds nothing takes no bytes. A sequence is the list of its tensors.
+
+use super::call::{Call, Facts, axis, extent};
+use super::element::Element;
+use super::fold::{position, scalar};
+use super::value::{Fact, Reason, Value, extents, misfit, show, unknown};
+use std::rc::Rc;
+
+/// Sequences of more tensors are not followed.
+const LENGTH_LIMIT: u64 = 1024;
+
+/// `Optional`, `OptionalGetElement`: what is put in, or was.
+pub fn optional(call: &Call) -> Facts {
+    match call.input(0) {
+        Some(fact) if fact.element.is_some() || fact.items.is_some() => {
+            Ok(vec![Fact { value: fact.value.clone(), ..fact.clone() }])
+        }
+        Some(_) => unknown("the type of its input is not known"),
+        None => Ok(vec![Fact::sequence([])]),
+    }
+}
+
+/// `OptionalHasElement`.
+pub fn has_element(_: &Call) -> Facts {
+    Ok(vec![Fact::new(Some(Element::BOOL), [])])
+}
+
+/// The tensors of a sequence.
+fn items<'a>(call: &Call<'a>, at: usize) -> Result<&'a [Rc<Fact>], Reason> {
+    let fact = call.input(at).ok_or_else(|| format!("input {at} is missing"))?;
+    fact.items.as_deref().ok_or_else(|| Reason::unknown("the tensors of its sequence are not known"))
+}
+
+/// A tensor as a part of a sequence.
+fn held(call: &Call, at: usize) -> Result<Rc<Fact>, Reason> {
+    let fact = call.input(at).ok_or_else(|| format!("input {at} is missing"))?;
+    if fact.shape.is_none() && fact.bytes.is_none() {
+        return unknown("the shape of a tensor it holds is not known");
+    }
+    Ok(Rc::new(fact.clone().variable()))
+}
+
+/// `SequenceConstruct`.
+pub fn construct(call: &Call) -> Facts {
+    let items: Vec<Rc<Fact>> = (0..call.inputs.len()).map(|at| held(call, at)).collect::<Result<_, _>>()?;
+    Ok(vec![Fact::sequence(items)])
+}
+
+/// `SequenceEmpty`.
+pub fn empty(_: &Call) -> Facts {
+    Ok(vec![Fact::sequence([])])
+}
+
+/// What one of these tensors is, whichever: the same where all are alike, else the largest as a bound.
+fn any(items: &[Rc<Fact>]) -> Result<Fact, Reason> {
+    let first = items.first().ok_or("the sequence is empty")?;
+    if items.iter().all(|item| item == first) {
+        return Ok(Fact::clone(first));
+    }
+    let mut largest = (0, first);
+    for item in items {
+        largest = Some((item.size(None)?, item)).filter(|other| other.0 > largest.0).unwrap_or(largest);
+    }
+    Ok(Fact::clone(largest.1).bounded())
+}
+
+/// Tensors of which it is not known which is where.
+fn shuffled(items: &[Rc<Fact>]) -> Result<Vec<Rc<Fact>>, Reason> {
+    if items.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(vec![Rc::new(any(items)?); items.len()])
+}
+
+/// `SequenceInsert`: at the end, unless a position is given.
+pub fn insert(call: &Call) -> Facts {
+    let mut list = items(call, 0)?.to_vec();
+    if list.len() as u64 >= LENGTH_LIMIT {
+        return unknown(format!("the sequence has more than {LENGTH_LIMIT} tensors"));
+    }
+    let one = held(call, 1)?;
+    if call.input(2).is_none() {
+        list.push(one);
+        return Ok(vec![Fact::sequence(list)]);
+    }
+    match call.int(2) {
+        Ok(at) => match position(at, list.len() as u64 + 1) {
+            // Counted from the end, it is put before the tensor at that place.
+            Some(_) if at < 0 => match position(at, list.len() as u64) {
+                Some(at) => list.insert(at, one),
+                None => return misfit(format!("position {at} of a sequence of {}", list.len())),
+            },
+            Some(at) => list.insert(at, one),
+            None => return misfit(format!("position {at} of a sequence of {}", list.len())),
+        },
+        Err(_) => {
+            list.push(one);
+            list = shuffled(&list)?;
+        }
+    }
+    Ok(vec![Fact::sequence(list)])
+}
+
+/// `SequenceErase`: the last, unless a position is given.
+pub fn erase(call: &Call) -> Facts {
+    let mut list = items(call, 0)?.to_vec();
+    let given = if call.input(1).is_some() { call.int(1) } else { Ok(-1) };
+    match given {
+        Ok(at) => {
+            let Some(at) = position(at, list.len() as u64) else {
+                return misfit(format!("position {at} of a sequence of {}", list.len()));
+            };
+            list.remove(at);
+        }
+        Err(_) => {
+            list = shuffled(&list)?;
+            list.pop();
+        }
+    }
+    Ok(vec![Fact::sequence(list)])
+}
+
+/// `SequenceAt`: the tensor at a position; where the position is no constant, any of them.
+pub fn at(call: &Call) -> Facts {
+    let list = items(call, 0)?;
+    let fact = match call.int(1) {
+        Ok(at) => position(at, list.len() as u64).map(|at| Fact::clone(&list[at])),
+        Err(_) => Some(any(list)?),
+    };
+    Ok(vec![fact.ok_or_else(|| format!("the position lies outside of a sequence of {}", list.len()))?])
+}
+
+/// `SequenceLength`.
+pub fn length(call: &Call) -> Facts {
+    Ok(vec![scalar(Element::INT64, items(call, 0)?.len() as i64)])
+}
+
+/// `SplitToSequence`: parts along an axis, of extent 1 unless said otherwise.
+pub fn split(call: &Call) -> Facts {
+    let shape = call.shape(0)?;
+    let at = axis(call.attr("axis").unwrap_or(0), shape.len())?;
+    let length = shape[at];
+    let equal = |size: u64| -> Result<Vec<u64>, Reason> {
+        let count = length.div_ceil(size);
+        if count > LENGTH_LIMIT {
+            return unknown(format!("the sequence has more than {LENGTH_LIMIT} tensors"));
+        }
+        Ok((0..count).map(|i| size.min(length - i * size)).collect())
+    };
+    let (sizes, keep) = match call.input(1) {
+        None => (equal(1)?, call.attr("keepdims").unwrap_or(1) != 0),
+        Some(fact) if fact.shape.as_deref().is_some_and(<[u64]>::is_empty) => {
+            (equal(extent(call.int(1)?.into(), "the size of a part")?.max(1))?, true)
+        }
+        Some(_) => (extents(call.ints(1)?)?, true),
+    };
+    let total: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
+    if total != u128::from(length) && !call.bounded() {
+        return misfit(format!("parts {sizes:?} do not make up extent {length}"));
+    }
+    let part = |size: u64| {
+        let mut part = shape.to_vec();
+        if keep {
+            part[at] = size;
+        } else {
+            part.remove(at);
+        }
+        Rc::new(Fact::new(call.element(0), part))
+    };
+    let mut parts: Vec<Rc<Fact>> = Vec::with_capacity(sizes.len());
+    for (i, &size) in sizes.iter().enumerate() {
+        let same = parts.last().filter(|_| sizes[i - 1] == size).cloned();
+        parts.push(same.unwrap_or_else(|| part(size)));
+    }
+    Ok(vec![Fact::sequence(parts)])
+}
+
+/// `ConcatFromSequence`: one after the other, or along a new axis.
+pub fn concat(call: &Call) -> Facts {
+    let list = items(call, 0)?;
+    let Some(first) = list.first() else { return misfit("the sequence is empty") };
+    let of =
+        |fact: &Fact| fact.shape.clone().ok_or_else(|| Reason::unknown("the shape of a tensor is not known"));
+    let mut shape = of(first)?;
+    let new = call.attr("new_axis").unwrap_or(0) != 0;
+    let at = axis(call.attr("axis").ok_or("the axis is missing")?, shape.len() + usize::from(new))?;
+    for item in &list[1..] {
+        let other = of(item)?;
+        let fits =
+            other.len() == shape.len() && (0..shape.len()).all(|i| (i == at && !new) || other[i] == shape[i]);
+        if !fits && !call.bounded() {
+            return misfit(format!(
+                "shapes {} and {} do not fit along axis {at}",
+                show(&shape),
+                show(&other)
+            ));
+        }
+        if !new {
+            shape[at] =
+                extent(i128::from(shape[at]) + i128::from(*other.get(at).unwrap_or(&0)), "an extent")?;
+        }
+    }
+    if new {
+        shape.insert(at, list.len() as u64);
+    }
+    Ok(vec![Fact::new(first.element, shape).with(None::<Value>)])
+}

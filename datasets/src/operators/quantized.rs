@@ -1,0 +1,97 @@
+//! Quantisation, and what is computed on quantised numbers: scales and zero points are inputs between the others.
+
+use super::call::{Call, Facts, axes, axis, broadcast, extent};
+use super::element::Element;
+use super::value::{Fact, Reason, misfit, show};
+use super::{algebra, window};
+
+/// `QuantizeLinear`: the type of the zero point, else of an attribute, else `uint8`.
+pub fn quantize(call: &Call) -> Facts {
+    let to = call.element(2).or(call.attr_element("output_dtype")?).unwrap_or(Element::UINT8);
+    Ok(vec![Fact::new(Some(to), call.shape(0)?)])
+}
+
+/// `DequantizeLinear`: the type of the scale.
+pub fn dequantize(call: &Call) -> Facts {
+    let to = call.attr_element("output_dtype")?.or(call.element(1));
+    Ok(vec![Fact::new(to, call.shape(0)?)])
+}
+
+/// `DynamicQuantizeLinear`: also scale and zero point.
+pub fn dynamic_quantize(call: &Call) -> Facts {
+    let scalar = |element| Fact::new(Some(element), []);
+    let data = Fact::new(Some(Element::UINT8), call.shape(0)?);
+    Ok(vec![data, scalar(Element::FLOAT32), scalar(Element::UINT8)])
+}
+
+/// Two inputs stretched to a common shape: the first and the one at `other`.
+fn pair(call: &Call, first: usize, other: usize) -> Result<Vec<u64>, Reason> {
+    broadcast(call, call.shape(first)?, call.shape(other)?)
+}
+
+/// `QLinearAdd`, `QLinearMul`.
+pub fn binary(call: &Call) -> Facts {
+    Ok(vec![Fact::new(call.element(0), pair(call, 0, 3)?)])
+}
+
+/// `MulInteger`.
+pub fn multiply(call: &Call) -> Facts {
+    Ok(vec![Fact::new(Some(Element::INT32), pair(call, 0, 2)?)])
+}
+
+/// `QLinearWhere`.
+pub fn choose(call: &Call) -> Facts {
+    let shape = broadcast(call, &pair(call, 1, 4)?, call.shape(0)?)?;
+    Ok(vec![Fact::new(call.element(1), shape)])
+}
+
+/// `QLinearConcat`: each tensor is followed by its scale and zero point, and the output's come first.
+pub fn concat(call: &Call) -> Facts {
+    let mut shape = call.shape(2)?.to_vec();
+    let at = axis(call.attr("axis").unwrap_or(0), shape.len())?;
+    for input in (5..call.inputs.len()).step_by(3) {
+        let other = call.shape(input)?;
+        let fits = other.len() == shape.len() && (0..shape.len()).all(|i| i == at || other[i] == shape[i]);
+        if !fits {
+            return misfit(format!("shapes {} and {} do not fit along axis {at}", show(&shape), show(other)));
+        }
+        shape[at] = extent(i128::from(shape[at]) + i128::from(other[at]), "an extent")?;
+    }
+    Ok(vec![Fact::new(call.element(1), shape)])
+}
+
+/// `QGemm`: floating-point numbers unless the output has a zero point.
+pub fn gemm(call: &Call) -> Facts {
+    algebra::gemm(call, 3, call.element(8).or(Some(Element::FLOAT32)))
+}
+
+/// `QLinearReduceMean`, `ReduceSumInteger`: the axes are an attribute.
+pub fn reduce(call: &Call) -> Facts {
+    let shape = call.shape(0)?;
+    let gone = match call.attr_ints("axes").unwrap_or_default() {
+        [] => vec![true; shape.len()],
+        list => axes(list, shape.len())?,
+    };
+    let element = match call.kind {
+        "ReduceSumInteger" if call.element(0) == Some(Element::INT8) => Some(Element::INT32),
+        "ReduceSumInteger" => Some(Element::UINT32),
+        _ => call.element(0),
+    };
+    let shape = algebra::kept(shape, &gone, call.attr("keepdims").unwrap_or(1) != 0);
+    Ok(vec![Fact::new(element, shape)])
+}
+
+/// `QLinearConv` of `com.microsoft`, which may have the channels last.
+pub fn conv(call: &Call) -> Facts {
+    if window::channels_last(call) {
+        return window::conv_channels_last(call, 3, call.element(7));
+    }
+    window::conv(call, 3, call.element(7))
+}
+
+/// `MatMulInteger16`.
+pub fn product16(call: &Call) -> Facts {
+    let unsigned = |at: usize| call.element(at).is_some_and(|element| element.name == "uint16");
+    let element = if unsigned(0) && unsigned(1) { Element::UINT32 } else { Element::INT32 };
+    algebra::mat_mul(call, 1, Some(element))
+}

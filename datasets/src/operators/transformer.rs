@@ -1,0 +1,299 @@
+//! Attention, embeddings, generation: the operators of transformers in `com.microsoft`.
+//!
+//! Shapes follow the operators' documentation and what ONNX Runtime computes.
+
+use super::call::{Call, Facts, extent, product, ranked};
+use super::element::Element;
+use super::value::{Fact, Reason, misfit, show, unknown};
+
+/// A positive integer attribute.
+fn positive(call: &Call, name: &str) -> Result<u64, Reason> {
+    let value = call.attr(name).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
+    value.ok_or_else(|| format!("{name} is missing or not positive").into())
+}
+
+/// The sum of two extents.
+fn sum(a: u64, b: u64) -> Result<u64, Reason> {
+    extent(i128::from(a) + i128::from(b), "an extent")
+}
+
+/// The product of two extents.
+fn times(a: u64, b: u64) -> Result<u64, Reason> {
+    product(&[a, b])
+}
+
+/// The width of the values: of queries, keys and values projected together, the last part.
+fn value_width(call: &Call) -> Result<u64, Reason> {
+    match call.attr_ints("qkv_hidden_sizes") {
+        Some(&[_, _, width]) => extent(width.into(), "the width of the values"),
+        _ => Ok(ranked(call.shape(1)?, 2)?[1] / 3),
+    }
+}
+
+/// `Attention`, `QAttention`: one matrix projects queries, keys and values; `past` is the input of earlier keys and values,
+/// `like` the one of the output's type.
+fn projected(call: &Call, past: usize, like: usize) -> Facts {
+    let input = ranked(call.shape(0)?, 3)?;
+    let (heads, width) = (positive(call, "num_heads")?, value_width(call)?);
+    let element = call.element(like);
+    let output = Fact::new(element, [input[0], input[1], width]);
+    let mut facts = vec![output];
+    if call.outputs > 1 {
+        let before = if call.input(past).is_some() { ranked(call.shape(past)?, 5)?[3] } else { 0 };
+        let shared = call.attr("past_present_share_buffer").unwrap_or(0) != 0;
+        let total = if shared { before } else { sum(before, input[1])? };
+        facts.push(Fact::new(element, [2, input[0], heads, total, width / heads]));
+    }
+    Ok(facts)
+}
+
+/// `Attention`, `DecoderMaskedSelfAttention` of `com.microsoft`.
+pub fn attention(call: &Call) -> Facts {
+    projected(call, 4, 0)
+}
+
+/// `QAttention`: quantised inputs, floating-point outputs.
+pub fn quantized_attention(call: &Call) -> Facts {
+    projected(call, 8, 3)
+}
+
+/// `PackedAttention`: tokens of all sequences in one dimension.
+pub fn packed_attention(call: &Call) -> Facts {
+    Ok(vec![Fact::new(call.element(0), [ranked(call.shape(0)?, 2)?[0], value_width(call)?])])
+}
+
+/// `PackedMultiHeadAttention`: queries, keys and values may be one tensor.
+pub fn packed_heads(call: &Call) -> Facts {
+    let query = call.shape(0)?;
+    let width = match *query {
+        [_, heads, 3, size] => times(heads, size)?,
+        _ => ranked(call.shape(2)?, 2)?[1],
+    };
+    Ok(vec![Fact::new(call.element(0), [query[0], width])])
+}
+
+/// Keys or values, of earlier steps and these: like the earlier ones where they are kept in one buffer.
+fn cache(call: &Call, past: usize, shared: bool, shape: [u64; 4]) -> Result<Fact, Reason> {
+    if call.input(past).is_none() {
+        return Ok(Fact::new(call.element(0), shape));
+    }
+    let before = ranked(call.shape(past)?, 4)?;
+    let mut shape = if shared { before.to_vec() } else { shape.to_vec() };
+    if !shared {
+        shape[2] = sum(before[2], shape[2])?;
+    }
+    Ok(Fact::new(call.element(past), shape))
+}
+
+/// `MultiHeadAttention` and its variant for decoders, whose earlier keys and values are inputs `past` and the next one.
+fn heads(call: &Call, past: usize, shared: bool) -> Facts {
+    let query = ranked(call.shape(0)?, 3)?;
+    let heads = positive(call, "num_heads")?;
+    let (batch, length) = (query[0], query[1]);
+    let packed = if call.input(1).is_some() { query[2] } else { query[2] / 3 };
+    let width = if let [_, _, heads, 3, size] = *query { times(heads, size)? } else { packed };
+    // Length and width of keys or of values, of three, four or five dimensions.
+    let part = |at: usize, otherwise: (u64, u64)| match call.input(at).map(|_| call.shape(at)).transpose()? {
+        None => Ok(otherwise),
+        Some(&[_, length, width]) => Ok((length, width)),
+        Some(&[_, heads, length, size]) => Ok((length, times(heads, size)?)),
+        Some(&[_, length, heads, _, size]) => Ok((length, times(heads, size)?)),
+        Some(shape) => misfit(format!("shape {} has not three to five dimensions", show(shape))),
+    };
+    let (keys, key_width) = part(1, (length, width))?;
+    let (_, value_width) = part(2, (keys, key_width))?;
+    let keys_of = |past: usize, width: u64| cache(call, past, shared, [batch, heads, keys, width / heads]);
+    let (key, value) = (keys_of(past, key_width)?, keys_of(past + 1, value_width)?);
+    let total = key.shape.as_ref().map_or(0, |shape| shape[2]);
+    let scores = Fact::new(call.element(0), [batch, heads, length, total]);
+    let scores = if shared { scores.bounded() } else { scores };
+    Ok(vec![Fact::new(call.element(0), [batch, length, value_width]), key, value, scores])
+}
+
+/// `MultiHeadAttention`.
+pub fn multi_head(call: &Call) -> Facts {
+    heads(call, 6, call.input(8).is_some())
+}
+
+/// `DecoderMaskedMultiHeadAttention`.
+pub fn decoder_heads(call: &Call) -> Facts {
+    heads(call, 5, call.attr("past_present_share_buffer").unwrap_or(0) != 0)
+}
+
+/// `GroupQueryAttention`, `SparseAttention`: fewer heads of keys than of queries, which may be one tensor with them. As many
+/// keys are kept as an input says, and no fewer than before.
+pub fn grouped(call: &Call) -> Facts {
+    let query = ranked(call.shape(0)?, 3)?;
+    let (heads, groups) = (positive(call, "num_heads")?, positive(call, "kv_num_heads")?);
+    let size = match call.input(1) {
+        Some(_) => query[2] / heads,
+        None => query[2] / sum(heads, times(2, groups)?)?,
+    };
+    let output = Fact::new(call.element(0), [query[0], query[1], times(heads, size)?]);
+    let mut facts = vec![output];
+    if call.outputs < 2 {
+        return Ok(facts);
+    }
+    let past = |at: usize| call.input(at).map(|_| ranked(call.shape(at)?, 4)).transpose();
+    let (fixed, given) =
+        if call.kind == "SparseAttention" { (true, None) } else { (false, call.int(6).ok()) };
+    let mut bound = false;
+    for at in [3, 4] {
+        let before = past(at)?;
+        let kept = before.map_or(0, |shape| shape[2]);
+        let total = match given {
+            _ if fixed => kept,
+            Some(total) => kept.max(extent(total.into(), "the number of keys")?),
+            None => {
+                bound = true;
+                sum(kept, query[1])?
+            }
+        };
+        let last = before.map_or(size, |shape| shape[3]);
+        let fact = Fact::new(call.element(at).or(call.element(0)), [query[0], groups, total, last]);
+        facts.push(if bound { fact.bounded() } else { fact });
+        if at == 4 {
+            let scores = Fact::new(call.element(0), [query[0], heads, query[1], total]);
+            facts.push(if bound { scores.bounded() } else { scores });
+        }
+    }
+    Ok(facts)
+}
+
+/// `PagedAttention`: keys and values stay in the inputs that hold them.
+pub fn paged(call: &Call) -> Facts {
+    let query = ranked(call.shape(0)?, 2)?;
+    let (heads, groups) = (positive(call, "num_heads")?, positive(call, "kv_num_heads")?);
+    let width = match call.input(1) {
+        Some(_) => query[1],
+        None => times(heads, query[1] / sum(heads, times(2, groups)?)?)?,
+    };
+    let kept = |at: usize| call.input(at).cloned().unwrap_or_default().variable();
+    Ok(vec![Fact::new(call.element(0), [query[0], width]), kept(3), kept(4)])
+}
+
+/// `DecoderAttention`: as the queries, of steps, batch and width; keys and values at most of all steps.
+pub fn decoder(call: &Call) -> Facts {
+    let (query, key) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
+    let heads = positive(call, "num_heads")?;
+    let before = if call.input(6).is_some() { ranked(call.shape(6)?, 4)?[2] } else { 0 };
+    let total = sum(before, key[0].max(query[0]))?;
+    let kept = Fact::new(call.element(0), [query[1], heads, total, query[2] / heads]).bounded();
+    Ok(vec![Fact::new(call.element(0), query), kept.clone(), kept])
+}
+
+/// `LinearAttention`: queries, keys and values of batch, length and width; a matrix of state per head of values.
+pub fn linear_attention(call: &Call) -> Facts {
+    let (query, key, value) =
+        (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?, ranked(call.shape(2)?, 3)?);
+    let (heads, groups) = (positive(call, "q_num_heads")?, positive(call, "kv_num_heads")?);
+    let state = if call.input(3).is_some() {
+        call.shape(3)?.to_vec()
+    } else {
+        vec![query[0], groups, key[2] / groups, value[2] / groups]
+    };
+    let width = times(heads.max(groups), value[2] / groups)?;
+    let element = call.element(3).or(call.element(0));
+    Ok(vec![Fact::new(call.element(0), [query[0], query[1], width]), Fact::new(element, state)])
+}
+
+/// `EmbedLayerNormalization`: embedded words, the length of each sequence, and the sum before normalisation. The words are
+/// input 2; the output is of the type of input `like`.
+fn embedded(call: &Call, like: usize) -> Facts {
+    let ids = ranked(call.shape(0)?, 2)?;
+    let output = Fact::new(call.element(like), [ids[0], ids[1], ranked(call.shape(2)?, 2)?[1]]);
+    Ok(vec![output.clone(), Fact::new(Some(Element::INT32), [ids[0]]), output])
+}
+
+/// `EmbedLayerNormalization`.
+pub fn embed(call: &Call) -> Facts {
+    embedded(call, 2)
+}
+
+/// `QEmbedLayerNormalization`: from quantised tables.
+pub fn quantized_embed(call: &Call) -> Facts {
+    embedded(call, 8)
+}
+
+/// `SkipLayerNormalization` and its like: also means, deviations, and the sum that is normalised.
+pub fn skip_norm(call: &Call) -> Facts {
+    let shape = ranked(call.shape(0)?, 1)?;
+    let (mut each, last) = (shape.to_vec(), shape.len() - 1);
+    each[last] = 1;
+    let (whole, each) = (Fact::new(call.element(0), shape), Fact::new(Some(Element::FLOAT32), each));
+    Ok(vec![whole.clone(), each.clone(), each, whole])
+}
+
+/// Outputs like the first input, all of them.
+pub fn all_like_first(call: &Call) -> Facts {
+    Ok(vec![Fact::new(call.element(0), call.shape(0)?); call.outputs.max(1)])
+}
+
+/// `GemmaRotaryEmbedding`: queries and keys turned.
+pub fn gemma_rotary(call: &Call) -> Facts {
+    let like = |at: usize| Ok(Fact::new(call.element(at), call.shape(at)?));
+    [1, 3].into_iter().map(like).collect()
+}
+
+/// `RelativePositionBias`: a number per head, query and key.
+pub fn position_bias(call: &Call) -> Facts {
+    let table = ranked(call.shape(0)?, 2)?;
+    let length = |at: usize| extent(call.int(at)?.into(), "a length");
+    Ok(vec![Fact::new(call.element(0), [1, table[1], length(1)?, length(2)?])])
+}
+
+/// `GatedRelativePositionBias`: a number per sequence, head, and pair of positions.
+pub fn gated_bias(call: &Call) -> Facts {
+    let (heads, position) = (positive(call, "num_heads")?, ranked(call.shape(2)?, 4)?);
+    let query = ranked(call.shape(0)?, 2)?;
+    let batch = if call.input(6).is_some() { ranked(call.shape(6)?, 2)?[0] } else { query[0] };
+    Ok(vec![Fact::new(call.element(0), [batch, heads, position[2], position[3]])])
+}
+
+/// `RemovePadding`: at most all tokens; where they were, how many of each sequence, and of the longest.
+pub fn remove_padding(call: &Call) -> Facts {
+    let [batch, length, width] = *call.shape(0)? else { return misfit("its input has not three dimensions") };
+    let index = |shape: &[u64]| Fact::new(Some(Element::INT32), shape);
+    let tokens = Fact::new(call.element(0), [times(batch, length)?, width]).bounded();
+    Ok(vec![tokens, index(&[batch, length]), index(&[sum(batch, 1)?]), index(&[1])])
+}
+
+/// `RestorePadding`.
+pub fn restore_padding(call: &Call) -> Facts {
+    let (tokens, offsets) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
+    Ok(vec![Fact::new(call.element(0), [offsets[0], offsets[1], tokens[1]])])
+}
+
+/// The length that generated sequences are filled up to.
+fn longest(call: &Call) -> Result<u64, Reason> {
+    extent(call.int(1)?.into(), "the length")
+}
+
+/// `BeamSearch`, `WhisperBeamSearch`: sequences, their scores, and scores of all words on the way.
+pub fn beam_search(call: &Call) -> Facts {
+    let input = ranked(call.shape(0)?, 2)?;
+    let (length, batch) = (longest(call)?, input[0]);
+    let number = |at: usize| extent(call.int(at)?.into(), "a number of sequences");
+    let (beams, kept) = (number(3)?, number(4)?);
+    let float = call.element(5).or(Some(Element::FLOAT32));
+    let mut facts = vec![Fact::new(Some(Element::INT32), [batch, kept, length])];
+    facts.push(Fact::new(float, [batch, kept]));
+    if call.outputs > 2 {
+        let words = positive(call, "vocab_size")?;
+        facts.push(Fact::new(float, [length, batch, beams, words]).bounded());
+    }
+    if call.outputs > 3 {
+        return unknown("the outputs after the third are not known");
+    }
+    Ok(facts)
+}
+
+/// `GreedySearch`, `Sampling`: one sequence each; the last scores too.
+pub fn greedy_search(call: &Call) -> Facts {
+    let input = ranked(call.shape(0)?, 2)?;
+    let mut facts = vec![Fact::new(Some(Element::INT32), [input[0], longest(call)?])];
+    if call.outputs > 1 {
+        facts.push(Fact::new(Some(Element::FLOAT32), [input[0], positive(call, "vocab_size")?]));
+    }
+    Ok(facts)
+}
