@@ -2,6 +2,8 @@
 
 mod errors;
 mod flow;
+mod functions;
+mod open;
 mod random;
 mod regions;
 mod seeds;
