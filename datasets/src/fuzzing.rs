@@ -121,13 +121,14 @@ pub fn tflite_model(data: &[u8]) {
     }
 }
 
-/// Reads an ONNX model, plainly and with everything assumed; derives its storages; writes the graph and reads it again.
+/// Reads an ONNX model, plainly, with everything assumed and with all dimensions given; derives its storages; writes the graph and reads it again.
 ///
 /// # Panics
 /// If what was written is read differently.
 pub fn onnx_model(data: &[u8]) {
     let assuming = ImportOptions { assume_bytes: Some(8), batch: Some(2), ..ImportOptions::default() };
-    for options in [ImportOptions::default(), assuming] {
+    let closed = ImportOptions { dim_default: Some(3), ..ImportOptions::default() };
+    for options in [ImportOptions::default(), assuming, closed] {
         let Ok(import) = read_onnx(Path::new("fuzz.onnx"), data, &options) else { continue };
         check_graph(&import.graph);
     }

@@ -45,7 +45,16 @@ impl ImportOptions {
         let element = self.element.as_ref().map(|element| format!("--element {element}"));
         let keep = self.keep_constants.then(|| "--keep-constants".to_owned());
         let assume = self.assume_bytes.map(|bytes| format!("--assume-bytes {bytes}"));
-        dims.chain(shapes).chain(batch).chain(element).chain(keep).chain(assume).next()
+        let default = self.dim_default.map(|extent| format!("--dim-default {extent}"));
+        let values = self.values.iter().map(|(name, list)| {
+            format!("--value {name}={}", list.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
+        });
+        let inside = self
+            .tensor_shapes
+            .iter()
+            .map(|(name, extents)| format!("--tensor-shape {name}={}", shape(extents)));
+        let sizes = dims.chain(default).chain(shapes).chain(batch).chain(values).chain(inside);
+        sizes.chain(element).chain(keep).chain(assume).next()
     }
 }
 
@@ -155,6 +164,28 @@ pub enum ImportError {
         tensor: String,
         /// Why it has none.
         reason: String,
+    },
+    /// An operator that cannot run on the shapes it is given.
+    #[error("{path}: operator {operator}: tensor '{tensor}': {reason}", path = .path.display())]
+    Misfit {
+        /// Which.
+        path: PathBuf,
+        /// Position, name and kind of the operator.
+        operator: String,
+        /// The tensor it cannot make.
+        tensor: String,
+        /// Why, and which free dimensions lead to it.
+        reason: String,
+    },
+    /// Inputs whose shape or type neither the file nor an option gives.
+    #[error("{path}: {what}; try {options}", path = .path.display())]
+    Open {
+        /// Which.
+        path: PathBuf,
+        /// Dimensions and inputs, all of them.
+        what: String,
+        /// Options that close it, as typed.
+        options: String,
     },
     /// Something the importer does not know at all.
     #[error("{path}: {what} is not supported: {reason}", path = .path.display())]

@@ -213,3 +213,41 @@ fn names_that_promise_another_format_are_refused() {
         scratch.plimsoll(&["solve", "tiny.9.csv", "--solver", "large-first", "-o", name]).exits(0);
     }
 }
+
+/// A model among the seeds of the fuzz targets.
+fn model(scratch: &Scratch, name: &str) {
+    let seed = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds/onnx_model").join(name);
+    scratch.write(name, std::fs::read(seed).unwrap());
+}
+
+#[test]
+fn what_a_model_leaves_open_is_named_with_options_that_close_it() {
+    let scratch = Scratch::new();
+    for name in ["branch.onnx", "function.onnx", "loop.onnx"] {
+        model(&scratch, name);
+    }
+    for command in ["import", "order", "plan", "spill"] {
+        scratch.plimsoll(&[command, "branch.onnx"]).refuses(&[
+            "branch.onnx: 1 dimension has no value: N ('x' dimension 0); try --dim N=1, or --dim-default 1",
+        ]);
+        scratch.plimsoll(&[command, "branch.onnx", "--dim", "N=1"]).exits(0);
+        scratch.plimsoll(&[command, "branch.onnx", "--dim-default", "1", "--value", "c=1"]).exits(0);
+    }
+    let import = |words: &[&str]| scratch.plimsoll(&[&["import"], words].concat());
+    let made = import(&["function.onnx", "--dim-default", "3", "--json", "-o", "graph.json"]).exits(0);
+    drop(made);
+    import(&["graph.json", "--dim-default", "3"]).refuses(&["graph.json: --dim-default 3", "taken as it is"]);
+    import(&["graph.json", "--value", "x=3"]).refuses(&["graph.json: --value x=3", "taken as it is"]);
+    import(&["graph.json", "--tensor-shape", "x=3"]).refuses(&["--tensor-shape x=3", "taken as it is"]);
+    import(&["function.onnx", "--dim-default", "0"]).refuses(&["--dim-default"]);
+    import(&["branch.onnx", "--dim", "N=1", "--value", "c=1,0"])
+        .refuses(&["--value c=1,0: 2 values, but the input is"]);
+    import(&["branch.onnx", "--value", "c=x"]).refuses(&["NAME=I,J,.."]);
+    import(&["branch.onnx", "--value", "c=1", "--value", "c=0"]).refuses(&["--value names 'c' twice"]);
+    import(&["loop.onnx", "--tensor-shape", "w=3"])
+        .refuses(&["--tensor-shape w=3: by operator", "(Add) it is 2"]);
+    import(&["loop.onnx", "--tensor-shape", "ww=3"]).refuses(&["no tensor of that name; near it are w"]);
+    import(&["loop.onnx", "--tensor-shape", "w=2"]).exits(0);
+    scratch.write("tiny.csv", TINY);
+    scratch.plimsoll(&["spill", "tiny.csv", "--dim-default", "1"]).refuses(&["do not go with an instance"]);
+}

@@ -1,9 +1,10 @@
 //! Free dimensions: from options to the types of inputs.
 
+use super::open::{Open, argument};
 use super::proto;
 use crate::import::{ImportError, ImportOptions};
 use crate::operators::element::Element;
-use crate::operators::value::{Fact, RANK_LIMIT, show};
+use crate::operators::value::{FOLD_LIMIT, Fact, RANK_LIMIT, Value, count, show};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
@@ -40,34 +41,57 @@ impl<'o> Dims<'o> {
         for (name, &value) in &options.dims {
             dims.bind(name, value, &format!("--dim {name}={value}"))?;
         }
-        let constants: HashSet<&str> = graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
-        for input in graph.input.iter().filter(|input| !constants.contains(input.name.as_str())) {
-            let listed = declared_dims(input);
-            if let Some(shape) = options.input_shapes.get(&input.name) {
-                let option = format!("--input-shape {}={}", input.name, show(shape));
-                if let Some(listed) = listed
-                    && listed.len() != shape.len()
-                {
-                    let reason =
-                        format!("in the file the input has {} dimensions: {}", listed.len(), text(listed));
-                    return Err(dims.refused(option, reason));
-                }
-                if shape.len() > RANK_LIMIT || shape.iter().any(|&extent| extent > i64::MAX as u64) {
-                    return Err(dims.refused(option, "more than anybody can hold".to_owned()));
-                }
-                for (dimension, &extent) in listed.unwrap_or_default().iter().zip(shape) {
-                    if let Some(name) = free_name(dimension) {
-                        dims.bind(name, extent, &option)?;
-                    }
-                }
-            } else if let (Some(batch), Some(first)) =
-                (options.batch, listed.and_then(|listed| listed.first()))
-                && let Some(name) = free_name(first)
-            {
-                dims.bind(name, batch, &format!("--batch {batch}"))?;
+        for input in inputs(graph) {
+            dims.bind_input(input)?;
+        }
+        let Some(default) = options.dim_default else { return Ok(dims) };
+        let option = format!("--dim-default {default}");
+        if default > i64::MAX as u64 {
+            return Err(dims.refused(option, "more than anybody can hold".to_owned()));
+        }
+        let open = inputs(graph).filter(|input| !options.input_shapes.contains_key(&input.name));
+        for name in open.filter_map(declared_dims).flatten().filter_map(free_name) {
+            if !dims.values.contains_key(name) {
+                dims.bind(name, default, &option)?;
             }
         }
         Ok(dims)
+    }
+
+    /// Binds the free dimensions of an input whose shape, first dimension or value is given.
+    fn bind_input(&mut self, input: &proto::ValueInfo) -> Result<(), ImportError> {
+        let options = self.options;
+        let listed = declared_dims(input);
+        if let Some(shape) = options.input_shapes.get(&input.name) {
+            let option = format!("--input-shape {}={}", input.name, show(shape));
+            if let Some(listed) = listed
+                && listed.len() != shape.len()
+            {
+                let reason =
+                    format!("in the file the input has {} dimensions: {}", listed.len(), text(listed));
+                return Err(self.refused(option, reason));
+            }
+            if shape.len() > RANK_LIMIT || shape.iter().any(|&extent| extent > i64::MAX as u64) {
+                return Err(self.refused(option, "more than anybody can hold".to_owned()));
+            }
+            for (dimension, &extent) in listed.unwrap_or_default().iter().zip(shape) {
+                if let Some(name) = free_name(dimension) {
+                    self.bind(name, extent, &option)?;
+                }
+            }
+            return Ok(());
+        }
+        if let (Some(batch), Some(first)) = (options.batch, listed.and_then(|listed| listed.first()))
+            && let Some(name) = free_name(first)
+        {
+            self.bind(name, batch, &format!("--batch {batch}"))?;
+        }
+        if let (Some(list), Some([only])) = (options.values.get(&input.name), listed)
+            && let Some(name) = free_name(only).filter(|name| !self.values.contains_key(*name))
+        {
+            self.bind(name, list.len() as u64, &value_option(&input.name, list))?;
+        }
+        Ok(())
     }
 
     fn refused(&self, option: String, reason: String) -> ImportError {
@@ -101,12 +125,12 @@ impl<'o> Dims<'o> {
                 format!("there are {}", names.join(", "))
             }
         };
-        let constants: HashSet<&str> = graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
-        let inputs = || graph.input.iter().filter(|input| !constants.contains(input.name.as_str()));
-        for (name, shape) in &self.options.input_shapes {
-            if !inputs().any(|input| input.name == *name) {
-                let option = format!("--input-shape {name}={}", show(shape));
-                let names = inputs().map(|input| input.name.as_str()).collect();
+        let shapes = self.options.input_shapes.iter();
+        let shapes = shapes.map(|(name, shape)| (name, format!("--input-shape {name}={}", show(shape))));
+        let values = self.options.values.iter().map(|(name, list)| (name, value_option(name, list)));
+        for (name, option) in shapes.chain(values) {
+            if !inputs(graph).any(|input| input.name == *name) {
+                let names = inputs(graph).map(|input| input.name.as_str()).collect();
                 return Err(self.refused(option, format!("no input of that name; {}", list(names))));
             }
         }
@@ -117,7 +141,7 @@ impl<'o> Dims<'o> {
         collect_names(graph, &mut known);
         for (name, value) in &self.options.dims {
             if !known.contains(name.as_str()) {
-                let free = inputs().filter_map(declared_dims).flatten().filter_map(free_name).collect();
+                let free = inputs(graph).filter_map(declared_dims).flatten().filter_map(free_name).collect();
                 let reason = format!("no free dimension of that name; {}", list(free));
                 return Err(self.refused(format!("--dim {name}={value}"), reason));
             }
@@ -125,49 +149,104 @@ impl<'o> Dims<'o> {
         Ok(())
     }
 
-    /// Type and shape of an input of the graph.
+    /// Type and shape of an input of the graph, and its value where one is given.
     ///
     /// # Errors
-    /// Extents nobody gave, types that are no tensors. Without any shape the fact has none.
+    /// Types that are no tensors, values that do not fit. Where extents are open, the fact has no shape.
     pub fn input(&self, info: &proto::ValueInfo) -> Result<Fact, ImportError> {
         if self.options.assume_bytes.is_some() && is_no_tensor(info) {
             return Ok(Fact::default());
         }
-        let mut fact = Fact { element: self.element(info)?, ..Fact::default() };
-        if let Some(shape) = self.options.input_shapes.get(&info.name) {
-            fact.shape = Some(shape.clone());
-            return Ok(fact);
+        let element = self.element(info)?;
+        let listed = declared_dims(info);
+        if let Some(listed) = listed
+            && listed.len() > RANK_LIMIT
+        {
+            let what = format!("has {} dimensions, more than {RANK_LIMIT}", listed.len());
+            return Err(self.damaged(info, &what));
         }
-        let Some(listed) = declared_dims(info) else { return Ok(fact) };
-        let mut shape = Vec::with_capacity(listed.len());
-        for (at, dimension) in listed.iter().enumerate() {
-            let batch = self.options.batch.filter(|_| at == 0);
-            let Some(extent) = batch.or_else(|| self.extent(dimension)) else {
-                return Err(self.free(info, listed, at));
-            };
-            shape.push(extent);
+        let given = self.options.input_shapes.get(&info.name).cloned();
+        let shape = given.or_else(|| (0..listed?.len()).map(|at| self.input_extent(info, at)).collect());
+        let fact = Fact { element, shape, ..Fact::default() };
+        match self.options.values.get(&info.name) {
+            Some(list) if fact.shape.is_some() => self.valued(info, fact, list),
+            _ => Ok(fact),
         }
-        if shape.len() > RANK_LIMIT {
-            return Err(
-                self.damaged(info, &format!("has {} dimensions, more than {RANK_LIMIT}", shape.len()))
-            );
+    }
+
+    /// One extent of an input whose shape is not given whole; none where it is open.
+    fn input_extent(&self, info: &proto::ValueInfo, at: usize) -> Option<u64> {
+        let listed = declared_dims(info)?;
+        let batch = self.options.batch.filter(|_| at == 0);
+        let counted =
+            || Some(self.options.values.get(&info.name).filter(|_| listed.len() == 1)?.len() as u64);
+        batch.or_else(|| self.extent(&listed[at])).or_else(counted).or(self.options.dim_default)
+    }
+
+    /// An input with the value that `--value` gives it.
+    fn valued(&self, info: &proto::ValueInfo, fact: Fact, list: &[i64]) -> Result<Fact, ImportError> {
+        let refused = |reason| Err(self.refused(value_option(&info.name, list), reason));
+        let shape = fact.shape.as_deref().unwrap_or_default();
+        let Some(element) = fact.element else {
+            return refused("the file gives the input no element type".to_owned());
+        };
+        if count(shape) != Some(list.len() as u64) {
+            return refused(format!("{} values, but the input is {}", list.len(), show(shape)));
         }
-        fact.shape = Some(shape);
+        if list.len() as u64 > FOLD_LIMIT {
+            return refused(format!("at most {FOLD_LIMIT} values are followed"));
+        }
+        let value = match element.float {
+            true => Value::Floats(list.iter().map(|&i| i as f64).collect()),
+            false => Value::Ints(list.to_vec()),
+        };
+        let fact = fact.with(Some(value));
+        if fact.value.is_none() {
+            return refused(format!("not all of them are values of type {}", element.name));
+        }
         Ok(fact)
     }
 
-    /// The error for an extent that has no value.
-    fn free(&self, info: &proto::ValueInfo, listed: &[proto::Dimension], at: usize) -> ImportError {
-        let name = &info.name;
-        let example: Vec<u64> = listed.iter().map(|dimension| self.extent(dimension).unwrap_or(1)).collect();
-        let whole = format!("--input-shape {name}={}", show(&example));
-        let reason = match free_name(&listed[at]) {
-            Some(free) => format!(
-                "dimension {free} has no value; give one with --dim {free}=1, or the shape with {whole}"
-            ),
-            None => format!("dimension {at} has neither value nor name; give the shape with {whole}"),
-        };
-        self.refused(format!("input '{name}' of shape {}", text(listed)), reason)
+    /// Shapes of tensors inside that options give, by name.
+    pub fn tensor_shapes(&self) -> impl Iterator<Item = (&'o str, &'o [u64])> {
+        self.options.tensor_shapes.iter().map(|(name, shape)| (name.as_str(), shape.as_slice()))
+    }
+
+    /// The error for one of them.
+    pub fn refused_shape(&self, name: &str, shape: &[u64], reason: String) -> ImportError {
+        self.refused(argument("--tensor-shape", &format!("{name}={}", show(shape))), reason)
+    }
+
+    /// Everything about inputs that neither the file nor an option says.
+    ///
+    /// # Errors
+    /// Types that are no tensors.
+    pub fn open(&self, graph: &proto::Graph) -> Result<Open, ImportError> {
+        let mut open = Open::default();
+        for info in inputs(graph) {
+            let name = info.name.as_str();
+            if self.element(info)?.is_none() && self.options.assume_bytes.is_none() {
+                open.untyped.push(name.to_owned());
+            }
+            let Some(listed) = declared_dims(info) else {
+                if self.options.assume_bytes.is_none() && !self.options.input_shapes.contains_key(name) {
+                    open.shapeless.push(name.to_owned());
+                }
+                continue;
+            };
+            // What has more dimensions is damaged.
+            if self.options.input_shapes.contains_key(name) || listed.len() > RANK_LIMIT {
+                continue;
+            }
+            open.add(
+                name,
+                listed
+                    .iter()
+                    .enumerate()
+                    .map(|(at, dimension)| self.input_extent(info, at).ok_or_else(|| free_name(dimension))),
+            );
+        }
+        Ok(open)
     }
 
     fn damaged(&self, info: &proto::ValueInfo, what: &str) -> ImportError {
@@ -229,6 +308,29 @@ impl<'o> Dims<'o> {
         names.into_iter().any(|name| self.values.contains_key(name))
     }
 
+    /// The free dimensions of an input, each with its value and the option that gave it.
+    pub fn bound(&self, info: &proto::ValueInfo) -> Vec<String> {
+        let listed = declared_dims(info).unwrap_or_default();
+        let given = self.options.input_shapes.get(&info.name);
+        let mut bound = Vec::new();
+        for (at, dimension) in listed.iter().enumerate() {
+            let here = || format!("dimension {at} of input '{}'", info.name);
+            if let Some((name, (value, option))) =
+                free_name(dimension).and_then(|n| Some((n, self.values.get(n)?)))
+            {
+                bound.push(format!("{name}={value} ({option})"));
+            } else if let (Some(batch), 0, None) = (self.options.batch, at, given) {
+                bound.push(format!("{}={batch} (--batch {batch})", here()));
+            } else if dimension.value.is_none_or(|value| value < 0) {
+                let value =
+                    given.and_then(|shape| shape.get(at).copied()).or_else(|| self.input_extent(info, at));
+                let option = if given.is_some() { "--input-shape" } else { "--dim-default" };
+                bound.extend(value.map(|value| format!("{}={value} ({option})", here())));
+            }
+        }
+        bound
+    }
+
     /// What the file says of a value inside; the shape only where all its extents have values.
     ///
     /// # Errors
@@ -265,6 +367,17 @@ fn declared_dims(info: &proto::ValueInfo) -> Option<&[proto::Dimension]> {
 
 fn free_name(dimension: &proto::Dimension) -> Option<&str> {
     dimension.param.as_deref().filter(|name| dimension.value.is_none() && !name.is_empty())
+}
+
+/// An option, as typed.
+fn value_option(name: &str, list: &[i64]) -> String {
+    format!("--value {name}={}", list.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
+}
+
+/// What the graph is given: its inputs but those that are constants.
+fn inputs(graph: &proto::Graph) -> impl Iterator<Item = &proto::ValueInfo> {
+    let constants: HashSet<&str> = graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
+    graph.input.iter().filter(move |input| !constants.contains(input.name.as_str()))
 }
 
 /// Every name of a dimension, in bodies of operators too.

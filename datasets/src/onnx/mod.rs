@@ -9,6 +9,8 @@
 //! | initialiser, also where it is listed among the inputs | a tensor, role weight; of external data only shape and type are read |
 //! | sparse initialiser | a tensor, role weight, with the bytes of its values and indices |
 //! | input, output | a tensor of that role; outputs of bodies too |
+//! | call of a function that the file defines | the operators of its body, named after the call: `call/inner`; operators that have a rule here are no calls, as ONNX Runtime prefers its kernels |
+//! | two constants of one name | the last one, initialisers ahead of `Constant` nodes, as in ONNX Runtime |
 //! | body of `If`, `Loop`, `Scan` | a region of the name of its attribute, owned by the operator; it may read what encloses it |
 //!
 //! Operators that compute shapes stay operators and what they make stays activations, as in the file: the graph
@@ -27,6 +29,12 @@
 //! A `Loop` stacks as many rows as it may make trips. Everything of
 //! that kind that is not certain is said in [`Import::assumed`].
 //!
+//! # What a file leaves open
+//!
+//! Every free dimension of an input needs a value; one message names all that have none, with options that import the
+//! model where a short search finds some ([`ImportError::Open`]). Values of inputs that decide shapes and shapes of tensors inside can be
+//! given ([`ImportOptions::values`], [`ImportOptions::tensor_shapes`]). Copies of the bodies of functions are bounded in depth and in bytes.
+//!
 //! # Shared memory
 //!
 //! | operator | first output |
@@ -38,10 +46,13 @@
 //! *Over* is said only where input and output have the same shape and the same bytes; a view needs the same bytes. `Softmax`, `LRN` and
 //! other normalisations read elements after they would have been overwritten, so they are in neither row.
 
+mod advice;
 mod constants;
 mod dims;
 mod emit;
 mod flow;
+mod functions;
+mod open;
 mod program;
 mod proto;
 mod run;
@@ -50,11 +61,13 @@ mod tests;
 
 use crate::import::{Import, ImportError, ImportOptions, SizeSources};
 use crate::operators::element::Element;
+use advice::Upstream;
 use bytes::Bytes;
 use dims::Dims;
+use open::Trial;
 use program::{Program, plain};
 use prost::Message;
-use run::Run;
+use run::{Failure, Run};
 use std::path::Path;
 
 /// Reads a model. `origin` is for messages and the graph's name. O(size of the file), but for small constants.
@@ -84,26 +97,19 @@ pub(crate) fn read_owned(
         return Err(damaged(format!("more than {} nodes, names and attributes", proto::PART_LIMIT)));
     }
     let model = proto::Model::decode(bytes).map_err(|why| damaged(format!("no ONNX model: {why}")))?;
-    let graph = model.graph.as_ref().ok_or_else(|| damaged("no ONNX model: it holds no graph".to_owned()))?;
-    let dims = Dims::new(origin, options, graph)?;
-    let program = Program::new(origin, graph, &dims)?;
-    let opset = model.opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version).max();
-    let functions = &model.functions;
-    let (opset, assumed) = (opset.unwrap_or(1), Vec::new());
-    let mut run = Run {
-        program,
-        origin,
-        options,
-        float,
-        opset,
-        functions,
-        assumed,
-        declared: Vec::new(),
-        contradictions: Vec::new(),
-        void: 0,
-        folded: 0,
-    };
-    let complete = run.run().map_err(run::Failure::error)?;
+    let proto::Model { opset_import, graph, functions } = model;
+    let mut graph = graph.ok_or_else(|| damaged("no ONNX model: it holds no graph".to_owned()))?;
+    let opset = opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version).max();
+    let opset = opset.unwrap_or(1);
+    functions::inline(&mut graph, &functions, opset).map_err(damaged)?;
+    let source = Source { origin, graph: &graph, float, opset };
+    let dims = Dims::new(origin, options, &graph)?;
+    let open = dims.open(&graph)?;
+    if !open.is_empty() {
+        return Err(open.error(origin, options, &|options| source.attempt(options)));
+    }
+    let mut run = source.run(options, &dims)?;
+    let complete = run.run().map_err(|failure| source.explain(failure, &run, &dims, options))?;
     run.sum_up();
     let (program, assumed) = (run.program, run.assumed);
     let sizes = SizeSources::new(program.slots.iter().map(|slot| (slot.name, slot.source)));
@@ -116,4 +122,78 @@ pub(crate) fn read_owned(
         return Err(damaged("its operators wait for each other".to_owned()));
     }
     Ok(Import { graph, assumed, sizes })
+}
+
+/// A model, read but not sized.
+struct Source<'m> {
+    origin: &'m Path,
+    graph: &'m proto::Graph,
+    float: Option<Element>,
+    opset: i64,
+}
+
+impl<'m> Source<'m> {
+    /// Its names resolved, ready for inference.
+    fn run<'o>(&self, options: &'o ImportOptions, dims: &Dims) -> Result<Run<'m, 'o>, ImportError>
+    where
+        'm: 'o,
+    {
+        let mut program = Program::new(self.origin, self.graph, dims)?;
+        let assumed = std::mem::take(&mut program.notes);
+        let (origin, float, opset) = (self.origin, self.float, self.opset);
+        Ok(Run {
+            program,
+            origin,
+            options,
+            float,
+            opset,
+            assumed,
+            declared: Vec::new(),
+            contradictions: Vec::new(),
+            void: 0,
+            folded: 0,
+            done: 0,
+            failed: None,
+        })
+    }
+
+    /// How far inference gets with these options.
+    fn attempt(&self, options: &ImportOptions) -> Trial {
+        let Ok(dims) = Dims::new(self.origin, options, self.graph) else { return Trial::Fails };
+        let Ok(mut run) = self.run(options, &dims) else { return Trial::Fails };
+        match run.run() {
+            Ok(_) => Trial::Fits,
+            Err(Failure::Misfit(_)) => Trial::Misfit(run.done),
+            Err(Failure::Fatal(_)) => Trial::Fails,
+        }
+    }
+
+    /// The error with what leads to it and what helps.
+    fn explain(&self, failure: Failure, run: &Run, dims: &Dims, options: &ImportOptions) -> ImportError {
+        let (misfit, mut error) = match failure {
+            Failure::Misfit(error) => (true, error),
+            Failure::Fatal(error) => (false, error),
+        };
+        let (ImportError::Misfit { reason, .. } | ImportError::Unsized { reason, .. }) = &mut error else {
+            return error;
+        };
+        if let Some(tensor) = run.failed {
+            let upstream = Upstream::new(&run.program, tensor);
+            reason.push_str(&if misfit {
+                upstream.free_dimensions(self.graph, dims)
+            } else {
+                upstream.options(reason)
+            });
+        }
+        let free = ImportOptions { dim_default: None, ..options.clone() };
+        if misfit
+            && options.dim_default.is_some()
+            && let Ok(dims) = Dims::new(self.origin, &free, self.graph)
+            && let Ok(open) = dims.open(self.graph)
+            && let Some(fitting) = open.fitting(&free, &|options| self.attempt(options))
+        {
+            reason.push_str(&format!("; these work: {fitting}"));
+        }
+        error
+    }
 }

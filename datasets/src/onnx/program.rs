@@ -6,9 +6,9 @@ use super::proto;
 use crate::import::{ImportError, Source};
 use crate::operators::Share;
 use crate::operators::element::Element;
-use crate::operators::value::{Fact, Reason, Value, misfit};
+use crate::operators::value::{Fact, RANK_LIMIT, Reason, Value, misfit};
 use plimsoll_model::graph::{GraphError, MAX_DEPTH, Role};
-use plimsoll_model::topological;
+use plimsoll_model::{edit_distance, topological};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -26,6 +26,8 @@ pub struct Slot<'m> {
     pub change: Change,
     /// What its size rests on.
     pub source: Source,
+    /// The shape that an option gives it.
+    pub given: Option<Vec<u64>>,
     /// Its bytes, once settled.
     pub bytes: Option<u64>,
 }
@@ -80,6 +82,8 @@ pub struct Block<'m> {
 pub struct Program<'m> {
     pub slots: Vec<Slot<'m>>,
     pub blocks: Vec<Block<'m>>,
+    /// What was decided where the file allows several readings.
+    pub notes: Vec<String>,
     operators: usize,
 }
 
@@ -91,7 +95,31 @@ impl<'m> Program<'m> {
     pub fn new(origin: &Path, graph: &'m proto::Graph, dims: &Dims) -> Result<Self, ImportError> {
         let mut resolver = Resolver { program: Self::default(), scopes: Vec::new(), origin, dims };
         resolver.block(graph, "body")?;
-        Ok(resolver.program)
+        let mut program = resolver.program;
+        program.give_shapes(dims)?;
+        Ok(program)
+    }
+
+    /// Notes the shapes that `--tensor-shape` gives.
+    fn give_shapes(&mut self, dims: &Dims) -> Result<(), ImportError> {
+        for (name, shape) in dims.tensor_shapes() {
+            if self.blocks[0].inputs.iter().any(|&input| self.slots[input].name == name) {
+                let reason = "it is an input of the model: --input-shape gives its shape".to_owned();
+                return Err(dims.refused_shape(name, shape, reason));
+            }
+            if shape.len() > RANK_LIMIT || shape.iter().any(|&extent| extent > i64::MAX as u64) {
+                return Err(dims.refused_shape(name, shape, "more than anybody can hold".to_owned()));
+            }
+            let mut known = false;
+            for slot in self.slots.iter_mut().filter(|slot| slot.name == name) {
+                (slot.given, known) = (Some(shape.to_vec()), true);
+            }
+            if !known {
+                let near = near(name, self.slots.iter().map(|slot| slot.name));
+                return Err(dims.refused_shape(name, shape, format!("no tensor of that name; {near}")));
+            }
+        }
+        Ok(())
     }
 
     /// The steps of a block in an order in which each comes after those it waits for, of those ready always the first
@@ -113,6 +141,20 @@ impl<'m> Program<'m> {
             }
         }
         topological(steps.len(), |at| successors[at].iter().copied()).ok()
+    }
+}
+
+/// The names that resemble one most.
+fn near<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
+    let close = |other: &str| other.len().abs_diff(name.len()) < 16;
+    let mut names: Vec<&str> = names.filter(|other| !other.is_empty() && close(other)).collect();
+    names.sort_by_cached_key(|other| (edit_distance(&name.to_lowercase(), &other.to_lowercase()), *other));
+    names.dedup();
+    names.truncate(3);
+    if names.is_empty() {
+        "none resembles it".to_owned()
+    } else {
+        format!("near it are {}", names.join(", "))
     }
 }
 
@@ -147,6 +189,7 @@ impl<'m> Resolver<'m, '_> {
                 role,
                 fact,
                 declared: Fact::default(),
+                given: None,
                 named: false,
                 change: Change::None,
                 source: Source::Inferred,
@@ -196,13 +239,13 @@ impl<'m> Resolver<'m, '_> {
         for tensor in &graph.initializer {
             let fact = read_tensor(tensor)
                 .map_err(|why| self.damaged(format!("initialiser '{}': {why}", tensor.name)))?;
-            self.declare(&tensor.name, Role::Weight, fact);
+            self.define(&tensor.name, fact)?;
         }
         for sparse in &graph.sparse_initializer {
             let name = sparse.values.as_ref().map_or("", |values| values.name.as_str());
             let fact =
                 read_sparse(sparse).map_err(|why| self.damaged(format!("initialiser '{name}': {why}")))?;
-            self.declare(name, Role::Weight, fact);
+            self.define(name, fact)?;
         }
         Ok(())
     }
@@ -262,14 +305,31 @@ impl<'m> Resolver<'m, '_> {
         Ok(steps)
     }
 
+    /// A constant. Of several of one name, ONNX Runtime takes the last, initialisers ahead of nodes; one of the name of an
+    /// input is its value.
+    fn define(&mut self, name: &'m str, fact: Fact) -> Result<(), ImportError> {
+        let Some(&known) = self.scope().names.get(name) else {
+            self.declare(name, Role::Weight, fact);
+            return Ok(());
+        };
+        let block = self.scope().block;
+        match self.program.slots[known].role {
+            Role::Weight => self
+                .program
+                .notes
+                .push(format!("constant '{name}' is made twice: the last one counts, as in ONNX Runtime")),
+            Role::Input => self.program.blocks[block].inputs.retain(|&input| input != known),
+            _ => return Err(self.damaged(format!("constant '{name}' is made by an operator too"))),
+        }
+        let slot = &mut self.program.slots[known];
+        (slot.role, slot.fact) = (Role::Weight, fact);
+        Ok(())
+    }
+
     fn constant(&mut self, node: &'m proto::Node) -> Result<(), ImportError> {
         let Some(name) = node.output.first().filter(|name| !name.is_empty()) else { return Ok(()) };
         let fact = read_constant(node).map_err(|why| self.damaged(format!("constant '{name}': {why}")))?;
-        if self.scope().names.contains_key(name.as_str()) {
-            return Err(self.damaged(format!("constant '{name}' is made twice")));
-        }
-        self.declare(name, Role::Weight, fact);
-        Ok(())
+        self.define(name, fact)
     }
 
     /// What a step reads, itself and in its bodies.

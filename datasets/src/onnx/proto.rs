@@ -31,10 +31,17 @@ message! {
     }
 }
 message! {
-    /// A function defined in the file: only that it is there.
+    /// An operator that the file defines by others.
     Function {
         #[prost(string, tag = "1")] name: String,
+        #[prost(string, repeated, tag = "4")] input: Vec<String>,
+        #[prost(string, repeated, tag = "5")] output: Vec<String>,
+        #[prost(message, repeated, tag = "7")] node: Vec<Node>,
+        #[prost(message, repeated, tag = "9")] opset_import: Vec<OperatorSet>,
         #[prost(string, tag = "10")] domain: String,
+        #[prost(message, repeated, tag = "11")] attribute_proto: Vec<Attribute>,
+        #[prost(message, repeated, tag = "12")] value_info: Vec<ValueInfo>,
+        #[prost(string, tag = "13")] overload: String,
     }
 }
 message! {
@@ -58,6 +65,10 @@ message! {
         #[prost(string, tag = "4")] op_type: String,
         #[prost(message, repeated, tag = "5")] attribute: Vec<Attribute>,
         #[prost(string, tag = "7")] domain: String,
+        #[prost(string, tag = "8")] overload: String,
+        /// Not of the format, whose field numbers spare this one: the version of the operators that a function names,
+        /// where it is not the model's.
+        #[prost(int64, optional, tag = "19000")] opset: Option<i64>,
     }
 }
 message! {
@@ -73,6 +84,7 @@ message! {
         #[prost(int64, repeated, tag = "8")] ints: Vec<i64>,
         #[prost(bytes = "bytes", repeated, tag = "9")] strings: Vec<Bytes>,
         #[prost(message, repeated, tag = "11")] graphs: Vec<Graph>,
+        #[prost(string, tag = "21")] ref_attr_name: String,
         #[prost(message, optional, boxed, tag = "22")] sparse_tensor: Option<Box<SparseTensor>>,
     }
 }
@@ -200,6 +212,7 @@ pub const PART_LIMIT: u64 = 1 << 22;
 enum Part {
     Leaf,
     Model,
+    Function,
     Graph,
     Node,
     Attribute,
@@ -215,14 +228,16 @@ impl Part {
     fn field(self, tag: u64) -> Option<Self> {
         Some(match (self, tag) {
             (Self::Model, 7) | (Self::Attribute, 6 | 11) => Self::Graph,
-            (Self::Graph, 1) => Self::Node,
-            (Self::Graph, 11..=13) => Self::ValueInfo,
+            (Self::Model, 25) => Self::Function,
+            (Self::Graph, 1) | (Self::Function, 7) => Self::Node,
+            (Self::Graph, 11..=13) | (Self::Function, 12) => Self::ValueInfo,
             (Self::Graph, 15) | (Self::Attribute, 22) => Self::Sparse,
-            (Self::Node, 5) => Self::Attribute,
+            (Self::Node, 5) | (Self::Function, 11) => Self::Attribute,
             (Self::ValueInfo, 2) => Self::Type,
             (Self::Type, 1) => Self::TensorType,
             (Self::TensorType, 2) => Self::Shape,
-            (Self::Model, 8 | 25)
+            (Self::Model, 8)
+            | (Self::Function, 4 | 5 | 9)
             | (Self::Graph, 5)
             | (Self::Attribute, 5 | 9)
             | (Self::Shape, 1)

@@ -1,8 +1,8 @@
 //! Inference over a whole program: every operator after those it waits for, bodies inside their owners.
 
 use super::dims::Change;
+use super::open::argument;
 use super::program::{Program, Slot, Step, plain};
-use super::proto;
 use crate::import::{ImportError, ImportOptions, Source};
 use crate::operators::element::{Element, STRING_BYTES};
 use crate::operators::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, misfit, show};
@@ -19,8 +19,6 @@ pub struct Run<'m, 'o> {
     pub float: Option<Element>,
     /// Version of ONNX's own operators.
     pub opset: i64,
-    /// Functions that the file defines.
-    pub functions: &'m [proto::Function],
     /// What had to be assumed.
     pub assumed: Vec<String>,
     /// Sizes taken from the file.
@@ -31,6 +29,10 @@ pub struct Run<'m, 'o> {
     pub void: usize,
     /// Elements of constants that are followed.
     pub folded: u64,
+    /// Operators that were gone through.
+    pub done: usize,
+    /// The tensor that has no size, where there is one.
+    pub failed: Option<usize>,
 }
 
 /// Facts of the outputs of an operator, or why there are none.
@@ -44,14 +46,6 @@ pub enum Failure {
     Fatal(ImportError),
 }
 
-impl Failure {
-    /// The error, whichever.
-    pub fn error(self) -> ImportError {
-        let (Self::Misfit(error) | Self::Fatal(error)) = self;
-        error
-    }
-}
-
 impl<'m> Run<'m, '_> {
     /// Sizes all tensors. False where there is a cycle, with sizes missing.
     ///
@@ -59,7 +53,6 @@ impl<'m> Run<'m, '_> {
     /// See [`ImportError`].
     pub fn run(&mut self) -> Result<bool, Failure> {
         // Constants, and what the graph is given.
-        self.named_inputs()?;
         let slots = self.program.slots.iter().enumerate();
         let constants =
             slots.filter(|(_, slot)| slot.role == Role::Weight).map(|(at, _)| (at, "(a constant)"));
@@ -70,25 +63,6 @@ impl<'m> Run<'m, '_> {
             self.settle(at, fact, &Origin { change, ..Origin::new(&|| who.to_owned()) })?;
         }
         self.block(0, false)
-    }
-
-    /// Inputs of which the file says too little, unless something may be assumed.
-    fn named_inputs(&self) -> Result<(), Failure> {
-        let short = |slot: &&Slot| slot.fact.element.is_none() || slot.fact.shape.is_none();
-        let mut inputs = self.program.blocks[0].inputs.iter().map(|&at| &self.program.slots[at]);
-        match inputs.find(short).filter(|_| self.options.assume_bytes.is_none()) {
-            None => Ok(()),
-            Some(slot) => {
-                let name = slot.name;
-                let reason = if slot.fact.shape.is_none() {
-                    format!("the file gives it no shape; give one, such as --input-shape {name}=1x1")
-                } else {
-                    "the file gives it no element type; --assume-bytes gives it a size".to_owned()
-                };
-                let (path, option) = (self.origin.to_path_buf(), format!("input '{name}'"));
-                Err(Failure::Fatal(ImportError::Option { path, option, reason }))
-            }
-        }
     }
 
     /// All steps of a block. In a `dead` one, which never runs, what cannot be sized takes no memory.
@@ -102,6 +76,7 @@ impl<'m> Run<'m, '_> {
     }
 
     fn step(&mut self, step: &mut Step<'m>, dead: bool) -> Result<bool, Failure> {
+        self.done += 1;
         let kind = step.node.op_type.as_str();
         let (made, complete) = match kind {
             "If" | "Loop" | "Scan" if plain(&step.node.domain) => match kind {
@@ -122,7 +97,7 @@ impl<'m> Run<'m, '_> {
             if let Some(tensor) = *output {
                 let (fact, reason) = match made.get(at).cloned() {
                     Some(Ok(fact)) => (fact, None),
-                    Some(Err(reason)) => (Fact::default(), Some(reason)),
+                    Some(Err(reason)) => (self.shaped_like(step, tensor), Some(reason)),
                     None => (Fact::default(), Some("the operator has fewer outputs".into())),
                 };
                 let reason = reason.as_ref();
@@ -142,19 +117,29 @@ impl<'m> Run<'m, '_> {
         })
     }
 
+    /// Nothing, but where `--tensor-shape` gives a shape, the element type of the first input that has one: of operators
+    /// that are not known, nothing better is.
+    fn shaped_like(&mut self, step: &Step, tensor: usize) -> Fact {
+        let slot = &self.program.slots[tensor];
+        if slot.given.is_none() || slot.declared.element.is_some() {
+            return Fact::default();
+        }
+        let element = (0..step.inputs.len()).find_map(|at| self.fact(step, at)?.element);
+        if let Some(element) = element {
+            let (label, name) = (step.label(), slot.name);
+            self.assumed.push(format!(
+                "operator {label}: '{name}' has elements of type {}, as its input",
+                element.name
+            ));
+        }
+        Fact { element, ..Fact::default() }
+    }
+
     fn plain_step(&mut self, step: &mut Step<'m>, dead: bool) -> Result<Made, Failure> {
         let node = step.node;
-        let unsupported = |what: String, reason: &str| {
-            let (path, reason) = (self.origin.to_path_buf(), reason.to_owned());
-            Failure::Fatal(ImportError::Unsupported { path, what, reason })
-        };
-        if self.functions.iter().any(|f| f.name == node.op_type && f.domain == node.domain) {
-            let reason = "it is a function that the file defines; put its body in its place first";
-            return Err(unsupported(format!("operator {}", step.label()), reason));
-        }
         let slots = &self.program.slots;
         let inputs = step.inputs.iter().map(|input| input.map(|tensor| &slots[tensor].fact)).collect();
-        let call = node.call(inputs, self.opset);
+        let call = node.call(inputs, node.opset.unwrap_or(self.opset));
         let made = operators::infer(&call);
         if let Ok(facts) = &made {
             step.cost = operators::cost(&call, facts);
@@ -202,6 +187,22 @@ impl<'m> Run<'m, '_> {
         let mut source = origin.source;
         if fact.shape.as_ref().is_some_and(|shape| shape.len() > RANK_LIMIT) {
             fact = Fact { element: fact.element, ..Fact::default() };
+        }
+        let slot = &self.program.slots[tensor];
+        match (&slot.given, &fact.shape) {
+            (Some(given), Some(shape)) if given != shape => {
+                let (path, option) = (
+                    self.origin.to_path_buf(),
+                    argument("--tensor-shape", &format!("{}={}", slot.name, show(given))),
+                );
+                let reason = format!("by operator {} it is {}", (origin.who)(), show(shape));
+                return Err(Failure::Fatal(ImportError::Option { path, option, reason }));
+            }
+            (Some(given), None) => {
+                fact.shape = Some(given.clone());
+                source = source.max(Source::Assumed);
+            }
+            _ => {}
         }
         let inferred = fact.shape.is_some() || fact.bytes.is_some();
         let slot = &self.program.slots[tensor];
@@ -286,7 +287,7 @@ impl<'m> Run<'m, '_> {
 
     fn unsized_tensor(&mut self, tensor: usize, origin: &Origin, unknown: &Reason) -> Result<u64, Failure> {
         let (slot, who) = (&self.program.slots[tensor], origin.who);
-        let name = slot.name;
+        let (at, name) = (tensor, slot.name);
         let mut reason = origin.reason.unwrap_or(unknown).clone();
         if slot.declared.shape.is_some() && origin.change > Change::None && !reason.misfit {
             reason.text.push_str("; the shape in the file holds for other inputs");
@@ -296,9 +297,14 @@ impl<'m> Run<'m, '_> {
             return Ok(0);
         }
         let Some(bytes) = self.options.assume_bytes else {
+            self.failed = Some(at);
             let (path, tensor) = (self.origin.to_path_buf(), name.to_owned());
-            let error = ImportError::Unsized { path, operator: who(), tensor, reason: reason.text.clone() };
-            return Err(if reason.misfit { Failure::Misfit(error) } else { Failure::Fatal(error) });
+            let (operator, reason, misfit) = (who(), reason.text.clone(), reason.misfit);
+            return Err(if misfit {
+                Failure::Misfit(ImportError::Misfit { path, operator, tensor, reason })
+            } else {
+                Failure::Fatal(ImportError::Unsized { path, operator, tensor, reason })
+            });
         };
         self.assumed.push(format!("operator {}: tensor '{name}' takes {bytes} bytes: {reason}", who()));
         Ok(bytes)
@@ -369,7 +375,7 @@ impl<'m> Run<'m, '_> {
             format!("{name} never runs with these shapes")
         } else {
             match self.block(block, dead) {
-                Err(Failure::Misfit(ImportError::Unsized { operator, tensor, reason, .. })) if open => {
+                Err(Failure::Misfit(ImportError::Misfit { operator, tensor, reason, .. })) if open => {
                     format!(
                         "{name} cannot run with these shapes (operator {operator}: tensor '{tensor}': {reason})"
                     )
@@ -495,7 +501,10 @@ impl<'m> Run<'m, '_> {
                     Ok(Fact { bound: result.bound || !exact, ..rows })
                 }
                 (None, _) => Err(Reason::unknown("the shape of its rows is not known")),
-                (_, None) => Err(Reason::unknown("it depends on the number of trips, which is no constant")),
+                (_, None) => Err(Reason::unknown(format!(
+                    "it depends on the number of trips, input '{}', which is no constant",
+                    step.node.input.first().map_or("", String::as_str)
+                ))),
             });
         }
         Ok((made, complete))
@@ -532,7 +541,7 @@ impl<'m> Run<'m, '_> {
 
     /// `Scan`: states keep their shapes; some inputs are taken apart along an axis, some outputs stacked.
     fn scan(&mut self, step: &Step<'m>, dead: bool) -> Result<(Made, bool), Failure> {
-        if self.opset < 9 {
+        if step.node.opset.unwrap_or(self.opset) < 9 {
             return self.abandon(step, &Reason::unknown("Scan is known from version 9 on"), dead);
         }
         let attribute = |name: &str| step.node.attribute(name);

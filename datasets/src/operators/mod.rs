@@ -51,6 +51,11 @@ use element::Element;
 use rules::{ANY, Rule, Sizing, find, knows, rule};
 use value::{Fact, Reason, unknown};
 
+/// True where there is a rule for an operator; ONNX's own domain is empty.
+pub fn is_known(domain: &str, kind: &str) -> bool {
+    find(domain, kind).is_some()
+}
+
 /// What is known of the outputs of a plain operator.
 ///
 /// # Errors

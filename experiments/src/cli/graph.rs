@@ -25,9 +25,18 @@ pub struct ModelArgs {
     /// Value of a free dimension, by the name it has in the file; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = dimension)]
     pub dim: Vec<(String, u64)>,
+    /// Value of every free dimension that no other option gives one (ONNX)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub dim_default: Option<u64>,
     /// Shape of an input, as in `x=1x3x224x224`; may be repeated. Overrides what the file says
     #[arg(long, value_name = "NAME=AxBx..", value_parser = shape)]
     pub input_shape: Vec<(String, Vec<u64>)>,
+    /// Value of an input that decides shapes: integers in row-major order, as in `size=1,3,224,224`; may be repeated
+    #[arg(long, value_name = "NAME=I,J,..", value_parser = value)]
+    pub value: Vec<(String, Vec<i64>)>,
+    /// Shape of any tensor of the model, where its operator does not give it; may be repeated
+    #[arg(long, value_name = "NAME=AxBx..", value_parser = shape)]
+    pub tensor_shape: Vec<(String, Vec<u64>)>,
     /// First dimension of every input not named in --input-shape
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub batch: Option<u64>,
@@ -52,7 +61,9 @@ impl ModelArgs {
             element: self.element.clone(),
             keep_constants: self.keep_constants,
             assume_bytes: self.assume_bytes,
-            ..ImportOptions::default()
+            dim_default: self.dim_default,
+            values: once("--value", &self.value)?.into_iter().collect(),
+            tensor_shapes: once("--tensor-shape", &self.tensor_shape)?.into_iter().collect(),
         };
         import_file(&self.model, &options).map_err(Failure::input)
     }
@@ -414,6 +425,18 @@ fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
     Ok((name.to_owned(), extents.map_err(|_| expected())?))
 }
 
+/// `NAME=I,J,K` with integers; nothing behind the sign is a list of none.
+fn value(text: &str) -> Result<(String, Vec<i64>), String> {
+    let expected = || "expected NAME=I,J,.. with integers, as in size=1,3,224,224".to_owned();
+    let (name, list) = text.rsplit_once('=').ok_or_else(expected)?;
+    if name.is_empty() {
+        return Err(expected());
+    }
+    let list = list.split(',').filter(|_| !list.is_empty());
+    let list: Result<Vec<i64>, _> = list.map(str::parse).collect();
+    Ok((name.to_owned(), list.map_err(|_| expected())?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -423,6 +446,11 @@ mod tests {
         assert_eq!(dimension("a=b=3"), Ok(("a=b".to_owned(), 3)));
         assert_eq!(shape("x=1x576"), Ok(("x".to_owned(), vec![1, 576])));
         assert_eq!(shape("x="), Ok(("x".to_owned(), vec![])));
+        assert_eq!(value("x=1,-3"), Ok(("x".to_owned(), vec![1, -3])));
+        assert_eq!(value("x="), Ok(("x".to_owned(), vec![])));
+        for bad in ["x", "=3", "x=1,", "x=1.5", "x=axb"] {
+            assert!(value(bad).is_err(), "{bad}");
+        }
         for bad in ["x", "=3", "x=1x", "x=-1", "x=axb"] {
             assert!(shape(bad).is_err(), "{bad}");
             assert!(dimension(bad).is_err(), "{bad}");

@@ -55,7 +55,10 @@ impl SpillArgs {
     pub fn check(&self) -> Result<(), Failure> {
         let model = &self.model;
         let of_model = !model.dim.is_empty()
+            || model.dim_default.is_some()
             || !model.input_shape.is_empty()
+            || !model.value.is_empty()
+            || !model.tensor_shape.is_empty()
             || model.batch.is_some()
             || model.element.is_some()
             || model.keep_constants

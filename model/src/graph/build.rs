@@ -116,8 +116,9 @@ fn shown(cycle: &[String]) -> String {
     }
 }
 
-/// Regions may nest so deep, the body not counted: what JSON readers take without more ado.
-pub const MAX_DEPTH: usize = 24;
+/// Regions may nest so deep, the body not counted. JSON readers take 128 arrays and objects inside each other, of which
+/// a region needs four; protobuf, of ONNX models, 100 messages, of which a region needs three.
+pub const MAX_DEPTH: usize = 30;
 
 /// Collects tensors, operators and regions; [`GraphBuilder::build`] validates them once.
 #[derive(Clone, Debug)]

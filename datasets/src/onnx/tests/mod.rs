@@ -2,6 +2,8 @@
 
 mod errors;
 mod flow;
+mod functions;
+mod open;
 mod operators;
 mod random;
 mod regions;

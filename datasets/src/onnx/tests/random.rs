@@ -1,6 +1,7 @@
 //! Operators with arbitrary inputs and attributes: whatever they are, nothing panics.
 
-use super::{Attribute, Graph, Node, body, graph, info, int, ints, model, text};
+use super::functions::function;
+use super::{Attribute, Graph, Model, Node, body, graph, info, int, ints, model, node, text};
 use crate::fuzzing::onnx_model;
 use crate::onnx::proto::Tensor;
 use crate::operators::{KnownOperator, known_operators};
@@ -93,7 +94,7 @@ impl Source {
     fn node(&mut self, known: &[String], at: usize, depth: usize) -> Node {
         let (all, plain) = &*KINDS;
         let kind = match self.below(8) {
-            0 => KnownOperator { domain: "", name: self.one(&["If", "Loop", "Scan"]), sizing: "" },
+            0 => KnownOperator { domain: "", name: *self.one(&["If", "Loop", "Scan"]), sizing: "" },
             1..4 => *self.one(plain),
             _ => *self.one(all),
         };
@@ -133,6 +134,71 @@ impl Source {
         made.output = (0..wanted).map(|_| info(self.one(&known).as_str(), "*")).collect();
         made
     }
+}
+
+impl Source {
+    /// A model whose functions call each other, mostly downwards.
+    fn functions(&mut self) -> Model {
+        let mut main = self.graph(Vec::new(), 0);
+        let mut functions = Vec::new();
+        for at in 0..4 {
+            let mut body = self.graph(Vec::new(), 1);
+            let inputs: Vec<&str> = body.input.iter().map(|info| info.name.as_str()).collect();
+            let inputs = inputs.join(" ");
+            self.call(&mut body, at + 1);
+            let outputs = body.node.iter().flat_map(|node| node.output.first()).take(2);
+            let outputs = outputs.cloned().collect::<Vec<_>>().join(" ");
+            let constants = body.initializer.into_iter().map(|tensor| {
+                let value = Attribute {
+                    name: "value".to_owned(),
+                    t: Some(Box::new(tensor.clone())),
+                    ..Attribute::default()
+                };
+                node("Constant", "", &tensor.name, [value])
+            });
+            let nodes: Vec<Node> = constants.chain(body.node).collect();
+            let mut made = function(&format!("F{at}"), &inputs, nodes, &outputs);
+            made.attribute_proto = vec![self.attribute()];
+            made.value_info = body.input;
+            functions.push(made);
+        }
+        self.call(&mut main, 0);
+        Model { functions, ..model(main) }
+    }
+
+    /// Turns nodes into calls, and attributes into references.
+    fn call(&mut self, graph: &mut Graph, from: usize) {
+        for node in &mut graph.node {
+            if self.below(2) == 0 {
+                let at = if self.below(30) == 0 { 0 } else { from };
+                (node.op_type, node.domain) = (format!("F{at}"), "local".to_owned());
+                node.input.truncate(self.below(4));
+                node.output.truncate(2);
+            }
+            for attribute in &mut node.attribute {
+                if self.below(5) == 0 {
+                    attribute.ref_attr_name.clone_from(&self.attribute().name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn arbitrary_functions() {
+    let mut inlined = 0;
+    for seed in 0..3_000 {
+        let mut source = Source(Xoshiro256PlusPlus::seed_from_u64(seed));
+        let model = source.functions();
+        let bytes = model.encode_to_vec();
+        let fine = std::panic::catch_unwind(|| onnx_model(&bytes)).is_ok();
+        assert!(fine, "seed {seed}");
+        let mut graph = model.graph.unwrap();
+        let before = graph.node.len();
+        let done = crate::onnx::functions::inline(&mut graph, &model.functions, 17).is_ok();
+        inlined += usize::from(done && graph.node.len() > before);
+    }
+    assert!(inlined > 100, "{inlined}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The seeds of the fuzz target are made here: `PLIMSOLL_WRITE_SEEDS=1 cargo test -p plimsoll-datasets seeds`.
 
+use super::functions::{call, function};
 use super::{body, floats, graph, info, int, ints, model, node, tensor};
 use crate::onnx::proto::Model;
 use prost::Message;
@@ -45,7 +46,12 @@ fn seeds() -> Vec<(&'static str, Model)> {
         graph(&[("x", "2"), ("o", "2")], [node("Loop", "m _ x", "y z", [body("body", inside)])], "y z");
     repeat.initializer = vec![tensor("m", &[], &[4])];
     repeat.value_info = vec![info("y", "2")];
+    let scale = [node("Mul", "a k", "t", []), node("Transpose", "t", "b", [])];
+    let twice = [call("Scale", "p p", "q", []), call("Scale", "q q", "r", [])];
+    let called = graph(&[("x", "Nx3")], [call("Twice", "x", "y", []), call("Scale", "x x", "z", [])], "y z");
+    let functions = vec![function("Scale", "a k", scale, "b"), function("Twice", "p", twice, "r")];
     vec![
+        ("function", Model { functions, ..model(called) }),
         ("convolution", model(convolution)),
         ("shapes", model(shapes)),
         ("branch", model(branch)),

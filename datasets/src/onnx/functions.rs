@@ -1,0 +1,300 @@
+//! Functions that a file defines, put in the place of their calls.
+//!
+//! What a call computes is the body of its function, as runtimes take it that have no kernel of that name. Operators for
+//! which there is a rule keep it: runtimes have a kernel for them, which needs none of the tensors inside the body.
+
+use super::program::plain;
+use super::proto::{Attribute, Function, Graph, Node, Tensor, ValueInfo};
+use crate::operators;
+use std::collections::{HashMap, HashSet};
+
+/// Bodies and calls may nest so deep, together.
+const DEPTH_LIMIT: usize = 64;
+
+/// What copies of bodies may take, an estimate in bytes: a few functions that call each other ask for billions of nodes.
+const WEIGHT_LIMIT: u64 = 1 << 27;
+
+/// Domain, name, overload.
+type Id<'f> = (&'f str, &'f str, &'f str);
+
+/// Replaces all calls, also those in bodies, until none is left. `opset` is the version of ONNX's own operators that the
+/// model names. O(size of the result).
+///
+/// # Errors
+/// Functions that call themselves, nest too deep, or grow too large; calls with too many operands.
+pub fn inline(graph: &mut Graph, functions: &[Function], opset: i64) -> Result<(), String> {
+    let known =
+        functions.iter().map(|function| (id(&function.domain, &function.name, &function.overload), function));
+    let functions: HashMap<Id, &Function> =
+        known.filter(|((domain, name, _), _)| !has_rule(domain, name)).collect();
+    if functions.is_empty() {
+        return Ok(());
+    }
+    let mut taken = HashSet::new();
+    collect_names(graph, &mut taken);
+    let mut inliner =
+        Inliner { functions, opset, taken, prefixes: HashMap::new(), active: Vec::new(), weight: 0 };
+    inliner.graph(graph, 0)
+}
+
+fn id<'f>(domain: &'f str, name: &'f str, overload: &'f str) -> Id<'f> {
+    (if plain(domain) { "" } else { domain }, name, overload)
+}
+
+/// The function that a node calls.
+fn find<'s, 'f>(functions: &HashMap<Id<'s>, &'f Function>, node: &'s Node) -> Option<&'f Function> {
+    functions.get(&id(&node.domain, &node.op_type, &node.overload)).copied()
+}
+
+/// True where an operator is sized by a rule.
+fn has_rule(domain: &str, kind: &str) -> bool {
+    let domain = if plain(domain) { "" } else { domain };
+    domain.is_empty() && matches!(kind, "If" | "Loop" | "Scan" | "Constant")
+        || operators::is_known(domain, kind)
+}
+
+/// Names of all tensors.
+fn collect_names(graph: &Graph, names: &mut HashSet<String>) {
+    let mut todo = vec![graph];
+    while let Some(graph) = todo.pop() {
+        names.extend(graph.input.iter().map(|info| info.name.clone()));
+        names.extend(graph.initializer.iter().map(|tensor| tensor.name.clone()));
+        names.extend(graph.node.iter().flat_map(|node| &node.output).cloned());
+        todo.extend(graph.node.iter().flat_map(Node::bodies).map(|(_, body)| body));
+    }
+}
+
+struct Inliner<'f> {
+    functions: HashMap<Id<'f>, &'f Function>,
+    opset: i64,
+    /// Names of tensors, none of which may be given to another.
+    taken: HashSet<String>,
+    /// How often a prefix was used.
+    prefixes: HashMap<String, usize>,
+    /// The functions whose bodies are being copied, outermost first.
+    active: Vec<Id<'f>>,
+    weight: u64,
+}
+
+impl<'f> Inliner<'f> {
+    fn graph(&mut self, graph: &mut Graph, depth: usize) -> Result<(), String> {
+        let nodes = std::mem::take(&mut graph.node);
+        graph.node = self.nodes(nodes, &mut graph.value_info, depth)?;
+        Ok(())
+    }
+
+    /// The nodes with calls replaced; what functions declare of their tensors is added to `infos`.
+    fn nodes(
+        &mut self,
+        nodes: Vec<Node>,
+        infos: &mut Vec<ValueInfo>,
+        depth: usize,
+    ) -> Result<Vec<Node>, String> {
+        if depth > DEPTH_LIMIT {
+            return Err(format!("bodies and calls of functions nest more than {DEPTH_LIMIT} deep"));
+        }
+        let mut replaced = Vec::with_capacity(nodes.len());
+        for mut node in nodes {
+            let Some(function) = find(&self.functions, &node) else {
+                for attribute in &mut node.attribute {
+                    for body in attribute.g.iter_mut().map(AsMut::as_mut).chain(&mut attribute.graphs) {
+                        self.graph(body, depth + 1)?;
+                    }
+                }
+                replaced.push(node);
+                continue;
+            };
+            let id = id(&function.domain, &function.name, &function.overload);
+            if self.active.contains(&id) {
+                let chain: Vec<String> = self.active.iter().chain([&id]).map(|&id| text(id)).collect();
+                return Err(format!("function {} calls itself: {}", text(id), chain.join(" -> ")));
+            }
+            self.active.push(id);
+            let body = self.body(function, &node, infos)?;
+            replaced.extend(self.nodes(body, infos, depth + 1)?);
+            self.active.pop();
+        }
+        Ok(replaced)
+    }
+
+    /// The body of a function for one call.
+    fn body(
+        &mut self,
+        function: &'f Function,
+        call: &Node,
+        infos: &mut Vec<ValueInfo>,
+    ) -> Result<Vec<Node>, String> {
+        let first = call.output.iter().find(|name| !name.is_empty());
+        let mut prefix =
+            if call.name.is_empty() { first.unwrap_or(&call.op_type).clone() } else { call.name.clone() };
+        for (given, wanted, what) in
+            [(&call.input, &function.input, "inputs"), (&call.output, &function.output, "outputs")]
+        {
+            if given.len() > wanted.len() {
+                return Err(format!(
+                    "'{prefix}' has {} {what}, but function {} has {}",
+                    given.len(),
+                    text(id(&function.domain, &function.name, &function.overload)),
+                    wanted.len()
+                ));
+            }
+        }
+        let uses = self.prefixes.entry(prefix.clone()).or_insert(0);
+        *uses += 1;
+        if *uses > 1 {
+            prefix = format!("{prefix}~{uses}");
+        }
+        let actual = |list: &[String], at: usize| list.get(at).cloned().unwrap_or_default();
+        let inputs = function.input.iter().enumerate();
+        let mut names: HashMap<&'f str, String> =
+            inputs.map(|(at, formal)| (formal.as_str(), actual(&call.input, at))).collect();
+        // What is handed through is copied.
+        let mut copies = Vec::new();
+        for (at, formal) in function.output.iter().enumerate() {
+            let output = actual(&call.output, at);
+            match names.get(formal.as_str()) {
+                _ if output.is_empty() => {}
+                Some(name) => copies.push(identity(name, &output)),
+                None => drop(names.insert(formal, output)),
+            }
+        }
+        let mut attributes: HashMap<&str, &Attribute> =
+            function.attribute_proto.iter().map(|default| (default.name.as_str(), default)).collect();
+        attributes.extend(call.attribute.iter().map(|given| (given.name.as_str(), given)));
+        let versions = function.opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version);
+        let opset = versions.max().filter(|&version| version != self.opset);
+        let mut copy = Copy { inliner: self, prefix, names, attributes, opset };
+        let mut nodes = function.node.iter().map(|node| copy.node(node)).collect::<Result<Vec<_>, _>>()?;
+        infos.extend(copy.infos(&function.value_info));
+        nodes.extend(copies);
+        Ok(nodes)
+    }
+}
+
+fn text((domain, name, overload): Id) -> String {
+    let parts = [domain, name, overload];
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(".")
+}
+
+fn identity(from: &str, to: &str) -> Node {
+    let (input, output) = (vec![from.to_owned()], vec![to.to_owned()]);
+    Node { op_type: "Identity".to_owned(), name: to.to_owned(), input, output, ..Node::default() }
+}
+
+/// One call's copy of a body.
+struct Copy<'c, 'f> {
+    inliner: &'c mut Inliner<'f>,
+    /// Ahead of the names inside.
+    prefix: String,
+    /// What the names inside are called outside.
+    names: HashMap<&'f str, String>,
+    /// Attributes of the call, and defaults for those it lacks.
+    attributes: HashMap<&'c str, &'c Attribute>,
+    /// Version of ONNX's own operators, where it is not the model's.
+    opset: Option<i64>,
+}
+
+impl<'f> Copy<'_, 'f> {
+    fn name(&mut self, name: &'f str) -> String {
+        if name.is_empty() {
+            return String::new();
+        }
+        let (prefix, taken) = (&self.prefix, &mut self.inliner.taken);
+        let fresh = || {
+            let mut fresh = format!("{prefix}/{name}");
+            while !taken.insert(fresh.clone()) {
+                fresh.push('~');
+            }
+            fresh
+        };
+        self.names.entry(name).or_insert_with(fresh).clone()
+    }
+
+    fn list(&mut self, names: &'f [String]) -> Vec<String> {
+        names.iter().map(|name| self.name(name)).collect()
+    }
+
+    fn infos(&mut self, infos: &'f [ValueInfo]) -> Vec<ValueInfo> {
+        infos
+            .iter()
+            .map(|info| ValueInfo { name: self.name(&info.name), r#type: info.r#type.clone() })
+            .collect()
+    }
+
+    fn count(&mut self, weight: u64) -> Result<(), String> {
+        self.inliner.weight += weight;
+        if self.inliner.weight > WEIGHT_LIMIT {
+            return Err(format!(
+                "the bodies of its functions take more than {WEIGHT_LIMIT} bytes once they are put in the place of calls"
+            ));
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, node: &'f Node) -> Result<Node, String> {
+        let words = node.input.iter().chain(&node.output);
+        self.count(512 + words.map(|word| (64 + word.len() + self.prefix.len()) as u64).sum::<u64>())?;
+        let attribute = node.attribute.iter().filter_map(|attribute| self.attribute(attribute).transpose());
+        let attribute = attribute.collect::<Result<_, _>>()?;
+        let name =
+            if node.name.is_empty() { String::new() } else { format!("{}/{}", self.prefix, node.name) };
+        let (input, output) = (self.list(&node.input), self.list(&node.output));
+        let (op_type, domain, overload) = (node.op_type.clone(), node.domain.clone(), node.overload.clone());
+        Ok(Node { input, output, name, op_type, attribute, domain, overload, opset: self.opset })
+    }
+
+    /// An attribute with the call's value where it refers to one; none where the call and the function give none.
+    fn attribute(&mut self, attribute: &'f Attribute) -> Result<Option<Attribute>, String> {
+        if !attribute.ref_attr_name.is_empty() {
+            let Some(&given) = self.attributes.get(attribute.ref_attr_name.as_str()) else { return Ok(None) };
+            self.count(weight(given))?;
+            return Ok(Some(Attribute { name: attribute.name.clone(), ..given.clone() }));
+        }
+        if attribute.g.is_none() && attribute.graphs.is_empty() {
+            self.count(weight(attribute))?;
+            return Ok(Some(attribute.clone()));
+        }
+        self.count(256)?;
+        let g = attribute.g.as_ref().map(|body| self.graph(body).map(Box::new)).transpose()?;
+        let graphs = attribute.graphs.iter().map(|body| self.graph(body)).collect::<Result<_, _>>()?;
+        Ok(Some(Attribute { name: attribute.name.clone(), g, graphs, ..Attribute::default() }))
+    }
+
+    fn graph(&mut self, graph: &'f Graph) -> Result<Graph, String> {
+        let infos = graph.input.iter().chain(&graph.output).chain(&graph.value_info);
+        self.count(256 + 256 * infos.count() as u64 + graph.initializer.iter().map(weigh).sum::<u64>())?;
+        let mut copy = Graph { name: graph.name.clone(), ..Graph::default() };
+        copy.node = graph.node.iter().map(|node| self.node(node)).collect::<Result<_, _>>()?;
+        for tensor in &graph.initializer {
+            copy.initializer.push(Tensor { name: self.name(&tensor.name), ..tensor.clone() });
+        }
+        for sparse in &graph.sparse_initializer {
+            let mut other = sparse.clone();
+            if let (Some(to), Some(from)) = (&mut other.values, &sparse.values) {
+                self.count(weigh(from) + sparse.indices.as_ref().map_or(0, weigh))?;
+                to.name = self.name(&from.name);
+            }
+            copy.sparse_initializer.push(other);
+        }
+        (copy.input, copy.output) = (self.infos(&graph.input), self.infos(&graph.output));
+        copy.value_info = self.infos(&graph.value_info);
+        Ok(copy)
+    }
+}
+
+/// What a copy of an attribute takes, about, in bytes.
+fn weight(attribute: &Attribute) -> u64 {
+    let lists = 8 * (attribute.ints.len() + attribute.floats.len()) as u64;
+    let bodies =
+        attribute.g.iter().map(AsRef::as_ref).chain(&attribute.graphs).map(prost::Message::encoded_len);
+    let sparse =
+        attribute.sparse_tensor.as_ref().map_or(0, |sparse| prost::Message::encoded_len(sparse.as_ref()));
+    256 + lists + attribute.t.as_deref().map_or(0, weigh) + 64 * (bodies.sum::<usize>() + sparse) as u64
+}
+
+/// The same of a constant; raw data are shared.
+fn weigh(tensor: &Tensor) -> u64 {
+    let small = tensor.float_data.len() + tensor.int32_data.len() + tensor.dims.len();
+    let large = tensor.int64_data.len() + tensor.double_data.len() + tensor.uint64_data.len();
+    256 + 8 * (small + large) as u64 + tensor.name.len() as u64
+}

@@ -1,0 +1,248 @@
+//! What a file leaves open about its inputs, and options that close it.
+
+use crate::import::{ImportError, ImportOptions};
+use crate::operators::value::show;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Values that are tried for free dimensions, after 1: powers of two, and extents of images and spectra.
+const PLAUSIBLE: &[u64] = &[
+    2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 3, 80, 160, 224, 320, 384, 416, 448, 480, 576, 640,
+];
+
+/// Imports that a search makes at most.
+const TRIALS: usize = 96;
+
+/// Operators that a search infers at most, all trials together.
+const OPERATORS: usize = 1 << 17;
+
+/// Places that a message lists of one dimension.
+const LISTED: usize = 3;
+
+/// A free dimension without a value.
+struct Dimension {
+    /// None where the file gives it none.
+    name: Option<String>,
+    /// Inputs and positions that have it.
+    places: Vec<(String, usize)>,
+}
+
+/// Extents of an input: numbers, or positions in [`Open::dimensions`].
+type Extents = Vec<Result<u64, usize>>;
+
+/// Everything about inputs that neither the file nor an option gives.
+#[derive(Default)]
+pub struct Open {
+    dimensions: Vec<Dimension>,
+    named: HashMap<String, usize>,
+    /// Inputs with a free dimension that has no name.
+    unnamed: Vec<(String, Extents)>,
+    /// Inputs without a shape.
+    pub shapeless: Vec<String>,
+    /// Inputs without an element type.
+    pub untyped: Vec<String>,
+}
+
+/// How far an import gets.
+pub enum Trial {
+    /// To the end.
+    Fits,
+    /// To an operator that cannot run on such shapes, after so many others.
+    Misfit(usize),
+    /// To anything else, which other extents do not change.
+    Fails,
+}
+
+impl Open {
+    /// Adds the extents of an input, or their names where they are free.
+    pub fn add<'n>(&mut self, input: &str, listed: impl Iterator<Item = Result<u64, Option<&'n str>>>) {
+        let mut extents = Extents::new();
+        let mut complete = true;
+        for (at, extent) in listed.enumerate() {
+            let place = (input.to_owned(), at);
+            extents.push(extent.map_err(|name| {
+                let next = self.dimensions.len();
+                let dimension = match name {
+                    Some(name) => *self.named.entry(name.to_owned()).or_insert(next),
+                    None => next,
+                };
+                complete &= name.is_some();
+                if dimension == next {
+                    self.dimensions.push(Dimension { name: name.map(str::to_owned), places: Vec::new() });
+                }
+                self.dimensions[dimension].places.push(place);
+                dimension
+            }));
+        }
+        if !complete {
+            self.unnamed.push((input.to_owned(), extents));
+        }
+    }
+
+    /// True where nothing is open.
+    pub fn is_empty(&self) -> bool {
+        self.dimensions.is_empty() && self.shapeless.is_empty() && self.untyped.is_empty()
+    }
+
+    /// The options with these values of the dimensions.
+    fn close(&self, options: &ImportOptions, values: &[u64]) -> ImportOptions {
+        let mut options = options.clone();
+        for (dimension, &value) in self.dimensions.iter().zip(values) {
+            if let Some(name) = &dimension.name {
+                options.dims.insert(name.clone(), value);
+            }
+        }
+        for (input, extents) in &self.unnamed {
+            let shape = extents.iter().map(|extent| extent.unwrap_or_else(|at| values[at])).collect();
+            options.input_shapes.insert(input.clone(), shape);
+        }
+        options.input_shapes.extend(self.shapeless.iter().map(|input| (input.clone(), vec![1, 1])));
+        if !self.untyped.is_empty() {
+            options.assume_bytes = options.assume_bytes.or(Some(1024));
+        }
+        options
+    }
+
+    /// Values with which an import gets to the end: from all ones on, one dimension at a time is changed, and what gets
+    /// furthest is kept. None where there are none among those tried.
+    fn search(&self, options: &ImportOptions, attempt: &dyn Fn(&ImportOptions) -> Trial) -> Option<Vec<u64>> {
+        let mut values = vec![1; self.dimensions.len()];
+        let (mut trials, mut operators) = (TRIALS, OPERATORS);
+        let mut reached = match attempt(&self.close(options, &values)) {
+            Trial::Fits => return Some(values),
+            Trial::Misfit(reached) => reached,
+            Trial::Fails => return None,
+        };
+        loop {
+            let before = reached;
+            for at in 0..values.len() {
+                for &value in PLAUSIBLE {
+                    if trials == 0 || operators == 0 {
+                        return None;
+                    }
+                    let old = std::mem::replace(&mut values[at], value);
+                    let far = match attempt(&self.close(options, &values)) {
+                        Trial::Fits => return Some(values),
+                        Trial::Misfit(far) => far,
+                        Trial::Fails => 0,
+                    };
+                    (trials, operators) = (trials - 1, operators.saturating_sub(far.max(1)));
+                    if far > reached {
+                        reached = far;
+                    } else {
+                        values[at] = old;
+                    }
+                }
+            }
+            if reached == before {
+                return None;
+            }
+        }
+    }
+
+    /// The options that these values stand for, as typed.
+    fn typed(&self, values: &[u64]) -> Vec<String> {
+        let mut typed = Vec::new();
+        for (dimension, value) in self.dimensions.iter().zip(values) {
+            let shaped = |(input, _): &(String, usize)| self.unnamed.iter().any(|(other, _)| other == input);
+            if let Some(name) = dimension.name.as_ref().filter(|_| !dimension.places.iter().any(shaped)) {
+                typed.push(argument("--dim", &format!("{name}={value}")));
+            }
+        }
+        for (input, extents) in &self.unnamed {
+            let shape: Vec<u64> =
+                extents.iter().map(|extent| extent.unwrap_or_else(|at| values[at])).collect();
+            typed.push(argument("--input-shape", &format!("{input}={}", show(&shape))));
+        }
+        typed.extend(self.beyond());
+        typed
+    }
+
+    /// Options for what is no dimension.
+    fn beyond(&self) -> Vec<String> {
+        let shapes = self.shapeless.iter().map(|input| argument("--input-shape", &format!("{input}=1x1")));
+        let sizes = self.untyped.first().map(|_| "--assume-bytes 1024".to_owned());
+        shapes.chain(sizes).collect()
+    }
+
+    /// Options with which an import gets to the end, as typed; none where none were found.
+    pub fn fitting(
+        &self,
+        options: &ImportOptions,
+        attempt: &dyn Fn(&ImportOptions) -> Trial,
+    ) -> Option<String> {
+        (!self.dimensions.is_empty())
+            .then(|| self.search(options, attempt))?
+            .map(|values| self.typed(&values).join(" "))
+    }
+
+    /// The error that names all of it, with options that close it.
+    pub fn error(
+        &self,
+        origin: &Path,
+        options: &ImportOptions,
+        attempt: &dyn Fn(&ImportOptions) -> Trial,
+    ) -> ImportError {
+        let found = self.search(options, attempt);
+        let ones = found.as_ref().is_none_or(|values| values.iter().all(|&value| value == 1));
+        let values = found.unwrap_or_else(|| vec![1; self.dimensions.len()]);
+        let mut options = self.typed(&values).join(" ");
+        if ones && !self.dimensions.is_empty() {
+            let default = std::iter::once("--dim-default 1".to_owned()).chain(self.beyond());
+            options = format!("{options}, or {}", default.collect::<Vec<_>>().join(" "));
+        }
+        ImportError::Open { path: origin.to_path_buf(), what: self.list(), options }
+    }
+
+    /// What is open, for people.
+    fn list(&self) -> String {
+        let mut parts = Vec::new();
+        if !self.dimensions.is_empty() {
+            let list: Vec<String> = self.dimensions.iter().map(Dimension::text).collect();
+            let verb = if list.len() == 1 { "dimension has" } else { "dimensions have" };
+            parts.push(format!("{} {verb} no value: {}", list.len(), list.join(", ")));
+        }
+        for (inputs, what) in [(&self.shapeless, "shape"), (&self.untyped, "element type")] {
+            if !inputs.is_empty() {
+                let (list, verb) = (shortened(inputs.iter().map(|name| format!("'{name}'"))), inputs.len());
+                let verb = if verb == 1 { "input has" } else { "inputs have" };
+                parts.push(format!("{} {verb} no {what}: {list}", inputs.len()));
+            }
+        }
+        parts.join("; ")
+    }
+}
+
+impl Dimension {
+    fn text(&self) -> String {
+        let place = |(input, at): &(String, usize)| format!("'{input}' dimension {at}");
+        match (&self.name, self.places.first()) {
+            (Some(name), _) => format!("{name} ({})", shortened(self.places.iter().map(place))),
+            (None, place) => {
+                place.map_or_else(String::new, |(input, at)| format!("dimension {at} of '{input}' (no name)"))
+            }
+        }
+    }
+}
+
+/// The first few of a list.
+fn shortened(items: impl ExactSizeIterator<Item = String>) -> String {
+    let more = items.len().saturating_sub(LISTED);
+    let mut list: Vec<String> = items.take(LISTED).collect();
+    if more > 0 {
+        list.push(format!("and {more} more"));
+    }
+    list.join(", ")
+}
+
+/// An option and its value as words of a shell.
+pub fn argument(option: &str, value: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./:=,+@%^".contains(c);
+    let value = if value.chars().all(plain) {
+        value.to_owned()
+    } else {
+        format!("'{}'", value.replace('\'', "'\\''"))
+    };
+    let between = if value.trim_start_matches('\'').starts_with('-') { '=' } else { ' ' };
+    format!("{option}{between}{value}")
+}
