@@ -1,6 +1,6 @@
 //! What a file leaves open, and the options that close it.
 
-use super::{body, graph, int, model, node, read, shown, tensor};
+use super::{body, graph, int, model, node, read, shown};
 use crate::import::{Import, ImportError, ImportOptions};
 use crate::onnx::proto::{Graph, Node, Type};
 
@@ -169,8 +169,7 @@ fn shapes_of_tensors_inside_are_given() {
     let then = graph(&[], [magic, node("Relu", "m", "t", [])], "t");
     let otherwise = graph(&[], [node("Relu", "x", "e", [])], "e");
     let branches = [body("then_branch", then), body("else_branch", otherwise)];
-    let mut given = graph(&[("x", "float16:2x3"), ("c", "bool:")], [node("If", "c", "y", branches)], "y");
-    given.initializer = vec![tensor("w", &[1], &[1])];
+    let given = graph(&[("x", "float16:2x3"), ("c", "bool:")], [node("If", "c", "y", branches)], "y");
     let shaped = |name: &str, shape: &[u64]| {
         let tensor_shapes = [(name.to_owned(), shape.to_vec())].into();
         with(&given, &ImportOptions { tensor_shapes, ..ImportOptions::default() })
@@ -181,8 +180,9 @@ fn shapes_of_tensors_inside_are_given() {
         import.assumed,
         ["operator 1 'm' (odd.Magic): 'm' has elements of type float16, as its input"]
     );
+    let both = [("m".to_owned(), vec![2, 3]), ("e".to_owned(), vec![2, 4])].into();
     assert_eq!(
-        shaped("e", &[2, 4]).unwrap_err(),
+        with(&given, &ImportOptions { tensor_shapes: both, ..ImportOptions::default() }).unwrap_err(),
         "m.onnx: --tensor-shape e=2x4: by operator 3 'e' (Relu) it is 2x3"
     );
     assert_eq!(
