@@ -137,7 +137,19 @@ impl<'m> Source<'m> {
         let mut program = Program::new(self.origin, self.graph, dims)?;
         let assumed = std::mem::take(&mut program.notes);
         let (origin, float, opset) = (self.origin, self.float, self.opset);
-        Ok(Run { program, origin, options, float, opset, assumed, void: 0, folded: 0, done: 0, failed: None })
+        Ok(Run {
+            program,
+            origin,
+            options,
+            float,
+            opset,
+            assumed,
+            void: 0,
+            folded: 0,
+            done: 0,
+            pruned: 0,
+            failed: None,
+        })
     }
 
     /// How far inference gets with these options.
@@ -145,6 +157,7 @@ impl<'m> Source<'m> {
         let Ok(dims) = Dims::new(self.origin, options, self.graph) else { return Trial::Fails };
         let Ok(mut run) = self.run(options, &dims) else { return Trial::Fails };
         match run.run() {
+            Ok(_) if run.pruned > 0 => Trial::Partly,
             Ok(_) => Trial::Fits,
             Err(Failure::Misfit(_)) => Trial::Misfit(run.done),
             Err(Failure::Fatal(_)) => Trial::Fails,
@@ -175,7 +188,8 @@ impl<'m> Source<'m> {
             && let Ok(open) = dims.open(self.graph)
             && let Some(fitting) = open.fitting(&free, &|options| self.attempt(options))
         {
-            reason.push_str(&format!("; these work: {fitting}"));
+            reason.push_str("; these work: ");
+            reason.push_str(&fitting);
         }
         error
     }

@@ -199,3 +199,21 @@ fn shapes_of_tensors_inside_are_given() {
         )
     );
 }
+
+#[test]
+fn values_with_which_all_branches_run_go_ahead() {
+    let branch =
+        |weights: &str, name: &str| graph(&[], [node("MatMul", &format!("x {weights}"), name, [])], name);
+    let branches = [body("then_branch", branch("v", "t")), body("else_branch", branch("w", "e"))];
+    let mut choosing = graph(&[("x", "1xs"), ("c", "bool:")], [node("If", "c", "y", branches)], "y");
+    let weights = |name: &str, rows: i64| super::floats(name, &[rows, 4], &vec![0.5; 4 * rows as usize]);
+    choosing.initializer = vec![weights("v", 16), weights("w", 2)];
+    let message = with(&choosing, &ImportOptions::default()).unwrap_err();
+    assert!(message.ends_with("try --dim s=2"), "{message}");
+    choosing.initializer = vec![weights("v", 16), weights("w", 16)];
+    let first = &mut choosing.node[0].attribute[1].g.as_mut().unwrap().node[0];
+    first.op_type = "Add".to_owned();
+    choosing.initializer[1] = super::floats("w", &[1, 16], &[0.5; 16]);
+    let message = with(&choosing, &ImportOptions::default()).unwrap_err();
+    assert!(message.ends_with("try --dim s=16"), "{message}");
+}
