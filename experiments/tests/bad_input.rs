@@ -226,7 +226,7 @@ fn what_a_model_leaves_open_is_named_with_options_that_close_it() {
     for name in ["branch.onnx", "function.onnx", "loop.onnx"] {
         model(&scratch, name);
     }
-    for command in ["import", "order", "plan", "spill"] {
+    for command in ["import", "order", "plan"] {
         scratch.plimsoll(&[command, "branch.onnx"]).refuses(&[
             "branch.onnx: 1 dimension has no value: N ('x' dimension 0); try --dim N=1, or --dim-default 1",
         ]);

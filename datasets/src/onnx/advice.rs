@@ -110,7 +110,7 @@ impl<'p, 'm> Upstream<'p, 'm> {
                 argument("--tensor-shape", &format!("{}=AxB", tensor.name))
             ));
         }
-        options.iter().map(|option| format!("; {option}")).collect()
+        options.iter().flat_map(|option| ["; ", option.as_str()]).collect()
     }
 
     /// Inputs of the model whose values decide the shape: those above an input of the operator that the reason names,

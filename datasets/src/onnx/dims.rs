@@ -196,9 +196,10 @@ impl<'o> Dims<'o> {
         if list.len() as u64 > FOLD_LIMIT {
             return refused(format!("at most {FOLD_LIMIT} values are followed"));
         }
-        let value = match element.float {
-            true => Value::Floats(list.iter().map(|&i| i as f64).collect()),
-            false => Value::Ints(list.to_vec()),
+        let value = if element.float {
+            Value::Floats(list.iter().map(|&i| i as f64).collect())
+        } else {
+            Value::Ints(list.to_vec())
         };
         let fact = fact.with(Some(value));
         if fact.value.is_none() {

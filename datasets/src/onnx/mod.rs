@@ -153,6 +153,7 @@ impl<'m> Source<'m> {
             void: 0,
             folded: 0,
             done: 0,
+            pruned: 0,
             failed: None,
         })
     }
@@ -162,6 +163,7 @@ impl<'m> Source<'m> {
         let Ok(dims) = Dims::new(self.origin, options, self.graph) else { return Trial::Fails };
         let Ok(mut run) = self.run(options, &dims) else { return Trial::Fails };
         match run.run() {
+            Ok(_) if run.pruned > 0 => Trial::Partly,
             Ok(_) => Trial::Fits,
             Err(Failure::Misfit(_)) => Trial::Misfit(run.done),
             Err(Failure::Fatal(_)) => Trial::Fails,
@@ -192,7 +194,8 @@ impl<'m> Source<'m> {
             && let Ok(open) = dims.open(self.graph)
             && let Some(fitting) = open.fitting(&free, &|options| self.attempt(options))
         {
-            reason.push_str(&format!("; these work: {fitting}"));
+            reason.push_str("; these work: ");
+            reason.push_str(&fitting);
         }
         error
     }

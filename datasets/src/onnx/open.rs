@@ -47,6 +47,8 @@ pub struct Open {
 pub enum Trial {
     /// To the end.
     Fits,
+    /// To the end, but a branch that may be chosen cannot run.
+    Partly,
     /// To an operator that cannot run on such shapes, after so many others.
     Misfit(usize),
     /// To anything else, which other extents do not change.
@@ -104,12 +106,17 @@ impl Open {
     }
 
     /// Values with which an import gets to the end: from all ones on, one dimension at a time is changed, and what gets
-    /// furthest is kept. None where there are none among those tried.
+    /// furthest is kept. Those with which all branches can run go ahead. None where there are none among those tried.
     fn search(&self, options: &ImportOptions, attempt: &dyn Fn(&ImportOptions) -> Trial) -> Option<Vec<u64>> {
         let mut values = vec![1; self.dimensions.len()];
+        let mut partly = None;
         let (mut trials, mut operators) = (TRIALS, OPERATORS);
         let mut reached = match attempt(&self.close(options, &values)) {
             Trial::Fits => return Some(values),
+            Trial::Partly => {
+                partly = Some(values.clone());
+                usize::MAX
+            }
             Trial::Misfit(reached) => reached,
             Trial::Fails => return None,
         };
@@ -118,12 +125,16 @@ impl Open {
             for at in 0..values.len() {
                 for &value in PLAUSIBLE {
                     if trials == 0 || operators == 0 {
-                        return None;
+                        return partly;
                     }
                     let old = std::mem::replace(&mut values[at], value);
                     let far = match attempt(&self.close(options, &values)) {
                         Trial::Fits => return Some(values),
                         Trial::Misfit(far) => far,
+                        Trial::Partly => {
+                            partly.get_or_insert(values.clone());
+                            0
+                        }
                         Trial::Fails => 0,
                     };
                     (trials, operators) = (trials - 1, operators.saturating_sub(far.max(1)));
@@ -135,7 +146,7 @@ impl Open {
                 }
             }
             if reached == before {
-                return None;
+                return partly;
             }
         }
     }

@@ -31,6 +31,8 @@ pub struct Run<'m, 'o> {
     pub folded: u64,
     /// Operators that were gone through.
     pub done: usize,
+    /// Branches that may be chosen, but cannot run.
+    pub pruned: usize,
     /// The tensor that has no size, where there is one.
     pub failed: Option<usize>,
 }
@@ -384,6 +386,7 @@ impl<'m> Run<'m, '_> {
             }
         };
         let before = self.void;
+        self.pruned += usize::from(!never);
         let complete = self.block(block, true)?;
         self.assumed.truncate(lines);
         let void = self.void - before;

@@ -1,6 +1,6 @@
 //! What a file leaves open, and the options that close it.
 
-use super::{body, graph, int, model, node, read, shown, tensor};
+use super::{body, graph, int, model, node, read, shown};
 use crate::import::{Import, ImportError, ImportOptions};
 use crate::onnx::proto::{Graph, Node, Type};
 
@@ -169,8 +169,7 @@ fn shapes_of_tensors_inside_are_given() {
     let then = graph(&[], [magic, node("Relu", "m", "t", [])], "t");
     let otherwise = graph(&[], [node("Relu", "x", "e", [])], "e");
     let branches = [body("then_branch", then), body("else_branch", otherwise)];
-    let mut given = graph(&[("x", "float16:2x3"), ("c", "bool:")], [node("If", "c", "y", branches)], "y");
-    given.initializer = vec![tensor("w", &[1], &[1])];
+    let given = graph(&[("x", "float16:2x3"), ("c", "bool:")], [node("If", "c", "y", branches)], "y");
     let shaped = |name: &str, shape: &[u64]| {
         let tensor_shapes = [(name.to_owned(), shape.to_vec())].into();
         with(&given, &ImportOptions { tensor_shapes, ..ImportOptions::default() })
@@ -181,8 +180,9 @@ fn shapes_of_tensors_inside_are_given() {
         import.assumed,
         ["operator 1 'm' (odd.Magic): 'm' has elements of type float16, as its input"]
     );
+    let both = [("m".to_owned(), vec![2, 3]), ("e".to_owned(), vec![2, 4])].into();
     assert_eq!(
-        shaped("e", &[2, 4]).unwrap_err(),
+        with(&given, &ImportOptions { tensor_shapes: both, ..ImportOptions::default() }).unwrap_err(),
         "m.onnx: --tensor-shape e=2x4: by operator 3 'e' (Relu) it is 2x3"
     );
     assert_eq!(
@@ -198,4 +198,22 @@ fn shapes_of_tensors_inside_are_given() {
             "operators of domain odd are not known; --tensor-shape m=AxB gives it a shape; --assume-bytes gives such tensors a size"
         )
     );
+}
+
+#[test]
+fn values_with_which_all_branches_run_go_ahead() {
+    let branch =
+        |weights: &str, name: &str| graph(&[], [node("MatMul", &format!("x {weights}"), name, [])], name);
+    let branches = [body("then_branch", branch("v", "t")), body("else_branch", branch("w", "e"))];
+    let mut choosing = graph(&[("x", "1xs"), ("c", "bool:")], [node("If", "c", "y", branches)], "y");
+    let weights = |name: &str, rows: i64| super::floats(name, &[rows, 4], &vec![0.5; 4 * rows as usize]);
+    choosing.initializer = vec![weights("v", 16), weights("w", 2)];
+    let message = with(&choosing, &ImportOptions::default()).unwrap_err();
+    assert!(message.ends_with("try --dim s=2"), "{message}");
+    choosing.initializer = vec![weights("v", 16), weights("w", 16)];
+    let first = &mut choosing.node[0].attribute[1].g.as_mut().unwrap().node[0];
+    first.op_type = "Add".to_owned();
+    choosing.initializer[1] = super::floats("w", &[1, 16], &[0.5; 16]);
+    let message = with(&choosing, &ImportOptions::default()).unwrap_err();
+    assert!(message.ends_with("try --dim s=16"), "{message}");
 }

@@ -113,7 +113,7 @@ fn a_loop_without_an_end_has_no_size() {
     graph.input.push(info("trips", "int64:"));
     assert_eq!(
         error(graph),
-        "m.onnx: operator 0 'last rows' (Loop): tensor 'rows': it depends on the number of trips, which is no constant; \
+        "m.onnx: operator 0 'last rows' (Loop): tensor 'rows': it depends on the number of trips, input 'trips', which is no constant; --value trips=1 gives input 'trips' a value; --tensor-shape rows=AxB gives it a shape; \
          --assume-bytes gives such tensors a size"
     );
 }
@@ -126,7 +126,7 @@ fn a_loop_that_changes_a_shape_has_no_size() {
     let repeat = node("Loop", "_ _ x", "last", [body("body", inside)]);
     assert_eq!(
         error(graph(&[("x", "2")], [repeat], "last")),
-        "m.onnx: operator 0 'last' (Loop): tensor 'last': its shape changes from trip to trip; \
+        "m.onnx: operator 0 'last' (Loop): tensor 'last': its shape changes from trip to trip; --tensor-shape last=AxB gives it a shape; \
          --assume-bytes gives such tensors a size"
     );
 }
