@@ -93,7 +93,7 @@ impl Source {
     fn node(&mut self, known: &[String], at: usize, depth: usize) -> Node {
         let (all, plain) = &*KINDS;
         let kind = match self.below(8) {
-            0 => KnownOperator { domain: "", name: self.one(&["If", "Loop", "Scan"]), sizing: "" },
+            0 => KnownOperator { domain: "", name: *self.one(&["If", "Loop", "Scan"]), sizing: "" },
             1..4 => *self.one(plain),
             _ => *self.one(all),
         };
