@@ -219,6 +219,15 @@ fn parameters_are_explained() {
     let json = scratch.plimsoll(&["list", "perturbed", "--json"]).exits(0).json();
     assert_eq!((&json["params"][0]["name"], &json["version"]), (&"buffers".into(), &1.into()));
     scratch.plimsoll(&["list", "colour"]).refuses(&["unknown family 'colour'"]);
+    let operators = scratch.plimsoll(&["list", "operators"]).exits(0).stdout;
+    for words in
+        ["\nai.onnx, bounded (", "\ncom.microsoft, inferred (", " MatMulNBits ", "\nai.onnx.ml, opaque ("]
+    {
+        assert!(operators.contains(words), "{words}: {operators}");
+    }
+    let json = scratch.plimsoll(&["list", "operators", "--json"]).exits(0).json();
+    let nms = json.as_array().unwrap().iter().find(|one| one["name"] == "NonMaxSuppression").unwrap();
+    assert_eq!((nms["domain"].as_str(), nms["sizing"].as_str()), (Some("ai.onnx"), Some("bounded")));
 }
 
 #[test]

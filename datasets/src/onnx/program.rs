@@ -362,6 +362,8 @@ fn read_constant(node: &proto::Node) -> Result<Fact, Reason> {
     match attribute.name.as_str() {
         "value_int" => Ok(one(Element::INT64, Value::Ints(vec![attribute.i.unwrap_or(0)]))),
         "value_ints" => Ok(list(Element::INT64, Value::Ints(attribute.ints.clone()))),
+        "value_string" => Ok(Fact::new(Some(Element::STRING), [])),
+        "value_strings" => Ok(Fact::new(Some(Element::STRING), [attribute.strings.len() as u64])),
         "value_float" => Ok(one(Element::FLOAT32, Value::Floats(vec![attribute.f.unwrap_or(0.0).into()]))),
         "value_floats" => {
             let floats = attribute.floats.iter().map(|&f| f64::from(f)).collect();

@@ -1,6 +1,6 @@
 //! Matrices, normalisation, reductions, recurrent cells, quantisation, signals.
 
-use super::call::{Call, Facts, axes, axis, broadcast, extent, ranked};
+use super::call::{Call, Facts, axes, axis, broadcast, extent, product, ranked};
 use super::fold::{extremes, reduced};
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, extents, misfit, show};
@@ -124,14 +124,24 @@ pub fn kept(shape: &[u64], gone: &[bool], keep: bool) -> Vec<u64> {
 /// `ReduceSum` and its like, over some dimensions or all.
 pub fn reduce(call: &Call) -> Facts {
     let shape = call.shape(0)?;
-    let list = call.ints_or_attr(1, "axes")?.unwrap_or_default();
+    let keep = call.attr("keepdims").unwrap_or(1) != 0;
+    let list = match call.ints_or_attr(1, "axes") {
+        Ok(list) => list.unwrap_or_default(),
+        // Each extent that remains is that of one of the dimensions that can stand there.
+        Err(reason) if !reason.misfit && call.input(0).is_some() => {
+            let gone = if keep { 0 } else { product(call.shape(1)?)?.min(shape.len() as u64) as usize };
+            let most = |at: usize| shape[at..=at + gone].iter().copied().max().unwrap_or(1);
+            let most: Vec<u64> = (0..shape.len() - gone).map(most).collect();
+            return Ok(vec![Fact::new(call.element(0), most).bounded()]);
+        }
+        Err(reason) => return Err(reason),
+    };
     let gone = match list.as_slice() {
         [] => vec![call.attr("noop_with_empty_axes").unwrap_or(0) == 0; shape.len()],
         list => axes(list, shape.len())?,
     };
     let value = reduced(call, shape, &gone);
-    let shape = kept(shape, &gone, call.attr("keepdims").unwrap_or(1) != 0);
-    Ok(vec![Fact::new(call.element(0), shape).with(value)])
+    Ok(vec![Fact::new(call.element(0), kept(shape, &gone, keep)).with(value)])
 }
 
 /// `ArgMax` and `ArgMin`.

@@ -53,6 +53,11 @@ impl<'a> Call<'a> {
         self.inputs.iter().flatten().any(|fact| fact.bound)
     }
 
+    /// True where the extents of that input are upper bounds.
+    pub fn bound(&self, at: usize) -> bool {
+        self.input(at).is_some_and(|fact| fact.bound)
+    }
+
     /// The shape of an input.
     pub fn shape(&self, at: usize) -> Result<&'a [u64], Reason> {
         let fact = self.input(at).ok_or_else(|| format!("input {at} is missing"))?;
@@ -82,6 +87,8 @@ impl<'a> Call<'a> {
             Some(Value::Ints(list)) => Ok(list),
             Some(Value::Floats(_)) => misfit(format!("input {} holds no integers", self.name(at))),
             None if self.input(at).is_none() => misfit(format!("input {at} is missing")),
+            // Of nothing, all is known.
+            None if self.input(at).and_then(|fact| fact.shape.as_deref()) == Some(&[0]) => Ok(&[]),
             None => unknown(format!(
                 "it depends on the values of input {}, which is no small constant",
                 self.name(at)

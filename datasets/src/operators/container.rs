@@ -157,7 +157,7 @@ pub fn split(call: &Call) -> Facts {
         Some(_) => (extents(call.ints(1)?)?, true),
     };
     let total: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
-    if total != u128::from(length) && !call.bounded() {
+    if total != u128::from(length) && !call.bound(0) {
         return misfit(format!("parts {sizes:?} do not make up extent {length}"));
     }
     let part = |size: u64| {
@@ -190,7 +190,7 @@ pub fn concat(call: &Call) -> Facts {
         let other = of(item)?;
         let fits =
             other.len() == shape.len() && (0..shape.len()).all(|i| (i == at && !new) || other[i] == shape[i]);
-        if !fits && !call.bounded() {
+        if !fits && !call.bound(0) {
             return misfit(format!(
                 "shapes {} and {} do not fit along axis {at}",
                 show(&shape),

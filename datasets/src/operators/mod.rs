@@ -173,7 +173,8 @@ const RULES: &[Rule] = &[
         "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum \
          ReduceSumSquare",
         algebra::reduce,
-    ),
+    )
+    .bounded(),
     rule("LSTM GRU RNN", algebra::recurrent),
     rule("QuantizeLinear", quantized::quantize).over(1),
     rule("DequantizeLinear", quantized::dequantize).over(1),

@@ -33,11 +33,11 @@ pub fn reshape(call: &Call) -> Facts {
     let (total, known) = (product(from)?, product(&shape)?);
     if let Some(at) = rest {
         // Of a bound, whole rows.
-        if known == 0 || (total % known != 0 && !call.bounded()) {
+        if known == 0 || (total % known != 0 && !call.bound(0)) {
             return misfit(format!("{} elements are no multiple of {known}", show(from)));
         }
         shape[at] = total / known;
-    } else if total != known && !call.bounded() {
+    } else if total != known && !call.bound(0) {
         return misfit(format!("shape {} cannot be read as {}", show(from), show(&shape)));
     }
     Ok(reshaped(call, shape))
@@ -60,7 +60,7 @@ pub fn squeeze(call: &Call) -> Facts {
         Some(list) => axes(&list, shape.len())?,
         None => shape.iter().map(|&extent| extent == 1).collect(),
     };
-    if let Some(at) = (0..shape.len()).find(|&at| gone[at] && shape[at] != 1).filter(|_| !call.bounded()) {
+    if let Some(at) = (0..shape.len()).find(|&at| gone[at] && shape[at] != 1).filter(|_| !call.bound(0)) {
         return misfit(format!("dimension {at} of {} is squeezed but has extent {}", show(shape), shape[at]));
     }
     Ok(reshaped(
@@ -175,7 +175,7 @@ pub fn split(call: &Call) -> Facts {
         (0..parts.min(call.outputs as u64)).map(|i| each.min(shape[at].saturating_sub(i * each))).collect()
     };
     let total: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
-    if total != u128::from(shape[at]) && !call.bounded() {
+    if total != u128::from(shape[at]) && !call.bound(0) {
         return misfit(format!("parts {sizes:?} do not make up extent {}", shape[at]));
     }
     let strides = strides(shape);
@@ -221,7 +221,7 @@ pub fn slice(call: &Call) -> Facts {
             1.. => {
                 let (start, end) = (absolute(starts[i]).clamp(0, length), absolute(ends[i]).clamp(0, length));
                 // From the end on to a place counted from the start, a shorter dimension gives more.
-                let from_end = call.bounded() && starts[i] < 0 && ends[i] >= 0;
+                let from_end = call.bound(0) && starts[i] < 0 && ends[i] >= 0;
                 let count = if from_end {
                     i128::from(ends[i]).min(-i128::from(starts[i])).min(length)
                 } else {
@@ -233,7 +233,7 @@ pub fn slice(call: &Call) -> Facts {
                 // Of nothing, nothing is taken: both are -1.
                 let start = absolute(starts[i]).clamp((length - 1).min(0), length - 1);
                 let end = absolute(ends[i]).clamp(-1, length - 1);
-                let count = if call.bounded() { length } else { start - end };
+                let count = if call.bound(0) { length } else { start - end };
                 (start, (count - step - 1).div_euclid(-step))
             }
         };
@@ -424,8 +424,7 @@ pub fn resize(call: &Call) -> Facts {
 
 /// Sizes as given, or with one factor for all: the smallest or the largest that they ask for.
 fn kept_ratio(call: &Call, from: &[u64], along: &[usize], sizes: &[u64]) -> Facts {
-    if call.bounded() && call.attr_text("keep_aspect_ratio_policy").is_some_and(|policy| policy != "stretch")
-    {
+    if call.bound(0) && call.attr_text("keep_aspect_ratio_policy").is_some_and(|policy| policy != "stretch") {
         return unknown("its factor depends on data");
     }
     let mut shape = from.to_vec();

@@ -169,11 +169,11 @@ fn damage_is_found() {
     );
     let kind = Tensor { data_type: 99, ..tensor("w", &[2], &[]) };
     assert_eq!(constant(kind), "m.onnx: damaged: initialiser 'w': element type 99 is not known");
-    let mut unnamed = node("Constant", "", "c", [text("value_string", "words")]);
+    let mut unnamed = node("Constant", "", "c", [text("value_words", "words")]);
     unnamed.name.clear();
     assert_eq!(
         error(graph(&[("x", "2")], [unnamed, node("Relu", "x", "y", [])], "y")),
-        "m.onnx: damaged: constant 'c': value_string is no value with a size"
+        "m.onnx: damaged: constant 'c': value_words is no value with a size"
     );
 }
 

@@ -237,6 +237,7 @@ fn old_and_rare() {
                 "float32:2x4",
             ),
             ("SoftmaxCrossEntropyLoss", &["2x3", "int64:2"], &[], "float32:scalar float32:2x3"),
+            ("ReduceSum", &["3x2", "int64:0"], &[], "float32:1x1"),
             ("BitCast", &["2x3"], &[int("to", 6)], "int32:2x3"),
             ("RegexFullMatch", &["2x1"], &[], "bool:2x1"),
         ],
@@ -265,6 +266,8 @@ fn bounds_are_taken_and_noted() {
     assert_eq!(bound("NonMaxSuppression", &boxes, &[], 1), "int64:6x3");
     assert_eq!(bound("NonMaxSuppression", &["1x6x4", "1x2x6", "int64:1"], &[], 1), "int64:12x3");
     assert_eq!(bound("Slice", &["4x5", "int64:1", "int64:1"], &[], 1), "float32:4x5");
+    assert_eq!(bound("ReduceSum", &["3x5x4", "int64:1"], &[], 1), "float32:3x5x4");
+    assert_eq!(bound("ReduceSum", &["3x5x4", "int64:1"], &[int("keepdims", 0)], 1), "float32:5x5");
     assert_eq!(bound("TopK", &["4x5", "int64:1"], &[], 2), "float32:4x5 int64:4x5");
 }
 
