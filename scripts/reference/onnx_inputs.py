@@ -1,0 +1,298 @@
+"""Shapes and contents of the inputs of ONNX models.
+
+Shapes: every free dimension gets a value, and variants change batch or spatial extents of the inputs.
+Contents: random, but valid for the operators that read them. Where shapes depend on values (targets of Reshape,
+repeats of Tile, indices of Gather) random numbers would only make the runtime fail.
+"""
+
+import itertools
+import math
+
+import numpy
+import onnx
+from onnx import numpy_helper
+
+# Values that free dimensions get in turn, until the runtime accepts them. Three numbers: the first dimension of an
+# input, dimensions that look spatial (from the third of four or five on), all others.
+FREE = [(1, 1, 1), (1, 64, 8), (2, 2, 2), (1, 224, 1), (1, 224, 16), (1, 32, 3), (16, 16, 16), (1, 128, 512), (1, 512, 576)]
+UNRANKED = [[1], [], [1, 1], [1, 8], [1, 3, 8, 8], [1, 3, 224, 224]]  # tried for inputs without a shape
+
+
+class Input:
+    """An input of the graph: name, element type, extents; an extent is a number, a name or None."""
+
+    def __init__(self, info):
+        self.name = info.name
+        kind = info.type.tensor_type
+        self.element = kind.elem_type
+        self.dims = None
+        if kind.HasField("shape"):
+            self.dims = [self._extent(dim) for dim in kind.shape.dim]
+
+    @staticmethod
+    def _extent(dim):
+        if dim.HasField("dim_value") and dim.dim_value >= 0:
+            return dim.dim_value
+        return dim.dim_param or None
+
+
+def free_inputs(graph):
+    """Inputs that are tensors and not initialisers; None if one is a sequence, a map or optional."""
+    constants = {tensor.name for tensor in graph.initializer}
+    constants |= {sparse.values.name for sparse in graph.sparse_initializer}
+    infos = [info for info in graph.input if info.name not in constants]
+    if any(info.type.WhichOneof("value") not in ("tensor_type", None) for info in infos):
+        return None
+    return [Input(info) for info in infos]
+
+
+class Shapes:
+    """One choice of shapes: `shapes` by input, `names` of dimensions with their values, `batch` as an option."""
+
+    def __init__(self, inputs, shapes, names, batch=None):
+        self.inputs, self.shapes, self.names, self.batch = inputs, shapes, names, batch
+
+    def changes(self):
+        """True if an input has other extents than the file says."""
+        pairs = [(one.dims, self.shapes[one.name]) for one in self.inputs]
+        return any(
+            dims is not None and any(isinstance(a, int) and a != b for a, b in zip(dims, shape)) for dims, shape in pairs
+        )
+
+    def arguments(self):
+        """The arguments of `plimsoll import` that say the same."""
+        said = [f"--dim={name}={value}" for name, value in sorted(self.names.items())]
+        if self.batch is not None:
+            said.append(f"--batch={self.batch}")
+        for one in self.inputs:
+            shape = self.shapes[one.name]
+            follows = [self.names.get(dim, dim) if isinstance(dim, str) else dim for dim in one.dims or []]
+            if self.batch is not None and follows:
+                follows[0] = self.batch
+            if one.dims is None or follows != shape:
+                said.append(f"--input-shape={one.name}={'x'.join(map(str, shape))}")
+        return said
+
+
+def base_choices(inputs, given):
+    """Shapes with every free dimension bound: first those of `given` (by name of a dimension)."""
+    seen = []
+    for triple in FREE:
+        for unranked in UNRANKED if any(one.dims is None for one in inputs) else [[]]:
+            names, shapes = {}, {}
+            for one in inputs:
+                shapes[one.name] = list(unranked) if one.dims is None else []
+                for at, dim in enumerate(one.dims or []):
+                    value = _free_value(one.dims, at, triple)
+                    if isinstance(dim, str):
+                        value = names.setdefault(dim, given.get(dim, value))
+                    shapes[one.name].append(dim if isinstance(dim, int) else value)
+            if shapes not in seen:
+                seen.append(shapes)
+                yield Shapes(inputs, shapes, names)
+
+
+def _free_value(dims, at, triple):
+    first, spatial, other = triple
+    rank = len(dims)
+    if rank > 1 and at == 0:
+        return first
+    if rank == 3 and at == 1 and isinstance(dims[0], int) and isinstance(dims[2], int):
+        return first  # states of recurrent layers: layers, batch, hidden
+    return spatial if rank in (4, 5) and at >= 2 else other
+
+
+def test_choice(inputs, arrays):
+    """The shapes of test data; None if it does not fit the names of dimensions."""
+    names, shapes = {}, {}
+    for one in inputs:
+        if one.name not in arrays:
+            return None
+        shape = shapes[one.name] = list(arrays[one.name].shape)
+        if one.dims is not None and len(one.dims) != len(shape):
+            return None
+        for dim, extent in zip(one.dims or [], shape):
+            if isinstance(dim, str) and names.setdefault(dim, extent) != extent:
+                return None
+            if isinstance(dim, int) and dim != extent:
+                return None
+    return Shapes(inputs, shapes, names)
+
+
+def batch_choices(base, batch):
+    """Another batch: the first dimension of all inputs, or of those that share the extent of the first input.
+
+    States of recurrent layers have their batch in the second dimension.
+    """
+    ranked = [one for one in base.inputs if base.shapes[one.name] and one.dims]
+    if not ranked:
+        return
+    main = base.shapes[ranked[0].name][0]
+    same = [one for one in ranked if base.shapes[one.name][0] == main]
+    state = lambda one: 1 if len(one.dims) == 3 and base.shapes[one.name][0] != main else 0  # noqa: E731
+    plans = [
+        [(one, 0) for one in ranked],
+        [(one, 0) for one in same],
+        [(one, state(one)) for one in ranked if base.shapes[one.name][state(one)] == main],
+        [(one, 1 if one is not ranked[0] and len(one.dims) == 3 else 0) for one in ranked if len(one.dims) > 1],
+    ]
+    for plan in plans:
+        names, shapes = dict(base.names), {name: list(shape) for name, shape in base.shapes.items()}
+        for one, at in plan:
+            shapes[one.name][at] = batch
+            if isinstance(one.dims[at], str):
+                names[one.dims[at]] = batch
+        _follow(base.inputs, shapes, names)
+        if shapes != base.shapes:
+            yield Shapes(base.inputs, shapes, names, batch)
+
+
+def spatial_choices(base):
+    """Twice the extents that look spatial: channels before them, channels after them, or one axis of a sequence."""
+    is_token = lambda one: one.element in (onnx.TensorProto.INT64, onnx.TensorProto.INT32)  # noqa: E731
+    plans = [
+        lambda one, rank: range(2, rank) if rank >= 4 else [],
+        lambda one, rank: range(1, rank - 1) if rank >= 4 else [],
+        lambda one, rank: [1] if rank == 3 else [],
+        lambda one, rank: [2] if rank == 3 else [],
+        lambda one, rank: [1] if rank == 2 and is_token(one) else [],
+        lambda one, rank: [1] if rank == 2 else [],
+    ]
+    for plan in plans:
+        names, shapes = dict(base.names), {name: list(shape) for name, shape in base.shapes.items()}
+        for one in base.inputs:
+            for at in plan(one, len(shapes[one.name])) if one.dims is not None else []:
+                shapes[one.name][at] *= 2
+                if isinstance(one.dims[at], str):
+                    names[one.dims[at]] = shapes[one.name][at]
+        _follow(base.inputs, shapes, names)
+        if shapes != base.shapes:
+            yield Shapes(base.inputs, shapes, names)
+
+
+def _follow(inputs, shapes, names):
+    """Gives every dimension of a name the value of that name."""
+    for one in inputs:
+        for at, dim in enumerate(one.dims or []):
+            if isinstance(dim, str):
+                shapes[one.name][at] = names[dim]
+
+
+def element_type(element):
+    return onnx.helper.tensor_dtype_to_np_dtype(element)
+
+
+class Contents:
+    """Fills inputs. What an integer input may hold follows from the operators that read it."""
+
+    def __init__(self, graph, generator):
+        self.generator = generator
+        self.readers = {}
+        for node in graph.node:
+            for at, name in enumerate(node.input):
+                self.readers.setdefault(name, []).append((node, at))
+        infos = itertools.chain(graph.output, graph.value_info, graph.input)
+        self.declared = {info.name: self._declared(info) for info in infos}
+        self.declared |= {tensor.name: list(tensor.dims) for tensor in graph.initializer}
+        self.constants = dict(self._scalars(graph))
+
+    @staticmethod
+    def _scalars(graph):
+        """Constants of one element, by name."""
+        for tensor in graph.initializer:
+            if math.prod(tensor.dims) == 1 and tensor.data_location != onnx.TensorProto.EXTERNAL:
+                yield tensor.name, numpy_helper.to_array(tensor)
+        for node in graph.node:
+            if node.op_type == "Constant" and node.attribute and node.attribute[0].HasField("t"):
+                if math.prod(node.attribute[0].t.dims) == 1:
+                    yield node.output[0], numpy_helper.to_array(node.attribute[0].t)
+
+    @staticmethod
+    def _declared(info):
+        dims = Input(info).dims if info.type.WhichOneof("value") == "tensor_type" else None
+        return dims if dims is not None and all(isinstance(dim, int) for dim in dims) else None
+
+    def fill(self, shapes, given):
+        """Arrays by name; `given` are test data, repeated where a variant needs more of them."""
+        shape_of = shapes.shapes
+        arrays = {}
+        for one in shapes.inputs:
+            shape = shape_of[one.name]
+            if one.name in given:
+                arrays[one.name] = numpy.resize(given[one.name], shape)
+                continue
+            arrays[one.name] = self._random(one, shape, shape_of)
+        return arrays
+
+    def _random(self, one, shape, shape_of):
+        if one.element == onnx.TensorProto.STRING:
+            return numpy.full(shape, "1", dtype=object)
+        kind = element_type(one.element)
+        for node, at in self.readers.get(one.name, []):
+            values = self._wanted(node, at, shape, shape_of)
+            if values is not None and numpy.size(values) == math.prod(shape):
+                return numpy.array(values).reshape(shape).astype(kind)
+        if kind == numpy.bool_:
+            return numpy.ones(shape, kind)
+        if kind.kind in "iu":
+            return self.generator.integers(0, 2, shape).astype(kind)
+        return self.generator.random(shape).astype(kind)
+
+    def _wanted(self, node, at, shape, shape_of):
+        """Values for input `at` of an operator that shapes depend on; None where any do."""
+        count = math.prod(shape)
+        known = lambda name: shape_of.get(name, self.declared.get(name))  # noqa: E731
+        result = known(node.output[0]) if node.output else None
+        source = known(node.input[0]) if node.input else None
+        rank = len(source) if source is not None else count
+        kind = (node.op_type, at)
+        if kind[0] == "Equal" and self.constants.get(node.input[1 - at], numpy.zeros(0)).size == 1:
+            return [self.constants[node.input[1 - at]].item()] * count  # choose the branch that is there
+        if kind in (("Reshape", 1), ("Expand", 1), ("ConstantOfShape", 0), ("Resize", 3), ("CenterCropPad", 1)):
+            if result is not None and len(result) == count:
+                return result
+            if kind[0] == "Reshape" and count:
+                return [-1] + [1] * (count - 1)
+            return source if source is not None and len(source) == count and kind[0] == "Resize" else [1] * count
+        if kind[0] in ("Squeeze", "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd") and at == 1:
+            ones = [axis for axis, extent in enumerate(source or []) if extent == 1]
+            return (ones if kind[0] == "Squeeze" and len(ones) >= count else list(range(rank)))[:count]
+        if kind in (("Unsqueeze", 1), ("Slice", 3)):
+            return list(range(count))
+        if kind == ("Slice", 2):
+            return [2**31 - 1] * count
+        if kind in (("Slice", 1), ("Pad", 1), ("CumSum", 1), ("Range", 0)):
+            return [0] * count
+        if kind == ("Split", 1) and source and result and len(node.output) == count:
+            axis = next((item.i for item in node.attribute if item.name == "axis"), 0)
+            return [source[axis] // count] * (count - 1) + [source[axis] - source[axis] // count * (count - 1)]
+        if kind in (("Range", 1), ("OneHot", 1)):
+            return [4] * count
+        if kind == ("Loop", 0):
+            return [2] * count
+        if kind[0] in ("LSTM", "GRU", "RNN") and at == 4 and source:
+            return [source[0]] * count
+        if kind in (("Tile", 1), ("TopK", 1), ("Slice", 4), ("Range", 2), ("Upsample", 1), ("Resize", 2)):
+            return [1] * count
+        if kind in (("Resize", 1), ("NonMaxSuppression", 2)):
+            return [1] * count
+        return None
+
+
+def test_data(path, inputs):
+    """Inputs of the test data beside a model (`test_data_set_0/input_0.pb`), by name; empty if there are none."""
+    folder, arrays = path.parent / "test_data_set_0", {}
+    if path.name != "model.onnx" and len(list(path.parent.glob("*.onnx"))) > 1:
+        return arrays  # the data may belong to another model of the folder
+    for at, one in enumerate(inputs):
+        file = folder / f"input_{at}.pb"
+        if not file.exists():
+            return {}
+        try:
+            array = numpy_helper.to_array(onnx.load_tensor(str(file)))
+        except Exception:  # damaged, or a sequence
+            return {}
+        if array.dtype.kind in "SU":
+            array = array.astype(object)
+        arrays[one.name] = array
+    return arrays
