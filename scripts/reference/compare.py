@@ -121,6 +121,7 @@ def match(row, graph, tensors, notes):
     theirs = collections.defaultdict(list)
     for tensor in tensors:
         theirs[tensor["name"]].append(tensor)
+    made = makers(graph)
     for name, candidates in theirs.items():
         if any(tensor["bytes"] is None for tensor in candidates):
             row["strings"] += 1
@@ -135,11 +136,12 @@ def match(row, graph, tensors, notes):
             continue
         kind = "listed" if name in notes else "silent"
         row[kind] += 1
-        row["differences"].append((kind, name, described(mine), described(candidates[0]), maker(graph, name)))
+        row["differences"].append((kind, name, described(mine), described(candidates[0]), made.get(name, (-1, "-"))))
     if row["silent"]:
         row["category"] = "differs-silently"
     elif row["listed"]:
         row["category"] = "differs-but-listed"
+    row["differences"].sort(key=lambda difference: (difference[4][0], difference[0] != "silent"))
     row["message"] = "; ".join(f"{name}: {a}, runtime {b}" for kind, name, a, b, _ in row["differences"][:3])
 
 
@@ -149,12 +151,10 @@ def described(tensor):
     return f"{kind} {'?' if shape is None else 'x'.join(map(str, shape)) or 'scalar'} ({tensor['bytes']} B)"
 
 
-def maker(graph, name):
-    """Kind of the operator that makes a tensor of the main graph."""
-    for operator in graph["body"]["operators"]:
-        if name in operator.get("outputs", []):
-            return operator["kind"]
-    return "-"
+def makers(graph):
+    """Number and kind of the operator of the main graph that makes a tensor, by its name."""
+    operators = enumerate(graph["body"]["operators"])
+    return {name: (at, one["kind"]) for at, one in operators for name in one.get("outputs", [])}
 
 
 def shape_of_message(message):
@@ -163,6 +163,7 @@ def shape_of_message(message):
     text = re.sub(r"^plimsoll: ", "", text)
     text = re.sub(r"(--[a-z-]+)[ =]\S+", r"\1 ..", text)
     text = re.sub(r"'.*?'(?=[\s:;,.)]|$)", "'..'", text)
+    text = re.sub(r"operator \d+ (?:'..' )?(\(.*?\)) ?", r"\1 ", text).replace("; --assume-bytes .. such tensors a size", "")
     text = re.sub(r"\b(\d+x)+\d+\b|\b[\w?.-]+(x[\w?]+)+\b(?=:)", "SHAPE", text)
     return re.sub(r"\d+", "N", text)[:300]
 
@@ -191,11 +192,20 @@ def summary(rows, examples):
             for row in group[:examples]:
                 print(f"  - `{row['file']}` ({row['variant']}): {row['message'][:240]}")
     for kind in ("silent", "listed"):
-        print(f"\n## Differences, {kind}\n\n| file | variant | tensor | made by | Plimsoll | runtime |\n|---|---|---|---|---|---|")
-        for row in rows:
-            for what, name, mine, theirs, operator in row["differences"][:4]:
-                if what == kind:
-                    print(f"| {row['file']} | {row['variant']} | {name[:80]} | {operator} | {mine} | {theirs} |")
+        differences(rows, kind)
+
+
+def differences(rows, kind):
+    """Counts of files by the first operator whose output differs, then these outputs."""
+    first = [(row, next((one for one in row["differences"] if one[0] == kind), None)) for row in rows]
+    first = [(row, one) for row, one in first if one is not None]
+    print(f"\n## Differences, {kind}: {len(first)} files\n\n| first operator | files |\n|---|---:|")
+    for operator, count in collections.Counter(one[4][1] for _, one in first).most_common():
+        print(f"| {operator} | {count} |")
+    print("\n| file | variant | tensor | made by | Plimsoll | runtime | tensors |\n|---|---|---|---|---|---|---:|")
+    for row, (_, name, mine, theirs, operator) in first:
+        cells = [row["file"], row["variant"], name[:80], operator[1], mine, theirs, str(row[kind])]
+        print("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
 
 
 if __name__ == "__main__":

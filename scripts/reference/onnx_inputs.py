@@ -19,10 +19,15 @@ UNRANKED = [[1], [], [1, 1], [1, 8], [1, 3, 8, 8], [1, 3, 224, 224]]  # tried fo
 
 
 class Input:
-    """An input of the graph: name, element type, extents; an extent is a number, a name or None."""
+    """An input of the graph: name, element type, extents; an extent is a number, a name or None.
+
+    A sequence or an optional value is a `container`; it has neither element type nor extents.
+    """
 
     def __init__(self, info):
         self.name = info.name
+        self.container = info.type.WhichOneof("value") if info.type.WhichOneof("value") != "tensor_type" else None
+        self.type = info.type
         kind = info.type.tensor_type
         self.element = kind.elem_type
         self.dims = None
@@ -37,19 +42,21 @@ class Input:
 
 
 def free_inputs(graph):
-    """Inputs that are tensors and not initialisers; None if one is a sequence, a map or optional."""
+    """Inputs that are not initialisers."""
     constants = {tensor.name for tensor in graph.initializer}
     constants |= {sparse.values.name for sparse in graph.sparse_initializer}
-    infos = [info for info in graph.input if info.name not in constants]
-    if any(info.type.WhichOneof("value") not in ("tensor_type", None) for info in infos):
-        return None
-    return [Input(info) for info in infos]
+    return [Input(info) for info in graph.input if info.name not in constants]
 
 
 class Shapes:
-    """One choice of shapes: `shapes` by input, `names` of dimensions with their values, `batch` as an option."""
+    """One choice of shapes: `shapes` by input, `names` of dimensions with their values, `batch` as an option.
+
+    Containers have no shapes.
+    """
 
     def __init__(self, inputs, shapes, names, batch=None):
+        self.containers = [one for one in inputs if one.container]
+        inputs = [one for one in inputs if not one.container]
         self.inputs, self.shapes, self.names, self.batch = inputs, shapes, names, batch
 
     def changes(self):
@@ -108,6 +115,8 @@ def test_choice(inputs, arrays):
     for one in inputs:
         if one.name not in arrays:
             return None
+        if one.container:
+            continue
         shape = shapes[one.name] = list(arrays[one.name].shape)
         if one.dims is not None and len(one.dims) != len(shape):
             return None
@@ -215,7 +224,7 @@ class Contents:
     def fill(self, shapes, given):
         """Arrays by name; `given` are test data, repeated where a variant needs more of them."""
         shape_of = shapes.shapes
-        arrays = {}
+        arrays = {one.name: given[one.name] for one in shapes.containers}
         for one in shapes.inputs:
             shape = shape_of[one.name]
             if one.name in given:
@@ -289,10 +298,18 @@ def test_data(path, inputs):
         if not file.exists():
             return {}
         try:
-            array = numpy_helper.to_array(onnx.load_tensor(str(file)))
-        except Exception:  # damaged, or a sequence
+            arrays[one.name] = _value(one.type, file.read_bytes())
+        except Exception:  # damaged, or of a type that numpy lacks
             return {}
-        if array.dtype.kind in "SU":
-            array = array.astype(object)
-        arrays[one.name] = array
     return arrays
+
+
+def _value(kind, content):
+    """The contents of a file of test data: an array, a list of arrays, or None for an empty optional value."""
+    which = kind.WhichOneof("value")
+    if which == "sequence_type":
+        return numpy_helper.to_list(onnx.SequenceProto.FromString(content))
+    if which == "optional_type":
+        return numpy_helper.to_optional(onnx.OptionalProto.FromString(content))
+    array = numpy_helper.to_array(onnx.TensorProto.FromString(content))
+    return array.astype(object) if array.dtype.kind in "SU" else array

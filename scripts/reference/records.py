@@ -133,7 +133,7 @@ def small_values(inputs):
     return {
         name: [int(value) for value in array.ravel()]
         for name, array in inputs.items()
-        if array.dtype.kind in "iub" and array.ndim <= 1 and array.size <= SMALL
+        if getattr(array, "dtype", None) is not None and array.dtype.kind in "iub" and array.ndim <= 1 and array.size <= SMALL
     }
 
 
