@@ -25,7 +25,8 @@ import tempfile
 
 import records
 
-COLUMNS = ["file", "variant", "category", "compared", "equal", "listed", "silent", "strings", "missing", "message"]
+NETWORK = 8  # operators that make a model a network in the summary, and not the test of an operator
+COLUMNS = ["file", "variant", "operators", "category", "compared", "equal", "listed", "silent", "strings", "missing", "message"]
 CATEGORIES = ["equal", "refused", "differs-but-listed", "differs-silently", "crash", "timeout", "runtime-fails"]
 
 
@@ -60,7 +61,7 @@ def arguments():
 def compare(record, options):
     row = {"file": record["file"], "variant": record["variant"], "differences": []}
     row |= {column: 0 for column in ("compared", "equal", "listed", "silent", "strings", "missing")}
-    row["operators"] = record.get("operators", {})
+    row["operators"] = sum(record.get("operators", {}).values())
     if not record["ran"]:
         error = record["error"]
         return row | {"category": "runtime-fails", "message": f"{error['class']}: {error['text']}"}
@@ -95,24 +96,11 @@ def imported(options, name, said):
 def listed(report):
     """Names of tensors whose sizes the report of an import does not claim to have inferred.
 
-    Every string of the report's lists of notes, except those on inputs, outputs and kinds, is searched for names in
-    single quotes; the members "declared" and "assumed", where they are lists of plain names, count as they are.
+    Reports without lists of such tensors count as listing every tensor that one of their notes names in quotes.
     """
-    names = set()
-
-    def visit(value):
-        if isinstance(value, str):
-            names.add(value)
-            names.update(re.findall(r"'((?:[^']|'(?=\w))+)'", value))
-        elif isinstance(value, (list, tuple)):
-            for one in value:
-                visit(one)
-        elif isinstance(value, dict):
-            for one in value.values():
-                visit(one)
-
-    visit({key: value for key, value in report.items() if key not in ("inputs", "outputs", "kinds", "graph")})
-    return names
+    if "declared_tensors" in report:
+        return {*report["declared_tensors"], *report["assumed_tensors"]}
+    return {name for note in report["assumed"] for name in re.findall(r"'((?:[^']|'(?=\w))+)'", note)}
 
 
 def match(row, graph, tensors, notes):
@@ -158,25 +146,32 @@ def makers(graph):
 
 
 def shape_of_message(message):
-    """A message without what differs between files: names, numbers, shapes."""
+    """A message without names, numbers and shapes, to group the messages of files."""
     text = message.splitlines()[0] if message else ""
     text = re.sub(r"^plimsoll: ", "", text)
     text = re.sub(r"(--[a-z-]+)[ =]\S+", r"\1 ..", text)
     text = re.sub(r"'.*?'(?=[\s:;,.)]|$)", "'..'", text)
     text = re.sub(r"operator \d+ (?:'..' )?(\(.*?\)) ?", r"\1 ", text).replace("; --assume-bytes .. such tensors a size", "")
     text = re.sub(r"\b(\d+x)+\d+\b|\b[\w?.-]+(x[\w?]+)+\b(?=:)", "SHAPE", text)
-    return re.sub(r"\d+", "N", text)[:300]
+    return re.sub(r"\b\d+\b", "N", text)[:300]
 
 
 def summary(rows, examples):
-    ran = [row for row in rows if row["category"] != "runtime-fails"]
     variants = sorted({row["variant"] for row in rows})
     print("| category | " + " | ".join(variants) + " |\n|---|" + "---:|" * len(variants))
     for category in CATEGORIES:
         counts = [sum(row["category"] == category and row["variant"] == one for row in rows) for one in variants]
         print(f"| {category} | " + " | ".join(map(str, counts)) + " |")
-    planned = sum(row["category"] not in ("refused", "crash", "timeout") for row in ran)
-    print(f"\nOf {len(ran)} executed by the runtime, {planned} are imported ({100 * planned / max(1, len(ran)):.2f} %).")
+    print()
+    for variant in variants:
+        for kind, least in (("files", 0), (f"networks of at least {NETWORK} operators", NETWORK)):
+            ran = [row for row in rows if row["variant"] == variant and row["operators"] >= least]
+            ran = [row for row in ran if row["category"] != "runtime-fails"]
+            planned = sum(row["category"] not in ("refused", "crash", "timeout") for row in ran)
+            share = f"{100 * planned / max(1, len(ran)):.2f} %"
+            silent = sum(row["category"] == "differs-silently" for row in ran)
+            print(f"- {variant}, {kind}: {len(ran)} run, {planned} imported ({share}), {silent} differ silently")
+    print()
     print(f"Tensors compared: {sum(row['compared'] for row in rows)};", end=" ")
     print(f"strings, sequences and optionals skipped: {sum(row['strings'] for row in rows)};", end=" ")
     print(f"not in the graph: {sum(row['missing'] for row in rows)}.")
@@ -188,7 +183,8 @@ def summary(rows, examples):
         if groups:
             print(f"\n## {category}\n")
         for shape, group in sorted(groups.items(), key=lambda item: -len(item[1])):
-            print(f"- {len(group)}: {shape}")
+            per = collections.Counter(row["variant"] for row in group)
+            print(f"- {len(group)} ({', '.join(f'{one} {count}' for one, count in sorted(per.items()))}): {shape}")
             for row in group[:examples]:
                 print(f"  - `{row['file']}` ({row['variant']}): {row['message'][:240]}")
     for kind in ("silent", "listed"):
