@@ -26,7 +26,8 @@ import tempfile
 import records
 
 NETWORK = 8  # operators that make a model a network in the summary, and not the test of an operator
-COLUMNS = ["file", "variant", "operators", "category", "compared", "equal", "listed", "silent", "strings", "missing", "message"]
+COLUMNS = ["file", "variant", "operators", "category", "compared", "equal", "listed", "silent", "strings", "missing"]
+COLUMNS += ["inferred", "declared", "assumed", "message"]
 CATEGORIES = ["equal", "refused", "differs-but-listed", "differs-silently", "crash", "timeout", "runtime-fails"]
 
 
@@ -71,6 +72,7 @@ def compare(record, options):
     category, message, graph, report = imported(options, record["file"], said)
     row |= {"category": category, "message": message, "arguments": " ".join(said)}
     if graph is not None:
+        row |= report.get("sizes", {})
         match(row, graph, record["tensors"], listed(report))
     return row
 
@@ -170,7 +172,8 @@ def summary(rows, examples):
             planned = sum(row["category"] not in ("refused", "crash", "timeout") for row in ran)
             share = f"{100 * planned / max(1, len(ran)):.2f} %"
             silent = sum(row["category"] == "differs-silently" for row in ran)
-            print(f"- {variant}, {kind}: {len(ran)} run, {planned} imported ({share}), {silent} differ silently")
+            print(f"- {variant}, {kind}: {len(ran)} run, {planned} imported ({share}), {silent} differ silently;", end=" ")
+            print(", ".join(f"{one} {sum(row.get(one, 0) for row in ran)}" for one in ("inferred", "declared", "assumed")))
     print()
     print(f"Tensors compared: {sum(row['compared'] for row in rows)};", end=" ")
     print(f"strings, sequences and optionals skipped: {sum(row['strings'] for row in rows)};", end=" ")

@@ -12,6 +12,15 @@ import numpy
 import onnx
 from onnx import numpy_helper
 
+# Values of scalar inputs of operators that generate sequences, by position: lengths, beams, sequences, penalties.
+SEARCHES = {
+    "BeamSearch": {1: 12, 2: 1, 3: 2, 4: 1, 5: 1, 6: 1},
+    "GreedySearch": {1: 12, 2: 1, 3: 1},
+    "Sampling": {1: 12, 2: 1, 3: 1},
+    "WhisperBeamSearch": {1: 12, 2: 1, 3: 2, 4: 1, 5: 1, 6: 1},
+}
+INDICES = ("Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND", "EmbedLayerNormalization")
+
 # Values that free dimensions get in turn, until the runtime accepts them. Three numbers: the first dimension of an
 # input, dimensions that look spatial (from the third of four or five on), all others.
 FREE = [(1, 1, 1), (1, 64, 8), (2, 2, 2), (1, 224, 1), (1, 224, 16), (1, 32, 3), (16, 16, 16), (1, 128, 512), (1, 512, 576)]
@@ -255,6 +264,12 @@ class Contents:
         source = known(node.input[0]) if node.input else None
         rank = len(source) if source is not None else count
         kind = (node.op_type, at)
+        if at in SEARCHES.get(kind[0], {}):
+            return [SEARCHES[kind[0]][at]] * count
+        if kind in (("Div", 1), ("Mod", 1)):
+            return [1] * count
+        if at <= 1 and kind[0] in INDICES and (at == 1 or kind[0] == "EmbedLayerNormalization"):
+            return [0] * count
         if kind[0] == "Equal" and self.constants.get(node.input[1 - at], numpy.zeros(0)).size == 1:
             return [self.constants[node.input[1 - at]].item()] * count  # choose the branch that is there
         if kind in (("Reshape", 1), ("Expand", 1), ("ConstantOfShape", 0), ("Resize", 3), ("CenterCropPad", 1)):

@@ -99,7 +99,8 @@ def record_folder(measure, suffix, options):
     """
     folder = pathlib.Path(options.folder).resolve()
     known = {(record["file"], record["variant"]) for record in read(options.out)}
-    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() == suffix and path.is_file())
+    files = [path for path in folder.rglob("*") if path.suffix.lower() == suffix and path.is_file()]
+    files.sort(key=lambda path: (path.stat().st_size, path))  # the small ones are quick
     with open(options.out, "a") as out:
         for variant in variants(options):
             for path in files:

@@ -87,10 +87,12 @@ def execute(path, model, choice, given):
     inner = [name for node in graph.node for name in node.output if name and name not in names]
     notes = []
     try:
-        tensors = run(path, reshaped(model, choice, inner), names + inner, arrays)
+        session = open_session(path, reshaped(model, choice, inner))
+        names += inner
     except Exception:
-        tensors = run(path, reshaped(model, choice, []), names, arrays)
+        session = open_session(path, reshaped(model, choice, []))
         notes.append("values inside are not visible")
+    tensors = run(session, names, arrays)
     if any(attribute.HasField("g") for node in graph.node for attribute in node.attribute):
         notes.append("bodies are not visible")
     seen = {tensor["name"] for tensor in tensors}
@@ -128,15 +130,18 @@ def forget_shapes(graph):
                 forget_shapes(body)
 
 
-def run(path, model, names, arrays):
-    """Sizes of the named values after a run."""
+def open_session(path, model):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
     options.enable_mem_pattern = False
     options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(path.parent))
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def run(session, names, arrays):
+    """Sizes of the named values after a run."""
     wanted = {value.name for value in session.get_inputs()}
     feeds = {name: array for name, array in arrays.items() if name in wanted}
     if any(getattr(array, "dtype", object) == object for array in feeds.values()):
