@@ -9,7 +9,7 @@ shapes of inputs, and compares bytes of tensors by name. Categories of a file:
     equal               all tensors that both have are equal
     refused             Plimsoll gives an error
     differs-but-listed  every tensor that differs is listed as declared, assumed or bounded
-    differs-silently    a tensor differs and nothing is said of it
+    differs-silently    a tensor differs and it is not listed
     crash, timeout      Plimsoll ends by a signal, with a panic, or not at all
 """
 
@@ -66,22 +66,22 @@ def compare(record, options):
     if not record["ran"]:
         error = record["error"]
         return row | {"category": "runtime-fails", "message": f"{error['class']}: {error['text']}"}
-    said = list(record["arguments"])
+    given = list(record["arguments"])
     if options.values:
-        said += [f"--value={name}={','.join(map(str, value))}" for name, value in record.get("values", {}).items()]
-    category, message, graph, report = imported(options, record["file"], said)
-    row |= {"category": category, "message": message, "arguments": " ".join(said)}
+        given += [f"--value={name}={','.join(map(str, value))}" for name, value in record.get("values", {}).items()]
+    category, message, graph, report = imported(options, record["file"], given)
+    row |= {"category": category, "message": message}
     if graph is not None:
         row |= report.get("sizes", {})
         match(row, graph, record["tensors"], listed(report))
     return row
 
 
-def imported(options, name, said):
+def imported(options, name, given):
     """Category, message, graph and report of one import."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "graph.json"
-        command = [options.plimsoll, "import", str(pathlib.Path(options.models) / name), *said]
+        command = [options.plimsoll, "import", str(pathlib.Path(options.models) / name), *given]
         command += ["--output", str(out), "--json"]
         try:
             answer = subprocess.run(command, capture_output=True, timeout=options.seconds, check=False)
@@ -153,7 +153,8 @@ def shape_of_message(message):
     text = re.sub(r"^plimsoll: ", "", text)
     text = re.sub(r"(--[a-z-]+)[ =]\S+", r"\1 ..", text)
     text = re.sub(r"'.*?'(?=[\s:;,.)]|$)", "'..'", text)
-    text = re.sub(r"operator \d+ (?:'..' )?(\(.*?\)) ?", r"\1 ", text).replace("; --assume-bytes .. such tensors a size", "")
+    text = re.sub(r"operator \d+ (?:'..' )?(\(.*?\)) ?", r"\1 ", text)
+    text = text.replace("; --assume-bytes .. such tensors a size", "")
     text = re.sub(r"\b(\d+x)+\d+\b|\b[\w?.-]+(x[\w?]+)+\b(?=:)", "SHAPE", text)
     return re.sub(r"\b\d+\b", "N", text)[:300]
 
@@ -172,8 +173,9 @@ def summary(rows, examples):
             planned = sum(row["category"] not in ("refused", "crash", "timeout") for row in ran)
             share = f"{100 * planned / max(1, len(ran)):.2f} %"
             silent = sum(row["category"] == "differs-silently" for row in ran)
-            print(f"- {variant}, {kind}: {len(ran)} run, {planned} imported ({share}), {silent} differ silently;", end=" ")
-            print(", ".join(f"{one} {sum(row.get(one, 0) for row in ran)}" for one in ("inferred", "declared", "assumed")))
+            sizes = [f"{one} {sum(row.get(one, 0) for row in ran)}" for one in ("inferred", "declared", "assumed")]
+            print(f"- {variant}, {kind}: {len(ran)} run, {planned} imported ({share}),", end=" ")
+            print(f"{silent} differ silently; {', '.join(sizes)}")
     print()
     print(f"Tensors compared: {sum(row['compared'] for row in rows)};", end=" ")
     print(f"strings, sequences and optionals skipped: {sum(row['strings'] for row in rows)};", end=" ")

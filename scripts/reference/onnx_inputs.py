@@ -12,18 +12,36 @@ import numpy
 import onnx
 from onnx import numpy_helper
 
-# Values of scalar inputs of operators that generate sequences, by position: lengths, beams, sequences, penalties.
-SEARCHES = {
-    "BeamSearch": {1: 12, 2: 1, 3: 2, 4: 1, 5: 1, 6: 1},
-    "GreedySearch": {1: 12, 2: 1, 3: 1},
-    "Sampling": {1: 12, 2: 1, 3: 1},
-    "WhisperBeamSearch": {1: 12, 2: 1, 3: 2, 4: 1, 5: 1, 6: 1},
+# Contents of integer inputs that must have certain values, by operator and position; every element gets the value.
+FILLED = {
+    ("BeamSearch", 1): 12,  # greatest length
+    ("BeamSearch", 3): 2,  # beams
+    ("GreedySearch", 1): 12,
+    ("Sampling", 1): 12,
+    ("Slice", 1): 0,
+    ("Slice", 2): 2**31 - 1,
+    ("Pad", 1): 0,
+    ("CumSum", 1): 0,
+    ("Range", 0): 0,
+    ("Range", 1): 4,
+    ("OneHot", 1): 4,
+    ("Loop", 0): 2,
+    ("EmbedLayerNormalization", 0): 0,
 }
-INDICES = ("Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND", "EmbedLayerNormalization")
+FILLED |= {(kind, 1): 0 for kind in ("Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND")}
+FILLED |= {("EmbedLayerNormalization", 1): 0}
+ONES = [("Div", 1), ("Mod", 1), ("Tile", 1), ("TopK", 1), ("Slice", 4), ("Range", 2), ("Upsample", 1), ("Resize", 2)]
+ONES += [("Resize", 1), ("NonMaxSuppression", 2)]
+ONES += [("BeamSearch", at) for at in (2, 4, 5, 6)]
+ONES += [(kind, at) for kind in ("GreedySearch", "Sampling") for at in (2, 3)]
+FILLED |= dict.fromkeys(ONES, 1)
+TARGETS = [("Reshape", 1), ("Expand", 1), ("ConstantOfShape", 0), ("Resize", 3), ("CenterCropPad", 1)]  # shapes
+REDUCTIONS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd")
 
 # Values that free dimensions get in turn, until the runtime accepts them. Three numbers: the first dimension of an
 # input, dimensions that look spatial (from the third of four or five on), all others.
-FREE = [(1, 1, 1), (1, 64, 8), (2, 2, 2), (1, 224, 1), (1, 224, 16), (1, 32, 3), (16, 16, 16), (1, 128, 512), (1, 512, 576)]
+FREE = [(1, 1, 1), (1, 64, 8), (2, 2, 2), (1, 224, 1), (1, 224, 16), (1, 32, 3), (16, 16, 16), (1, 128, 512)]
+FREE += [(1, 512, 576)]
 UNRANKED = [[1], [], [1, 1], [1, 8], [1, 3, 8, 8], [1, 3, 224, 224]]  # tried for inputs without a shape
 
 
@@ -69,25 +87,23 @@ class Shapes:
         self.inputs, self.shapes, self.names, self.batch = inputs, shapes, names, batch
 
     def changes(self):
-        """True if an input has other extents than the file says."""
-        pairs = [(one.dims, self.shapes[one.name]) for one in self.inputs]
-        return any(
-            dims is not None and any(isinstance(a, int) and a != b for a, b in zip(dims, shape)) for dims, shape in pairs
-        )
+        """True if an input has other extents than the file declares."""
+        pairs = [pair for one in self.inputs for pair in zip(one.dims or [], self.shapes[one.name])]
+        return any(isinstance(declared, int) and declared != extent for declared, extent in pairs)
 
     def arguments(self):
-        """The arguments of `plimsoll import` that say the same."""
-        said = [f"--dim={name}={value}" for name, value in sorted(self.names.items())]
+        """The arguments of `plimsoll import` for these shapes."""
+        found = [f"--dim={name}={value}" for name, value in sorted(self.names.items())]
         if self.batch is not None:
-            said.append(f"--batch={self.batch}")
+            found.append(f"--batch={self.batch}")
         for one in self.inputs:
             shape = self.shapes[one.name]
             follows = [self.names.get(dim, dim) if isinstance(dim, str) else dim for dim in one.dims or []]
             if self.batch is not None and follows:
                 follows[0] = self.batch
             if one.dims is None or follows != shape:
-                said.append(f"--input-shape={one.name}={'x'.join(map(str, shape))}")
-        return said
+                found.append(f"--input-shape={one.name}={'x'.join(map(str, shape))}")
+        return found
 
 
 def base_choices(inputs, given):
@@ -257,50 +273,38 @@ class Contents:
         return self.generator.random(shape).astype(kind)
 
     def _wanted(self, node, at, shape, shape_of):
-        """Values for input `at` of an operator that shapes depend on; None where any do."""
-        count = math.prod(shape)
-        known = lambda name: shape_of.get(name, self.declared.get(name))  # noqa: E731
-        result = known(node.output[0]) if node.output else None
-        source = known(node.input[0]) if node.input else None
-        rank = len(source) if source is not None else count
-        kind = (node.op_type, at)
-        if at in SEARCHES.get(kind[0], {}):
-            return [SEARCHES[kind[0]][at]] * count
-        if kind in (("Div", 1), ("Mod", 1)):
-            return [1] * count
-        if at <= 1 and kind[0] in INDICES and (at == 1 or kind[0] == "EmbedLayerNormalization"):
-            return [0] * count
-        if kind[0] == "Equal" and self.constants.get(node.input[1 - at], numpy.zeros(0)).size == 1:
+        """Values for input `at` of an operator that decide shapes or must be valid; None where any do."""
+        kind, count = (node.op_type, at), math.prod(shape)
+        if kind in FILLED:
+            return [FILLED[kind]] * count
+        if node.op_type == "Equal" and self.constants.get(node.input[1 - at], numpy.zeros(0)).size == 1:
             return [self.constants[node.input[1 - at]].item()] * count  # choose the branch that is there
-        if kind in (("Reshape", 1), ("Expand", 1), ("ConstantOfShape", 0), ("Resize", 3), ("CenterCropPad", 1)):
-            if result is not None and len(result) == count:
-                return result
-            if kind[0] == "Reshape" and count:
-                return [-1] + [1] * (count - 1)
-            return source if source is not None and len(source) == count and kind[0] == "Resize" else [1] * count
-        if kind[0] in ("Squeeze", "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd") and at == 1:
-            ones = [axis for axis, extent in enumerate(source or []) if extent == 1]
-            return (ones if kind[0] == "Squeeze" and len(ones) >= count else list(range(rank)))[:count]
-        if kind in (("Unsqueeze", 1), ("Slice", 3)):
+        if kind == ("Unsqueeze", 1) or kind == ("Slice", 3):
             return list(range(count))
-        if kind == ("Slice", 2):
-            return [2**31 - 1] * count
-        if kind in (("Slice", 1), ("Pad", 1), ("CumSum", 1), ("Range", 0)):
-            return [0] * count
-        if kind == ("Split", 1) and source and result and len(node.output) == count:
-            axis = next((item.i for item in node.attribute if item.name == "axis"), 0)
-            return [source[axis] // count] * (count - 1) + [source[axis] - source[axis] // count * (count - 1)]
-        if kind in (("Range", 1), ("OneHot", 1)):
-            return [4] * count
-        if kind == ("Loop", 0):
-            return [2] * count
-        if kind[0] in ("LSTM", "GRU", "RNN") and at == 4 and source:
+        extents = lambda name: shape_of.get(name, self.declared.get(name))  # noqa: E731
+        source = extents(node.input[0]) if node.input else None
+        result = extents(node.output[0]) if node.output else None
+        if kind in TARGETS:
+            return self._target(node.op_type, count, source, result)
+        if node.op_type in REDUCTIONS and at == 1:
+            return list(range(len(source) if source is not None else count))[:count]
+        if kind == ("Squeeze", 1):
+            return [axis for axis, extent in enumerate(source or []) if extent == 1][:count]
+        if kind == ("Split", 1) and source and len(node.output) == count:
+            extent = source[next((item.i for item in node.attribute if item.name == "axis"), 0)]
+            return [extent // count] * (count - 1) + [extent - extent // count * (count - 1)]
+        if node.op_type in ("LSTM", "GRU", "RNN") and at == 4 and source:
             return [source[0]] * count
-        if kind in (("Tile", 1), ("TopK", 1), ("Slice", 4), ("Range", 2), ("Upsample", 1), ("Resize", 2)):
-            return [1] * count
-        if kind in (("Resize", 1), ("NonMaxSuppression", 2)):
-            return [1] * count
         return None
+
+    @staticmethod
+    def _target(operator, count, source, result):
+        """A shape to reshape, expand or resize to: that of the declared result if there is one."""
+        if result is not None and len(result) == count:
+            return result
+        if operator == "Reshape" and count:
+            return [-1] + [1] * (count - 1)
+        return source if operator == "Resize" and source is not None and len(source) == count else [1] * count
 
 
 def test_data(path, inputs):
@@ -320,7 +324,7 @@ def test_data(path, inputs):
 
 
 def _value(kind, content):
-    """The contents of a file of test data: an array, a list of arrays, or None for an empty optional value."""
+    """The contents of a file of test data: an array, a list of arrays, or None for an empty optional."""
     which = kind.WhichOneof("value")
     if which == "sequence_type":
         return numpy_helper.to_list(onnx.SequenceProto.FromString(content))

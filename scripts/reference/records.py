@@ -6,7 +6,7 @@ A record describes one file at one variant of its input shapes:
     variant    "base", "batch=2", "spatial", ..
     ran        true if the runtime executed the model
     error      {"class", "text"} otherwise
-    arguments  arguments of `plimsoll import` that give the inputs the same shapes
+    arguments  arguments of `plimsoll import` for the same shapes of inputs
     values     contents of small integer inputs, which may decide shapes
     operators  number of operators by kind
     custom     kinds that are custom operators
@@ -21,6 +21,8 @@ import resource
 import select
 import signal
 import time
+
+import numpy
 
 SMALL = 64  # elements of an integer input that a record keeps
 
@@ -123,19 +125,19 @@ def add_arguments(parser):
     parser.add_argument("folder", help="searched for models, with all folders inside")
     parser.add_argument("--out", required=True, help="records, JSON lines; existing ones are kept and skipped")
     parser.add_argument("--batch", type=int, action="append", default=[], metavar="B", help="also at this batch")
-    parser.add_argument("--scale-spatial", action="store_true", help="also at twice the spatial or sequence extents")
+    parser.add_argument("--scale-spatial", action="store_true", help="also at twice the spatial extents")
     parser.add_argument("--no-base", action="store_true", help="skip the shapes of the file")
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit of a run")
     parser.add_argument("--gibibytes", type=int, default=8, help="limit of address space of a run")
 
 
 def small_values(inputs):
-    """Contents of integer inputs that are small enough to be given on a command line."""
-    return {
-        name: [int(value) for value in array.ravel()]
-        for name, array in inputs.items()
-        if getattr(array, "dtype", None) is not None and array.dtype.kind in "iub" and array.ndim <= 1 and array.size <= SMALL
-    }
+    """Contents of integer inputs that are small enough for a command line."""
+
+    def small(array):
+        return isinstance(array, numpy.ndarray) and array.dtype.kind in "iub" and array.ndim <= 1 and array.size <= SMALL
+
+    return {name: [int(value) for value in array.ravel()] for name, array in inputs.items() if small(array)}
 
 
 def shape_text(shape):

@@ -123,7 +123,8 @@ def reshaped(model, choice, inner):
 def forget_shapes(graph):
     """Drops declared shapes of values and outputs, in bodies too; types stay."""
     for info in [*graph.value_info, *graph.output]:
-        info.type.tensor_type.ClearField("shape") if info.type.HasField("tensor_type") else None
+        if info.type.HasField("tensor_type"):
+            info.type.tensor_type.ClearField("shape")
     for node in graph.node:
         for attribute in node.attribute:
             for body in [attribute.g] if attribute.HasField("g") else attribute.graphs:

@@ -76,7 +76,7 @@ def title(graph, at):
 
 
 def choices(graph, inputs, variant):
-    """Shapes of the inputs and the arguments of `plimsoll import` that say the same."""
+    """Shapes of the inputs and the arguments of `plimsoll import` for them."""
     if variant == "base":
         yield inputs, []
         return
@@ -89,7 +89,8 @@ def choices(graph, inputs, variant):
             lambda shape: [1] if len(shape) == 2 else [],
         ]
         for plan in plans:
-            shapes = {at: [2 * n if k in plan(shape) else n for k, n in enumerate(shape)] for at, shape in inputs.items()}
+            twice = lambda shape: [2 * n if k in plan(shape) else n for k, n in enumerate(shape)]  # noqa: E731
+            shapes = {at: twice(shape) for at, shape in inputs.items()}
             if shapes != inputs:
                 yield shapes, given(graph, inputs, shapes)
         return
