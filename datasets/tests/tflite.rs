@@ -25,6 +25,7 @@ const WHILE: i32 = 119;
 const CALL_ONCE: i32 = 129;
 const STABLEHLO_COMPOSITE: i32 = 206;
 const STABLEHLO_CASE: i32 = 209;
+const CONV_OPTIONS: u8 = 1;
 const IF_OPTIONS: u8 = 92;
 const WHILE_OPTIONS: u8 = 93;
 const CALL_ONCE_OPTIONS: u8 = 103;
@@ -69,11 +70,11 @@ fn chain() -> ModelSpec {
         tensor("unused", FLOAT32, &[1000]),
     ];
     let operators = vec![
-        operator(CONV_2D, &[0, 1, 2], &[3]),
+        operator(CONV_2D, &[0, 1, 2], &[3]).options(false, CONV_OPTIONS, &[(0, 1), (1, 1), (2, 1)]),
         operator(RESHAPE, &[3, 4], &[5]),
         operator(ADD, &[5, 5, -1], &[6]),
     ];
-    one(tensors, &[0], &[6], operators).data(54).data(8).data(8)
+    one(tensors, &[0], &[6], operators).data(54).data(8).values(&[-1, 32])
 }
 
 /// A choice and a loop that share a subgraph.
@@ -139,34 +140,31 @@ fn a_chain_has_sizes_roles_costs_and_sharing() {
 }
 
 #[test]
-fn a_batch_scales_what_is_free_and_names_what_is_not() {
+fn a_batch_is_inferred_through_all_tensors() {
     let options = ImportOptions { batch: Some(4), ..ImportOptions::default() };
-    let Import { graph, .. } = read(&chain(), &options).unwrap();
+    let Import { graph, assumed, sizes } = read(&chain(), &options).unwrap();
+    assert_eq!(graph.bytes(Role::Input), Bytes::new(4 * 108));
     assert_eq!(graph.bytes(Role::Activation), Bytes::new(4 * 64));
+    assert_eq!(graph.bytes(Role::Output), Bytes::new(4 * 32));
     assert_eq!(graph.bytes(Role::Weight), Bytes::new(70));
     assert_eq!(graph.operators()[0].cost, Some(4 * 32 * 27));
+    assert_eq!(assumed, ["left out: 1 tensors that nothing makes or reads"]);
+    assert_eq!((sizes.inferred, sizes.declared, sizes.assumed), (7, 0, 0));
+    // Whatever the file marks as free.
     let mut fixed = chain();
-    fixed.subgraphs[0].tensors[5].signature = Vec::new();
-    fixed.subgraphs[0].tensors[2].variable = true;
-    let Import { graph, assumed, .. } = read(&fixed, &options).unwrap();
-    assert_eq!(graph.bytes(Role::Activation), Bytes::new(4 * 32 + 32));
-    assert_eq!(
-        assumed,
-        [
-            "batch 4 instead of 1: tensors whose first dimension is free are scaled, no shape is inferred",
-            "tensor 'z' does not follow the batch: its first dimension is fixed",
-            "variable 'b' keeps the batch of the file",
-            "left out: 1 tensors that nothing makes or reads",
-        ]
-    );
-    fixed.subgraphs[0].tensors[0].signature = Vec::new();
-    assert_eq!(
-        read(&fixed, &options).unwrap_err().to_string(),
-        "tiny.tflite: --batch 4: input 'x' has a first dimension of 1, which the file does not mark as free \
-         (-1 in its signature)"
-    );
+    fixed.subgraphs[0].tensors.iter_mut().for_each(|tensor| tensor.signature.clear());
+    assert_eq!(read(&fixed, &options).unwrap().graph, graph);
     let same = ImportOptions { batch: Some(1), ..ImportOptions::default() };
     assert_eq!(read(&fixed, &same).unwrap().graph, plain(&fixed).graph);
+    // A reshape to a fixed shape does not fit another batch.
+    let mut file = chain();
+    file.buffers[3] = BufferSpec::Data([1i32, 32].iter().flat_map(|i| i.to_le_bytes()).collect());
+    assert_eq!(
+        read(&file, &options).unwrap_err().to_string(),
+        "tiny.tflite: operator 1 (RESHAPE): tensor 'z': shape 4x4x4x2 cannot be read as 1x32, and the shape in \
+         the file may not hold: an option changes what it depends on; --tensor-shape z=AxB says its shape; \
+         --assume-bytes gives such tensors a size"
+    );
 }
 
 #[test]
@@ -175,7 +173,8 @@ fn options_that_fit_nothing_are_refused() {
     let default = ImportOptions::default;
     assert_eq!(
         refused(ImportOptions { dims: BTreeMap::from([("N".to_owned(), 2)]), ..default() }),
-        "tiny.tflite: --dim N=2: TFLite files do not name dimensions; the batch alone can be set"
+        "tiny.tflite: --dim N=2: TFLite files do not name dimensions; --batch, --input-shape \
+         and --dim-default set them"
     );
     assert_eq!(
         refused(ImportOptions { batch: Some(0), ..default() }),
@@ -187,10 +186,12 @@ fn options_that_fit_nothing_are_refused() {
         "tiny.tflite: --input-shape q=2: no such input; there are: x"
     );
     assert_eq!(
-        refused(ImportOptions { input_shapes: shapes("x", &[1, 8, 8, 3]), ..default() }),
-        "tiny.tflite: --input-shape x=1x8x8x3: the file fixes the shape of every tensor for [1, 6, 6, 3]; \
-         the batch alone can be set"
+        refused(ImportOptions { input_shapes: shapes("x", &[8, 8, 3]), ..default() }),
+        "tiny.tflite: --input-shape x=8x8x3: in the file the input has 4 dimensions: [1, 6, 6, 3]"
     );
+    let larger = ImportOptions { input_shapes: shapes("x", &[1, 8, 10, 3]), ..default() };
+    let sizes = |graph: &Graph| graph.tensors().iter().map(|t| t.bytes.get()).collect::<Vec<_>>();
+    assert_eq!(sizes(&read(&chain(), &larger).unwrap().graph), [240, 54, 8, 96, 8, 96, 96]);
     let same = ImportOptions { input_shapes: shapes("x", &[1, 6, 6, 3]), ..default() };
     assert_eq!(read(&chain(), &same).unwrap().graph, plain(&chain()).graph);
     let element = refused(ImportOptions { element: Some("half".to_owned()), ..default() });

@@ -14,7 +14,7 @@ mod sharing;
 pub mod value;
 mod window;
 
-pub use call::{Attribute, Call, Facts, axis};
+pub use call::{Attribute, Call, Facts, axis, extent};
 pub use cost::cost;
 pub use sharing::{Share, shares};
 

@@ -32,10 +32,16 @@
 //! [`Operator::scratch`]: plimsoll_model::graph::Operator::scratch
 
 mod build;
+mod flex;
+mod given;
+mod infer;
+mod layers;
 mod model;
 mod operator;
+mod parts;
 mod reader;
 mod schema;
+mod shapes;
 mod size;
 
 use crate::import::{Import, ImportError, ImportOptions};

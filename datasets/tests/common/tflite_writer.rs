@@ -118,6 +118,12 @@ impl ModelSpec {
         self
     }
 
+    /// With these 32-bit integers in the next buffer.
+    pub fn values(mut self, values: &[i32]) -> Self {
+        self.buffers.push(BufferSpec::Data(values.iter().flat_map(|value| value.to_le_bytes()).collect()));
+        self
+    }
+
     pub fn write(&self) -> Vec<u8> {
         let mut b = FlatBufferBuilder::new();
         let buffers: Vec<Table> = self.buffers.iter().map(|buffer| write_buffer(&mut b, buffer)).collect();
