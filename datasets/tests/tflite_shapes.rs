@@ -3,6 +3,7 @@
 //! Expected shapes are those that the interpreter (`ai-edge-litert` 2.3.0) gives these files, where it runs them.
 
 mod common {
+    #[allow(dead_code, reason = "another test writes other models")]
     pub mod tflite_writer;
 }
 
@@ -47,7 +48,12 @@ fn plain(model: &ModelSpec) -> Import {
     read(model, &ImportOptions::default()).unwrap()
 }
 
-fn subgraph(tensors: Vec<TensorSpec>, inputs: &[i32], outputs: &[i32], operators: Vec<OperatorSpec>) -> SubgraphSpec {
+fn subgraph(
+    tensors: Vec<TensorSpec>,
+    inputs: &[i32],
+    outputs: &[i32],
+    operators: Vec<OperatorSpec>,
+) -> SubgraphSpec {
     let (inputs, outputs) = (inputs.to_vec(), outputs.to_vec());
     SubgraphSpec { name: String::new(), tensors, inputs, outputs, operators }
 }
@@ -99,10 +105,6 @@ fn shapes(graph: &Graph, start: &str) -> Vec<Vec<u64>> {
 /// The one operator makes outputs of these shapes.
 fn makes(code: i32, options: Fields, inputs: &[In], expected: &[&[u64]]) {
     let file = file(code, options, inputs, expected.len());
-    if let Some(folder) = std::env::var_os("TMP_DUMP") {
-        let k = std::fs::read_dir(&folder).unwrap().count();
-        std::fs::write(Path::new(&folder).join(format!("{k:03}-{code}.tflite")), file.write()).unwrap();
-    }
     let import = read(&file, &ImportOptions::default());
     let import = import.unwrap_or_else(|error| panic!("operator {code}: {error}"));
     assert_eq!(shapes(&import.graph, "out"), expected, "operator {code}");
@@ -114,7 +116,12 @@ fn makes(code: i32, options: Fields, inputs: &[In], expected: &[&[u64]]) {
 fn windows_over_the_plane() {
     let image = Data(&[2, 7, 9, 4]);
     // CONV_2D with padding SAME and VALID, with dilation, in groups.
-    makes(3, Some((1, &[(0, 0), (1, 2), (2, 3)])), &[image, Data(&[5, 3, 3, 4]), Data(&[5])], &[&[2, 3, 5, 5]]);
+    makes(
+        3,
+        Some((1, &[(0, 0), (1, 2), (2, 3)])),
+        &[image, Data(&[5, 3, 3, 4]), Data(&[5])],
+        &[&[2, 3, 5, 5]],
+    );
     let image = Data(&[2, 7, 9, 4]);
     makes(3, Some((1, &[(0, 1), (1, 2), (2, 3)])), &[image, Data(&[5, 3, 3, 4])], &[&[2, 2, 4, 5]]);
     let dilated = &[(0, 1), (1, 1), (2, 1), (4, 4), (5, 2)];
@@ -158,8 +165,18 @@ fn matrices_and_cells() {
     let rnn = [Data(&[2, 6, 3]), Data(&[4, 3]), Data(&[4, 4]), Data(&[4]), State(&[2, 4])];
     makes(35, Some((31, &[])), &rnn, &[&[2, 6, 4]]);
     let rnn = [
-        Data(&[2, 6, 3]), Data(&[4, 3]), Data(&[4, 4]), Data(&[4]), State(&[2, 4]),
-        Data(&[5, 3]), Data(&[5, 5]), Data(&[5]), State(&[2, 5]), Absent, Absent, Absent,
+        Data(&[2, 6, 3]),
+        Data(&[4, 3]),
+        Data(&[4, 4]),
+        Data(&[4]),
+        State(&[2, 4]),
+        Data(&[5, 3]),
+        Data(&[5, 5]),
+        Data(&[5]),
+        State(&[2, 5]),
+        Absent,
+        Absent,
+        Absent,
     ];
     makes(46, Some((70, &[(2, 1)])), &rnn, &[&[2, 6, 9]]);
     makes(46, Some((70, &[])), &rnn, &[&[2, 6, 4], &[2, 6, 5]]);
@@ -187,7 +204,12 @@ fn parts_and_wholes() {
     // CONCATENATION, SPLIT, SPLIT_V, PACK, UNPACK.
     makes(2, Some((10, &[(0, -1)])), &[Data(&[2, 3]), Data(&[2, 5])], &[&[2, 8]]);
     makes(49, Some((35, &[(0, 2)])), &[Number(1), Data(&[2, 6])], &[&[2, 3], &[2, 3]]);
-    makes(102, Some((79, &[(0, 3)])), &[Data(&[7, 2]), Vector(&[1, -1, 2]), Number(0)], &[&[1, 2], &[4, 2], &[2, 2]]);
+    makes(
+        102,
+        Some((79, &[(0, 3)])),
+        &[Data(&[7, 2]), Vector(&[1, -1, 2]), Number(0)],
+        &[&[1, 2], &[4, 2], &[2, 2]],
+    );
     makes(83, Some((59, &[(0, 2), (1, 1)])), &[Data(&[2, 3]), Data(&[2, 3])], &[&[2, 2, 3]]);
     makes(88, Some((64, &[(0, 2), (1, 1)])), &[Data(&[3, 2, 5])], &[&[3, 5], &[3, 5]]);
     // GATHER, along an axis and per element of a batch; GATHER_ND.
@@ -199,7 +221,7 @@ fn parts_and_wholes() {
     makes(65, None, &[Data(&[4, 5]), Ints(&[2]), Vector(&[2, 3])], &[&[2, 3]]);
     // EMBEDDING_LOOKUP, SEGMENT_SUM, UNSORTED_SEGMENT_SUM.
     makes(7, None, &[Ints(&[3]), Data(&[10, 4, 2])], &[&[3, 4, 2]]);
-    makes(125, None, &[Data(&[4, 3]), Vector(&[0, 0, 1, 4])], &[&[5, 3]]);
+    makes(125, None, &[Data(&[4, 3]), Vector(&[0, 0, 1, 2])], &[&[3, 3]]);
     makes(155, None, &[Data(&[4, 3]), Ints(&[4]), Number(6)], &[&[6, 3]]);
     // PAD, MIRROR_PAD, TILE, TRANSPOSE, EXPAND_DIMS, SQUEEZE, RESHAPE by options and by a vector.
     makes(34, None, &[Data(&[2, 3]), Pairs(&[1, 2, 0, 4])], &[&[5, 7]]);
@@ -262,4 +284,342 @@ fn elements_and_sums() {
     makes(77, Some((55, &[(0, 2)])), &[Data(&[2, 3, 4])], &[&[3]]);
     makes(110, None, &[Data(&[2, 3, 4])], &[&[]]);
     makes(96, None, &[Number(3), Number(18), Number(4)], &[&[4]]);
+}
+
+/// With these operators one after the other: names, kinds, options, operands; the last tensor is the output.
+fn body(tensors: Vec<TensorSpec>, inputs: &[i32], operators: Vec<OperatorSpec>) -> ModelSpec {
+    let last = tensors.len() as i32 - 1;
+    model(vec![subgraph(tensors, inputs, &[last], operators)])
+}
+
+fn batch(batch: u64) -> ImportOptions {
+    ImportOptions { batch: Some(batch), ..ImportOptions::default() }
+}
+
+fn custom(name: &str, inputs: &[i32], outputs: &[i32]) -> OperatorSpec {
+    OperatorSpec { custom: Some(name.to_owned()), ..operator(32, inputs, outputs) }
+}
+
+fn named(pairs: &[(&str, &[u64])]) -> BTreeMap<String, Vec<u64>> {
+    pairs.iter().map(|&(name, shape)| (name.to_owned(), shape.to_vec())).collect()
+}
+
+fn counts(sizes: SizeSources) -> [usize; 3] {
+    [sizes.inferred, sizes.declared, sizes.assumed]
+}
+
+/// The first extent of the input decides what it is reshaped to, as converters write `flatten`.
+#[test]
+fn values_are_followed_from_shapes_to_shapes() {
+    let tensors = vec![
+        tensor("x", FLOAT32, &[1, 4, 4, 3]),
+        tensor("zero", INT32, &[1]).buffer(1),
+        tensor("one", INT32, &[1]).buffer(2),
+        tensor("width", INT32, &[]).buffer(3),
+        tensor("shape", INT32, &[4]),
+        tensor("first", INT32, &[]),
+        tensor("wanted", INT32, &[2]),
+        tensor("out", FLOAT32, &[1, 48]),
+    ];
+    let operators = vec![
+        operator(77, &[0], &[4]),
+        operator(45, &[4, 1, 2, 2], &[5]).options(false, 32, &[(4, 1)]),
+        operator(83, &[5, 3], &[6]).options(false, 59, &[(0, 2)]),
+        operator(22, &[0, 6], &[7]),
+    ];
+    let file = body(tensors, &[0], operators).values(&[0]).values(&[1]).values(&[48]);
+    assert_eq!(shapes(&plain(&file).graph, "out"), [[1, 48]]);
+    let import = read(&file, &batch(3)).unwrap();
+    assert_eq!(shapes(&import.graph, "out"), [[3, 48]]);
+    assert_eq!(counts(import.sizes), [8, 0, 0]);
+    assert!(import.assumed.is_empty(), "{:?}", import.assumed);
+}
+
+/// x -Magic-> y -ADD-> out.
+fn magic() -> ModelSpec {
+    let tensors =
+        vec![tensor("x", FLOAT32, &[2, 3]), tensor("y", FLOAT32, &[2, 4]), tensor("out", FLOAT32, &[2, 4])];
+    body(tensors, &[0], vec![custom("Magic", &[0], &[1]), operator(0, &[1, 1], &[2])])
+}
+
+#[test]
+fn declared_shapes_count_only_where_nothing_has_changed() {
+    let import = plain(&magic());
+    assert_eq!(counts(import.sizes), [1, 2, 0]);
+    assert_eq!(
+        import.assumed,
+        [
+            "shapes are taken from the file for 1 tensors: 'y', operator 0 (Magic): operator Magic is not known"
+        ]
+    );
+    // The same batch changes nothing.
+    assert_eq!(read(&magic(), &batch(2)).unwrap(), import);
+    assert_eq!(
+        read(&magic(), &batch(4)).unwrap_err(),
+        "tiny.tflite: operator 0 (Magic): tensor 'y': operator Magic is not known, and the shape in the file may \
+         not hold: an option changes what it depends on; --tensor-shape y=AxB says its shape; --assume-bytes gives \
+         such tensors a size"
+    );
+    let with = |pairs: &[(&str, &[u64])]| ImportOptions { tensor_shapes: named(pairs), ..batch(4) };
+    let import = read(&magic(), &with(&[("y", &[4, 4])])).unwrap();
+    assert_eq!(shapes(&import.graph, "out"), [[4, 4]]);
+    assert_eq!(counts(import.sizes), [1, 0, 2]);
+    let refused = |pairs: &[(&str, &[u64])]| read(&magic(), &with(pairs)).unwrap_err();
+    assert_eq!(
+        refused(&[("z", &[4, 4])]),
+        "tiny.tflite: --tensor-shape z=4x4: no operator makes a tensor of that name"
+    );
+    // A stale declaration: the input is not what the operator was declared for.
+    let mut stale = magic();
+    stale.subgraphs[0].operators.swap(0, 1);
+    stale.subgraphs[0].operators[0] = operator(0, &[0, 0], &[1]);
+    stale.subgraphs[0].operators[1] = custom("Magic", &[1], &[2]);
+    let error = read(&stale, &ImportOptions::default()).unwrap_err();
+    assert!(error.contains("the shape in the file may not hold: its input 'y' is 2x3, not 2x4"), "{error}");
+}
+
+#[test]
+fn what_operators_make_counts_against_the_file() {
+    let tensors = vec![tensor("x", FLOAT32, &[2, 3]), tensor("out", FLOAT32, &[1, 1])];
+    let mut file = body(tensors, &[0], vec![operator(0, &[0, 0], &[1])]);
+    let import = plain(&file);
+    assert_eq!(import.graph.bytes(Role::Output), Bytes::new(24));
+    assert_eq!(
+        import.assumed,
+        [
+            "other shapes than the file declares follow from the operators for 1 tensors: 'out' is 2x3, not 1x1"
+        ]
+    );
+    // What is marked as free is no contradiction.
+    file.subgraphs[0].tensors[1] = tensor("out", FLOAT32, &[1, 3]).signed(&[-1, 3]);
+    assert!(plain(&file).assumed.is_empty());
+    let option = ImportOptions { tensor_shapes: named(&[("out", &[7, 3])]), ..ImportOptions::default() };
+    assert_eq!(
+        read(&file, &option).unwrap_err(),
+        "tiny.tflite: --tensor-shape out=7x3: it is 2x3 by what operator 0 (ADD) reads"
+    );
+}
+
+#[test]
+fn a_missing_shape_is_inferred_or_refused() {
+    let tensors = vec![tensor("x", FLOAT32, &[2, 3]), tensor("y", FLOAT32, &[]), tensor("out", FLOAT32, &[])];
+    let mut file = body(tensors, &[0], vec![operator(19, &[0], &[1]), custom("Magic", &[1], &[2])]);
+    assert_eq!(
+        read(&file, &ImportOptions::default()).unwrap_err(),
+        "tiny.tflite: operator 1 (Magic): tensor 'out': operator Magic is not known, and the file declares no \
+         shape for it; --tensor-shape out=AxB says its shape; --assume-bytes gives such tensors a size"
+    );
+    let given = ImportOptions { tensor_shapes: named(&[("out", &[5])]), ..ImportOptions::default() };
+    let import = read(&file, &given).unwrap();
+    assert_eq!(shapes(&import.graph, "y"), [[2, 3]]);
+    assert_eq!(import.graph.bytes(Role::Output), Bytes::new(20));
+    // A scalar, where the file says so.
+    file.subgraphs[0].tensors[2].ranked = true;
+    assert_eq!(plain(&file).graph.bytes(Role::Output), Bytes::new(4));
+    // Dimensions of inputs that the file leaves open.
+    file.subgraphs[0].tensors[0].shape = vec![-1, 3];
+    let error = read(&file, &ImportOptions::default()).unwrap_err();
+    let start = "tiny.tflite: input 0 of subgraph 0: tensor 'x': its dimension 0 is -1; --input-shape x=AxB";
+    assert!(error.replace("operator input", "input").starts_with(start), "{error}");
+    file.subgraphs[0].operators[1] = operator(19, &[1], &[2]);
+    let default = ImportOptions { dim_default: Some(6), ..ImportOptions::default() };
+    assert_eq!(shapes(&read(&file, &default).unwrap().graph, "out"), [[6, 3]]);
+}
+
+#[test]
+fn what_data_decide_has_a_bound() {
+    // WHERE, SEGMENT_SUM, UNIQUE, a slice of unknown length, NON_MAX_SUPPRESSION_V5.
+    let bound = |code: i32, options: Fields, inputs: &[In], expected: &[&[u64]]| {
+        let import = plain(&file(code, options, inputs, expected.len()));
+        assert_eq!(shapes(&import.graph, "out"), expected, "operator {code}");
+        assert_eq!(import.sizes.assumed, expected.len(), "operator {code}");
+        assert!(import.assumed.iter().any(|line| line.starts_with("data decide the shapes of")), "{code}");
+    };
+    bound(109, None, &[Data(&[4, 5])], &[&[20, 2]]);
+    bound(125, None, &[Data(&[4, 3]), Ints(&[4])], &[&[4, 3]]);
+    bound(103, None, &[Data(&[9])], &[&[9], &[9]]);
+    bound(65, None, &[Data(&[4, 5]), Vector(&[0, 0]), Ints(&[2])], &[&[4, 5]]);
+    bound(
+        45,
+        Some((32, &[(0, 2), (1, 2)])),
+        &[Data(&[4, 5]), Ints(&[2]), Ints(&[2]), Vector(&[2, 1])],
+        &[&[2, 5]],
+    );
+    let boxes = [Data(&[30, 4]), Data(&[30]), Number(7), Number(0), Number(0), Number(0)];
+    makes(121, None, &boxes, &[&[7], &[7], &[]]);
+    // The value of an input may be given.
+    let file = file(22, None, &[Data(&[2, 6]), Ints(&[2])], 1);
+    let values = |list: &[i64]| ImportOptions {
+        values: BTreeMap::from([("in1".to_owned(), list.to_vec())]),
+        ..ImportOptions::default()
+    };
+    assert_eq!(shapes(&read(&file, &values(&[3, -1])).unwrap().graph, "out"), [[3, 4]]);
+    assert_eq!(
+        read(&file, &values(&[3])).unwrap_err(),
+        "tiny.tflite: --value in1=3: the shape of the input is 2"
+    );
+    let error = read(&file, &ImportOptions::default()).unwrap_err();
+    assert!(error.contains("it depends on the values of input 'in1', which is no small constant"), "{error}");
+}
+
+/// A map of `FlexBuffers` with integers of one byte.
+fn map(pairs: &[(&str, u8)]) -> Vec<u8> {
+    let (mut bytes, mut at) = (Vec::new(), Vec::new());
+    for (name, _) in pairs {
+        at.push(bytes.len());
+        bytes.extend(name.bytes().chain([0]));
+    }
+    let count = pairs.len() as u8;
+    bytes.push(count);
+    let keys = bytes.len();
+    for at in at {
+        bytes.push((bytes.len() - at) as u8);
+    }
+    bytes.push((bytes.len() - keys) as u8);
+    bytes.extend([1, count]);
+    let values = bytes.len();
+    bytes.extend(pairs.iter().map(|&(_, value)| value));
+    bytes.extend(pairs.iter().map(|_| 1 << 2));
+    bytes.extend([(bytes.len() - values) as u8, 9 << 2, 1]);
+    bytes
+}
+
+#[test]
+fn detections_have_the_shapes_of_their_options() {
+    let mut tensors = vec![
+        tensor("boxes", FLOAT32, &[1, 90, 4]),
+        tensor("scores", FLOAT32, &[1, 90, 7]),
+        tensor("anchors", FLOAT32, &[90, 4]),
+    ];
+    tensors.extend((0..4).map(|at| tensor(&format!("out{at}"), FLOAT32, &[])));
+    let mut step = custom("TFLite_Detection_PostProcess", &[0, 1, 2], &[3, 4, 5, 6]);
+    step.bytes = map(&[("max_classes_per_detection", 2), ("max_detections", 10)]);
+    let mut file = model(vec![subgraph(tensors, &[0, 1, 2], &[3, 4, 5, 6], vec![step])]);
+    let expected: [&[u64]; 4] = [&[1, 20, 4], &[1, 20], &[1, 20], &[1]];
+    assert_eq!(shapes(&plain(&file).graph, "out"), expected);
+    for length in (0..file.subgraphs[0].operators[0].bytes.len()).rev() {
+        file.subgraphs[0].operators[0].bytes.truncate(length);
+        assert!(read(&file, &ImportOptions::default()).is_err(), "{length}");
+    }
+}
+
+#[test]
+fn states_do_not_grow() {
+    let file = file(44, Some((71, &[])), &lstm(&[2, 6, 3]), 1);
+    assert_eq!(shapes(&plain(&file).graph, "out"), [[2, 6, 4]]);
+    let longer = ImportOptions { input_shapes: named(&[("in0", &[2, 9, 3])]), ..ImportOptions::default() };
+    assert_eq!(shapes(&read(&file, &longer).unwrap().graph, "out"), [[2, 9, 4]]);
+    let wider = ImportOptions { input_shapes: named(&[("in0", &[5, 6, 3])]), ..ImportOptions::default() };
+    let error = read(&file, &wider).unwrap_err();
+    assert!(error.contains("is 2x4, but 5x4 is kept from run to run"), "{error}");
+}
+
+/// The body, with the operator that runs others on `x`, and these.
+fn runs(code: i32, tag: u8, parts: [SubgraphSpec; 2]) -> ModelSpec {
+    let flag = || tensor("go", BOOL, &[]);
+    let inputs: &[i32] = if code == 118 { &[0, 1] } else { &[1] };
+    let step = operator(code, inputs, &[2]).options(false, tag, &[(0, 1), (1, 2)]);
+    let tensors = vec![flag(), tensor("x", FLOAT32, &[1, 3]), tensor("out", FLOAT32, &[1, 3])];
+    let main = subgraph(tensors, &[0, 1], &[2], vec![step]);
+    model([vec![main], parts.to_vec()].concat()).values(&[1])
+}
+
+fn part(operator_: OperatorSpec, names: [&str; 2]) -> SubgraphSpec {
+    let tensors = vec![
+        tensor(names[0], FLOAT32, &[1, 3]),
+        tensor(names[1], FLOAT32, &[1, 3]),
+        tensor("", INT32, &[]).buffer(1),
+    ];
+    subgraph(tensors, &[0], &[1], vec![operator_])
+}
+
+#[test]
+fn branches_are_given_what_their_operator_reads() {
+    let same = || part(operator(19, &[0], &[1]), ["a", "b"]);
+    let twice = || part(operator(2, &[0, 0], &[1]).options(false, 10, &[(0, 1)]), ["c", "d"]);
+    let import = read(&runs(118, 92, [same(), same()]), &batch(4)).unwrap();
+    assert_eq!(shapes(&import.graph, "b"), [[4, 3], [4, 3]]);
+    assert_eq!(shapes(&import.graph, "out"), [[4, 3]]);
+    let import = read(&runs(118, 92, [same(), twice()]), &batch(4)).unwrap();
+    assert_eq!(shapes(&import.graph, "out"), [[4, 6]]);
+    assert_eq!(counts(import.sizes), [6, 0, 1]);
+    let line = "branches differ, and the larger is taken for 1 tensors: 'out' is 4x3 or 4x6";
+    assert_eq!(import.assumed[0], line);
+}
+
+#[test]
+fn loops_carry_tensors_of_one_shape() {
+    let condition = || {
+        let tensors = vec![tensor("p", FLOAT32, &[1, 3]), tensor("q", BOOL, &[])];
+        subgraph(tensors, &[0], &[1], vec![custom("Less", &[0], &[1])])
+    };
+    let mut keeps = runs(119, 93, [condition(), part(operator(19, &[0], &[1]), ["a", "b"])]);
+    keeps.subgraphs[1].tensors[1].ranked = true;
+    assert_eq!(shapes(&plain(&keeps).graph, "out"), [[1, 3]]);
+    keeps.subgraphs[1].operators[0] = operator(58, &[0, 0], &[1]);
+    let import = read(&keeps, &batch(4)).unwrap();
+    assert_eq!(shapes(&import.graph, "out"), [[4, 3]]);
+    assert_eq!(shapes(&import.graph, "b"), [[4, 3]]);
+    let grows = part(operator(2, &[0, 0], &[1]).options(false, 10, &[(0, 1)]), ["a", "b"]);
+    keeps.subgraphs[2] = grows;
+    let error = read(&keeps, &ImportOptions::default()).unwrap_err();
+    assert!(error.contains("its shape changes from round to round: 1x3, then 1x6"), "{error}");
+}
+
+#[test]
+fn scratch_of_custom_operators_is_theirs() {
+    let tensors = vec![
+        tensor("x", INT8, &[8]),
+        tensor("commands", INT8, &[4]).buffer(1),
+        tensor("work", INT8, &[100]),
+        tensor("y", INT8, &[8]),
+        tensor("fast", INT8, &[30]),
+        tensor("out", INT8, &[8]),
+    ];
+    let operators = vec![custom("ethos-u", &[1, 2, 4, 0], &[3]), custom("ethos-u", &[1, 2, 3], &[5])];
+    let mut file = body(tensors, &[0], operators).values(&[0]);
+    let import = plain(&file);
+    let scratch: Vec<u64> = import.graph.operators().iter().map(|one| one.scratch.get()).collect();
+    assert_eq!(scratch, [130, 100]);
+    assert!(import.graph.tensors().iter().all(|tensor| tensor.name != "work"));
+    assert_eq!(
+        import.assumed[1..],
+        [
+            "tensor 'work', which nothing makes, is scratch: held while its operator runs, each of the 2 operators \
+             that name it",
+            "tensor 'fast', which nothing makes, is scratch: held while its operator runs",
+        ]
+    );
+    // Operators that the schema knows have none.
+    file.subgraphs[0].operators[0] = operator(0, &[0, 2], &[3]);
+    let error = read(&file, &ImportOptions::default()).unwrap_err();
+    assert!(error.contains("tensor 'work' is activation, but no operator makes it"), "{error}");
+}
+
+/// Many kinds of operators, each byte of the file changed in turn: an error or a graph.
+#[test]
+fn damage_is_refused_or_read() {
+    let slices = [Data(&[5, 7]), Vector(&[1, -3]), Vector(&[4, 7]), Vector(&[2, 1])];
+    let files = [
+        file(45, Some((32, &[(0, 1), (1, 2), (2, 0), (3, 0), (4, 0)])), &slices, 1),
+        file(22, None, &[Data(&[2, 3, 4]), Vector(&[4, -1])], 1),
+        file(38, None, &[Data(&[1, 5, 4, 3]), Vector(&[2, 2]), Pairs(&[0, 1, 0, 0])], 1),
+        file(69, None, &[Vector(&[2, 3]), Vector(&[3])], 1),
+        file(3, Some((1, &[(0, 0), (1, 2), (2, 3)])), &[Data(&[2, 7, 9, 4]), Data(&[5, 3, 3, 4])], 1),
+        file(96, None, &[Number(3), Number(18), Number(4)], 1),
+        file(102, None, &[Data(&[7, 2]), Vector(&[1, -1, 2]), Number(0)], 3),
+    ];
+    let assuming = ImportOptions { assume_bytes: Some(8), dim_default: Some(3), ..batch(4) };
+    for model in files {
+        let bytes = model.write();
+        for at in 0..bytes.len() {
+            for bit in [0x01, 0x80, 0xff] {
+                let mut bent = bytes.clone();
+                bent[at] ^= bit;
+                for options in [&ImportOptions::default(), &assuming] {
+                    let _ = read_tflite(Path::new("x"), &bent, options);
+                }
+            }
+        }
+    }
 }

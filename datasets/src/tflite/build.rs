@@ -8,7 +8,7 @@ use super::schema::options;
 use super::size::{Measured, Sizes, Trouble};
 use crate::import::{Import, ImportError, ImportOptions, SizeSources};
 use crate::operators::value::Fact;
-use plimsoll_model::graph::{Alias, GraphBuilder, GraphError, MAX_DEPTH, Operator, Role, Tensor};
+use plimsoll_model::graph::{Alias, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{Bytes, RegionId, TensorId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -29,8 +29,6 @@ pub(super) struct Conversion<'m, 'a> {
     given: Given,
     assume_bytes: Option<u64>,
     graph: GraphBuilder,
-    /// Subgraphs around the one being converted, outermost first, itself included.
-    stack: Vec<usize>,
     /// Per subgraph: how often it was converted.
     uses: Vec<usize>,
     /// What copies have taken so far.
@@ -101,7 +99,6 @@ impl<'m, 'a> Conversion<'m, 'a> {
             given: Given::new(model, options).map_err(refuse)?,
             assume_bytes: options.assume_bytes,
             graph: GraphBuilder::new(name),
-            stack: Vec::new(),
             uses: vec![0; model.subgraphs.len()],
             copied: 0,
             constants: HashMap::new(),
@@ -118,11 +115,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
     pub(super) fn run(mut self) -> Result<Import, ImportError> {
         self.note_free_dimensions();
         let given = self.given.clone();
-        let mut inference = Inference::new(self.model, &given);
-        let inferred = inference.body();
-        if let Some((option, reason)) = inference.refusal {
-            return Err(ImportError::Option { path: self.origin.to_path_buf(), option, reason });
-        }
+        let mut inference = Inference::new(self.origin, self.model, &given);
+        let inferred = inference.body()?;
         self.assumed.extend(inference.notes());
         let body = self.graph.body();
         self.region(body, 0, &inferred)?;
@@ -135,10 +129,6 @@ impl<'m, 'a> Conversion<'m, 'a> {
 
     fn damaged(&self, what: String) -> ImportError {
         ImportError::Damaged { path: self.origin.to_path_buf(), what }
-    }
-
-    fn unsupported(&self, what: String, reason: String) -> ImportError {
-        ImportError::Unsupported { path: self.origin.to_path_buf(), what, reason }
     }
 
     /// Converts one subgraph into a region that is still empty.
@@ -154,9 +144,9 @@ impl<'m, 'a> Conversion<'m, 'a> {
         self.variables(&mut scope)?;
         self.graph.interface(region, inputs, outputs);
         if self.uses[index] == 1 {
-            self.idle += scope.ids.iter().filter(|id| id.is_none()).count();
+            let idle = |at: usize| scope.ids[at].is_none() && !self.scratch.contains_key(&(index, at));
+            self.idle += (0..scope.ids.len()).filter(|&at| idle(at)).count();
         }
-        self.stack.pop();
         Ok(())
     }
 
@@ -173,21 +163,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(())
     }
 
-    /// Refuses subgraphs within themselves, too deep, or too many.
+    /// Refuses too many copies.
     fn enter(&mut self, index: usize) -> Result<(), ImportError> {
-        let name = |index: usize| format!("subgraph {index} '{}'", self.model.subgraphs[index].name);
-        if let Some(from) = self.stack.iter().position(|&outer| outer == index) {
-            let cycle: Vec<String> =
-                self.stack[from..].iter().chain([&index]).map(ToString::to_string).collect();
-            return Err(self.unsupported(
-                format!("{}, which runs itself ({})", name(index), cycle.join(" -> ")),
-                "such a program has no bounded memory".to_owned(),
-            ));
-        }
-        if self.stack.len() > MAX_DEPTH {
-            let source = Box::new(GraphError::TooDeep { region: name(index), limit: MAX_DEPTH });
-            return Err(ImportError::Graph { path: self.origin.to_path_buf(), source });
-        }
         if self.uses[index] > 0 {
             let subgraph = &self.model.subgraphs[index];
             let operators = subgraph.operators.iter();
@@ -195,14 +172,10 @@ impl<'m, 'a> Conversion<'m, 'a> {
             let interface = subgraph.inputs.len() + subgraph.outputs.len();
             self.copied += 1 + references + interface + subgraph.tensors.len();
             if self.copied > COPIES {
-                return Err(self.unsupported(
-                    format!("{}, used {} times", name(index), self.uses[index] + 1),
-                    format!("copies of subgraphs may have {COPIES} operators and tensors together"),
-                ));
+                return Err(too_many(self.origin, self.model, index));
             }
         }
         self.uses[index] += 1;
-        self.stack.push(index);
         Ok(())
     }
 
@@ -404,7 +377,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         info: &Info,
         who: &str,
     ) -> Result<(Measured, Source), ImportError> {
-        let unknown = Known::new(Fact { shape: declared(info), ..Fact::default() }, Source::Declared, false);
+        // Only states that nothing touches were not gone through.
+        let unknown = Known::new(Fact { shape: declared(info), ..Fact::default() }, Source::Inferred, false);
         let known = scope.inferred.tensors.get(at).and_then(Option::as_ref).unwrap_or(&unknown);
         let constant = info.held.is_some() && !scope.given[at] && !scope.made[at];
         let shape = if constant { declared(info) } else { known.fact.shape.clone() };
@@ -491,6 +465,18 @@ impl<'m, 'a> Conversion<'m, 'a> {
         if unused > 0 {
             self.assumed.push(format!("left out: {unused} subgraphs that the body does not run"));
         }
+    }
+}
+
+/// The error for copies beyond [`COPIES`].
+pub(super) fn too_many(origin: &Path, model: &Model, index: usize) -> ImportError {
+    ImportError::Unsupported {
+        path: origin.to_path_buf(),
+        what: format!(
+            "subgraph {index} '{}', which is run from too many places,",
+            model.subgraphs[index].name
+        ),
+        reason: format!("copies of subgraphs may have {COPIES} operators and tensors together"),
     }
 }
 

@@ -7,16 +7,18 @@
 //! Where no rule tells a shape, the file's counts, but only if no option has changed anything that the operator depends
 //! on, and what it reads has the shapes that the file declares. Otherwise the shape is unknown, and the reason is kept.
 
-use super::build::COPIES;
+use super::build::{COPIES, too_many};
 use super::given::Given;
 use super::model::{Info, Model, Step, Subgraph};
 use super::schema::ELEMENTS;
 use super::shapes::{self, Made, Operation};
+use crate::import::ImportError;
 use crate::operators::Call;
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, count, show};
-use plimsoll_model::graph::MAX_DEPTH;
+use plimsoll_model::graph::{GraphError, MAX_DEPTH};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
 use std::rc::Rc;
 
 /// What a shape rests on, the surest first.
@@ -94,6 +96,7 @@ impl Lines {
 
 /// The pass.
 pub(super) struct Inference<'m, 'a> {
+    origin: &'m Path,
     model: &'m Model<'a>,
     given: &'m Given,
     stack: Vec<usize>,
@@ -107,13 +110,14 @@ pub(super) struct Inference<'m, 'a> {
     declared: Lines,
     bounds: Lines,
     varying: Lines,
-    /// What options say against the rules: option and reason.
-    pub refusal: Option<(String, String)>,
+    /// Why there is no result; the first counts.
+    failure: Option<ImportError>,
 }
 
 impl<'m, 'a> Inference<'m, 'a> {
-    pub(super) fn new(model: &'m Model<'a>, given: &'m Given) -> Self {
+    pub(super) fn new(origin: &'m Path, model: &'m Model<'a>, given: &'m Given) -> Self {
         Self {
+            origin,
             model,
             given,
             stack: Vec::new(),
@@ -124,19 +128,23 @@ impl<'m, 'a> Inference<'m, 'a> {
             declared: Lines::default(),
             bounds: Lines::default(),
             varying: Lines::default(),
-            refusal: None,
+            failure: None,
         }
     }
 
     /// The body, with its inputs.
-    pub(super) fn body(&mut self) -> Rc<Inferred> {
+    ///
+    /// # Errors
+    /// Subgraphs that run themselves, lie too deep or are too many; shapes from options against what is inferred.
+    pub(super) fn body(&mut self) -> Result<Rc<Inferred>, ImportError> {
         let body = &self.model.subgraphs[0];
         let inputs = body.inputs.iter().map(|at| {
             let info = usize::try_from(at).ok().and_then(|at| body.tensors.get(at));
             info.map_or_else(Known::default, |info| self.given.input(info, element(info)))
         });
         let inputs: Vec<Known> = inputs.collect();
-        self.subgraph(0, &inputs)
+        let inferred = self.subgraph(0, &inputs);
+        self.failure.take().map_or(Ok(inferred), Err)
     }
 
     /// What people should know.
@@ -150,43 +158,71 @@ impl<'m, 'a> Inference<'m, 'a> {
         notes.into_iter().flatten().collect()
     }
 
-    /// Goes through a subgraph. What has no end, or too much work, leaves all unknown: it is refused elsewhere.
+    /// Goes through a subgraph.
     fn subgraph(&mut self, index: usize, inputs: &[Known]) -> Rc<Inferred> {
         if let Some((given, result)) = &self.last[index]
             && given == inputs
         {
             return Rc::clone(result);
         }
+        if self.failure.is_some() {
+            return Rc::default();
+        }
+        self.failure = self.endless(index);
+        if self.failure.is_some() {
+            return Rc::default();
+        }
         let subgraph = &self.model.subgraphs[index];
-        let references = subgraph.operators.iter().map(|step| 1 + step.inputs.len() + step.outputs.len());
-        self.work += references.sum::<usize>() + subgraph.tensors.len();
-        let endless = self.stack.contains(&index) || self.stack.len() > MAX_DEPTH;
         let mut scope = Scope::new(index, subgraph);
-        if !endless && self.work <= 2 * COPIES {
-            self.stack.push(index);
-            for (tensor, known) in subgraph.inputs.iter().zip(inputs) {
-                if let Some(at) = scope.place(tensor) {
-                    let info = &subgraph.tensors[at];
-                    let known = match self.given.tensor(&named(info, at)).filter(|_| index > 0) {
-                        Some(shape) => given_shape(shape, info, known),
-                        None => known.clone(),
-                    };
-                    scope.tensors[at] = Some(known);
-                }
+        self.stack.push(index);
+        for (tensor, known) in subgraph.inputs.iter().zip(inputs) {
+            if let Some(at) = scope.place(tensor) {
+                let info = &subgraph.tensors[at];
+                let known = match self.given.tensor(&named(info, at)).filter(|_| index > 0) {
+                    Some(shape) => given_shape(shape, info, known),
+                    None => known.clone(),
+                };
+                scope.tensors[at] = Some(known);
             }
-            for (at, step) in subgraph.operators.iter().enumerate() {
-                self.step(&mut scope, at, step);
-            }
-            for tensor in subgraph.outputs.iter() {
-                self.ensure(&mut scope, tensor, false);
-            }
-            self.stack.pop();
         }
+        for (at, step) in subgraph.operators.iter().enumerate() {
+            self.step(&mut scope, at, step);
+        }
+        for tensor in subgraph.outputs.iter() {
+            self.ensure(&mut scope, tensor, false);
+        }
+        self.stack.pop();
         let result = Rc::new(Inferred { tensors: scope.tensors, inner: scope.inner });
-        if !endless {
-            self.last[index] = Some((inputs.to_vec(), Rc::clone(&result)));
-        }
+        self.last[index] = Some((inputs.to_vec(), Rc::clone(&result)));
         result
+    }
+
+    /// Why a subgraph must not be gone through: within itself, too deep, or too many.
+    fn endless(&mut self, index: usize) -> Option<ImportError> {
+        let path = || self.origin.to_path_buf();
+        let subgraph = &self.model.subgraphs[index];
+        let name = format!("subgraph {index} '{}'", subgraph.name);
+        if let Some(from) = self.stack.iter().position(|&outer| outer == index) {
+            let cycle: Vec<String> =
+                self.stack[from..].iter().chain([&index]).map(ToString::to_string).collect();
+            let what = format!("{name}, which runs itself ({})", cycle.join(" -> "));
+            let reason = "such a program has no bounded memory".to_owned();
+            return Some(ImportError::Unsupported { path: path(), what, reason });
+        }
+        if self.stack.len() > MAX_DEPTH {
+            let source = Box::new(GraphError::TooDeep { region: name, limit: MAX_DEPTH });
+            return Some(ImportError::Graph { path: path(), source });
+        }
+        let references = subgraph.operators.iter().map(|step| 1 + step.inputs.len() + step.outputs.len());
+        self.work += if self.last[index].is_some() {
+            references.sum::<usize>()
+                + subgraph.inputs.len()
+                + subgraph.outputs.len()
+                + subgraph.tensors.len()
+        } else {
+            0
+        };
+        (self.work > COPIES).then(|| too_many(self.origin, self.model, index))
     }
 
     /// Outputs of a subgraph.
@@ -257,11 +293,13 @@ impl<'m, 'a> Inference<'m, 'a> {
         let fact = |at: Option<usize>| scope.tensors[at?].as_ref().map(|known| &known.fact);
         let name = |at: Option<usize>| at.map_or("", |at| scope.subgraph.tensors[at].name.as_ref());
         let first = step.outputs.iter().next().and_then(|tensor| scope.place(tensor));
+        // Absent ones at the end are no inputs.
+        let count = step.inputs.iter().rposition(|tensor| tensor != -1).map_or(0, |last| last + 1);
         let call = Call {
             kind,
             attributes: Vec::new(),
-            inputs: tensors().map(fact).collect(),
-            names: tensors().map(name).collect(),
+            inputs: tensors().map(fact).take(count).collect(),
+            names: tensors().map(name).take(count).collect(),
             outputs: step.outputs.len(),
             opset: 0,
         };
@@ -307,7 +345,8 @@ impl<'m, 'a> Inference<'m, 'a> {
         if let Some(inferred) = known.fact.shape.as_deref().filter(|&own| sure && own != shape) {
             let option = format!("--tensor-shape {}={}", named(info, output.tensor), show(shape));
             let reason = format!("it is {} by what {} reads", show(inferred), output.label(scope));
-            self.refusal.get_or_insert((option, reason));
+            let path = self.origin.to_path_buf();
+            self.failure.get_or_insert(ImportError::Option { path, option, reason });
         }
         if sure { known } else { given_shape(shape, info, &known) }
     }

@@ -102,15 +102,24 @@ fn conv_3d(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// An input says the shape; the batch must be that of the data.
+/// An input says the shape, over which the windows must stand at as many places as the data have.
 fn transposed(op: &Operation) -> Result<Made, Reason> {
-    let (shape, input) = (op.extents(0)?, op.shape(2)?);
-    if shape.len() != input.len() || shape.first() != input.first() {
+    let (shape, weights, input) = (op.extents(0)?, op.shape(1)?, op.shape(2)?);
+    if shape.len() != input.len() || weights.len() != input.len() || shape.first() != input.first() {
         return misfit(format!(
             "shape {}, which input 0 gives, does not fit input {}",
             show(&shape),
             show(input)
         ));
+    }
+    if op.call.kind == "TRANSPOSE_CONV" {
+        let steps = [options::TRANSPOSE_STRIDE_H, options::TRANSPOSE_STRIDE_W];
+        for (at, step) in steps.into_iter().enumerate().map(|(at, step)| (at + 1, (step, None))) {
+            let stands = places(op, options::TRANSPOSE_PADDING, step, shape[at], weights[at])?;
+            if stands != input[at] {
+                return misfit(format!("extent {} comes from {stands}, not from {}", shape[at], input[at]));
+            }
+        }
     }
     op.one(shape)
 }

@@ -251,10 +251,13 @@ fn cut(op: &Operation, at: usize, length: u64) -> Result<Cut, Reason> {
     })
 }
 
-/// As many rows as the last identifier says.
+/// As many rows as the last identifier says. Identifiers start at 0 and grow by 1 at most.
 fn segments(op: &Operation) -> Result<Made, Reason> {
-    let row = op.shape(0)?.get(1..).ok_or("the data are a scalar")?;
-    let last = op.call.ints(1)?.last().copied().unwrap_or(-1);
+    let (row, [ids]) = (op.shape(0)?.get(1..).ok_or("the data are a scalar")?, op.ranked(1)?);
+    let Some(Value::Ints(list)) = op.call.value(1) else {
+        return Ok(Made::at_most(vec![op.fact([&[*ids], row].concat())], "how many segments there are"));
+    };
+    let last = list.last().copied().unwrap_or(-1);
     op.one([&[extent(i128::from(last) + 1, "the number of segments")?], row].concat())
 }
 

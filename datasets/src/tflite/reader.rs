@@ -330,7 +330,7 @@ impl<'a> Ints<'a> {
     }
 
     /// Their values.
-    pub(super) fn iter(self) -> impl ExactSizeIterator<Item = i32> + use<'a> {
+    pub(super) fn iter(self) -> impl ExactSizeIterator<Item = i32> + DoubleEndedIterator + use<'a> {
         self.0.chunks_exact(4).map(|four| read(four, 0).map_or(0, i32::from_le_bytes))
     }
 

@@ -183,6 +183,9 @@ pub(super) mod options {
         SHRINK_AXIS_MASK = "shrink_axis_mask", 32, 4, Int, 0;
         SLICE_OFFSET = "offset", 32, 5, Byte, 0;
         NUM_SPLITS = "num_splits", 35, 0, Int, 0;
+        TRANSPOSE_PADDING = "padding", 49, 0, Byte, 0;
+        TRANSPOSE_STRIDE_W = "stride_w", 49, 1, Int, 0;
+        TRANSPOSE_STRIDE_H = "stride_h", 49, 2, Int, 0;
         PACK_AXIS = "axis", 59, 1, Int, 0;
         ONE_HOT_AXIS = "axis", 61, 0, Int, 0;
         UNPACK_AXIS = "axis", 64, 1, Int, 0;
