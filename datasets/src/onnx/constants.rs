@@ -37,17 +37,6 @@ pub fn read_tensor(tensor: &proto::Tensor) -> Result<Fact, Reason> {
 /// The elements, of types that shapes are computed with.
 fn elements(tensor: &proto::Tensor, element: Element) -> Option<Value> {
     let raw = &tensor.raw_data;
-    macro_rules! raw {
-        ($type:ty, $kind:ident, $to:ty) => {
-            Value::$kind(
-                raw.as_chunks::<{ size_of::<$type>() }>()
-                    .0
-                    .iter()
-                    .map(|chunk| <$to>::try_from(<$type>::from_le_bytes(*chunk)).ok())
-                    .collect::<Option<_>>()?,
-            )
-        };
-    }
     if raw.is_empty() {
         let small = || Value::Ints(tensor.int32_data.iter().map(|&i| i64::from(i)).collect());
         return Some(match element.name {
@@ -61,17 +50,5 @@ fn elements(tensor: &proto::Tensor, element: Element) -> Option<Value> {
             _ => return None,
         });
     }
-    Some(match element.name {
-        "float32" => raw!(f32, Floats, f64),
-        "float64" => raw!(f64, Floats, f64),
-        "int64" => raw!(i64, Ints, i64),
-        "int32" => raw!(i32, Ints, i64),
-        "int16" => raw!(i16, Ints, i64),
-        "int8" => raw!(i8, Ints, i64),
-        "uint64" => raw!(u64, Ints, i64),
-        "uint32" => raw!(u32, Ints, i64),
-        "uint16" => raw!(u16, Ints, i64),
-        "uint8" | "bool" => raw!(u8, Ints, i64),
-        _ => return None,
-    })
+    Value::read(raw, element)
 }

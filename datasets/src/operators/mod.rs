@@ -42,7 +42,7 @@ mod transformer;
 pub mod value;
 mod window;
 
-pub use call::{Attribute, Call, Facts, axis};
+pub use call::{Attribute, Call, Facts, axis, extent};
 pub use cost::cost;
 pub use rules::{KnownOperator, known_operators};
 pub use sharing::{Share, shares};

@@ -60,6 +60,34 @@ pub enum Value {
 }
 
 impl Value {
+    /// Elements of types that shapes are computed with, as they lie in memory, little-endian.
+    pub fn read(raw: &[u8], element: Element) -> Option<Self> {
+        macro_rules! read {
+            ($type:ty, $kind:ident, $to:ty) => {
+                Self::$kind(
+                    raw.as_chunks::<{ size_of::<$type>() }>()
+                        .0
+                        .iter()
+                        .map(|chunk| <$to>::try_from(<$type>::from_le_bytes(*chunk)).ok())
+                        .collect::<Option<_>>()?,
+                )
+            };
+        }
+        Some(match element.name {
+            "float32" => read!(f32, Floats, f64),
+            "float64" => read!(f64, Floats, f64),
+            "int64" => read!(i64, Ints, i64),
+            "int32" => read!(i32, Ints, i64),
+            "int16" => read!(i16, Ints, i64),
+            "int8" => read!(i8, Ints, i64),
+            "uint64" => read!(u64, Ints, i64),
+            "uint32" => read!(u32, Ints, i64),
+            "uint16" => read!(u16, Ints, i64),
+            "uint8" | "bool" => read!(u8, Ints, i64),
+            _ => return None,
+        })
+    }
+
     /// How many elements.
     pub fn len(&self) -> usize {
         match self {

@@ -1,13 +1,17 @@
 //! From a model to a graph: subgraphs become regions, one copy for every operator that runs them.
 
+use super::given::Given;
+use super::infer::{Inference, Inferred, Source, declared, named};
 use super::model::{Held, Info, Model, Step, Subgraph};
 use super::operator::{Shapes, control, cost, fits, sharing};
+use super::schema::options;
 use super::size::{Measured, Sizes, Trouble};
 use crate::import::{Import, ImportError, ImportOptions, SizeSources};
-use plimsoll_model::graph::{Alias, GraphBuilder, GraphError, MAX_DEPTH, Operator, Role, Tensor};
-use plimsoll_model::{RegionId, TensorId};
-use std::collections::{BTreeSet, HashMap};
+use plimsoll_model::graph::{Alias, GraphBuilder, Operator, Role, Tensor};
+use plimsoll_model::{Bytes, RegionId, TensorId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
+use std::rc::Rc;
 
 /// Operators, tensors and references to tensors that all copies of subgraphs may have together, beyond the first of
 /// each: files of a few kilobytes can ask for billions.
@@ -21,10 +25,9 @@ pub(super) struct Conversion<'m, 'a> {
     origin: &'m Path,
     model: &'m Model<'a>,
     sizes: Sizes,
+    given: Given,
     assume_bytes: Option<u64>,
     graph: GraphBuilder,
-    /// Subgraphs around the one being converted, outermost first, itself included.
-    stack: Vec<usize>,
     /// Per subgraph: how often it was converted.
     uses: Vec<usize>,
     /// What copies have taken so far.
@@ -36,8 +39,10 @@ pub(super) struct Conversion<'m, 'a> {
     assumed: Vec<String>,
     /// Tensors of used subgraphs that nothing makes or reads.
     idle: usize,
-    /// Results that do not follow the batch although an operand does.
-    fixed: BTreeSet<(usize, usize)>,
+    /// What sizes rest on.
+    sources: SizeSources,
+    /// Scratch of operators, by subgraph and index: how many operators name it.
+    scratch: BTreeMap<(usize, usize), usize>,
     /// Sparse constants already spoken of.
     noted: BTreeSet<(usize, usize)>,
 }
@@ -48,12 +53,13 @@ struct Scope {
     given: Vec<bool>,
     wanted: Vec<bool>,
     made: Vec<bool>,
+    inferred: Rc<Inferred>,
     ids: Vec<Option<TensorId>>,
     measured: Vec<Option<Measured>>,
 }
 
 impl Scope {
-    fn new(index: usize, subgraph: &Subgraph) -> Self {
+    fn new(index: usize, subgraph: &Subgraph, inferred: &Rc<Inferred>) -> Self {
         let count = subgraph.tensors.len();
         // Indices out of range are refused where the tensor is used.
         let marked = |tensors: &mut dyn Iterator<Item = i32>| {
@@ -70,6 +76,7 @@ impl Scope {
             given: marked(&mut subgraph.inputs.iter()),
             wanted: marked(&mut subgraph.outputs.iter()),
             made: marked(&mut subgraph.operators.iter().flat_map(|step| step.outputs.iter())),
+            inferred: Rc::clone(inferred),
             ids: vec![None; count],
             measured: vec![None; count],
         }
@@ -82,21 +89,23 @@ impl<'m, 'a> Conversion<'m, 'a> {
         model: &'m Model<'a>,
         options: &ImportOptions,
     ) -> Result<Self, ImportError> {
+        let refuse = |(option, reason)| ImportError::Option { path: origin.to_path_buf(), option, reason };
         let name = origin.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         Ok(Self {
             origin,
             model,
-            sizes: Sizes::new(origin, model, options)?,
+            sizes: Sizes::new(options).map_err(refuse)?,
+            given: Given::new(model, options).map_err(refuse)?,
             assume_bytes: options.assume_bytes,
             graph: GraphBuilder::new(name),
-            stack: Vec::new(),
             uses: vec![0; model.subgraphs.len()],
             copied: 0,
             constants: HashMap::new(),
             kept: HashMap::new(),
             assumed: Vec::new(),
             idle: 0,
-            fixed: BTreeSet::new(),
+            sources: SizeSources::default(),
+            scratch: BTreeMap::new(),
             noted: BTreeSet::new(),
         })
     }
@@ -104,28 +113,28 @@ impl<'m, 'a> Conversion<'m, 'a> {
     /// Converts everything the body reaches.
     pub(super) fn run(mut self) -> Result<Import, ImportError> {
         self.note_free_dimensions();
+        let given = self.given.clone();
+        let mut inference = Inference::new(self.origin, self.model, &given);
+        let inferred = inference.body()?;
+        self.assumed.extend(inference.notes());
         let body = self.graph.body();
-        self.region(body, 0)?;
+        self.region(body, 0, &inferred)?;
         self.note_rest();
         let path = self.origin.to_path_buf();
         let source = |source| ImportError::Graph { path, source: Box::new(source) };
         let graph = self.graph.build().map_err(source)?;
-        Ok(Import { graph, assumed: self.assumed, sizes: SizeSources::default() })
+        Ok(Import { graph, assumed: self.assumed, sizes: self.sources })
     }
 
     fn damaged(&self, what: String) -> ImportError {
         ImportError::Damaged { path: self.origin.to_path_buf(), what }
     }
 
-    fn unsupported(&self, what: String, reason: String) -> ImportError {
-        ImportError::Unsupported { path: self.origin.to_path_buf(), what, reason }
-    }
-
     /// Converts one subgraph into a region that is still empty.
-    fn region(&mut self, region: RegionId, index: usize) -> Result<(), ImportError> {
+    fn region(&mut self, region: RegionId, index: usize, inferred: &Rc<Inferred>) -> Result<(), ImportError> {
         self.enter(index)?;
         let subgraph = &self.model.subgraphs[index];
-        let mut scope = Scope::new(index, subgraph);
+        let mut scope = Scope::new(index, subgraph, inferred);
         let inputs = self.interface(&mut scope, &subgraph.inputs.iter().collect::<Vec<_>>(), "input")?;
         for (at, step) in subgraph.operators.iter().enumerate() {
             self.step(region, &mut scope, at, step)?;
@@ -134,9 +143,9 @@ impl<'m, 'a> Conversion<'m, 'a> {
         self.variables(&mut scope)?;
         self.graph.interface(region, inputs, outputs);
         if self.uses[index] == 1 {
-            self.idle += scope.ids.iter().filter(|id| id.is_none()).count();
+            let idle = |at: usize| scope.ids[at].is_none() && !self.scratch.contains_key(&(index, at));
+            self.idle += (0..scope.ids.len()).filter(|&at| idle(at)).count();
         }
-        self.stack.pop();
         Ok(())
     }
 
@@ -144,7 +153,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
     fn variables(&mut self, scope: &mut Scope) -> Result<(), ImportError> {
         let who = format!("a variable of subgraph {}", scope.index);
         for (at, info) in self.model.subgraphs[scope.index].tensors.iter().enumerate() {
-            let idle = info.variable && scope.ids[at].is_none() && self.sizes.measure(info).is_ok();
+            let sized = || declared(info).is_some_and(|shape| self.sizes.measure(info, shape).is_ok());
+            let idle = info.variable && scope.ids[at].is_none() && sized();
             if let (true, Ok(at)) = (idle, i32::try_from(at)) {
                 self.tensor(scope, at, &who)?;
             }
@@ -152,21 +162,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(())
     }
 
-    /// Refuses subgraphs within themselves, too deep, or too many.
+    /// Refuses too many copies.
     fn enter(&mut self, index: usize) -> Result<(), ImportError> {
-        let name = |index: usize| format!("subgraph {index} '{}'", self.model.subgraphs[index].name);
-        if let Some(from) = self.stack.iter().position(|&outer| outer == index) {
-            let cycle: Vec<String> =
-                self.stack[from..].iter().chain([&index]).map(ToString::to_string).collect();
-            return Err(self.unsupported(
-                format!("{}, which runs itself ({})", name(index), cycle.join(" -> ")),
-                "such a program has no bounded memory".to_owned(),
-            ));
-        }
-        if self.stack.len() > MAX_DEPTH {
-            let source = Box::new(GraphError::TooDeep { region: name(index), limit: MAX_DEPTH });
-            return Err(ImportError::Graph { path: self.origin.to_path_buf(), source });
-        }
         if self.uses[index] > 0 {
             let subgraph = &self.model.subgraphs[index];
             let operators = subgraph.operators.iter();
@@ -174,14 +171,10 @@ impl<'m, 'a> Conversion<'m, 'a> {
             let interface = subgraph.inputs.len() + subgraph.outputs.len();
             self.copied += 1 + references + interface + subgraph.tensors.len();
             if self.copied > COPIES {
-                return Err(self.unsupported(
-                    format!("{}, used {} times", name(index), self.uses[index] + 1),
-                    format!("copies of subgraphs may have {COPIES} operators and tensors together"),
-                ));
+                return Err(too_many(self.origin, self.model, index));
             }
         }
         self.uses[index] += 1;
-        self.stack.push(index);
         Ok(())
     }
 
@@ -224,11 +217,14 @@ impl<'m, 'a> Conversion<'m, 'a> {
         } else {
             format!("operator {at} ({}) of subgraph {}", kind.name, scope.index)
         };
-        let inputs = self.operands(scope, step.inputs.iter(), &who)?;
+        let scratch = if kind.builtin { Vec::new() } else { self.scratch(scope, step) };
+        let inputs = step.inputs.iter().map(|tensor| if scratch.contains(&tensor) { -1 } else { tensor });
+        let inputs = self.operands(scope, inputs, &who)?;
         let outputs = self.operands(scope, step.outputs.iter(), &who)?;
         let mut operator = Operator::new("", kind.name.as_ref());
         operator.inputs = inputs.iter().flatten().map(|&(_, id)| id).collect();
         operator.outputs = outputs.iter().flatten().map(|&(_, id)| id).collect();
+        operator.scratch = self.hold(scope, &scratch, &who)?;
         if kind.builtin {
             self.share(scope, &mut operator, &inputs, &outputs);
             let shape = |one: &Option<(usize, TensorId)>| {
@@ -236,14 +232,16 @@ impl<'m, 'a> Conversion<'m, 'a> {
             };
             let read: Vec<Option<&[u64]>> = inputs.iter().map(shape).collect();
             let made: Vec<Option<&[u64]>> = outputs.iter().flatten().map(|&one| shape(&Some(one))).collect();
-            let shapes = Shapes { inputs: &read, outputs: &made, transposed: step.transposed };
+            let shapes =
+                Shapes { inputs: &read, outputs: &made, transposed: step.options.is(options::ADJ_X) };
             operator.cost = cost(&kind.name, &shapes);
         }
         if !step.calls.is_empty() {
             (operator.control, operator.handovers) = control(&operator.kind);
         }
-        self.note_batch(scope, &inputs, &outputs);
         let id = self.graph.operator(region, operator);
+        let inferred = Rc::clone(&scope.inferred);
+        let mut inner_facts = inferred.inner.get(&at).into_iter().flatten();
         for &(called, role) in &step.calls {
             let known = usize::try_from(called).ok().filter(|&called| called < self.model.subgraphs.len());
             let Some(called) = known else {
@@ -253,7 +251,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
             };
             let name = &self.model.subgraphs[called].name;
             let inner = self.graph.region(id, if name.is_empty() { role } else { name });
-            self.region(inner, called)?;
+            let unknown = Rc::default();
+            self.region(inner, called, inner_facts.next().unwrap_or(&unknown))?;
         }
         Ok(())
     }
@@ -311,23 +310,27 @@ impl<'m, 'a> Conversion<'m, 'a> {
         if let Some(id) = scope.ids[at] {
             return Ok(id);
         }
-        let name = if info.name.is_empty() { format!("t{at}") } else { info.name.to_string() };
-        let measured = self.measure(info, &name, who)?;
-        let values = info.held.is_some() || info.variable;
-        if self.model.ranked && !info.has_rank && info.shape.len() == 0 && !values {
-            self.assumed.push(format!("tensor '{name}': the file does not say its rank; read as a scalar"));
+        let name = named(info, at);
+        let (measured, source) = self.measure(scope, at, info, who)?;
+        if self.model.ranked && !info.has_rank && info.shape.len() == 0 && scope.given[at] {
+            self.assumed.push(format!("input '{name}': the file does not say its rank; read as a scalar"));
         }
         let role = role(scope, at, info, &measured);
         let id = match role {
-            Role::Weight | Role::State => self.kept(scope.index, at, info, role, name, &measured),
-            _ => self.add(name, role, &measured),
+            Role::Weight | Role::State => self.kept((scope.index, at), info, role, name, (&measured, source)),
+            _ => self.add(name, role, &measured, source),
         };
         scope.ids[at] = Some(id);
         scope.measured[at] = Some(measured);
         Ok(id)
     }
 
-    fn add(&mut self, name: String, role: Role, measured: &Measured) -> TensorId {
+    fn add(&mut self, name: String, role: Role, measured: &Measured, source: Source) -> TensorId {
+        *match source {
+            Source::Inferred => &mut self.sources.inferred,
+            Source::Declared => &mut self.sources.declared,
+            Source::Assumed => &mut self.sources.assumed,
+        } += 1;
         let mut tensor = Tensor::new(name, measured.bytes, role);
         tensor.element = measured.element.map(str::to_owned);
         tensor.shape.clone_from(&measured.shape);
@@ -337,14 +340,13 @@ impl<'m, 'a> Conversion<'m, 'a> {
     /// Constants and variables exist once, whatever the number of copies and of tensors that name one buffer.
     fn kept(
         &mut self,
-        subgraph: usize,
-        at: usize,
+        place: (usize, usize),
         info: &Info,
         role: Role,
         name: String,
-        measured: &Measured,
+        (measured, source): (&Measured, Source),
     ) -> TensorId {
-        if info.sparse && role == Role::Weight && self.noted.insert((subgraph, at)) {
+        if info.sparse && role == Role::Weight && self.noted.insert(place) {
             let line = format!("tensor '{name}' is sparse: counted as stored, {} bytes", measured.bytes);
             self.assumed.push(line);
         }
@@ -354,50 +356,84 @@ impl<'m, 'a> Conversion<'m, 'a> {
             if let Some(&id) = self.constants.get(&key) {
                 return id;
             }
-            let id = self.add(name, role, measured);
+            let id = self.add(name, role, measured, source);
             self.constants.insert(key, id);
             return id;
         }
-        if let Some(&id) = self.kept.get(&(subgraph, at)) {
+        if let Some(&id) = self.kept.get(&place) {
             return id;
         }
-        let id = self.add(name, role, measured);
-        self.kept.insert((subgraph, at), id);
+        let id = self.add(name, role, measured, source);
+        self.kept.insert(place, id);
         id
     }
 
-    fn measure(&mut self, info: &Info, name: &str, who: &str) -> Result<Measured, ImportError> {
-        let reason = match self.sizes.measure(info) {
-            Ok(measured) => return Ok(measured),
-            Err(Trouble::Damaged(what)) => return Err(self.damaged(format!("tensor '{name}': {what}"))),
-            Err(Trouble::Unsized(reason)) => reason,
-        };
-        let path = self.origin.to_path_buf();
-        let Some(bytes) = self.assume_bytes else {
-            return Err(ImportError::Unsized {
-                path,
-                operator: who.strip_prefix("operator ").unwrap_or(who).to_owned(),
-                tensor: name.to_owned(),
-                reason,
-            });
-        };
-        self.assumed.push(format!("tensor '{name}': {reason}; taken to have {bytes} bytes"));
-        Ok(Measured { bytes, element: None, shape: None })
-    }
-
-    /// Remembers results that keep their first dimension although an operand's follows the batch.
-    fn note_batch(
+    /// What a tensor takes, and what that rests on.
+    fn measure(
         &mut self,
         scope: &Scope,
-        inputs: &[Option<(usize, TensorId)>],
-        outputs: &[Option<(usize, TensorId)>],
-    ) {
+        at: usize,
+        info: &Info,
+        who: &str,
+    ) -> Result<(Measured, Source), ImportError> {
+        // Only states that nothing touches were not gone through.
+        let known = scope.inferred.tensors.get(at).and_then(Option::as_ref);
+        let constant = info.held.is_some() && !scope.given[at] && !scope.made[at];
+        let shape = match known {
+            Some(known) if !constant => known.fact.shape.clone(),
+            _ => declared(info),
+        };
+        let source = known.map_or(Source::Inferred, |known| known.source);
+        let reason = match shape.map(|shape| self.sizes.measure(info, shape)) {
+            Some(Ok(measured)) => return Ok((measured, source)),
+            Some(Err(Trouble::Damaged(what))) => {
+                return Err(self.damaged(format!("tensor '{}': {what}", named(info, at))));
+            }
+            Some(Err(Trouble::Unsized(reason))) => reason,
+            None => {
+                let why = known.and_then(|known| known.why.as_deref());
+                why.map_or_else(|| odd_shape(info), str::to_owned)
+            }
+        };
+        let name = named(info, at);
+        let path = self.origin.to_path_buf();
+        let Some(bytes) = self.assume_bytes else {
+            let operator = who.strip_prefix("operator ").unwrap_or(who).to_owned();
+            return Err(ImportError::Unsized { path, operator, tensor: name, reason });
+        };
+        self.assumed.push(format!("tensor '{name}': {reason}; taken to have {bytes} bytes"));
+        Ok((Measured { bytes, element: None, shape: None }, Source::Assumed))
+    }
+
+    /// Operands of an operator of unknown kind that nobody makes: memory it works in.
+    fn scratch(&self, scope: &Scope, step: &Step) -> Vec<i32> {
         let infos = &self.model.subgraphs[scope.index].tensors;
-        let follows = |&(at, _): &(usize, TensorId)| self.sizes.scaled(&infos[at]);
-        if inputs.iter().flatten().any(follows) {
-            let kept = outputs.iter().flatten().filter(|&one| !follows(one));
-            self.fixed.extend(kept.map(|&(at, _)| (scope.index, at)));
+        let loose = |tensor: i32| {
+            let Some((at, info)) = usize::try_from(tensor).ok().and_then(|at| Some((at, infos.get(at)?)))
+            else {
+                return false;
+            };
+            let known = scope.given[at] || scope.made[at] || info.held.is_some() || info.variable;
+            // Without a byte it is a constant that needs no values.
+            !known && declared(info).is_none_or(|shape| !shape.contains(&0))
+        };
+        step.inputs.iter().filter(|&tensor| loose(tensor)).collect()
+    }
+
+    /// The bytes of an operator's scratch.
+    fn hold(&mut self, scope: &Scope, scratch: &[i32], who: &str) -> Result<Bytes, ImportError> {
+        let mut sum = 0u64;
+        for (position, &tensor) in scratch.iter().enumerate() {
+            if scratch[..position].contains(&tensor) {
+                continue;
+            }
+            let at = tensor as usize;
+            let info = &self.model.subgraphs[scope.index].tensors[at];
+            let (measured, _) = self.measure(scope, at, info, who)?;
+            *self.scratch.entry((scope.index, at)).or_default() += 1;
+            sum = sum.saturating_add(measured.bytes);
         }
+        Ok(Bytes::new(sum))
     }
 
     /// Dimensions of inputs that the file leaves free and no option sets.
@@ -406,7 +442,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         for at in body.inputs.iter() {
             let Some(info) = usize::try_from(at).ok().and_then(|at| body.tensors.get(at)) else { continue };
             for (dimension, (extent, signed)) in info.shape.iter().zip(info.signature.iter()).enumerate() {
-                if signed == -1 && !(dimension == 0 && self.sizes.batch().is_some()) {
+                if signed == -1 && !self.given.sets(info, dimension) {
                     self.assumed.push(format!(
                         "input '{}': dimension {dimension} is free; {extent} taken, as in its shape",
                         info.name
@@ -418,25 +454,16 @@ impl<'m, 'a> Conversion<'m, 'a> {
 
     /// What was left out, and what did not follow the batch.
     fn note_rest(&mut self) {
-        if let Some((from, to)) = self.sizes.batch() {
-            self.assumed.push(format!(
-                "batch {to} instead of {from}: tensors whose first dimension is free are scaled, no shape is inferred"
-            ));
-            let name = |&(subgraph, at): &(usize, usize)| {
-                format!("'{}'", self.model.subgraphs[subgraph].tensors[at].name)
+        for (&(subgraph, at), &operators) in &self.scratch {
+            let name = named(&self.model.subgraphs[subgraph].tensors[at], at);
+            let each = if operators > 1 {
+                format!(", each of the {operators} operators that name it")
+            } else {
+                String::new()
             };
-            for tensor in &self.fixed {
-                let line = format!(
-                    "tensor {} does not follow the batch: its first dimension is fixed",
-                    name(tensor)
-                );
-                self.assumed.push(line);
-            }
-            let variables = self.used().flat_map(|subgraph| &subgraph.tensors).filter(|info| info.variable);
-            let lines: Vec<String> = variables
-                .map(|info| format!("variable '{}' keeps the batch of the file", info.name))
-                .collect();
-            self.assumed.extend(lines);
+            self.assumed.push(format!(
+                "tensor '{name}', which nothing makes, is scratch: held while its operator runs{each}"
+            ));
         }
         if self.idle > 0 {
             self.assumed.push(format!("left out: {} tensors that nothing makes or reads", self.idle));
@@ -446,10 +473,25 @@ impl<'m, 'a> Conversion<'m, 'a> {
             self.assumed.push(format!("left out: {unused} subgraphs that the body does not run"));
         }
     }
+}
 
-    fn used(&self) -> impl Iterator<Item = &'m Subgraph<'a>> {
-        let model = self.model;
-        self.uses.iter().zip(&model.subgraphs).filter(|&(&uses, _)| uses > 0).map(|(_, subgraph)| subgraph)
+/// The error for copies beyond [`COPIES`].
+pub(super) fn too_many(origin: &Path, model: &Model, index: usize) -> ImportError {
+    ImportError::Unsupported {
+        path: origin.to_path_buf(),
+        what: format!(
+            "subgraph {index} '{}', which is run from too many places,",
+            model.subgraphs[index].name
+        ),
+        reason: format!("copies of subgraphs may have {COPIES} operators and tensors together"),
+    }
+}
+
+/// Why the shape in the file is none.
+fn odd_shape(info: &Info) -> String {
+    match info.shape.iter().enumerate().find(|&(_, extent)| extent < 0) {
+        Some((at, extent)) => format!("its dimension {at} is {extent}"),
+        None => format!("its shape has {} dimensions", info.shape.len()),
     }
 }
 

@@ -13,15 +13,36 @@
 //! - Tensors and operators keep the order of the file. Operators have no names there; an optional operand of -1 is
 //!   skipped.
 //! - Strings, resources and variants have no size (constants do), nor have shapes with negative extents.
-//!   `has_rank = false` with an empty shape is read as a scalar, because older files say nothing else of scalars;
-//!   where a file says it of other tensors, that is an assumption.
-//! - Memory that kernels ask for while they run is nowhere in the file, so [`Operator::scratch`] is zero.
+//!   An input of the model with an empty shape is a scalar, as the interpreter has it; an assumption where the file
+//!   says `has_rank` of other tensors and not of this one.
+//! - Memory that kernels ask for while they run is nowhere in the file, so [`Operator::scratch`] is zero. Custom
+//!   operators may name tensors that nothing makes, as compilers for accelerators write them: these are the operator's
+//!   scratch, and each operator that names one has it for itself.
+//!
+//! # Shapes
+//! Shapes of inputs and constants are those of the file; all others follow from the operators, in the order of the
+//! file, as the kernels of the interpreter resize their outputs. Constants of few elements are followed as values, also
+//! through the operators that compute shapes. Subgraphs are given what their operator reads: branches that differ
+//! give the larger result, and what a loop carries must keep its shape.
+//!
+//! What the file declares of other tensors counts only where no rule tells a shape (custom operators, values that are
+//! not known), no option has changed anything that the operator depends on, and its inputs have the shapes that the
+//! file declares. Otherwise the import is refused, or an option gives the shape. Shapes that data decide are taken at
+//! their largest. Where rules and file differ, rules count. [`Import::assumed`] names the first of each, and
+//! [`Import::sizes`] counts what rests on what.
+//!
+//! | operators | shapes |
+//! |---|---|
+//! | element by element, convolutions, pools, matrices, recurrent cells, reductions, movements | inferred |
+//! | `SEGMENT_SUM`, `SLICE`, `STRIDED_SLICE` where values are not known, `UNIQUE`, `WHERE` | bounded by their inputs |
+//! | `TFLite_Detection_PostProcess` | inferred from its options |
+//! | other custom operators, hash tables, variables by handle, strings, `StableHLO` beyond single elements | declared |
 //!
 //! # Options
-//! The file has every shape, and none is inferred again. A free dimension (-1 in `shape_signature`) has the extent it
-//! has in `shape`. Another batch multiplies the first dimension of each tensor that the file leaves free there, and
-//! is refused if an input's is not free; what does not follow is listed in [`Import::assumed`]. Named dimensions and
-//! other input shapes are refused.
+//! A batch is the first dimension of every input that has one; whole shapes of inputs may be given, of the rank in the
+//! file. A free dimension of an input (-1 in `shape_signature`) has the extent it has in `shape`, unless an option gives
+//! one. Values of inputs may be given where shapes depend on them. Dimensions have no names, so options that name one
+//! are refused. States keep their shapes: operators that would need larger ones are refused, as the interpreter does.
 //!
 //! # Damage
 //! The verifier of the `flatbuffers` crate goes first. Time and memory are bounded by the length of the file, and
@@ -32,10 +53,17 @@
 //! [`Operator::scratch`]: plimsoll_model::graph::Operator::scratch
 
 mod build;
+mod flex;
+mod flow;
+mod given;
+mod infer;
+mod layers;
 mod model;
 mod operator;
+mod parts;
 mod reader;
 mod schema;
+mod shapes;
 mod size;
 
 use crate::import::{Import, ImportError, ImportOptions};

@@ -1,9 +1,9 @@
 //! A model as its file has it: tables turned into plain values, indices not yet followed.
 
-use super::reader::{Ints, Table, root};
+use super::reader::{Ints, Options, Table, root};
 use super::schema::{
-    ADJ_X, BATCH_MATMUL, CALLS, COMPOSITE, CUSTOM, IDENTIFIER, OPERATORS, VERSION, buffer, model, operator,
-    operator_code, subgraph, tensor,
+    CALLS, COMPOSITE, CUSTOM, IDENTIFIER, OPERATORS, VERSION, buffer, model, operator, operator_code,
+    subgraph, tensor,
 };
 use crate::import::ImportError;
 use std::borrow::Cow;
@@ -58,8 +58,8 @@ pub(super) struct Info<'a> {
     pub signature: Ints<'a>,
     /// Where its values are, if it is constant.
     pub held: Option<Held>,
-    /// Bytes of these values, where they are in this file.
-    pub data: Option<u64>,
+    /// These values, where they are in this file.
+    pub data: Option<&'a [u8]>,
     pub variable: bool,
     pub sparse: bool,
     pub has_rank: bool,
@@ -75,8 +75,10 @@ pub(super) struct Step<'a> {
     pub outputs: Ints<'a>,
     /// Subgraphs it runs, and what they are to it.
     pub calls: Vec<(i32, &'static str)>,
-    /// True where the first of two matrices is given transposed.
-    pub transposed: bool,
+    /// What decides shapes.
+    pub options: Options<'a>,
+    /// The same of custom operators, in whatever form.
+    pub custom: &'a [u8],
 }
 
 /// Reads and verifies a file.
@@ -101,17 +103,18 @@ pub(super) fn read<'a>(origin: &Path, bytes: &'a [u8]) -> Result<Model<'a>, Impo
         let (offset, size) = (table.u64(buffer::OFFSET), table.u64(buffer::SIZE));
         // Offsets of 0 and 1 say that the values are in the table itself.
         if offset <= 1 {
-            return Ok(table.bytes(buffer::DATA).len() as u64);
+            return Ok(table.bytes(buffer::DATA));
         }
-        match offset.checked_add(size) {
-            Some(end) if end <= bytes.len() as u64 => Ok(size),
-            _ => Err(damaged(format!(
+        let range = || Some(usize::try_from(offset).ok()?..usize::try_from(offset.checked_add(size)?).ok()?);
+        match range().and_then(|range| bytes.get(range)) {
+            Some(data) => Ok(data),
+            None => Err(damaged(format!(
                 "buffer {at} holds {size} bytes from {offset} on, but the file ends at {}",
                 bytes.len()
             ))),
         }
     });
-    let buffers: Vec<u64> = buffers.collect::<Result<_, _>>()?;
+    let buffers: Vec<&[u8]> = buffers.collect::<Result<_, _>>()?;
     let subgraphs = table.tables(model::SUBGRAPHS).enumerate();
     let subgraphs: Vec<Subgraph> = subgraphs
         .map(|(at, table)| subgraph(at, table, &buffers).map_err(damaged))
@@ -137,7 +140,7 @@ fn kind(table: Table<'_>) -> Kind<'_> {
     }
 }
 
-fn subgraph<'a>(at: usize, table: Table<'a>, buffers: &[u64]) -> Result<Subgraph<'a>, String> {
+fn subgraph<'a>(at: usize, table: Table<'a>, buffers: &[&'a [u8]]) -> Result<Subgraph<'a>, String> {
     let tensors = table.tables(subgraph::TENSORS).enumerate();
     let tensors = tensors.map(|(which, table)| {
         info(table, buffers).map_err(|what| format!("tensor {which} of subgraph {at}: {what}"))
@@ -151,18 +154,18 @@ fn subgraph<'a>(at: usize, table: Table<'a>, buffers: &[u64]) -> Result<Subgraph
     })
 }
 
-fn info<'a>(table: Table<'a>, buffers: &[u64]) -> Result<Info<'a>, String> {
+fn info<'a>(table: Table<'a>, buffers: &[&'a [u8]]) -> Result<Info<'a>, String> {
     let index = table.u32(tensor::BUFFER);
     let external = table.u32(tensor::EXTERNAL_BUFFER);
     // Buffer 0 stands for none, and files without any buffers exist.
     let data = match buffers.get(index as usize) {
-        _ if index == 0 => 0,
+        _ if index == 0 => &[],
         Some(&bytes) => bytes,
         None => return Err(format!("buffer {index} is named, of which there are only {}", buffers.len())),
     };
     let held = match (data, external) {
-        (0, 0) => None,
-        (0, id) => Some(Held::External(id)),
+        ([], 0) => None,
+        ([], id) => Some(Held::External(id)),
         _ => Some(Held::Buffer(index)),
     };
     Ok(Info {
@@ -171,7 +174,7 @@ fn info<'a>(table: Table<'a>, buffers: &[u64]) -> Result<Info<'a>, String> {
         shape: table.ints(tensor::SHAPE),
         signature: table.ints(tensor::SHAPE_SIGNATURE),
         held,
-        data: (data > 0).then_some(data),
+        data: (!data.is_empty()).then_some(data),
         variable: table.u8(tensor::IS_VARIABLE) != 0,
         sparse: table.table(tensor::SPARSITY).is_some(),
         has_rank: table.u8(tensor::HAS_RANK) != 0,
@@ -192,15 +195,12 @@ fn step(table: Table<'_>) -> Step<'_> {
         let composite = call.second && call.tag == COMPOSITE;
         indices.into_iter().filter(move |&index| !composite || index > 0).map(|index| (index, call.region))
     });
-    let transposed = match first {
-        (BATCH_MATMUL, Some(options)) => options.u8(ADJ_X) != 0,
-        _ => false,
-    };
     Step {
         code: table.u32(operator::OPCODE_INDEX),
         inputs: table.ints(operator::INPUTS),
         outputs: table.ints(operator::OUTPUTS),
         calls: calls.collect(),
-        transposed,
+        options: Options::new(first.0, first.1),
+        custom: table.bytes(operator::CUSTOM_OPTIONS),
     }
 }

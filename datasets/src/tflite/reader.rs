@@ -10,7 +10,9 @@
 //! vtable holds its own length, the table's, then one 16-bit distance from the table's start per field id, 0 where
 //! absent; strings and vectors are 32-bit distances to a 32-bit length and the elements; all little-endian.
 
-use super::schema::{ADJ_X, BATCH_MATMUL, CALLS, buffer, model, operator, operator_code, subgraph, tensor};
+use super::schema::{
+    CALLS, Field, Stored, buffer, model, operator, operator_code, options, subgraph, tensor,
+};
 use flatbuffers::{ForwardsUOffset, InvalidFlatbuffer, Vector, Verifiable, Verifier, VerifierOptions};
 use std::borrow::Cow;
 
@@ -128,7 +130,8 @@ impl Verifiable for Operator {
             .visit_table(at)?
             .visit_field::<u32>("opcode_index", slot(operator::OPCODE_INDEX), false)?
             .visit_field::<Ints32>("inputs", slot(operator::INPUTS), false)?
-            .visit_field::<Ints32>("outputs", slot(operator::OUTPUTS), false)?;
+            .visit_field::<Ints32>("outputs", slot(operator::OUTPUTS), false)?
+            .visit_field::<Text>("custom_options", slot(operator::CUSTOM_OPTIONS), false)?;
         let unions = [
             (false, operator::OPTIONS_TYPE, operator::OPTIONS),
             (true, operator::OPTIONS_2_TYPE, operator::OPTIONS_2),
@@ -139,18 +142,23 @@ impl Verifiable for Operator {
             };
             let tag = table.verifier().get_u8(tag)?;
             let target = value.saturating_add(table.verifier().get_uoffset(value)? as usize);
-            let mut options = table.verifier().visit_table(target)?;
+            let mut members = table.verifier().visit_table(target)?;
             for call in CALLS.iter().filter(|call| (call.second, call.tag) == (second, tag)) {
-                options = if call.many {
-                    options.visit_field::<Ints32>(call.region, slot(call.field), false)?
+                members = if call.many {
+                    members.visit_field::<Ints32>(call.region, slot(call.field), false)?
                 } else {
-                    options.visit_field::<i32>(call.region, slot(call.field), false)?
+                    members.visit_field::<i32>(call.region, slot(call.field), false)?
                 };
             }
-            if (second, tag) == (false, BATCH_MATMUL) {
-                options = options.visit_field::<u8>("adj_x", slot(ADJ_X), false)?;
+            for field in options::ALL.iter().filter(|field| !second && field.tag == tag) {
+                let at = slot(field.id);
+                members = match field.stored {
+                    Stored::Byte => members.visit_field::<u8>(field.name, at, false)?,
+                    Stored::Int => members.visit_field::<i32>(field.name, at, false)?,
+                    Stored::Ints => members.visit_field::<Ints32>(field.name, at, false)?,
+                };
             }
-            options.finish();
+            members.finish();
         }
         table.finish();
         Ok(())
@@ -274,6 +282,43 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Options of an operator, in union `BuiltinOptions`; none for other unions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Options<'a>(Option<(u8, Table<'a>)>);
+
+impl<'a> Options<'a> {
+    /// A table that is this member of the union.
+    pub(super) const fn new(tag: u8, table: Option<Table<'a>>) -> Self {
+        Self(match table {
+            Some(table) => Some((tag, table)),
+            None => None,
+        })
+    }
+
+    fn table(self, field: Field) -> Option<Table<'a>> {
+        self.0.filter(|(tag, _)| *tag == field.tag).map(|(_, table)| table)
+    }
+
+    /// A number; the field's default where it is left out, 0 where all options are.
+    pub(super) fn int(self, field: Field) -> i32 {
+        let Some(table) = self.table(field) else { return 0 };
+        if table.field(field.id).is_none() {
+            return field.default;
+        }
+        if field.stored == Stored::Int { table.i32(field.id) } else { i32::from(table.i8(field.id)) }
+    }
+
+    /// True where a number is not 0.
+    pub(super) fn is(self, field: Field) -> bool {
+        self.int(field) != 0
+    }
+
+    /// Numbers; none where there are no options.
+    pub(super) fn list(self, field: Field) -> Option<Ints<'a>> {
+        self.table(field).map(|table| table.ints(field.id))
+    }
+}
+
 /// A vector of signed 32-bit integers, where it lies in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ints<'a>(&'a [u8]);
@@ -285,7 +330,7 @@ impl<'a> Ints<'a> {
     }
 
     /// Their values.
-    pub(super) fn iter(self) -> impl ExactSizeIterator<Item = i32> + use<'a> {
+    pub(super) fn iter(self) -> impl ExactSizeIterator<Item = i32> + DoubleEndedIterator + use<'a> {
         self.0.chunks_exact(4).map(|four| read(four, 0).map_or(0, i32::from_le_bytes))
     }
 

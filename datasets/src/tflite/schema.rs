@@ -53,6 +53,7 @@ pub(super) mod operator {
     pub const OUTPUTS: u16 = 2;
     pub const OPTIONS_TYPE: u16 = 3;
     pub const OPTIONS: u16 = 4;
+    pub const CUSTOM_OPTIONS: u16 = 5;
     pub const OPTIONS_2_TYPE: u16 = 11;
     pub const OPTIONS_2: u16 = 12;
 }
@@ -108,11 +109,104 @@ pub(super) const CALLS: &[Call] = &[
     Call { second: true, tag: 23, field: 0, many: true, region: "case" },
 ];
 
-/// `BatchMatMulOptions` in `BuiltinOptions`.
-pub(super) const BATCH_MATMUL: u8 = 101;
+/// How a field of an operator's options is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stored {
+    /// One byte: truth values and small enumerations.
+    Byte,
+    /// A signed 32-bit integer.
+    Int,
+    /// A vector of signed 32-bit integers.
+    Ints,
+}
 
-/// Field `adj_x` of table `BatchMatMulOptions`: true where the first matrices are given transposed.
-pub(super) const ADJ_X: u16 = 0;
+/// A field of a table in union `BuiltinOptions` that decides shapes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field {
+    /// Its name in the schema.
+    pub name: &'static str,
+    /// Member of the union.
+    pub tag: u8,
+    pub id: u16,
+    pub stored: Stored,
+    /// What it is where the table leaves it out.
+    pub default: i32,
+}
+
+/// Declares fields, and a list of them all, which the verifier goes through.
+macro_rules! fields {
+    ($($name:ident = $text:literal, $tag:literal, $id:literal, $stored:ident, $default:literal;)*) => {
+        $(pub const $name: Field =
+            Field { name: $text, tag: $tag, id: $id, stored: Stored::$stored, default: $default };)*
+        pub const ALL: &[Field] = &[$($name),*];
+    };
+}
+
+/// Fields of options: name, member of the union, field, how it is stored, default.
+#[rustfmt::skip]
+pub(super) mod options {
+    use super::{Field, Stored};
+
+    fields! {
+        CONV_PADDING = "padding", 1, 0, Byte, 0;
+        CONV_STRIDE_W = "stride_w", 1, 1, Int, 0;
+        CONV_STRIDE_H = "stride_h", 1, 2, Int, 0;
+        CONV_DILATION_W = "dilation_w_factor", 1, 4, Int, 1;
+        CONV_DILATION_H = "dilation_h_factor", 1, 5, Int, 1;
+        DEPTHWISE_PADDING = "padding", 2, 0, Byte, 0;
+        DEPTHWISE_STRIDE_W = "stride_w", 2, 1, Int, 0;
+        DEPTHWISE_STRIDE_H = "stride_h", 2, 2, Int, 0;
+        DEPTHWISE_DILATION_W = "dilation_w_factor", 2, 5, Int, 1;
+        DEPTHWISE_DILATION_H = "dilation_h_factor", 2, 6, Int, 1;
+        POOL_PADDING = "padding", 5, 0, Byte, 0;
+        POOL_STRIDE_W = "stride_w", 5, 1, Int, 0;
+        POOL_STRIDE_H = "stride_h", 5, 2, Int, 0;
+        POOL_WIDTH = "filter_width", 5, 3, Int, 0;
+        POOL_HEIGHT = "filter_height", 5, 4, Int, 0;
+        SVDF_RANK = "rank", 6, 0, Int, 0;
+        KEEP_NUM_DIMS = "keep_num_dims", 8, 2, Byte, 0;
+        ADD_FUSED = "fused_activation_function", 11, 0, Byte, 0;
+        MUL_FUSED = "fused_activation_function", 21, 0, Byte, 0;
+        SUB_FUSED = "fused_activation_function", 28, 0, Byte, 0;
+        DIV_FUSED = "fused_activation_function", 29, 0, Byte, 0;
+        CONCAT_AXIS = "axis", 10, 0, Int, 0;
+        NEW_SHAPE = "new_shape", 17, 0, Ints, 0;
+        SPACE_BLOCK = "block_size", 19, 0, Int, 0;
+        GATHER_AXIS = "axis", 23, 0, Int, 0;
+        GATHER_BATCH = "batch_dims", 23, 1, Int, 0;
+        KEEP_DIMS = "keep_dims", 27, 0, Byte, 0;
+        SQUEEZE_DIMS = "squeeze_dims", 30, 0, Ints, 0;
+        BEGIN_MASK = "begin_mask", 32, 0, Int, 0;
+        END_MASK = "end_mask", 32, 1, Int, 0;
+        ELLIPSIS_MASK = "ellipsis_mask", 32, 2, Int, 0;
+        NEW_AXIS_MASK = "new_axis_mask", 32, 3, Int, 0;
+        SHRINK_AXIS_MASK = "shrink_axis_mask", 32, 4, Int, 0;
+        SLICE_OFFSET = "offset", 32, 5, Byte, 0;
+        NUM_SPLITS = "num_splits", 35, 0, Int, 0;
+        TRANSPOSE_PADDING = "padding", 49, 0, Byte, 0;
+        TRANSPOSE_STRIDE_W = "stride_w", 49, 1, Int, 0;
+        TRANSPOSE_STRIDE_H = "stride_h", 49, 2, Int, 0;
+        PACK_AXIS = "axis", 59, 1, Int, 0;
+        ONE_HOT_AXIS = "axis", 61, 0, Int, 0;
+        UNPACK_AXIS = "axis", 64, 1, Int, 0;
+        LSTM_MERGE = "merge_outputs", 69, 3, Byte, 0;
+        LSTM_TIME_MAJOR = "time_major", 69, 4, Byte, 1;
+        RNN_TIME_MAJOR = "time_major", 70, 0, Byte, 0;
+        RNN_MERGE = "merge_outputs", 70, 2, Byte, 0;
+        SEQUENCE_LSTM_TIME_MAJOR = "time_major", 71, 3, Byte, 0;
+        SEQUENCE_RNN_TIME_MAJOR = "time_major", 31, 0, Byte, 0;
+        DEPTH_BLOCK = "block_size", 94, 0, Int, 0;
+        ADJ_X = "adj_x", 101, 0, Byte, 0;
+        ADJ_Y = "adj_y", 101, 1, Byte, 0;
+        CONV_3D_PADDING = "padding", 106, 0, Byte, 0;
+        CONV_3D_STRIDE_D = "stride_d", 106, 1, Int, 0;
+        CONV_3D_STRIDE_W = "stride_w", 106, 2, Int, 0;
+        CONV_3D_STRIDE_H = "stride_h", 106, 3, Int, 0;
+        CONV_3D_DILATION_D = "dilation_d_factor", 106, 5, Int, 1;
+        CONV_3D_DILATION_W = "dilation_w_factor", 106, 6, Int, 1;
+        CONV_3D_DILATION_H = "dilation_h_factor", 106, 7, Int, 1;
+    }
+}
 
 /// An element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,41 +217,43 @@ pub(super) struct Element {
     pub bits: Option<u64>,
     /// True for real floating-point types.
     pub floating: bool,
+    /// The number that ONNX gives it; 0 for none.
+    pub onnx: i32,
 }
 
-const fn element(name: &'static str, bits: u64, floating: bool) -> Element {
-    Element { name, bits: Some(bits), floating }
+const fn element(name: &'static str, bits: u64, floating: bool, onnx: i32) -> Element {
+    Element { name, bits: Some(bits), floating, onnx }
 }
 
 const fn loose(name: &'static str) -> Element {
-    Element { name, bits: None, floating: false }
+    Element { name, bits: None, floating: false, onnx: 0 }
 }
 
 /// Members of enum `TensorType`, by number.
 pub(super) const ELEMENTS: &[Element] = &[
-    element("float32", 32, true),
-    element("float16", 16, true),
-    element("int32", 32, false),
-    element("uint8", 8, false),
-    element("int64", 64, false),
+    element("float32", 32, true, 1),
+    element("float16", 16, true, 10),
+    element("int32", 32, false, 6),
+    element("uint8", 8, false, 2),
+    element("int64", 64, false, 7),
     loose("string"),
-    element("bool", 8, false),
-    element("int16", 16, false),
-    element("complex64", 64, false),
-    element("int8", 8, false),
-    element("float64", 64, true),
-    element("complex128", 128, false),
-    element("uint64", 64, false),
+    element("bool", 8, false, 9),
+    element("int16", 16, false, 5),
+    element("complex64", 64, false, 14),
+    element("int8", 8, false, 3),
+    element("float64", 64, true, 11),
+    element("complex128", 128, false, 15),
+    element("uint64", 64, false, 13),
     loose("resource"),
     loose("variant"),
-    element("uint32", 32, false),
-    element("uint16", 16, false),
-    element("int4", 4, false),
-    element("bfloat16", 16, true),
-    element("int2", 2, false),
-    element("uint4", 4, false),
-    element("float8_e4m3fn", 8, true),
-    element("float8_e5m2", 8, true),
+    element("uint32", 32, false, 12),
+    element("uint16", 16, false, 4),
+    element("int4", 4, false, 22),
+    element("bfloat16", 16, true, 16),
+    element("int2", 2, false, 26),
+    element("uint4", 4, false, 21),
+    element("float8_e4m3fn", 8, true, 17),
+    element("float8_e5m2", 8, true, 19),
 ];
 
 /// `CUSTOM` among [`OPERATORS`].

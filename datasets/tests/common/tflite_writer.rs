@@ -35,6 +35,8 @@ pub struct OperatorSpec {
     pub options: Option<Options>,
     /// Vectors of 32-bit integers among the fields of the options.
     pub lists: Vec<(u16, Vec<i32>)>,
+    /// Options of a custom operator.
+    pub bytes: Vec<u8>,
 }
 
 /// A subgraph.
@@ -115,6 +117,12 @@ impl ModelSpec {
     /// With values of this many bytes in buffer 1, 2, ...
     pub fn data(mut self, bytes: usize) -> Self {
         self.buffers.push(BufferSpec::Data(vec![7; bytes]));
+        self
+    }
+
+    /// With these 32-bit integers in the next buffer.
+    pub fn values(mut self, values: &[i32]) -> Self {
+        self.buffers.push(BufferSpec::Data(values.iter().flat_map(|value| value.to_le_bytes()).collect()));
         self
     }
 
@@ -233,8 +241,12 @@ fn write_operator<'a>(
         }
         (*second, *tag, b.end_table(start))
     });
+    let custom = (!operator.bytes.is_empty()).then(|| b.create_vector(&operator.bytes));
     let start = b.start_table();
     b.push_slot(slot(0), code, 0u32);
+    if let Some(custom) = custom {
+        b.push_slot_always(slot(5), custom);
+    }
     b.push_slot_always(slot(1), inputs);
     b.push_slot_always(slot(2), outputs);
     if let Some((second, tag, options)) = options {

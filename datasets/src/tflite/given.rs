@@ -1,0 +1,185 @@
+//! Shapes and values that options give.
+
+use super::infer::{Known, Source, declared, named};
+use super::model::{Info, Model};
+use crate::import::ImportOptions;
+use crate::operators::element::Element;
+use crate::operators::value::{FOLD_LIMIT, Fact, RANK_LIMIT, Value, count, show};
+use std::collections::BTreeMap;
+
+/// An option as typed, and why it cannot be followed.
+pub(super) type Refusal = (String, String);
+
+/// Options, checked against a model.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    input_shapes: BTreeMap<String, Vec<u64>>,
+    tensor_shapes: BTreeMap<String, Vec<u64>>,
+    values: BTreeMap<String, Vec<i64>>,
+    batch: Option<u64>,
+    /// For what the file leaves free.
+    default: Option<u64>,
+}
+
+impl Given {
+    /// Takes them from the options.
+    ///
+    /// # Errors
+    /// Names that the model has not, shapes of another rank, numbers that nobody can hold.
+    pub(super) fn new(model: &Model, options: &ImportOptions) -> Result<Self, Refusal> {
+        if let Some((name, value)) = options.dims.first_key_value() {
+            let reason =
+                "TFLite files do not name dimensions; --batch, --input-shape and --dim-default set them";
+            return Err((format!("--dim {name}={value}"), reason.to_owned()));
+        }
+        let numbers = [("--batch", options.batch), ("--dim-default", options.dim_default)];
+        for (option, number) in numbers.into_iter().filter_map(|(option, number)| Some((option, number?))) {
+            let reason = match number {
+                0 if option == "--batch" => "a batch has at least one",
+                _ if large(number) => "more than anybody can hold",
+                _ => continue,
+            };
+            return Err((format!("{option} {number}"), reason.to_owned()));
+        }
+        let inputs = inputs(model);
+        if options.batch.is_some_and(|_| !inputs.iter().any(|info| info.shape.len() > 0)) {
+            let option = format!("--batch {}", options.batch.unwrap_or(0));
+            return Err((option, "no input has a first dimension".to_owned()));
+        }
+        check_shapes(model, options, &inputs)?;
+        let given = Self {
+            input_shapes: options.input_shapes.clone(),
+            tensor_shapes: options.tensor_shapes.clone(),
+            values: options.values.clone(),
+            batch: options.batch,
+            default: options.dim_default,
+        };
+        given.check_values(&inputs)?;
+        Ok(given)
+    }
+
+    /// Values must be as many as their input has elements.
+    fn check_values(&self, inputs: &[&Info]) -> Result<(), Refusal> {
+        for (name, value) in &self.values {
+            let list: Vec<String> = value.iter().map(i64::to_string).collect();
+            let refuse = |reason: String| Err((format!("--value {name}={}", list.join(",")), reason));
+            let Some(info) = find(inputs, name) else { return refuse(none(inputs)) };
+            let shape = self.input(info, None).fact.shape;
+            let elements = shape.as_deref().and_then(count);
+            if elements != Some(value.len() as u64) {
+                let shape = shape.as_deref().map_or("unknown".to_owned(), show);
+                return refuse(format!("the shape of the input is {shape}"));
+            }
+            if value.len() as u64 > FOLD_LIMIT {
+                return refuse(format!("more than {FOLD_LIMIT} values are not followed"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What an input of the body is.
+    pub(super) fn input(&self, info: &Info, element: Option<Element>) -> Known {
+        let own = declared(info);
+        let name = info.name.as_ref();
+        let shape = match self.input_shapes.get(name) {
+            Some(shape) => Some(shape.clone()),
+            None => info.shape.iter().enumerate().map(|(at, extent)| self.extent(info, at, extent)).collect(),
+        };
+        let Some(shape) = shape.filter(|shape| shape.len() <= RANK_LIMIT) else {
+            let extents: Vec<i32> = info.shape.iter().collect();
+            let free = extents.iter().position(|&extent| extent < 0).unwrap_or(0);
+            let why = format!(
+                "its dimension {free} is {}; --input-shape {name}=AxB gives its shape {extents:?}",
+                extents.get(free).copied().unwrap_or(0)
+            );
+            return Known { why: Some(why.into()), ..Known::default() };
+        };
+        let value = self.values.get(name).map(|list| Value::Ints(list.clone()));
+        let changed = value.is_some() || own.is_none_or(|own| own != shape);
+        Known::new(Fact::new(element, shape).with(value), Source::Inferred, changed)
+    }
+
+    /// One extent of an input whose shape is not given whole.
+    fn extent(&self, info: &Info, at: usize, extent: i32) -> Option<u64> {
+        let batch = self.batch.filter(|_| at == 0);
+        let default = self.default.filter(|_| extent < 0 || free(info, at));
+        batch.or(default).or_else(|| u64::try_from(extent).ok())
+    }
+
+    /// True where an option gives a dimension of an input.
+    pub(super) fn sets(&self, info: &Info, at: usize) -> bool {
+        self.input_shapes.contains_key(info.name.as_ref())
+            || (at == 0 && self.batch.is_some())
+            || (self.default.is_some() && free(info, at))
+    }
+
+    /// The shape of a tensor inside, where an option gives it.
+    pub(super) fn tensor(&self, info: &Info, at: usize) -> Option<&[u64]> {
+        if self.tensor_shapes.is_empty() {
+            return None;
+        }
+        self.tensor_shapes.get(&named(info, at)).map(Vec::as_slice)
+    }
+}
+
+/// Shapes must be of inputs, and of their rank, or of tensors that operators make.
+fn check_shapes(model: &Model, options: &ImportOptions, inputs: &[&Info]) -> Result<(), Refusal> {
+    let shapes = [("--input-shape", &options.input_shapes), ("--tensor-shape", &options.tensor_shapes)];
+    for (option, shapes) in shapes {
+        for (name, shape) in shapes {
+            let refuse = |reason: String| Err((format!("{option} {name}={}", show(shape)), reason));
+            if shape.len() > RANK_LIMIT || shape.iter().any(|&extent| large(extent)) {
+                return refuse("more than anybody can hold".to_owned());
+            }
+            match find(inputs, name) {
+                _ if option == "--tensor-shape" => {
+                    if !makes(model, name) {
+                        return refuse("no operator makes a tensor of that name".to_owned());
+                    }
+                }
+                None => return refuse(none(inputs)),
+                Some(info) if info.shape.len() > 0 && info.shape.len() != shape.len() => {
+                    let own: Vec<i32> = info.shape.iter().collect();
+                    return refuse(format!("in the file the input has {} dimensions: {own:?}", own.len()));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn large(extent: u64) -> bool {
+    i64::try_from(extent).is_err()
+}
+
+fn find<'m, 'a>(inputs: &[&'m Info<'a>], name: &str) -> Option<&'m Info<'a>> {
+    inputs.iter().copied().find(|info| info.name == name)
+}
+
+fn none(inputs: &[&Info]) -> String {
+    let names: Vec<&str> = inputs.iter().map(|info| info.name.as_ref()).collect();
+    format!("no such input; there are: {}", names.join(", "))
+}
+
+/// The inputs of the body that exist.
+fn inputs<'m, 'a>(model: &'m Model<'a>) -> Vec<&'m Info<'a>> {
+    let body = &model.subgraphs[0];
+    body.inputs.iter().filter_map(|at| body.tensors.get(usize::try_from(at).ok()?)).collect()
+}
+
+/// True where an operator makes a tensor of that name, or is handed one inside another.
+fn makes(model: &Model, name: &str) -> bool {
+    model.subgraphs.iter().enumerate().any(|(index, subgraph)| {
+        let inputs = subgraph.inputs.iter().filter(|_| index > 0);
+        let made = subgraph.operators.iter().flat_map(|step| step.outputs.iter()).chain(inputs);
+        let places = made.filter_map(|at| usize::try_from(at).ok());
+        let mut infos = places.filter_map(|at| Some((at, subgraph.tensors.get(at)?)));
+        infos.any(|(at, info)| named(info, at) == name)
+    })
+}
+
+/// True where the file leaves a dimension free.
+pub(super) fn free(info: &Info, at: usize) -> bool {
+    info.signature.len() == info.shape.len() && info.signature.get(at) == Some(-1)
+}

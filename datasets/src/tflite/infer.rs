@@ -1,0 +1,528 @@
+//! A forward pass over subgraphs: the shape of every tensor, and what it rests on.
+//!
+//! Inputs have the shapes of the file or of the options, constants those of the file; everything else follows from
+//! operators, in the order of the file. A subgraph is gone through for every operator that runs it, with what that
+//! operator hands to it; the last result is kept, for copies are mostly given the same.
+//!
+//! Where no rule tells a shape, the file's counts, but only if no option has changed anything that the operator depends
+//! on, and what it reads has the shapes that the file declares. Otherwise the shape is unknown, and the reason is kept.
+
+use super::build::{COPIES, too_many};
+use super::given::Given;
+use super::model::{Info, Model, Step, Subgraph};
+use super::schema::ELEMENTS;
+use super::shapes::{self, Made, Operation};
+use crate::import::ImportError;
+use crate::operators::Call;
+use crate::operators::element::Element;
+use crate::operators::value::{FOLD_LIMIT, FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, count, show};
+use plimsoll_model::graph::{GraphError, MAX_DEPTH};
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::rc::Rc;
+
+/// What a shape rests on, the surest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Source {
+    /// Inputs, constants and rules.
+    #[default]
+    Inferred,
+    /// The file's word for it, or for something it depends on.
+    Declared,
+    /// A bound or an option, likewise.
+    Assumed,
+}
+
+/// What is known of a tensor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Known {
+    pub fact: Fact,
+    pub source: Source,
+    /// True where it depends on something that an option made other than in the file.
+    pub changed: bool,
+    /// Why its shape is not known.
+    pub why: Option<Rc<str>>,
+}
+
+impl Known {
+    pub(super) fn new(fact: Fact, source: Source, changed: bool) -> Self {
+        Self { fact, source, changed, why: None }
+    }
+
+    pub(super) fn unknown(why: String, changed: bool) -> Self {
+        Self { changed, why: Some(why.into()), ..Self::default() }
+    }
+
+    /// The same in every run but this one: without values.
+    pub(super) fn variable(&self) -> Self {
+        Self { fact: self.fact.clone().variable(), ..self.clone() }
+    }
+}
+
+/// What is known of a subgraph, run from one place.
+#[derive(Debug, Default)]
+pub(super) struct Inferred {
+    /// Tensors that are used, by index.
+    pub tensors: Vec<Option<Known>>,
+    /// By position of an operator: the subgraphs it runs, in order, absent ones left out.
+    pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
+}
+
+/// Lines of one kind, the first of which are told.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    seen: BTreeSet<(usize, usize)>,
+    first: Vec<String>,
+}
+
+impl Lines {
+    const SHOWN: usize = 3;
+
+    /// Once for every tensor.
+    pub(super) fn add(&mut self, tensor: (usize, usize), line: impl FnOnce() -> String) {
+        if self.seen.insert(tensor) && self.first.len() < Self::SHOWN {
+            self.first.push(line());
+        }
+    }
+
+    /// All of them in one line.
+    fn summary(&self, what: &str) -> Option<String> {
+        let (count, shown) = (self.seen.len(), self.first.join("; "));
+        let rest = count - self.first.len();
+        let more = if rest > 0 { format!("; and {rest} more") } else { String::new() };
+        (count > 0).then(|| format!("{what} {count} tensors: {shown}{more}"))
+    }
+}
+
+/// The pass.
+pub(super) struct Inference<'m, 'a> {
+    origin: &'m Path,
+    pub model: &'m Model<'a>,
+    pub given: &'m Given,
+    stack: Vec<usize>,
+    /// Per subgraph: what it was given last, and what came of it.
+    last: Vec<Option<(Vec<Known>, Rc<Inferred>)>>,
+    /// Operators gone through, with their operands.
+    work: usize,
+    /// Elements of constants that are followed.
+    folded: u64,
+    contradictions: Lines,
+    declared: Lines,
+    bounds: Lines,
+    pub varying: Lines,
+    /// Why there is no result; the first counts.
+    failure: Option<ImportError>,
+}
+
+impl<'m, 'a> Inference<'m, 'a> {
+    pub(super) fn new(origin: &'m Path, model: &'m Model<'a>, given: &'m Given) -> Self {
+        Self {
+            origin,
+            model,
+            given,
+            stack: Vec::new(),
+            last: vec![None; model.subgraphs.len()],
+            work: 0,
+            folded: 0,
+            contradictions: Lines::default(),
+            declared: Lines::default(),
+            bounds: Lines::default(),
+            varying: Lines::default(),
+            failure: None,
+        }
+    }
+
+    /// The body, with its inputs.
+    ///
+    /// # Errors
+    /// Subgraphs that run themselves, lie too deep or are too many; shapes from options against what is inferred.
+    pub(super) fn body(&mut self) -> Result<Rc<Inferred>, ImportError> {
+        let body = &self.model.subgraphs[0];
+        let inputs = body.inputs.iter().map(|at| {
+            let info = usize::try_from(at).ok().and_then(|at| body.tensors.get(at));
+            info.map_or_else(Known::default, |info| self.given.input(info, element(info)))
+        });
+        let inputs: Vec<Known> = inputs.collect();
+        let inferred = self.subgraph(0, &inputs);
+        self.failure.take().map_or(Ok(inferred), Err)
+    }
+
+    /// What people should know.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let notes = [
+            self.contradictions.summary("other shapes than the file declares follow from the operators for"),
+            self.declared.summary("shapes are taken from the file for"),
+            self.bounds.summary("data decide the shapes of, and the largest is taken for"),
+            self.varying.summary("branches differ, and the larger is taken for"),
+        ];
+        notes.into_iter().flatten().collect()
+    }
+
+    /// Goes through a subgraph.
+    pub(super) fn subgraph(&mut self, index: usize, inputs: &[Known]) -> Rc<Inferred> {
+        if let Some((given, result)) = &self.last[index]
+            && given == inputs
+        {
+            return Rc::clone(result);
+        }
+        if self.failure.is_some() {
+            return Rc::default();
+        }
+        self.failure = self.endless(index);
+        if self.failure.is_some() {
+            return Rc::default();
+        }
+        let subgraph = &self.model.subgraphs[index];
+        let mut scope = Scope::new(index, subgraph);
+        self.stack.push(index);
+        for (tensor, known) in subgraph.inputs.iter().zip(inputs) {
+            if let Some(at) = scope.place(tensor) {
+                let info = &subgraph.tensors[at];
+                let known = match self.given.tensor(info, at).filter(|_| index > 0) {
+                    Some(shape) => given_shape(shape, info, known),
+                    None => known.clone(),
+                };
+                scope.tensors[at] = Some(known);
+            }
+        }
+        for (at, step) in subgraph.operators.iter().enumerate() {
+            self.step(&mut scope, at, step);
+        }
+        for tensor in subgraph.outputs.iter() {
+            self.ensure(&mut scope, tensor, false);
+        }
+        self.stack.pop();
+        let result = Rc::new(Inferred { tensors: scope.tensors, inner: scope.inner });
+        self.last[index] = Some((inputs.to_vec(), Rc::clone(&result)));
+        result
+    }
+
+    /// Why a subgraph must not be gone through: within itself, too deep, or too many.
+    fn endless(&mut self, index: usize) -> Option<ImportError> {
+        let path = || self.origin.to_path_buf();
+        let subgraph = &self.model.subgraphs[index];
+        let name = format!("subgraph {index} '{}'", subgraph.name);
+        if let Some(from) = self.stack.iter().position(|&outer| outer == index) {
+            let cycle: Vec<String> =
+                self.stack[from..].iter().chain([&index]).map(ToString::to_string).collect();
+            let what = format!("{name}, which runs itself ({})", cycle.join(" -> "));
+            let reason = "such a program has no bounded memory".to_owned();
+            return Some(ImportError::Unsupported { path: path(), what, reason });
+        }
+        if self.stack.len() > MAX_DEPTH {
+            let source = Box::new(GraphError::TooDeep { region: name, limit: MAX_DEPTH });
+            return Some(ImportError::Graph { path: path(), source });
+        }
+        let references = subgraph.operators.iter().map(|step| 1 + step.inputs.len() + step.outputs.len());
+        self.work += if self.last[index].is_some() {
+            references.sum::<usize>()
+                + subgraph.inputs.len()
+                + subgraph.outputs.len()
+                + subgraph.tensors.len()
+        } else {
+            0
+        };
+        (self.work > COPIES).then(|| too_many(self.origin, self.model, index))
+    }
+
+    /// Inputs of a subgraph as the file declares them.
+    pub(super) fn interface(&self, index: usize) -> Vec<Known> {
+        let subgraph = &self.model.subgraphs[index];
+        let known = |at: i32| {
+            let info = subgraph.tensors.get(usize::try_from(at).ok()?)?;
+            let fact = Fact { element: element(info), shape: declared(info), ..Fact::default() };
+            Some(Known::new(fact, Source::Inferred, false))
+        };
+        subgraph.inputs.iter().map(|at| known(at).unwrap_or_default()).collect()
+    }
+
+    /// Outputs of a subgraph.
+    pub(super) fn results(&self, index: usize, inferred: &Inferred) -> Vec<Known> {
+        let outputs = self.model.subgraphs[index].outputs.iter();
+        let known = |at: i32| inferred.tensors.get(usize::try_from(at).ok()?)?.clone();
+        outputs.map(|at| known(at).unwrap_or_default()).collect()
+    }
+
+    /// Makes something known of a tensor that no operator has made so far: constants, states, what nobody makes.
+    fn ensure(&mut self, scope: &mut Scope<'m, 'a>, tensor: i32, values: bool) {
+        let Some(at) = scope.place(tensor) else { return };
+        if scope.tensors[at].is_some() && !(values && std::mem::take(&mut scope.blind[at])) {
+            return;
+        }
+        let info = &scope.subgraph.tensors[at];
+        let constant = info.held.is_some();
+        let mut fact = Fact { element: element(info), shape: declared(info), ..Fact::default() };
+        if !values && constant {
+            scope.blind[at] = true;
+        } else if values && !info.variable {
+            let data = info.data.unwrap_or_default();
+            let few = fact.shape.as_deref().and_then(count).is_some_and(|count| count <= FOLD_LIMIT);
+            let whole = few && fact.size(None) == Ok(data.len() as u64);
+            let value = fact.element.filter(|_| whole).and_then(|element| Value::read(data, element));
+            fact = self.followed(fact.with(value));
+        }
+        let source = if constant || info.variable { Source::Inferred } else { Source::Declared };
+        scope.tensors[at] = Some(Known::new(fact, source, false));
+    }
+
+    /// Within what may be followed of all constants together.
+    fn followed(&mut self, fact: Fact) -> Fact {
+        self.folded += fact.value.as_ref().map_or(0, |value| value.len() as u64);
+        if self.folded > FOLD_TOTAL { fact.variable() } else { fact }
+    }
+
+    fn step(&mut self, scope: &mut Scope<'m, 'a>, at: usize, step: &Step<'a>) {
+        let kind = self.model.kinds.get(step.code as usize);
+        let (kind, builtin) = kind.map_or(("", false), |kind| (kind.name.as_ref(), kind.builtin));
+        let values = builtin && !BLIND.contains(&kind);
+        for tensor in step.inputs.iter() {
+            self.ensure(scope, tensor, values);
+        }
+        let outcome = if step.calls.is_empty() {
+            Outcome::Rule(scope.plain(step, kind, builtin))
+        } else {
+            self.control(scope, at, step, kind)
+        };
+        for (position, tensor) in step.outputs.iter().enumerate() {
+            if let Some(output) = scope.place(tensor) {
+                let made = Output { operator: at, kind, position, tensor: output };
+                let known = self.settle(scope, step, &made, &outcome);
+                scope.tensors[output] = Some(known);
+            }
+        }
+    }
+
+    /// Decides what an output of an operator is.
+    fn settle(
+        &mut self,
+        scope: &Scope<'m, 'a>,
+        step: &Step<'a>,
+        output: &Output,
+        outcome: &Outcome,
+    ) -> Known {
+        let (key, info) = ((scope.index, output.tensor), &scope.subgraph.tensors[output.tensor]);
+        let few = Reason::unknown("its rule tells fewer outputs");
+        let known = match outcome {
+            Outcome::Rule(Err(reason)) => self.by_file(scope, step, output, reason),
+            Outcome::Rule(Ok(made)) => match made.facts.get(output.position) {
+                Some(fact) if fact.shape.as_ref().is_some_and(|shape| shape.len() <= RANK_LIMIT) => {
+                    let (source, changed) = scope.rests_on(step);
+                    let fact = self.followed(retyped(fact, element(info)));
+                    let bound =
+                        made.bound.map(|what| (what, show(fact.shape.as_deref().unwrap_or_default())));
+                    if let Some((what, shape)) = &bound {
+                        let name = named(info, output.tensor);
+                        self.bounds
+                            .add(key, || format!("'{name}' is {shape}, {}: {what}", output.label(scope)));
+                    }
+                    Known::new(fact, if bound.is_some() { Source::Assumed } else { source }, changed)
+                }
+                _ => self.by_file(scope, step, output, &few),
+            },
+            Outcome::Carried(known) => match known.get(output.position) {
+                Some(known) => Known { fact: retyped(&known.fact, element(info)), ..known.clone() },
+                None => self.by_file(scope, step, output, &few),
+            },
+        };
+        self.compare(info, key, &known);
+        let Some(shape) = self.given.tensor(info, output.tensor) else { return known };
+        let sure = known.source == Source::Inferred && known.why.is_none();
+        if let Some(inferred) = known.fact.shape.as_deref().filter(|&own| sure && own != shape) {
+            let option = format!("--tensor-shape {}={}", named(info, output.tensor), show(shape));
+            let reason = format!("it is {} by what {} reads", show(inferred), output.label(scope));
+            let path = self.origin.to_path_buf();
+            self.failure.get_or_insert(ImportError::Option { path, option, reason });
+        }
+        if sure { known } else { given_shape(shape, info, &known) }
+    }
+
+    /// The shape that the file declares, where it may be believed.
+    fn by_file(&mut self, scope: &Scope<'m, 'a>, step: &Step<'a>, output: &Output, reason: &Reason) -> Known {
+        let info = &scope.subgraph.tensors[output.tensor];
+        let (source, changed) = scope.rests_on(step);
+        let against = if changed {
+            Some("an option changes what it depends on".to_owned())
+        } else {
+            scope.other_input(step)
+        };
+        let shape = declared(info).filter(|shape| !shape.is_empty() || info.has_rank);
+        let name = named(info, output.tensor);
+        let why = match (against, shape) {
+            (None, Some(shape)) => {
+                let fact = Fact { element: element(info), shape: Some(shape), ..Fact::default() };
+                let line = || format!("'{name}', {}: {reason}", output.label(scope));
+                self.declared.add((scope.index, output.tensor), line);
+                return Known::new(fact, source.max(Source::Declared), false);
+            }
+            (None, None) => "and the file declares no shape for it".to_owned(),
+            (Some(against), _) => format!("and the shape in the file may not hold: {against}"),
+        };
+        Known::unknown(format!("{reason}, {why}; --tensor-shape {name}=AxB says its shape"), changed)
+    }
+
+    /// Remembers what contradicts the file although no option asks for it.
+    fn compare(&mut self, info: &Info, key: (usize, usize), known: &Known) {
+        let Some(shape) = known.fact.shape.as_deref().filter(|_| !known.changed && info.shape.len() > 0)
+        else {
+            return;
+        };
+        let free = |at: usize| info.signature.len() == info.shape.len() && info.signature.get(at) == Some(-1);
+        let fits = |(at, (own, &extent)): (usize, (i32, &u64))| {
+            own < 0 || u64::try_from(own) == Ok(extent) || free(at)
+        };
+        let same = info.shape.len() == shape.len();
+        if !same || !info.shape.iter().zip(shape).enumerate().all(fits) {
+            let own: Vec<String> = info.shape.iter().map(|extent| extent.to_string()).collect();
+            let line = || format!("'{}' is {}, not {}", named(info, key.1), show(shape), own.join("x"));
+            self.contradictions.add(key, line);
+        }
+    }
+}
+
+/// What came of an operator.
+pub(super) enum Outcome {
+    /// What its rule says.
+    Rule(Result<Made, Reason>),
+    /// What the subgraphs it runs hand back.
+    Carried(Vec<Known>),
+}
+
+/// One output of an operator.
+struct Output<'s> {
+    operator: usize,
+    kind: &'s str,
+    position: usize,
+    tensor: usize,
+}
+
+impl Output<'_> {
+    /// How messages call the operator.
+    fn label(&self, scope: &Scope) -> String {
+        let (at, kind) = (self.operator, self.kind);
+        match scope.index {
+            0 => format!("operator {at} ({kind})"),
+            index => format!("operator {at} ({kind}) of subgraph {index}"),
+        }
+    }
+}
+
+/// Operators whose rules need no values, but that read large constants.
+const BLIND: &[&str] = &[
+    "BATCH_MATMUL",
+    "BIDIRECTIONAL_SEQUENCE_LSTM",
+    "BIDIRECTIONAL_SEQUENCE_RNN",
+    "CONV_2D",
+    "CONV_3D",
+    "DEPTHWISE_CONV_2D",
+    "DEQUANTIZE",
+    "EMBEDDING_LOOKUP",
+    "FULLY_CONNECTED",
+    "LSTM",
+    "PRELU",
+    "RNN",
+    "SVDF",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "UNIDIRECTIONAL_SEQUENCE_RNN",
+];
+
+/// One subgraph, gone through from one place.
+pub(super) struct Scope<'m, 'a> {
+    pub index: usize,
+    pub subgraph: &'m Subgraph<'a>,
+    pub tensors: Vec<Option<Known>>,
+    pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
+    /// Constants whose values nobody has asked for.
+    blind: Vec<bool>,
+}
+
+impl<'m, 'a> Scope<'m, 'a> {
+    fn new(index: usize, subgraph: &'m Subgraph<'a>) -> Self {
+        let tensors = vec![None; subgraph.tensors.len()];
+        let blind = vec![false; tensors.len()];
+        Self { index, subgraph, tensors, inner: HashMap::new(), blind }
+    }
+
+    /// The position of a tensor that exists; others are refused elsewhere.
+    pub(super) fn place(&self, tensor: i32) -> Option<usize> {
+        usize::try_from(tensor).ok().filter(|&at| at < self.tensors.len())
+    }
+
+    /// What the rule of an operator says.
+    pub(super) fn plain(&self, step: &Step<'a>, kind: &str, builtin: bool) -> Result<Made, Reason> {
+        let tensors = || step.inputs.iter().map(|tensor| self.place(tensor));
+        let fact = |at: Option<usize>| self.tensors[at?].as_ref().map(|known| &known.fact);
+        let name = |at: Option<usize>| at.map_or("", |at| self.subgraph.tensors[at].name.as_ref());
+        let first = step.outputs.iter().next().and_then(|tensor| self.place(tensor));
+        // Absent ones at the end are no inputs.
+        let count = step.inputs.iter().rposition(|tensor| tensor != -1).map_or(0, |last| last + 1);
+        let call = Call {
+            kind,
+            attributes: Vec::new(),
+            inputs: tensors().map(fact).take(count).collect(),
+            names: tensors().map(name).take(count).collect(),
+            outputs: step.outputs.len(),
+            opset: 0,
+        };
+        let element = first.and_then(|at| element(&self.subgraph.tensors[at]));
+        shapes::infer(&Operation { call, builtin, options: step.options, custom: step.custom, element })
+    }
+
+    /// What the inputs of an operator rest on, and whether an option changes any of them.
+    fn rests_on(&self, step: &Step) -> (Source, bool) {
+        let inputs = step.inputs.iter().filter_map(|tensor| self.tensors[self.place(tensor)?].as_ref());
+        inputs.fold((Source::Inferred, false), |(source, changed), known| {
+            (source.max(known.source), changed || known.changed)
+        })
+    }
+
+    /// An input that has not the shape that the file declares.
+    fn other_input(&self, step: &Step) -> Option<String> {
+        step.inputs.iter().filter_map(|tensor| self.place(tensor)).find_map(|at| {
+            let (info, known) = (&self.subgraph.tensors[at], self.tensors[at].as_ref()?);
+            let Some(shape) = known.fact.shape.as_deref() else {
+                return Some(format!("the shape of its input '{}' is not known", info.name));
+            };
+            let missing = info.shape.len() == 0 && !info.has_rank;
+            let same = declared(info).is_some_and(|own| own == shape);
+            let own = || info.shape.iter().map(|extent| extent.to_string()).collect::<Vec<_>>().join("x");
+            (!same && !missing)
+                .then(|| format!("its input '{}' is {}, not {}", info.name, show(shape), own()))
+        })
+    }
+}
+
+/// The name of a tensor in the graph.
+pub(super) fn named(info: &Info, at: usize) -> String {
+    if info.name.is_empty() { format!("t{at}") } else { info.name.to_string() }
+}
+
+/// Its type, as rules have it; none for strings and handles.
+fn element(info: &Info) -> Option<Element> {
+    Element::of(ELEMENTS.get(usize::try_from(info.element).ok()?)?.onnx)
+}
+
+/// The shape that the file declares, where it has all extents.
+pub(super) fn declared(info: &Info) -> Option<Vec<u64>> {
+    if info.shape.len() > RANK_LIMIT {
+        return None;
+    }
+    info.shape.iter().map(|extent| u64::try_from(extent).ok()).collect()
+}
+
+/// A fact with the type that the file says.
+fn retyped(fact: &Fact, element: Option<Element>) -> Fact {
+    if fact.element == element {
+        return fact.clone();
+    }
+    let new = Fact { element, shape: fact.shape.clone(), ..Fact::default() };
+    match fact.value.as_deref() {
+        Some(value) => new.with(Some(value.clone())),
+        None => new,
+    }
+}
+
+/// With the shape that an option gives.
+pub(super) fn given_shape(shape: &[u64], info: &Info, known: &Known) -> Known {
+    let changed = known.changed || declared(info).is_none_or(|own| own != shape);
+    Known::new(Fact::new(element(info), shape), Source::Assumed, changed)
+}

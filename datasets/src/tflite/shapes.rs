@@ -1,0 +1,467 @@
+//! Shapes of what operators make, as the kernels of the interpreter resize their outputs.
+//!
+//! Where an operator means what one of ONNX does, the rule of [`operators`] is asked, in its vocabulary; what is left
+//! is here and in the modules next to this one. Types are not inferred: the file says them, and the interpreter
+//! believes it.
+//!
+//! Source: `Prepare` and `Eval` of the kernels in `TFLite` (`tflite/kernels/*.cc`, 2025).
+
+use super::reader::Options;
+use super::schema::{Field, options};
+use super::{flex, layers, parts};
+use crate::operators::element::Element;
+use crate::operators::value::{Fact, Reason, Value, count, extents, misfit, show, unknown};
+use crate::operators::{self, Attribute, Call, Facts};
+
+/// What is known of the outputs of an operator.
+pub(super) struct Made {
+    pub facts: Vec<Fact>,
+    /// What data decide, where the shapes are no more than upper bounds.
+    pub bound: Option<&'static str>,
+}
+
+impl Made {
+    /// No more than that.
+    pub(super) const fn at_most(facts: Vec<Fact>, why: &'static str) -> Self {
+        Self { facts, bound: Some(why) }
+    }
+}
+
+impl From<Vec<Fact>> for Made {
+    fn from(facts: Vec<Fact>) -> Self {
+        Self { facts, bound: None }
+    }
+}
+
+/// An operator and what is known of its inputs.
+pub(super) struct Operation<'c> {
+    /// Kind, inputs, names, number of outputs; attributes are in `options`.
+    pub call: Call<'c>,
+    /// False for operators that the schema does not know.
+    pub builtin: bool,
+    pub options: Options<'c>,
+    /// Options of a custom operator.
+    pub custom: &'c [u8],
+    /// Type of the first output.
+    pub element: Option<Element>,
+}
+
+impl<'c> Operation<'c> {
+    /// What a rule of ONNX's makes of some of the inputs.
+    pub(super) fn onnx(&self, kind: &str, inputs: &[usize], attributes: Vec<(&str, Attribute<'_>)>) -> Facts {
+        let facts = inputs.iter().map(|&at| self.call.input(at)).collect();
+        let names = inputs.iter().map(|&at| self.call.names.get(at).copied().unwrap_or_default()).collect();
+        let outputs = self.call.outputs;
+        operators::infer(&Call { kind, attributes, inputs: facts, names, outputs, opset: OPSET })
+    }
+
+    /// The same of inputs that were changed before.
+    pub(super) fn onnx_of(
+        &self,
+        kind: &str,
+        facts: &[Fact],
+        attributes: Vec<(&str, Attribute<'_>)>,
+    ) -> Facts {
+        let (inputs, outputs) = (facts.iter().map(Some).collect(), self.call.outputs);
+        let names = self.call.names.clone();
+        operators::infer(&Call { kind, attributes, inputs, names, outputs, opset: OPSET })
+    }
+
+    pub(super) fn shape(&self, at: usize) -> Result<&'c [u64], Reason> {
+        self.call.shape(at)
+    }
+
+    /// A shape of that many dimensions.
+    pub(super) fn ranked<const N: usize>(&self, at: usize) -> Result<&'c [u64; N], Reason> {
+        let shape = self.shape(at)?;
+        shape.try_into().map_err(|_| format!("shape {} has not {N} dimensions", show(shape)).into())
+    }
+
+    /// The type and shape of the first output.
+    pub(super) fn fact(&self, shape: impl Into<Vec<u64>>) -> Fact {
+        Fact::new(self.element, shape)
+    }
+
+    /// One output of that shape; what a rule ends with.
+    #[expect(clippy::unnecessary_wraps, reason = "rules end with it")]
+    pub(super) fn one(&self, shape: impl Into<Vec<u64>>) -> Result<Made, Reason> {
+        Ok(vec![self.fact(shape)].into())
+    }
+
+    /// The extents that the values of an input are.
+    pub(super) fn extents(&self, at: usize) -> Result<Vec<u64>, Reason> {
+        extents(self.call.ints(at)?)
+    }
+
+    pub(super) fn int(&self, field: Field) -> i64 {
+        self.options.int(field).into()
+    }
+
+    fn all(&self) -> Vec<usize> {
+        (0..self.call.inputs.len()).collect()
+    }
+}
+
+/// Version of ONNX's operators that rules are asked as: attributes have become inputs, or may be either.
+const OPSET: i64 = 18;
+
+/// An integer attribute.
+pub(super) fn int(name: &'static str, value: i64) -> (&'static str, Attribute<'static>) {
+    (name, Attribute::Int(value))
+}
+
+/// An attribute of integers.
+pub(super) fn ints(name: &'static str, list: impl Into<Vec<i64>>) -> (&'static str, Attribute<'static>) {
+    (name, Attribute::Ints(list.into().into()))
+}
+
+/// Operators that are one of ONNX's with the same inputs and no attributes. Where the meaning of values differs, or
+/// there is no such operator, one that gives the same shape and no values.
+const SAME: &[(&str, &[&str])] = &[
+    ("Abs", &["ABS"]),
+    ("Neg", &["NEG"]),
+    ("Floor", &["FLOOR"]),
+    ("Ceil", &["CEIL"]),
+    ("Sqrt", &["SQRT"]),
+    ("Relu", &["RELU"]),
+    ("Sign", &["SIGN"]),
+    ("Not", &["LOGICAL_NOT"]),
+    ("Identity", &["STABLEHLO_CONVERT"]),
+    ("Add", &["ADD"]),
+    ("Sub", &["SUB"]),
+    ("Mul", &["MUL"]),
+    ("Div", &["DIV"]),
+    ("Mod", &["FLOOR_MOD"]),
+    ("Max", &["MAXIMUM"]),
+    ("Min", &["MINIMUM"]),
+    ("Pow", &["POW"]),
+    ("Equal", &["EQUAL"]),
+    ("Less", &["LESS"]),
+    ("Greater", &["GREATER"]),
+    ("LessOrEqual", &["LESS_EQUAL"]),
+    ("GreaterOrEqual", &["GREATER_EQUAL"]),
+    ("And", &["LOGICAL_AND"]),
+    ("Or", &["LOGICAL_OR"]),
+    ("Where", &["SELECT_V2", "STABLEHLO_SELECT"]),
+    ("Shape", &["SHAPE"]),
+    ("Range", &["RANGE"]),
+    ("Tile", &["TILE"]),
+    ("GatherND", &["GATHER_ND"]),
+    ("TopK", &["TOPK_V2"]),
+    // Stretched to each other, whatever is computed.
+    (
+        "PRelu",
+        &[
+            "ATAN2",
+            "BITWISE_XOR",
+            "NOT_EQUAL",
+            "PRELU",
+            "RIGHT_SHIFT",
+            "SQUARED_DIFFERENCE",
+            "STABLEHLO_ADD",
+            "STABLEHLO_AND",
+            "STABLEHLO_COMPARE",
+            "STABLEHLO_DIVIDE",
+            "STABLEHLO_MAXIMUM",
+            "STABLEHLO_MINIMUM",
+            "STABLEHLO_MULTIPLY",
+            "STABLEHLO_OR",
+            "STABLEHLO_POWER",
+            "STABLEHLO_REMAINDER",
+            "STABLEHLO_SHIFT_LEFT",
+            "STABLEHLO_SUBTRACT",
+        ],
+    ),
+    // Like the first input, whatever is computed.
+    (
+        "Sigmoid",
+        &[
+            "ADD_N",
+            "BUCKETIZE",
+            "COMPLEX_ABS",
+            "COS",
+            "CUMSUM",
+            "DENSIFY",
+            "DEQUANTIZE",
+            "DYNAMIC_UPDATE_SLICE",
+            "ELU",
+            "EXP",
+            "FAKE_QUANT",
+            "GELU",
+            "HARD_SWISH",
+            "IMAG",
+            "L2_NORMALIZATION",
+            "LEAKY_RELU",
+            "LOCAL_RESPONSE_NORMALIZATION",
+            "LOG",
+            "LOGISTIC",
+            "LOG_SOFTMAX",
+            "MATRIX_SET_DIAG",
+            "QUANTIZE",
+            "REAL",
+            "RELU6",
+            "RELU_0_TO_1",
+            "RELU_N1_TO_1",
+            "REVERSE_SEQUENCE",
+            "REVERSE_V2",
+            "ROUND",
+            "RSQRT",
+            "SIN",
+            "SOFTMAX",
+            "SQUARE",
+            "STABLEHLO_ABS",
+            "STABLEHLO_CBRT",
+            "STABLEHLO_COSINE",
+            "STABLEHLO_DYNAMIC_UPDATE_SLICE",
+            "STABLEHLO_EXPONENTIAL",
+            "STABLEHLO_FLOOR",
+            "STABLEHLO_LOG",
+            "STABLEHLO_LOGISTIC",
+            "STABLEHLO_NEGATE",
+            "STABLEHLO_RSQRT",
+            "STABLEHLO_SCATTER",
+            "STABLEHLO_TANH",
+            "TANH",
+            "ZEROS_LIKE",
+        ],
+    ),
+];
+
+/// What is known of the outputs.
+///
+/// # Errors
+/// Why they cannot be sized, for people.
+pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
+    if !op.builtin {
+        return match op.call.kind {
+            "TFLite_Detection_PostProcess" => detections(op),
+            kind => unknown(format!("operator {kind} is not known")),
+        };
+    }
+    let kind = op.call.kind;
+    if let Some(&(name, _)) = SAME.iter().find(|(_, kinds)| kinds.contains(&kind)) {
+        return Ok(clipped(op, op.onnx(name, &op.all(), Vec::new())?).into());
+    }
+    if let Some(made) = layers::infer(op).or_else(|| parts::infer(op)) {
+        return made;
+    }
+    Ok(match kind {
+        "CAST" => {
+            let to = op.element.map(|element| int("to", element.code.into()));
+            op.onnx("Cast", &[0], to.into_iter().collect())?.into()
+        }
+        "FLOOR_DIV" => floor_div(op)?.into(),
+        "SELECT" => return select(op),
+        "STABLEHLO_CLAMP" => op.onnx("Identity", &[1], Vec::new())?.into(),
+        "RANK" => {
+            let rank = op.shape(0)?.len() as i64;
+            vec![op.fact([]).with(Some(Value::Ints(vec![rank])))].into()
+        }
+        "FILL" => op.onnx("Expand", &[1, 0], Vec::new())?.into(),
+        "BROADCAST_TO" => return broadcast_to(op),
+        "BROADCAST_ARGS" => return broadcast_args(op),
+        "TRANSPOSE" => op.onnx("Transpose", &[0], vec![ints("perm", op.call.ints(1)?)])?.into(),
+        "RESHAPE" => return reshape(op),
+        "SQUEEZE" => {
+            let axes: Vec<i64> = op.options.list(options::SQUEEZE_DIMS).map_or_else(Vec::new, widened);
+            let axes = (!axes.is_empty()).then(|| ints("axes", axes));
+            op.onnx("Squeeze", &[0], axes.into_iter().collect())?.into()
+        }
+        "EXPAND_DIMS" => op.onnx("Unsqueeze", &[0], vec![ints("axes", [op.call.int(1)?])])?.into(),
+        "PAD" | "PADV2" | "MIRROR_PAD" => return pad(op),
+        "ARG_MAX" | "ARG_MIN" => {
+            op.onnx("ArgMax", &[0], vec![int("axis", op.call.int(1)?), int("keepdims", 0)])?.into()
+        }
+        "MEAN" | "REDUCE_ALL" | "REDUCE_ANY" | "REDUCE_MAX" | "REDUCE_MIN" | "REDUCE_PROD" | "SUM" => {
+            reduce(op)?.into()
+        }
+        "ONE_HOT" => op.onnx("OneHot", &[0, 1, 2], vec![int("axis", op.int(options::ONE_HOT_AXIS))])?.into(),
+        "MATRIX_DIAG" => {
+            let shape = op.shape(0)?;
+            let last = shape.last().ok_or("a scalar has no diagonal")?;
+            return op.one([shape, &[*last]].concat());
+        }
+        "BITCAST" => return bitcast(op),
+        _ => return by_values(op),
+    })
+}
+
+/// Operators whose inputs say how large their outputs are.
+fn by_values(op: &Operation) -> Result<Made, Reason> {
+    match op.call.kind {
+        "RANDOM_STANDARD_NORMAL" | "RANDOM_UNIFORM" => op.one(op.extents(0)?),
+        "SPARSE_TO_DENSE" => op.one(op.extents(1)?),
+        "SCATTER_ND" => scatter_nd(op),
+        "MULTINOMIAL" => {
+            let [batch, _] = *op.ranked(0)?;
+            op.one([batch, operators::extent(op.call.int(1)?.into(), "the number of samples")?])
+        }
+        "WHERE" => positions(op),
+        "UNIQUE" => {
+            let [length] = *op.ranked(0)?;
+            Ok(Made::at_most(vec![op.fact([length]); 2], "how many elements differ"))
+        }
+        "NON_MAX_SUPPRESSION_V4" | "NON_MAX_SUPPRESSION_V5" => {
+            let kept = op.fact([operators::extent(op.call.int(2)?.into(), "the number of boxes")?]);
+            let lists = op.call.outputs.saturating_sub(1).min(2);
+            let mut facts = vec![kept; lists];
+            facts.push(op.fact([]));
+            Ok(facts.into())
+        }
+        "HASHTABLE_SIZE" => op.one([1]),
+        kind => unknown(format!("operator {kind} has no rule")),
+    }
+}
+
+/// Values that a fused activation may change are not followed.
+fn clipped(op: &Operation, facts: Vec<Fact>) -> Vec<Fact> {
+    let fused = [options::ADD_FUSED, options::MUL_FUSED, options::SUB_FUSED, options::DIV_FUSED];
+    if fused.into_iter().any(|field| op.options.is(field)) {
+        return facts.into_iter().map(Fact::variable).collect();
+    }
+    facts
+}
+
+pub(super) fn widened(list: super::reader::Ints) -> Vec<i64> {
+    list.iter().map(i64::from).collect()
+}
+
+/// Rounded down; the rule it is asked of rounds towards zero.
+fn floor_div(op: &Operation) -> Facts {
+    let whole =
+        |at: usize| matches!(op.call.value(at), Some(Value::Ints(list)) if list.iter().all(|&i| i >= 0));
+    let facts = op.onnx("Div", &[0, 1], Vec::new())?;
+    Ok(if whole(0) && whole(1) { facts } else { facts.into_iter().map(Fact::variable).collect() })
+}
+
+/// The condition may be one element for each row, and is stretched to nothing.
+fn select(op: &Operation) -> Result<Made, Reason> {
+    let (condition, x, y) = (op.shape(0)?, op.shape(1)?, op.shape(2)?);
+    let fits = condition == x || condition.is_empty() || condition == [1] || x.get(..1) == Some(condition);
+    if x != y || !fits {
+        let shapes = [condition, x, y].map(show).join(", ");
+        return misfit(format!("shapes {shapes} do not fit together"));
+    }
+    if condition == x {
+        return Ok(op.onnx("Where", &[0, 1, 2], Vec::new())?.into());
+    }
+    op.one(x)
+}
+
+/// To exactly that shape.
+fn broadcast_to(op: &Operation) -> Result<Made, Reason> {
+    let wanted = op.extents(1)?;
+    let facts = op.onnx("Expand", &[0, 1], Vec::new())?;
+    if facts[0].shape.as_ref() != Some(&wanted) {
+        return misfit(format!("shape {} cannot be stretched to {}", show(op.shape(0)?), show(&wanted)));
+    }
+    Ok(facts.into())
+}
+
+/// The shape that two shapes are stretched to.
+fn broadcast_args(op: &Operation) -> Result<Made, Reason> {
+    let ([a], [b]) = (op.ranked(0)?, op.ranked(1)?);
+    let of = |at: usize| Some(Fact::new(None, op.extents(at).ok()?));
+    let both = of(0).zip(of(1)).map(|(a, b)| op.onnx_of("PRelu", &[a, b], Vec::new())).transpose()?;
+    let shape = both.and_then(|mut facts| facts.pop()?.shape);
+    let value = shape.map(|shape| Value::Ints(shape.into_iter().map(u64::cast_signed).collect()));
+    Ok(vec![op.fact([*a.max(b)]).with(value)].into())
+}
+
+/// To the shape that a vector gives, else one of the options; 0 is an extent like others. Files of old say `[0]` of a scalar.
+fn reshape(op: &Operation) -> Result<Made, Reason> {
+    let vector = op.call.input(1).is_some_and(|fact| {
+        fact.element == Some(Element::INT32) && fact.shape.as_ref().is_none_or(|shape| shape.len() == 1)
+    });
+    let wanted = if vector {
+        op.call.ints(1)?.to_vec()
+    } else {
+        let list = op.options.list(options::NEW_SHAPE).map(widened).ok_or("it says no shape")?;
+        if list == [0] { Vec::new() } else { list }
+    };
+    Ok(op.onnx("Reshape", &[0], vec![ints("shape", wanted), int("allowzero", 1)])?.into())
+}
+
+/// To a shape that an input gives; indices say where the updates go.
+fn scatter_nd(op: &Operation) -> Result<Made, Reason> {
+    let (indices, updates, shape) = (op.shape(0)?, op.shape(1)?, op.extents(2)?);
+    let part = indices.split_last().and_then(|(&last, outer)| {
+        let inner = shape.get(usize::try_from(last).ok()?..)?;
+        Some([outer, inner].concat())
+    });
+    if part.as_deref() != Some(updates) {
+        return misfit(format!("updates {} do not fit indices {}", show(updates), show(indices)));
+    }
+    op.one(shape)
+}
+
+/// Pairs of numbers, before and after each dimension.
+fn pad(op: &Operation) -> Result<Made, Reason> {
+    let pairs = op.call.ints(1)?;
+    if pairs.iter().any(|&pad| pad < 0) {
+        return misfit("a padding is negative");
+    }
+    let pads: Vec<i64> = pairs.iter().step_by(2).chain(pairs.iter().skip(1).step_by(2)).copied().collect();
+    Ok(op.onnx("Pad", &[0], vec![ints("pads", pads)])?.into())
+}
+
+/// Over axes that an input lists; over none of them where it is empty.
+fn reduce(op: &Operation) -> Facts {
+    let kind = match op.call.kind {
+        "SUM" => "ReduceSum",
+        "REDUCE_PROD" => "ReduceProd",
+        "REDUCE_MAX" | "REDUCE_ANY" => "ReduceMax",
+        "REDUCE_MIN" | "REDUCE_ALL" => "ReduceMin",
+        _ => "ReduceMean",
+    };
+    if op.shape(0)?.is_empty() {
+        return op.onnx("Sigmoid", &[0], Vec::new());
+    }
+    let axes = ints("axes", op.call.ints(1)?);
+    let keep = int("keepdims", op.int(options::KEEP_DIMS));
+    op.onnx(kind, &[0], vec![axes, keep, int("noop_with_empty_axes", 1)])
+}
+
+/// One dimension more or fewer where the types differ in width.
+fn bitcast(op: &Operation) -> Result<Made, Reason> {
+    let bits = |element: Option<Element>| element.and_then(|element| element.bits);
+    let (Some(from), Some(to)) = (bits(op.call.element(0)), bits(op.element)) else {
+        return unknown("its element type is not known");
+    };
+    let shape = op.shape(0)?;
+    match shape.split_last() {
+        _ if from == to => op.one(shape),
+        _ if from > to => op.one([shape, &[from / to]].concat()),
+        Some((&last, rest)) if last == to / from => op.one(rest),
+        _ => misfit(format!("shape {} does not fit the wider type", show(shape))),
+    }
+}
+
+/// One row for each element that is not 0.
+fn positions(op: &Operation) -> Result<Made, Reason> {
+    let shape = op.shape(0)?;
+    let rank = shape.len() as u64;
+    if let Ok(facts) = op.onnx("NonZero", &[0], Vec::new())
+        && let Some(&[_, found]) = facts[0].shape.as_deref()
+    {
+        return op.one([found, rank]);
+    }
+    let most = count(shape).ok_or("there are more than 2^64 elements")?;
+    Ok(Made::at_most(vec![op.fact([most, rank])], "how many elements are not 0"))
+}
+
+/// Boxes, classes, scores and their number, all for one image.
+fn detections(op: &Operation) -> Result<Made, Reason> {
+    let number = |name: &str| {
+        flex::int(op.custom, name)
+            .and_then(|value| u64::try_from(value).ok())
+            .ok_or_else(|| Reason::unknown(format!("its options do not say {name}")))
+    };
+    if op.shape(0)?.first() != Some(&1) {
+        return misfit(format!("boxes {} are not those of one image", show(op.shape(0)?)));
+    }
+    let (boxes, classes) = (number("max_detections")?, number("max_classes_per_detection")?);
+    let kept = operators::extent(i128::from(boxes) * i128::from(classes), "the number of boxes")?;
+    let list = op.fact([1, kept]);
+    Ok(vec![op.fact([1, kept, 4]), list.clone(), list, op.fact([1])].into())
+}
