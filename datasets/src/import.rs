@@ -97,14 +97,17 @@ impl SizeSources {
     /// Sorts tensors by their source.
     pub(crate) fn new<'n>(tensors: impl IntoIterator<Item = (&'n str, Source)>) -> Self {
         let mut sources = Self::default();
-        for (name, source) in tensors {
-            match source {
-                Source::Inferred => sources.inferred += 1,
-                Source::Declared => sources.declared.push(name.to_owned()),
-                Source::Assumed => sources.assumed.push(name.to_owned()),
-            }
-        }
+        tensors.into_iter().for_each(|(name, source)| sources.add(name, source));
         sources
+    }
+
+    /// Takes a tensor more.
+    pub(crate) fn add(&mut self, name: &str, source: Source) {
+        match source {
+            Source::Inferred => self.inferred += 1,
+            Source::Declared => self.declared.push(name.to_owned()),
+            Source::Assumed => self.assumed.push(name.to_owned()),
+        }
     }
 
     /// Those of the tensors that a graph still has.

@@ -1,12 +1,12 @@
 //! From a model to a graph: subgraphs become regions, one copy for every operator that runs them.
 
 use super::given::Given;
-use super::infer::{Inference, Inferred, Source, declared, named};
+use super::infer::{Inference, Inferred, declared, named};
 use super::model::{Held, Info, Model, Step, Subgraph};
 use super::operator::{Shapes, control, cost, fits, sharing};
 use super::schema::options;
 use super::size::{Measured, Sizes, Trouble};
-use crate::import::{Import, ImportError, ImportOptions, SizeSources};
+use crate::import::{Import, ImportError, ImportOptions, SizeSources, Source};
 use plimsoll_model::graph::{Alias, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{Bytes, RegionId, TensorId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -326,11 +326,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
     }
 
     fn add(&mut self, name: String, role: Role, measured: &Measured, source: Source) -> TensorId {
-        *match source {
-            Source::Inferred => &mut self.sources.inferred,
-            Source::Declared => &mut self.sources.declared,
-            Source::Assumed => &mut self.sources.assumed,
-        } += 1;
+        self.sources.add(&name, source);
         let mut tensor = Tensor::new(name, measured.bytes, role);
         tensor.element = measured.element.map(str::to_owned);
         tensor.shape.clone_from(&measured.shape);

@@ -1,7 +1,8 @@
 //! Operators that run subgraphs: what they hand to them, and what comes back.
 
-use super::infer::{Inference, Inferred, Known, Outcome, Scope, Source, given_shape, named};
+use super::infer::{Inference, Inferred, Known, Outcome, Scope, given_shape, named};
 use super::model::Step;
+use crate::import::Source;
 use crate::operators::value::{Fact, count, show};
 use std::rc::Rc;
 

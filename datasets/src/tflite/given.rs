@@ -1,8 +1,9 @@
 //! Shapes and values that options give.
 
-use super::infer::{Known, Source, declared, named};
+use super::infer::{Known, declared, named};
 use super::model::{Info, Model};
 use crate::import::ImportOptions;
+use crate::import::Source;
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, Fact, RANK_LIMIT, Value, count, show};
 use std::collections::BTreeMap;

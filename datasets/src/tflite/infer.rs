@@ -13,6 +13,7 @@ use super::model::{Info, Model, Step, Subgraph};
 use super::schema::ELEMENTS;
 use super::shapes::{self, Made, Operation};
 use crate::import::ImportError;
+use crate::import::Source;
 use crate::operators::Call;
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, count, show};
@@ -20,18 +21,6 @@ use plimsoll_model::graph::{GraphError, MAX_DEPTH};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::rc::Rc;
-
-/// What a shape rests on, the surest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Source {
-    /// Inputs, constants and rules.
-    #[default]
-    Inferred,
-    /// The file's word for it, or for something it depends on.
-    Declared,
-    /// A bound or an option, likewise.
-    Assumed,
-}
 
 /// What is known of a tensor.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -315,7 +304,8 @@ impl<'m, 'a> Inference<'m, 'a> {
                         self.bounds
                             .add(key, || format!("'{name}' is {shape}, {}: {what}", output.label(scope)));
                     }
-                    Known::new(fact, if bound.is_some() { Source::Assumed } else { source }, changed)
+                    let bound = bound.is_some() || fact.bound;
+                    Known::new(fact, if bound { Source::Assumed } else { source }, changed)
                 }
                 _ => self.by_file(scope, step, output, &few),
             },
@@ -456,6 +446,7 @@ impl<'m, 'a> Scope<'m, 'a> {
         // Absent ones at the end are no inputs.
         let count = step.inputs.iter().rposition(|tensor| tensor != -1).map_or(0, |last| last + 1);
         let call = Call {
+            domain: "",
             kind,
             attributes: Vec::new(),
             inputs: tensors().map(fact).take(count).collect(),

@@ -52,7 +52,7 @@ impl<'c> Operation<'c> {
         let facts = inputs.iter().map(|&at| self.call.input(at)).collect();
         let names = inputs.iter().map(|&at| self.call.names.get(at).copied().unwrap_or_default()).collect();
         let outputs = self.call.outputs;
-        operators::infer(&Call { kind, attributes, inputs: facts, names, outputs, opset: OPSET })
+        operators::infer(&Call { domain: "", kind, attributes, inputs: facts, names, outputs, opset: OPSET })
     }
 
     /// The same of inputs that were changed before.
@@ -64,7 +64,7 @@ impl<'c> Operation<'c> {
     ) -> Facts {
         let (inputs, outputs) = (facts.iter().map(Some).collect(), self.call.outputs);
         let names = self.call.names.clone();
-        operators::infer(&Call { kind, attributes, inputs, names, outputs, opset: OPSET })
+        operators::infer(&Call { domain: "", kind, attributes, inputs, names, outputs, opset: OPSET })
     }
 
     pub(super) fn shape(&self, at: usize) -> Result<&'c [u64], Reason> {
@@ -442,6 +442,7 @@ fn positions(op: &Operation) -> Result<Made, Reason> {
     let shape = op.shape(0)?;
     let rank = shape.len() as u64;
     if let Ok(facts) = op.onnx("NonZero", &[0], Vec::new())
+        && !facts[0].bound
         && let Some(&[_, found]) = facts[0].shape.as_deref()
     {
         return op.one([found, rank]);
