@@ -146,9 +146,28 @@ impl Open {
                 }
             }
             if reached == before {
-                return partly;
+                return self.together(options, attempt, trials).or(partly);
             }
         }
+    }
+
+    /// The same with one value for all dimensions that cannot be 1: extents of an image grow together.
+    fn together(
+        &self,
+        options: &ImportOptions,
+        attempt: &dyn Fn(&ImportOptions) -> Trial,
+        trials: usize,
+    ) -> Option<Vec<u64>> {
+        let fits = |values: &[u64]| matches!(attempt(&self.close(options, values)), Trial::Fits);
+        let equal = PLAUSIBLE.iter().map(|&value| vec![value; self.dimensions.len()]);
+        let mut values = equal.take(trials).find(|values| fits(values))?;
+        for at in 0..values.len().min(trials) {
+            let old = std::mem::replace(&mut values[at], 1);
+            if !fits(&values) {
+                values[at] = old;
+            }
+        }
+        Some(values)
     }
 
     /// The options that these values stand for, as typed.

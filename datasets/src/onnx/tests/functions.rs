@@ -11,7 +11,7 @@ pub fn function(name: &str, inputs: &str, nodes: impl Into<Vec<Node>>, outputs: 
     let opset_import = vec![OperatorSet { domain: String::new(), version: 17 }];
     let (name, domain) = (name.to_owned(), "local".to_owned());
     let (input, output, node) = (list(inputs), list(outputs), nodes.into());
-    Function { name, domain, input, output, node, opset_import, ..Function::default() }
+    Function { name, input, output, node, opset_import, domain, ..Function::default() }
 }
 
 /// A call of such a function.

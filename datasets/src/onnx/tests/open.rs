@@ -217,3 +217,11 @@ fn values_with_which_all_branches_run_go_ahead() {
     let message = with(&choosing, &ImportOptions::default()).unwrap_err();
     assert!(message.ends_with("try --dim s=16"), "{message}");
 }
+
+#[test]
+fn extents_that_grow_together_are_found() {
+    let pool = [super::ints("kernel_shape", &[5, 5])];
+    let image = graph(&[("x", "nx3xhxw")], [node("MaxPool", "x", "y", pool)], "y");
+    let message = with(&image, &ImportOptions::default()).unwrap_err();
+    assert!(message.ends_with("try --dim n=1 --dim h=8 --dim w=8"), "{message}");
+}

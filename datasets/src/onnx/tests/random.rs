@@ -146,7 +146,7 @@ impl Source {
             let inputs: Vec<&str> = body.input.iter().map(|info| info.name.as_str()).collect();
             let inputs = inputs.join(" ");
             self.call(&mut body, at + 1);
-            let outputs = body.node.iter().flat_map(|node| node.output.first()).take(2);
+            let outputs = body.node.iter().filter_map(|node| node.output.first()).take(2);
             let outputs = outputs.cloned().collect::<Vec<_>>().join(" ");
             let constants = body.initializer.into_iter().map(|tensor| {
                 let value = Attribute {
