@@ -22,9 +22,13 @@ pub fn optional(call: &Call) -> Facts {
     }
 }
 
-/// `OptionalHasElement`.
-pub fn has_element(_: &Call) -> Facts {
-    Ok(vec![Fact::new(Some(Element::BOOL), [])])
+/// `OptionalHasElement`: a truth value, which is known where nothing is handed in.
+pub fn has_element(call: &Call) -> Facts {
+    if call.inputs.len() > 1 {
+        return misfit(format!("{} inputs, not one", call.inputs.len()));
+    }
+    let there = if call.input(0).is_some() { None } else { Some(Value::Ints(vec![0])) };
+    Ok(vec![Fact::new(Some(Element::BOOL), []).with(there)])
 }
 
 /// The tensors of a sequence.
@@ -49,7 +53,10 @@ pub fn construct(call: &Call) -> Facts {
 }
 
 /// `SequenceEmpty`.
-pub fn empty(_: &Call) -> Facts {
+pub fn empty(call: &Call) -> Facts {
+    if !call.inputs.is_empty() {
+        return misfit(format!("{} inputs, not none", call.inputs.len()));
+    }
     Ok(vec![Fact::sequence([])])
 }
 
@@ -71,7 +78,8 @@ fn shuffled(items: &[Rc<Fact>]) -> Result<Vec<Rc<Fact>>, Reason> {
     if items.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(vec![Rc::new(any(items)?); items.len()])
+    let one = Rc::new(any(items)?);
+    Ok(items.iter().map(|_| Rc::clone(&one)).collect())
 }
 
 /// `SequenceInsert`: at the end, unless a position is given.
@@ -85,39 +93,31 @@ pub fn insert(call: &Call) -> Facts {
         list.push(one);
         return Ok(vec![Fact::sequence(list)]);
     }
-    match call.int(2) {
-        Ok(at) => match position(at, list.len() as u64 + 1) {
-            // Counted from the end, it is put before the tensor at that place.
-            Some(_) if at < 0 => match position(at, list.len() as u64) {
-                Some(at) => list.insert(at, one),
-                None => return misfit(format!("position {at} of a sequence of {}", list.len())),
-            },
-            Some(at) => list.insert(at, one),
-            None => return misfit(format!("position {at} of a sequence of {}", list.len())),
-        },
-        Err(_) => {
-            list.push(one);
-            list = shuffled(&list)?;
-        }
-    }
+    let Ok(given) = call.int(2) else {
+        list.push(one);
+        return Ok(vec![Fact::sequence(shuffled(&list)?)]);
+    };
+    // Counted from the end, it is put before the tensor at that place.
+    let places = list.len() as u64 + u64::from(given >= 0);
+    let at = position(given, places).ok_or_else(|| outside(given, &list))?;
+    list.insert(at, one);
     Ok(vec![Fact::sequence(list)])
+}
+
+/// The error for a position that there is not.
+fn outside(at: i64, list: &[Rc<Fact>]) -> Reason {
+    format!("position {at} lies outside of a sequence of {}", list.len()).into()
 }
 
 /// `SequenceErase`: the last, unless a position is given.
 pub fn erase(call: &Call) -> Facts {
     let mut list = items(call, 0)?.to_vec();
     let given = if call.input(1).is_some() { call.int(1) } else { Ok(-1) };
-    match given {
-        Ok(at) => {
-            let Some(at) = position(at, list.len() as u64) else {
-                return misfit(format!("position {at} of a sequence of {}", list.len()));
-            };
-            list.remove(at);
-        }
-        Err(_) => {
-            list = shuffled(&list)?;
-            list.pop();
-        }
+    if let Ok(given) = given {
+        list.remove(position(given, list.len() as u64).ok_or_else(|| outside(given, &list))?);
+    } else {
+        list = shuffled(&list)?;
+        list.pop();
     }
     Ok(vec![Fact::sequence(list)])
 }
@@ -126,10 +126,12 @@ pub fn erase(call: &Call) -> Facts {
 pub fn at(call: &Call) -> Facts {
     let list = items(call, 0)?;
     let fact = match call.int(1) {
-        Ok(at) => position(at, list.len() as u64).map(|at| Fact::clone(&list[at])),
-        Err(_) => Some(any(list)?),
+        Ok(given) => {
+            Fact::clone(&list[position(given, list.len() as u64).ok_or_else(|| outside(given, list))?])
+        }
+        Err(_) => any(list)?,
     };
-    Ok(vec![fact.ok_or_else(|| format!("the position lies outside of a sequence of {}", list.len()))?])
+    Ok(vec![fact])
 }
 
 /// `SequenceLength`.

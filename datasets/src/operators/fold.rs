@@ -200,11 +200,11 @@ pub fn extremes(call: &Call, shape: &[u64], gone: &[bool]) -> Option<Value> {
     let list = call.value(0)?.floats();
     let (least, last) = (call.kind == "ArgMin", call.attr("select_last_index").unwrap_or(0) != 0);
     let one = |group: &Vec<usize>| {
-        let better = |a: f64, b: f64| if least { a < b } else { a > b };
+        let better = if least { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater };
         let mut best = 0;
         for (at, &i) in group.iter().enumerate() {
-            let held = list[*group.get(best)?];
-            if better(list[i], held) || (last && list[i] == held) {
+            let order = list[i].partial_cmp(&list[*group.get(best)?])?;
+            if order == better || (last && order.is_eq()) {
                 best = at;
             }
         }

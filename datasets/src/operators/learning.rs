@@ -120,8 +120,9 @@ fn mapper(call: &Call) -> Facts {
 
 /// A number per word of the vocabulary, for one dictionary.
 fn dictionary(call: &Call) -> Facts {
-    let words = call.attr_count(&["string_vocabulary", "int64_vocabulary"]).unwrap_or(0) as u64;
-    Ok(vec![Fact::new(call.element(0), [1, words])])
+    let words =
+        call.attr_count(&["string_vocabulary", "int64_vocabulary"]).ok_or("the vocabulary is empty")?;
+    Ok(vec![Fact::new(call.element(0), [1, words as u64])])
 }
 
 /// A sequence of dictionaries, one per row: a key and a number per class. They are no tensors, and count what keys and

@@ -120,7 +120,7 @@ const OWNERS: [&str; 3] = ["If", "Loop", "Scan"];
 
 /// All operators that are known, by domain and name. A constant is no operator of a graph, but is listed.
 pub fn known_operators() -> Vec<KnownOperator> {
-    let domain = |domain| if domain == "" { "ai.onnx" } else { domain };
+    let domain = |domain| if str::is_empty(domain) { "ai.onnx" } else { domain };
     let ruled = INDEX.iter().map(|(&(of, name), rule)| (domain(of), name, rule.sizing));
     let owners = OWNERS.into_iter().map(|name| ("ai.onnx", name, Sizing::Bounded));
     let all = ruled.chain(owners).chain([("ai.onnx", "Constant", Sizing::Inferred)]);

@@ -64,7 +64,7 @@ pub fn packed_attention(call: &Call) -> Facts {
 
 /// `PackedMultiHeadAttention`: queries, keys and values may be one tensor.
 pub fn packed_heads(call: &Call) -> Facts {
-    let query = call.shape(0)?;
+    let query = ranked(call.shape(0)?, 2)?;
     let width = match *query {
         [_, heads, 3, size] => times(heads, size)?,
         _ => ranked(call.shape(2)?, 2)?[1],
@@ -96,8 +96,7 @@ fn heads(call: &Call, past: usize, shared: bool) -> Facts {
     let part = |at: usize, otherwise: (u64, u64)| match call.input(at).map(|_| call.shape(at)).transpose()? {
         None => Ok(otherwise),
         Some(&[_, length, width]) => Ok((length, width)),
-        Some(&[_, heads, length, size]) => Ok((length, times(heads, size)?)),
-        Some(&[_, length, heads, _, size]) => Ok((length, times(heads, size)?)),
+        Some(&([_, heads, length, size] | [_, length, heads, _, size])) => Ok((length, times(heads, size)?)),
         Some(shape) => misfit(format!("shape {} has not three to five dimensions", show(shape))),
     };
     let (keys, key_width) = part(1, (length, width))?;

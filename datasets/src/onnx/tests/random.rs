@@ -94,7 +94,7 @@ impl Source {
     fn node(&mut self, known: &[String], at: usize, depth: usize) -> Node {
         let (all, plain) = &*KINDS;
         let kind = match self.below(8) {
-            0 => KnownOperator { domain: "", name: *self.one(&["If", "Loop", "Scan"]), sizing: "" },
+            0 => KnownOperator { domain: "", name: ["If", "Loop", "Scan"][self.below(3)], sizing: "" },
             1..4 => *self.one(plain),
             _ => *self.one(all),
         };
@@ -109,7 +109,7 @@ impl Source {
                 attribute.push(body(name, self.graph(known.to_vec(), depth + 1)));
             }
         }
-        Node { input, output, op_type, domain, attribute, ..Node::default() }
+        Node { input, output, op_type, attribute, domain, ..Node::default() }
     }
 
     fn graph(&mut self, mut known: Vec<String>, depth: usize) -> Graph {
