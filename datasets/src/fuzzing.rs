@@ -113,6 +113,7 @@ pub fn tflite_model(data: &[u8]) {
         batch: Some(3),
         element: Some("float16".to_owned()),
         assume_bytes: Some(8),
+        dim_default: Some(2),
         ..plain.clone()
     };
     for options in [plain, bent] {

@@ -1,13 +1,12 @@
 //! From a model to a graph: subgraphs become regions, one copy for every operator that runs them.
 
 use super::given::Given;
-use super::infer::{Inference, Inferred, Known, Source, declared, named};
+use super::infer::{Inference, Inferred, Source, declared, named, odd_shape};
 use super::model::{Held, Info, Model, Step, Subgraph};
 use super::operator::{Shapes, control, cost, fits, sharing};
 use super::schema::options;
 use super::size::{Measured, Sizes, Trouble};
 use crate::import::{Import, ImportError, ImportOptions, SizeSources};
-use crate::operators::value::Fact;
 use plimsoll_model::graph::{Alias, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{Bytes, RegionId, TensorId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -378,17 +377,25 @@ impl<'m, 'a> Conversion<'m, 'a> {
         who: &str,
     ) -> Result<(Measured, Source), ImportError> {
         // Only states that nothing touches were not gone through.
-        let unknown = Known::new(Fact { shape: declared(info), ..Fact::default() }, Source::Inferred, false);
-        let known = scope.inferred.tensors.get(at).and_then(Option::as_ref).unwrap_or(&unknown);
-        let constant = info.held.is_some() && !scope.given[at] && !scope.made[at];
-        let shape = if constant { declared(info) } else { known.fact.shape.clone() };
-        let name = named(info, at);
-        let reason = match shape.map(|shape| self.sizes.measure(info, shape)) {
-            Some(Ok(measured)) => return Ok((measured, known.source)),
-            Some(Err(Trouble::Damaged(what))) => return Err(self.damaged(format!("tensor '{name}': {what}"))),
-            Some(Err(Trouble::Unsized(reason))) => reason,
-            None => known.why.as_deref().map_or_else(|| odd_shape(info), str::to_owned),
+        let known = scope.inferred.tensors.get(at).and_then(Option::as_ref);
+        let constant = info.held.is_some() && !scope.given[at];
+        let shape = match known {
+            Some(known) if !constant => known.fact.shape.clone(),
+            _ => declared(info),
         };
+        let source = known.map_or(Source::Inferred, |known| known.source);
+        let reason = match shape.map(|shape| self.sizes.measure(info, shape)) {
+            Some(Ok(measured)) => return Ok((measured, source)),
+            Some(Err(Trouble::Damaged(what))) => {
+                return Err(self.damaged(format!("tensor '{}': {what}", named(info, at))));
+            }
+            Some(Err(Trouble::Unsized(reason))) => reason,
+            None => {
+                let why = known.and_then(|known| known.why.as_deref());
+                why.map_or_else(|| odd_shape(info), str::to_owned)
+            }
+        };
+        let name = named(info, at);
         let path = self.origin.to_path_buf();
         let Some(bytes) = self.assume_bytes else {
             let operator = who.strip_prefix("operator ").unwrap_or(who).to_owned();
@@ -477,14 +484,6 @@ pub(super) fn too_many(origin: &Path, model: &Model, index: usize) -> ImportErro
             model.subgraphs[index].name
         ),
         reason: format!("copies of subgraphs may have {COPIES} operators and tensors together"),
-    }
-}
-
-/// Why the shape in the file is none.
-fn odd_shape(info: &Info) -> String {
-    match info.shape.iter().enumerate().find(|&(_, extent)| extent < 0) {
-        Some((at, extent)) => format!("its dimension {at} is {extent}"),
-        None => format!("its shape has {} dimensions", info.shape.len()),
     }
 }
 

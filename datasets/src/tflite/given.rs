@@ -32,7 +32,6 @@ impl Given {
                 "TFLite files do not name dimensions; --batch, --input-shape and --dim-default set them";
             return Err((format!("--dim {name}={value}"), reason.to_owned()));
         }
-        let large = |extent: u64| i64::try_from(extent).is_err();
         let numbers = [("--batch", options.batch), ("--dim-default", options.dim_default)];
         for (option, number) in numbers.into_iter().filter_map(|(option, number)| Some((option, number?))) {
             let reason = match number {
@@ -47,36 +46,7 @@ impl Given {
             let option = format!("--batch {}", options.batch.unwrap_or(0));
             return Err((option, "no input has a first dimension".to_owned()));
         }
-        let found = |name: &str| inputs.iter().find(|info| info.name == name);
-        let none = || {
-            let names: Vec<&str> = inputs.iter().map(|info| info.name.as_ref()).collect();
-            format!("no such input; there are: {}", names.join(", "))
-        };
-        let shapes = [("--input-shape", &options.input_shapes), ("--tensor-shape", &options.tensor_shapes)];
-        for (option, shapes) in shapes {
-            for (name, shape) in shapes {
-                let refuse = |reason: String| Err((format!("{option} {name}={}", show(shape)), reason));
-                if shape.len() > RANK_LIMIT || shape.iter().any(|&extent| large(extent)) {
-                    return refuse("more than anybody can hold".to_owned());
-                }
-                match found(name) {
-                    _ if option == "--tensor-shape" => {
-                        if !makes(model, name) {
-                            return refuse("no operator makes a tensor of that name".to_owned());
-                        }
-                    }
-                    None => return refuse(none()),
-                    Some(info) if info.shape.len() > 0 && info.shape.len() != shape.len() => {
-                        let own: Vec<i32> = info.shape.iter().collect();
-                        return refuse(format!(
-                            "in the file the input has {} dimensions: {own:?}",
-                            own.len()
-                        ));
-                    }
-                    Some(_) => {}
-                }
-            }
-        }
+        check_shapes(model, options, &inputs)?;
         let given = Self {
             input_shapes: options.input_shapes.clone(),
             tensor_shapes: options.tensor_shapes.clone(),
@@ -84,11 +54,17 @@ impl Given {
             batch: options.batch,
             default: options.dim_default,
         };
-        for (name, value) in &options.values {
+        given.check_values(&inputs)?;
+        Ok(given)
+    }
+
+    /// Values must be as many as their input has elements.
+    fn check_values(&self, inputs: &[&Info]) -> Result<(), Refusal> {
+        for (name, value) in &self.values {
             let list: Vec<String> = value.iter().map(i64::to_string).collect();
             let refuse = |reason: String| Err((format!("--value {name}={}", list.join(",")), reason));
-            let Some(info) = found(name) else { return refuse(none()) };
-            let shape = given.input(info, None).fact.shape;
+            let Some(info) = find(inputs, name) else { return refuse(none(inputs)) };
+            let shape = self.input(info, None).fact.shape;
             let elements = shape.as_deref().and_then(count);
             if elements != Some(value.len() as u64) {
                 let shape = shape.as_deref().map_or("unknown".to_owned(), show);
@@ -98,7 +74,7 @@ impl Given {
                 return refuse(format!("more than {FOLD_LIMIT} values are not followed"));
             }
         }
-        Ok(given)
+        Ok(())
     }
 
     /// What an input of the body is.
@@ -138,12 +114,52 @@ impl Given {
     }
 
     /// The shape of a tensor inside, where an option gives it.
-    pub(super) fn tensor(&self, name: &str) -> Option<&[u64]> {
+    pub(super) fn tensor(&self, info: &Info, at: usize) -> Option<&[u64]> {
         if self.tensor_shapes.is_empty() {
             return None;
         }
-        self.tensor_shapes.get(name).map(Vec::as_slice)
+        self.tensor_shapes.get(&named(info, at)).map(Vec::as_slice)
     }
+}
+
+/// Shapes must be of inputs, and of their rank, or of tensors that operators make.
+fn check_shapes(model: &Model, options: &ImportOptions, inputs: &[&Info]) -> Result<(), Refusal> {
+    let shapes = [("--input-shape", &options.input_shapes), ("--tensor-shape", &options.tensor_shapes)];
+    for (option, shapes) in shapes {
+        for (name, shape) in shapes {
+            let refuse = |reason: String| Err((format!("{option} {name}={}", show(shape)), reason));
+            if shape.len() > RANK_LIMIT || shape.iter().any(|&extent| large(extent)) {
+                return refuse("more than anybody can hold".to_owned());
+            }
+            match find(inputs, name) {
+                _ if option == "--tensor-shape" => {
+                    if !makes(model, name) {
+                        return refuse("no operator makes a tensor of that name".to_owned());
+                    }
+                }
+                None => return refuse(none(inputs)),
+                Some(info) if info.shape.len() > 0 && info.shape.len() != shape.len() => {
+                    let own: Vec<i32> = info.shape.iter().collect();
+                    return refuse(format!("in the file the input has {} dimensions: {own:?}", own.len()));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn large(extent: u64) -> bool {
+    i64::try_from(extent).is_err()
+}
+
+fn find<'m, 'a>(inputs: &[&'m Info<'a>], name: &str) -> Option<&'m Info<'a>> {
+    inputs.iter().copied().find(|info| info.name == name)
+}
+
+fn none(inputs: &[&Info]) -> String {
+    let names: Vec<&str> = inputs.iter().map(|info| info.name.as_ref()).collect();
+    format!("no such input; there are: {}", names.join(", "))
 }
 
 /// The inputs of the body that exist.

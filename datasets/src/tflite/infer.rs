@@ -17,7 +17,7 @@ use crate::operators::Call;
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, count, show};
 use plimsoll_model::graph::{GraphError, MAX_DEPTH};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -49,12 +49,12 @@ impl Known {
         Self { fact, source, changed, why: None }
     }
 
-    fn unknown(why: String, changed: bool) -> Self {
+    pub(super) fn unknown(why: String, changed: bool) -> Self {
         Self { changed, why: Some(why.into()), ..Self::default() }
     }
 
     /// The same in every run but this one: without values.
-    fn variable(&self) -> Self {
+    pub(super) fn variable(&self) -> Self {
         Self { fact: self.fact.clone().variable(), ..self.clone() }
     }
 }
@@ -70,7 +70,7 @@ pub(super) struct Inferred {
 
 /// Lines of one kind, the first of which are told.
 #[derive(Debug, Default)]
-struct Lines {
+pub(super) struct Lines {
     seen: BTreeSet<(usize, usize)>,
     first: Vec<String>,
 }
@@ -79,7 +79,7 @@ impl Lines {
     const SHOWN: usize = 3;
 
     /// Once for every tensor.
-    fn add(&mut self, tensor: (usize, usize), line: impl FnOnce() -> String) {
+    pub(super) fn add(&mut self, tensor: (usize, usize), line: impl FnOnce() -> String) {
         if self.seen.insert(tensor) && self.first.len() < Self::SHOWN {
             self.first.push(line());
         }
@@ -97,8 +97,8 @@ impl Lines {
 /// The pass.
 pub(super) struct Inference<'m, 'a> {
     origin: &'m Path,
-    model: &'m Model<'a>,
-    given: &'m Given,
+    pub model: &'m Model<'a>,
+    pub given: &'m Given,
     stack: Vec<usize>,
     /// Per subgraph: what it was given last, and what came of it.
     last: Vec<Option<(Vec<Known>, Rc<Inferred>)>>,
@@ -109,7 +109,7 @@ pub(super) struct Inference<'m, 'a> {
     contradictions: Lines,
     declared: Lines,
     bounds: Lines,
-    varying: Lines,
+    pub varying: Lines,
     /// Why there is no result; the first counts.
     failure: Option<ImportError>,
 }
@@ -159,7 +159,7 @@ impl<'m, 'a> Inference<'m, 'a> {
     }
 
     /// Goes through a subgraph.
-    fn subgraph(&mut self, index: usize, inputs: &[Known]) -> Rc<Inferred> {
+    pub(super) fn subgraph(&mut self, index: usize, inputs: &[Known]) -> Rc<Inferred> {
         if let Some((given, result)) = &self.last[index]
             && given == inputs
         {
@@ -178,7 +178,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         for (tensor, known) in subgraph.inputs.iter().zip(inputs) {
             if let Some(at) = scope.place(tensor) {
                 let info = &subgraph.tensors[at];
-                let known = match self.given.tensor(&named(info, at)).filter(|_| index > 0) {
+                let known = match self.given.tensor(info, at).filter(|_| index > 0) {
                     Some(shape) => given_shape(shape, info, known),
                     None => known.clone(),
                 };
@@ -225,8 +225,19 @@ impl<'m, 'a> Inference<'m, 'a> {
         (self.work > COPIES).then(|| too_many(self.origin, self.model, index))
     }
 
+    /// Inputs of a subgraph as the file declares them.
+    pub(super) fn interface(&self, index: usize) -> Vec<Known> {
+        let subgraph = &self.model.subgraphs[index];
+        let known = |at: i32| {
+            let info = subgraph.tensors.get(usize::try_from(at).ok()?)?;
+            let fact = Fact { element: element(info), shape: declared(info), ..Fact::default() };
+            Some(Known::new(fact, Source::Inferred, false))
+        };
+        subgraph.inputs.iter().map(|at| known(at).unwrap_or_default()).collect()
+    }
+
     /// Outputs of a subgraph.
-    fn results(&self, index: usize, inferred: &Inferred) -> Vec<Known> {
+    pub(super) fn results(&self, index: usize, inferred: &Inferred) -> Vec<Known> {
         let outputs = self.model.subgraphs[index].outputs.iter();
         let known = |at: i32| inferred.tensors.get(usize::try_from(at).ok()?)?.clone();
         outputs.map(|at| known(at).unwrap_or_default()).collect()
@@ -235,14 +246,14 @@ impl<'m, 'a> Inference<'m, 'a> {
     /// Makes something known of a tensor that no operator has made so far: constants, states, what nobody makes.
     fn ensure(&mut self, scope: &mut Scope<'m, 'a>, tensor: i32, values: bool) {
         let Some(at) = scope.place(tensor) else { return };
-        if scope.tensors[at].is_some() && !(values && scope.blind.remove(&at)) {
+        if scope.tensors[at].is_some() && !(values && std::mem::take(&mut scope.blind[at])) {
             return;
         }
         let info = &scope.subgraph.tensors[at];
         let constant = info.held.is_some();
         let mut fact = Fact { element: element(info), shape: declared(info), ..Fact::default() };
         if !values && constant {
-            scope.blind.insert(at);
+            scope.blind[at] = true;
         } else if values && !info.variable {
             let data = info.data.unwrap_or_default();
             let few = fact.shape.as_deref().and_then(count).is_some_and(|count| count <= FOLD_LIMIT);
@@ -268,7 +279,7 @@ impl<'m, 'a> Inference<'m, 'a> {
             self.ensure(scope, tensor, values);
         }
         let outcome = if step.calls.is_empty() {
-            Outcome::Rule(self.plain(scope, step, kind, builtin))
+            Outcome::Rule(scope.plain(step, kind, builtin))
         } else {
             self.control(scope, at, step, kind)
         };
@@ -279,32 +290,6 @@ impl<'m, 'a> Inference<'m, 'a> {
                 scope.tensors[output] = Some(known);
             }
         }
-    }
-
-    /// What the rule of an operator says.
-    fn plain(
-        &self,
-        scope: &Scope<'m, 'a>,
-        step: &Step<'a>,
-        kind: &str,
-        builtin: bool,
-    ) -> Result<Made, Reason> {
-        let tensors = || step.inputs.iter().map(|tensor| scope.place(tensor));
-        let fact = |at: Option<usize>| scope.tensors[at?].as_ref().map(|known| &known.fact);
-        let name = |at: Option<usize>| at.map_or("", |at| scope.subgraph.tensors[at].name.as_ref());
-        let first = step.outputs.iter().next().and_then(|tensor| scope.place(tensor));
-        // Absent ones at the end are no inputs.
-        let count = step.inputs.iter().rposition(|tensor| tensor != -1).map_or(0, |last| last + 1);
-        let call = Call {
-            kind,
-            attributes: Vec::new(),
-            inputs: tensors().map(fact).take(count).collect(),
-            names: tensors().map(name).take(count).collect(),
-            outputs: step.outputs.len(),
-            opset: 0,
-        };
-        let element = first.and_then(|at| element(&scope.subgraph.tensors[at]));
-        shapes::infer(&Operation { call, builtin, options: step.options, custom: step.custom, element })
     }
 
     /// Decides what an output of an operator is.
@@ -340,7 +325,7 @@ impl<'m, 'a> Inference<'m, 'a> {
             },
         };
         self.compare(info, key, &known);
-        let Some(shape) = self.given.tensor(&named(info, output.tensor)) else { return known };
+        let Some(shape) = self.given.tensor(info, output.tensor) else { return known };
         let sure = known.source == Source::Inferred && known.why.is_none();
         if let Some(inferred) = known.fact.shape.as_deref().filter(|&own| sure && own != shape) {
             let option = format!("--tensor-shape {}={}", named(info, output.tensor), show(shape));
@@ -355,9 +340,10 @@ impl<'m, 'a> Inference<'m, 'a> {
     fn by_file(&mut self, scope: &Scope<'m, 'a>, step: &Step<'a>, output: &Output, reason: &Reason) -> Known {
         let info = &scope.subgraph.tensors[output.tensor];
         let (source, changed) = scope.rests_on(step);
-        let against = match changed {
-            true => Some("an option changes what it depends on".to_owned()),
-            false => scope.other_input(step),
+        let against = if changed {
+            Some("an option changes what it depends on".to_owned())
+        } else {
+            scope.other_input(step)
         };
         let shape = declared(info).filter(|shape| !shape.is_empty() || info.has_rank);
         let name = named(info, output.tensor);
@@ -368,6 +354,7 @@ impl<'m, 'a> Inference<'m, 'a> {
                 self.declared.add((scope.index, output.tensor), line);
                 return Known::new(fact, source.max(Source::Declared), false);
             }
+            (None, None) if info.shape.len() > 0 => format!("and in the file {}", odd_shape(info)),
             (None, None) => "and the file declares no shape for it".to_owned(),
             (Some(against), _) => format!("and the shape in the file may not hold: {against}"),
         };
@@ -391,145 +378,10 @@ impl<'m, 'a> Inference<'m, 'a> {
             self.contradictions.add(key, line);
         }
     }
-
-    /// An operator that runs subgraphs.
-    fn control(&mut self, scope: &mut Scope<'m, 'a>, at: usize, step: &Step<'a>, kind: &str) -> Outcome {
-        let called = step.calls.iter().filter_map(|&(called, _)| usize::try_from(called).ok());
-        let called: Vec<usize> = called.filter(|&called| called < self.model.subgraphs.len()).collect();
-        let known = |tensor: i32| scope.place(tensor).and_then(|at| scope.tensors[at].clone());
-        let handed = || step.inputs.iter().map(|tensor| known(tensor).unwrap_or_default());
-        let (inner, outcome) = match kind {
-            "IF" | "STABLEHLO_CASE" => {
-                let handed: Vec<Known> = handed().skip(1).collect();
-                self.branches(&called, &handed, scope, step)
-            }
-            "CALL" | "CALL_ONCE" | "STABLEHLO_COMPOSITE" => {
-                let handed: Vec<Known> = handed().collect();
-                self.branches(&called, &handed, scope, step)
-            }
-            "WHILE" | "STABLEHLO_WHILE" => {
-                let handed = handed().map(|known| known.variable()).collect();
-                self.rounds(&called, handed)
-            }
-            _ => {
-                // Reducers, comparators: they run on single elements, which the file declares.
-                let mut inner = Vec::with_capacity(called.len());
-                for &called in &called {
-                    let elements = self.interface(called);
-                    inner.push(self.subgraph(called, &elements));
-                }
-                (inner, Outcome::Rule(self.plain(scope, step, kind, true)))
-            }
-        };
-        scope.inner.insert(at, inner);
-        outcome
-    }
-
-    /// Inputs of a subgraph as the file declares them.
-    fn interface(&self, index: usize) -> Vec<Known> {
-        let subgraph = &self.model.subgraphs[index];
-        let known = |at: i32| {
-            let info = subgraph.tensors.get(usize::try_from(at).ok()?)?;
-            let fact = Fact { element: element(info), shape: declared(info), ..Fact::default() };
-            Some(Known::new(fact, Source::Inferred, false))
-        };
-        subgraph.inputs.iter().map(|at| known(at).unwrap_or_default()).collect()
-    }
-
-    /// One of them runs: where they differ, the larger result counts.
-    fn branches(
-        &mut self,
-        called: &[usize],
-        handed: &[Known],
-        scope: &Scope<'m, 'a>,
-        step: &Step<'a>,
-    ) -> (Vec<Rc<Inferred>>, Outcome) {
-        let inner: Vec<_> = called.iter().map(|&called| self.subgraph(called, handed)).collect();
-        let pairs = called.iter().zip(&inner);
-        let results: Vec<Vec<Known>> = pairs.map(|(&called, inner)| self.results(called, inner)).collect();
-        let mut made = Vec::with_capacity(step.outputs.len());
-        for (position, tensor) in step.outputs.iter().enumerate() {
-            let mut ways = results.iter().filter_map(|results| results.get(position));
-            let mut known = ways.next().cloned().unwrap_or_default();
-            for other in ways {
-                known = self.larger(scope, tensor, known, other);
-            }
-            made.push(if called.len() > 1 { known.variable() } else { known });
-        }
-        (inner, Outcome::Carried(made))
-    }
-
-    /// What two branches give for one tensor.
-    fn larger(&mut self, scope: &Scope<'m, 'a>, tensor: i32, own: Known, other: &Known) -> Known {
-        let (source, changed) = (own.source.max(other.source), own.changed || other.changed);
-        let (Some(a), Some(b)) = (own.fact.shape.as_deref(), other.fact.shape.as_deref()) else {
-            let unknown = if own.fact.shape.is_none() { own } else { other.clone() };
-            return Known { source, changed, ..unknown };
-        };
-        if a == b {
-            return Known { source, changed, ..own };
-        }
-        if let Some(at) = scope.place(tensor) {
-            let name = named(&scope.subgraph.tensors[at], at);
-            self.varying.add((scope.index, at), || format!("'{name}' is {} or {}", show(a), show(b)));
-        }
-        let larger = if count(a) >= count(b) { own } else { other.clone() };
-        Known { source: Source::Assumed, changed, ..larger }
-    }
-
-    /// What is carried from round to round must keep its shape.
-    fn rounds(&mut self, called: &[usize], mut carried: Vec<Known>) -> (Vec<Rc<Inferred>>, Outcome) {
-        let Some(&body) = called.last() else {
-            return (Vec::new(), Outcome::Rule(Err("it runs no subgraph".into())));
-        };
-        let subgraph = &self.model.subgraphs[body];
-        for (known, tensor) in carried.iter_mut().zip(subgraph.inputs.iter()) {
-            let at = usize::try_from(tensor).unwrap_or(usize::MAX);
-            let Some(info) = subgraph.tensors.get(at) else { continue };
-            if let Some(shape) = self.given.tensor(&named(info, at)) {
-                *known = given_shape(shape, info, known);
-            }
-        }
-        let mut settled = false;
-        for _ in 0..ROUNDS {
-            let inferred = self.subgraph(body, &carried);
-            let results = self.results(body, &inferred);
-            settled = true;
-            for (known, result) in carried.iter_mut().zip(&results) {
-                let later = after_a_round(known, result);
-                settled &= later == *known;
-                *known = later;
-            }
-            if settled {
-                break;
-            }
-        }
-        if !settled {
-            let why = || "its shape changes from round to round".to_owned();
-            carried = carried.iter().map(|known| Known::unknown(why(), known.changed)).collect();
-        }
-        let inner = called.iter().map(|&called| self.subgraph(called, &carried)).collect();
-        (inner, Outcome::Carried(carried))
-    }
-}
-
-/// What is known of a carried tensor, once a round has made it anew.
-fn after_a_round(known: &Known, result: &Known) -> Known {
-    let (source, changed) = (known.source.max(result.source), known.changed || result.changed);
-    let Some(shape) = known.fact.shape.as_deref().filter(|_| known.fact.shape != result.fact.shape) else {
-        return Known { source, changed, ..known.clone() };
-    };
-    let then = match (&result.fact.shape, &result.why) {
-        (Some(then), _) => show(then),
-        (None, Some(why)) => format!("not known ({why})"),
-        (None, None) => "not known".to_owned(),
-    };
-    let why = format!("its shape changes from round to round: {}, then {then}", show(shape));
-    Known { fact: Fact { shape: None, ..known.fact.clone() }, source, changed, why: Some(why.into()) }
 }
 
 /// What came of an operator.
-enum Outcome {
+pub(super) enum Outcome {
     /// What its rule says.
     Rule(Result<Made, Reason>),
     /// What the subgraphs it runs hand back.
@@ -555,9 +407,6 @@ impl Output<'_> {
     }
 }
 
-/// Rounds of a loop until what it carries keeps its shape, or is known to change.
-const ROUNDS: usize = 8;
-
 /// Operators whose rules need no values, but that read large constants.
 const BLIND: &[&str] = &[
     "BATCH_MATMUL",
@@ -578,24 +427,45 @@ const BLIND: &[&str] = &[
 ];
 
 /// One subgraph, gone through from one place.
-struct Scope<'m, 'a> {
-    index: usize,
-    subgraph: &'m Subgraph<'a>,
-    tensors: Vec<Option<Known>>,
-    inner: HashMap<usize, Vec<Rc<Inferred>>>,
+pub(super) struct Scope<'m, 'a> {
+    pub index: usize,
+    pub subgraph: &'m Subgraph<'a>,
+    pub tensors: Vec<Option<Known>>,
+    pub inner: HashMap<usize, Vec<Rc<Inferred>>>,
     /// Constants whose values nobody has asked for.
-    blind: HashSet<usize>,
+    blind: Vec<bool>,
 }
 
 impl<'m, 'a> Scope<'m, 'a> {
     fn new(index: usize, subgraph: &'m Subgraph<'a>) -> Self {
         let tensors = vec![None; subgraph.tensors.len()];
-        Self { index, subgraph, tensors, inner: HashMap::new(), blind: HashSet::new() }
+        let blind = vec![false; tensors.len()];
+        Self { index, subgraph, tensors, inner: HashMap::new(), blind }
     }
 
     /// The position of a tensor that exists; others are refused elsewhere.
-    fn place(&self, tensor: i32) -> Option<usize> {
+    pub(super) fn place(&self, tensor: i32) -> Option<usize> {
         usize::try_from(tensor).ok().filter(|&at| at < self.tensors.len())
+    }
+
+    /// What the rule of an operator says.
+    pub(super) fn plain(&self, step: &Step<'a>, kind: &str, builtin: bool) -> Result<Made, Reason> {
+        let tensors = || step.inputs.iter().map(|tensor| self.place(tensor));
+        let fact = |at: Option<usize>| self.tensors[at?].as_ref().map(|known| &known.fact);
+        let name = |at: Option<usize>| at.map_or("", |at| self.subgraph.tensors[at].name.as_ref());
+        let first = step.outputs.iter().next().and_then(|tensor| self.place(tensor));
+        // Absent ones at the end are no inputs.
+        let count = step.inputs.iter().rposition(|tensor| tensor != -1).map_or(0, |last| last + 1);
+        let call = Call {
+            kind,
+            attributes: Vec::new(),
+            inputs: tensors().map(fact).take(count).collect(),
+            names: tensors().map(name).take(count).collect(),
+            outputs: step.outputs.len(),
+            opset: 0,
+        };
+        let element = first.and_then(|at| element(&self.subgraph.tensors[at]));
+        shapes::infer(&Operation { call, builtin, options: step.options, custom: step.custom, element })
     }
 
     /// What the inputs of an operator rest on, and whether an option changes any of them.
@@ -627,10 +497,9 @@ pub(super) fn named(info: &Info, at: usize) -> String {
     if info.name.is_empty() { format!("t{at}") } else { info.name.to_string() }
 }
 
-/// Its type, as rules have it.
+/// Its type, as rules have it; none for strings and handles.
 fn element(info: &Info) -> Option<Element> {
-    let own = ELEMENTS.get(usize::try_from(info.element).ok()?)?;
-    Element::named(own.name)
+    Element::of(ELEMENTS.get(usize::try_from(info.element).ok()?)?.onnx)
 }
 
 /// The shape that the file declares, where it has all extents.
@@ -654,7 +523,15 @@ fn retyped(fact: &Fact, element: Option<Element>) -> Fact {
 }
 
 /// With the shape that an option gives.
-fn given_shape(shape: &[u64], info: &Info, known: &Known) -> Known {
+pub(super) fn given_shape(shape: &[u64], info: &Info, known: &Known) -> Known {
     let changed = known.changed || declared(info).is_none_or(|own| own != shape);
     Known::new(Fact::new(element(info), shape), Source::Assumed, changed)
+}
+
+/// Why the shape in the file is none.
+pub(super) fn odd_shape(info: &Info) -> String {
+    match info.shape.iter().enumerate().find(|&(_, extent)| extent < 0) {
+        Some((at, extent)) => format!("its dimension {at} is {extent}"),
+        None => format!("its shape has {} dimensions", info.shape.len()),
+    }
 }

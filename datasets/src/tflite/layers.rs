@@ -148,7 +148,7 @@ fn depth_and_space(op: &Operation) -> Result<Made, Reason> {
     let block = extent(op.int(field).into(), "the block size")?;
     let times = |a: u64, b: u64| extent(i128::from(a) * i128::from(b), "an extent");
     let square = times(block, block)?;
-    let whole = |a: u64, b: u64| b > 0 && a % b == 0;
+    let whole = |a: u64, b: u64| b > 0 && a.is_multiple_of(b);
     match down {
         true if whole(h, block) && whole(w, block) => op.one([n, h / block, w / block, times(c, square)?]),
         false if whole(c, square) => op.one([n, times(h, block)?, times(w, block)?, c / square]),
@@ -186,12 +186,12 @@ fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// Weights: units, inputs. All dimensions but the last become one, unless they are kept.
+/// Weights: units, inputs. All dimensions but the last become one, unless they are kept; what is over is not read.
 fn fully_connected(op: &Operation) -> Result<Made, Reason> {
     let (input, weights) = (op.shape(0)?, op.ranked::<2>(1)?);
     let [units, width] = *weights;
     let total = count(input).ok_or("its input has more than 2^64 elements")?;
-    if width == 0 || total % width != 0 {
+    if width == 0 {
         return misfits(weights, input);
     }
     let shape = match input.split_last() {

@@ -54,6 +54,7 @@
 
 mod build;
 mod flex;
+mod flow;
 mod given;
 mod infer;
 mod layers;

@@ -217,41 +217,43 @@ pub(super) struct Element {
     pub bits: Option<u64>,
     /// True for real floating-point types.
     pub floating: bool,
+    /// The number that ONNX gives it; 0 for none.
+    pub onnx: i32,
 }
 
-const fn element(name: &'static str, bits: u64, floating: bool) -> Element {
-    Element { name, bits: Some(bits), floating }
+const fn element(name: &'static str, bits: u64, floating: bool, onnx: i32) -> Element {
+    Element { name, bits: Some(bits), floating, onnx }
 }
 
 const fn loose(name: &'static str) -> Element {
-    Element { name, bits: None, floating: false }
+    Element { name, bits: None, floating: false, onnx: 0 }
 }
 
 /// Members of enum `TensorType`, by number.
 pub(super) const ELEMENTS: &[Element] = &[
-    element("float32", 32, true),
-    element("float16", 16, true),
-    element("int32", 32, false),
-    element("uint8", 8, false),
-    element("int64", 64, false),
+    element("float32", 32, true, 1),
+    element("float16", 16, true, 10),
+    element("int32", 32, false, 6),
+    element("uint8", 8, false, 2),
+    element("int64", 64, false, 7),
     loose("string"),
-    element("bool", 8, false),
-    element("int16", 16, false),
-    element("complex64", 64, false),
-    element("int8", 8, false),
-    element("float64", 64, true),
-    element("complex128", 128, false),
-    element("uint64", 64, false),
+    element("bool", 8, false, 9),
+    element("int16", 16, false, 5),
+    element("complex64", 64, false, 14),
+    element("int8", 8, false, 3),
+    element("float64", 64, true, 11),
+    element("complex128", 128, false, 15),
+    element("uint64", 64, false, 13),
     loose("resource"),
     loose("variant"),
-    element("uint32", 32, false),
-    element("uint16", 16, false),
-    element("int4", 4, false),
-    element("bfloat16", 16, true),
-    element("int2", 2, false),
-    element("uint4", 4, false),
-    element("float8_e4m3fn", 8, true),
-    element("float8_e5m2", 8, true),
+    element("uint32", 32, false, 12),
+    element("uint16", 16, false, 4),
+    element("int4", 4, false, 22),
+    element("bfloat16", 16, true, 16),
+    element("int2", 2, false, 26),
+    element("uint4", 4, false, 21),
+    element("float8_e4m3fn", 8, true, 17),
+    element("float8_e5m2", 8, true, 19),
 ];
 
 /// `CUSTOM` among [`OPERATORS`].

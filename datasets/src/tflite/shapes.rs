@@ -82,7 +82,8 @@ impl<'c> Operation<'c> {
         Fact::new(self.element, shape)
     }
 
-    /// One output of that shape.
+    /// One output of that shape; what a rule ends with.
+    #[expect(clippy::unnecessary_wraps, reason = "rules end with it")]
     pub(super) fn one(&self, shape: impl Into<Vec<u64>>) -> Result<Made, Reason> {
         Ok(vec![self.fact(shape)].into())
     }
@@ -238,10 +239,13 @@ pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
         };
     }
     let kind = op.call.kind;
+    if let Some(made) = layers::infer(op) {
+        return made;
+    }
     if let Some(&(name, _)) = SAME.iter().find(|(_, kinds)| kinds.contains(&kind)) {
         return Ok(clipped(op, op.onnx(name, &op.all(), Vec::new())?).into());
     }
-    if let Some(made) = layers::infer(op).or_else(|| parts::infer(op)) {
+    if let Some(made) = parts::infer(op) {
         return made;
     }
     Ok(match kind {
@@ -281,28 +285,35 @@ pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
             return op.one([shape, &[*last]].concat());
         }
         "BITCAST" => return bitcast(op),
-        "RANDOM_STANDARD_NORMAL" | "RANDOM_UNIFORM" => return op.one(op.extents(0)?),
-        "SPARSE_TO_DENSE" => return op.one(op.extents(1)?),
-        "SCATTER_ND" => return op.one(op.extents(2)?),
+        _ => return by_values(op),
+    })
+}
+
+/// Operators whose inputs say how large their outputs are.
+fn by_values(op: &Operation) -> Result<Made, Reason> {
+    match op.call.kind {
+        "RANDOM_STANDARD_NORMAL" | "RANDOM_UNIFORM" => op.one(op.extents(0)?),
+        "SPARSE_TO_DENSE" => op.one(op.extents(1)?),
+        "SCATTER_ND" => scatter_nd(op),
         "MULTINOMIAL" => {
             let [batch, _] = *op.ranked(0)?;
-            return op.one([batch, operators::extent(op.call.int(1)?.into(), "the number of samples")?]);
+            op.one([batch, operators::extent(op.call.int(1)?.into(), "the number of samples")?])
         }
-        "WHERE" => return positions(op),
+        "WHERE" => positions(op),
         "UNIQUE" => {
             let [length] = *op.ranked(0)?;
-            return Ok(Made::at_most(vec![op.fact([length]); 2], "how many elements differ"));
+            Ok(Made::at_most(vec![op.fact([length]); 2], "how many elements differ"))
         }
         "NON_MAX_SUPPRESSION_V4" | "NON_MAX_SUPPRESSION_V5" => {
             let kept = op.fact([operators::extent(op.call.int(2)?.into(), "the number of boxes")?]);
             let lists = op.call.outputs.saturating_sub(1).min(2);
             let mut facts = vec![kept; lists];
             facts.push(op.fact([]));
-            facts.into()
+            Ok(facts.into())
         }
-        "HASHTABLE_SIZE" => return op.one([1]),
-        kind => return unknown(format!("operator {kind} has no rule")),
-    })
+        "HASHTABLE_SIZE" => op.one([1]),
+        kind => unknown(format!("operator {kind} has no rule")),
+    }
 }
 
 /// Values that a fused activation may change are not followed.
@@ -372,6 +383,19 @@ fn reshape(op: &Operation) -> Result<Made, Reason> {
         if list == [0] { Vec::new() } else { list }
     };
     Ok(op.onnx("Reshape", &[0], vec![ints("shape", wanted), int("allowzero", 1)])?.into())
+}
+
+/// To a shape that an input gives; indices say where the updates go.
+fn scatter_nd(op: &Operation) -> Result<Made, Reason> {
+    let (indices, updates, shape) = (op.shape(0)?, op.shape(1)?, op.extents(2)?);
+    let part = indices.split_last().and_then(|(&last, outer)| {
+        let inner = shape.get(usize::try_from(last).ok()?..)?;
+        Some([outer, inner].concat())
+    });
+    if part.as_deref() != Some(updates) {
+        return misfit(format!("updates {} do not fit indices {}", show(updates), show(indices)));
+    }
+    op.one(shape)
 }
 
 /// Pairs of numbers, before and after each dimension.
