@@ -278,7 +278,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         for tensor in step.inputs.iter() {
             self.ensure(scope, tensor, values);
         }
-        let outcome = if step.calls.is_empty() {
+        let mut outcome = if step.calls.is_empty() {
             Outcome::Rule(scope.plain(step, kind, builtin))
         } else {
             self.control(scope, at, step, kind)
@@ -286,7 +286,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         for (position, tensor) in step.outputs.iter().enumerate() {
             if let Some(output) = scope.place(tensor) {
                 let made = Output { operator: at, kind, position, tensor: output };
-                let known = self.settle(scope, step, &made, &outcome);
+                let known = self.settle(scope, step, &made, &mut outcome);
                 scope.tensors[output] = Some(known);
             }
         }
@@ -298,16 +298,16 @@ impl<'m, 'a> Inference<'m, 'a> {
         scope: &Scope<'m, 'a>,
         step: &Step<'a>,
         output: &Output,
-        outcome: &Outcome,
+        outcome: &mut Outcome,
     ) -> Known {
         let (key, info) = ((scope.index, output.tensor), &scope.subgraph.tensors[output.tensor]);
-        let few = Reason::unknown("its rule tells fewer outputs");
+        let few = || Reason::unknown("its rule tells fewer outputs");
         let known = match outcome {
             Outcome::Rule(Err(reason)) => self.by_file(scope, step, output, reason),
-            Outcome::Rule(Ok(made)) => match made.facts.get(output.position) {
+            Outcome::Rule(Ok(made)) => match made.facts.get_mut(output.position) {
                 Some(fact) if fact.shape.as_ref().is_some_and(|shape| shape.len() <= RANK_LIMIT) => {
                     let (source, changed) = scope.rests_on(step);
-                    let fact = self.followed(retyped(fact, element(info)));
+                    let fact = self.followed(retyped(std::mem::take(fact), element(info)));
                     let bound =
                         made.bound.map(|what| (what, show(fact.shape.as_deref().unwrap_or_default())));
                     if let Some((what, shape)) = &bound {
@@ -317,11 +317,11 @@ impl<'m, 'a> Inference<'m, 'a> {
                     }
                     Known::new(fact, if bound.is_some() { Source::Assumed } else { source }, changed)
                 }
-                _ => self.by_file(scope, step, output, &few),
+                _ => self.by_file(scope, step, output, &few()),
             },
             Outcome::Carried(known) => match known.get(output.position) {
-                Some(known) => Known { fact: retyped(&known.fact, element(info)), ..known.clone() },
-                None => self.by_file(scope, step, output, &few),
+                Some(known) => Known { fact: retyped(known.fact.clone(), element(info)), ..known.clone() },
+                None => self.by_file(scope, step, output, &few()),
             },
         };
         self.compare(info, key, &known);
@@ -511,15 +511,12 @@ pub(super) fn declared(info: &Info) -> Option<Vec<u64>> {
 }
 
 /// A fact with the type that the file says.
-fn retyped(fact: &Fact, element: Option<Element>) -> Fact {
+fn retyped(fact: Fact, element: Option<Element>) -> Fact {
     if fact.element == element {
-        return fact.clone();
+        return fact;
     }
-    let new = Fact { element, shape: fact.shape.clone(), ..Fact::default() };
-    match fact.value.as_deref() {
-        Some(value) => new.with(Some(value.clone())),
-        None => new,
-    }
+    let value = fact.value.as_deref().cloned();
+    Fact { element, value: None, ..fact }.with(value)
 }
 
 /// With the shape that an option gives.
