@@ -515,7 +515,7 @@ fn states_do_not_grow() {
 }
 
 /// The body, with the operator that runs others on `x`, and these.
-fn runs(code: i32, tag: u8, parts: [SubgraphSpec; 2]) -> ModelSpec {
+fn runs(code: i32, tag: u8, parts: &[SubgraphSpec; 2]) -> ModelSpec {
     let flag = || tensor("go", BOOL, &[]);
     let inputs: &[i32] = if code == 118 { &[0, 1] } else { &[1] };
     let step = operator(code, inputs, &[2]).options(false, tag, &[(0, 1), (1, 2)]);
@@ -537,10 +537,10 @@ fn part(operator_: OperatorSpec, names: [&str; 2]) -> SubgraphSpec {
 fn branches_are_given_what_their_operator_reads() {
     let same = || part(operator(19, &[0], &[1]), ["a", "b"]);
     let twice = || part(operator(2, &[0, 0], &[1]).options(false, 10, &[(0, 1)]), ["c", "d"]);
-    let import = read(&runs(118, 92, [same(), same()]), &batch(4)).unwrap();
+    let import = read(&runs(118, 92, &[same(), same()]), &batch(4)).unwrap();
     assert_eq!(shapes(&import.graph, "b"), [[4, 3], [4, 3]]);
     assert_eq!(shapes(&import.graph, "out"), [[4, 3]]);
-    let import = read(&runs(118, 92, [same(), twice()]), &batch(4)).unwrap();
+    let import = read(&runs(118, 92, &[same(), twice()]), &batch(4)).unwrap();
     assert_eq!(shapes(&import.graph, "out"), [[4, 6]]);
     assert_eq!(counts(&import.sizes), [6, 0, 1]);
     let line = "branches differ, and the larger is taken for 1 tensors: 'out' is 4x3 or 4x6";
@@ -553,7 +553,7 @@ fn loops_carry_tensors_of_one_shape() {
         let tensors = vec![tensor("p", FLOAT32, &[1, 3]), tensor("q", BOOL, &[])];
         subgraph(tensors, &[0], &[1], vec![custom("Less", &[0], &[1])])
     };
-    let mut keeps = runs(119, 93, [condition(), part(operator(19, &[0], &[1]), ["a", "b"])]);
+    let mut keeps = runs(119, 93, &[condition(), part(operator(19, &[0], &[1]), ["a", "b"])]);
     keeps.subgraphs[1].tensors[1].ranked = true;
     assert_eq!(shapes(&plain(&keeps).graph, "out"), [[1, 3]]);
     keeps.subgraphs[1].operators[0] = operator(58, &[0, 0], &[1]);

@@ -1,7 +1,7 @@
 //! From a model to a graph: subgraphs become regions, one copy for every operator that runs them.
 
 use super::given::Given;
-use super::infer::{Inference, Inferred, declared, named};
+use super::infer::{Inference, Inferred, declared, named, odd_shape};
 use super::model::{Held, Info, Model, Step, Subgraph};
 use super::operator::{Shapes, control, cost, fits, sharing};
 use super::schema::options;
@@ -374,7 +374,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
     ) -> Result<(Measured, Source), ImportError> {
         // Only states that nothing touches were not gone through.
         let known = scope.inferred.tensors.get(at).and_then(Option::as_ref);
-        let constant = info.held.is_some() && !scope.given[at] && !scope.made[at];
+        let constant = info.held.is_some() && !scope.given[at];
         let shape = match known {
             Some(known) if !constant => known.fact.shape.clone(),
             _ => declared(info),
@@ -480,14 +480,6 @@ pub(super) fn too_many(origin: &Path, model: &Model, index: usize) -> ImportErro
             model.subgraphs[index].name
         ),
         reason: format!("copies of subgraphs may have {COPIES} operators and tensors together"),
-    }
-}
-
-/// Why the shape in the file is none.
-fn odd_shape(info: &Info) -> String {
-    match info.shape.iter().enumerate().find(|&(_, extent)| extent < 0) {
-        Some((at, extent)) => format!("its dimension {at} is {extent}"),
-        None => format!("its shape has {} dimensions", info.shape.len()),
     }
 }
 

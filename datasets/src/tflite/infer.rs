@@ -267,7 +267,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         for tensor in step.inputs.iter() {
             self.ensure(scope, tensor, values);
         }
-        let outcome = if step.calls.is_empty() {
+        let mut outcome = if step.calls.is_empty() {
             Outcome::Rule(scope.plain(step, kind, builtin))
         } else {
             self.control(scope, at, step, kind)
@@ -275,7 +275,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         for (position, tensor) in step.outputs.iter().enumerate() {
             if let Some(output) = scope.place(tensor) {
                 let made = Output { operator: at, kind, position, tensor: output };
-                let known = self.settle(scope, step, &made, &outcome);
+                let known = self.settle(scope, step, &made, &mut outcome);
                 scope.tensors[output] = Some(known);
             }
         }
@@ -287,16 +287,16 @@ impl<'m, 'a> Inference<'m, 'a> {
         scope: &Scope<'m, 'a>,
         step: &Step<'a>,
         output: &Output,
-        outcome: &Outcome,
+        outcome: &mut Outcome,
     ) -> Known {
         let (key, info) = ((scope.index, output.tensor), &scope.subgraph.tensors[output.tensor]);
-        let few = Reason::unknown("its rule tells fewer outputs");
+        let few = || Reason::unknown("its rule tells fewer outputs");
         let known = match outcome {
             Outcome::Rule(Err(reason)) => self.by_file(scope, step, output, reason),
-            Outcome::Rule(Ok(made)) => match made.facts.get(output.position) {
+            Outcome::Rule(Ok(made)) => match made.facts.get_mut(output.position) {
                 Some(fact) if fact.shape.as_ref().is_some_and(|shape| shape.len() <= RANK_LIMIT) => {
                     let (source, changed) = scope.rests_on(step);
-                    let fact = self.followed(retyped(fact, element(info)));
+                    let fact = self.followed(retyped(std::mem::take(fact), element(info)));
                     let bound =
                         made.bound.map(|what| (what, show(fact.shape.as_deref().unwrap_or_default())));
                     if let Some((what, shape)) = &bound {
@@ -307,11 +307,11 @@ impl<'m, 'a> Inference<'m, 'a> {
                     let bound = bound.is_some() || fact.bound;
                     Known::new(fact, if bound { Source::Assumed } else { source }, changed)
                 }
-                _ => self.by_file(scope, step, output, &few),
+                _ => self.by_file(scope, step, output, &few()),
             },
             Outcome::Carried(known) => match known.get(output.position) {
-                Some(known) => Known { fact: retyped(&known.fact, element(info)), ..known.clone() },
-                None => self.by_file(scope, step, output, &few),
+                Some(known) => Known { fact: retyped(known.fact.clone(), element(info)), ..known.clone() },
+                None => self.by_file(scope, step, output, &few()),
             },
         };
         self.compare(info, key, &known);
@@ -344,6 +344,7 @@ impl<'m, 'a> Inference<'m, 'a> {
                 self.declared.add((scope.index, output.tensor), line);
                 return Known::new(fact, source.max(Source::Declared), false);
             }
+            (None, None) if info.shape.len() > 0 => format!("and in the file {}", odd_shape(info)),
             (None, None) => "and the file declares no shape for it".to_owned(),
             (Some(against), _) => format!("and the shape in the file may not hold: {against}"),
         };
@@ -501,19 +502,24 @@ pub(super) fn declared(info: &Info) -> Option<Vec<u64>> {
 }
 
 /// A fact with the type that the file says.
-fn retyped(fact: &Fact, element: Option<Element>) -> Fact {
+fn retyped(fact: Fact, element: Option<Element>) -> Fact {
     if fact.element == element {
-        return fact.clone();
+        return fact;
     }
-    let new = Fact { element, shape: fact.shape.clone(), ..Fact::default() };
-    match fact.value.as_deref() {
-        Some(value) => new.with(Some(value.clone())),
-        None => new,
-    }
+    let value = fact.value.as_deref().cloned();
+    Fact { element, value: None, ..fact }.with(value)
 }
 
 /// With the shape that an option gives.
 pub(super) fn given_shape(shape: &[u64], info: &Info, known: &Known) -> Known {
     let changed = known.changed || declared(info).is_none_or(|own| own != shape);
     Known::new(Fact::new(element(info), shape), Source::Assumed, changed)
+}
+
+/// Why the shape in the file is none.
+pub(super) fn odd_shape(info: &Info) -> String {
+    match info.shape.iter().enumerate().find(|&(_, extent)| extent < 0) {
+        Some((at, extent)) => format!("its dimension {at} is {extent}"),
+        None => format!("its shape has {} dimensions", info.shape.len()),
+    }
 }

@@ -239,10 +239,13 @@ pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
         };
     }
     let kind = op.call.kind;
+    if let Some(made) = layers::infer(op) {
+        return made;
+    }
     if let Some(&(name, _)) = SAME.iter().find(|(_, kinds)| kinds.contains(&kind)) {
         return Ok(clipped(op, op.onnx(name, &op.all(), Vec::new())?).into());
     }
-    if let Some(made) = layers::infer(op).or_else(|| parts::infer(op)) {
+    if let Some(made) = parts::infer(op) {
         return made;
     }
     Ok(match kind {
