@@ -127,10 +127,11 @@ pub fn reduce(call: &Call) -> Facts {
     let keep = call.attr("keepdims").unwrap_or(1) != 0;
     let list = match call.ints_or_attr(1, "axes") {
         Ok(list) => list.unwrap_or_default(),
-        // Each extent that remains is that of one of the dimensions that can stand there.
+        // Each extent that remains is that of one of the dimensions that can stand there; what is kept of one that goes is 1.
         Err(reason) if !reason.misfit && call.input(0).is_some() => {
             let gone = if keep { 0 } else { product(call.shape(1)?)?.min(shape.len() as u64) as usize };
-            let most = |at: usize| shape[at..=at + gone].iter().copied().max().unwrap_or(1);
+            let most =
+                |at: usize| shape[at..=at + gone].iter().copied().max().unwrap_or(1).max(u64::from(keep));
             let most: Vec<u64> = (0..shape.len() - gone).map(most).collect();
             return Ok(vec![Fact::new(call.element(0), most).bounded()]);
         }

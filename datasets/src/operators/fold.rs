@@ -226,7 +226,7 @@ pub fn joined(call: &Call, shape: &[u64], at: usize) -> Option<Value> {
     let mut first = 0;
     let mut runs = Vec::new();
     for (input, part) in parts.iter().enumerate() {
-        let run = usize::try_from(call.shape(input).ok()?[at].checked_mul(inner)?).ok()?;
+        let run = usize::try_from(call.shape(input).ok()?.get(at)?.checked_mul(inner)?).ok()?;
         runs.push((first, run));
         first += part.len();
     }

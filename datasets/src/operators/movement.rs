@@ -139,19 +139,26 @@ pub fn transpose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// One after the other along an axis.
+/// One after the other along an axis. What has no elements need not fit, as runtimes have it.
 pub fn concat(call: &Call) -> Facts {
-    let mut shape = call.shape(0)?.to_vec();
+    let shapes: Vec<&[u64]> =
+        (0..call.inputs.len()).map(|input| call.shape(input)).collect::<Result<_, _>>()?;
+    let first = shapes.iter().find(|shape| !shape.contains(&0)).or(shapes.first());
+    let mut shape = first.ok_or("input 0 is missing")?.to_vec();
     let at = axis(call.attr("axis").unwrap_or(1), shape.len())?;
-    for input in 1..call.inputs.len() {
-        let other = call.shape(input)?;
-        let fits = |i: usize| i == at || other[i] == shape[i] || call.bounded();
-        let fits = other.len() == shape.len() && (0..shape.len()).all(fits);
-        if !fits {
+    let mut length = 0;
+    for other in shapes {
+        let loose = call.bounded() || other.contains(&0);
+        let fits = |i: usize| i == at || other[i] == shape[i] || loose;
+        if other.len() != shape.len() || !(0..shape.len()).all(fits) {
             return misfit(format!("shapes {} and {} do not fit along axis {at}", show(&shape), show(other)));
         }
-        shape[at] = extent(i128::from(shape[at]) + i128::from(other[at]), "an extent")?;
+        for i in (0..shape.len()).filter(|_| call.bounded()) {
+            shape[i] = shape[i].max(other[i]);
+        }
+        length += i128::from(other[at]);
     }
+    shape[at] = extent(length, "an extent")?;
     let value = joined(call, &shape, at);
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }

@@ -238,6 +238,9 @@ fn old_and_rare() {
             ),
             ("SoftmaxCrossEntropyLoss", &["2x3", "int64:2"], &[], "float32:scalar float32:2x3"),
             ("ReduceSum", &["3x2", "int64:0"], &[], "float32:1x1"),
+            ("Concat", &["4x0x3", "4x2x5"], &[int("axis", 1)], "float32:4x2x5"),
+            ("Concat", &["2x3", "0x5"], &[int("axis", 1)], "float32:2x8"),
+            ("Concat", &["2x0", "3x0"], &[int("axis", 1)], "float32:2x0"),
             ("BitCast", &["2x3"], &[int("to", 6)], "int32:2x3"),
             ("RegexFullMatch", &["2x1"], &[], "bool:2x1"),
         ],
@@ -268,6 +271,7 @@ fn bounds_are_taken_and_noted() {
     assert_eq!(bound("Slice", &["4x5", "int64:1", "int64:1"], &[], 1), "float32:4x5");
     assert_eq!(bound("ReduceSum", &["3x5x4", "int64:1"], &[], 1), "float32:3x5x4");
     assert_eq!(bound("ReduceSum", &["3x5x4", "int64:1"], &[int("keepdims", 0)], 1), "float32:5x5");
+    assert_eq!(bound("ReduceSum", &["2x0x4", "int64:1"], &[], 1), "float32:2x1x4");
     assert_eq!(bound("TopK", &["4x5", "int64:1"], &[], 2), "float32:4x5 int64:4x5");
 }
 
