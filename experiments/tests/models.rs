@@ -1,8 +1,11 @@
 //! Real models, from the file to the plan. Without `PLIMSOLL_CORPORA` there is nothing to do here.
 
+use plimsoll::branches::{Planner, SCHEMES, Scheme, ordered_program};
 use plimsoll::datasets::{Import, ImportOptions, import_file};
 use plimsoll::graphs::{GraphRun, Placement};
+use plimsoll::model::execution::ExecutionOptions;
 use plimsoll::model::graph::{Boundary, LivenessOptions};
+use plimsoll::model::program::ProgramOptions;
 use plimsoll::model::{Bytes, Claim, Entry, Problem, Setup};
 use plimsoll::run::Limits;
 use std::path::{Path, PathBuf};
@@ -81,4 +84,59 @@ fn no_arena_is_larger_than_greedy_by_size_and_most_are_proved() {
         count += 1;
     }
     assert!(met * 4 >= count * 3, "only {met} of {count} arenas meet the load");
+}
+
+/// All models in a folder and the folders in it.
+fn models_below(folder: &Path) -> Vec<PathBuf> {
+    let (mut todo, mut files) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = todo.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                todo.push(path);
+            } else if path.extension().is_some_and(|e| e == "onnx" || e == "tflite") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Plans are executed: every read finds what was written, in branches and loops too. Free dimensions are 1; what cannot be
+/// imported so is counted and passed over.
+#[test]
+#[ignore = "as long as there are models in PLIMSOLL_MODELS"]
+fn plans_of_all_models_are_replayed() {
+    let Some(folder) = std::env::var_os("PLIMSOLL_MODELS") else {
+        eprintln!("PLIMSOLL_MODELS is not set: no models to replay");
+        return;
+    };
+    let registry = plimsoll::registry();
+    let options = ImportOptions { dim_default: Some(1), ..ImportOptions::default() };
+    let limits = Limits { nodes: Some(2_000), ..Limits::default() };
+    let order = entry(&registry.orders, "as-in-file");
+    let (setup, liveness) = (Setup::default(), LivenessOptions::default());
+    let run = GraphRun { liveness, order, setup, limits };
+    let scheme = SCHEMES.iter().find(|entry| entry.scheme == Scheme::Exclusive).unwrap();
+    let execution = ExecutionOptions { runs: 50, ..ExecutionOptions::default() };
+    let planner = Planner { scheme, solver: entry(&registry.offsets, "exact"), setup, limits, execution };
+    let (mut refused, mut replayed, mut runs, mut bad) = (0, 0, 0, Vec::new());
+    for path in models_below(Path::new(&folder)) {
+        let Ok(import) = import_file(&path, &options) else {
+            refused += 1;
+            continue;
+        };
+        let program =
+            ordered_program(&import.graph, &run, ProgramOptions { liveness, ..ProgramOptions::default() });
+        match program.and_then(|ordered| planner.plan(&ordered.program)) {
+            Ok(plan) => {
+                replayed += 1;
+                runs += plan.runs;
+            }
+            Err(error) => bad.push(format!("{}: {error}", path.display())),
+        }
+    }
+    println!("{replayed} models replayed in {runs} runs, {refused} not imported");
+    assert!(bad.is_empty(), "{} plans: {bad:#?}", bad.len());
 }

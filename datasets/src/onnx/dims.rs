@@ -226,6 +226,9 @@ impl<'o> Dims<'o> {
         let mut open = Open::default();
         for info in inputs(graph) {
             let name = info.name.as_str();
+            if self.options.assume_bytes.is_some() && is_no_tensor(info) {
+                continue;
+            }
             if self.element(info)?.is_none() && self.options.assume_bytes.is_none() {
                 open.untyped.push(name.to_owned());
             }
@@ -266,8 +269,8 @@ impl<'o> Dims<'o> {
         if let Some((what, _)) = other.iter().find(|(_, there)| there.is_some()) {
             return Err(ImportError::Unsupported {
                 path: self.origin.to_path_buf(),
-                what: format!("'{}'", info.name),
-                reason: format!("it is {what}, not a tensor"),
+                what: format!("input '{}'", info.name),
+                reason: format!("it is {what}, of which the file gives no size; --assume-bytes gives it one"),
             });
         }
         match kind.tensor.as_ref().map(|tensor| tensor.elem_type) {

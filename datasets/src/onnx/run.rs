@@ -90,7 +90,8 @@ impl<'m> Run<'m, '_> {
                 let label = step.label();
                 let reason =
                     Reason::unknown(format!("what operator {label} hands to its bodies is not known"));
-                self.abandon(step, &reason, dead)?
+                let (_, complete) = self.abandon(step, &reason, dead)?;
+                (self.plain_step(step, dead)?, complete)
             }
             _ => (self.plain_step(step, dead)?, true),
         };

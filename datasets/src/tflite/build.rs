@@ -346,6 +346,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             let line = format!("tensor '{name}' is sparse: counted as stored, {} bytes", measured.bytes);
             self.assumed.push(line);
         }
+        let source = if info.sparse && role == Role::Weight { Source::Assumed } else { source };
         let constant = info.held.filter(|_| role == Role::Weight);
         if let Some(held) = constant {
             let key = (held, info.element, info.shape.iter().collect());

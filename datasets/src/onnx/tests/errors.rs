@@ -135,7 +135,10 @@ fn what_is_no_tensor_is_not_supported() {
     let mut given = graph(&[], [node("Relu", "x", "y", [])], "y");
     let kind = Type { sequence: Some(Vec::new().into()), ..Type::default() };
     given.input.push(ValueInfo { name: "x".to_owned(), r#type: Some(kind) });
-    assert_eq!(error(given), "m.onnx: 'x' is not supported: it is a sequence, not a tensor");
+    assert_eq!(
+        error(given),
+        "m.onnx: input 'x' is not supported: it is a sequence, of which the file gives no size; --assume-bytes gives it one"
+    );
 }
 
 #[test]
