@@ -91,9 +91,9 @@ impl<'m> Run<'m, '_> {
                 let reason =
                     Reason::unknown(format!("what operator {label} hands to its bodies is not known"));
                 let (_, complete) = self.abandon(step, &reason, dead)?;
-                (self.plain_step(step, dead)?, complete)
+                (self.plain_step(step, dead), complete)
             }
-            _ => (self.plain_step(step, dead)?, true),
+            _ => (self.plain_step(step, dead), true),
         };
         let (change, source) = self.upstream(step);
         for (at, output) in step.outputs.iter().enumerate() {
@@ -138,7 +138,7 @@ impl<'m> Run<'m, '_> {
         Fact { element, ..Fact::default() }
     }
 
-    fn plain_step(&mut self, step: &mut Step<'m>, dead: bool) -> Result<Made, Failure> {
+    fn plain_step(&mut self, step: &mut Step<'m>, dead: bool) -> Made {
         let node = step.node;
         let slots = &self.program.slots;
         let inputs = step.inputs.iter().map(|input| input.map(|tensor| &slots[tensor].fact)).collect();
@@ -179,10 +179,10 @@ impl<'m> Run<'m, '_> {
                 format!("operator {label}: '{name}' has at most {bytes} bytes (its extent depends on data)");
             self.assumed.push(line);
         }
-        Ok(match made {
+        match made {
             Ok(facts) => facts.into_iter().map(Ok).collect(),
             Err(reason) => nothing(step, &reason),
-        })
+        }
     }
 
     /// Decides what a tensor is: what was inferred; else what the file says; else what is assumed.

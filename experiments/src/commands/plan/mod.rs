@@ -38,13 +38,13 @@ pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let done = match placement {
         Placement::Joint(joint) if controlled => {
             let solver = choose::named(&registry.offsets, &args.solver, "solver")?;
-            program::plan(args, import, &run, scheme, solver, Some(joint))
+            program::plan(args, &import, &run, scheme, solver, Some(joint))
         }
         Placement::After(solver) if args.compare => compare::compare(args, &import, &run, &registry, solver),
         Placement::After(solver) if controlled || scheme.scheme == Scheme::Naive => {
-            program::plan(args, import, &run, scheme, solver, None)
+            program::plan(args, &import, &run, scheme, solver, None)
         }
-        _ => straight::plan(args, import, &run, placement),
+        _ => straight::plan(args, &import, &run, placement),
     };
     done.map_err(|failure| failure.about(&args.model.model))
 }
@@ -62,7 +62,7 @@ fn by_conflicts(args: &PlanArgs, registry: &Registry, order: &'static Entry<Orde
     let limits = if compared { args.effort.limits_each() } else { args.effort.limits() };
     let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
     let done = match args.conflicts {
-        Some(ConflictsArg::By(relation)) => structure::plan(args, import, &run, relation, registry),
+        Some(ConflictsArg::By(relation)) => structure::plan(args, &import, &run, relation, registry),
         _ => relations::relations(args, &import, &run, registry),
     };
     done.map_err(|failure| failure.about(&args.model.model))

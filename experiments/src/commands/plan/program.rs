@@ -26,7 +26,7 @@ use std::io;
 /// own, innermost first, where what an operator owns is one block; the program is then planned whole under these orders.
 pub fn plan(
     args: &PlanArgs,
-    import: Import,
+    import: &Import,
     run: &GraphRun<'_>,
     scheme: &'static SchemeEntry,
     solver: &Entry<Offsets>,
@@ -49,7 +49,7 @@ pub fn plan(
     store(args, &ordered, scheme, solver.name, &found)?;
     let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
     let names = Names { order, branches: scheme.name, solver: solver.name };
-    let report = Report::new(&ordered, names, &found, &bound, Basis::of(&import));
+    let report = Report::new(&ordered, names, &found, &bound, Basis::of(import));
     if args.json {
         output::print_json(&report)?;
     } else {

@@ -20,7 +20,7 @@ use std::io;
 /// Plans the body and reports.
 pub fn plan(
     args: &PlanArgs,
-    import: Import,
+    import: &Import,
     run: &GraphRun<'_>,
     placement: Placement<'_>,
 ) -> Result<u8, Failure> {
@@ -31,7 +31,7 @@ pub fn plan(
         Placement::Joint(solver) => (format!("joint {}", solver.name), format!("joint {}", solver.name)),
     };
     store(args, graph, &solver, &regions)?;
-    let report = Report::new(args, graph, order, solver, &regions, Basis::of(&import));
+    let report = Report::new(args, graph, order, solver, &regions, Basis::of(import));
     if args.json {
         output::print_json(&report)?;
     } else {

@@ -22,7 +22,7 @@ use std::fmt::Write as _;
 /// Orders and places every region by one relation, and reports.
 pub fn plan(
     args: &PlanArgs,
-    import: Import,
+    import: &Import,
     run: &GraphRun<'_>,
     relation: Relation,
     registry: &Registry,
@@ -41,7 +41,7 @@ pub fn plan(
 
 fn place<P: Plan>(
     args: &PlanArgs,
-    import: Import,
+    import: &Import,
     run: &GraphRun<'_>,
     orders: &[OrderedRegion],
     relation: Relation,
@@ -50,7 +50,7 @@ fn place<P: Plan>(
     let regions = run.plan_related(&import.graph, orders, relation, entry)?;
     let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
     store(args, &import.graph, orders, body, entry.name)?;
-    let report = Report::new(&import.graph, run, &regions, body, entry.name, Basis::of(&import));
+    let report = Report::new(&import.graph, run, &regions, body, entry.name, Basis::of(import));
     if args.json {
         output::print_json(&report)?;
     } else {
