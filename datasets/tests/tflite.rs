@@ -1,12 +1,13 @@
 //! `TFLite` models: small ones written field by field, and real ones against an independent reader.
 
 mod common {
+    #[allow(dead_code, reason = "another test writes other models")]
     pub mod tflite_writer;
 }
 
 use common::tflite_writer::{
-    BOOL, BufferSpec, FLOAT32, INT4, INT8, INT32, ModelSpec, OperatorSpec, RESOURCE, STRING, SubgraphSpec,
-    TensorSpec, model, operator, tensor,
+    BOOL, BufferSpec, FLOAT32, INT4, INT8, INT32, ModelSpec, OperatorSpec, STRING, SubgraphSpec, TensorSpec,
+    VARIANT, model, operator, tensor,
 };
 use plimsoll_datasets::{CORPORA_VARIABLE, Import, ImportError, ImportOptions, import_file, read_tflite};
 use plimsoll_model::graph::{AliasKind, Control, Flow, Graph, LivenessOptions, Role};
@@ -416,7 +417,7 @@ fn what_has_no_size_is_named_or_assumed() {
         import.assumed[1..],
         ["tensor 'words': elements of type string have no fixed size; taken to have 64 bytes"]
     );
-    assert!(error(&unsized_(tensor("r", RESOURCE, &[1]))).contains("type resource"));
+    assert!(error(&unsized_(tensor("r", VARIANT, &[1]))).contains("type variant"));
     assert!(error(&unsized_(tensor("n", INT8, &[2, -3]))).contains("its dimension 1 is -3"));
     assert!(error(&unsized_(tensor("u", 99, &[2]))).contains("element type 99 is not known"));
     let constant = unsized_(tensor("words", STRING, &[2])).data(11);

@@ -8,8 +8,8 @@ mod common {
 }
 
 use common::tflite_writer::{
-    BOOL, BufferSpec, FLOAT32, INT8, INT32, ModelSpec, OperatorSpec, SubgraphSpec, TensorSpec, model,
-    operator, tensor,
+    BOOL, BufferSpec, FLOAT32, INT8, INT32, ModelSpec, OperatorSpec, RESOURCE, SubgraphSpec, TensorSpec,
+    model, operator, tensor,
 };
 use plimsoll_datasets::{Import, ImportOptions, SizeSources, read_tflite};
 use plimsoll_model::Bytes;
@@ -622,4 +622,57 @@ fn damage_is_refused_or_read() {
             }
         }
     }
+}
+
+/// A first run assigns two numbers to a variable, each run reads them, appends the input and assigns the last two.
+fn streams(input: &[i32]) -> ModelSpec {
+    let handle = |made: i32| operator(142, &[], &[made]).options(false, 111, &[]);
+    let joined = operator(2, &[1, 2], &[3]).options(false, 10, &[(0, 1)]);
+    let last = operator(65, &[3, 4, 5], &[6]);
+    let steps = vec![
+        operator(129, &[], &[]).options(false, 103, &[(0, 1)]),
+        handle(0),
+        operator(143, &[0], &[1]),
+        joined,
+        last,
+        operator(144, &[0, 6], &[]),
+    ];
+    let free = |name: &str| tensor(name, FLOAT32, &[]);
+    let tensors = vec![
+        tensor("handle", RESOURCE, &[]),
+        free("held"),
+        tensor("x", FLOAT32, input),
+        free("joined"),
+        tensor("begin", INT32, &[2]).buffer(1),
+        tensor("size", INT32, &[2]).buffer(2),
+        free("last"),
+    ];
+    let main = subgraph(tensors, &[2], &[3], steps);
+    let first = vec![tensor("handle", RESOURCE, &[]), tensor("zero", FLOAT32, &[1, 2]).buffer(3)];
+    let first = subgraph(first, &[], &[], vec![handle(0), operator(144, &[0, 1], &[])]);
+    let mut file = model(vec![main, first]);
+    let ints = |list: [i32; 2]| BufferSpec::Data(list.into_iter().flat_map(i32::to_le_bytes).collect());
+    file.buffers.extend([ints([0, 1]), ints([1, 2]), BufferSpec::Data(vec![0; 8])]);
+    file
+}
+
+#[test]
+fn variables_are_states_as_large_as_what_is_assigned() {
+    let import = plain(&streams(&[1, 3]));
+    let graph = &import.graph;
+    assert_eq!(
+        [shapes(graph, "held"), shapes(graph, "joined"), shapes(graph, "last")],
+        [[[1, 2]], [[1, 5]], [[1, 2]]]
+    );
+    assert_eq!(shapes(graph, "variable"), [[1, 2]]);
+    assert_eq!(graph.bytes(Role::State).get(), 8);
+    assert_eq!(counts(&import.sizes)[1..], [0, 0]);
+    // A handle is a number.
+    let handle = graph.tensors().iter().find(|tensor| tensor.name == "handle").unwrap();
+    assert_eq!(handle.bytes.get(), 4);
+    // Nothing assigned before it is read: the file says nothing either.
+    let mut early = streams(&[1, 3]);
+    early.subgraphs[0].operators.remove(0);
+    let error = read(&early, &ImportOptions::default()).unwrap_err();
+    assert!(error.contains("nothing was assigned to its variable before"), "{error}");
 }

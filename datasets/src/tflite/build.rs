@@ -2,7 +2,7 @@
 
 use super::given::Given;
 use super::infer::{Inference, Inferred, declared, named, odd_shape};
-use super::model::{Held, Info, Model, Step, Subgraph};
+use super::model::{Held, Info, Model, Step, Subgraph, Variable};
 use super::operator::{Shapes, control, cost, fits, sharing};
 use super::schema::options;
 use super::size::{Measured, Sizes, Trouble};
@@ -43,6 +43,8 @@ pub(super) struct Conversion<'m, 'a> {
     sources: SizeSources,
     /// Scratch of operators, by subgraph and index: how many operators name it.
     scratch: BTreeMap<(usize, usize), usize>,
+    /// The memory of variables that handles stand for.
+    resources: HashMap<Variable<'a>, TensorId>,
     /// Sparse constants already spoken of.
     noted: BTreeSet<(usize, usize)>,
 }
@@ -106,6 +108,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             idle: 0,
             sources: SizeSources::default(),
             scratch: BTreeMap::new(),
+            resources: HashMap::new(),
             noted: BTreeSet::new(),
         })
     }
@@ -225,6 +228,10 @@ impl<'m, 'a> Conversion<'m, 'a> {
         operator.inputs = inputs.iter().flatten().map(|&(_, id)| id).collect();
         operator.outputs = outputs.iter().flatten().map(|&(_, id)| id).collect();
         operator.scratch = self.hold(scope, &scratch, &who)?;
+        if kind.builtin && matches!(kind.name.as_ref(), "ASSIGN_VARIABLE" | "READ_VARIABLE") {
+            let value = inputs.get(1).or(outputs.first()).copied().flatten();
+            operator.inputs.extend(self.resource(scope, step, value));
+        }
         if kind.builtin {
             self.share(scope, &mut operator, &inputs, &outputs);
             let shape = |one: &Option<(usize, TensorId)>| {
@@ -366,6 +373,20 @@ impl<'m, 'a> Conversion<'m, 'a> {
     }
 
     /// What a tensor takes, and what that rests on.
+    /// The memory of a variable that an operator reads or assigns: a state as large as the value.
+    fn resource(&mut self, scope: &Scope, step: &Step, value: Option<(usize, TensorId)>) -> Option<TensorId> {
+        let variable = self.model.subgraphs[scope.index].variable(step)?;
+        let measured = scope.measured[value?.0].clone()?;
+        let source = scope.inferred.tensors[value?.0].as_ref().map_or(Source::Assumed, |known| known.source);
+        if let Some(&id) = self.resources.get(variable) {
+            return Some(id);
+        }
+        let name = format!("variable {}", variable.1);
+        let id = self.add(name, Role::State, &measured, source);
+        self.resources.insert(variable.clone(), id);
+        Some(id)
+    }
+
     fn measure(
         &mut self,
         scope: &Scope,

@@ -9,7 +9,7 @@
 
 use super::build::{COPIES, too_many};
 use super::given::Given;
-use super::model::{Info, Model, Step, Subgraph};
+use super::model::{Info, Model, Step, Subgraph, Variable};
 use super::schema::ELEMENTS;
 use super::shapes::{self, Made, Operation};
 use crate::import::ImportError;
@@ -89,6 +89,8 @@ pub(super) struct Inference<'m, 'a> {
     pub model: &'m Model<'a>,
     pub given: &'m Given,
     stack: Vec<usize>,
+    /// What was assigned last to each variable.
+    variables: HashMap<Variable<'a>, Known>,
     /// Per subgraph: what it was given last, and what came of it.
     last: Vec<Option<(Vec<Known>, Rc<Inferred>)>>,
     /// Operators gone through, with their operands.
@@ -110,6 +112,7 @@ impl<'m, 'a> Inference<'m, 'a> {
             model,
             given,
             stack: Vec::new(),
+            variables: HashMap::new(),
             last: vec![None; model.subgraphs.len()],
             work: 0,
             folded: 0,
@@ -267,10 +270,10 @@ impl<'m, 'a> Inference<'m, 'a> {
         for tensor in step.inputs.iter() {
             self.ensure(scope, tensor, values);
         }
-        let mut outcome = if step.calls.is_empty() {
-            Outcome::Rule(scope.plain(step, kind, builtin))
-        } else {
-            self.control(scope, at, step, kind)
+        let mut outcome = match kind {
+            _ if !step.calls.is_empty() => self.control(scope, at, step, kind),
+            "ASSIGN_VARIABLE" | "READ_VARIABLE" if builtin => self.variable(scope, step),
+            _ => Outcome::Rule(scope.plain(step, kind, builtin)),
         };
         for (position, tensor) in step.outputs.iter().enumerate() {
             if let Some(output) = scope.place(tensor) {
@@ -278,6 +281,22 @@ impl<'m, 'a> Inference<'m, 'a> {
                 let known = self.settle(scope, step, &made, &mut outcome);
                 scope.tensors[output] = Some(known);
             }
+        }
+    }
+
+    /// A variable has the shape of what was assigned last.
+    fn variable(&mut self, scope: &Scope<'m, 'a>, step: &Step<'a>) -> Outcome {
+        let Some(variable) = scope.subgraph.variable(step) else {
+            return Outcome::Rule(Err(Reason::unknown("which variable it stands for is not known")));
+        };
+        let value = step.inputs.get(1).and_then(|tensor| scope.tensors[scope.place(tensor)?].as_ref());
+        if let Some(value) = value {
+            self.variables.insert(variable.clone(), value.variable());
+            return Outcome::Carried(Vec::new());
+        }
+        match self.variables.get(variable) {
+            Some(known) => Outcome::Carried(vec![known.clone()]),
+            None => Outcome::Rule(Err(Reason::unknown("nothing was assigned to its variable before"))),
         }
     }
 

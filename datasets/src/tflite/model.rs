@@ -3,10 +3,11 @@
 use super::reader::{Ints, Options, Table, root};
 use super::schema::{
     CALLS, COMPOSITE, CUSTOM, IDENTIFIER, OPERATORS, VERSION, buffer, model, operator, operator_code,
-    subgraph, tensor,
+    options, subgraph, tensor,
 };
 use crate::import::ImportError;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// What is read of a file.
@@ -37,6 +38,18 @@ pub(super) struct Subgraph<'a> {
     pub inputs: Ints<'a>,
     pub outputs: Ints<'a>,
     pub operators: Vec<Step<'a>>,
+    /// Tensors that are handles of variables.
+    handles: HashMap<i32, Variable<'a>>,
+}
+
+/// A variable of the runtime: its container and its name there.
+pub(super) type Variable<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+impl<'a> Subgraph<'a> {
+    /// The variable that an operator reads or assigns: the one of whose handle its first input is.
+    pub(super) fn variable(&self, step: &Step) -> Option<&Variable<'a>> {
+        self.handles.get(&step.inputs.get(0)?)
+    }
 }
 
 /// Where the values of a constant are.
@@ -145,12 +158,18 @@ fn subgraph<'a>(at: usize, table: Table<'a>, buffers: &[&'a [u8]]) -> Result<Sub
     let tensors = tensors.map(|(which, table)| {
         info(table, buffers).map_err(|what| format!("tensor {which} of subgraph {at}: {what}"))
     });
+    let operators: Vec<Step> = table.tables(subgraph::OPERATORS).map(step).collect();
+    let handles = operators.iter().filter_map(|step| {
+        let name = |field| step.options.text(field);
+        Some((step.outputs.get(0)?, (name(options::VARIABLE_CONTAINER)?, name(options::VARIABLE_NAME)?)))
+    });
     Ok(Subgraph {
+        handles: handles.collect(),
         name: table.text(subgraph::NAME),
         tensors: tensors.collect::<Result<_, _>>()?,
         inputs: table.ints(subgraph::INPUTS),
         outputs: table.ints(subgraph::OUTPUTS),
-        operators: table.tables(subgraph::OPERATORS).map(step).collect(),
+        operators,
     })
 }
 

@@ -155,6 +155,9 @@ impl Verifiable for Operator {
                 members = match field.stored {
                     Stored::Byte => members.visit_field::<u8>(field.name, at, false)?,
                     Stored::Int => members.visit_field::<i32>(field.name, at, false)?,
+                    Stored::Text => {
+                        members.visit_field::<flatbuffers::ForwardsUOffset<&str>>(field.name, at, false)?
+                    }
                     Stored::Ints => members.visit_field::<Ints32>(field.name, at, false)?,
                 };
             }
@@ -311,6 +314,11 @@ impl<'a> Options<'a> {
     /// True where a number is not 0.
     pub(super) fn is(self, field: Field) -> bool {
         self.int(field) != 0
+    }
+
+    /// A text, empty where it is left out; none where there are no such options.
+    pub(super) fn text(self, field: Field) -> Option<Cow<'a, str>> {
+        self.table(field).map(|table| table.text(field.id))
     }
 
     /// Numbers; none where there are no options.

@@ -118,6 +118,8 @@ pub(super) enum Stored {
     Int,
     /// A vector of signed 32-bit integers.
     Ints,
+    /// A text.
+    Text,
 }
 
 /// A field of a table in union `BuiltinOptions` that decides shapes.
@@ -195,6 +197,8 @@ pub(super) mod options {
         RNN_MERGE = "merge_outputs", 70, 2, Byte, 0;
         SEQUENCE_LSTM_TIME_MAJOR = "time_major", 71, 3, Byte, 0;
         SEQUENCE_RNN_TIME_MAJOR = "time_major", 31, 0, Byte, 0;
+        VARIABLE_CONTAINER = "container", 111, 0, Text, 0;
+        VARIABLE_NAME = "shared_name", 111, 1, Text, 0;
         DEPTH_BLOCK = "block_size", 94, 0, Int, 0;
         ADJ_X = "adj_x", 101, 0, Byte, 0;
         ADJ_Y = "adj_y", 101, 1, Byte, 0;
@@ -244,7 +248,8 @@ pub(super) const ELEMENTS: &[Element] = &[
     element("float64", 64, true, 11),
     element("complex128", 128, false, 15),
     element("uint64", 64, false, 13),
-    loose("resource"),
+    // A handle is a number.
+    element("resource", 32, false, 0),
     loose("variant"),
     element("uint32", 32, false, 12),
     element("uint16", 16, false, 4),

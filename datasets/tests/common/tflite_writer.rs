@@ -70,6 +70,7 @@ pub const STRING: i8 = 5;
 pub const BOOL: i8 = 6;
 pub const INT8: i8 = 9;
 pub const RESOURCE: i8 = 13;
+pub const VARIANT: i8 = 14;
 pub const INT4: i8 = 17;
 
 pub fn tensor(name: &str, element: i8, shape: &[i32]) -> TensorSpec {
