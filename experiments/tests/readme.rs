@@ -162,3 +162,18 @@ fn quoted_targets_and_options_exist() {
         assert!(README.contains(option) && help.contains(option), "{option}");
     }
 }
+
+/// `docs/operators.md` is written where `PLIMSOLL_WRITE_DOCS` is set.
+#[test]
+fn the_table_of_operators_is_what_the_command_prints() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/operators.md");
+    let table = Scratch::new().plimsoll(&["list", "operators"]).exits(0).stdout;
+    let page = format!(
+        "# Operators of ONNX models\n\nWhat `plimsoll list operators` prints: the operators whose outputs the import of ONNX models can \
+         size, by domain.\nOperators of TFLite models are translated into these where the rules are the same.\n\n```text\n{table}```\n"
+    );
+    if std::env::var_os("PLIMSOLL_WRITE_DOCS").is_some() {
+        std::fs::write(path, &page).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), page, "PLIMSOLL_WRITE_DOCS=1 writes it anew");
+}

@@ -43,10 +43,8 @@ impl Basis {
                 (_, 0) => ": proofs hold for the declared sizes",
                 _ => ": proofs hold for the assumed sizes",
             };
-            let _ = writeln!(
-                text,
-                "sizes        inferred {inferred}, declared {declared}, assumed {assumed}{proofs}"
-            );
+            let _ =
+                writeln!(text, "sizes: inferred {inferred}, declared {declared}, assumed {assumed}{proofs}");
         }
         text
     }
@@ -78,10 +76,7 @@ mod tests {
         assert_eq!(basis(3, 1, 1).claim("infeasible"), "infeasible for the assumed sizes");
         assert_eq!(basis(3, 1, 1).claim("feasible"), "feasible");
         assert_eq!(Basis::default().text(), "");
-        assert_eq!(
-            basis(3, 0, 0).text(),
-            "assumed      a line\nsizes        inferred 3, declared 0, assumed 0\n"
-        );
+        assert_eq!(basis(3, 0, 0).text(), "assumed      a line\nsizes: inferred 3, declared 0, assumed 0\n");
         assert!(
             basis(3, 2, 0).text().ends_with("declared 2, assumed 0: proofs hold for the declared sizes\n")
         );
