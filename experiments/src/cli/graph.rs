@@ -25,7 +25,7 @@ pub struct ModelArgs {
     /// Value of a free dimension, by the name it has in the file; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = dimension)]
     pub dim: Vec<(String, u64)>,
-    /// Value of every free dimension that no other option gives one (ONNX)
+    /// Value of every free dimension that no other option gives one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub dim_default: Option<u64>,
     /// Shape of an input, as in `x=1x3x224x224`; may be repeated. Overrides what the file says
