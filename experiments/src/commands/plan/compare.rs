@@ -8,6 +8,7 @@ use plimsoll::branches::{compare as run_all, ordered_program, write_lines};
 use plimsoll::datasets::Import;
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::{Entry, Offsets};
+use plimsoll::report::Basis;
 
 /// Compares and reports; a broken chain is an internal error.
 pub fn compare(
@@ -30,7 +31,7 @@ pub fn compare(
     if args.json {
         output::print_json(&found)?;
     } else {
-        output::print(&found.text())?;
+        output::print(&(Basis::of(import).text() + &found.text()))?;
     }
     Ok(ANSWERED)
 }
