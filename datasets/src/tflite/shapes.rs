@@ -311,7 +311,7 @@ fn by_values(op: &Operation) -> Result<Made, Reason> {
             facts.push(op.fact([]));
             Ok(facts.into())
         }
-        "VAR_HANDLE" => return op.one([]),
+        "VAR_HANDLE" => op.one([]),
         "HASHTABLE_SIZE" => op.one([1]),
         kind => unknown(format!("operator {kind} has no rule")),
     }

@@ -6,7 +6,7 @@
 //! groups and removes the folders that are left, and ends.
 //!
 //! A program that started before its line was written would live on if the first process were killed in between. So a
-//! group is led by a process that only waits ([`Leader`]), and the program joins it when the line has been written.
+//! group is led by a process that only waits (`Leader`), and the program joins it when the line has been written.
 //!
 //! Nothing happens before [`employ`] names the command that starts the reaper, which is this very binary.
 
