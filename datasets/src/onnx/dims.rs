@@ -306,6 +306,12 @@ impl<'o> Dims<'o> {
         }
     }
 
+    /// Names in the file's shape that no option gives a value.
+    pub fn names_open<'i>(&self, info: &'i proto::ValueInfo) -> impl Iterator<Item = &'i str> {
+        let names = declared_dims(info).unwrap_or_default().iter().filter_map(free_name);
+        names.filter(|name| !self.values.contains_key(*name))
+    }
+
     /// True where the file's shape has a name that an option gives a value.
     pub fn names_given(&self, info: &proto::ValueInfo) -> bool {
         let names = declared_dims(info).unwrap_or_default().iter().filter_map(free_name);

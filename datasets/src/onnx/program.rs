@@ -22,6 +22,8 @@ pub struct Slot<'m> {
     pub declared: Fact,
     /// True where the file's shape names a dimension that an option gives a value.
     pub named: bool,
+    /// Names of dimensions in the file's shape that no option gives a value.
+    pub open: Vec<&'m str>,
     /// How options change what it depends on.
     pub change: Change,
     /// What its size rests on.
@@ -191,6 +193,7 @@ impl<'m> Resolver<'m, '_> {
                 declared: Fact::default(),
                 given: None,
                 named: false,
+                open: Vec::new(),
                 change: Change::None,
                 source: Source::Inferred,
                 bytes: None,
@@ -266,6 +269,7 @@ impl<'m> Resolver<'m, '_> {
             let tensor = self.declare(&info.name, Role::Input, fact);
             let slot = &mut self.program.slots[tensor];
             (slot.declared, slot.named) = (declared, self.dims.names_given(info));
+            slot.open = self.dims.names_open(info).collect();
             if block == 0 {
                 slot.change = self.dims.change(info);
             }
@@ -297,6 +301,7 @@ impl<'m> Resolver<'m, '_> {
                 let slot = &mut self.program.slots[tensor];
                 slot.declared = declared.unwrap_or_default();
                 slot.named = info.is_some_and(|info| self.dims.names_given(info));
+                slot.open = info.into_iter().flat_map(|info| self.dims.names_open(info)).collect();
                 outputs.push(Some(tensor));
             }
             let (inputs, blocks, shares) = (Vec::new(), Vec::new(), Vec::new());

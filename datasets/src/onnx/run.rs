@@ -295,6 +295,14 @@ impl<'m> Run<'m, '_> {
         if slot.declared.shape.is_some() && origin.change > Change::None && !reason.misfit {
             reason.text.push_str("; the shape in the file holds for other inputs");
         }
+        if !slot.open.is_empty() && origin.change < Change::Fixed && !reason.misfit {
+            let mut names = slot.open.clone();
+            names.sort_unstable();
+            names.dedup();
+            let options: Vec<String> =
+                names.iter().map(|name| argument("--dim", &format!("{name}=1"))).collect();
+            reason.text.push_str(&format!("; {} completes the shape in the file", options.join(" ")));
+        }
         if origin.dead {
             self.void += 1;
             return Ok(0);

@@ -127,3 +127,26 @@ fn tensors_in_bodies_of_unknown_operators_have_a_size() {
     assert_eq!((bytes("i"), bytes("c")), (64, 64));
     assert_eq!(counts(&import), (1, 0, 3));
 }
+
+#[test]
+fn dimensions_that_only_bodies_have_get_values() {
+    // A search hands its body what nobody else knows the shape of.
+    let mut decoder =
+        graph(&[("ids", "int32:1x1"), ("past", "1xkeptx4")], [node("Relu", "past", "p", [])], "p");
+    decoder.name = "decoder".to_owned();
+    let limits = [("most", 8), ("least", 1), ("beams", 2), ("returned", 1)];
+    let mut search = node(
+        "BeamSearch",
+        "x most least beams returned",
+        "y",
+        [body("decoder", decoder), int("eos_token_id", 2)],
+    );
+    search.domain = "com.microsoft".to_owned();
+    let mut graph = graph(&[("x", "int32:1x3")], [search], "y");
+    graph.initializer = limits.map(|(name, value)| super::tensor(name, &[1], &[value])).to_vec();
+    let error = with(graph.clone(), &ImportOptions::default()).unwrap_err();
+    assert!(error.contains("--dim kept=1 completes the shape in the file"), "{error}");
+    let import = with(graph, &dim("kept", 16)).unwrap();
+    assert_eq!(shown(&import, "p"), "float32:1x16x4");
+    assert!(import.sizes.declared.contains(&"past".to_owned()), "{:?}", import.sizes);
+}
