@@ -301,7 +301,7 @@ impl<'m> Run<'m, '_> {
             names.dedup();
             let options: Vec<String> =
                 names.iter().map(|name| argument("--dim", &format!("{name}=1"))).collect();
-            reason.text.push_str(&format!("; {} completes the shape in the file", options.join(" ")));
+            reason.text = format!("{}; {} completes the shape in the file", reason.text, options.join(" "));
         }
         if origin.dead {
             self.void += 1;
