@@ -49,7 +49,7 @@ pub enum Trial {
     Fits,
     /// To the end, but a branch that may be chosen cannot run.
     Partly,
-    /// To an operator that cannot run on such shapes, after so many others.
+    /// To an operator that cannot run on such shapes; how many operators were inferred before it.
     Misfit(usize),
     /// To anything else, which other extents do not change.
     Fails,

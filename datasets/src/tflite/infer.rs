@@ -235,7 +235,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         outputs.map(|at| known(at).unwrap_or_default()).collect()
     }
 
-    /// Makes something known of a tensor that no operator has made so far: constants, states, what nobody makes.
+    /// Fills in a tensor that no operator has made so far: a constant, a state, or one without a producer.
     fn ensure(&mut self, scope: &mut Scope<'m, 'a>, tensor: i32, values: bool) {
         let Some(at) = scope.place(tensor) else { return };
         if scope.tensors[at].is_some() && !(values && std::mem::take(&mut scope.blind[at])) {

@@ -6,12 +6,14 @@
 //!
 //! Source: `Prepare` and `Eval` of the kernels in `TFLite` (`tflite/kernels/*.cc`, 2025).
 
+use super::operator::sharing;
 use super::reader::Options;
 use super::schema::{Field, options};
 use super::{flex, layers, parts};
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, Value, count, extents, misfit, show, unknown};
 use crate::operators::{self, Attribute, Call, Facts};
+use plimsoll_model::graph::AliasKind;
 
 /// What is known of the outputs of an operator.
 pub(super) struct Made {
@@ -148,30 +150,7 @@ const SAME: &[(&str, &[&str])] = &[
     ("Tile", &["TILE"]),
     ("GatherND", &["GATHER_ND"]),
     ("TopK", &["TOPK_V2"]),
-    // Stretched to each other, whatever is computed.
-    (
-        "PRelu",
-        &[
-            "ATAN2",
-            "BITWISE_XOR",
-            "NOT_EQUAL",
-            "PRELU",
-            "RIGHT_SHIFT",
-            "SQUARED_DIFFERENCE",
-            "STABLEHLO_ADD",
-            "STABLEHLO_AND",
-            "STABLEHLO_COMPARE",
-            "STABLEHLO_DIVIDE",
-            "STABLEHLO_MAXIMUM",
-            "STABLEHLO_MINIMUM",
-            "STABLEHLO_MULTIPLY",
-            "STABLEHLO_OR",
-            "STABLEHLO_POWER",
-            "STABLEHLO_REMAINDER",
-            "STABLEHLO_SHIFT_LEFT",
-            "STABLEHLO_SUBTRACT",
-        ],
-    ),
+    ("PRelu", &["PRELU"]),
     // Like the first input, whatever is computed.
     (
         "Sigmoid",
@@ -179,49 +158,16 @@ const SAME: &[(&str, &[&str])] = &[
             "ADD_N",
             "BUCKETIZE",
             "COMPLEX_ABS",
-            "COS",
             "CUMSUM",
             "DENSIFY",
-            "DEQUANTIZE",
-            "DYNAMIC_UPDATE_SLICE",
-            "ELU",
-            "EXP",
-            "FAKE_QUANT",
-            "GELU",
-            "HARD_SWISH",
             "IMAG",
             "L2_NORMALIZATION",
-            "LEAKY_RELU",
             "LOCAL_RESPONSE_NORMALIZATION",
-            "LOG",
-            "LOGISTIC",
-            "LOG_SOFTMAX",
             "MATRIX_SET_DIAG",
-            "QUANTIZE",
             "REAL",
-            "RELU6",
-            "RELU_0_TO_1",
-            "RELU_N1_TO_1",
             "REVERSE_SEQUENCE",
             "REVERSE_V2",
-            "ROUND",
-            "RSQRT",
-            "SIN",
-            "SOFTMAX",
-            "SQUARE",
-            "STABLEHLO_ABS",
-            "STABLEHLO_CBRT",
-            "STABLEHLO_COSINE",
-            "STABLEHLO_DYNAMIC_UPDATE_SLICE",
-            "STABLEHLO_EXPONENTIAL",
-            "STABLEHLO_FLOOR",
-            "STABLEHLO_LOG",
-            "STABLEHLO_LOGISTIC",
-            "STABLEHLO_NEGATE",
-            "STABLEHLO_RSQRT",
             "STABLEHLO_SCATTER",
-            "STABLEHLO_TANH",
-            "TANH",
             "ZEROS_LIKE",
         ],
     ),
@@ -313,8 +259,17 @@ fn by_values(op: &Operation) -> Result<Made, Reason> {
         }
         "VAR_HANDLE" => op.one([]),
         "HASHTABLE_SIZE" => op.one([1]),
-        kind => unknown(format!("operator {kind} has no rule")),
+        kind => match sharing(kind) {
+            Some((AliasKind::InPlace, positions)) => in_place(op, positions),
+            _ => unknown(format!("operator {kind} has no rule")),
+        },
     }
+}
+
+/// What may be written over its operand has its shape; over either of two, the one both are stretched to.
+fn in_place(op: &Operation, positions: &[usize]) -> Result<Made, Reason> {
+    let name = if positions.len() > 1 { "PRelu" } else { "Sigmoid" };
+    Ok(clipped(op, op.onnx(name, &op.all(), Vec::new())?).into())
 }
 
 /// Values that a fused activation may change are not followed.
