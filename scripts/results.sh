@@ -44,7 +44,7 @@ release="${CARGO_TARGET_DIR:-target}/release"
 # Where whole processes are compared, ours is built without HiGHS and z3: loading them takes longer than most of the
 # instances do.
 lean="$release/plimsoll-lean"
-cargo build --release --locked -p plimsoll --no-default-features
+cargo build --release --locked -p plimsoll-command --no-default-features
 cp "$release/plimsoll" "$lean"
 cargo build --release --locked --workspace
 binary="$release/plimsoll"
