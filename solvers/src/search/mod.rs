@@ -12,6 +12,7 @@
 //! branching.
 
 pub mod canonical;
+mod decide;
 pub mod learn;
 mod memo;
 pub(crate) mod minimise;
@@ -20,40 +21,6 @@ mod solver;
 pub mod sweep;
 pub mod valley;
 
+pub use decide::Verdict;
+pub(crate) use decide::{Decide, deepen};
 pub use solver::{Search, SearchParams};
-
-use plimsoll_model::{Budget, Layout, Stop};
-
-/// What a search at a capacity found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// A layout within the capacity.
-    Fits(Layout),
-    /// Every layout was excluded.
-    Impossible,
-    /// The budget ran out.
-    Stopped(Stop),
-}
-
-/// Recursion goes as deep as there are buffers: more stack is taken where it runs low.
-pub(crate) fn deepen<R>(step: impl FnOnce() -> R) -> R {
-    stacker::maybe_grow(64 << 10, 4 << 20, step)
-}
-
-/// A search at one capacity that can be continued: what it learnt stays from call to call.
-pub(crate) trait Decide: Send {
-    /// Searches until a layout is found, none can exist, or the budget is spent.
-    fn decide(&mut self, budget: &mut Budget) -> Verdict;
-}
-
-impl Decide for valley::Engine<'_> {
-    fn decide(&mut self, budget: &mut Budget) -> Verdict {
-        self.run(budget)
-    }
-}
-
-impl Decide for canonical::Engine<'_> {
-    fn decide(&mut self, budget: &mut Budget) -> Verdict {
-        self.run(budget)
-    }
-}

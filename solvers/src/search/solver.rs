@@ -1,7 +1,7 @@
 //! The solver `search`.
 
-use super::Decide;
 use super::canonical::{self, Canonical};
+use super::decide::{Decide, NAME};
 use super::learn::{LearnRules, Learner};
 use super::minimise::{Progress, Prover, minimise};
 use super::valley::{self, Reduced, Rules};
@@ -13,9 +13,6 @@ use plimsoll_model::{
     Stats, Stop,
 };
 use std::cell::OnceCell;
-
-/// Its name in the registry and in witnesses.
-pub(super) const NAME: &str = "search";
 
 /// Where conflicts are not those of plain intervals, instances with more of them are not searched: their graph alone
 /// would take hundreds of megabytes.
