@@ -45,6 +45,7 @@ pub mod order;
 mod outcome;
 pub mod overlap;
 mod pairs;
+mod presets;
 pub mod program;
 pub mod run;
 mod solver;

@@ -23,13 +23,14 @@ mod machine;
 mod plan;
 mod problem;
 
+pub use crate::presets::TIER_PRESETS;
 pub use bandwidth::{BandwidthCheck, address_width, bus_bandwidth, switch_bandwidth};
 pub use bound::{
     PRICE_UNIT, TierBound, TierPrice, TierWitness, cheapest_bound, confirm_tier_bound, price_bound,
 };
 pub use check::{TierViolation, check_reach, check_tiers};
 pub use graph::{TierOptions, TierRegion, TierTimes, on_and_off_chip};
-pub use machine::{TIER_PRESETS, Tier, TierKind, TierMachine, UnitRates};
+pub use machine::{Tier, TierKind, TierMachine, UnitRates};
 pub use plan::TierPlan;
 pub use problem::{Addresses, TierError, TierProblem, TierSpace, TierStep, TierTensor, TierUse};
 
