@@ -286,3 +286,76 @@ fn no_crate_needs_one_above_it() {
         }
     }
 }
+
+/// The rooms of a crate, files and folders in `src`, by floors: each needs only rooms on floors below its own. Rooms that
+/// need each other stand on one floor, joined by `=`.
+fn floors(arrows: &BTreeMap<Names, BTreeSet<Names>>) -> Vec<BTreeSet<String>> {
+    let room = |path: &Names| path.first().cloned();
+    let mut between: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (from, targets) in arrows {
+        let Some(from) = room(from) else { continue };
+        let others = targets.iter().filter_map(room).filter(|to| *to != from);
+        between.entry(from.clone()).or_default().extend(others);
+    }
+    let joined = circles(&between);
+    let name = |room: &String| {
+        let circle = joined.iter().find(|circle| circle.contains(room));
+        circle.map_or_else(|| room.clone(), |circle| Vec::from_iter(circle.iter().cloned()).join(" = "))
+    };
+    let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (from, targets) in &between {
+        let own = needs.entry(name(from)).or_default();
+        own.extend(targets.iter().map(name));
+        own.remove(&name(from));
+    }
+    let mut floors: Vec<BTreeSet<String>> = Vec::new();
+    while !needs.is_empty() {
+        let built = |room: &String| floors.iter().any(|floor| floor.contains(room));
+        let ready = needs.iter().filter(|(_, below)| below.iter().all(built));
+        let floor: BTreeSet<String> = ready.map(|(room, _)| room.clone()).collect();
+        assert!(!floor.is_empty(), "circles were joined");
+        needs.retain(|room, _| !floor.contains(room));
+        floors.push(floor);
+    }
+    floors
+}
+
+fn drawing() -> String {
+    let mut page = String::new();
+    for (name, folder) in CRATES.iter().rev() {
+        let house = House::read(&source(folder));
+        let crates: BTreeSet<&str> =
+            house.modules.values().flat_map(|module| &module.crates).map(String::as_str).collect();
+        let needed: Vec<&str> =
+            CRATES.iter().map(|(name, _)| *name).filter(|one| crates.contains(one)).collect();
+        let needed = if needed.is_empty() { "no other".to_owned() } else { needed.join(", ") };
+        page += &format!("{name} ({}/src) needs {needed}\n", if *folder == "." { "" } else { folder });
+        for (at, floor) in floors(&house.arrows()).iter().enumerate().rev() {
+            let mut line = format!("  {at:>2} ");
+            for room in floor {
+                if line.len() + room.len() > 108 {
+                    page += &format!("{}\n", line.trim_end());
+                    line = "     ".to_owned();
+                }
+                line += &format!(" {room} ");
+            }
+            page += &format!("{}\n", line.trim_end());
+        }
+        page.push('\n');
+    }
+    page.replace("(/src)", "(src)")
+}
+
+#[test]
+fn the_drawing_is_that_of_the_imports() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/ARCHITECTURE.md");
+    let text = fs::read_to_string(path).unwrap();
+    let (before, rest) = text.split_once(START).expect("the drawing begins");
+    let (drawn, after) = rest.split_once(END).expect("the drawing ends");
+    let now = format!("```text\n{}```\n", drawing());
+    if std::env::var_os("PLIMSOLL_WRITE_DOCS").is_some() {
+        fs::write(path, format!("{before}{START}{now}{END}{after}")).unwrap();
+    } else {
+        assert_eq!(drawn, now, "PLIMSOLL_WRITE_DOCS=1 cargo test --test house writes it");
+    }
+}

@@ -11,7 +11,7 @@ use super::decide::{Decide, NAME, Verdict};
 use super::learn::Learner;
 use super::portfolio;
 use super::valley::Reduced;
-use crate::windows::{Proof, Windows};
+use super::windows::{Proof, Windows};
 use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness, sections,
 };

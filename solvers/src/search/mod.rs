@@ -8,7 +8,7 @@
 //! "impossible" at a capacity raises the bound above it, and running out of budget moves nothing.
 //!
 //! On intervals, proofs above the load come mostly from elsewhere: from [`learn`], clauses about orders, and a
-//! [`sweep`] over time where few buffers are alive at a time, and from [`crate::windows`]; all take turns with valley
+//! [`sweep`] over time where few buffers are alive at a time, and from [`crate::search::windows`]; all take turns with valley
 //! branching.
 
 pub mod canonical;
@@ -20,6 +20,7 @@ mod portfolio;
 mod solver;
 pub mod sweep;
 pub mod valley;
+pub mod windows;
 
 pub use decide::Verdict;
 pub(crate) use decide::{Decide, deepen};

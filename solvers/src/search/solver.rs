@@ -5,8 +5,8 @@ use super::decide::{Decide, NAME};
 use super::learn::{LearnRules, Learner};
 use super::minimise::{Progress, Prover, minimise};
 use super::valley::{self, Reduced, Rules};
+use super::windows::{WindowRules, Windows};
 use crate::bounds::{conflicts, quick_bound};
-use crate::windows::{WindowRules, Windows};
 use plimsoll_heuristics::{Arrangement, Fit, Order, ValleyWeights, valley_fit};
 use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver,
