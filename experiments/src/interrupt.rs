@@ -9,25 +9,8 @@
 //! [`Stop::Interrupted`]: plimsoll_model::Stop::Interrupted
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
 
-static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-
-/// The flag that a request sets.
-pub fn flag() -> Arc<AtomicBool> {
-    Arc::clone(&REQUESTED)
-}
-
-/// True after the first request.
-pub fn is_requested() -> bool {
-    REQUESTED.load(Ordering::Relaxed)
-}
-
-/// The items until the first request: for loops over runs.
-pub fn until_requested<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
-    items.into_iter().take_while(|_| !is_requested())
-}
+pub use plimsoll_model::interrupt::{flag, is_requested, until_requested};
 
 /// What the first request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +40,7 @@ pub fn listen(first: First) -> io::Result<()> {
         for signal in signals.forever() {
             match since {
                 None if first == First::KeepsAnswers => {
-                    REQUESTED.store(true, Ordering::Relaxed);
+                    plimsoll_model::interrupt::request();
                     since = Some(std::time::Instant::now());
                 }
                 Some(since) if since.elapsed() < SAME => {}

@@ -36,6 +36,7 @@ pub mod graph;
 mod guarded;
 mod instance;
 mod instance_error;
+pub mod interrupt;
 mod joint;
 mod layout;
 mod lifespan;
@@ -44,17 +45,22 @@ pub mod order;
 mod outcome;
 pub mod overlap;
 mod pairs;
+mod problem;
 pub mod program;
+mod run;
 mod solver;
 mod spill;
 pub mod structure;
 pub mod tiers;
 mod topological;
 mod units;
+mod value;
 mod words;
 
 pub use bits::{BitMatrix, ones};
-pub use bound::{BoundError, LowerBound, Witness, alive_within, simple_bound, stack_height, verify_bound};
+pub use bound::{
+    Bound, BoundError, LowerBound, Reason, Witness, alive_within, simple_bound, stack_height, verify_bound,
+};
 pub use budget::Budget;
 pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError, CertifiedBound};
 pub use check::execution;
@@ -70,10 +76,11 @@ pub use lifespan::{Interval, Lifespan, LifespanError};
 pub use load::{LoadProfile, Section, alive_at, load, sections, sections_within};
 pub use outcome::{Claim, Outcome, Stats, Stop};
 pub use pairs::Pairs;
-pub use solver::{
-    Entry, Kind, Observer, Offsets, Orders, Pools, Problem, Scattered, Setup, Silent, SolveError, Solver,
-};
+pub use problem::{InstanceProblem, Offsets, Orders, Pools, Problem, Scattered};
+pub use run::{Attempt, Limits, RunError, audit, run, run_measured};
+pub use solver::{Build, Entry, Kind, Observer, Setup, Silent, SolveError, Solver};
 pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost, written_and_read};
 pub use topological::topological;
 pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd};
+pub use value::{Relations, Value};
 pub use words::{edit_distance, hexadecimal};

@@ -1,0 +1,338 @@
+//! Runs one algorithm on one instance, under limits, and puts its answer through the checker.
+//!
+//! Nothing an algorithm says is taken on trust: the solution is checked from the definitions, its value
+//! recomputed, the claim compared with value, bound and capacity, and the witness of the bound confirmed where
+//! only a repeated search could not. An answer that fails is refused, whatever it claims.
+
+use crate::bound::BoundError;
+use crate::budget::Budget;
+use crate::outcome::{Claim, Outcome};
+use crate::problem::Problem;
+use crate::solver::{Entry, Observer, Setup, SolveError};
+use crate::units::Bytes;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// Stack an algorithm runs on, bytes: recursion over thousands of buffers must not end the process.
+const STACK: usize = 256 << 20;
+
+/// What a run may spend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall-clock time of one run.
+    pub time: Option<Duration>,
+    /// Nodes of one run, whatever the algorithm counts.
+    pub nodes: Option<u64>,
+    /// Stop at the first solution of at most this value, in problems measured in bytes.
+    pub target: Option<Bytes>,
+    /// When all runs must be over, where they share one time limit: see [`Limits::from_now`]. Without `time` it only ends
+    /// runs: until then algorithms work as without any limit.
+    pub deadline: Option<Instant>,
+}
+
+impl Limits {
+    /// A budget with these limits whose clock starts now. It ends on a [request to stop](crate::interrupt) as well.
+    pub fn budget(&self) -> Budget {
+        let mut budget = Budget::unlimited().with_cancel(crate::interrupt::flag());
+        if let Some(time) = self.time {
+            budget = budget.with_time_limit(time);
+        }
+        if let Some(nodes) = self.nodes {
+            budget = budget.with_node_limit(nodes);
+        }
+        if let Some(target) = self.target {
+            budget = budget.with_target(target);
+        }
+        match self.deadline {
+            Some(deadline) if self.time.is_some() => budget.with_deadline(deadline),
+            Some(deadline) => budget.with_guard(deadline),
+            None => budget,
+        }
+    }
+
+    /// What of the limits ends work that is not counted in nodes.
+    pub fn watch(&self) -> Budget {
+        Self { target: None, ..*self }.budget().without_node_limit()
+    }
+
+    /// The same limits for several runs that share the time limit; the clock starts now.
+    #[must_use]
+    pub fn from_now(self) -> Self {
+        let own = self.time.and_then(|time| Instant::now().checked_add(time));
+        let deadline = own.into_iter().chain(self.deadline).min();
+        Self { deadline, ..self }
+    }
+
+    /// Limits of the next of `parts` stages that share the time left before the deadline. Time that it does not use
+    /// remains for the others. Without a deadline, every stage has the limits of one run.
+    #[must_use]
+    pub fn share(self, parts: usize) -> Self {
+        let now = Instant::now();
+        let part = |deadline: Instant| {
+            let left = deadline.saturating_duration_since(now);
+            now + left / u32::try_from(parts.max(1)).unwrap_or(u32::MAX)
+        };
+        Self { deadline: self.deadline.map(part), ..self }
+    }
+}
+
+/// Why a run has no answer that may be reported.
+#[derive(Debug)]
+pub enum RunError {
+    /// The algorithm declines the instance or relies on something broken.
+    Solve(SolveError),
+    /// The algorithm panicked, with this message.
+    Panicked(String),
+    /// The checker refused the answer, for these reasons.
+    Refused(Vec<String>),
+}
+
+impl std::fmt::Display for RunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Solve(error) => error.fmt(f),
+            Self::Panicked(message) => write!(f, "the algorithm panicked: {message}"),
+            Self::Refused(reasons) => match reasons.as_slice() {
+                [] => f.write_str("the checker refused the answer"),
+                [only] => write!(f, "the checker refused the answer: {only}"),
+                [first, others @ ..] => {
+                    write!(f, "the checker refused the answer: {first} (and {} more)", others.len())
+                }
+            },
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// One attempted run.
+#[derive(Debug)]
+pub struct Attempt<P: Problem> {
+    /// The outcome, through the checker, or why there is none.
+    pub result: Result<Outcome<P>, RunError>,
+    /// Wall-clock seconds of the algorithm alone, without the checker.
+    pub seconds: f64,
+    /// Highest resident memory of the process during the run, bytes, where [`run_measured`] could measure it.
+    pub peak_memory: Option<u64>,
+}
+
+/// Runs an algorithm and checks its answer. Catches panics raised by the algorithm.
+pub fn run<P: Problem>(
+    entry: &Entry<P>,
+    input: &P::Input,
+    setup: Setup,
+    limits: Limits,
+    observer: &mut dyn Observer<P>,
+) -> Attempt<P> {
+    run_measured(entry, input, setup, limits, observer, || None)
+}
+
+/// The same where `peak_memory` reads the highest resident memory when the algorithm has ended, before the checker runs.
+pub fn run_measured<P: Problem>(
+    entry: &Entry<P>,
+    input: &P::Input,
+    setup: Setup,
+    limits: Limits,
+    observer: &mut dyn Observer<P>,
+    peak_memory: impl FnOnce() -> Option<u64>,
+) -> Attempt<P> {
+    let started = Instant::now();
+    let answer = on_own_stack(|| {
+        let solver = (entry.build)(setup);
+        solver.supports(input)?;
+        solver.solve(input, &mut limits.budget(), observer)
+    });
+    let seconds = started.elapsed().as_secs_f64();
+    let peak_memory = peak_memory();
+    let result = match answer {
+        Err(payload) => Err(RunError::Panicked(message_of(&*payload))),
+        Ok(Err(error)) => Err(RunError::Solve(error)),
+        Ok(Ok(outcome)) => match catch_unwind(AssertUnwindSafe(|| audit::<P>(input, &outcome))) {
+            Ok(reasons) if reasons.is_empty() => Ok(outcome),
+            Ok(reasons) => Err(RunError::Refused(reasons)),
+            Err(_) => Err(RunError::Refused(vec!["the answer broke the checker".to_owned()])),
+        },
+    };
+    Attempt { result, seconds, peak_memory }
+}
+
+/// Runs `work` on a large stack, which costs less than a thread; `Err` is what its panic carried.
+fn on_own_stack<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    catch_unwind(AssertUnwindSafe(|| stacker::grow(STACK, work)))
+}
+
+/// What a panic said.
+fn message_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}
+
+/// Everything wrong with an outcome; empty where all it says holds as far as it can be recomputed.
+pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let capacity = P::capacity(input);
+    let value = outcome.solution.as_ref().map(|solution| P::value(input, solution));
+    if value != outcome.value {
+        reasons.push(format!("value {:?} is given, {:?} is recomputed", outcome.value, value));
+    }
+    let fits = value.is_some_and(|value| capacity.is_none_or(|capacity| value <= capacity));
+    if let Some(solution) = &outcome.solution {
+        // A complete solution above the capacity may be reported as what it is, never as an answer within it.
+        let violations = if fits { P::check(input, solution) } else { P::check_unlimited(input, solution) };
+        reasons.extend(violations.iter().map(ToString::to_string));
+    }
+    let bound = outcome.lower_bound.value;
+    if let Some(value) = value
+        && bound > value
+    {
+        reasons.push(format!("the bound {bound} rules out the value {value}"));
+    }
+    let follows = match outcome.claim {
+        Claim::Optimal => fits && value == Some(bound),
+        Claim::Feasible => fits,
+        Claim::Infeasible => P::limit(input).is_some_and(|limit| bound > limit),
+        Claim::Unknown => !fits,
+    };
+    if !follows {
+        let claim = outcome.claim;
+        reasons.push(format!(
+            "claim '{claim}' does not follow from value {value:?}, bound {bound}, capacity {capacity:?}"
+        ));
+    }
+    if let Err(error) = P::confirm(input, &outcome.lower_bound)
+        && !matches!(error, BoundError::NotCheckable(_))
+    {
+        reasons.push(format!("lower bound: {error}"));
+    }
+    reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Buffer, Instance, InstanceBuilder, Kind, Layout, Lifespan, LowerBound, Offsets, Silent, Solver,
+        Stats, Stop, Witness, simple_bound,
+    };
+
+    /// Answers with fixed offsets and a given bound, or misbehaves.
+    struct Fake {
+        offsets: Vec<u64>,
+        bound: Option<LowerBound>,
+        claim: Option<Claim>,
+        panics: bool,
+    }
+
+    impl Solver<Offsets> for Fake {
+        fn name(&self) -> &'static str {
+            "fake"
+        }
+
+        fn solve(
+            &self,
+            instance: &Instance,
+            _: &mut Budget,
+            _: &mut dyn Observer<Offsets>,
+        ) -> Result<Outcome<Offsets>, SolveError> {
+            assert!(!self.panics, "as told");
+            let layout = Layout::from_raw(self.offsets.clone());
+            let value = layout.peak(instance);
+            let bound = self.bound.clone().unwrap_or_else(|| simple_bound(instance));
+            let stats = Stats::default();
+            let (solution, value) = (Some(layout), Some(value));
+            let claim = self.claim.unwrap_or(Claim::Feasible);
+            Ok(Outcome { claim, solution, value, lower_bound: bound, stop: Stop::Completed, stats })
+        }
+    }
+
+    fn instance(capacity: Option<u64>) -> Instance {
+        InstanceBuilder::new("t")
+            .buffer(Buffer::new("a", 4, Lifespan::single(0, 4).unwrap()))
+            .buffer(Buffer::new("b", 2, Lifespan::single(2, 6).unwrap()))
+            .capacity(capacity.map(Bytes::new))
+            .build()
+            .unwrap()
+    }
+
+    macro_rules! entry {
+        ($offsets:expr, $bound:expr, $claim:expr, $panics:expr) => {
+            Entry::<Offsets> {
+                name: "fake",
+                kind: Kind::Heuristic,
+                about: "a fake",
+                source: "none",
+                build: &|_| {
+                    Box::new(Fake {
+                        offsets: $offsets.to_vec(),
+                        bound: $bound,
+                        claim: $claim,
+                        panics: $panics,
+                    })
+                },
+            }
+        };
+    }
+
+    fn reasons(entry: &Entry<Offsets>, capacity: Option<u64>) -> String {
+        let attempt = run(entry, &instance(capacity), Setup::default(), Limits::default(), &mut Silent);
+        attempt.result.map_or_else(|error| error.to_string(), |outcome| outcome.claim.to_string())
+    }
+
+    fn high() -> LowerBound {
+        LowerBound::new(Bytes::new(9), Witness::Search { solver: "fake".into() })
+    }
+
+    fn weak() -> LowerBound {
+        LowerBound::new(Bytes::new(6), Witness::Trivial)
+    }
+
+    #[test]
+    fn honest_answers_pass() {
+        assert_eq!(reasons(&entry!([0, 4], None, Some(Claim::Optimal), false), None), "optimal");
+        assert_eq!(reasons(&entry!([0, 5], None, None, false), None), "feasible");
+        assert_eq!(reasons(&entry!([0, 5], None, Some(Claim::Unknown), false), Some(6)), "unknown");
+    }
+
+    #[test]
+    fn dishonest_answers_are_refused() {
+        assert!(reasons(&entry!([0, 3], None, None, false), None).contains("conflict and share 1 bytes"));
+        assert!(
+            reasons(&entry!([0, 5], None, Some(Claim::Optimal), false), None).contains("does not follow")
+        );
+        assert!(reasons(&entry!([0, 5], None, None, false), Some(6)).contains("does not follow"));
+        assert!(
+            reasons(&entry!([0, 4], Some(high()), None, false), None)
+                .contains("the bound 9 rules out the value 6")
+        );
+        assert!(
+            reasons(&entry!([0, 4], Some(weak()), Some(Claim::Optimal), false), None)
+                .contains("shows only 0 bytes")
+        );
+        assert!(reasons(&entry!([0], None, None, false), None).contains("answers for 2 buffers"));
+    }
+
+    #[test]
+    fn stages_share_what_is_left_of_the_time() {
+        let hour = Duration::from_secs(3600);
+        let alone = Limits { time: Some(hour), nodes: Some(7), ..Limits::default() };
+        assert_eq!(alone.share(4), alone, "without a deadline every stage has the limits of a run");
+        let whole = alone.from_now();
+        let left = |limits: Limits| limits.budget().time_to_end().unwrap();
+        assert!(left(whole) <= hour);
+        assert!(left(whole.share(4)) <= hour / 4);
+        assert!(left(whole.share(2).share(2)) <= hour / 4);
+        assert_eq!(whole.share(4).budget().nodes_left(), Some(7));
+        assert_eq!(whole.watch().nodes_left(), None);
+        let nobody_asked = Limits { time: None, ..whole }.budget();
+        assert!(nobody_asked.time_left().is_none() && nobody_asked.time_to_end().is_some());
+        // What is earlier counts: neither a new start nor a part moves the end of the whole.
+        let over = Limits { deadline: Some(Instant::now()), ..alone };
+        assert!([over, over.from_now(), over.share(9)].iter().all(|limits| left(*limits).is_zero()));
+    }
+
+    #[test]
+    fn a_panic_is_an_error_of_the_run() {
+        assert!(reasons(&entry!([0, 4], None, None, true), None).contains("panicked: as told"));
+    }
+}
