@@ -27,7 +27,7 @@ test-long: setup
 	cargo test --workspace --release --locked -- --include-ignored
 
 bench: setup
-	cargo bench --locked --package plimsoll --bench algorithms
+	cargo bench --locked --package plimsoll-lab --bench algorithms
 
 results: setup
 	@bash scripts/results.sh

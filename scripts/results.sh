@@ -44,7 +44,7 @@ release="${CARGO_TARGET_DIR:-target}/release"
 # Where whole processes are compared, ours is built without HiGHS and z3: loading them takes longer than most of the
 # instances do.
 lean="$release/plimsoll-lean"
-cargo build --release --locked -p plimsoll --no-default-features
+cargo build --release --locked -p plimsoll-command --no-default-features
 cp "$release/plimsoll" "$lean"
 cargo build --release --locked --workspace
 binary="$release/plimsoll"
@@ -59,11 +59,21 @@ wanted() {
     [ "$only" = "  " ] || [[ "$only" == *" $1 "* ]]
 }
 
+# Maps take seven times the space of all else, and `bench` draws them again: two are kept as examples.
+drop_maps() { # folder of a record
+    local left="not kept here, the command writes them"
+    case "$1" in *-head-to-head) left="A and J are kept here, the command writes all" ;; esac
+    find "$1" -path '*/maps/*' ! -path '*-head-to-head/maps/[AJ].svg' -delete
+    find "$1" -name maps -empty -delete
+    sed -i "s#step by address |#step by address; $left |#" "$1/README.md"
+}
+
 record() {
     local name=$1
     shift
     if wanted "$name"; then
         "$binary" bench "$@" --out "$prefix-$name"
+        drop_maps "$prefix-$name"
     fi
 }
 

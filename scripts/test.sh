@@ -13,5 +13,5 @@ step cargo clippy --workspace --all-targets --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps --locked
 step cargo test --workspace --locked
 # Without HiGHS and z3.
-step cargo clippy -p plimsoll --no-default-features --all-targets --locked -- -D warnings
-step cargo test -p plimsoll --no-default-features --locked --test features
+step cargo clippy -p plimsoll-command --no-default-features --all-targets --locked -- -D warnings
+step cargo test -p plimsoll-command --no-default-features --locked --test features

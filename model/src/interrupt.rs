@@ -1,7 +1,8 @@
-//! One flag for the whole process: a request that all runs end.
+//! Requests to stop from outside: a flag that every run checks.
 //!
-//! [`Limits::budget`](crate::Limits::budget) hands the flag to every run, so an algorithm ends as at a time limit, with its
-//! best answer and bound so far and [`Stop::Interrupted`](crate::Stop::Interrupted); loops over runs start no further run.
+//! [`Limits::budget`](crate::run::Limits::budget) hands the flag to every run, so an algorithm ends as at a time limit,
+//! with its best answer and bound so far and [`Stop::Interrupted`](crate::Stop::Interrupted); loops over runs start no
+//! further run. The command sets it on Ctrl-C and SIGTERM.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -13,7 +14,7 @@ pub fn flag() -> Arc<AtomicBool> {
     Arc::clone(&REQUESTED)
 }
 
-/// Sets the flag.
+/// Requests all runs of this process to stop.
 pub fn request() {
     REQUESTED.store(true, Ordering::Relaxed);
 }

@@ -10,6 +10,7 @@ use crate::outcome::{Claim, Outcome};
 use crate::problem::Problem;
 use crate::solver::{Entry, Observer, Setup, SolveError};
 use crate::units::Bytes;
+use crate::value::Value;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -208,6 +209,23 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> 
     reasons
 }
 
+/// What two answers to one input cannot both be right about: the best bound, where it rules out the best value.
+/// Answers are given with the name of the algorithm, its value and its bound.
+pub fn contradiction<'a, V: Value>(
+    answers: impl IntoIterator<Item = (&'a str, Option<V>, V)>,
+) -> Option<String> {
+    let (mut best, mut proved): (Option<(V, &str)>, Option<(V, &str)>) = (None, None);
+    for (name, value, bound) in answers {
+        best = best.into_iter().chain(value.map(|value| (value, name))).min();
+        proved = proved.into_iter().chain([(bound, name)]).max();
+    }
+    let ((value, finder), (bound, prover)) = (best?, proved?);
+    (bound > value).then(|| {
+        let (bound, value) = (bound.with_unit(), value.with_unit());
+        format!("{prover} proves a bound of {bound}, but {finder} has an answer of {value}")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,6 +347,17 @@ mod tests {
         // What is earlier counts: neither a new start nor a part moves the end of the whole.
         let over = Limits { deadline: Some(Instant::now()), ..alone };
         assert!([over, over.from_now(), over.share(9)].iter().all(|limits| left(*limits).is_zero()));
+    }
+
+    #[test]
+    fn answers_that_cannot_both_be_right_are_found() {
+        let relations = |value: usize| crate::Relations::new(value);
+        let honest = [("a", Some(relations(3)), relations(5)), ("b", None, relations(4))];
+        assert_eq!(contradiction(honest), None);
+        let wrong = [("a", Some(relations(5)), relations(6)), ("b", None, relations(4))];
+        let text = "b proves a bound of 4 relations, but a has an answer of 5 relations";
+        assert_eq!(contradiction(wrong).as_deref(), Some(text));
+        assert_eq!(contradiction::<Bytes>([]), None);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use plimsoll_model::fusion::{
     contracted, fusion_bound, relations,
 };
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
-use plimsoll_model::{Bound, Budget, Claim, Outcome, Relations, Setup, Silent, Solver, Stop, audit};
+use plimsoll_model::run::audit;
+use plimsoll_model::{Bound, Budget, Claim, Outcome, Relations, Setup, Silent, Solver, Stop};
 use plimsoll_solvers::{ExactFusion, FUSIONS, FusionBrute};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};

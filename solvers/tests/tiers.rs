@@ -2,11 +2,12 @@
 
 use plimsoll_datasets::{AboveLoadParams, late_above_load};
 use plimsoll_model::overlap::Time;
+use plimsoll_model::run::audit;
 use plimsoll_model::tiers::{
     Addresses, TierKind, TierProblem, TierSpace, TierStep, TierTensor, TierUse, Tiers, check_tiers,
 };
 use plimsoll_model::{
-    Budget, Bytes, Claim, Entry, Kind, Outcome, Setup, Silent, SolveError, Stop, UnitId, audit, load,
+    Budget, Bytes, Claim, Entry, Kind, Outcome, Setup, Silent, SolveError, Stop, UnitId, load,
 };
 
 /// Numbers that look random, the same everywhere.

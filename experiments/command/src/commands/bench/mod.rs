@@ -1,0 +1,179 @@
+//! `plimsoll bench`: many algorithms on many instances, against the best proven bound.
+
+mod runs;
+mod store;
+
+use super::{code_of_runs, command_line};
+use crate::cli::{BenchArgs, Decide};
+use crate::failure::{Failure, NOTHING_FOUND};
+use crate::output;
+use indicatif::{ProgressBar, ProgressStyle};
+use plimsoll::interrupt;
+use plimsoll::plan::ProblemKind;
+use plimsoll_lab::external::reaper;
+use plimsoll_lab::report::failures::{failures, lines};
+use plimsoll_lab::report::profile::profile;
+use plimsoll_lab::report::ratios;
+use plimsoll_lab::report::rows::Row;
+use plimsoll_lab::report::summary::{self, Peer, Question};
+use plimsoll_lab::report::times::{self, Clock, Times};
+use plimsoll_lab::report::trace::TraceRow;
+use plimsoll_lab::suite::{CORPORA, Case, Origin, SUITES, Suite, cases, corpora, fits_any};
+use runs::Bench;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use store::Store;
+
+/// What was found out: one row per run, and what happened during the runs.
+#[derive(Default)]
+struct Record {
+    rows: Vec<Row>,
+    trace: Vec<TraceRow>,
+}
+
+impl Record {
+    fn extend(&mut self, more: Self) {
+        self.rows.extend(more.rows);
+        self.trace.extend(more.trace);
+    }
+}
+
+/// Runs the command.
+pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
+    let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
+    reaper::employ(vec![own.into(), "reaper".into()]);
+    let bench = Bench::resolve(args)?;
+    let (cases, mut notes) = collect(args)?;
+    let store = args.out.as_deref().map(|folder| Store::open(folder, args.force, args.trace));
+    let mut store = store.transpose()?;
+    let read: BTreeSet<&String> = cases.iter().filter_map(|case| case.note.as_ref()).collect();
+    for note in read {
+        output::complain(&format!("note: {note}"));
+    }
+    for note in &notes {
+        output::print(&format!("{note}\n"))?;
+    }
+    let bar = ProgressBar::new((cases.len() * bench.runs_per_case()) as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {
+        bar.set_style(style);
+    }
+    let mut record = Record::default();
+    for case in interrupt::until_requested(&cases) {
+        let own = bench.case(case, &bar, store.as_mut())?;
+        if let Some(store) = &mut store {
+            store.append(&own)?;
+        }
+        record.extend(own);
+    }
+    bar.finish_and_clear();
+    if interrupt::is_requested() {
+        let (runs, all) = (record.rows.len(), cases.len() * bench.runs_per_case());
+        notes.push(format!("interrupted after {runs} of {all} runs"));
+        output::print(&format!("{}\n", notes[notes.len() - 1]))?;
+    }
+    report(&bench, &record, &notes, store.as_ref())?;
+    for case in &cases {
+        if let Err(error) = &case.instance {
+            output::complain(&format!("not read: {error}"));
+        }
+    }
+    if !cases.is_empty() && cases.iter().all(|case| case.instance.is_err()) {
+        return Err(Failure::input("none of the instances could be read"));
+    }
+    let refused = record.rows.iter().any(|row| row.status == "refused" && row.kind != "external");
+    if record.rows.is_empty() {
+        return Ok(NOTHING_FOUND);
+    }
+    Ok(code_of_runs(&failures(&record.rows), refused))
+}
+
+/// Prints the tables, writes the pages.
+fn report(bench: &Bench, record: &Record, notes: &[String], store: Option<&Store>) -> Result<(), Failure> {
+    let Record { rows, trace } = record;
+    let comparison = bench.comparison();
+    let mut text = String::new();
+    // The main problem last: it is what stays on the screen.
+    for problem in ProblemKind::ALL.into_iter().rev() {
+        for table in [summary::runs(rows, problem), summary::algorithms(rows, problem)].into_iter().flatten()
+        {
+            let _ = write!(text, "\n{problem}\n\n{}", table.text());
+        }
+        if comparison.is_asked {
+            let times = Times::of(rows, problem);
+            let reference = comparison.reference;
+            let ratios = reference.and_then(|reference| ratios::ratios(&times, reference, Clock::Bench));
+            let own = reference.and_then(|reference| ratios::own_ratios(rows, problem, reference));
+            for table in [own, ratios, times::table(&times, comparison.shift)].into_iter().flatten() {
+                let _ = write!(text, "\n{problem}, times\n\n{}", table.text());
+            }
+        }
+    }
+    for row in rows.iter().filter(|row| row.status == "unreadable") {
+        let _ = write!(text, "\nnot read: {}\n", row.error);
+    }
+    let failed = lines(&failures(rows));
+    if !failed.is_empty() {
+        let _ = write!(text, "\n{failed}");
+    }
+    output::print(&text)?;
+    if let Some(store) = store {
+        if comparison.is_asked
+            && let Some(chart) = profile(&Times::of(rows, ProblemKind::Offsets), comparison.question)
+        {
+            store.chart("profile", &chart)?;
+        }
+        store.gaps(rows, trace)?;
+        let command = command_line();
+        let peers: Vec<Peer> = bench.peers().collect();
+        let question =
+            Question { command: &command, machine: &bench.machine, notes, peers: &peers, comparison };
+        store.finish(&question, rows)?;
+        output::print(&format!("\nwritten to {}\n", store.folder().display()))?;
+    }
+    Ok(())
+}
+
+/// The instances asked for, and what the reader should know about them.
+fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
+    let mut notes = Vec::new();
+    let plain = |suite: &&Suite| matches!(suite.origin, Origin::Corpora(_));
+    let suites: Vec<String> = if !args.suites.is_empty() {
+        args.suites.clone()
+    } else if let Some(root) = corpora() {
+        // A folder of corpora need not hold all of them.
+        let there = |suite: &&Suite| suite.origin.folder().is_some_and(|folder| root.join(folder).is_dir());
+        let (present, absent): (Vec<&Suite>, Vec<&Suite>) = SUITES.iter().filter(plain).partition(there);
+        notes.extend(absent.iter().map(|suite| format!("{CORPORA} has no folder {}", suite.name)));
+        ["embedded"].into_iter().chain(present.iter().map(|suite| suite.name)).map(str::to_owned).collect()
+    } else {
+        notes.push(format!("{CORPORA} is not set: embedded instances only"));
+        vec!["embedded".to_owned()]
+    };
+    let endpoints = args.endpoints.map(Into::into);
+    let mut all = Vec::new();
+    for suite in &suites {
+        all.extend(cases(suite, endpoints).map_err(Failure::input)?);
+    }
+    all.retain(|case| fits_any(&args.only, &case.name));
+    if all.is_empty() {
+        let patterns = args.only.join(", ");
+        return Err(Failure::input(format!("no instance of {} fits {patterns}", suites.join(", "))));
+    }
+    let external = |name: &String| SUITES.iter().any(|s| s.name == name && s.origin.folder().is_some());
+    if corpora().is_some() && suites.iter().any(external) {
+        notes.push(format!("external instances through {CORPORA}"));
+    }
+    Ok((all, notes))
+}
+
+/// The instance with the capacity to decide, or with none.
+fn asked(instance: &plimsoll::model::Instance, decide: Option<Decide>) -> plimsoll::model::Instance {
+    use plimsoll::model::{Bytes, load};
+    let capacity = match decide {
+        None => None,
+        Some(Decide::File) => instance.capacity(),
+        Some(Decide::Load) => Some(load(instance).0),
+        Some(Decide::Bytes(bytes)) => Some(Bytes::new(bytes)),
+    };
+    instance.clone().with_capacity(capacity)
+}

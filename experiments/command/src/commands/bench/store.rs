@@ -1,0 +1,194 @@
+//! The folder of a record: rows and traces as they come, maps, charts and pages at the end.
+
+use super::Record;
+use crate::failure::Failure;
+use crate::output;
+use plimsoll::model::{Bytes, Instance};
+use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll_lab::report::chart::Chart;
+use plimsoll_lab::report::rows::Row;
+use plimsoll_lab::report::summary::Question;
+use plimsoll_lab::report::svg::Map;
+use plimsoll_lab::report::trace::{TraceRow, course_chart, gap_chart};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// Above this many buffers no map is drawn: it would take hundreds of megabytes and show nothing.
+const MOST_DRAWN: usize = 50_000;
+
+/// An open record.
+pub struct Store {
+    folder: PathBuf,
+    rows: csv::Writer<File>,
+    trace: Option<csv::Writer<File>>,
+    maps: BTreeSet<String>,
+}
+
+/// Folders of pictures.
+const MAPS: &str = "maps";
+const CHARTS: &str = "charts";
+
+impl Store {
+    /// Makes the folder; refuses one that holds anything, unless forced. Maps, charts and the trace of an earlier
+    /// record are removed then.
+    pub fn open(folder: &Path, force: bool, trace: bool) -> Result<Self, Failure> {
+        let wrong = |error| Failure::input(format!("cannot write into {}: {error}", folder.display()));
+        if folder.exists() {
+            let holds_something = fs::read_dir(folder).map_err(wrong)?.next().is_some();
+            if holds_something && !force {
+                let folder = folder.display();
+                return Err(Failure::input(format!(
+                    "{folder} is not empty; --force writes into it all the same"
+                )));
+            }
+        }
+        fs::create_dir_all(folder.join(MAPS)).map_err(wrong)?;
+        for pictures in [MAPS, CHARTS].map(|name| folder.join(name)).into_iter().filter(|path| path.is_dir())
+        {
+            for entry in fs::read_dir(pictures).map_err(wrong)? {
+                let path = entry.map_err(wrong)?.path();
+                if path.extension().is_some_and(|extension| extension == "svg") {
+                    fs::remove_file(path).map_err(wrong)?;
+                }
+            }
+        }
+        let writer =
+            |name: &str| File::create(folder.join(name)).map(csv::Writer::from_writer).map_err(wrong);
+        let rows = writer("rows.csv")?;
+        let trace = if trace {
+            Some(writer("trace.csv")?)
+        } else {
+            match fs::remove_file(folder.join("trace.csv")) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(wrong(error)),
+                _ => None,
+            }
+        };
+        Ok(Self { folder: folder.to_owned(), rows, trace, maps: BTreeSet::new() })
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Adds what was found out; it is on disk when this returns, so a bench that is cut short leaves what it has.
+    pub fn append(&mut self, record: &Record) -> Result<(), Failure> {
+        append(&mut self.rows, "rows.csv", &record.rows)?;
+        match &mut self.trace {
+            Some(trace) => append(trace, "trace.csv", &record.trace),
+            None => Ok(()),
+        }
+    }
+
+    /// Draws a solution, unless nobody could make out its buffers.
+    pub fn map<P: Plan>(
+        &mut self,
+        instance: &Instance,
+        algorithm: &str,
+        solution: &P::Solution,
+        bound: Bytes,
+    ) -> Result<(), Failure> {
+        if instance.len() > MOST_DRAWN {
+            return Ok(());
+        }
+        let pieces = P::pieces(instance, solution);
+        let map = Map { instance, problem: P::KIND, algorithm, pieces: &pieces, bound, groups: None };
+        let suffix = if P::KIND == ProblemKind::Offsets { String::new() } else { format!(".{}", P::KIND) };
+        let stem = format!("{}{suffix}", file_stem(instance.name()));
+        let mut name = stem.clone();
+        for nth in 2.. {
+            if self.maps.insert(name.clone()) {
+                break;
+            }
+            name = format!("{stem}-{nth}");
+        }
+        let path = self.folder.join(MAPS).join(format!("{name}.svg"));
+        output::write_file(&path, |file| map.write(file))
+    }
+
+    /// Draws a chart.
+    pub fn chart(&self, name: &str, chart: &Chart) -> Result<(), Failure> {
+        let folder = self.folder.join(CHARTS);
+        fs::create_dir_all(&folder)
+            .map_err(|error| Failure::input(format!("cannot write into {}: {error}", folder.display())))?;
+        output::write_file(&folder.join(format!("{name}.svg")), |file| chart.write(file))
+    }
+
+    /// Draws gaps over time: one chart of all instances, and one of each, for the problem of offsets.
+    pub fn gaps(&self, rows: &[Row], trace: &[TraceRow]) -> Result<(), Failure> {
+        let bounds: BTreeMap<(&str, &str), u64> = rows
+            .iter()
+            .filter(|row| row.problem == ProblemKind::Offsets.as_str())
+            .filter_map(|row| Some(((row.suite.as_str(), row.instance.as_str()), row.best_bound?)))
+            .collect();
+        let bound = |suite: &str, instance: &str| bounds.get(&(suite, instance)).copied();
+        let trace: Vec<TraceRow> =
+            trace.iter().filter(|row| row.problem == ProblemKind::Offsets.as_str()).cloned().collect();
+        if let Some(chart) = gap_chart(&trace, bound) {
+            self.chart("gap", &chart)?;
+        }
+        for own in trace.chunk_by(|a, b| (&a.suite, &a.instance) == (&b.suite, &b.instance)) {
+            if let Some(chart) = course_chart(own, bound(&own[0].suite, &own[0].instance)) {
+                self.chart(&format!("gap-{}", file_stem(&own[0].instance)), &chart)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is a file of this name, in which a star stands for anything.
+    fn holds(&self, name: &str) -> bool {
+        let path = self.folder.join(name);
+        let (Some(folder), Some(file)) = (path.parent(), path.file_name().and_then(|file| file.to_str()))
+        else {
+            return false;
+        };
+        let Some((start, end)) = file.split_once('*') else { return path.is_file() };
+        let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        names.into_iter().any(|name| {
+            let name = name.to_string_lossy();
+            name.starts_with(start) && name.ends_with(end)
+        })
+    }
+
+    /// Writes the pages.
+    pub fn finish(&self, question: &Question<'_>, rows: &[Row]) -> Result<(), Failure> {
+        let readme = question.readme(|name| name == "summary.md" || self.holds(name));
+        let pages = [("summary.md", question.summary(rows)), ("README.md", readme)];
+        for (name, text) in pages {
+            output::write_file(&self.folder.join(name), |file| file.write_all(text.as_bytes()))?;
+        }
+        Ok(())
+    }
+}
+
+fn append<T: Serialize>(writer: &mut csv::Writer<File>, name: &str, lines: &[T]) -> Result<(), Failure> {
+    let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("cannot write {name}: {error}"));
+    for line in lines {
+        writer.serialize(line).map_err(|error| wrong(&error))?;
+    }
+    writer.flush().map_err(|error| wrong(&error))
+}
+
+/// A name with nothing in it that a file system could mind.
+fn file_stem(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let stem: String = name.chars().map(plain).take(100).collect();
+    match stem.trim_start_matches('.') {
+        "" => "instance".to_owned(),
+        stem => stem.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stems_are_harmless() {
+        assert_eq!(file_stem("../../etc/passwd"), "_.._etc_passwd");
+        assert_eq!(file_stem(""), "instance");
+        assert_eq!(file_stem("A b\u{e4}"), "A_b_");
+    }
+}

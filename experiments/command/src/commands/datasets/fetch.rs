@@ -1,0 +1,325 @@
+//! `plimsoll datasets fetch`: downloads what is missing or differs.
+//!
+//! A file grows as `FILE.part` beside its place, so that a torn download is continued by the next run; it takes its place when its SHA-256 is the
+//! one listed, and never before. Of several processes that fetch into one folder, one at a time gets a file; the next finds it there.
+
+use super::client::{self, RAW, Why};
+use crate::cli::DatasetsFetchArgs;
+use crate::commands::sha256;
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::output;
+use plimsoll::datasets::{Corpus, CorpusFile, MANIFEST, Origin};
+use plimsoll_lab::suite::{CORPORA, corpora};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Runs the command.
+pub(super) fn main(args: &DatasetsFetchArgs) -> Result<u8, Failure> {
+    let wanted = wanted(args)?;
+    if args.dry_run {
+        return dry(args, &wanted);
+    }
+    let root = args.to.clone().or_else(corpora).ok_or_else(|| {
+        Failure::input(format!("give --to DIR, or set {CORPORA}: the folder that is to hold the corpora"))
+    })?;
+    let mut fetcher = Fetcher::new(root, args);
+    for &(corpus, file) in &wanted {
+        fetcher.get(corpus, file)?;
+    }
+    let Fetcher { report, root, .. } = fetcher;
+    if args.json {
+        output::print_json(&report)?;
+    }
+    report.conclude(&root, args)
+}
+
+type Wanted = (&'static Corpus, &'static CorpusFile);
+
+/// What was asked for by name, in the order of the list.
+fn wanted(args: &DatasetsFetchArgs) -> Result<Vec<Wanted>, Failure> {
+    let all = || MANIFEST.iter().flat_map(|corpus| corpus.files.iter().map(move |file| (corpus, file)));
+    let is = |name: &str, (corpus, file): Wanted| {
+        name == corpus.folder || name.split_once('/') == Some((corpus.folder, file.name))
+    };
+    if let Some(name) = args.names.iter().find(|name| !all().any(|one| is(name, one))) {
+        let known: BTreeSet<&str> = MANIFEST.iter().map(|corpus| corpus.folder).collect();
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(Failure::input(format!(
+            "unknown corpus or file '{name}'; corpora are {known}, files are shown by datasets list --files"
+        )));
+    }
+    Ok(all().filter(|&one| args.names.is_empty() || args.names.iter().any(|name| is(name, one))).collect())
+}
+
+/// The address of a file; none where a package has to be taken apart for it.
+fn address(mirror: Option<&str>, corpus: &Corpus, file: &CorpusFile) -> Option<String> {
+    let base = match (mirror, corpus.origin) {
+        (Some(mirror), _) => mirror.trim_end_matches('/'),
+        (None, Origin::Github(_)) => RAW,
+        (None, Origin::Package(_)) => return None,
+    };
+    let (Origin::Github(place) | Origin::Package(place)) = corpus.origin;
+    Some(format!("{base}/{place}/{}/{}", corpus.version, corpus.path(file)))
+}
+
+/// What pip is asked for.
+fn requirement(corpus: &Corpus) -> String {
+    let (Origin::Github(name) | Origin::Package(name)) = corpus.origin;
+    format!("{name}=={}", corpus.version)
+}
+
+#[derive(Debug, Serialize)]
+struct Planned {
+    file: String,
+    sha256: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
+    /// What pip downloads, and where the file is in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    package: Option<(String, String)>,
+}
+
+fn dry(args: &DatasetsFetchArgs, wanted: &[Wanted]) -> Result<u8, Failure> {
+    let planned = wanted.iter().map(|&(corpus, file)| {
+        let address = address(args.mirror.as_deref(), corpus, file);
+        let package = address.is_none().then(|| (requirement(corpus), corpus.path(file)));
+        let name = format!("{}/{}", corpus.folder, file.name);
+        Planned { file: name, sha256: file.sha256, address, package }
+    });
+    let planned: Vec<Planned> = planned.collect();
+    if args.json {
+        output::print_json(&planned)?;
+        return Ok(ANSWERED);
+    }
+    let mut text = String::new();
+    for one in &planned {
+        let _ = match (&one.address, &one.package) {
+            (Some(address), _) => writeln!(text, "{}  {address}", one.file),
+            (_, Some((package, path))) => {
+                writeln!(text, "{}  pip download --no-deps {package}, then {path} of the archive", one.file)
+            }
+            _ => Ok(()),
+        };
+    }
+    output::print(&text)?;
+    Ok(ANSWERED)
+}
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Fate {
+    /// It was there already.
+    Kept,
+    Fetched,
+    /// What came has other bytes than listed; the copy here, if any, is as it was.
+    Wrong,
+    /// Nothing came, or not all.
+    Failed,
+}
+
+#[derive(Debug, Serialize)]
+struct Outcome {
+    file: String,
+    fate: Fate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    files: Vec<Outcome>,
+}
+
+struct Fetcher<'a> {
+    root: PathBuf,
+    mirror: Option<&'a str>,
+    quiet: bool,
+    report: Report,
+    /// Hosts that could not be reached, and packages that could not be had.
+    silent: Vec<String>,
+    /// The package that was taken apart, and where.
+    package: Option<(String, tempfile::TempDir)>,
+}
+
+impl<'a> Fetcher<'a> {
+    fn new(root: PathBuf, args: &'a DatasetsFetchArgs) -> Self {
+        let (mirror, quiet) = (args.mirror.as_deref(), args.json);
+        Self { root, mirror, quiet, report: Report::default(), silent: Vec::new(), package: None }
+    }
+
+    /// Gets one file, and tells what became of it.
+    fn get(&mut self, corpus: &Corpus, file: &CorpusFile) -> Result<(), Failure> {
+        let folder = self.root.join(corpus.folder);
+        let place = folder.join(file.name);
+        let name = format!("{}/{}", corpus.folder, file.name);
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            Failure::input(format!("cannot make the folder {}: {error}", folder.display()))
+        })?;
+        let _turn = turn(&folder);
+        if hash(&place).is_some_and(|found| found == file.sha256) {
+            return self.tell(name, Fate::Kept, None);
+        }
+        output::check_target(&place, &[])?;
+        let part = folder.join(format!("{}.part", file.name));
+        let came = match address(self.mirror, corpus, file) {
+            Some(address) => self.download(&address, &part, file.sha256),
+            None => self.unpacked(corpus, file, &part),
+        };
+        if let Err(why) = came {
+            return self.tell(name, Fate::Failed, Some(why));
+        }
+        match hash(&part) {
+            Some(found) if found == file.sha256 => {
+                std::fs::rename(&part, &place)
+                    .map_err(|error| Failure::input(format!("cannot write {}: {error}", place.display())))?;
+                self.tell(name, Fate::Fetched, None)
+            }
+            found => {
+                let _ = std::fs::remove_file(&part);
+                let why = format!(
+                    "what came has SHA-256 {}, not {}",
+                    found.unwrap_or_else(|| "of nothing".to_owned()),
+                    file.sha256
+                );
+                self.tell(name, Fate::Wrong, Some(why))
+            }
+        }
+    }
+
+    /// One file by its address; what is left of an earlier run is continued, unless that leads nowhere.
+    fn download(&mut self, address: &str, part: &Path, sha256: &str) -> Result<(), String> {
+        let host = host(address);
+        if self.silent.contains(&host) {
+            return Err(format!("{host}, as before"));
+        }
+        if hash(part).is_some_and(|found| found == sha256) {
+            return Ok(());
+        }
+        let resumed = part.exists();
+        let mut came = client::file(address, part);
+        // A start that was wrong, or of a host that only sends whole files: once more from the beginning.
+        let useless = matches!(came, Ok(()) if hash(part).is_none_or(|found| found != sha256));
+        if resumed && (useless || came == Err(Why::NotResumable)) {
+            let _ = std::fs::remove_file(part);
+            came = client::file(address, part);
+        }
+        came.map_err(|why| match why {
+            Why::Unreachable(said) => {
+                self.silent.push(host.clone());
+                if part.metadata().is_ok_and(|part| part.len() > 0) {
+                    return format!("{host} gave no more ({said}); run this again to go on from there");
+                }
+                format!("{host} could not be reached: {said}")
+            }
+            Why::Torn(said) => {
+                format!("{host} stopped in the middle ({said}); run this again to go on from there")
+            }
+            Why::NotResumable => format!("{host} sent nothing"),
+            Why::Refused(said) => {
+                // An error's text is no start of the file.
+                let _ = std::fs::remove_file(part);
+                format!("{host} does not give it: {said} ({})", bare(address))
+            }
+            Why::Client(said) => said,
+        })
+    }
+
+    /// One file of a package, which is downloaded for the first of them.
+    fn unpacked(&mut self, corpus: &Corpus, file: &CorpusFile, part: &Path) -> Result<(), String> {
+        let requirement = requirement(corpus);
+        if self.silent.contains(&requirement) {
+            return Err(format!("{requirement}, as before"));
+        }
+        if self.package.as_ref().is_none_or(|(known, _)| *known != requirement) {
+            let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+            if let Err(why) = client::package(&requirement, folder.path()) {
+                let why = match why {
+                    Why::Unreachable(said) => format!("pip could not download {requirement}: {said}"),
+                    other => format!("pip could not be used: {other:?}"),
+                };
+                self.silent.push(requirement);
+                return Err(why);
+            }
+            self.package = Some((requirement, folder));
+        }
+        let (_, folder) = self.package.as_ref().expect("downloaded above");
+        let from = folder.path().join(corpus.path(file));
+        std::fs::copy(&from, part)
+            .map(|_| ())
+            .map_err(|error| format!("the archive has no {}: {error}", corpus.path(file)))
+    }
+
+    fn tell(&mut self, file: String, fate: Fate, why: Option<String>) -> Result<(), Failure> {
+        if !self.quiet {
+            let word = match fate {
+                Fate::Kept => "kept",
+                Fate::Fetched => "fetched",
+                Fate::Wrong => "wrong",
+                Fate::Failed => "failed",
+            };
+            let more = why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            output::print(&format!("{word:<8} {file}{more}\n"))?;
+        }
+        self.report.files.push(Outcome { file, fate, why });
+        Ok(())
+    }
+}
+
+impl Report {
+    fn count(&self, fate: Fate) -> usize {
+        self.files.iter().filter(|outcome| outcome.fate == fate).count()
+    }
+
+    /// The last line, and how to go on by hand.
+    fn conclude(&self, root: &Path, args: &DatasetsFetchArgs) -> Result<u8, Failure> {
+        let (wrong, failed) = (self.count(Fate::Wrong), self.count(Fate::Failed));
+        if !args.json {
+            let (fetched, kept) = (self.count(Fate::Fetched), self.count(Fate::Kept));
+            output::print(&format!("{fetched} fetched, {kept} kept, {wrong} wrong, {failed} failed\n"))?;
+        }
+        if wrong + failed == 0 {
+            return Ok(ANSWERED);
+        }
+        output::complain(&format!(
+            "{} files are not here. By hand: `plimsoll datasets fetch --dry-run` prints where each is; put it under its name below {}, then \
+             `plimsoll datasets verify` with {CORPORA} set to that folder",
+            wrong + failed,
+            root.display()
+        ));
+        Ok(if wrong > 0 { REFUTED } else { NOTHING_FOUND })
+    }
+}
+
+/// SHA-256 of a file that can be read.
+fn hash(path: &Path) -> Option<String> {
+    std::fs::read(path).ok().map(|bytes| sha256(&bytes))
+}
+
+/// Takes the lock of a folder, waiting for whoever has it; the system releases it with the file or the process.
+fn turn(folder: &Path) -> Option<File> {
+    let folder = File::open(folder).ok()?;
+    #[cfg(unix)]
+    // File systems without locks exist; nothing is promised there.
+    let _ =
+        rustix::io::retry_on_intr(|| rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive));
+    Some(folder)
+}
+
+/// The host in an address, with its port.
+fn host(address: &str) -> String {
+    let bare = bare(address);
+    let rest = bare.split_once("://").map_or(bare.as_str(), |(_, rest)| rest);
+    rest.split('/').next().unwrap_or(rest).to_owned()
+}
+
+/// An address without the name and password that it may have: what is told ends up in logs.
+fn bare(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+    let (place, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
+    format!("{scheme}://{place}{path}")
+}

@@ -1,0 +1,194 @@
+//! `plimsoll datasets verify`: files against the list of external corpora, or against the manifest in their folder.
+
+use crate::cli::DatasetsVerifyArgs;
+use crate::commands::generate::{self, MANIFEST as GENERATED};
+use crate::commands::sha256;
+use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::output;
+use plimsoll::datasets::{CorpusFile, MANIFEST};
+use plimsoll_lab::suite::{CORPORA, corpora};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+/// What is the matter with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Standing {
+    /// Listed, but not there.
+    Missing,
+    /// There, with other bytes than listed.
+    Changed,
+    /// There, but not listed.
+    Unknown,
+}
+
+#[derive(Debug, Serialize)]
+struct Finding {
+    file: String,
+    standing: Standing,
+    /// What was found instead of the SHA-256 listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Verdict {
+    /// Files that are what the list says.
+    intact: usize,
+    findings: Vec<Finding>,
+}
+
+pub(super) fn main(args: &DatasetsVerifyArgs) -> Result<u8, Failure> {
+    let known: BTreeSet<&str> = MANIFEST.iter().map(|corpus| corpus.folder).collect();
+    let (corpora, folders): (Vec<&str>, Vec<&str>) =
+        args.corpora.iter().map(String::as_str).partition(|name| known.contains(name));
+    let mut verdict = Verdict { intact: 0, findings: Vec::new() };
+    for folder in &folders {
+        if !Path::new(folder).join(GENERATED).is_file() {
+            let known = known.into_iter().collect::<Vec<_>>().join(", ");
+            return Err(Failure::input(format!(
+                "unknown corpus '{folder}'; known are {known}, and folders that hold {GENERATED}"
+            )));
+        }
+        generated(folder, &mut verdict)?;
+    }
+    if folders.is_empty() || !corpora.is_empty() {
+        let root = root()?;
+        for folder in known {
+            if corpora.is_empty() || corpora.contains(&folder) {
+                look(&root, folder, &mut verdict)?;
+            }
+        }
+    }
+    if args.json {
+        output::print_json(&verdict)?;
+    } else {
+        output::print(&verdict.text())?;
+    }
+    Ok(if verdict.findings.is_empty() { ANSWERED } else { REFUTED })
+}
+
+/// The folder of all corpora.
+fn root() -> Result<PathBuf, Failure> {
+    let root = corpora()
+        .ok_or_else(|| Failure::input(format!("set {CORPORA} to the folder that holds the corpora")))?;
+    if root.is_dir() {
+        Ok(root)
+    } else {
+        Err(Failure::input(format!("{CORPORA}: {} is no folder", root.display())))
+    }
+}
+
+/// As much of a manifest as is compared.
+#[derive(Debug, Deserialize)]
+struct Manifest {
+    format: String,
+    version: u32,
+    files: Vec<Entry>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Entry {
+    file: String,
+    sha256: String,
+}
+
+/// Compares a generated folder with its manifest.
+fn generated(folder: &str, verdict: &mut Verdict) -> Result<(), Failure> {
+    let path = Path::new(folder).join(GENERATED);
+    let wrong = |what: String| Failure::input(format!("{}: {what}", path.display()));
+    let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    let manifest: Manifest = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    if (manifest.format.as_str(), manifest.version) != (generate::FORMAT, generate::FORMAT_VERSION) {
+        let Manifest { format, version, .. } = manifest;
+        return Err(wrong(format!("format '{format}', version {version}, is none that is known here")));
+    }
+    let mut listed = BTreeMap::new();
+    for Entry { file, sha256 } in &manifest.files {
+        let mut parts = Path::new(file).components();
+        if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
+            return Err(wrong(format!("'{file}' is no name of a file in this folder")));
+        }
+        if listed.insert(file.as_str(), sha256.as_str()).is_some() {
+            return Err(wrong(format!("'{file}' is listed twice")));
+        }
+    }
+    compare(Path::new(folder), folder, &listed, verdict)
+}
+
+/// Compares one folder of external files with the list.
+fn look(root: &Path, folder: &str, verdict: &mut Verdict) -> Result<(), Failure> {
+    let of_folder = MANIFEST.iter().filter(|corpus| corpus.folder == folder);
+    let entry = |file: &'static CorpusFile| (file.name, file.sha256);
+    let listed = of_folder.flat_map(|corpus| corpus.files).map(entry).collect();
+    compare(&root.join(folder), folder, &listed, verdict)
+}
+
+/// Compares the files of a folder, shown under this name, with their SHA-256 by name.
+fn compare(
+    folder: &Path,
+    shown: &str,
+    listed: &BTreeMap<&str, &str>,
+    verdict: &mut Verdict,
+) -> Result<(), Failure> {
+    for (name, sha) in listed {
+        let path = folder.join(name);
+        let found = match std::fs::read(&path) {
+            Ok(bytes) => sha256(&bytes),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                verdict.find(shown, name, Standing::Missing, None);
+                continue;
+            }
+            Err(error) => return Err(Failure::input(format!("{}: {error}", path.display()))),
+        };
+        if found == *sha {
+            verdict.intact += 1;
+        } else {
+            verdict.find(shown, name, Standing::Changed, Some(found));
+        }
+    }
+    // Notes beside the data are nobody's concern: only what looks like the listed files is.
+    let extension = |name: &str| Path::new(name).extension().map(ToOwned::to_owned);
+    let extensions: BTreeSet<_> = listed.keys().filter_map(|name| extension(name)).collect();
+    let mut unknown = Vec::new();
+    let wrong = |error| Failure::input(format!("{}: {error}", folder.display()));
+    if folder.is_dir() {
+        for entry in std::fs::read_dir(folder).map_err(wrong)? {
+            let name = entry.map_err(wrong)?.file_name().to_string_lossy().into_owned();
+            let alike = extension(&name).is_some_and(|own| extensions.contains(&own));
+            if alike && !listed.contains_key(name.as_str()) && name != GENERATED {
+                unknown.push(name);
+            }
+        }
+    }
+    unknown.sort();
+    for name in unknown {
+        verdict.find(shown, &name, Standing::Unknown, None);
+    }
+    Ok(())
+}
+
+impl Verdict {
+    fn find(&mut self, folder: &str, name: &str, standing: Standing, sha256: Option<String>) {
+        self.findings.push(Finding { file: format!("{folder}/{name}"), standing, sha256 });
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for finding in &self.findings {
+            let (word, more) = match (finding.standing, &finding.sha256) {
+                (Standing::Missing, _) => ("missing", String::new()),
+                (Standing::Unknown, _) => ("unknown", ", not on the list".to_owned()),
+                (Standing::Changed, found) => {
+                    ("changed", found.as_ref().map_or_else(String::new, |found| format!(", SHA-256 {found}")))
+                }
+            };
+            let _ = writeln!(text, "{word:<8} {}{more}", finding.file);
+        }
+        let _ = writeln!(text, "{} files as listed, {} that differ", self.intact, self.findings.len());
+        text
+    }
+}

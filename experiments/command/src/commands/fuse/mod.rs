@@ -1,0 +1,75 @@
+//! `plimsoll fuse`: which operators run as one, how much that covers, and how far from the most it is.
+
+mod compare;
+mod report;
+
+use crate::cli::FuseArgs;
+use crate::commands::choose;
+use crate::failure::{ANSWERED, Failure};
+use crate::format;
+use crate::output;
+use plimsoll::fusion::{FuseError, FuseRun};
+use plimsoll::model::SolveError;
+use plimsoll::model::fusion::{Fusion, Patterns, UnitRule, Units, contracted};
+use plimsoll::model::graph::write_graph;
+use plimsoll::run::RunError;
+use plimsoll_lab::report::Basis;
+use report::Report;
+
+/// The word for the units that a graph names.
+const GRAPH: &str = "graph";
+
+/// Runs the command.
+pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
+    let registry = plimsoll::registry();
+    let mut inputs = output::files_among([args.patterns.as_str(), args.units.as_str()]);
+    inputs.push(&args.model.model);
+    if let Some(path) = &args.output {
+        let format = if args.compare { format::CSV } else { format::JSON };
+        output::check_format("--output", path, format)?;
+    }
+    output::check_targets(&[&args.output, &args.graph], &inputs)?;
+    let patterns = Patterns::find(&args.patterns).map_err(Failure::input)?;
+    let own = args.units == GRAPH;
+    let units = if own { None } else { Some(Units::find(&args.units).map_err(Failure::input)?) };
+    let entry = choose::named(&registry.fusions, &args.method, "method")?;
+    let import = args.model.read()?;
+    let graph = &import.graph;
+    let units = units.unwrap_or_else(|| Units::of_graph(graph));
+    let rule = if args.cross_unit { UnitRule::Any } else { UnitRule::Same };
+    let (setup, limits) = (args.effort.setup(), args.effort.limits());
+    let run = FuseRun { patterns: &patterns, units: &units, rule, entry, setup, limits };
+    if args.compare {
+        return compare::main(args, &registry.fusions, graph, run);
+    }
+    let regions = run.fuse(graph)?;
+    let report = Report::new(args, graph, &run, &regions, Basis::of(&import));
+    if let Some(path) = &args.output {
+        let text = serde_json::to_string_pretty(&report).map_err(Failure::internal)?;
+        output::write_file(path, |file| writeln!(file, "{text}"))?;
+    }
+    if let Some(path) = &args.graph {
+        let fusions: Vec<Fusion> = regions.iter().map(|one| one.fused.fusion.clone()).collect();
+        let whole = contracted(graph, &fusions).map_err(Failure::internal)?;
+        output::write_file(path, |file| write_graph(&whole, file))?;
+    }
+    if args.json {
+        output::print_json(&report)?;
+    } else {
+        output::print(&report.text())?;
+    }
+    Ok(ANSWERED)
+}
+
+impl From<FuseError> for Failure {
+    fn from(error: FuseError) -> Self {
+        match &error {
+            FuseError::Units(_)
+            | FuseError::TooMany(_)
+            | FuseError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. } => {
+                Self::input(error)
+            }
+            _ => Self::internal(error),
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! `plimsoll merge`: joins the shards of a sweep.
+
+use super::code_of_runs;
+use crate::cli::MergeArgs;
+use crate::failure::Failure;
+use crate::output;
+use plimsoll_lab::report::failures::lines;
+use plimsoll_lab::sweep::merge;
+use serde_json::json;
+
+/// Runs the command.
+pub fn main(args: &MergeArgs) -> Result<u8, Failure> {
+    let merged = merge(&args.folders, &args.out, args.partial, args.force)?;
+    for note in &merged.notes {
+        output::complain(note);
+    }
+    if args.json {
+        output::print_json(&json!({
+            "runs": merged.runs,
+            "rows": merged.rows,
+            "refused": merged.refused,
+            "failures": merged.failures,
+            "missing": merged.missing,
+            "out": args.out.display().to_string(),
+        }))?;
+    } else {
+        let missing = merged.missing.as_ref().map_or_else(String::new, |why| format!("missing      {why}\n"));
+        let (rows, runs, out) = (merged.rows, merged.runs, args.out.display());
+        let failures = lines(&merged.failures);
+        let failures =
+            failures.lines().fold(String::new(), |text, line| text + "failures     " + line + "\n");
+        output::print(&format!(
+            "rows         {rows} of {runs} runs\n{failures}{missing}written to   {out}\n"
+        ))?;
+    }
+    Ok(code_of_runs(&merged.failures, merged.refused > 0))
+}

@@ -1,0 +1,196 @@
+//! `overlap --speculate`: weights fetched before it is known which region of a branch runs.
+
+use crate::cli::OverlapArgs;
+use crate::failure::Failure;
+use plimsoll::model::graph::{Control, Graph};
+use plimsoll::model::overlap::{OverlapProgram, Time, Timeline, Timelines};
+use plimsoll::model::{OperatorId, RegionId};
+use plimsoll::overlap::{Scheduled, Speculation, speculate};
+use plimsoll::run::Limits;
+use plimsoll_lab::report::table::{Align, Table};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What is printed of speculation.
+#[derive(Debug, Serialize)]
+pub(super) struct SpeculationReport {
+    schedule: &'static str,
+    longest_ps: u64,
+    longest_before_ps: u64,
+    expected_seconds: f64,
+    expected_before_seconds: f64,
+    guesses: Vec<GuessRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct GuessRow {
+    branch: String,
+    region: String,
+    chance: f64,
+    fetched: String,
+    bytes: u64,
+    /// How much longer the segment before takes.
+    cost_ps: u64,
+    /// How much sooner the region's first segment ends.
+    saved_ps: i128,
+    /// Bytes fetched in vain, on average.
+    wasted: f64,
+}
+
+/// Speculates with the fastest schedule, where asked to.
+pub(super) fn report(
+    args: &OverlapArgs,
+    graph: &Graph,
+    program: &OverlapProgram,
+    entries: &[&'static Entry<Timelines>],
+    chances: &Chances,
+    limits: Limits,
+    best: Option<(&'static str, &Scheduled)>,
+) -> Result<Option<SpeculationReport>, Failure> {
+    let Some(guess) = args.speculate else { return Ok(None) };
+    let Some((schedule, scheduled)) = best else { return Ok(None) };
+    let entry = entries.iter().find(|entry| entry.name == schedule);
+    let entry = entry.ok_or_else(|| Failure::internal("the fastest schedule is none of those that ran"))?;
+    let times: Vec<Time> = scheduled.timelines.iter().map(Timeline::makespan).collect();
+    let by = (*entry, args.setup(), limits);
+    let of = |operator| chances.of(graph, operator);
+    let found = speculate(program, &times, guess.into(), &of, by)
+        .map_err(|error| Failure::internal(format!("{schedule}: {error}")))?;
+    let longest = program.longest(&|at| found.times[at]).ok_or_else(|| Failure::input("too long"))?;
+    Ok(Some(SpeculationReport {
+        schedule,
+        longest_ps: longest.get(),
+        longest_before_ps: scheduled.makespan.get(),
+        expected_seconds: program.expected(&|at| found.times[at], &of),
+        expected_before_seconds: program.expected(&|at| times[at], &of),
+        guesses: found.guesses.iter().map(|one| GuessRow::new(graph, one)).collect(),
+    }))
+}
+
+impl GuessRow {
+    fn new(graph: &Graph, one: &Speculation) -> Self {
+        let owner = graph.operator(one.operator);
+        let region = owner.regions[one.region];
+        Self {
+            branch: owner.name.clone(),
+            region: format!("{region}:{}", graph.region(region).name),
+            chance: one.chance,
+            fetched: one.fetched.clone(),
+            bytes: one.bytes.get(),
+            cost_ps: one.cost.get(),
+            saved_ps: one.saved,
+            wasted: (1.0 - one.chance) * one.bytes.get() as f64,
+        }
+    }
+}
+
+impl SpeculationReport {
+    pub(super) fn text(&self) -> String {
+        let schedule = self.schedule;
+        if self.guesses.is_empty() {
+            return format!("\nspeculation with {schedule}: nowhere\n");
+        }
+        let seconds = |seconds| Time::from_seconds(seconds).map_or("-".to_owned(), |time| time.to_string());
+        let mut text = format!(
+            "\nspeculation with {schedule}: expected {} instead of {}, longest {} instead of {}\n\n",
+            seconds(self.expected_seconds),
+            seconds(self.expected_before_seconds),
+            Time::new(self.longest_ps),
+            Time::new(self.longest_before_ps),
+        );
+        let mut table = Table::new([
+            ("branch", Align::Left),
+            ("region", Align::Left),
+            ("chance", Align::Right),
+            ("fetched ahead", Align::Left),
+            ("bytes", Align::Right),
+            ("cost", Align::Right),
+            ("saved", Align::Right),
+            ("wasted bytes", Align::Right),
+        ]);
+        for row in &self.guesses {
+            let saved = Time::new(u64::try_from(row.saved_ps.unsigned_abs()).unwrap_or(u64::MAX));
+            table.row([
+                row.branch.clone(),
+                row.region.clone(),
+                format!("{:.3}", row.chance),
+                row.fetched.clone(),
+                row.bytes.to_string(),
+                Time::new(row.cost_ps).to_string(),
+                format!("{}{saved}", if row.saved_ps < 0 { "-" } else { "" }),
+                format!("{:.0}", row.wasted),
+            ]);
+        }
+        text.push_str(&table.text());
+        text
+    }
+}
+
+/// How likely regions are, as far as given.
+pub(super) struct Chances(BTreeMap<RegionId, f64>);
+
+impl Chances {
+    /// From `REGION=P`, the region by name or number.
+    pub(super) fn read(graph: &Graph, given: &[String]) -> Result<Self, Failure> {
+        let mut chances = Self(BTreeMap::new());
+        for text in given {
+            let bad = |reason: &str| Failure::input(format!("--chance {text}: {reason}"));
+            let (name, chance) = text.rsplit_once('=').ok_or_else(|| bad("not REGION=P"))?;
+            let chance = chance.parse::<f64>().ok().filter(|chance| (0.0..=1.0).contains(chance));
+            let chance = chance.ok_or_else(|| bad("a chance is from 0 to 1"))?;
+            let all = || (0..graph.regions().len()).map(RegionId::at);
+            let called: Vec<RegionId> =
+                all().filter(|&id| graph.region(id).name == name || id.to_string() == name).collect();
+            let &[region] = called.as_slice() else {
+                let numbers: Vec<String> = called.iter().map(ToString::to_string).collect();
+                let several =
+                    format!("several regions are called that; give a number ({})", numbers.join(", "));
+                let none = format!("no such region; those of branches are {}", names(graph));
+                return Err(bad(if called.is_empty() { &none } else { &several }));
+            };
+            if !branches(graph).any(|operator| graph.operator(operator).regions.contains(&region)) {
+                return Err(bad("this region is not one of a branch"));
+            }
+            if chances.0.insert(region, chance).is_some() {
+                return Err(bad("this region has a chance already"));
+            }
+        }
+        for operator in branches(graph) {
+            let regions = &graph.operator(operator).regions;
+            let known: Vec<f64> =
+                regions.iter().filter_map(|region| chances.0.get(region).copied()).collect();
+            let sum: f64 = known.iter().sum();
+            let all = known.len() == regions.len();
+            if sum > 1.0 + 1e-9 || (all && sum < 1.0 - 1e-9) {
+                let name = &graph.operator(operator).name;
+                return Err(Failure::input(format!(
+                    "--chance: those of the regions of '{name}' add up to {sum}, not 1"
+                )));
+            }
+        }
+        Ok(chances)
+    }
+
+    /// Of all regions of an operator: those not given share what is left.
+    fn of(&self, graph: &Graph, operator: OperatorId) -> Vec<f64> {
+        let regions = &graph.operator(operator).regions;
+        let known: Vec<Option<f64>> = regions.iter().map(|region| self.0.get(region).copied()).collect();
+        let open = known.iter().filter(|chance| chance.is_none()).count().max(1) as f64;
+        let rest = (1.0 - known.iter().flatten().sum::<f64>()).max(0.0);
+        known.into_iter().map(|chance| chance.unwrap_or(rest / open)).collect()
+    }
+}
+
+/// Number and name of every region of a branch.
+fn names(graph: &Graph) -> String {
+    let regions = branches(graph).flat_map(|operator| &graph.operator(operator).regions);
+    let names: Vec<String> = regions.map(|&id| format!("{id}:{}", graph.region(id).name)).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// Operators that run one of their regions.
+fn branches(graph: &Graph) -> impl Iterator<Item = OperatorId> + '_ {
+    let is_branch =
+        |&id: &OperatorId| graph.flow(id).ok().flatten().is_some_and(|flow| flow.control == Control::Branch);
+    (0..graph.operators().len()).map(OperatorId::at).filter(is_branch)
+}

@@ -1,0 +1,95 @@
+//! Every relation of conflicts, side by side.
+
+use crate::cli::PlanArgs;
+use crate::commands::choose::named;
+use crate::failure::{ANSWERED, Failure};
+use crate::output;
+use plimsoll::Registry;
+use plimsoll::datasets::Import;
+use plimsoll::graphs::GraphRun;
+use plimsoll::structure::{Judges, Row, compare};
+use plimsoll_lab::report::Basis;
+use plimsoll_lab::report::table::{Align, Table};
+use std::fmt::Write as _;
+
+/// Compares and reports.
+pub fn relations(
+    args: &PlanArgs,
+    import: &Import,
+    run: &GraphRun<'_>,
+    registry: &Registry,
+) -> Result<u8, Failure> {
+    let judges = Judges {
+        patent: named(&registry.offsets, "patent-descending", "solver")?,
+        patent_scattered: named(&registry.scattered, "patent-scattered", "solver")?,
+        exact: named(&registry.offsets, &args.solver, "solver")?,
+        scattered: named(&registry.scattered, "exact", "solver")?,
+    };
+    let rows = compare(&import.graph, run, judges)?;
+    if let Some(path) = &args.output {
+        output::write_file(path, |file| output::csv(file, &rows))?;
+    }
+    if args.json {
+        output::print_json(&rows)?;
+    } else {
+        output::print(&text(import, &rows, judges.exact.name))?;
+    }
+    Ok(ANSWERED)
+}
+
+fn text(import: &Import, rows: &[Row], exact: &str) -> String {
+    let mut text = Basis::of(import).text();
+    let Some(first) = rows.first() else { return text };
+    let _ = writeln!(
+        text,
+        "{}: {} operators, {} buffers; bytes, {} alive at most in the order\n",
+        first.graph, first.operators, first.buffers, first.load
+    );
+    let mut table = Table::new([
+        ("conflicts", Align::Left),
+        ("pairs", Align::Right),
+        ("clique", Align::Right),
+        ("patent", Align::Right),
+        ("in pieces", Align::Right),
+        (exact, Align::Right),
+        ("claim", Align::Left),
+        ("gap %", Align::Right),
+        ("in pieces", Align::Right),
+        ("claim", Align::Left),
+        ("ratio", Align::Right),
+        ("collide", Align::Right),
+        ("any time", Align::Right),
+    ]);
+    for row in rows {
+        let gap = plimsoll_lab::report::gap_percent(row.exact.into(), row.exact_bound.into());
+        let gap = gap.map_or_else(|| "-".to_owned(), plimsoll_lab::report::percent);
+        let number = |value: u64| value.to_string();
+        table.row([
+            row.conflicts.clone(),
+            number(row.pairs),
+            number(row.clique),
+            number(row.patent),
+            number(row.patent_scattered),
+            number(row.exact),
+            row.arithmetic.mark(row.exact_claim),
+            gap,
+            number(row.scattered),
+            row.scattered_claim.to_owned(),
+            format!("{:.3}", row.ratio),
+            row.collide_in_order.to_string(),
+            row.collide.to_string(),
+        ]);
+    }
+    text.push_str(&table.text());
+    for row in rows.iter().filter(|row| row.overlooked > 0) {
+        let _ = writeln!(
+            text,
+            "\n{} overlooks {} pairs that the order holds together",
+            row.conflicts, row.overlooked
+        );
+        if let (Some(witness), true) = (&row.witness, row.collide_in_order > 0) {
+            let _ = writeln!(text, "  {witness}");
+        }
+    }
+    text
+}

@@ -1,0 +1,112 @@
+//! `plimsoll recheck`: holds records against today's code.
+
+use crate::cli::RecheckArgs;
+use crate::failure::{ANSWERED, Failure, REFUTED};
+use crate::output;
+use plimsoll_lab::recheck::{Effort, Finding, Verdict, read_rows, recheck};
+use plimsoll_lab::report::table::{Align, Table};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Differences that are shown of one record; all are counted.
+const SHOWN: usize = 20;
+
+/// Runs the command.
+pub fn main(args: &RecheckArgs) -> Result<u8, Failure> {
+    let registry = plimsoll::registry();
+    let effort = Effort { slowest: args.slowest.as_secs_f64(), every: args.every as usize };
+    // All files are read before the first run.
+    let read = |path: &PathBuf| {
+        let file = if path.is_dir() { path.join("rows.csv") } else { path.clone() };
+        read_rows(&file).map(|rows| (path.clone(), rows)).map_err(Failure::input)
+    };
+    let records = args.records.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut checked = Vec::new();
+    for (path, rows) in records {
+        let findings =
+            recheck(&rows, &registry, effort).map_err(|error| Failure::input(error).about(&path))?;
+        checked.push((path, findings));
+    }
+    if args.json {
+        output::print_json(&json!({ "records": checked.iter().map(as_json).collect::<Vec<_>>() }))?;
+    } else {
+        output::print(&text(&checked))?;
+    }
+    let differs = checked.iter().flat_map(|(_, findings)| findings).any(is_different);
+    Ok(if differs { REFUTED } else { ANSWERED })
+}
+
+fn is_different(finding: &Finding) -> bool {
+    matches!(finding.verdict, Verdict::Differs { .. })
+}
+
+/// How many rows are the same, how many differ, and how many were left for each reason.
+fn counts(findings: &[Finding]) -> (usize, usize, BTreeMap<&'static str, usize>) {
+    let mut left = BTreeMap::new();
+    for finding in findings {
+        if let Verdict::Left(why) = finding.verdict {
+            *left.entry(why).or_default() += 1;
+        }
+    }
+    let same = findings.iter().filter(|finding| finding.verdict == Verdict::Same).count();
+    (same, findings.iter().filter(|&finding| is_different(finding)).count(), left)
+}
+
+fn text(checked: &[(PathBuf, Vec<Finding>)]) -> String {
+    let columns = [("record", Align::Left), ("rows", Align::Right), ("same", Align::Right)];
+    let more = [("differ", Align::Right), ("not made again", Align::Left)];
+    let mut table = Table::new(columns.into_iter().chain(more));
+    let mut details = String::new();
+    for (path, findings) in checked {
+        let (same, different, left) = counts(findings);
+        let reasons: Vec<String> = left.iter().map(|(why, count)| format!("{count} {why}")).collect();
+        let numbers = [findings.len(), same, different].map(|number| number.to_string());
+        table.row([name(path)].into_iter().chain(numbers).chain([reasons.join(", ")]));
+        for finding in findings.iter().filter(|&finding| is_different(finding)).take(SHOWN) {
+            let _ = writeln!(details, "{}", told(path, finding));
+        }
+        if different > SHOWN {
+            let _ = writeln!(details, "{}: and {} more", name(path), different - SHOWN);
+        }
+    }
+    let gap = if details.is_empty() { "" } else { "\n" };
+    format!("{}{gap}{details}", table.text())
+}
+
+fn name(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn told(path: &Path, finding: &Finding) -> String {
+    let Finding { line, instance, algorithm, verdict } = finding;
+    let what = match verdict {
+        Verdict::Differs { column, recorded, today } => format!("{column} was {recorded}, is {today}"),
+        Verdict::Same | Verdict::Left(_) => String::new(),
+    };
+    format!("{}: line {line}: {algorithm} on {instance}: {what}", name(path))
+}
+
+fn as_json((path, findings): &(PathBuf, Vec<Finding>)) -> Value {
+    let (same, different, left) = counts(findings);
+    let differences = findings.iter().filter_map(|finding| match &finding.verdict {
+        Verdict::Differs { column, recorded, today } => Some(json!({
+            "line": finding.line,
+            "instance": finding.instance,
+            "algorithm": finding.algorithm,
+            "column": column,
+            "recorded": recorded,
+            "today": today,
+        })),
+        Verdict::Same | Verdict::Left(_) => None,
+    });
+    json!({
+        "record": name(path),
+        "rows": findings.len(),
+        "same": same,
+        "differ": different,
+        "left": left,
+        "differences": differences.collect::<Vec<_>>(),
+    })
+}

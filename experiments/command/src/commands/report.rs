@@ -1,0 +1,145 @@
+//! `plimsoll report`: what rows on record say, as tables, pictures and one page.
+
+use crate::cli::ReportArgs;
+use crate::failure::{ANSWERED, Failure};
+use crate::output;
+use plimsoll_lab::analysis::record::PAGE;
+use plimsoll_lab::analysis::{AnalysisError, Options, Study, files, find, study};
+use plimsoll_lab::report::html::{Page, page};
+use plimsoll_lab::report::{overview, plots};
+use serde_json::json;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+impl From<AnalysisError> for Failure {
+    fn from(error: AnalysisError) -> Self {
+        Self::input(error)
+    }
+}
+
+const SUMMARY: &str = "summary.md";
+const CHARTS: &str = "charts";
+
+/// Runs the command.
+pub fn main(args: &ReportArgs) -> Result<u8, Failure> {
+    let folder = Folder::open(&args.out, &args.paths)?;
+    let records = find(&args.paths)?;
+    for record in &records {
+        for note in &record.notes {
+            output::complain(&format!("{}: {note}", record.name));
+        }
+    }
+    let options = Options { target_gap: args.target_gap, shift: args.shift };
+    let studies = study(records, options);
+    let mut written = files::files(&studies)
+        .into_iter()
+        .map(|(name, text)| (PathBuf::from(name), text.into_bytes()))
+        .collect::<Vec<_>>();
+    let plots = plots::plots(&studies);
+    for plot in &plots {
+        let name = Path::new(CHARTS).join(format!("{}.svg", plot.name));
+        written.push((name, plot.svg.clone().into_bytes()));
+    }
+    let summary = overview::summary(&args.title, &studies, options);
+    written.push((PathBuf::from(SUMMARY), summary.into_bytes()));
+    let page = page(&Page { title: &args.title, studies: &studies, plots: &plots, options });
+    written.push((PathBuf::from(PAGE), page.into_bytes()));
+    folder.fill(&written)?;
+    told(args, &studies, &written)
+}
+
+fn told(args: &ReportArgs, studies: &[Study], written: &[(PathBuf, Vec<u8>)]) -> Result<u8, Failure> {
+    let runs: usize = studies.iter().map(|study| study.record.observations.len()).sum();
+    let groups: usize = studies.iter().map(|study| study.groups.len()).sum();
+    let sheets: usize = studies.iter().map(|study| study.record.sheets.len()).sum();
+    let troubles: usize = studies.iter().map(|study| study.troubles().count()).sum();
+    let page = args.out.join(PAGE);
+    if args.json {
+        let names: Vec<String> = written.iter().map(|(name, _)| name.display().to_string()).collect();
+        output::print_json(&json!({
+            "records": studies.len(),
+            "runs": runs,
+            "groups": groups,
+            "other_tables": sheets,
+            "without_answer": troubles,
+            "files": names,
+            "out": args.out.display().to_string(),
+        }))?;
+    } else {
+        output::print(&format!(
+            "records      {}\nruns         {runs} in {groups} groups, {troubles} without an answer\n\
+             other tables {sheets}\nfiles        {}\npage         {}\n",
+            studies.len(),
+            written.len(),
+            page.display()
+        ))?;
+    }
+    Ok(ANSWERED)
+}
+
+/// Where the report goes.
+struct Folder<'a> {
+    path: &'a Path,
+    above: PathBuf,
+}
+
+impl<'a> Folder<'a> {
+    /// Makes sure, before any work, that the folder may be written: it is not there, empty, or an earlier report, and no
+    /// input lies in it.
+    fn open(path: &'a Path, inputs: &[PathBuf]) -> Result<Self, Failure> {
+        let refuse = |why: &str| Err(Failure::input(format!("cannot write {}: {why}", path.display())));
+        let above = match path.parent() {
+            Some(above) if !above.as_os_str().is_empty() => above.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        if path.file_name().is_none() {
+            return refuse("it has no name");
+        }
+        if path.exists() {
+            if !path.is_dir() {
+                return refuse("it is no folder");
+            }
+            let own = path.canonicalize().ok();
+            let holds = |input: &PathBuf| {
+                input.canonicalize().ok().zip(own.as_ref()).is_some_and(|(input, own)| input.starts_with(own))
+            };
+            if inputs.iter().any(holds) {
+                return refuse("an input of this very run lies in it");
+            }
+            let wrong = |error| Failure::input(format!("cannot read {}: {error}", path.display()));
+            let mut names = Vec::new();
+            for entry in fs::read_dir(path).map_err(wrong)? {
+                names.push(entry.map_err(wrong)?.file_name().to_string_lossy().into_owned());
+            }
+            names.sort();
+            if !names.is_empty() && !names.iter().any(|name| name == PAGE) {
+                return refuse("it is not empty and holds no report that could be replaced");
+            }
+            let own = [PAGE, SUMMARY, CHARTS].into_iter().chain(files::NAMES);
+            if let Some(other) = names.iter().find(|name| !own.clone().any(|own| own == *name)) {
+                return refuse(&format!("it holds '{other}', which is of no report"));
+            }
+        }
+        Ok(Self { path, above })
+    }
+
+    /// Writes all files beside the folder, then puts them in its place.
+    fn fill(&self, files: &[(PathBuf, Vec<u8>)]) -> Result<(), Failure> {
+        let wrong =
+            |error: std::io::Error| Failure::input(format!("cannot write {}: {error}", self.path.display()));
+        fs::create_dir_all(&self.above).map_err(wrong)?;
+        let scratch = tempfile::Builder::new().prefix(".plimsoll").tempdir_in(&self.above).map_err(wrong)?;
+        let fresh = scratch.path().join("new");
+        for (name, bytes) in files {
+            let path = fresh.join(name);
+            fs::create_dir_all(path.parent().unwrap_or(&fresh)).map_err(wrong)?;
+            let mut file = fs::File::create(&path).map_err(wrong)?;
+            file.write_all(bytes).and_then(|()| file.sync_all()).map_err(wrong)?;
+        }
+        if self.path.exists() {
+            fs::rename(self.path, scratch.path().join("old")).map_err(wrong)?;
+        }
+        fs::rename(&fresh, self.path).map_err(wrong)
+    }
+}

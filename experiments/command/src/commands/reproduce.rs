@@ -1,0 +1,180 @@
+//! `plimsoll reproduce`: published results, computed again.
+
+use super::command_line;
+use crate::cli::ReproduceArgs;
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::output;
+use plimsoll::model::Setup;
+use plimsoll::run::Limits;
+use plimsoll_lab::machine::Machine;
+use plimsoll_lab::report::table::{Align, Table};
+use plimsoll_lab::suite::{CORPORA, corpora};
+use plimsoll_papers::{
+    Context, PAPERS, Paper, ReproduceError, Reproduction, Row, Verdict, table, write_rows,
+};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The variable that names a binary of MiniMalloc.
+const MINIMALLOC: &str = "PLIMSOLL_MINIMALLOC";
+
+/// Runs the command.
+pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
+    let papers = choose(&args.paper)?;
+    let corpora = corpora();
+    if let Some(folder) = corpora.as_ref().filter(|folder| !folder.is_dir()) {
+        return Err(Failure::input(format!("{CORPORA} names {}, which is no folder", folder.display())));
+    }
+    if let Some(folder) = &args.out {
+        make(folder)?;
+    }
+    let registry = plimsoll::registry();
+    let context = Context {
+        setup: Setup { seed: args.seed, threads: args.threads, ..Setup::default() },
+        limits: Limits { time: Some(args.time_limit), ..Limits::default() },
+        corpora,
+        seeds: args.seeds.unwrap_or(u64::MAX),
+        minimalloc: std::env::var_os(MINIMALLOC).filter(|value| !value.is_empty()).map(PathBuf::from),
+        ..Context::new(&registry)
+    };
+    let mut done: Vec<(&Paper, Reproduction)> = Vec::new();
+    for paper in papers {
+        let found = (paper.run)(&context).map_err(failure)?;
+        output::print(&format!("{} ({}): {}\n\n{}\n", paper.name, paper.title, paper.about, found.text()))?;
+        if let Some(folder) = &args.out {
+            write(folder, paper, &found)?;
+        }
+        done.push((paper, found));
+    }
+    if done.len() > 1 {
+        output::print(&format!("{}\n", tally(&done).text()))?;
+    }
+    if let Some(folder) = &args.out {
+        let rows = done.iter().flat_map(|(paper, found)| found.rows.iter().map(|row| (paper.name, row)));
+        let mut text = Vec::new();
+        write_rows(rows, &mut text).map_err(Failure::internal)?;
+        output::write_file(&folder.join("rows.csv"), |file| file.write_all(&text))?;
+        let text = summary(&done);
+        output::write_file(&folder.join("summary.md"), |file| file.write_all(text.as_bytes()))?;
+        let text = readme(args, &context, &done);
+        output::write_file(&folder.join("README.md"), |file| file.write_all(text.as_bytes()))?;
+    }
+    let broken: usize = done.iter().map(|(_, found)| found.count(Verdict::Unexpected)).sum();
+    if broken > 0 {
+        output::complain(&format!(
+            "{broken} rows are not as expected: look for {}",
+            Verdict::Unexpected.as_str()
+        ));
+        return Ok(REFUTED);
+    }
+    Ok(ANSWERED)
+}
+
+/// What cannot be read is the user's, all else is ours.
+fn failure(error: ReproduceError) -> Failure {
+    match error {
+        ReproduceError::Import(_) | ReproduceError::Instance(_) | ReproduceError::Folder { .. } => {
+            Failure::input(error)
+        }
+        limited if limited.is_limit() => Failure { code: NOTHING_FOUND, message: limited.to_string() },
+        other => Failure::internal(other),
+    }
+}
+
+fn make(folder: &Path) -> Result<(), Failure> {
+    let failed = |error| Failure::input(format!("cannot make {}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed)
+}
+
+/// Text, rows and figures of one paper, in a folder of its own.
+fn write(folder: &Path, paper: &Paper, found: &Reproduction) -> Result<(), Failure> {
+    let folder = folder.join(paper.name);
+    make(&folder)?;
+    let head = format!("# {} ({})\n\n{}\n\n", paper.name, paper.title, paper.about);
+    let text = format!("{head}{}", found.markdown());
+    output::write_file(&folder.join("report.md"), |file| file.write_all(text.as_bytes()))?;
+    let mut text = Vec::new();
+    write_rows(found.rows.iter().map(|row| (paper.name, row)), &mut text).map_err(Failure::internal)?;
+    output::write_file(&folder.join("rows.csv"), |file| file.write_all(&text))?;
+    for one in &found.files {
+        output::write_file(&folder.join(&one.name), |file| file.write_all(&one.content))?;
+    }
+    Ok(())
+}
+
+/// How many rows of each paper came out how.
+fn tally(done: &[(&Paper, Reproduction)]) -> Table {
+    let columns = [("paper", Align::Left), ("source", Align::Left), ("rows", Align::Right)];
+    let verdicts = Verdict::ALL.map(|verdict| (verdict.as_str(), Align::Right));
+    let mut table = Table::new(columns.into_iter().chain(verdicts).chain([("left out", Align::Right)]));
+    for (paper, found) in done {
+        let counts = Verdict::ALL.map(|verdict| found.count(verdict).to_string());
+        let head = [paper.name.to_owned(), paper.source.to_owned(), found.rows.len().to_string()];
+        table.row(head.into_iter().chain(counts).chain([found.left_out.len().to_string()]));
+    }
+    table
+}
+
+/// All papers on one page: counts, what is not as printed, what took no part, figures.
+fn summary(done: &[(&Paper, Reproduction)]) -> String {
+    let mut text = format!("# Published results, computed again\n\n{}\n", tally(done).markdown());
+    text.push_str(
+        "same: ours is what is printed, to its digits. differs: it is not, and the reason is known. other input: another model, network or machine stands in. \
+         ours alone: nothing is printed. not computed: it cannot be, or not here. UNEXPECTED: look into it.\n",
+    );
+    for (paper, found) in done {
+        let _ = writeln!(text, "\n## {} ({})\n\n{}\n", paper.name, paper.title, paper.about);
+        for line in &found.left_out {
+            let _ = writeln!(text, "- left out: {line}");
+        }
+        let telling = [Verdict::Explained, Verdict::Missing, Verdict::Unexpected];
+        let rows: Vec<Row> =
+            found.rows.iter().filter(|row| telling.contains(&row.verdict())).cloned().collect();
+        if !rows.is_empty() {
+            let _ = writeln!(text, "\nNot as printed, or not computed:\n\n{}", table(&rows).markdown());
+        }
+        for one in found.files.iter().filter(|one| one.is_figure()) {
+            let _ = writeln!(text, "![{}]({}/{})\n*{}*\n", one.about, paper.name, one.name, one.about);
+        }
+    }
+    text
+}
+
+/// What lies in the folder and how it came about.
+fn readme(args: &ReproduceArgs, context: &Context<'_>, done: &[(&Paper, Reproduction)]) -> String {
+    let real =
+        if context.corpora.is_some() { "set: real models took part" } else { "not set: no real models" };
+    let peer = if context.minimalloc.is_some() { "set" } else { "not set: no MiniMalloc" };
+    let mut holds = String::from(
+        "| `summary.md` | every paper: counts, what is not as printed, figures |\n| `rows.csv` | every row of every paper |\n",
+    );
+    for (paper, found) in done {
+        let name = paper.name;
+        let _ = writeln!(holds, "| `{name}/report.md` | {}: rows, tables and text |", paper.title);
+        let _ = writeln!(holds, "| `{name}/rows.csv` | its rows |");
+        for one in &found.files {
+            let _ = writeln!(holds, "| `{name}/{}` | {} |", one.name, one.about);
+        }
+    }
+    format!(
+        "# Record of published results, computed again\n\nMade by\n\n    {}\n\n{}- seed {}, {} s per run, {} threads\n- \
+         {CORPORA} was {real}\n- {MINIMALLOC} was {peer}\n\n| file | holds |\n|---|---|\n{holds}",
+        command_line(),
+        Machine::here().facts(),
+        args.seed,
+        args.time_limit.as_secs_f64(),
+        args.threads,
+    )
+}
+
+fn choose(name: &str) -> Result<Vec<&'static Paper>, Failure> {
+    if name == "all" {
+        return Ok(PAPERS.iter().collect());
+    }
+    let found = PAPERS.iter().find(|paper| paper.name == name || paper.source.eq_ignore_ascii_case(name));
+    found.map(|paper| vec![paper]).ok_or_else(|| {
+        let known: Vec<String> =
+            PAPERS.iter().map(|paper| format!("{} ({})", paper.name, paper.source)).collect();
+        Failure::input(format!("unknown paper '{name}'; known are all, {}", known.join(", ")))
+    })
+}

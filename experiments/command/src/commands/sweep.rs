@@ -1,0 +1,223 @@
+//! `plimsoll sweep`: all runs that a file describes.
+
+use super::code_of_runs;
+use crate::cli::SweepArgs;
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
+use crate::output;
+use indicatif::{ProgressBar, ProgressStyle};
+use plimsoll_lab::external::reaper;
+use plimsoll_lab::report::failures::lines;
+use plimsoll_lab::suite::CORPORA;
+use plimsoll_lab::sweep::rows::SweepRow;
+use plimsoll_lab::sweep::slurm::{self, Scripts};
+use plimsoll_lab::sweep::{Report, Run, Start, Sweep, SweepError, run};
+use serde_json::json;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Tasks of an array job where no number is given.
+const ARRAY: u64 = 16;
+
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Self {
+        match &error {
+            SweepError::Worker(_) => Self::internal(error),
+            _ => Self::input(error),
+        }
+    }
+}
+
+/// Runs the command.
+pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
+    let sweep = Sweep::read(&args.file)?;
+    if args.dry_run {
+        return dry_run(args, &sweep);
+    }
+    let Some(out) = &args.out else { return Err(Failure::input("--out is missing")) };
+    if args.slurm {
+        return submit(args, &sweep, out);
+    }
+    let (report, jobs) = (attempt(args, &sweep, out)?, usize::from(args.jobs));
+    for note in &report.notes {
+        output::complain(note);
+    }
+    if args.json {
+        output::print_json(&json!({
+            "runs": report.runs,
+            "kept": report.kept,
+            "torn_bytes": report.torn,
+            "statuses": report.statuses,
+            "failures": report.failures,
+            "seconds": report.seconds,
+            "algorithm_seconds": report.busy,
+            "overhead_seconds": report.overhead(jobs),
+            "open": report.open,
+            "jobs": jobs,
+            "shard": args.shard.map(|shard| shard.to_string()),
+            "out": out.display().to_string(),
+        }))?;
+    } else {
+        output::print(&text(&report, jobs, out))?;
+    }
+    match code_of_runs(&report.failures, report.statuses.contains_key("refused")) {
+        ANSWERED if report.open > 0 => Ok(NOTHING_FOUND),
+        code => Ok(code),
+    }
+}
+
+/// Serves runs until the input ends.
+pub fn worker() -> Result<u8, Failure> {
+    let served = plimsoll_lab::sweep::worker::serve(std::io::stdin(), std::io::stdout());
+    served.map_err(Failure::internal)?;
+    Ok(ANSWERED)
+}
+
+fn own_binary() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| Failure::internal(format!("where is this command? {error}")))
+}
+
+fn attempt(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<Report, Failure> {
+    let own: OsString = own_binary()?.into();
+    let worker: [OsString; 2] = [own.clone(), "sweep-worker".into()];
+    reaper::employ(vec![own, "reaper".into()]);
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {
+        bar.set_style(style);
+    }
+    let drawn = !bar.is_hidden();
+    let progress = |row: &SweepRow, there: u64, runs: u64| {
+        if drawn {
+            bar.set_length(runs);
+            bar.set_position(there);
+            bar.set_message(format!("{} {}", row.instance, row.algorithm));
+        }
+    };
+    let jobs = usize::from(args.jobs);
+    let report = run(sweep, &Start { out, shard: args.shard, jobs, worker: &worker, progress: &progress });
+    bar.finish_and_clear();
+    Ok(report?)
+}
+
+fn text(report: &Report, jobs: usize, out: &Path) -> String {
+    let mut text = format!("runs         {}", report.runs);
+    if report.kept > 0 {
+        let _ = write!(text, ", {} had rows", report.kept);
+    }
+    text.push('\n');
+    if report.torn > 0 {
+        let _ = writeln!(text, "cut away     {} bytes of a row that was not finished", report.torn);
+    }
+    let statuses: Vec<String> =
+        report.statuses.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    let _ = writeln!(text, "rows         {}", statuses.join(", "));
+    for line in lines(&report.failures).lines() {
+        let _ = writeln!(text, "failures     {line}");
+    }
+    if let Some(overhead) = report.overhead(jobs) {
+        let (seconds, busy) = (report.seconds, report.busy);
+        let milliseconds = overhead * 1e3;
+        let _ = writeln!(
+            text,
+            "time         {seconds:.3} s, {busy:.3} s in algorithms, {milliseconds:.3} ms overhead per run"
+        );
+    }
+    let _ = writeln!(text, "written to   {}", out.display());
+    if report.open > 0 {
+        let _ = writeln!(
+            text,
+            "interrupted  {} runs have no row yet; the same command attempts them",
+            report.open
+        );
+    }
+    text
+}
+
+/// The runs of the sweep, or of a shard of it.
+fn own<'a>(args: &SweepArgs, sweep: &'a Sweep) -> Vec<&'a Run> {
+    sweep.runs.iter().filter(|run| args.shard.is_none_or(|shard| shard.has(run.index))).collect()
+}
+
+fn dry_run(args: &SweepArgs, sweep: &Sweep) -> Result<u8, Failure> {
+    let runs = own(args, sweep);
+    if args.json {
+        let listed: Vec<_> = runs
+            .iter()
+            .map(|run| {
+                let (input, task) = (&sweep.inputs[run.input], &sweep.tasks[run.task]);
+                json!({
+                    "run": run.index,
+                    "key": run.key,
+                    "suite": input.suite,
+                    "instance": input.name,
+                    "problem": task.problem,
+                    "algorithm": &task.algorithm,
+                    "threads": task.threads,
+                    "seed": run.seed,
+                    "repetition": run.repetition,
+                    "time_limit": run.time.map(|time| time.as_secs_f64()),
+                    "node_limit": run.nodes,
+                })
+            })
+            .collect();
+        output::print_json(&json!({ "runs": runs.len(), "list": listed }))?;
+        return Ok(ANSWERED);
+    }
+    let (inputs, tasks) = (sweep.inputs.len(), sweep.tasks.len());
+    let mut text = format!("{} runs: {inputs} instances, {tasks} algorithms", runs.len());
+    if let Some(shard) = args.shard {
+        let _ = write!(text, ", shard {shard} of {} runs", sweep.runs.len());
+    }
+    text.push('\n');
+    for run in runs {
+        let _ = writeln!(text, "{} {}", run.index, sweep.describe(run));
+    }
+    output::print(&text)?;
+    Ok(ANSWERED)
+}
+
+fn submit(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<u8, Failure> {
+    let runs = sweep.runs.len() as u64;
+    let array = args.array.unwrap_or(ARRAY).min(runs);
+    let corpora = std::env::var(CORPORA).ok().filter(|folder| !folder.is_empty());
+    let environment: Vec<(String, String)> =
+        corpora.map(|folder| (CORPORA.to_owned(), absolute(&folder))).into_iter().collect();
+    let command = own_binary()?;
+    let scripts = Scripts {
+        file: &args.file,
+        out,
+        array,
+        jobs: usize::from(args.jobs),
+        options: &args.slurm_options,
+        command: &command,
+        environment: &environment,
+    };
+    scripts.check(&sweep.resolved())?;
+    let written = scripts.write()?;
+    let jobs = if args.no_submit || !slurm::is_there() { None } else { Some(written.submit()?) };
+    if args.json {
+        output::print_json(&json!({
+            "runs": runs,
+            "shards": array,
+            "array_script": written.array.display().to_string(),
+            "merge_script": written.merge.display().to_string(),
+            "array_job": jobs.as_ref().map(|jobs| &jobs.0),
+            "merge_job": jobs.as_ref().map(|jobs| &jobs.1),
+        }))?;
+        return Ok(ANSWERED);
+    }
+    let mut text = format!("runs         {runs} in {array} shards\n");
+    let _ = writeln!(text, "scripts      {}", written.array.display());
+    let _ = writeln!(text, "             {}", written.merge.display());
+    let _ = match (&jobs, args.no_submit) {
+        (Some((array, merge)), _) => writeln!(text, "submitted    {array}, then {merge}"),
+        (None, true) => writeln!(text, "submitted    not"),
+        (None, false) => writeln!(text, "submitted    not: there is no sbatch on PATH"),
+    };
+    output::print(&text)?;
+    Ok(ANSWERED)
+}
+
+fn absolute(folder: &str) -> String {
+    std::path::absolute(folder).map_or_else(|_| folder.to_owned(), |path| path.to_string_lossy().into_owned())
+}

@@ -1,0 +1,167 @@
+//! `plimsoll tiers`: which tensor lives in which memory, and how far from the least transfer time that is.
+
+mod report;
+
+use crate::cli::{BoundaryArg, FusionArg, TiersArgs};
+use crate::commands::choose;
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::output;
+use plimsoll::graphs::GraphRun;
+use plimsoll::interrupt;
+use plimsoll::model::fusion::{Patterns, UnitRule};
+use plimsoll::model::graph::{Boundary, LivenessOptions};
+use plimsoll::model::tiers::{TierMachine, Tiers};
+use plimsoll::model::{Claim, Entry, Kind, Silent, SolveError};
+use plimsoll::run::{Attempt, Limits, RunError, contradiction, run};
+use plimsoll::tiers::{Fusing, TierCaseError, TierSetting, tier_case};
+use plimsoll_lab::report::Basis;
+use report::{Comparison, Report};
+
+/// Nodes of an exact placement where no limit is given, and the same times tensors: some seconds.
+const NODES: (u64, u64) = (5_000_000, 5_000_000_000);
+
+/// Runs the command.
+pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
+    let registry = plimsoll::registry();
+    let entry = choose::named(&registry.tiers, &args.placement, "placement")?;
+    let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("as-in-file"), "order")?;
+    let mut inputs = output::files_among([args.machine.as_str(), patterns_of(args)]);
+    inputs.push(&args.model.model);
+    output::check_targets(&[&args.output], &inputs)?;
+    let machine = TierMachine::find(&args.machine).map_err(Failure::input)?;
+    let patterns = Patterns::find(patterns_of(args)).map_err(Failure::input)?;
+    let import = args.model.read()?;
+    let graph = &import.graph;
+    let fusion = fusion(args)?;
+    if args.liveness.activations.align != 1 {
+        return Err(Failure::input("--align: the machine says at what multiples tensors lie"));
+    }
+    let rule = match fusion {
+        FusionArg::None => None,
+        FusionArg::Ordinary => Some(UnitRule::Same),
+        FusionArg::CrossUnit => Some(UnitRule::Any),
+    };
+    let effort = args.effort;
+    let limits = if args.compare { effort.limits_each().from_now() } else { effort.limits() };
+    let run = GraphRun { liveness: liveness(args), order, setup: effort.setup(), limits };
+    let setting = TierSetting {
+        machine: &machine,
+        run,
+        fusing: rule.map(|rule| Fusing { patterns: &patterns, rule }),
+        addresses: args.addresses.into(),
+        boundary_off_chip: matches!(args.liveness.activations.boundary, BoundaryArg::Outside),
+    };
+    let case = tier_case(graph, &setting).map_err(|error| match error {
+        TierCaseError::Order(error) => error.into(),
+        error @ (TierCaseError::Fusion(_) | TierCaseError::NoBody) => Failure::internal(error),
+        error => Failure::input(error),
+    })?;
+    let about = report::About { graph, machine: &machine, case: &case, rule, basis: Basis::of(&import) };
+    if args.compare { compare(args, &registry.tiers, &about) } else { single(args, entry, limits, &about) }
+}
+
+fn patterns_of(args: &TiersArgs) -> &str {
+    args.patterns.as_deref().unwrap_or("default")
+}
+
+/// Inputs and outputs are always among the tensors; where they may live is for the problem to say.
+fn liveness(args: &TiersArgs) -> LivenessOptions {
+    let options = args.liveness.options();
+    let boundary = if options.boundary == Boundary::Outside { Boundary::Arena } else { options.boundary };
+    LivenessOptions { boundary, ..options }
+}
+
+fn fusion(args: &TiersArgs) -> Result<FusionArg, Failure> {
+    match (args.fusion, &args.order) {
+        (Some(FusionArg::Ordinary | FusionArg::CrossUnit), Some(_)) => {
+            Err(Failure::input("--order: groups have an order of their own; use --fusion none with it"))
+        }
+        (Some(FusionArg::None), _) if args.patterns.is_some() => {
+            Err(Failure::input("--patterns: nothing is fused with --fusion none"))
+        }
+        (None, Some(_)) if args.patterns.is_some() => {
+            Err(Failure::input("--patterns: nothing is fused with --order"))
+        }
+        (None, None) => Ok(FusionArg::CrossUnit),
+        (None, Some(_)) => Ok(FusionArg::None),
+        (Some(fusion), _) => Ok(fusion),
+    }
+}
+
+fn single(
+    args: &TiersArgs,
+    entry: &Entry<Tiers>,
+    limits: Limits,
+    about: &report::About<'_>,
+) -> Result<u8, Failure> {
+    let bare = args.effort.is_default() && entry.kind == Kind::Exact;
+    let nodes = NODES.0.min(NODES.1 / about.case.problem.tensors().len().max(1) as u64);
+    let limits = if bare { Limits { nodes: Some(nodes), ..limits } } else { limits };
+    let attempt = run(entry, &about.case.problem, args.effort.setup(), limits, &mut Silent);
+    let outcome = attempt.result.map_err(refused)?;
+    let report = Report::new(about, entry.name, &outcome, attempt.seconds);
+    match (&args.output, &outcome.solution) {
+        (Some(path), Some(plan)) => {
+            output::write_file(path, |file| report::write_plan(&about.case.problem, plan, file))?;
+        }
+        (Some(_), None) => output::complain("there is no plan, so none is written"),
+        (None, _) => {}
+    }
+    if args.json {
+        output::print_json(&report)?;
+    } else {
+        output::print(&report.text())?;
+    }
+    Ok(code(outcome.claim))
+}
+
+fn code(claim: Claim) -> u8 {
+    match claim {
+        Claim::Optimal | Claim::Feasible => ANSWERED,
+        Claim::Infeasible => REFUTED,
+        Claim::Unknown => NOTHING_FOUND,
+    }
+}
+
+fn refused(error: RunError) -> Failure {
+    match error {
+        RunError::Solve(error) => Failure::input(error),
+        error => Failure::internal(error),
+    }
+}
+
+fn compare(
+    args: &TiersArgs,
+    entries: &[&'static Entry<Tiers>],
+    about: &report::About<'_>,
+) -> Result<u8, Failure> {
+    let mut rows: Vec<report::Run> = Vec::new();
+    for entry in interrupt::until_requested(entries) {
+        let limits = args.effort.limits_each().from_now();
+        let Attempt { result, seconds, .. } =
+            run(entry, &about.case.problem, args.effort.setup(), limits, &mut Silent);
+        match result {
+            Ok(outcome) => rows.push((entry.name, Ok((outcome, seconds)))),
+            // An entry that declines the problem by its size gets no line.
+            Err(RunError::Solve(SolveError::Unsupported { .. })) => {}
+            Err(RunError::Solve(error)) => rows.push((entry.name, Err(error))),
+            Err(error) => return Err(Failure::internal(format!("{}: {error}", entry.name))),
+        }
+    }
+    let outcomes = rows.iter().filter_map(|(name, row)| Some((*name, &row.as_ref().ok()?.0)));
+    let answers = outcomes.map(|(name, outcome)| (name, outcome.value, outcome.lower_bound.value));
+    if let Some(reason) = contradiction(answers) {
+        return Err(Failure::internal(reason));
+    }
+    let report = Comparison::new(about, &rows);
+    if let Some(path) = &args.output {
+        output::write_file(path, |file| report.write_rows(file))?;
+    }
+    if args.json {
+        output::print_json(&report)?;
+    } else {
+        output::print(&report.text())?;
+    }
+    let claims = rows.iter().filter_map(|(_, row)| row.as_ref().ok()).map(|(outcome, _)| code(outcome.claim));
+    Ok(claims.min().unwrap_or(NOTHING_FOUND))
+}

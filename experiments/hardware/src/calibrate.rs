@@ -1,0 +1,575 @@
+//! What this machine can do, from runs of a chain made for the purpose.
+//!
+//! The chain has products of many sizes for each kind, passes, and operators that do nothing, in random order. Run
+//! `synchronous`, every transfer and every computation has the machine for itself: start-up and bandwidth, overhead and rates
+//! are fitted to the medians of their times. Run `eager`, transfers and computations run beside each other: how much slower
+//! that makes them is reported, and not part of the machine, whose rates include no contention.
+//!
+//! [`take_samples`] reads the clock; [`conclude`] is a function of its samples alone. Times of a busy machine may determine
+//! no rate: that is an outcome, [`Inconclusive`], and not an error.
+
+use super::arena::Arena;
+use super::chains::Steps;
+use super::cold::{Cold, Link};
+use super::execute::{ExecuteError, Execution, Executor, Stretch};
+use super::fit::{least_squares, median};
+use super::kernel::{LINE, LINE_BYTES, Work};
+use super::work::KINDS;
+use plimsoll_heuristics::overlap::Turns;
+use plimsoll_model::overlap::{Dma, Machine, Rates, Time, TimedOperator, TimelineError, TimelineProblem};
+use plimsoll_model::{Budget, Bytes};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How a machine is calibrated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// How weights are fetched.
+    pub link: Link,
+    /// Runs that count, of either schedule; one more is not counted.
+    pub repeat: u32,
+    /// Decides the order of the operators.
+    pub seed: u64,
+    /// Largest weights fetched at once.
+    pub slice: Bytes,
+    /// Bytes on chip of the machine that is written.
+    pub capacity: Bytes,
+}
+
+/// Why a machine cannot be calibrated.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CalibrateError {
+    /// The chain is no problem.
+    #[error(transparent)]
+    Timeline(#[from] TimelineError),
+    /// The chain cannot be run.
+    #[error("calibration: {0}")]
+    Execute(#[from] ExecuteError),
+    /// Results that depend on the schedule.
+    #[error("calibration: results differ from those of a run without transfers")]
+    Digest,
+}
+
+/// Samples from which no machine follows, as they come from a machine that is busy with something else.
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[error(
+    "calibration cannot conclude: times of {what} determine no rate; {spread}stop other programs and run it again, or \
+     raise --repeat (now {repeat})",
+    spread = .spread_percent.map_or_else(String::new, |spread| format!(
+        "runs of the same operator differ by {spread:.0} % of their median, median over operators; "
+    ))
+)]
+pub struct Inconclusive {
+    /// Operators whose times determine no rate: `transfers`, `computations`, or a kind.
+    pub what: &'static str,
+    /// From the shortest to the longest run of an operator alone, percent of its median; the median over operators. None
+    /// of a single run, which has no spread.
+    pub spread_percent: Option<f64>,
+    /// Runs that count, of either schedule.
+    pub repeat: u32,
+    /// Times measured.
+    pub samples: usize,
+}
+
+/// One time of one operator of the chain: its computation or its transfer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sample {
+    /// `synchronous` or `eager`.
+    pub schedule: &'static str,
+    /// Which run, from 1.
+    pub run: u32,
+    /// `transfer`, or the kind of the computation.
+    pub what: &'static str,
+    /// Which operator of the chain.
+    pub operator: usize,
+    /// Bytes fetched, or read and written; multiply-accumulates of products.
+    pub amount: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// Of a transfer, from when it was asked for until its end was known; else the same.
+    pub known_seconds: f64,
+    /// True where something else ran beside it from start to end, false where nothing ever did; else none.
+    pub beside: Option<bool>,
+}
+
+/// What was fitted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fit {
+    /// Seconds of a transfer before its first byte.
+    pub startup: f64,
+    /// Bytes per second.
+    pub bandwidth: f64,
+    /// Seconds of an operator besides its work.
+    pub overhead: f64,
+    /// Per kind of [`KINDS`] except the last: multiply-accumulates, or bytes, per second.
+    pub rates: BTreeMap<&'static str, f64>,
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// The machine, for [`Machine::toml`].
+    pub machine: Machine,
+    /// Alone.
+    pub alone: Fit,
+    /// How many times as long as alone a computation takes beside a transfer: median over computations.
+    pub compute_slowdown: Option<f64>,
+    /// How many times as long as alone a transfer takes beside a computation: median over transfers.
+    pub transfer_slowdown: Option<f64>,
+    /// What looks wrong.
+    pub warnings: Vec<String>,
+    /// Everything measured.
+    pub samples: Vec<Sample>,
+}
+
+/// An operator of the chain.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    kind: &'static str,
+    amount: u64,
+    weights: u64,
+    work: Work,
+}
+
+/// The chain: products of all kinds and sizes, passes, operators that do nothing, twice each in random order.
+fn chain(slice: Bytes, seed: u64) -> Vec<Step> {
+    let mut all = Vec::new();
+    for _ in 0..2 {
+        for rows in [1u64, 2, 4, 8, 16, 64, 256] {
+            for part in [256, 64, 16, 4, 1] {
+                let weights = (slice.get() / part).max(LINE_BYTES as u64);
+                let numbers = weights.div_ceil(LINE_BYTES as u64) * LINE as u64;
+                let kind = KINDS[rows.min(4) as usize / 2];
+                let work = Work { rows, ..Work::default() };
+                all.push(Step { kind, amount: rows * numbers, weights, work });
+            }
+        }
+        for stream in [1u64 << 12, 1 << 15, 1 << 18, 1 << 20, 1 << 22] {
+            let work = Work { stream, ..Work::default() };
+            all.push(Step { kind: KINDS[3], amount: stream, weights: 0, work });
+        }
+        for _ in 0..4 {
+            all.push(Step { kind: KINDS[4], amount: 0, weights: 0, work: Work::default() });
+        }
+    }
+    let mut random = Steps(seed);
+    for at in (1..all.len()).rev() {
+        all.swap(at, random.draw() as usize % (at + 1));
+    }
+    all
+}
+
+/// Runs the chain on this machine and returns every time. `told` is called before every run, with the number of runs.
+///
+/// # Errors
+/// See [`CalibrateError`].
+///
+/// # Panics
+/// Never: the on-chip memory of the calibration holds two slices.
+pub fn take_samples(
+    settings: Settings,
+    cold: &Cold,
+    told: &mut dyn FnMut(u32, u32),
+) -> Result<Vec<Sample>, CalibrateError> {
+    let chain = chain(settings.slice, settings.seed);
+    let operators = chain.iter().enumerate().map(|(at, one)| TimedOperator {
+        name: format!("{}-{at}", one.kind),
+        compute: Time::new(1),
+        weights: Bytes::new(one.weights),
+        activations: Bytes::new(1),
+    });
+    let dma = Dma { channels: 1, startup: Time::ZERO, bandwidth: 1_000_000_000 };
+    let room = Bytes::new(settings.slice.get().saturating_mul(2).saturating_add(1024));
+    let problem = TimelineProblem::new("calibration", operators.collect(), dma, room, Bytes::new(64))?;
+    let works: Vec<Work> = chain.iter().map(|one| one.work).collect();
+    let executor = Executor { problem: &problem, works: &works, cold, link: settings.link };
+    let reference = executor.reference();
+    let lists = [Turns::SYNCHRONOUS, Turns::EAGER].map(|turns| {
+        let timeline = turns.timeline(&problem, &mut Budget::unlimited());
+        (turns.name(), timeline.ok().flatten().expect("two slices fit").instructions())
+    });
+    let mut samples = Vec::new();
+    let mut arena = Arena::new(problem.capacity().get() as usize);
+    for run in 0..=settings.repeat {
+        for (at, (name, list)) in lists.iter().enumerate() {
+            told(run * 2 + at as u32, settings.repeat * 2 + 2);
+            std::hint::black_box(cold.sweep());
+            let execution = executor.run(list, &mut arena)?;
+            if execution.digest != reference {
+                return Err(CalibrateError::Digest);
+            }
+            // The first run of each finds nothing in place.
+            if run > 0 {
+                take(name, run, &chain, &execution, &mut samples);
+            }
+        }
+    }
+    Ok(samples)
+}
+
+/// The samples of one run.
+fn take(schedule: &'static str, run: u32, chain: &[Step], execution: &Execution, samples: &mut Vec<Sample>) {
+    let transfers: Vec<Stretch> = execution.transfers.iter().map(|one| one.span).collect();
+    let synchronous = schedule == "synchronous";
+    for (at, (one, span)) in chain.iter().zip(&execution.computations).enumerate() {
+        let beside = beside(*span, &transfers, synchronous);
+        samples.push(Sample {
+            schedule,
+            run,
+            what: one.kind,
+            operator: at,
+            amount: one.amount,
+            seconds: span.seconds(),
+            known_seconds: span.seconds(),
+            beside,
+        });
+    }
+    for one in &execution.transfers {
+        let (seconds, known_seconds) = (one.span.seconds(), one.known.seconds());
+        let beside = beside(one.span, &execution.computations, synchronous);
+        let (operator, what) = (one.operator.index(), "transfer");
+        let amount = chain[operator].weights;
+        samples.push(Sample { schedule, run, what, operator, amount, seconds, known_seconds, beside });
+    }
+}
+
+/// Whether a stretch is covered by others (one after the other, gaps of a twentieth do not matter), or touches none.
+fn beside(own: Stretch, others: &[Stretch], synchronous: bool) -> Option<bool> {
+    if synchronous {
+        return Some(false);
+    }
+    let common = |other: &Stretch| {
+        let (start, end) = (own.start.max(other.start), own.end.min(other.end));
+        end.saturating_sub(start).as_secs_f64()
+    };
+    let covered: f64 = others.iter().map(common).sum();
+    if covered >= 0.95 * own.seconds() {
+        Some(true)
+    } else if covered <= 0.0 {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// The median over runs of one operator's computation or transfer.
+struct Usual {
+    what: &'static str,
+    amount: u64,
+    /// How long it took.
+    seconds: f64,
+    /// Until its end was known: what a schedule without overlap waits.
+    known: f64,
+    /// From the shortest to the longest of the runs, as a share of the median.
+    spread: f64,
+}
+
+/// Medians of every operator alone, by whether it is a transfer, and position.
+fn medians(samples: &[Sample]) -> impl Iterator<Item = ((bool, usize), Usual)> {
+    let mut groups: BTreeMap<(bool, usize), Vec<&Sample>> = BTreeMap::new();
+    for one in samples.iter().filter(|one| one.schedule == "synchronous") {
+        groups.entry((one.what == "transfer", one.operator)).or_default().push(one);
+    }
+    groups.into_iter().filter_map(|(key, group)| {
+        let seconds = median(group.iter().map(|one| one.seconds))?.max(1e-9);
+        let all = || group.iter().map(|one| one.known_seconds);
+        let known = median(all())?.max(1e-9);
+        let spread = (all().fold(0.0, f64::max) - all().fold(f64::INFINITY, f64::min)) / known;
+        Some((key, Usual { what: group[0].what, amount: group[0].amount, seconds, known, spread }))
+    })
+}
+
+/// Start-up, bandwidth, overhead and rates from samples of operators that had the machine for themselves.
+///
+/// # Errors
+/// The operators whose times are missing or determine nothing, as in [`Inconclusive::what`].
+pub fn fit(samples: &[Sample]) -> Result<Fit, &'static str> {
+    let (transfers, computations): (Vec<Usual>, Vec<Usual>) =
+        medians(samples).map(|(_, one)| one).partition(|one| one.what == "transfer");
+    let rows: Vec<Vec<f64>> = transfers.iter().map(|one| vec![1.0, one.amount as f64]).collect();
+    let seconds: Vec<f64> = transfers.iter().map(|one| one.known).collect();
+    let found = least_squares(&rows, &seconds).filter(|found| found[1] > 0.0);
+    let found = found.ok_or("transfers")?;
+    let (startup, bandwidth) = (found[0], 1.0 / found[1]);
+    let rated = &KINDS[..KINDS.len() - 1];
+    let row = |kind: &str, amount: u64| {
+        let share = |one: &&str| if *one == kind { amount as f64 } else { 0.0 };
+        [1.0].into_iter().chain(rated.iter().map(share)).collect::<Vec<f64>>()
+    };
+    let rows: Vec<Vec<f64>> = computations.iter().map(|one| row(one.what, one.amount)).collect();
+    let seconds: Vec<f64> = computations.iter().map(|one| one.known).collect();
+    let found = least_squares(&rows, &seconds).ok_or("computations")?;
+    let mut rates = BTreeMap::new();
+    for (kind, seconds) in rated.iter().zip(&found[1..]) {
+        if *seconds <= 0.0 {
+            return Err(*kind);
+        }
+        rates.insert(*kind, 1.0 / seconds);
+    }
+    Ok(Fit { startup, bandwidth, overhead: found[0], rates })
+}
+
+impl Fit {
+    /// Seconds it predicts for a sample.
+    pub fn predict(&self, what: &str, amount: u64) -> f64 {
+        match what {
+            "transfer" => self.startup + amount as f64 / self.bandwidth,
+            kind => self.overhead + self.rates.get(kind).map_or(0.0, |rate| amount as f64 / rate),
+        }
+    }
+
+    /// The machine it describes.
+    fn machine(&self, settings: Settings) -> Machine {
+        let rate = |kind: &str| self.rates[kind].round().max(1.0) as u64;
+        let time = |seconds| Time::from_seconds(seconds).unwrap_or_default();
+        let products =
+            KINDS[..3].iter().map(|&kind| (kind.to_owned(), Rates { macs: Some(rate(kind)), bytes: None }));
+        Machine {
+            name: "this-machine".to_owned(),
+            about: about(settings.link),
+            capacity: settings.capacity,
+            alignment: Bytes::new(64),
+            slice: Some(settings.slice),
+            resident_weights: false,
+            channels: 1,
+            startup: time(self.startup),
+            bandwidth: self.bandwidth.round().max(1.0) as u64,
+            copy: None,
+            macs_per_second: rate(KINDS[2]),
+            bytes_per_second: rate(KINDS[3]),
+            overhead: time(self.overhead),
+            kinds: products.collect(),
+            times: BTreeMap::new(),
+        }
+    }
+}
+
+/// How weights are fetched, in words.
+pub fn about(link: Link) -> String {
+    let startup = format!("start-up {:.1} us", link.startup.as_secs_f64() * 1e6);
+    let pace = link
+        .bandwidth
+        .map_or("as fast as memory allows".to_owned(), |rate| format!("at most {:.1} MB/s", rate / 1e6));
+    format!("measured: weights copied by a second thread, {pace}, {startup}")
+}
+
+/// The machine that follows from samples, however they were taken.
+///
+/// # Errors
+/// [`Inconclusive`] where they determine no rate.
+pub fn conclude(settings: Settings, samples: Vec<Sample>) -> Result<Calibration, Inconclusive> {
+    let alone = fit(&samples).map_err(|what| Inconclusive {
+        what,
+        spread_percent: spread(&samples).filter(|_| settings.repeat > 1).map(|share| share * 100.0),
+        repeat: settings.repeat,
+        samples: samples.len(),
+    })?;
+    let usual: BTreeMap<(bool, usize), f64> =
+        medians(&samples).map(|(key, one)| (key, one.seconds)).collect();
+    let slowdown = |transfer: bool| {
+        let beside = samples.iter().filter(|one| {
+            // Short ones say more about clocks than about sharing.
+            one.beside == Some(true) && (one.what == "transfer") == transfer && one.seconds > 5e-6
+        });
+        median(beside.filter_map(|one| Some(one.seconds / usual.get(&(transfer, one.operator))?)))
+    };
+    let (compute_slowdown, transfer_slowdown) = (slowdown(false), slowdown(true));
+    let machine = alone.machine(settings);
+    let warnings = warnings(settings, &alone, &samples);
+    Ok(Calibration { machine, alone, compute_slowdown, transfer_slowdown, warnings, samples })
+}
+
+/// A hand-over between threads takes microseconds: so much start-up beyond the link's is something else.
+const ODD_STARTUP: f64 = 1e-4;
+/// Runs of the usual operator differ by a few percent on a quiet machine.
+const ODD_SPREAD: f64 = 0.5;
+
+/// By how much runs of the usual operator alone differ, as a share of their median.
+fn spread(samples: &[Sample]) -> Option<f64> {
+    median(medians(samples).map(|(_, one)| one.spread))
+}
+
+/// What looks as if the machine had been busy with something else.
+fn warnings(settings: Settings, alone: &Fit, samples: &[Sample]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let asked = settings.link.startup.as_secs_f64();
+    if alone.startup > 2.0 * asked + ODD_STARTUP {
+        warnings.push(format!(
+            "transfers start {:.1} us late where {:.1} us were asked for: is the machine busy?",
+            alone.startup * 1e6,
+            asked * 1e6
+        ));
+    }
+    if let Some(spread) = spread(samples).filter(|one| *one > ODD_SPREAD) {
+        warnings.push(format!(
+            "runs scatter: half of the operators by {:.0} % and more of their median; is the machine busy?",
+            spread * 100.0
+        ));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn sample(
+        schedule: &'static str,
+        run: u32,
+        what: &'static str,
+        operator: usize,
+        amount: u64,
+        [seconds, known_seconds]: [f64; 2],
+    ) -> Sample {
+        let beside = Some(schedule == "eager");
+        Sample { schedule, run, what, operator, amount, seconds, known_seconds, beside }
+    }
+
+    fn settings(slice: Bytes) -> Settings {
+        let link = Link { startup: Duration::from_micros(5), bandwidth: Some(2e9) };
+        Settings { link, repeat: 2, seed: 1, slice, capacity: Bytes::new(1 << 20) }
+    }
+
+    /// A hand-over that takes long makes no transfer slower beside computations.
+    #[test]
+    fn slowdowns_compare_the_same_stretches() {
+        let slice = Bytes::new(1 << 20);
+        let mut samples = Vec::new();
+        for run in 1..=2u32 {
+            for (at, one) in chain(slice, 7).iter().enumerate() {
+                let computed = 3e-7 + one.amount as f64 / 1e9;
+                samples.push(sample("synchronous", run, one.kind, at, one.amount, [computed; 2]));
+                samples.push(sample("eager", run, one.kind, at, one.amount, [1.5 * computed; 2]));
+                if one.weights > 0 {
+                    let fetched = 1e-5 + one.weights as f64 / 1e9;
+                    let known = [fetched, fetched + 3e-3];
+                    samples.push(sample("synchronous", run, "transfer", at, one.weights, known));
+                    samples.push(sample("eager", run, "transfer", at, one.weights, [2.0 * fetched; 2]));
+                }
+            }
+        }
+        let found = conclude(settings(slice), samples).unwrap();
+        let near =
+            |found: Option<f64>, truth: f64| assert!((found.unwrap() - truth).abs() < 1e-9, "{found:?}");
+        near(found.compute_slowdown, 1.5);
+        near(found.transfer_slowdown, 2.0);
+        assert!((found.alone.startup - 3.01e-3).abs() < 1e-5, "{:?}", found.alone);
+        let [warning] = found.warnings.as_slice() else { panic!("{:?}", found.warnings) };
+        assert!(warning.contains("where 5.0 us were asked for"), "{warning}");
+    }
+
+    #[test]
+    fn the_fit_finds_what_samples_were_made_from() {
+        let truth = Fit {
+            startup: 20e-6,
+            bandwidth: 1e9,
+            overhead: 3e-7,
+            rates: BTreeMap::from([("rows-1", 4e9), ("rows-2", 8e9), ("rows-4", 2e10), ("stream", 3e10)]),
+        };
+        let mut samples = Vec::new();
+        for run in 1..=5u32 {
+            // One run in five is disturbed, the others are off by a percent.
+            let factor = if run == 3 { 4.0 } else { 0.99 + f64::from(run % 3) * 0.01 };
+            for (at, one) in chain(Bytes::new(1 << 20), 7).iter().enumerate() {
+                let mut push = |what, amount| {
+                    let seconds = truth.predict(what, amount) * factor;
+                    samples.push(sample("synchronous", run, what, at, amount, [seconds, seconds]));
+                };
+                push(one.kind, one.amount);
+                if one.weights > 0 {
+                    push("transfer", one.weights);
+                }
+            }
+        }
+        let found = fit(&samples).unwrap();
+        let near = |found: f64, truth: f64| assert!((found / truth - 1.0).abs() < 0.03, "{found} {truth}");
+        near(found.startup, truth.startup);
+        near(found.bandwidth, truth.bandwidth);
+        near(found.overhead, truth.overhead);
+        for (kind, rate) in &truth.rates {
+            near(found.rates[kind], *rate);
+        }
+        samples.retain(|one| one.what != "rows-2");
+        assert_eq!(fit(&samples), Err("computations"));
+        samples.retain(|one| one.what != "transfer");
+        assert_eq!(fit(&samples), Err("transfers"));
+    }
+
+    /// What the clock says is not judged.
+    #[test]
+    fn every_operator_is_sampled_in_every_run() {
+        let cold = Cold::new(1 << 20);
+        let slice = Bytes::new(16 * 1024);
+        let mut asked = 0;
+        let samples = take_samples(settings(slice), &cold, &mut |_, of| {
+            assert_eq!(of, 6);
+            asked += 1;
+        });
+        let samples = samples.unwrap();
+        assert_eq!(asked, 6);
+        let chain = chain(slice, 1);
+        let weighted = chain.iter().filter(|one| one.weights > 0).count();
+        assert_eq!((chain.len(), samples.len()), (88, 4 * (88 + weighted)));
+        assert!(samples.iter().all(|one| one.seconds >= 0.0 && one.known_seconds >= one.seconds));
+    }
+
+    /// Times of a machine whose runs are longer by a factor of their own.
+    fn made(factor: impl Fn(u32) -> f64) -> Vec<Sample> {
+        let mut samples = Vec::new();
+        for run in 1..=2u32 {
+            for (at, one) in chain(Bytes::new(16 * 1024), 1).iter().enumerate() {
+                let computed = (1e-6 + one.amount as f64 / 1e9) * factor(run);
+                samples.push(sample("synchronous", run, one.kind, at, one.amount, [computed; 2]));
+                if one.weights > 0 {
+                    let fetched = (5e-6 + one.weights as f64 / 2e9) * factor(run);
+                    samples.push(sample("synchronous", run, "transfer", at, one.weights, [fetched; 2]));
+                }
+            }
+        }
+        samples
+    }
+
+    #[test]
+    fn a_machine_is_calibrated_and_can_be_read_again() {
+        let (slice, capacity) = (Bytes::new(16 * 1024), Bytes::new(1 << 20));
+        let calibration = conclude(settings(slice), made(|_| 1.0)).unwrap();
+        let machine = &calibration.machine;
+        assert_eq!((machine.slice, machine.capacity, machine.channels), (Some(slice), capacity, 1));
+        assert_eq!((machine.bandwidth, machine.startup), (2_000_000_000, Time::new(5_000_000)));
+        assert_eq!(&Machine::parse("m.toml", &machine.toml()).unwrap(), machine);
+        assert!(machine.about.contains("at most 2000.0 MB/s, start-up 5.0 us"));
+        assert_eq!(calibration.warnings, Vec::<String>::new());
+    }
+
+    /// A machine so busy that larger transfers are the faster ones: whatever is fitted, no rate is.
+    #[test]
+    fn a_busy_machine_is_inconclusive() {
+        let mut samples = made(f64::from);
+        for one in samples.iter_mut().filter(|one| one.what == "transfer") {
+            one.known_seconds = f64::from(one.run) / one.amount as f64;
+        }
+        let found = conclude(settings(Bytes::new(16 * 1024)), samples.clone()).unwrap_err();
+        assert_eq!((found.what, found.repeat, found.samples), ("transfers", 2, samples.len()));
+        assert!((found.spread_percent.unwrap() - 200.0 / 3.0).abs() < 1e-6, "{found:?}");
+        let told = found.to_string();
+        assert!(
+            told.starts_with("calibration cannot conclude: times of transfers determine no rate; runs of")
+        );
+        assert!(told.ends_with("stop other programs and run it again, or raise --repeat (now 2)"), "{told}");
+        let once = conclude(Settings { repeat: 1, ..settings(Bytes::new(16 * 1024)) }, samples).unwrap_err();
+        assert_eq!(once.spread_percent, None);
+        assert!(!once.to_string().contains("differ"), "{once}");
+    }
+
+    #[test]
+    fn what_runs_beside_is_told_by_cover() {
+        let stretch =
+            |start, end| Stretch { start: Duration::from_micros(start), end: Duration::from_micros(end) };
+        let others = [stretch(0, 50), stretch(50, 100)];
+        assert_eq!(beside(stretch(10, 90), &others, false), Some(true));
+        assert_eq!(beside(stretch(10, 190), &others, false), None);
+        assert_eq!(beside(stretch(100, 190), &others, false), Some(false));
+        assert_eq!(beside(stretch(10, 90), &others, true), Some(false));
+    }
+}

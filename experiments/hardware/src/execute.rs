@@ -1,0 +1,583 @@
+//! Runs instruction lists on this machine: one thread computes, one per channel fetches.
+//!
+//! The computing thread takes [`Instruction`]s in order. `DMAStart` lends the buffer's range of the memory on chip to the
+//! thread of its channel, `DMAWait` waits until that thread hands it back filled, `Copy` fills it at once, `Compute` multiplies with
+//! what lies in it, holding the addresses of its activations, which no weights may occupy. Ranges are owned by
+//! one thread at a time, so that a list in which transfers and computations get in each other's way is refused,
+//! whatever the times.
+
+use super::arena::{Arena, Lent, Taken};
+use super::cold::{Cold, Link, wait};
+use super::kernel::{Cpu, Work};
+use plimsoll_model::overlap::{Instruction, TimelineProblem};
+use plimsoll_model::{Bytes, OperatorId};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+/// Why a list cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExecuteError {
+    /// An instruction that names what is not there.
+    #[error("instruction {at} names an operator or a channel that is not there")]
+    Unknown {
+        /// Which instruction.
+        at: usize,
+    },
+    /// Operators that do not run once each, in order.
+    #[error("instruction {at} runs operator {operator}, but operator {expected} is next")]
+    Order {
+        /// Which instruction.
+        at: usize,
+        /// Whom it runs.
+        operator: OperatorId,
+        /// Whose turn it is.
+        expected: usize,
+    },
+    /// A transfer that does not carry the weights of its operator.
+    #[error(
+        "instruction {at} fetches {bytes} bytes into {size} for operator {operator}, which has {weights}"
+    )]
+    Bytes {
+        /// Which instruction.
+        at: usize,
+        /// Whose weights.
+        operator: OperatorId,
+        /// Bytes it carries.
+        bytes: Bytes,
+        /// Bytes of the buffer.
+        size: Bytes,
+        /// Bytes there are.
+        weights: Bytes,
+    },
+    /// Weights fetched a second time.
+    #[error("instruction {at} fetches the weights of operator {operator} once more")]
+    Twice {
+        /// Which instruction.
+        at: usize,
+        /// Whose weights.
+        operator: OperatorId,
+    },
+    /// A wait for nothing.
+    #[error("instruction {at} waits for operator {operator}, for which nothing is being fetched")]
+    NothingToWaitFor {
+        /// Which instruction.
+        at: usize,
+        /// For whom.
+        operator: OperatorId,
+    },
+    /// A computation whose weights were not waited for.
+    #[error("instruction {at} runs operator {operator} without waiting for its weights")]
+    NotWaited {
+        /// Which instruction.
+        at: usize,
+        /// Whom it runs.
+        operator: OperatorId,
+    },
+    /// Memory that somebody holds.
+    #[error("instruction {at} for operator {operator}: {taken}")]
+    Memory {
+        /// Which instruction.
+        at: usize,
+        /// For whom.
+        operator: OperatorId,
+        /// Which range.
+        taken: Taken,
+    },
+    /// Fewer computations than operators.
+    #[error("the list ends after {computed} of {operators} operators")]
+    Incomplete {
+        /// Operators that ran.
+        computed: usize,
+        /// Operators there are.
+        operators: usize,
+    },
+    /// The thread of a channel is gone.
+    #[error("the thread of channel {channel} ended early")]
+    Broken {
+        /// Which channel.
+        channel: usize,
+    },
+}
+
+/// From a start to an end, counted from the first instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stretch {
+    /// First moment.
+    pub start: Duration,
+    /// Last moment.
+    pub end: Duration,
+}
+
+impl Stretch {
+    /// How long it is, seconds.
+    pub fn seconds(self) -> f64 {
+        self.end.saturating_sub(self.start).as_secs_f64()
+    }
+
+    /// True where the other lies within.
+    pub fn covers(self, other: Self) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// One transfer as it happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// Whose weights.
+    pub operator: OperatorId,
+    /// From start to end, by the thread of the channel.
+    pub span: Stretch,
+    /// From the instruction that starts it until its end is known to who waits.
+    pub known: Stretch,
+}
+
+/// One run as it happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Execution {
+    /// When the last operator had computed.
+    pub makespan: Duration,
+    /// Per operator.
+    pub computations: Vec<Stretch>,
+    /// In the order in which they were waited for.
+    pub transfers: Vec<Fetched>,
+    /// Digest of all results; the same for every list of the same operators and weights.
+    pub digest: u64,
+}
+
+/// What is run: a problem, what its operators do, and where their weights come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Executor<'a> {
+    /// Operators with their bytes, channels, memory on chip.
+    pub problem: &'a TimelineProblem,
+    /// Per operator.
+    pub works: &'a [Work],
+    /// Memory outside.
+    pub cold: &'a Cold,
+    /// How weights are fetched.
+    pub link: Link,
+}
+
+/// A transfer on its way to the thread of its channel.
+struct Job {
+    operator: OperatorId,
+    asked: Duration,
+    from: u64,
+    bytes: usize,
+    buffer: Lent,
+}
+
+/// And back.
+struct Done {
+    operator: OperatorId,
+    asked: Duration,
+    span: Stretch,
+    buffer: Lent,
+}
+
+/// What has become of an operator's weights.
+enum Weights {
+    Outside,
+    Coming(usize),
+    Here(Lent),
+    Used,
+}
+
+struct Channel {
+    jobs: Sender<Job>,
+    done: Receiver<Done>,
+}
+
+impl Executor<'_> {
+    /// Digest of a run without buffers, transfers and threads.
+    pub fn reference(&self) -> u64 {
+        let mut cpu = Cpu::new();
+        let all = self.problem.operators().iter().zip(self.works).zip(self.places());
+        for ((operator, work), place) in all {
+            cpu.run(*work, &self.cold.read(place, operator.weights.get() as usize));
+        }
+        cpu.digest()
+    }
+
+    /// Where the weights of each operator begin outside.
+    fn places(&self) -> Vec<u64> {
+        Cold::places(self.problem.operators().iter().map(|one| one.weights.get()))
+    }
+
+    /// Runs a list in memory on chip of at least the problem's capacity, all of it free, and says when everything happened.
+    /// Memory that has been run in before is in place already; after an error it is not whole any more.
+    ///
+    /// # Errors
+    /// [`ExecuteError`] with the first instruction that cannot be run.
+    ///
+    /// # Panics
+    /// If there is not one work per operator.
+    pub fn run(&self, list: &[Instruction], arena: &mut Arena) -> Result<Execution, ExecuteError> {
+        assert_eq!(self.works.len(), self.problem.len(), "one work per operator");
+        let channels = self.problem.dma().channels as usize;
+        std::thread::scope(|scope| {
+            let (ready, started) = channel();
+            let begin = Instant::now();
+            let mut ends = Vec::with_capacity(channels);
+            for _ in 0..channels {
+                let (jobs, taken) = channel::<Job>();
+                let (hand_back, done) = channel();
+                let (ready, cold, link) = (ready.clone(), self.cold, self.link);
+                scope.spawn(move || {
+                    // Nobody listens any more where the run has failed.
+                    let _ = ready.send(());
+                    serve(begin, cold, link, &taken, &hand_back);
+                });
+                ends.push(Channel { jobs, done });
+            }
+            for _ in 0..channels {
+                started.recv().map_err(|_| ExecuteError::Broken { channel: 0 })?;
+            }
+            Run::new(self, ends, arena, begin).take(list)
+        })
+    }
+}
+
+/// The thread of a channel: one transfer after the other, until nobody asks any more.
+fn serve(begin: Instant, cold: &Cold, link: Link, jobs: &Receiver<Job>, done: &Sender<Done>) {
+    loop {
+        let job = wait(|| match jobs.try_recv() {
+            Ok(job) => Some(Some(job)),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(None),
+        });
+        let Some(Job { operator, asked, from, bytes, mut buffer }) = job else { return };
+        let start = begin.elapsed();
+        link.fetch(cold, from, &mut buffer.bytes[..bytes]);
+        let span = Stretch { start, end: begin.elapsed() };
+        if done.send(Done { operator, asked, span, buffer }).is_err() {
+            return;
+        }
+    }
+}
+
+/// One run on its way.
+struct Run<'a> {
+    executor: &'a Executor<'a>,
+    channels: Vec<Channel>,
+    places: Vec<u64>,
+    arena: &'a mut Arena,
+    cpu: Cpu,
+    weights: Vec<Weights>,
+    begin: Instant,
+    execution: Execution,
+}
+
+impl<'a> Run<'a> {
+    fn new(executor: &'a Executor<'a>, channels: Vec<Channel>, arena: &'a mut Arena, begin: Instant) -> Self {
+        let problem = executor.problem;
+        Self {
+            executor,
+            channels,
+            places: executor.places(),
+            arena,
+            cpu: Cpu::new(),
+            weights: (0..problem.len()).map(|_| Weights::Outside).collect(),
+            begin,
+            execution: Execution::default(),
+        }
+    }
+
+    fn take(mut self, list: &[Instruction]) -> Result<Execution, ExecuteError> {
+        let first = self.begin.elapsed();
+        for (at, instruction) in list.iter().enumerate() {
+            match *instruction {
+                Instruction::DmaStart { operator, channel, bytes, offset, size } => {
+                    self.start(at, operator, channel as usize, bytes, (offset, size))?;
+                }
+                Instruction::Copy { operator, bytes, offset, size } => {
+                    self.copy(at, operator, bytes, (offset, size))?;
+                }
+                Instruction::DmaWait { operator } => self.wait(at, operator)?,
+                Instruction::Compute { operator } => self.compute(at, operator)?,
+            }
+        }
+        let (computed, operators) = (self.execution.computations.len(), self.executor.problem.len());
+        if computed < operators {
+            return Err(ExecuteError::Incomplete { computed, operators });
+        }
+        let mut execution = self.execution;
+        let spans = execution.transfers.iter_mut().flat_map(|one| [&mut one.span, &mut one.known]);
+        for span in execution.computations.iter_mut().chain(spans) {
+            *span = Stretch { start: span.start.saturating_sub(first), end: span.end.saturating_sub(first) };
+        }
+        execution.makespan = execution.computations.last().map_or(Duration::ZERO, |span| span.end);
+        execution.digest = self.cpu.digest();
+        Ok(execution)
+    }
+
+    fn start(
+        &mut self,
+        at: usize,
+        operator: OperatorId,
+        channel: usize,
+        bytes: Bytes,
+        (offset, size): (Bytes, Bytes),
+    ) -> Result<(), ExecuteError> {
+        if channel >= self.channels.len() {
+            return Err(ExecuteError::Unknown { at });
+        }
+        let buffer = self.buffer(at, operator, bytes, (offset, size))?;
+        let from = self.places[operator.index()];
+        let job = Job { operator, asked: self.begin.elapsed(), from, bytes: bytes.get() as usize, buffer };
+        self.channels[channel].jobs.send(job).map_err(|_| ExecuteError::Broken { channel })?;
+        self.weights[operator.index()] = Weights::Coming(channel);
+        Ok(())
+    }
+
+    /// Fetches without a channel: this thread copies, computing nothing meanwhile.
+    fn copy(
+        &mut self,
+        at: usize,
+        operator: OperatorId,
+        bytes: Bytes,
+        place: (Bytes, Bytes),
+    ) -> Result<(), ExecuteError> {
+        let mut buffer = self.buffer(at, operator, bytes, place)?;
+        let link = Link { startup: Duration::ZERO, ..self.executor.link };
+        let from = self.places[operator.index()];
+        let start = self.begin.elapsed();
+        link.fetch(self.executor.cold, from, &mut buffer.bytes[..bytes.get() as usize]);
+        let span = Stretch { start, end: self.begin.elapsed() };
+        self.execution.transfers.push(Fetched { operator, span, known: span });
+        self.weights[operator.index()] = Weights::Here(buffer);
+        Ok(())
+    }
+
+    /// A buffer for the weights of an operator, which are still outside.
+    fn buffer(
+        &mut self,
+        at: usize,
+        operator: OperatorId,
+        bytes: Bytes,
+        (offset, size): (Bytes, Bytes),
+    ) -> Result<Lent, ExecuteError> {
+        let one = self.executor.problem.operators().get(operator.index());
+        let weights = one.ok_or(ExecuteError::Unknown { at })?.weights;
+        if bytes != weights || size < bytes {
+            return Err(ExecuteError::Bytes { at, operator, bytes, size, weights });
+        }
+        if !matches!(self.weights[operator.index()], Weights::Outside) {
+            return Err(ExecuteError::Twice { at, operator });
+        }
+        let lent = self.arena.lend(offset.get(), size.get());
+        lent.map_err(|taken| ExecuteError::Memory { at, operator, taken })
+    }
+
+    /// Receives what the channel hands back until it is what is waited for.
+    fn wait(&mut self, at: usize, operator: OperatorId) -> Result<(), ExecuteError> {
+        let channel = match self.weights.get(operator.index()) {
+            None => return Err(ExecuteError::Unknown { at }),
+            Some(Weights::Coming(channel)) => *channel,
+            Some(Weights::Here(_)) => return Ok(()),
+            Some(_) => return Err(ExecuteError::NothingToWaitFor { at, operator }),
+        };
+        loop {
+            let done = wait(|| match self.channels[channel].done.try_recv() {
+                Ok(done) => Some(Some(done)),
+                Err(TryRecvError::Empty) => None,
+                Err(TryRecvError::Disconnected) => Some(None),
+            });
+            let Some(done) = done else { return Err(ExecuteError::Broken { channel }) };
+            let Done { operator: whose, asked, span, buffer } = done;
+            let known = Stretch { start: asked, end: self.begin.elapsed() };
+            self.execution.transfers.push(Fetched { operator: whose, span, known });
+            self.weights[whose.index()] = Weights::Here(buffer);
+            if whose == operator {
+                return Ok(());
+            }
+        }
+    }
+
+    fn compute(&mut self, at: usize, operator: OperatorId) -> Result<(), ExecuteError> {
+        let (problem, expected) = (self.executor.problem, self.execution.computations.len());
+        if operator.index() != expected || expected >= problem.len() {
+            return Err(ExecuteError::Order { at, operator, expected });
+        }
+        let one = &problem.operators()[expected];
+        let weights = std::mem::replace(&mut self.weights[expected], Weights::Used);
+        let weights = match weights {
+            Weights::Here(lent) => Some(lent),
+            _ if one.weights == Bytes::ZERO => None,
+            _ => return Err(ExecuteError::NotWaited { at, operator }),
+        };
+        let lent = self.arena.lend(0, one.activations.get());
+        let activations = lent.map_err(|taken| ExecuteError::Memory { at, operator, taken })?;
+        let bytes = weights.as_ref().map_or(&[][..], |buffer| &buffer.bytes[..one.weights.get() as usize]);
+        let start = self.begin.elapsed();
+        self.cpu.run(self.executor.works[expected], bytes);
+        let end = self.begin.elapsed();
+        self.execution.computations.push(Stretch { start, end });
+        self.arena.give_back(activations);
+        if let Some(buffer) = weights {
+            self.arena.give_back(buffer);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_heuristics::overlap::TIMELINES;
+    use plimsoll_model::Budget;
+    use plimsoll_model::overlap::{Dma, Time, TimedOperator, Timeline, check_timeline};
+
+    fn problem(channels: u32) -> (TimelineProblem, Vec<Work>) {
+        let mut operators = Vec::new();
+        let mut works = Vec::new();
+        for at in 0..40u64 {
+            let weights = if at % 5 == 3 { 0 } else { 64 * (1 + at * 7 % 11) + at % 4 };
+            let compute = Time::new(1000 * (1 + at * 13 % 17));
+            operators.push(TimedOperator {
+                name: format!("o{at}"),
+                compute,
+                weights: Bytes::new(weights),
+                activations: Bytes::new(100 + at * 31 % 200),
+            });
+            let rows = [1, 2, 4, 8][at as usize % 4];
+            works.push(Work { rows: if weights > 0 { rows } else { 0 }, stream: at * 50, ..Work::default() });
+        }
+        let dma = Dma { channels, startup: Time::new(500), bandwidth: 100_000_000_000 };
+        let problem = TimelineProblem::new("p", operators, dma, Bytes::new(4096), Bytes::new(64)).unwrap();
+        (problem, works)
+    }
+
+    fn timeline(problem: &TimelineProblem, name: &str) -> Timeline {
+        let entry = TIMELINES.iter().find(|entry| entry.name == name).unwrap();
+        let scheduler = (entry.build)(Setup::default());
+        let timeline = scheduler.timeline(problem, &mut Budget::unlimited()).unwrap().unwrap();
+        assert!(check_timeline(problem, &timeline).is_empty());
+        timeline
+    }
+
+    #[test]
+    fn every_schedule_computes_what_a_run_without_transfers_computes() {
+        let cold = Cold::new(16 * 1024);
+        let mut arena = Arena::new(4096);
+        for channels in [1, 2] {
+            let (problem, works) = problem(channels);
+            for link in [Link::default(), Link { startup: Duration::from_micros(3), bandwidth: Some(1e9) }] {
+                let executor = Executor { problem: &problem, works: &works, cold: &cold, link };
+                let reference = executor.reference();
+                for entry in TIMELINES {
+                    let list = timeline(&problem, entry.name).instructions();
+                    let run = executor
+                        .run(&list, &mut arena)
+                        .unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+                    assert_eq!(run.digest, reference, "{}", entry.name);
+                    assert_eq!((run.computations.len(), run.transfers.len()), (40, 32));
+                    follows(&problem, &run);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn copies_need_no_second_thread() {
+        let (cold, (problem, works)) = (Cold::new(16 * 1024), problem(1));
+        let problem = problem.with_copy(1_000_000_000_000).unwrap();
+        let list = timeline(&problem, "synchronous").instructions();
+        assert!(list.iter().any(|one| matches!(one, Instruction::Copy { .. })));
+        let executor = Executor { problem: &problem, works: &works, cold: &cold, link: Link::default() };
+        let run = executor.run(&list, &mut Arena::new(4096)).unwrap();
+        assert_eq!(run.digest, executor.reference());
+        follows(&problem, &run);
+    }
+
+    /// Operators one after the other, each after its weights.
+    fn follows(problem: &TimelineProblem, run: &Execution) {
+        assert!(run.computations.windows(2).all(|pair| pair[0].end <= pair[1].start));
+        for one in &run.transfers {
+            assert!(one.known.covers(one.span) && one.span.start <= one.span.end);
+            assert!(one.known.end <= run.computations[one.operator.index()].start);
+        }
+        assert_eq!(run.transfers.len(), problem.weighted().len());
+        assert_eq!(run.makespan, run.computations.last().unwrap().end);
+    }
+
+    /// Why the list of ping-pong is refused after a change.
+    fn refusal(change: &dyn Fn(&mut Vec<Instruction>)) -> String {
+        let (cold, (problem, works)) = (Cold::new(16 * 1024), problem(1));
+        let executor = Executor { problem: &problem, works: &works, cold: &cold, link: Link::default() };
+        let mut list = timeline(&problem, "ping-pong").instructions();
+        change(&mut list);
+        executor.run(&list, &mut Arena::new(4096)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn wrong_lists_are_refused() {
+        let refused = refusal;
+        let list = timeline(&problem(1).0, "ping-pong").instructions();
+        assert!(matches!(list[1], Instruction::DmaWait { .. }));
+        // Computes before it waits, as where a wait is lost.
+        assert_eq!(
+            refused(&|list| {
+                list.remove(1);
+            }),
+            "instruction 2 runs operator 0 without waiting for its weights"
+        );
+        assert_eq!(
+            refused(&|list| {
+                list.remove(0);
+            }),
+            "instruction 0 waits for operator 0, for which nothing is being fetched"
+        );
+        let first = list[0];
+        assert!(refused(&|list| list.insert(1, first)).ends_with("the weights of operator 0 once more"));
+        assert!(
+            refused(&|list| {
+                list.pop();
+            })
+            .contains("ends after 39 of 40 operators")
+        );
+        assert!(
+            refused(&|list| list
+                .retain(|one| !matches!(one, Instruction::Compute { operator } if operator.index() == 1)))
+            .contains("runs operator 2, but operator 1 is next")
+        );
+    }
+
+    #[test]
+    fn wrong_transfers_are_refused() {
+        let refused = refusal;
+        // All buffers in one place: the second transfer meets the first.
+        let clash = refused(&|list| {
+            for one in list {
+                if let Instruction::DmaStart { offset, .. } = one {
+                    *offset = Bytes::new(2048);
+                }
+            }
+        });
+        assert!(
+            clash.contains("for operator 1: bytes 2048 to") && clash.ends_with("are not free"),
+            "{clash}"
+        );
+        // A buffer over activations: the operator that computes meanwhile cannot have them.
+        let low = refused(&|list| {
+            if let Instruction::DmaStart { offset, .. } = &mut list[0] {
+                *offset = Bytes::ZERO;
+            }
+        });
+        assert_eq!(low, "instruction 3 for operator 0: bytes 0 to 100 of the memory on chip are not free");
+        let few = refused(&|list| {
+            if let Instruction::DmaStart { bytes, .. } = &mut list[0] {
+                *bytes = Bytes::new(1);
+            }
+        });
+        assert!(
+            few.starts_with("instruction 0 fetches 1 bytes into 64 for operator 0, which has 64"),
+            "{few}"
+        );
+        let far = refused(&|list| {
+            if let Instruction::DmaStart { channel, .. } = &mut list[0] {
+                *channel = 7;
+            }
+        });
+        assert_eq!(far, "instruction 0 names an operator or a channel that is not there");
+    }
+}

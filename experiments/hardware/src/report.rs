@@ -1,0 +1,408 @@
+//! What is printed and kept of a measurement.
+
+use super::calibrate::Calibration;
+use super::compare::{Comparison, Measured, Sample, median_error};
+use super::fit::median;
+use plimsoll_lab::machine::{Machine as Here, largest_cache, timestamp};
+use plimsoll_lab::report::table::{Align, Table};
+use plimsoll_model::graph::{Graph, Role};
+use plimsoll_model::overlap::{Machine, Time};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// What is said where nothing can overlap.
+const ONE_CORE: &str =
+    "overlap itself: this process has one core, on which transfers and computations take turns";
+
+/// What a calibration found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Found {
+    /// What it is.
+    pub about: String,
+    /// Seconds before the first byte.
+    pub startup_seconds: f64,
+    /// Bytes per second.
+    pub bandwidth: f64,
+    /// Seconds per operator.
+    pub overhead_seconds: f64,
+    /// Per kind: multiply-accumulates, or bytes, per second.
+    pub rates: Vec<(&'static str, f64)>,
+    /// How many times as long computations take beside transfers.
+    pub compute_slowdown: Option<f64>,
+    /// How many times as long transfers take beside computations.
+    pub transfer_slowdown: Option<f64>,
+    /// What looks wrong.
+    pub warnings: Vec<String>,
+    /// Times measured.
+    pub samples: usize,
+}
+
+impl Found {
+    /// Of a calibration.
+    pub fn of(calibration: &Calibration) -> Self {
+        let fit = &calibration.alone;
+        Self {
+            about: calibration.machine.about.clone(),
+            startup_seconds: fit.startup,
+            bandwidth: fit.bandwidth,
+            overhead_seconds: fit.overhead,
+            rates: fit.rates.iter().map(|(kind, rate)| (*kind, *rate)).collect(),
+            compute_slowdown: calibration.compute_slowdown,
+            transfer_slowdown: calibration.transfer_slowdown,
+            warnings: calibration.warnings.clone(),
+            samples: calibration.samples.len(),
+        }
+    }
+
+    /// As a table.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let _ = writeln!(text, "machine      {}", self.about);
+        let _ = writeln!(text, "start-up     {} per transfer", time(self.startup_seconds));
+        let _ = writeln!(text, "bandwidth    {:.1} MB/s", self.bandwidth / 1e6);
+        let _ = writeln!(text, "overhead     {} per operator", time(self.overhead_seconds));
+        for (kind, rate) in &self.rates {
+            let unit = if *kind == "stream" { "GB/s" } else { "GMAC/s" };
+            let _ = writeln!(text, "{kind:<11}  {:.2} {unit}", rate / 1e9);
+        }
+        for (what, beside, factor) in [
+            ("computations", "transfers", self.compute_slowdown),
+            ("transfers", "computations", self.transfer_slowdown),
+        ] {
+            match factor {
+                Some(factor) => {
+                    let _ =
+                        writeln!(text, "beside       {what} take {factor:.3} times as long beside {beside}");
+                }
+                None => {
+                    let _ = writeln!(text, "beside       no {what} ran wholly beside {beside}");
+                }
+            }
+        }
+        let _ = writeln!(text, "samples      {}", self.samples);
+        for warning in &self.warnings {
+            let _ = writeln!(text, "warning      {warning}");
+        }
+        text
+    }
+}
+
+/// What was asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The command as typed.
+    pub command: String,
+    /// What predicted.
+    pub machine: Machine,
+    /// Bytes of memory outside.
+    pub cold: u64,
+    /// Runs that count.
+    pub repeat: u32,
+    /// The calibration, where there was one.
+    pub calibration: Option<Found>,
+}
+
+/// One graph that was measured.
+#[derive(Clone, Debug, Serialize)]
+struct GraphLine {
+    graph: String,
+    operators: usize,
+    /// Operators and slices.
+    steps: usize,
+    weights: u64,
+    capacity: u64,
+}
+
+/// Everything that was measured.
+#[derive(Clone, Debug)]
+pub struct Record {
+    question: Question,
+    graphs: Vec<GraphLine>,
+    samples: Vec<Sample>,
+    comparisons: Vec<Comparison>,
+    left_out: Vec<String>,
+}
+
+/// What is printed as JSON.
+#[derive(Debug, Serialize)]
+pub struct Report<'a> {
+    machine: &'a str,
+    about: &'a str,
+    cpu: String,
+    commit: &'static str,
+    cold: u64,
+    repeat: u32,
+    calibration: Option<&'a Found>,
+    graphs: &'a [GraphLine],
+    schedules: &'a [Comparison],
+    /// Both without their signs; those of schedules have them.
+    median_error_percent: Option<f64>,
+    worst_error_percent: Option<f64>,
+    left_out: &'a [String],
+}
+
+impl Record {
+    /// Nothing yet.
+    pub fn new(question: Question) -> Self {
+        let (graphs, samples, comparisons) = Default::default();
+        let alone = Here::here().cores < 2;
+        let left_out = if alone { vec![ONE_CORE.to_owned()] } else { Vec::new() };
+        Self { question, graphs, samples, comparisons, left_out }
+    }
+
+    /// Adds what was found out about a graph.
+    pub fn add(&mut self, graph: &Graph, measured: Measured) {
+        // Where no schedule fits, nothing ran; notes say so.
+        if !measured.comparisons.is_empty() {
+            self.graphs.push(GraphLine {
+                graph: graph.name().to_owned(),
+                operators: graph.operators().len(),
+                steps: measured.steps,
+                weights: graph.bytes(Role::Weight).get(),
+                capacity: measured.capacity.get(),
+            });
+        }
+        self.samples.extend(measured.samples);
+        self.comparisons.extend(measured.comparisons);
+        self.left_out.extend(measured.notes);
+    }
+
+    /// Notes what was not measured.
+    pub fn leave_out(&mut self, why: String) {
+        self.left_out.push(why);
+    }
+
+    /// True where nothing was measured.
+    pub fn is_empty(&self) -> bool {
+        self.comparisons.is_empty()
+    }
+
+    /// Every run.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// One row per graph and schedule.
+    pub fn comparisons(&self) -> &[Comparison] {
+        &self.comparisons
+    }
+
+    /// The largest error without its sign, percent.
+    fn worst(&self) -> Option<&Comparison> {
+        self.comparisons.iter().max_by(|a, b| a.error_percent.abs().total_cmp(&b.error_percent.abs()))
+    }
+
+    /// For JSON.
+    pub fn report(&self) -> Report<'_> {
+        let here = Here::here();
+        Report {
+            machine: &self.question.machine.name,
+            about: &self.question.machine.about,
+            cpu: here.cpu,
+            commit: here.commit,
+            cold: self.question.cold,
+            repeat: self.question.repeat,
+            calibration: self.question.calibration.as_ref(),
+            graphs: &self.graphs,
+            schedules: &self.comparisons,
+            median_error_percent: median_error(&self.comparisons),
+            worst_error_percent: self.worst().map(|one| one.error_percent.abs()),
+            left_out: &self.left_out,
+        }
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let mut text = match &self.question.calibration {
+            Some(found) => found.text(),
+            None => format!("machine      {}: {}\n", self.question.machine.name, self.question.machine.about),
+        };
+        let _ = writeln!(text, "\n{}", self.table().text().trim_end());
+        let _ = writeln!(text, "\n{}", self.verdict());
+        for why in &self.left_out {
+            let _ = writeln!(text, "left out: {why}");
+        }
+        text
+    }
+
+    /// The error, in a sentence.
+    fn verdict(&self) -> String {
+        let (Some(middle), Some(worst)) = (median_error(&self.comparisons), self.worst()) else {
+            return "nothing was measured".to_owned();
+        };
+        let (graph, schedule, error) = (&worst.graph, worst.schedule, worst.error_percent);
+        format!(
+            "median error {middle:.2} % over {} schedules of {} graphs; the largest, {error:+.2} %, of {graph} by {schedule}",
+            self.comparisons.len(),
+            self.graphs.len()
+        )
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new([
+            ("graph", Align::Left),
+            ("schedule", Align::Left),
+            ("predicted", Align::Right),
+            ("measured", Align::Right),
+            ("least", Align::Right),
+            ("most", Align::Right),
+            ("error %", Align::Right),
+            ("gain predicted %", Align::Right),
+            ("gain measured %", Align::Right),
+        ]);
+        let digits = |number: Option<f64>| number.map_or("-".to_owned(), |number| format!("{number:.2}"));
+        for one in &self.comparisons {
+            table.row([
+                one.graph.clone(),
+                one.schedule.to_owned(),
+                time(one.predicted_seconds),
+                time(one.measured_seconds),
+                time(one.least_seconds),
+                time(one.most_seconds),
+                format!("{:+.2}", one.error_percent),
+                digits(one.predicted_gain_percent),
+                digits(one.measured_gain_percent),
+            ]);
+        }
+        table
+    }
+
+    /// Medians of errors by schedule.
+    fn by_schedule(&self) -> Table {
+        let mut table = Table::new([
+            ("schedule", Align::Left),
+            ("graphs", Align::Right),
+            ("median error %", Align::Right),
+            ("largest error %", Align::Right),
+        ]);
+        let mut names: Vec<&str> = Vec::new();
+        for one in &self.comparisons {
+            if !names.contains(&one.schedule) {
+                names.push(one.schedule);
+            }
+        }
+        for name in names {
+            let own = || self.comparisons.iter().filter(|one| one.schedule == name);
+            let errors = || own().map(|one| one.error_percent.abs());
+            table.row([
+                name.to_owned(),
+                own().count().to_string(),
+                median(errors()).map_or("-".to_owned(), |middle| format!("{middle:.2}")),
+                format!("{:.2}", errors().fold(0.0, f64::max)),
+            ]);
+        }
+        table
+    }
+
+    /// The page of a record.
+    pub fn markdown(&self) -> String {
+        let (here, question) = (Here::here(), &self.question);
+        let mut text = String::from("# Predicted and measured makespans\n\n");
+        let _ = writeln!(text, "**{}.**\n", capitalised(&self.verdict()));
+        let _ = writeln!(text, "- {}\n- `{}`", timestamp(), question.command);
+        text.push_str(&here.facts());
+        let _ = writeln!(
+            text,
+            "- {} runs of every schedule after one that does not count; weights from {} bytes of memory, read through \
+             between runs{}\n",
+            question.repeat,
+            question.cold,
+            caches(question.cold, largest_cache())
+        );
+        let _ = writeln!(
+            text,
+            "Error is how far the prediction lies above the median of the runs. Every run gave the digest of one without \
+             transfers. Gain is how far a schedule ends before `synchronous`.\n"
+        );
+        if let Some(found) = &question.calibration {
+            let _ = writeln!(text, "## Calibration\n\n```\n{}```\n", found.text());
+        }
+        let _ = writeln!(text, "## By schedule\n\n{}", self.by_schedule().markdown());
+        let _ = writeln!(text, "## All\n\n{}", self.table().markdown());
+        let mut graphs = Table::new([
+            ("graph", Align::Left),
+            ("operators", Align::Right),
+            ("with slices", Align::Right),
+            ("bytes of weights", Align::Right),
+            ("bytes on chip", Align::Right),
+        ]);
+        for one in &self.graphs {
+            let numbers = [one.operators as u64, one.steps as u64, one.weights, one.capacity];
+            graphs.row([one.graph.clone()].into_iter().chain(numbers.map(|number| number.to_string())));
+        }
+        let _ = writeln!(text, "## Graphs\n\n{}", graphs.markdown());
+        if !self.left_out.is_empty() {
+            let lines: Vec<String> = self.left_out.iter().map(|why| format!("- {why}\n")).collect();
+            let _ = writeln!(text, "Left out:\n\n{}", lines.concat());
+        }
+        text.push_str(
+            "| file | holds |\n|---|---|\n| `machine.toml` | the machine, for `plimsoll overlap --machine` |\n\
+             | `calibration.csv` | every time of the calibration |\n| `samples.csv` | every run that counts |\n\
+             | `summary.csv` | a row per graph and schedule, as above |\n",
+        );
+        text
+    }
+}
+
+/// What so much memory says about caches, of which the largest may be known.
+fn caches(cold: u64, largest: Option<u64>) -> String {
+    match largest {
+        None => String::new(),
+        Some(cache) if cold > cache => format!(", more than the {cache} bytes of the largest cache"),
+        Some(cache) => format!(
+            ": **no more than the {cache} bytes of the largest cache, so that weights may come from there**"
+        ),
+    }
+}
+
+/// Seconds with a unit.
+fn time(seconds: f64) -> String {
+    Time::from_seconds(seconds).map_or("-".to_owned(), |time| time.to_string())
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Measured, chain};
+
+    #[test]
+    fn only_graphs_that_ran_are_counted() {
+        let machine = Machine::find("luna").unwrap();
+        let question = Question { command: String::new(), machine, cold: 64, repeat: 1, calibration: None };
+        let mut record = Record::new(question);
+        let comparison = Comparison {
+            graph: "chain-0-rows-2".to_owned(),
+            schedule: "eager",
+            predicted_seconds: 1.0,
+            measured_seconds: 2.0,
+            least_seconds: 2.0,
+            most_seconds: 2.0,
+            error_percent: -50.0,
+            predicted_gain_percent: None,
+            measured_gain_percent: None,
+        };
+        let ran = Measured { comparisons: vec![comparison], ..Measured::default() };
+        let notes = vec!["chain-1-rows-16, eager: does not fit".to_owned()];
+        record.add(&chain(0).unwrap(), ran);
+        record.add(&chain(1).unwrap(), Measured { notes, ..Measured::default() });
+        assert!(record.verdict().contains("over 1 schedules of 1 graphs; the largest, -50.00 %"));
+        assert!(!record.markdown().contains("| chain-1-rows-16 |"), "{}", record.markdown());
+        let report = serde_json::to_value(record.report()).unwrap();
+        assert_eq!(
+            (&report["worst_error_percent"], &report["median_error_percent"]),
+            (&50.0.into(), &50.0.into())
+        );
+    }
+
+    #[test]
+    fn memory_outside_is_held_against_the_largest_cache() {
+        assert_eq!(caches(64, None), "");
+        assert!(caches(64, Some(32)).contains("more than the 32 bytes"));
+        assert!(caches(64, Some(64)).contains("may come from there"));
+    }
+}

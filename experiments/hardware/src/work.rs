@@ -1,0 +1,191 @@
+//! From a graph to what is executed: every operator as a product with its weights, or a pass over its tensors.
+//!
+//! An operator whose arithmetic is known multiplies all its weights with as many rows as make up its multiply-accumulates; one
+//! with hardly any weights multiplies rows with lines that stay on chip. Any other operator reads and writes as many
+//! bytes as it touches. The graph is rewritten with what is executed: kinds become [`KINDS`], costs the exact
+//! numbers, so that a machine with rates for these kinds predicts it as it predicts any graph.
+
+use super::kernel::{LINE, LINE_BYTES, PANEL_BYTES, ROWS, Work};
+use plimsoll::graphs::OrderedRegion;
+use plimsoll_model::Bytes;
+use plimsoll_model::graph::{Graph, GraphBuilder, GraphError, Operator, Tensor};
+
+/// Kinds of what is executed: weights times one row, two, a multiple of four; a pass; what costs no more than its turn.
+pub const KINDS: [&str; 5] = ["rows-1", "rows-2", "rows-4", "stream", "nothing"];
+
+/// Fewer bytes of weights than these are no matrix: they are read, and the arithmetic is done with lines on chip.
+const LEAST_WEIGHTS: u64 = 512;
+
+/// Why a graph cannot be executed.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// It branches.
+    #[error("graph '{0}' has branches or loops; only straight graphs are executed")]
+    Regions(String),
+    /// It is empty.
+    #[error("graph '{0}' has no operators")]
+    Empty(String),
+    /// The rewritten graph is refused.
+    #[error("graph '{graph}': {source}")]
+    Graph {
+        /// Which.
+        graph: String,
+        /// Why.
+        source: Box<GraphError>,
+    },
+}
+
+/// What a graph becomes.
+#[derive(Clone, Debug)]
+pub struct Executable {
+    /// The same graph with the kinds and costs of what is executed.
+    pub graph: Graph,
+    /// Per operator.
+    pub works: Vec<Work>,
+}
+
+impl Executable {
+    /// Rewrites a straight graph. O(size).
+    ///
+    /// # Errors
+    /// See [`WorkError`].
+    pub fn new(graph: &Graph) -> Result<Self, WorkError> {
+        let name = || graph.name().to_owned();
+        if graph.regions().len() > 1 {
+            return Err(WorkError::Regions(name()));
+        }
+        if graph.operators().is_empty() {
+            return Err(WorkError::Empty(name()));
+        }
+        let mut build = GraphBuilder::new(graph.name());
+        for tensor in graph.tensors() {
+            build.tensor(Tensor::clone(tensor));
+        }
+        let mut works = Vec::with_capacity(graph.operators().len());
+        let body = build.body();
+        for (at, operator) in graph.operators().iter().enumerate() {
+            let weights = graph.weight_bytes(plimsoll_model::OperatorId::at(at));
+            let (work, kind, cost) = work(graph, operator, weights);
+            works.push(work);
+            build.operator(body, Operator { kind: kind.to_owned(), cost, ..operator.clone() });
+        }
+        let region = &graph.regions()[0];
+        build.interface(body, region.inputs.iter().copied(), region.outputs.iter().copied());
+        let graph =
+            build.build().map_err(|source| WorkError::Graph { graph: name(), source: Box::new(source) })?;
+        Ok(Self { graph, works })
+    }
+
+    /// What the operators of a program's only segment do, in their order and slices.
+    pub fn in_order(&self, region: &OrderedRegion, slice: Option<Bytes>) -> Vec<Work> {
+        let mut all = Vec::new();
+        for &id in region.order.operators() {
+            let operator = region.storages.operators[id.index()];
+            let work = self.works[operator.index()];
+            let weights = self.graph.weight_bytes(operator).get();
+            let parts = slice.map_or(1, |slice| weights.div_ceil(slice.get()).max(1));
+            all.extend((0..parts).map(|part| work.slice(part, parts)));
+        }
+        all
+    }
+}
+
+/// What an operator does, as which kind, at which cost.
+fn work(graph: &Graph, operator: &Operator, weights: Bytes) -> (Work, &'static str, Option<u64>) {
+    let read = Work { rows: u64::from(weights > Bytes::ZERO), ..Work::default() };
+    if operator.moves_nothing() {
+        return (read, "nothing", operator.cost);
+    }
+    let Some(cost) = operator.cost else {
+        let tensors = operator.inputs.iter().chain(&operator.outputs);
+        let bytes: u64 = tensors.map(|&tensor| graph.tensor(tensor).bytes.get()).sum();
+        return (Work { stream: bytes.saturating_sub(weights.get()), ..read }, "stream", None);
+    };
+    if weights.get() >= LEAST_WEIGHTS {
+        let numbers = weights.get().div_ceil(LINE_BYTES as u64) * LINE as u64;
+        let (rows, kind) = rows(cost as f64 / numbers as f64);
+        return (Work { rows, ..Work::default() }, kind, Some(rows * numbers));
+    }
+    let block = (ROWS * LINE) as u64;
+    let inner_lines = cost.div_ceil(block).min((PANEL_BYTES / LINE_BYTES) as u64);
+    let inner_blocks = if cost == 0 { 0 } else { (cost / (inner_lines * block)).max(1) };
+    let work = Work { inner_lines: inner_lines as u32, inner_blocks, ..read };
+    (work, "rows-4", Some(inner_blocks * inner_lines * block))
+}
+
+/// About so many rows that there is a kernel for.
+fn rows(exact: f64) -> (u64, &'static str) {
+    if exact < 1.5 {
+        (1, "rows-1")
+    } else if exact < 3.0 {
+        (2, "rows-2")
+    } else {
+        ((exact / ROWS as f64).round().max(1.0) as u64 * ROWS as u64, "rows-4")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_model::graph::Role;
+
+    #[test]
+    fn operators_become_products_of_about_their_size() {
+        let mut build = GraphBuilder::new("g");
+        let x = build.tensor(Tensor::new("x", 4000, Role::Input));
+        let y = build.tensor(Tensor::new("y", 4000, Role::Output));
+        let big = build.tensor(Tensor::new("big", 40_000, Role::Weight));
+        let small = build.tensor(Tensor::new("small", 40, Role::Weight));
+        let body = build.body();
+        let mut cases = Vec::new();
+        for (at, (weight, cost)) in [
+            (Some(big), Some(10_000)),
+            (Some(big), Some(21_000)),
+            (Some(big), Some(493_000)),
+            (Some(small), Some(1_000_000)),
+            (None, Some(100)),
+            (Some(small), None),
+            (None, Some(0)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let out =
+                if at == 6 { y } else { build.tensor(Tensor::new(format!("t{at}"), 400, Role::Activation)) };
+            let mut operator = Operator::new(format!("o{at}"), "Conv").reads([x]).makes([out]);
+            operator.inputs.extend(weight);
+            operator.cost = cost;
+            build.operator(body, operator);
+            cases.push(out);
+        }
+        build.interface(body, [x], [y]);
+        let executable = Executable::new(&build.build().unwrap()).unwrap();
+        let seen: Vec<_> = executable.graph.operators().iter().map(|o| (o.kind.as_str(), o.cost)).collect();
+        assert_eq!(
+            seen,
+            [
+                ("rows-1", Some(10_000)),
+                ("rows-2", Some(20_000)),
+                ("rows-4", Some(480_000)),
+                ("rows-4", Some(999_424)),
+                ("rows-4", Some(128)),
+                ("stream", None),
+                ("rows-4", Some(0)),
+            ]
+        );
+        let works = &executable.works;
+        assert_eq!([0, 1, 2, 3, 4].map(|at| works[at].rows), [1, 2, 48, 1, 0]);
+        assert_eq!((works[3].inner_lines, works[3].inner_blocks), (256, 122));
+        assert_eq!((works[5].rows, works[5].stream), (1, 4400));
+        assert_eq!(works[6], Work::default());
+        assert!(KINDS.contains(&"rows-4"));
+    }
+
+    #[test]
+    fn branches_are_refused() {
+        let graph = plimsoll_datasets::graphs::GraphFamily::named("shared-if").unwrap();
+        let graph = graph.generate(1, &std::collections::BTreeMap::new()).unwrap();
+        let error = Executable::new(&graph).unwrap_err().to_string();
+        assert_eq!(error, "graph 'shared-if-1' has branches or loops; only straight graphs are executed");
+    }
+}

@@ -1,0 +1,111 @@
+//! How long the checker, every heuristic and `search` take on generated instances shaped like the real A to K: one
+//! load, reached at every step, some hundreds of buffers. `make bench` runs them all,
+//! `cargo bench -p plimsoll-lab --bench algorithms -- checker` only those whose name holds a word.
+
+use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
+use plimsoll::datasets::{Family, Packing, PackingParams, perfect_packing};
+use plimsoll::heuristics::{EjectionSearch, ValleyWeights, valley_fit};
+use plimsoll::model::{Budget, Entry, Kind, Setup, Silent, check_layout, check_pools, load};
+use plimsoll::plan::Plan;
+use std::hint::black_box;
+use std::time::Duration;
+
+/// Smallest, middle and largest of A to K.
+const SIZES: [u64; 3] = [154, 300, 454];
+/// Iterated heuristics stop after so many nodes: a fixed amount of work.
+const HEURISTIC_NODES: u64 = 200;
+/// So much of the search is timed where it would go on for long.
+const SEARCH_NODES: u64 = 20_000;
+/// Large instances, and how many buffers are put on each by the ejection search.
+const LARGE_BUFFERS: u64 = 30_000;
+const LARGE_PUTS: u64 = 2_000;
+
+fn packing(buffers: u64) -> Packing {
+    perfect_packing(PackingParams::with_buffers(buffers), 1).expect("the parameters leave room")
+}
+
+fn checker(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("checker");
+    for buffers in SIZES.into_iter().chain([4000]) {
+        let Packing { instance, layout, .. } = packing(buffers);
+        group.bench_function(BenchmarkId::new("layout", buffers), |bencher| {
+            bencher.iter(|| check_layout(black_box(&instance), black_box(&layout)));
+        });
+        let alone = (0..instance.len()).map(plimsoll::model::PoolId::at).collect();
+        let plan = plimsoll::model::PoolPlan::fitted(&instance, alone, plimsoll::model::Bytes::new(1));
+        group.bench_function(BenchmarkId::new("pools", buffers), |bencher| {
+            bencher.iter(|| check_pools(black_box(&instance), black_box(&plan)));
+        });
+    }
+    group.finish();
+}
+
+fn time<P: Plan>(criterion: &mut Criterion, group: &str, entry: &Entry<P>, buffers: u64, nodes: u64) {
+    let instance = packing(buffers).instance;
+    let solver = (entry.build)(Setup::default());
+    let id = format!("{group}/{}/{}/{buffers}", P::NAME, entry.name);
+    criterion.bench_function(&id, |bencher| {
+        bencher.iter_batched_ref(
+            || Budget::unlimited().with_node_limit(nodes),
+            |budget| solver.solve(black_box(&instance), budget, &mut Silent),
+            BatchSize::SmallInput,
+        );
+    });
+}
+
+fn heuristics(criterion: &mut Criterion) {
+    let registry = plimsoll::registry();
+    let middle = SIZES[1];
+    for entry in registry.offsets.iter().filter(|entry| entry.kind == Kind::Heuristic) {
+        time(criterion, "heuristic", entry, middle, HEURISTIC_NODES);
+    }
+    for entry in &registry.scattered {
+        time(criterion, "heuristic", entry, middle, HEURISTIC_NODES);
+    }
+    for entry in registry.pools.iter().filter(|entry| entry.kind == Kind::Heuristic) {
+        time(criterion, "heuristic", entry, middle, HEURISTIC_NODES);
+    }
+}
+
+fn search(criterion: &mut Criterion) {
+    let registry = plimsoll::registry();
+    for entry in registry.offsets.iter().filter(|entry| entry.name == "search") {
+        for buffers in SIZES {
+            time(criterion, "search", entry, buffers, SEARCH_NODES);
+        }
+    }
+}
+
+/// What is made for large instances: the sweep of the checker, valleys, and a fixed number of ejections.
+fn large(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("large");
+    group.sample_size(10);
+    for family in ["uniform", "stack", "training", "packing"] {
+        let family = Family::named(family).expect("a family");
+        let instance = family.make(LARGE_BUFFERS, 1).expect("the parameters are in range");
+        let fill = || valley_fit(black_box(&instance), ValleyWeights::default(), &mut Budget::unlimited());
+        group.bench_function(BenchmarkId::new("valley-fit", family.name), |bencher| bencher.iter(fill));
+        let layout = fill().expect("no limit");
+        group.bench_function(BenchmarkId::new("checker", family.name), |bencher| {
+            bencher.iter(|| check_layout(black_box(&instance), black_box(&layout)));
+        });
+        let bound = load(&instance).0;
+        group.bench_function(BenchmarkId::new("ejection-search", family.name), |bencher| {
+            bencher.iter(|| {
+                let mut budget = Budget::unlimited().with_node_limit(LARGE_PUTS);
+                EjectionSearch::new(0).improve(black_box(&instance), &layout, bound, &mut budget, |_, _| {})
+            });
+        });
+    }
+    group.finish();
+}
+
+fn settings() -> Criterion {
+    Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(2))
+}
+
+criterion_group!(name = benches; config = settings(); targets = checker, heuristics, search, large);
+criterion_main!(benches);

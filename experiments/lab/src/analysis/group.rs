@@ -1,0 +1,412 @@
+//! Runs that may stand in one table, and what each algorithm did on each instance.
+
+use super::Observation;
+use super::integral::{Integral, integrals};
+use crate::report::gap_percent;
+use crate::report::times::{Run, Time, answers, can_prove, median_spent, median_time};
+use crate::report::trace::{TraceRow, runs};
+use plimsoll::arithmetic::Arithmetic;
+use plimsoll_model::Bytes;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// How things are counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// Where it is given, a run that minimises solves as soon as its gap is at most this, percent.
+    pub target_gap: Option<f64>,
+    /// Shift of geometric means, seconds.
+    pub shift: f64,
+}
+
+/// What all runs of a group have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// `offsets`, `scattered`, `pools`, `orders`.
+    pub problem: String,
+    /// Whether a capacity was to be decided, or the peak to be minimised.
+    pub decide: bool,
+    /// Time limit, seconds.
+    pub time_limit: Option<f64>,
+    /// Node limit.
+    pub node_limit: Option<u64>,
+    /// Threads allowed.
+    pub threads: u64,
+    /// Processor.
+    pub cpu: String,
+    /// Threads of the machine.
+    pub cores: u64,
+}
+
+impl Question {
+    fn of(row: &Observation) -> Self {
+        Self {
+            problem: row.problem.clone(),
+            decide: row.decide,
+            time_limit: row.time_limit,
+            node_limit: row.node_limit,
+            threads: row.threads,
+            cpu: row.cpu.clone(),
+            cores: row.cores,
+        }
+    }
+}
+
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.problem, if self.decide { "decide the capacity" } else { "minimise" })?;
+        match self.time_limit {
+            Some(seconds) => write!(f, ", {seconds} s")?,
+            None => write!(f, ", no time limit")?,
+        }
+        if let Some(nodes) = self.node_limit {
+            write!(f, ", {nodes} nodes")?;
+        }
+        write!(f, ", {} thread{}", self.threads, if self.threads == 1 { "" } else { "s" })?;
+        match self.cpu.as_str() {
+            "" => write!(f, ", machine unknown"),
+            cpu => write!(f, ", {cpu} with {} thread{}", self.cores, if self.cores == 1 { "" } else { "s" }),
+        }
+    }
+}
+
+/// An instance of a group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InstanceFacts {
+    /// Suite.
+    pub suite: String,
+    /// Its name.
+    pub name: String,
+    /// SHA-256; empty where unknown.
+    pub sha256: String,
+    /// The capacity to decide, bytes; none where it is to minimise.
+    pub capacity: Option<u64>,
+    /// Number of buffers.
+    pub buffers: Option<u64>,
+    /// Load, bytes.
+    pub load: Option<u64>,
+    /// Best bound, bytes.
+    pub best_bound: Option<u64>,
+    /// Where it is from: `run`, or `load`.
+    pub bound_from: &'static str,
+    /// In which arithmetic it was proved.
+    pub arithmetic: Arithmetic,
+    /// Lowest valid peak of any run on record, bytes.
+    pub best_peak: Option<u64>,
+}
+
+/// What an algorithm did on an instance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// Runs.
+    pub runs: usize,
+    /// Runs that solved.
+    pub solved: usize,
+    /// Median peak, bytes.
+    pub peak: Option<u64>,
+    /// Gap of that, percent.
+    pub gap: Option<f64>,
+    /// Median time to solve; none where no times were kept.
+    pub time: Option<Time>,
+    /// Whether the algorithm sets out to solve; heuristics that are to minimise end without a proof.
+    pub proves: bool,
+    /// Median seconds of the runs that are done, solved or not.
+    pub spent: Option<f64>,
+    /// Runs by what became of them, other than `done`.
+    pub troubles: BTreeMap<String, usize>,
+    /// Mean primal integral of its runs, where they were traced.
+    pub integral: Option<Integral>,
+}
+
+impl Cell {
+    /// The time to solve, where there is one: what ends without a proof did not take as long as its limit for it.
+    pub fn time_to_solve(&self) -> Option<Time> {
+        self.time.filter(|time| self.proves || !time.censored)
+    }
+}
+
+/// Runs with the same question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The question.
+    pub question: Question,
+    /// The instances, in the order of their first rows.
+    pub instances: Vec<InstanceFacts>,
+    /// The algorithms with their kinds, in the order of their first rows.
+    pub algorithms: Vec<(String, String)>,
+    /// By algorithm, then instance; none where there was no run.
+    pub cells: Vec<Vec<Option<Cell>>>,
+    /// Runs without an answer, in the order of the rows.
+    pub troubles: Vec<Observation>,
+    /// The lines of traces of these runs.
+    pub trace: Vec<TraceRow>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+/// What is known of an instance and problem, from all runs on record.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    peak: Option<u64>,
+    bound: Option<u64>,
+    arithmetic: Arithmetic,
+    load: Option<u64>,
+}
+
+type Place = (String, String, String);
+
+/// The same instance under any limits: by its hash, else by its name.
+fn place(row: &Observation) -> Place {
+    if row.sha256.is_empty() {
+        (row.problem.clone(), row.suite.clone(), row.instance.clone())
+    } else {
+        (row.problem.clone(), String::new(), row.sha256.clone())
+    }
+}
+
+/// Best bounds and lowest valid peaks. A bound above a valid peak is wrong and does not count.
+fn known(rows: &[Observation]) -> BTreeMap<Place, Known> {
+    let mut all: BTreeMap<Place, Known> = BTreeMap::new();
+    for row in rows {
+        let own = all.entry(place(row)).or_default();
+        own.load = own.load.max(row.load);
+        if row.verdict == "valid" && row.status == "done" {
+            own.peak = own.peak.into_iter().chain(row.peak).min();
+        }
+    }
+    for row in rows {
+        let own = all.entry(place(row)).or_default();
+        let proved = row.lower_bound.filter(|_| row.status == "done");
+        if let Some(bound) = proved.filter(|&bound| own.peak.is_none_or(|peak| bound <= peak)) {
+            let before = own.bound.map(|before| (before, own.arithmetic));
+            own.arithmetic = Arithmetic::of_best(before.into_iter().chain([(bound, row.arithmetic)]));
+            own.bound = own.bound.max(Some(bound));
+        }
+    }
+    // The best bound that a file tells is mostly that of one of its rows, which says how it was proved.
+    for row in rows {
+        let own = all.entry(place(row)).or_default();
+        let told = row.best_bound.filter(|&bound| own.peak.is_none_or(|peak| bound <= peak));
+        if told > own.bound {
+            (own.bound, own.arithmetic) = (told, Arithmetic::Exact);
+        }
+    }
+    all
+}
+
+/// Whether a row is of a problem and an algorithm; that of an instance that could not be read may be of neither.
+pub(super) fn has_question(row: &Observation) -> bool {
+    !row.problem.is_empty() && !row.algorithm.is_empty()
+}
+
+/// Groups of runs, in the order of their first rows. Rows without a problem (unreadable instances) are in none.
+/// O(rows * log(rows) + algorithms * instances).
+pub fn groups(rows: &[Observation], trace: &[TraceRow], options: Options) -> Vec<Group> {
+    let known = known(rows);
+    let mut questions: Vec<(Question, Vec<&Observation>)> = Vec::new();
+    for row in rows.iter().filter(|row| has_question(row)) {
+        let question = Question::of(row);
+        match questions.iter_mut().find(|(other, _)| *other == question) {
+            Some((_, own)) => own.push(row),
+            None => questions.push((question, vec![row])),
+        }
+    }
+    let one = |(question, own): (Question, Vec<&Observation>)| {
+        let trace = trace_of(&own, trace);
+        Builder { known: &known, options }.group(question, &own, trace)
+    };
+    questions.into_iter().map(one).collect()
+}
+
+/// What tells a run from all others of a record, as far as traces say it: names, seed, count.
+pub(super) type RunKey<'a> = ([&'a str; 4], u64, u64);
+
+fn run_key(row: &Observation) -> RunKey<'_> {
+    ([&row.suite, &row.instance, &row.problem, &row.algorithm], row.seed, row.nth)
+}
+
+/// The same of a line of a trace.
+pub(super) fn trace_key(line: &TraceRow) -> RunKey<'_> {
+    ([&line.suite, &line.instance, &line.problem, &line.algorithm], line.seed, line.run)
+}
+
+/// The lines of a trace that belong to some runs.
+fn trace_of(rows: &[&Observation], trace: &[TraceRow]) -> Vec<TraceRow> {
+    if trace.is_empty() {
+        return Vec::new();
+    }
+    let own: BTreeSet<RunKey<'_>> = rows.iter().map(|row| run_key(row)).collect();
+    runs(trace).filter(|run| own.contains(&trace_key(&run[0]))).flatten().cloned().collect()
+}
+
+struct Builder<'a> {
+    known: &'a BTreeMap<Place, Known>,
+    options: Options,
+}
+
+impl Builder<'_> {
+    fn group(&self, question: Question, rows: &[&Observation], trace: Vec<TraceRow>) -> Group {
+        let mut instances: Vec<InstanceFacts> = Vec::new();
+        let mut places: BTreeMap<(&str, &str, &str, Option<u64>), usize> = BTreeMap::new();
+        let mut algorithms: Vec<(String, String)> = Vec::new();
+        let mut ranks: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        let mut runs: BTreeMap<(usize, usize), Vec<&Observation>> = BTreeMap::new();
+        let mut traced: BTreeMap<RunKey<'_>, (usize, usize)> = BTreeMap::new();
+        for row in rows {
+            let capacity = row.capacity.filter(|_| question.decide);
+            let key = (row.suite.as_str(), row.instance.as_str(), row.sha256.as_str(), capacity);
+            let at = *places.entry(key).or_insert_with(|| {
+                instances.push(self.facts(row, capacity));
+                instances.len() - 1
+            });
+            let who = *ranks.entry((row.algorithm.as_str(), row.kind.as_str())).or_insert_with(|| {
+                algorithms.push((row.algorithm.clone(), row.kind.clone()));
+                algorithms.len() - 1
+            });
+            runs.entry((who, at)).or_default().push(row);
+            traced.insert(run_key(row), (who, at));
+        }
+        let timed = rows.iter().any(|row| row.seconds.is_some());
+        let mut cells: Vec<Vec<Option<Cell>>> = vec![vec![None; instances.len()]; algorithms.len()];
+        for ((who, at), own) in &runs {
+            cells[*who][*at] = Some(self.cell(&instances[*at], own, timed));
+        }
+        for ((who, at), integral) in integrals(&trace, &instances, &traced, question.time_limit) {
+            if let Some(cell) = &mut cells[who][at] {
+                cell.integral = Some(integral);
+            }
+        }
+        let mut notes = Vec::new();
+        for (name, _) in &algorithms {
+            let floating = |row: &&&Observation| {
+                row.algorithm == *name
+                    && row.arithmetic == Arithmetic::FloatingPoint
+                    && matches!(row.claim.as_str(), "optimal" | "infeasible")
+            };
+            let count = rows.iter().filter(floating).count();
+            if count > 0 {
+                notes.push(format!(
+                    "{count} claims of {name} rest on floating point alone (HiGHS): no bound or search in whole numbers \
+                     of the same run confirms them"
+                ));
+            }
+        }
+        if !timed {
+            notes.push("no seconds were kept: there are no times".to_owned());
+        }
+        if rows.iter().any(|row| row.whole_process) && rows.iter().any(|row| !row.whole_process) {
+            notes.push(
+                "some times are of whole processes, others of algorithms alone: they are not quite the same"
+                    .to_owned(),
+            );
+        }
+        if cells.iter().flatten().any(Option::is_none) {
+            notes.push(
+                "not every algorithm ran on every instance: means are over those it ran on, shares in curves are of all"
+                    .to_owned(),
+            );
+        }
+        let troubles = rows.iter().filter_map(|row| self.trouble(row)).collect();
+        Group { question, instances, algorithms, cells, troubles, trace, notes }
+    }
+
+    fn facts(&self, row: &Observation, capacity: Option<u64>) -> InstanceFacts {
+        let known = self.known.get(&place(row)).copied().unwrap_or_default();
+        // With exclusions more may be alive than any peak.
+        let load = known.load.filter(|&load| known.peak.is_none_or(|peak| load <= peak));
+        let (best_bound, bound_from) = match (known.bound, load) {
+            (Some(bound), _) => (Some(bound), "run"),
+            (None, Some(load)) => (Some(load), "load"),
+            (None, None) => (None, ""),
+        };
+        InstanceFacts {
+            suite: row.suite.clone(),
+            name: row.instance.clone(),
+            sha256: row.sha256.clone(),
+            capacity,
+            buffers: row.buffers,
+            load: row.load,
+            best_bound,
+            bound_from,
+            arithmetic: if known.bound.is_some() { known.arithmetic } else { Arithmetic::Exact },
+            best_peak: known.peak,
+        }
+    }
+
+    /// The lowest valid peak, where the bound of a run is above it.
+    fn is_wrong(&self, row: &Observation) -> Option<u64> {
+        // Of a graph with regions, bound and peak are those of the body, each under limits of its own.
+        if row.problem == "orders" {
+            return None;
+        }
+        let peak = self.known.get(&place(row))?.peak?;
+        row.lower_bound.filter(|&bound| row.status == "done" && bound > peak).map(|_| peak)
+    }
+
+    /// The run with what became of it, where that is no answer.
+    fn trouble(&self, row: &Observation) -> Option<Observation> {
+        match self.is_wrong(row) {
+            Some(peak) => {
+                let bound = row.lower_bound.unwrap_or(0);
+                let error = format!("its bound {bound} is above {peak}, the peak of a valid solution");
+                Some(Observation { status: "refused".to_owned(), error, ..row.clone() })
+            }
+            None => (row.status != "done").then(|| row.clone()),
+        }
+    }
+
+    fn solved(&self, row: &Observation, bound: Option<u64>) -> bool {
+        if self.is_wrong(row).is_some() {
+            return false;
+        }
+        let within = |target: f64| {
+            let gap = row.peak.zip(bound).and_then(|(peak, bound)| percent_above(peak, bound));
+            !row.decide
+                && row.status == "done"
+                && row.verdict != "refused"
+                && gap.is_some_and(|gap| gap <= target)
+        };
+        answers(&row.status, [&row.claim, &row.claimed], row.decide)
+            || self.options.target_gap.is_some_and(within)
+    }
+
+    fn cell(&self, instance: &InstanceFacts, rows: &[&Observation], timed: bool) -> Cell {
+        let peaks =
+            rows.iter().map(|row| row.peak.filter(|_| row.status == "done" && self.is_wrong(row).is_none()));
+        let peak = median_peak(peaks);
+        let mut troubles: BTreeMap<String, usize> = BTreeMap::new();
+        for trouble in rows.iter().filter_map(|row| self.trouble(row)) {
+            *troubles.entry(trouble.status).or_default() += 1;
+        }
+        let run = |row: &&Observation| {
+            let solved = self.solved(row, instance.best_bound);
+            let seconds = if solved { row.seconds } else { row.seconds.or(Some(0.0)) };
+            Run { seconds, solved, limit: row.time_limit, resolution: 0.0 }
+        };
+        let spent = rows.iter().filter(|row| row.status == "done").filter_map(|row| row.seconds);
+        Cell {
+            runs: rows.len(),
+            solved: rows.iter().filter(|row| self.solved(row, instance.best_bound)).count(),
+            peak,
+            gap: peak.zip(instance.best_bound).and_then(|(peak, bound)| percent_above(peak, bound)),
+            time: if timed { median_time(rows.iter().map(run)) } else { None },
+            proves: rows.iter().any(|row| can_prove(&row.kind, row.decide)),
+            spent: median_spent(spent),
+            troubles,
+            integral: None,
+        }
+    }
+}
+
+/// How far a peak lies above a bound, percent of the bound.
+fn percent_above(peak: u64, bound: u64) -> Option<f64> {
+    gap_percent(Bytes::new(peak), Bytes::new(bound))
+}
+
+/// The median of peaks, where a run without one counts as worse than all others; of an even number the larger of the
+/// middle two.
+pub fn median_peak(peaks: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    let mut peaks: Vec<Option<u64>> = peaks.collect();
+    peaks.sort_by_key(|peak| (peak.is_none(), *peak));
+    peaks.get(peaks.len() / 2).copied().flatten()
+}

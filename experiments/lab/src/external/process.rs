@@ -1,0 +1,145 @@
+//! One process under a deadline, timed to its end.
+//!
+//! The process is in a group of its own. At the deadline, on a [request to stop](plimsoll::interrupt), and when it ends,
+//! the whole group is killed, so nothing it started lives on; the [reaper](super::reaper) does so where this process is
+//! killed. One thread sleeps until the process ends, so that its time is exact to the system's
+//! wake-up; another samples its memory now and then and keeps the deadline.
+
+#[cfg(unix)]
+use super::reaper::Leader;
+use crate::machine::high_water_mark;
+use plimsoll::interrupt;
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// First and longest wait between two samples of memory.
+const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
+
+/// How a process ended.
+pub(super) struct Ended {
+    pub(super) status: ExitStatus,
+    pub(super) seconds: f64,
+    /// True where the deadline ended it.
+    pub(super) timed_out: bool,
+    /// True where a request to stop ended it.
+    pub(super) interrupted: bool,
+    /// Highest resident memory seen, bytes.
+    pub(super) peak_memory: Option<u64>,
+}
+
+/// Starts the command, waits for its end or the deadline, then ends its whole group.
+#[cfg(unix)]
+pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<Ended> {
+    use std::sync::mpsc;
+    let leader = Leader::start();
+    // With a zero it leads its group itself.
+    let group = leader.as_ref().and_then(|leader| i32::try_from(leader.id()).ok()).unwrap_or(0);
+    std::os::unix::process::CommandExt::process_group(command, group);
+    let started = Instant::now();
+    let mut child = command.spawn()?;
+    let group = leader.as_ref().map_or(child.id(), Leader::id);
+    let deadline = limit.and_then(|limit| started.checked_add(limit));
+    let (tell, told) = mpsc::channel::<()>();
+    let (ended, sampled) = std::thread::scope(|scope| {
+        let id = child.id();
+        let guard = scope.spawn(move || guard(id, group, deadline, &told));
+        let ended = wait_for_end(&child).map(|()| started.elapsed());
+        drop(tell);
+        (ended, guard.join())
+    });
+    // The leader is not reaped yet, so its number still stands for its group.
+    kill_group(group);
+    let status = child.wait()?;
+    let (peak_memory, killed) = sampled.unwrap_or((None, None));
+    // One that ended by itself in the last moment has its answer.
+    let killed = killed.filter(|_| status.code().is_none());
+    let (timed_out, interrupted) = (killed == Some(Why::Deadline), killed == Some(Why::Request));
+    Ok(Ended { status, seconds: ended?.as_secs_f64(), timed_out, interrupted, peak_memory })
+}
+
+/// Why a group was killed.
+#[cfg(unix)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    Deadline,
+    Request,
+}
+
+/// Samples memory until told to stop; kills the group at the deadline or on request, and returns which.
+#[cfg(unix)]
+fn guard(
+    id: u32,
+    group: u32,
+    deadline: Option<Instant>,
+    told: &std::sync::mpsc::Receiver<()>,
+) -> (Option<u64>, Option<Why>) {
+    use std::sync::mpsc::RecvTimeoutError;
+    let process = id.to_string();
+    let (mut wait, longest) = SAMPLE;
+    let mut peak = None;
+    loop {
+        let left = deadline.map_or(wait, |deadline| deadline.saturating_duration_since(Instant::now()));
+        if told.recv_timeout(left.min(wait)) != Err(RecvTimeoutError::Timeout) {
+            return (peak, None);
+        }
+        peak = peak.max(high_water_mark(&process));
+        wait = longest.min(wait * 2);
+        let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let why = if late { Some(Why::Deadline) } else { interrupt::is_requested().then_some(Why::Request) };
+        if why.is_some() {
+            kill_group(group);
+            return (peak, why);
+        }
+    }
+}
+
+/// Sleeps until the process has ended, without reaping it.
+#[cfg(unix)]
+fn wait_for_end(child: &Child) -> io::Result<()> {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let Some(pid) = pid_of(child.id()) else { return Ok(()) };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    loop {
+        match waitid(WaitId::Pid(pid), options) {
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+            Ok(_) => return Ok(()),
+        }
+    }
+}
+
+#[cfg(unix)]
+pub(super) fn kill_group(id: u32) {
+    use rustix::process::{Signal, kill_process_group};
+    if let Some(pid) = pid_of(id) {
+        // Fails only where nobody is left, which is what is wanted.
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+}
+
+#[cfg(unix)]
+fn pid_of(id: u32) -> Option<rustix::process::Pid> {
+    rustix::process::Pid::from_raw(i32::try_from(id).ok()?)
+}
+
+/// Without process groups only the process itself is ended, and its end is noticed a little late.
+#[cfg(not(unix))]
+pub(super) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<Ended> {
+    let started = Instant::now();
+    let mut child: Child = command.spawn()?;
+    let mut peak_memory = None;
+    let timed_out = loop {
+        if child.try_wait()?.is_some() {
+            break false;
+        }
+        if limit.is_some_and(|limit| started.elapsed() >= limit) {
+            child.kill()?;
+            break true;
+        }
+        peak_memory = peak_memory.max(high_water_mark(&child.id().to_string()));
+        std::thread::sleep(SAMPLE.0.min(SAMPLE.1));
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(Ended { status: child.wait()?, seconds, timed_out, interrupted: false, peak_memory })
+}

@@ -1,0 +1,316 @@
+//! Records held against today's code: what does not depend on clocks must come out again.
+//!
+//! A run that ended by itself, or by its node limit, is made again and compared column by column. One that a time limit ended
+//! says nothing that another run must repeat; neither does another program's. Of those only the instance is compared.
+
+use crate::report::rows::{Row, content_hash};
+use crate::suite::{Case, SuiteError, cases};
+use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::run::{Limits, run};
+use plimsoll::{Registry, left_out};
+use plimsoll_model::{Bytes, Instance, Offsets, Pools, Scattered, Setup, Silent, load};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A run may take so many times the limit it had: a slower machine must not look like other code.
+const PATIENCE: u32 = 10;
+
+/// Why rows cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecheckError {
+    /// The file is none, or not of rows.
+    #[error("{}: {source}", path.display())]
+    Rows {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: csv::Error,
+    },
+    /// The file has other columns.
+    #[error("{}: no column '{column}': only records of `plimsoll bench` can be made again", path.display())]
+    Columns {
+        /// Which.
+        path: PathBuf,
+        /// What it lacks.
+        column: &'static str,
+    },
+}
+
+/// The columns without which there is nothing to compare.
+const NEEDED: [&str; 7] = ["suite", "instance", "sha256", "problem", "algorithm", "seed", "status"];
+
+/// Reads the rows of a record with their lines, of whatever version: columns it lacks are empty.
+///
+/// # Errors
+/// [`RecheckError`], with the line of what is no row.
+pub fn read_rows(path: &Path) -> Result<Vec<(u64, Row)>, RecheckError> {
+    let wrong = |source| RecheckError::Rows { path: path.to_owned(), source };
+    let mut reader = csv::Reader::from_path(path).map_err(wrong)?;
+    let header = reader.headers().map_err(wrong)?.clone();
+    if let Some(column) = NEEDED.into_iter().find(|&column| !header.iter().any(|name| name == column)) {
+        return Err(RecheckError::Columns { path: path.to_owned(), column });
+    }
+    let row = |record: csv::Result<csv::StringRecord>| {
+        let record = record?;
+        let line = record.position().map_or(0, csv::Position::line);
+        record.deserialize(Some(&header)).map(|row| (line, row))
+    };
+    reader.records().map(row).collect::<Result<_, _>>().map_err(wrong)
+}
+
+/// Which rows are made again.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Runs that took at most so long, seconds.
+    pub slowest: f64,
+    /// Of those, every so many-th.
+    pub every: usize,
+}
+
+/// What became of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Made again, with the same columns.
+    Same,
+    /// The instance is the same; the run is not made again, for this reason.
+    Left(&'static str),
+    /// Something differs.
+    Differs {
+        /// Which column.
+        column: &'static str,
+        /// What is on record.
+        recorded: String,
+        /// What comes out today.
+        today: String,
+    },
+}
+
+/// One row, held against today's code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Line of the file where the row begins, from 1.
+    pub line: u64,
+    /// The instance.
+    pub instance: String,
+    /// The algorithm.
+    pub algorithm: String,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// Holds rows against today's code. Suites of corpora that are not there leave their rows out.
+///
+/// # Errors
+/// [`SuiteError`] where a suite of the rows is none that is known, or cannot be read.
+pub fn recheck(rows: &[(u64, Row)], registry: &Registry, effort: Effort) -> Result<Vec<Finding>, SuiteError> {
+    let mut suites: BTreeMap<&str, Option<BTreeMap<String, Case>>> = BTreeMap::new();
+    let mut findings = Vec::new();
+    let mut chosen = 0;
+    for (line, row) in rows {
+        let quick = row.seconds.is_none_or(|seconds| seconds <= effort.slowest);
+        chosen += usize::from(quick);
+        let verdict = if !quick {
+            Verdict::Left("slow")
+        } else if !chosen.is_multiple_of(effort.every.max(1)) {
+            Verdict::Left("not chosen")
+        } else {
+            if !suites.contains_key(row.suite.as_str()) {
+                suites.insert(&row.suite, suite(&row.suite)?);
+            }
+            match &suites[row.suite.as_str()] {
+                None => Verdict::Left("no corpora"),
+                Some(cases) => held(row, cases, registry),
+            }
+        };
+        let (instance, algorithm) = (row.instance.clone(), row.algorithm.clone());
+        findings.push(Finding { line: *line, instance, algorithm, verdict });
+    }
+    Ok(findings)
+}
+
+fn suite(name: &str) -> Result<Option<BTreeMap<String, Case>>, SuiteError> {
+    match cases(name, None) {
+        Ok(cases) => Ok(Some(cases.into_iter().map(|case| (case.name.clone(), case)).collect())),
+        Err(SuiteError::NoCorpora(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn held(row: &Row, cases: &BTreeMap<String, Case>, registry: &Registry) -> Verdict {
+    let instance = match cases.get(&row.instance).map(|case| &case.instance) {
+        Some(Ok(_)) if row.status == "unreadable" => return differs("status", &row.status, "readable"),
+        Some(Err(_)) if row.status == "unreadable" => return Verdict::Left("unreadable, as on record"),
+        Some(Ok(instance)) => instance,
+        Some(Err(error)) => return differs("instance", &row.instance, &error.to_string()),
+        None => return differs("instance", &row.instance, "none of that name"),
+    };
+    let instance =
+        instance.clone().with_capacity(row.capacity.filter(|_| row.kind != "external").map(Bytes::new));
+    if let Some(differing) = instance_differs(row, &instance) {
+        return differing;
+    }
+    match row.problem.parse() {
+        _ if row.kind == "external" => Verdict::Left("another program"),
+        Ok(ProblemKind::Offsets) => again::<Offsets>(row, &instance, registry),
+        Ok(ProblemKind::Scattered) => again::<Scattered>(row, &instance, registry),
+        Ok(ProblemKind::Pools) => again::<Pools>(row, &instance, registry),
+        Err(error) => differs("problem", &row.problem, &error),
+    }
+}
+
+fn instance_differs(row: &Row, instance: &Instance) -> Option<Verdict> {
+    let hash = content_hash(instance);
+    if row.sha256 != hash {
+        return Some(differs("sha256", &row.sha256, &hash));
+    }
+    compared("buffers", row.buffers, Some(instance.len()))
+        .or_else(|| compared("load", row.load, Some(load(instance).0.get())))
+}
+
+/// Makes a run again, where it can be.
+fn again<P: Plan>(row: &Row, instance: &Instance, registry: &Registry) -> Verdict {
+    let mut entries = P::entries(registry).iter().chain(P::variants(registry));
+    let Some(entry) = entries.find(|entry| entry.name == row.algorithm) else {
+        return match left_out(&row.algorithm) {
+            Some(_) => Verdict::Left("not in this build"),
+            None => differs("algorithm", &row.algorithm, "none of that name"),
+        };
+    };
+    if row.stop == "time-limit" {
+        return Verdict::Left("ended by its time limit");
+    }
+    if row.decide && row.capacity.is_none() {
+        return Verdict::Left("nothing to decide");
+    }
+    let limits = Limits {
+        time: row
+            .time_limit
+            .and_then(|limit| Duration::try_from_secs_f64(limit).ok())
+            .and_then(|limit| limit.checked_mul(PATIENCE)),
+        nodes: row.node_limit,
+        target: instance.capacity().filter(|_| row.decide),
+        deadline: None,
+    };
+    let setup = Setup { seed: row.seed, threads: row.threads.max(1), ..Setup::default() };
+    let attempt = run(entry, instance, setup, limits, &mut Silent);
+    let today = Row::default().attempted::<P>(instance, &attempt);
+    run_differs(row, &today).unwrap_or(Verdict::Same)
+}
+
+/// The first column in which two runs differ.
+fn run_differs(row: &Row, today: &Row) -> Option<Verdict> {
+    let words = [
+        ("status", &row.status, &today.status),
+        ("claim", &row.claim, &today.claim),
+        ("stop", &row.stop, &today.stop),
+        ("verdict", &row.verdict, &today.verdict),
+        ("bound_witness", &row.bound_witness, &today.bound_witness),
+        ("counters", &row.counters, &today.counters),
+    ];
+    words
+        .into_iter()
+        .find_map(|(column, recorded, today)| (recorded != today).then(|| differs(column, recorded, today)))
+        .or_else(|| compared("peak", row.peak, today.peak))
+        .or_else(|| compared("lower_bound", row.lower_bound, today.lower_bound))
+        .or_else(|| compared("nodes", row.nodes, today.nodes))
+}
+
+fn compared<T: PartialEq + ToString>(
+    column: &'static str,
+    recorded: Option<T>,
+    today: Option<T>,
+) -> Option<Verdict> {
+    let text = |value: Option<T>| value.map_or_else(|| "nothing".to_owned(), |value| value.to_string());
+    (recorded != today).then(|| differs(column, &text(recorded), &text(today)))
+}
+
+fn differs(column: &'static str, recorded: &str, today: &str) -> Verdict {
+    Verdict::Differs { column, recorded: recorded.to_owned(), today: today.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll::registry;
+
+    const ALL: Effort = Effort { slowest: 1.0, every: 1 };
+
+    fn rows(text: &str) -> Vec<(u64, Row)> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        std::fs::write(&path, text).unwrap();
+        read_rows(&path).unwrap()
+    }
+
+    /// A row as `bench embedded` would store it.
+    fn fresh(algorithm: &str) -> Row {
+        let case = cases("embedded", None).unwrap().remove(0);
+        let instance = case.instance.unwrap().with_capacity(None);
+        let registry = registry();
+        let entry = registry.offsets.iter().find(|entry| entry.name == algorithm).unwrap();
+        let attempt = run(entry, &instance, Setup::default(), Limits::default(), &mut Silent);
+        let blank = Row { algorithm: algorithm.to_owned(), threads: 1, ..Row::default() };
+        blank.about("embedded", &instance, &content_hash(&instance)).attempted::<Offsets>(&instance, &attempt)
+    }
+
+    fn verdict(row: Row) -> Verdict {
+        recheck(&[(2, row)], &registry(), ALL).unwrap().remove(0).verdict
+    }
+
+    fn column(row: Row) -> &'static str {
+        match verdict(row) {
+            Verdict::Differs { column, .. } => column,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_differs_is_named() {
+        let row = fresh("exact");
+        assert_eq!(verdict(row.clone()), Verdict::Same);
+        assert_eq!(column(Row { peak: row.peak.map(|peak| peak + 1), ..row.clone() }), "peak");
+        assert_eq!(column(Row { lower_bound: Some(1), ..row.clone() }), "lower_bound");
+        assert_eq!(column(Row { nodes: None, ..row.clone() }), "nodes");
+        assert_eq!(column(Row { claim: "feasible".to_owned(), ..row.clone() }), "claim");
+        assert_eq!(column(Row { bound_witness: "hope".to_owned(), ..row.clone() }), "bound_witness");
+        assert_eq!(column(Row { bound_witness: String::new(), ..row.clone() }), "bound_witness");
+        assert_eq!(column(Row { sha256: "0".repeat(64), ..row.clone() }), "sha256");
+        assert_eq!(column(Row { load: Some(1), ..row.clone() }), "load");
+        assert_eq!(column(Row { instance: "nobody".to_owned(), ..row.clone() }), "instance");
+        assert_eq!(column(Row { algorithm: "magic".to_owned(), ..row.clone() }), "algorithm");
+        assert_eq!(column(Row { problem: "knots".to_owned(), ..row }), "problem");
+    }
+
+    #[test]
+    fn what_clocks_decide_is_left() {
+        let row = fresh("exact");
+        let left = |row| matches!(verdict(row), Verdict::Left(_));
+        assert!(left(Row { stop: "time-limit".to_owned(), peak: Some(0), ..row.clone() }));
+        assert!(left(Row { seconds: Some(2.0), peak: Some(0), ..row.clone() }));
+        assert!(left(Row { kind: "external".to_owned(), algorithm: "theirs".to_owned(), ..row.clone() }));
+        let two = [(2, row.clone()), (5, Row { peak: Some(0), ..row })];
+        let findings = recheck(&two, &registry(), Effort { every: 2, ..ALL }).unwrap();
+        assert_eq!(findings[0].verdict, Verdict::Left("not chosen"));
+        assert!(matches!(findings[1].verdict, Verdict::Differs { .. }) && findings[1].line == 5);
+    }
+
+    #[test]
+    fn rows_of_any_version_are_read_and_others_refused() {
+        let old = rows("suite,instance,sha256,problem,algorithm,seed,status,decide\na,b,c,d,e,7,done,true\n");
+        let (line, old) = &old[0];
+        assert!(*line == 2 && old.seed == 7 && old.decide && old.peak.is_none());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let fails = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read_rows(&path).unwrap_err().to_string()
+        };
+        assert!(fails("graph,peak\na,1\n").contains("no column 'suite'"));
+        let header = "suite,instance,sha256,problem,algorithm,seed,status";
+        assert!(fails(&format!("{header}\na,b,c,d,e,x,done\n")).contains("line: 2"));
+        assert!(
+            recheck(&[(2, Row { suite: "none".to_owned(), ..Row::default() })], &registry(), ALL).is_err()
+        );
+    }
+}

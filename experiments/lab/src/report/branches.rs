@@ -1,0 +1,104 @@
+//! Schemes for graphs with branches and loops, side by side: table, text, CSV.
+
+use super::table::{Align, Table};
+use super::{gap_percent, percent};
+use plimsoll::branches::{Comparison, Scheme};
+use std::fmt::Write as _;
+use std::io;
+
+/// A table of the planners, the chain, and what each idea saves.
+pub fn text(comparison: &Comparison) -> String {
+    let Comparison { graph, regions, buffers, load, .. } = comparison;
+    let mut text = format!("{graph}: {regions} regions, {buffers} buffers, most bytes alive {load}\n\n");
+    text.push_str(&table(comparison).text());
+    for planner in &comparison.missing {
+        let _ = writeln!(text, "{planner}");
+    }
+    let chain: Vec<String> =
+        comparison.chain().iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
+    let _ = writeln!(text, "\nchain   {}", chain.join(" <= "));
+    let naive = comparison.best(Scheme::Naive).map_or(0, |line| line.arena);
+    for (name, bytes) in comparison.shares() {
+        let share = 100.0 * bytes as f64 / naive.max(1) as f64;
+        let _ = writeln!(text, "saves   {bytes:>12} bytes, {share:6.2} % of naive: {name}");
+    }
+    text
+}
+
+/// One row per planner.
+pub fn table(comparison: &Comparison) -> Table {
+    let mut table = Table::new([
+        ("branches", Align::Left),
+        ("solver", Align::Left),
+        ("arena", Align::Right),
+        ("over bound", Align::Right),
+        ("at least", Align::Right),
+        ("claim", Align::Left),
+        ("runs", Align::Right),
+        ("seconds", Align::Right),
+    ]);
+    let least = comparison.bound(Scheme::Exclusive);
+    for line in &comparison.lines {
+        let over = gap_percent(line.arena.into(), least.into());
+        let over = over.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)));
+        table.row([
+            line.scheme.to_owned(),
+            line.solver.to_owned(),
+            line.arena.to_string(),
+            over,
+            line.lower_bound.to_string(),
+            line.arithmetic.mark(if line.optimal { "optimal" } else { "feasible" }),
+            format!("{}{}", line.runs, if line.all_runs { "" } else { "+" }),
+            format!("{:.3}", line.seconds),
+        ]);
+    }
+    table
+}
+
+/// Writes the lines of comparisons, a CSV file.
+///
+/// # Errors
+/// What the writer reports.
+pub fn write_lines(comparisons: &[Comparison], file: &mut dyn io::Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(file);
+    writer.write_record([
+        "graph",
+        "regions",
+        "buffers",
+        "load",
+        "branches",
+        "solver",
+        "arena",
+        "lower_bound",
+        "witness",
+        "optimal",
+        "runs",
+        "all_runs",
+        "seconds",
+        "arithmetic",
+    ])?;
+    for one in comparisons {
+        let head =
+            [one.graph.clone(), one.regions.to_string(), one.buffers.to_string(), one.load.to_string()];
+        for line in &one.lines {
+            let (arena, bound, runs) =
+                (line.arena.to_string(), line.lower_bound.to_string(), line.runs.to_string());
+            let [optimal, all_runs] = [line.optimal, line.all_runs].map(|flag| flag.to_string());
+            let seconds = format!("{:.6}", line.seconds);
+            let own: [&str; 10] = [
+                line.scheme,
+                line.solver,
+                &arena,
+                &bound,
+                &line.witness,
+                &optimal,
+                &runs,
+                &all_runs,
+                &seconds,
+                line.arithmetic.as_str(),
+            ];
+            writer.write_record(head.iter().map(String::as_str).chain(own))?;
+        }
+    }
+    writer.flush()
+}

@@ -1,0 +1,67 @@
+//! Maps of layouts that a sweep kept: of every instance the one with the lowest peak.
+
+use crate::analysis::{Observation, Study};
+use crate::report::svg::Map;
+use plimsoll::plan::ProblemKind;
+use plimsoll_model::csv::{ReadOptions, read_instance, read_layout_file};
+use plimsoll_model::{Bytes, Offsets, Piece, Problem};
+use std::path::{Component, Path};
+
+/// Most buffers of an instance that is drawn.
+const MOST: usize = 20_000;
+
+/// The maps with their names, in the order of the rows; for one that cannot be drawn the reason. Only of the problem of
+/// offsets, whose layouts tell lifespans and places of all buffers.
+pub fn maps(study: &Study) -> Vec<(String, Result<String, String>)> {
+    let mut best: Vec<&Observation> = Vec::new();
+    let kept = |row: &&Observation| {
+        row.problem == ProblemKind::Offsets.as_str() && row.verdict == "valid" && !row.layout.is_empty()
+    };
+    for row in study.record.observations.iter().filter(kept) {
+        let same = |other: &&mut &Observation| {
+            (&other.suite, &other.instance, &other.sha256) == (&row.suite, &row.instance, &row.sha256)
+        };
+        match best.iter_mut().find(same) {
+            Some(other) if row.peak < other.peak => *other = row,
+            Some(_) => {}
+            None => best.push(row),
+        }
+    }
+    best.into_iter().map(|row| (row.instance.clone(), map(study, row))).collect()
+}
+
+fn map(study: &Study, row: &Observation) -> Result<String, String> {
+    let inner = Path::new(&row.layout);
+    if !inner.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(format!("a layout outside of its folder, '{}'", row.layout));
+    }
+    let path = study.record.folder.join(inner);
+    let file = std::fs::File::open(&path).map_err(|error| format!("no layout: {}: {error}", row.layout))?;
+    let wrong = |error: &dyn std::fmt::Display| format!("no layout: {error}");
+    let instance =
+        read_instance(&row.instance, file, ReadOptions::default()).map_err(|error| wrong(&error))?;
+    if instance.len() > MOST {
+        return Err(format!("{} buffers, too many to draw", instance.len()));
+    }
+    let layout = read_layout_file(&path, &instance).map_err(|error| wrong(&error))?;
+    if !Offsets::check(&instance, &layout).is_empty() {
+        return Err(format!("a layout that is not valid, '{}'", row.layout));
+    }
+    let known = study.groups.iter().flat_map(|group| &group.instances);
+    let bound = known.filter(|facts| facts.sha256 == row.sha256 && facts.name == row.instance);
+    let bound = bound.filter_map(|facts| facts.best_bound).max().or(row.lower_bound).unwrap_or(0);
+    let places = instance.buffers().iter().zip(layout.offsets());
+    let pieces: Vec<Vec<Piece>> =
+        places.map(|(buffer, &start)| vec![Piece { start, length: buffer.size() }]).collect();
+    let map = Map {
+        instance: &instance,
+        problem: ProblemKind::Offsets,
+        algorithm: &row.algorithm,
+        pieces: &pieces,
+        bound: Bytes::new(bound),
+        groups: None,
+    };
+    let mut svg = Vec::new();
+    map.write(&mut svg).map_err(|error| wrong(&error))?;
+    String::from_utf8(svg).map_err(|error| wrong(&error))
+}

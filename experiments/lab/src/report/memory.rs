@@ -1,0 +1,40 @@
+//! Bytes alive over time, before and after re-ordering.
+
+use super::chart::{Axis, Chart, Series};
+use plimsoll::graphs::OrderedRegion;
+use plimsoll_model::Bytes;
+use plimsoll_model::order::Order;
+
+/// The bytes alive at every step of a region: in the order of the file, in the order found, and the bound.
+pub fn profile_chart(graph: &str, algorithm: &str, one: &OrderedRegion) -> Chart {
+    let problem = &one.storages.problem;
+    let bound = one.outcome.lower_bound.value;
+    let line = |name: &str, colour: usize, order: &Order| {
+        let alive = order.profile(problem);
+        let points = alive.iter().enumerate().map(|(step, bytes)| (step as f64, bytes.get() as f64));
+        Series { name: name.to_owned(), colour, dashed: false, points: points.collect() }
+    };
+    let file = problem.as_in_file();
+    let end = (problem.len() as f64).max(1.0);
+    let bound_line = Series {
+        name: "bound over all orders".to_owned(),
+        colour: 7,
+        dashed: true,
+        points: vec![(0.0, bound.get() as f64)],
+    };
+    let high = one.file_peak.max(one.peak).max(Bytes::new(1)).get() as f64 * 1.04;
+    Chart {
+        title: format!("{graph}: bytes alive"),
+        caption: format!(
+            "{} operators; as in file {}, {algorithm} {}, bound {} bytes ({})",
+            problem.len(),
+            one.file_peak,
+            one.peak,
+            bound,
+            one.outcome.claim
+        ),
+        x: Axis { label: "step", low: 0.0, high: end, logarithmic: false },
+        y: Axis { label: "bytes alive", low: 0.0, high, logarithmic: false },
+        series: vec![line("as in file", 1, &file), line(algorithm, 0, &one.order), bound_line],
+    }
+}

@@ -1,0 +1,331 @@
+//! Tables of an analysis, and its summary as Markdown.
+
+use crate::analysis::files::told;
+use crate::analysis::{Cell, Group, Mean, Observation, Options, Standing, Study};
+use crate::report::percent;
+use crate::report::table::{Align, Table};
+use crate::report::times::figure;
+use plimsoll::arithmetic::Arithmetic;
+use std::fmt::Write as _;
+
+const LEFT: Align = Align::Left;
+const RIGHT: Align = Align::Right;
+
+/// What the tables mean, one line each.
+pub fn definitions(options: Options) -> Vec<String> {
+    let Options { target_gap, shift } = options;
+    let solved = match target_gap {
+        Some(target) => format!(
+            "Solved: the run proved its answer, decided the capacity it had to, or, where it had to minimise, ended with a \
+             peak at most {target} % above the best bound; its time is that of the whole run."
+        ),
+        None => "Solved: the run proved its answer (optimal, infeasible), or decided the capacity it had to."
+            .to_owned(),
+    };
+    vec![
+        "Groups hold runs of one problem, question (decide or minimise), time and node limit, number of threads and \
+         machine. Nothing is averaged over groups."
+            .to_owned(),
+        "Best bound: the highest that any run on record proved for the instance and problem and no valid peak contradicts; \
+         the load only where there is no other."
+            .to_owned(),
+        "Peak of an algorithm on an instance: the median over seeds and repetitions, a run without one counting as worst; of \
+         an even number the larger of the middle two. Gap: percent above the best bound; mean and worst over the instances with a \
+         peak, which may be fewer than others have."
+            .to_owned(),
+        solved,
+        format!(
+            "Time spent: the median seconds of the runs that ended, solved or not; spent s: its shifted geometric mean, shift \
+             {shift} s."
+        ),
+        "Time to solve: the median over seeds and repetitions, a run that did not solve counting as longer than all that did; \
+         where the median run did not solve it is the limit (or the longest run where there is none), and a lower \
+         bound, marked >. To solve s: its shifted geometric mean over all instances the algorithm ran on; PAR-2: mean with such \
+         limits twice. Both are empty where runs without a time limit did not solve, and of heuristics that had to minimise: \
+         they end without a proof, except where they happen to meet a bound, and have no time to solve elsewhere."
+            .to_owned(),
+        "Wins: instances where no other has a lower peak, or a shorter time, and at least one other ran; shared \
+         where another has the same.".to_owned(),
+        "Virtual best: on every instance the best of all. Without an algorithm it loses what stands in the columns \
+         'gap lost, points' (percentage points of its mean gap), 'only it solves' and 'time factor' (of its mean with the shift added)."
+            .to_owned(),
+        "Primal integral (Berthold 2013): integral from start to limit of |p - q| / max(p, q), best peak p so far, lowest \
+         valid peak q on record, 1 before the first layout; seconds, and percent of the limit. Mean over traced instances."
+            .to_owned(),
+    ]
+}
+
+fn maybe(value: Option<f64>, show: fn(f64) -> String) -> String {
+    value.map_or_else(String::new, show)
+}
+
+/// Seconds, down to microseconds; what is not zero never looks like it.
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s >= 0.01 => figure(s),
+        s if s >= 5e-7 => format!("{s:.6}"),
+        s if s > 0.0 => "<0.000001".to_owned(),
+        _ => "0".to_owned(),
+    }
+}
+
+fn mean(mean: Option<Mean>, show: fn(f64) -> String) -> String {
+    mean.map_or_else(String::new, |mean| format!("{}{}", if mean.bound { ">" } else { "" }, show(mean.value)))
+}
+
+/// How good the answers of each algorithm are.
+pub fn peaks(group: &Group, standings: &[Standing]) -> Table {
+    let mut table = Table::new([
+        ("algorithm", LEFT),
+        ("kind", LEFT),
+        ("instances", RIGHT),
+        ("runs", RIGHT),
+        ("with a peak", RIGHT),
+        ("at the bound", RIGHT),
+        ("mean gap %", RIGHT),
+        ("worst gap %", RIGHT),
+        ("wins alone", RIGHT),
+        ("wins shared", RIGHT),
+        ("gap lost, points", RIGHT),
+        ("without answer", LEFT),
+    ]);
+    for own in standings {
+        let wins = |count: usize| if own.kind == "virtual" { String::new() } else { count.to_string() };
+        table.row([
+            own.algorithm.clone(),
+            own.kind.clone(),
+            part(own.instances, group),
+            own.runs.to_string(),
+            part(own.answered, group),
+            own.at_bound.to_string(),
+            maybe(own.mean_gap, percent),
+            maybe(own.worst_gap, percent),
+            wins(own.peak_alone),
+            wins(own.peak_shared),
+            maybe(own.gap_loss, percent),
+            told(&own.troubles),
+        ]);
+    }
+    table
+}
+
+/// A number of instances, told apart where it is not all.
+fn part(count: usize, group: &Group) -> String {
+    let all = group.instances.len();
+    if count == all { count.to_string() } else { format!("{count} of {all}") }
+}
+
+/// How long they take; `None` where no times were kept.
+pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table> {
+    standings.iter().find(|own| own.mean_time.is_some() || own.mean_spent.is_some())?;
+    let name = format!("to solve s (shift {shift})");
+    let traced = standings.iter().any(|own| own.integral.is_some());
+    let mut columns = vec![
+        ("algorithm", LEFT),
+        ("instances", RIGHT),
+        ("spent s", RIGHT),
+        ("solved", RIGHT),
+        ("solved runs", RIGHT),
+        (name.as_str(), RIGHT),
+        ("PAR-2 s", RIGHT),
+        ("wins alone", RIGHT),
+        ("wins shared", RIGHT),
+        ("only it solves", RIGHT),
+        ("time factor", RIGHT),
+    ];
+    if traced {
+        columns.extend([("primal integral s", RIGHT), ("primal integral %", RIGHT)]);
+    }
+    let mut table = Table::new(columns);
+    for own in standings {
+        let real = |text: String| if own.kind == "virtual" { String::new() } else { text };
+        table.row(
+            [
+                own.algorithm.clone(),
+                part(own.instances, group),
+                maybe(own.mean_spent, seconds),
+                own.solved.to_string(),
+                real(format!("{} of {}", own.solved_runs, own.runs)),
+                mean(own.mean_time, seconds),
+                par2(own),
+                real(own.time_alone.to_string()),
+                real(own.time_shared.to_string()),
+                own.only_solver.map_or_else(String::new, |count| count.to_string()),
+                mean(own.time_factor, figure),
+                maybe(own.integral, seconds),
+                maybe(own.integral_share, percent),
+            ]
+            .into_iter()
+            .take(if traced { 13 } else { 11 }),
+        );
+    }
+    Some(table)
+}
+
+/// A mean that counts limits twice is no bound of anything: it has no mark.
+fn par2(own: &Standing) -> String {
+    maybe(own.par2, seconds)
+}
+
+/// Whether suites have to be told.
+fn has_suites(group: &Group) -> bool {
+    group.instances.iter().any(|instance| instance.suite != group.instances[0].suite)
+}
+
+/// One row per instance with a column per algorithm.
+fn by_instance(group: &Group, unit: &str, show: impl Fn(&Cell) -> String) -> Table {
+    let suites = has_suites(group);
+    let kept = |name: &str| suites || name != "suite";
+    let mut names: Vec<(String, Align)> = [
+        ("suite", LEFT),
+        ("instance", LEFT),
+        ("buffers", RIGHT),
+        ("load, bytes", RIGHT),
+        ("best bound, bytes", RIGHT),
+        ("best peak, bytes", RIGHT),
+    ]
+    .into_iter()
+    .filter(|(name, _)| kept(name))
+    .map(|(name, align)| (name.to_owned(), align))
+    .collect();
+    names.extend(group.algorithms.iter().map(|(name, _)| (format!("{name} {unit}"), RIGHT)));
+    let mut table = Table::new(names.iter().map(|(name, align)| (name.as_str(), *align)));
+    let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+    for (at, instance) in group.instances.iter().enumerate() {
+        let mark = match (instance.bound_from, instance.arithmetic) {
+            ("load", _) => " (load)",
+            (_, Arithmetic::FloatingPoint) => " (floating point)",
+            _ => "",
+        };
+        let capacity = instance.capacity.map_or_else(String::new, |bytes| format!(" within {bytes}"));
+        let mut cells = if suites { vec![instance.suite.clone()] } else { Vec::new() };
+        cells.extend([
+            format!("{}{capacity}", instance.name),
+            number(instance.buffers),
+            number(instance.load),
+            format!("{}{mark}", number(instance.best_bound)),
+            number(instance.best_peak),
+        ]);
+        cells.extend(group.cells.iter().map(|own| own[at].as_ref().map_or_else(String::new, &show)));
+        table.row(cells);
+    }
+    table
+}
+
+/// Gaps, instance by algorithm. Without a bound, peaks in bytes.
+pub fn gaps_by_instance(group: &Group) -> Table {
+    by_instance(group, "gap %", |cell| match (cell.gap, cell.peak) {
+        (Some(gap), _) => percent(gap),
+        (None, Some(peak)) => format!("{peak} bytes"),
+        (None, None) => "-".to_owned(),
+    })
+}
+
+/// Times spent, instance by algorithm; `None` where no times were kept.
+pub fn spent_by_instance(group: &Group) -> Option<Table> {
+    group.cells.iter().flatten().flatten().find(|cell| cell.spent.is_some())?;
+    Some(by_instance(group, "s", |cell| cell.spent.map_or_else(|| "-".to_owned(), seconds)))
+}
+
+/// Times to solve, instance by algorithm; `None` where there are none.
+pub fn times_by_instance(group: &Group) -> Option<Table> {
+    group.cells.iter().flatten().flatten().find(|cell| cell.time_to_solve().is_some())?;
+    Some(by_instance(group, "s", |cell| {
+        cell.time_to_solve().map_or_else(
+            || "-".to_owned(),
+            |time| format!("{}{}", if time.censored { ">" } else { "" }, seconds(time.seconds)),
+        )
+    }))
+}
+
+/// Runs without an answer.
+pub fn troubles<'a>(rows: impl Iterator<Item = &'a Observation>) -> Table {
+    let mut table = Table::new([
+        ("line", RIGHT),
+        ("instance", LEFT),
+        ("problem", LEFT),
+        ("algorithm", LEFT),
+        ("seed", RIGHT),
+        ("run", RIGHT),
+        ("what", LEFT),
+        ("why", LEFT),
+    ]);
+    for row in rows {
+        table.row([
+            row.line.to_string(),
+            row.instance.clone(),
+            row.problem.clone(),
+            row.algorithm.clone(),
+            row.seed.to_string(),
+            row.repetition.to_string(),
+            row.status.clone(),
+            row.error.clone(),
+        ]);
+    }
+    table
+}
+
+/// How many of what there is, one row per record.
+pub fn records(studies: &[Study]) -> Table {
+    let mut table = Table::new([
+        ("record", LEFT),
+        ("runs", RIGHT),
+        ("without answer", RIGHT),
+        ("groups", RIGHT),
+        ("instances", RIGHT),
+        ("algorithms", RIGHT),
+        ("other tables", RIGHT),
+    ]);
+    for study in studies {
+        let most = |count: fn(&Group) -> usize| study.groups.iter().map(count).max().unwrap_or(0);
+        table.row([
+            study.record.name.clone(),
+            study.record.observations.len().to_string(),
+            study.troubles().count().to_string(),
+            study.groups.len().to_string(),
+            most(|group| group.instances.len()).to_string(),
+            most(|group| group.algorithms.len()).to_string(),
+            study.record.sheets.len().to_string(),
+        ]);
+    }
+    table
+}
+
+/// `summary.md`.
+pub fn summary(title: &str, studies: &[Study], options: Options) -> String {
+    let mut text = format!("# {title}\n\n{}\n", records(studies).markdown());
+    for line in definitions(options) {
+        let _ = writeln!(text, "- {line}");
+    }
+    for study in studies {
+        let _ = write!(text, "\n## {}\n", study.record.name);
+        for note in &study.record.notes {
+            let _ = write!(text, "\n- note: {note}\n");
+        }
+        for (group, standings) in study.groups.iter().zip(&study.standings) {
+            text.push_str(&of_group(group, standings, options.shift));
+        }
+        let troubles = troubles(study.troubles());
+        if !troubles.is_empty() {
+            let _ = write!(text, "\n### Runs without an answer\n\n{}", troubles.markdown());
+        }
+        for sheet in &study.record.sheets {
+            let (lines, columns) = (sheet.lines.len(), sheet.columns.join(", "));
+            let _ = write!(text, "\n`{}`: {lines} rows of {columns}\n", sheet.name());
+        }
+    }
+    text
+}
+
+fn of_group(group: &Group, standings: &[Standing], shift: f64) -> String {
+    let mut text = format!("\n### {}\n", group.question);
+    for note in &group.notes {
+        let _ = write!(text, "\n- note: {note}\n");
+    }
+    let _ = write!(text, "\n{}", peaks(group, standings).markdown());
+    if let Some(table) = times(group, standings, shift) {
+        let _ = write!(text, "\n{}", table.markdown());
+    }
+    let _ = write!(text, "\n{}", gaps_by_instance(group).markdown());
+    text
+}

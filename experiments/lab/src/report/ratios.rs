@@ -1,0 +1,249 @@
+//! How many times as long as a reference algorithms take, instance by instance.
+//!
+//! A *ratio* divides the time of an algorithm by that of the reference; above 1 the reference is faster. It is as
+//! strong as the times allow, and says which way it may be off:
+//!
+//! - A time that is only the limit makes it a lower bound, marked `>`.
+//! - A time that was printed with few digits is taken as half a unit of its last digit less, and that of the reference
+//!   as a unit more. Where that matters, more than 1 %, the ratio is marked as the lower bound it is.
+//! - A time below one unit of its last digit (`0.000`) makes it an upper bound, made from one unit and marked `<`. Means leave it out.
+//!
+//! O(algorithms * instances * suites).
+
+use crate::report::rows::Row;
+use crate::report::table::{Align, Table};
+use crate::report::times::{Clock, Time, Times, figure, remember};
+use plimsoll::plan::ProblemKind;
+use std::collections::BTreeSet;
+
+/// Share of a time by which it may be moved before ratios are marked.
+const COARSE: f64 = 0.01;
+
+/// Which way a ratio may be off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Exact,
+    AtLeast,
+    AtMost,
+}
+
+impl Side {
+    fn mark(self) -> &'static str {
+        match self {
+            Self::Exact => "",
+            Self::AtLeast => ">",
+            Self::AtMost => "<",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ratio {
+    value: f64,
+    side: Side,
+}
+
+/// One ratio for many.
+type Summarise = fn(&[Ratio]) -> Option<Ratio>;
+/// How many of them take part.
+type Count = fn(&[Ratio]) -> usize;
+
+/// True where all that is known is that the time is below one unit of its last digit.
+fn is_unseen(time: Time) -> bool {
+    !time.censored && time.resolution > 0.0 && time.seconds < time.resolution
+}
+
+/// The ratio of a time to the reference's; `None` where the reference has none to divide by.
+fn ratio(time: Option<Time>, reference: Option<Time>) -> Option<Ratio> {
+    let (time, reference) = (time?, reference.filter(|reference| !reference.censored)?);
+    let least = |time: Time| if time.censored { time.seconds } else { time.seconds - time.resolution / 2.0 };
+    let most = |time: Time| time.seconds + time.resolution;
+    let (over, under, side) = if is_unseen(time) {
+        (most(time), least(reference), Side::AtMost)
+    } else {
+        let coarse = |time: Time, moved: f64| moved > time.seconds * COARSE;
+        let bound =
+            time.censored || coarse(time, time.resolution / 2.0) || coarse(reference, reference.resolution);
+        (least(time), most(reference), if bound { Side::AtLeast } else { Side::Exact })
+    };
+    (under > 0.0).then(|| Ratio { value: over / under, side })
+}
+
+fn shown_ratio(ratio: Option<Ratio>) -> String {
+    ratio.map_or_else(String::new, |ratio| format!("{}{}", ratio.side.mark(), figure(ratio.value)))
+}
+
+/// A time in the unit of its clock's tables.
+fn shown(time: Option<Time>, clock: Clock) -> String {
+    let scale = match clock {
+        Clock::Bench => 1.0,
+        Clock::Own => 1000.0,
+    };
+    time.map_or_else(String::new, |time| match time.censored {
+        true => format!(">{}", figure(time.seconds * scale)),
+        false if is_unseen(time) => format!("<{}", figure(time.resolution * scale)),
+        false => figure(time.seconds * scale),
+    })
+}
+
+/// Ratios of whole processes' own times, of those algorithms that have any. `None` where no process has one, and where
+/// the reference is unknown or alone.
+pub fn own_ratios(rows: &[Row], problem: ProblemKind, reference: &str) -> Option<Table> {
+    let own = |row: &&Row| row.problem == problem.as_str() && row.own_seconds.is_some();
+    let timed: BTreeSet<&str> = rows.iter().filter(own).map(|row| row.algorithm.as_str()).collect();
+    rows.iter().filter(own).find(|row| row.whole_process)?;
+    let mut times = Times::by(Clock::Own, rows, problem);
+    times.retain(|algorithm| timed.contains(algorithm));
+    ratios(&times, reference, Clock::Own)
+}
+
+/// Instance by instance: the time of the reference, and per other algorithm its time and its ratio to that; seconds
+/// by the benchmark's clock, milliseconds by their own. Below the instances, for each suite, geometric mean and least
+/// ratio, bounds where bounds took part, and of how many instances where it is not all. `None` where the reference is unknown or alone.
+pub fn ratios(times: &Times<'_>, reference: &str, clock: Clock) -> Option<Table> {
+    let at = times.position(reference)?;
+    let others: Vec<usize> = (0..times.algorithms.len()).filter(|&other| other != at).collect();
+    if others.is_empty() {
+        return None;
+    }
+    let unit = match clock {
+        Clock::Bench => "s",
+        Clock::Own => "own ms",
+    };
+    let mut names = vec!["suite".to_owned(), "instance".to_owned(), format!("{reference} {unit}")];
+    for &other in &others {
+        let name = times.algorithms[other];
+        names.extend([format!("{name} {unit}"), format!("{name} / {reference}")]);
+    }
+    let align = |column: usize| if column < 2 { Align::Left } else { Align::Right };
+    let mut table = Table::new(names.iter().enumerate().map(|(column, name)| (name.as_str(), align(column))));
+    let ratio_on =
+        |other: usize, instance: usize| ratio(times.cells[other][instance], times.cells[at][instance]);
+    for (nth, &(suite, instance)) in times.instances.iter().enumerate() {
+        let mut cells = vec![suite.to_owned(), instance.to_owned(), shown(times.cells[at][nth], clock)];
+        for &other in &others {
+            cells.extend([shown(times.cells[other][nth], clock), shown_ratio(ratio_on(other, nth))]);
+        }
+        table.row(cells);
+    }
+    let mut suites: Vec<&str> = Vec::new();
+    for &(suite, _) in &times.instances {
+        remember(&mut suites, suite);
+    }
+    for suite in suites {
+        let of_suite = |other: usize| -> Vec<Ratio> {
+            let its = (0..times.instances.len()).filter(|&nth| times.instances[nth].0 == suite);
+            its.filter_map(|nth| ratio_on(other, nth)).collect()
+        };
+        let total = times.instances.iter().filter(|instance| instance.0 == suite).count();
+        // Where there is no ratio, or none that a mean can take, the reader is told, in every column of its own.
+        let share = |count: usize| if count < total { format!("{count} of {total}") } else { String::new() };
+        let kinds: [(&str, Summarise, Count); 2] = [
+            ("geometric mean", geometric_mean, |ratios| meant(ratios).count()),
+            ("least", least, <[Ratio]>::len),
+        ];
+        for (kind, summarise, count) in kinds {
+            let mut cells = vec![suite.to_owned(), kind.to_owned(), String::new()];
+            for &other in &others {
+                let ratios = of_suite(other);
+                cells.extend([share(count(&ratios)), shown_ratio(summarise(&ratios))]);
+            }
+            table.row(cells);
+        }
+    }
+    Some(table)
+}
+
+/// The ratios that a mean can take.
+fn meant(ratios: &[Ratio]) -> impl Iterator<Item = &Ratio> {
+    ratios.iter().filter(|ratio| ratio.side != Side::AtMost)
+}
+
+fn geometric_mean(ratios: &[Ratio]) -> Option<Ratio> {
+    let count = meant(ratios).count();
+    let sum: f64 = meant(ratios).map(|ratio| ratio.value.ln()).sum();
+    let bound = meant(ratios).any(|ratio| ratio.side == Side::AtLeast);
+    let side = if bound { Side::AtLeast } else { Side::Exact };
+    (count > 0).then(|| Ratio { value: (sum / count as f64).exp(), side })
+}
+
+/// The least ratio; with one that is only known to be below something, no more than that is known of the least.
+fn least(ratios: &[Ratio]) -> Option<Ratio> {
+    let by_value = |a: &Ratio, b: &Ratio| a.value.total_cmp(&b.value);
+    if ratios.iter().any(|ratio| ratio.side == Side::AtMost) {
+        let above = ratios.iter().copied().filter(|ratio| ratio.side != Side::AtLeast);
+        return above.min_by(by_value).map(|ratio| Ratio { side: Side::AtMost, ..ratio });
+    }
+    ratios.iter().copied().min_by(by_value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::times::tests::{row, rows};
+
+    fn lines(table: &Table) -> Vec<String> {
+        table.text().lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    #[test]
+    fn ratios_are_lower_bounds_where_a_time_is_censored() {
+        let rows = rows();
+        let times = Times::of(&rows, ProblemKind::Offsets);
+        let found = lines(&ratios(&times, "fast", Clock::Bench).unwrap());
+        assert_eq!(found[2..4], ["s a 0.1000 4.00 40.00", "s b 0.1000 >10.00 >100.0"]);
+        assert_eq!(found[4..], ["s geometric mean >63.25", "s least 40.00"]);
+        // A reference that did not solve gives no ratio.
+        let found = lines(&ratios(&times, "slow", Clock::Bench).unwrap());
+        assert!(found[3].ends_with("0.1000") && found[4].contains("geometric mean 1 of 2"), "{found:?}");
+        assert!(ratios(&times, "nobody", Clock::Bench).is_none());
+    }
+
+    /// Each column tells of how many instances it is.
+    #[test]
+    fn means_say_of_how_many_they_are() {
+        let mut rows: Vec<Row> = ["a", "b"].map(|name| row(name, "fast", 1.0, "optimal")).into();
+        rows.extend(["a", "b"].map(|name| row(name, "all", 2.0, "optimal")));
+        rows.push(row("a", "one", 4.0, "optimal"));
+        let times = Times::of(&rows, ProblemKind::Offsets);
+        let found = lines(&ratios(&times, "fast", Clock::Bench).unwrap());
+        assert_eq!(found[4..], ["s geometric mean 2.00 1 of 2 4.00", "s least 2.00 1 of 2 4.00"]);
+    }
+
+    #[test]
+    fn a_reference_that_is_moved_is_marked() {
+        let time = |seconds, resolution| Time { seconds, resolution, censored: false, solved: 1, runs: 1 };
+        let of = |resolution| ratio(Some(time(10.0, 0.0)), Some(time(1.0, resolution))).unwrap();
+        assert_eq!((of(0.005).side, of(0.015).side), (Side::Exact, Side::AtLeast));
+    }
+
+    /// As processes, beside one that says nothing of its time.
+    fn with_whole(mut rows: Vec<Row>) -> Vec<Row> {
+        rows.push(row("a", "silent", 1.0, "optimal"));
+        rows.into_iter().map(|row| Row { whole_process: true, ..row }).collect()
+    }
+
+    #[test]
+    fn printed_times_are_as_good_as_their_digits() {
+        let own = |instance: &str, algorithm: &str, seconds: Option<f64>, resolution: Option<f64>| Row {
+            own_seconds: seconds,
+            own_resolution: resolution,
+            ..row(instance, algorithm, 1.0, "optimal")
+        };
+        let mut rows: Vec<Row> =
+            ["a", "b", "c", "d"].map(|instance| own(instance, "fast", Some(1e-4), None)).into();
+        let peer = |instance: &str, seconds| own(instance, "peer", seconds, Some(0.001));
+        rows.extend([peer("a", Some(4.0)), peer("b", Some(0.003)), peer("c", Some(0.0)), peer("d", None)]);
+        let times = Times::by(Clock::Own, &rows, ProblemKind::Offsets);
+        let found = lines(&ratios(&times, "fast", Clock::Own).unwrap());
+        assert_eq!(found[0], "suite instance fast own ms peer own ms peer / fast");
+        assert_eq!(found[2..4], ["s a 0.1000 4000 39995", "s b 0.1000 3.00 >25.00"]);
+        assert_eq!(found[4..6], ["s c 0.1000 <1.00 <10.00", "s d 0.1000"]);
+        assert_eq!(
+            lines(&own_ratios(&with_whole(rows.clone()), ProblemKind::Offsets, "fast").unwrap()),
+            found
+        );
+        assert_eq!(own_ratios(&rows, ProblemKind::Offsets, "fast").map(|_| ()), None);
+        assert_eq!(found[6..], ["s geometric mean 2 of 4 >999.9", "s least 3 of 4 <10.00"]);
+    }
+}

@@ -1,0 +1,145 @@
+//! The file that describes a sweep: TOML, every key known, every number in range.
+//!
+//! ```toml
+//! seeds = "0..3"                      # a number, a list, or a range without its end; default 0
+//! repetitions = 2                     # default 1
+//! metrics = ["seconds", "nodes"]      # columns to keep beside the fixed ones; default all
+//!
+//! trace = true                        # when layouts and bounds got better, also in trace.csv; default false
+//! layouts = true                      # every valid layout, layouts/RUN.csv; default false
+//!
+//! [limits]                            # of every run; lists are tried one after the other
+//! time = [1, 10.5]                    # seconds; default none
+//! nodes = 100_000                     # default none
+//! grace = 10                          # seconds beyond the time limit until a run counts as hung; default 10
+//! memory = 4_000_000_000              # resident bytes of a run; default no limit
+//!
+//! [[instances]]
+//! suite = "embedded"                  # a suite by name, or
+//! # path = "models/*.csv"             # a CSV file, a folder, a pattern (* and ?), from the folder of this file
+//! only = ["perfect-*"]                # names to take; default all
+//!
+//! [[instances]]
+//! family = "uniform"                  # a generated family, of instances or of graphs
+//! buffers = [100, 1000]               # instances
+//! seeds = "1..4"
+//!
+//! [[instances]]
+//! graph = "net.json"                  # graphs and models, for algorithms that order: a file or a pattern
+//!
+//! [[algorithms]]
+//! names = ["exact", "large-first"]    # or the groups heuristics, solvers, all
+//! problem = "offsets"                 # default: the first of offsets, pools, scattered, orders that has the name
+//! threads = [1, 2]                    # default 1
+//! decide = "load"                     # or "file", or bytes: stop at the first layout within; default: minimise
+//! nodes = 1000                        # also time, seeds, repetitions: instead of those above
+//!
+//! [[algorithms]]
+//! names = "theirs"                    # a binary of others, for offsets, under a name of its own
+//! external = "theirs {input} {output} --capacity {capacity}"  # see plimsoll_lab::external for what it is told
+//! version = "theirs --version"        # prints its version on its first line; default none
+//! elapsed = "took ([0-9.]+) s"        # how it prints the seconds it took, a regular expression; default none
+//! ```
+
+use super::SweepError;
+use super::lists::{Capacity, Numbers, Seconds, Whole, Words};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// The file as it is written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawSweep {
+    pub instances: Spanned<Vec<Spanned<RawInstances>>>,
+    pub algorithms: Spanned<Vec<Spanned<RawAlgorithms>>>,
+    #[serde(default)]
+    pub limits: RawLimits,
+    pub seeds: Option<Numbers>,
+    pub repetitions: Option<Whole>,
+    pub metrics: Option<Vec<Spanned<String>>>,
+    #[serde(default)]
+    pub trace: bool,
+    #[serde(default)]
+    pub layouts: bool,
+}
+
+/// Limits of every run.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawLimits {
+    pub time: Option<Seconds>,
+    pub nodes: Option<Numbers>,
+    pub grace: Option<Spanned<Seconds>>,
+    pub memory: Option<Spanned<Whole>>,
+}
+
+/// Instances, or graphs, from one place.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawInstances {
+    pub suite: Option<String>,
+    pub path: Option<String>,
+    pub family: Option<String>,
+    pub graph: Option<String>,
+    pub only: Option<Words>,
+    pub endpoints: Option<String>,
+    pub buffers: Option<Numbers>,
+    pub seeds: Option<Numbers>,
+    #[serde(default)]
+    pub params: BTreeMap<String, Numbers>,
+}
+
+/// Algorithms with the same parameters.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawAlgorithms {
+    pub names: Words,
+    pub problem: Option<String>,
+    pub threads: Option<Numbers>,
+    pub external: Option<String>,
+    pub version: Option<String>,
+    pub elapsed: Option<String>,
+    pub decide: Option<Capacity>,
+    pub time: Option<Seconds>,
+    pub nodes: Option<Numbers>,
+    pub seeds: Option<Numbers>,
+    pub repetitions: Option<Whole>,
+}
+
+/// A file with its text, for messages with lines.
+pub(super) struct Source {
+    pub path: PathBuf,
+    text: String,
+}
+
+impl Source {
+    /// Reads the text.
+    pub fn open(path: &Path) -> Result<Self, SweepError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| SweepError::Io { path: path.to_owned(), source })?;
+        Ok(Self { path: path.to_owned(), text })
+    }
+
+    /// The file as it is written.
+    pub fn parse(&self) -> Result<RawSweep, SweepError> {
+        toml::from_str(&self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            // A message may go over several lines.
+            self.wrong(at, &error.message().split_whitespace().collect::<Vec<_>>().join(" "))
+        })
+    }
+
+    /// An error at a byte of the text.
+    pub fn wrong(&self, at: usize, message: &str) -> SweepError {
+        let before = &self.text.as_bytes()[..at.min(self.text.len())];
+        let line = before.split(|&byte| byte == b'\n').count();
+        SweepError::File { path: self.path.clone(), line, message: message.to_owned() }
+    }
+
+    /// The folder that paths in the file are relative to.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+}

@@ -1,0 +1,321 @@
+//! A worker as seen by who asks it: started, asked, watched, ended.
+
+use super::SweepError;
+use super::answer::Answer;
+use super::inputs::Content;
+use super::worker::{Job, Reply, Request};
+use crate::machine::{Machine, high_water_mark, resident};
+use plimsoll::interrupt;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// Time for a worker to say who it is.
+const HELLO: Duration = Duration::from_secs(60);
+/// Time for a worker to read an instance.
+const READING: Duration = Duration::from_secs(600);
+/// Time for a worker whose output has ended to end itself.
+const ENDING: Duration = Duration::from_secs(2);
+/// Time to be ended as well by whoever ended a worker: a machine that goes down, a cluster that cancels a job.
+const FATE: Duration = Duration::from_millis(500);
+/// First and longest wait between two looks at memory.
+const SAMPLE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
+/// A worker that once held so many bytes is replaced, so that what it keeps does not count for later runs.
+const STALE: u64 = 256 << 20;
+/// How much of standard error is kept, bytes from its end.
+const TAIL: u64 = 400;
+
+/// A running worker.
+pub(super) struct Worker {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    replies: Receiver<Reply>,
+    errors: File,
+    /// Which input it keeps.
+    holds: Option<usize>,
+    /// The most bytes it ever held.
+    most: u64,
+}
+
+/// What is asked of a worker.
+pub(super) struct Question<'a> {
+    pub input: usize,
+    pub name: &'a str,
+    pub content: &'a Content,
+    pub job: Job,
+    /// When the run counts as hung.
+    pub limit: Option<Duration>,
+    /// Resident bytes of the run.
+    pub memory: Option<u64>,
+}
+
+/// What became of a run whose worker did not survive it.
+pub(super) struct Lost {
+    pub answer: Answer,
+    /// Whether the worker was asked at all, or was gone before.
+    pub asked: bool,
+}
+
+/// Why there is no reply.
+enum End {
+    /// It ended before it was asked.
+    Deaf,
+    Gone,
+    Late(Duration),
+    Large(u64),
+    /// A request to stop arrived.
+    Interrupted,
+}
+
+impl Worker {
+    /// Starts one, and waits until it says that it is this very build.
+    pub fn start(command: &[OsString]) -> Result<Self, SweepError> {
+        let wrong = |why: String| SweepError::Worker(why);
+        let (first, others) = command.split_first().ok_or_else(|| wrong("no command".to_owned()))?;
+        let said = |error: std::io::Error| wrong(format!("{}: {error}", first.display()));
+        let errors = tempfile::tempfile().map_err(said)?;
+        let mut command = Command::new(first);
+        command.args(others).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stderr(errors.try_clone().map_err(said)?);
+        // Ctrl-C in a terminal reaches the sweep alone, which ends its workers and writes no row of what they were at.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(said)?;
+        let stdin = child.stdin.take();
+        let replies = listen(child.stdout.take());
+        let mut worker = Self { child, stdin, replies, errors, holds: None, most: 0 };
+        let here = Machine::here();
+        match worker.wait(Some(HELLO), None, &mut None) {
+            Ok(Reply::Hello { version, commit }) if version == here.version && commit == here.commit => {
+                Ok(worker)
+            }
+            Ok(Reply::Hello { version, commit }) => {
+                worker.kill();
+                let own = (here.version, here.commit);
+                Err(wrong(format!("it is version {version}, commit {commit}, not {}, {}", own.0, own.1)))
+            }
+            Ok(_) => {
+                worker.kill();
+                Err(wrong("it does not say who it is".to_owned()))
+            }
+            Err(end) => {
+                let (_, why) = worker.end(&end);
+                Err(wrong(why))
+            }
+        }
+    }
+
+    /// Whether it can be asked: it is there, and has not grown.
+    pub fn is_fit(&mut self) -> bool {
+        self.most < STALE && matches!(self.child.try_wait(), Ok(None)) && self.stdin.is_some()
+    }
+
+    /// Asks for one run.
+    pub fn ask(&mut self, question: Question<'_>) -> Result<Answer, Box<Lost>> {
+        let started = Instant::now();
+        let mut peak = None;
+        let answer = self.exchange(question, &mut peak);
+        self.most = self.most.max(peak.unwrap_or(0));
+        answer.map_err(|end| {
+            let seconds = started.elapsed().as_secs_f64();
+            let (status, why) = self.end(&end);
+            let (seconds, peak_memory_bytes) = (Some(seconds), peak);
+            let answer = Answer { seconds, peak_memory_bytes, ..Answer::without(status, &why) };
+            Box::new(Lost { answer, asked: !matches!(end, End::Deaf) })
+        })
+    }
+
+    fn exchange(&mut self, question: Question<'_>, peak: &mut Option<u64>) -> Result<Answer, End> {
+        if self.holds != Some(question.input) {
+            self.holds = None;
+            let graph = matches!(question.content, Content::Graph(_));
+            let (name, text) = (question.name.to_owned(), question.content.text());
+            match self.send_large(&Request::Input { graph, name, text }, question.memory, peak)? {
+                Reply::Input { error: None } => self.holds = Some(question.input),
+                Reply::Input { error: Some(error) } => return Ok(Answer::without("unreadable", &error)),
+                _ => return Err(End::Gone),
+            }
+        }
+        self.send(&Request::Run(question.job))?;
+        match self.wait(question.limit, question.memory, peak)? {
+            Reply::Answer(answer) => {
+                *peak = (*peak).max(answer.peak_memory_bytes);
+                // Between two looks it may have been more.
+                match question.memory.and_then(|most| peak.filter(|&peak| peak > most)) {
+                    Some(bytes) => Err(End::Large(bytes)),
+                    None => Ok(*answer),
+                }
+            }
+            _ => Err(End::Gone),
+        }
+    }
+
+    /// Writes a request that fits into a pipe.
+    fn send(&mut self, request: &Request) -> Result<(), End> {
+        let line = line(request)?;
+        self.stdin.as_mut().ok_or(End::Deaf)?.write_all(&line).map_err(|_| End::Deaf)
+    }
+
+    /// Writes a request of any size, on a thread of its own, as a worker that has stopped would never take it.
+    fn send_large(
+        &mut self,
+        request: &Request,
+        memory: Option<u64>,
+        peak: &mut Option<u64>,
+    ) -> Result<Reply, End> {
+        let line = line(request)?;
+        let mut stdin = self.stdin.take().ok_or(End::Gone)?;
+        let writer = std::thread::spawn(move || stdin.write_all(&line).map(|()| stdin));
+        let reply = self.wait(Some(READING), memory, peak);
+        if reply.is_err() {
+            // Ends the writer as well.
+            let _ = self.child.kill();
+        }
+        self.stdin = writer.join().ok().and_then(Result::ok);
+        reply
+    }
+
+    /// The next reply; looks at memory while it waits.
+    fn wait(
+        &mut self,
+        limit: Option<Duration>,
+        memory: Option<u64>,
+        peak: &mut Option<u64>,
+    ) -> Result<Reply, End> {
+        let started = Instant::now();
+        let process = self.child.id().to_string();
+        let (mut pause, longest) = SAMPLE;
+        loop {
+            let left = limit.map_or(pause, |limit| limit.saturating_sub(started.elapsed()));
+            match self.replies.recv_timeout(left.min(pause)) {
+                Ok(reply) => return Ok(reply),
+                Err(RecvTimeoutError::Disconnected) => return Err(End::Gone),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if interrupt::is_requested() {
+                return self.replies.try_recv().map_err(|_| End::Interrupted);
+            }
+            *peak = (*peak).max(high_water_mark(&process));
+            if let (Some(most), Some(now)) = (memory, memory.and_then(|_| resident(&process)))
+                && now > most
+            {
+                return Err(End::Large(now));
+            }
+            if let Some(limit) = limit.filter(|limit| started.elapsed() >= *limit) {
+                return self.replies.try_recv().map_err(|_| End::Late(limit));
+            }
+            pause = longest.min(pause * 2);
+        }
+    }
+
+    /// Ends it; says what became of the run, and why.
+    fn end(&mut self, end: &End) -> (&'static str, String) {
+        match end {
+            End::Late(limit) => {
+                self.kill();
+                ("killed", format!("killed after {} s: it kept no time limit", limit.as_secs_f64()))
+            }
+            End::Large(bytes) => {
+                self.kill();
+                ("out-of-memory", format!("{bytes} bytes resident, above the limit"))
+            }
+            End::Interrupted => {
+                self.kill();
+                ("interrupted", "a request to stop arrived".to_owned())
+            }
+            End::Deaf | End::Gone => {
+                let status = self.status();
+                if status.is_some_and(ended_by_hand) {
+                    std::thread::sleep(FATE);
+                }
+                let errors = self.tail();
+                // What the allocator says before it ends the process.
+                let large = errors.contains("memory allocation of");
+                let mut why = status.map_or_else(|| "the process is gone".to_owned(), |s| s.to_string());
+                if !errors.is_empty() {
+                    why = format!("{why}; stderr: {errors}");
+                }
+                (if large { "out-of-memory" } else { "crashed" }, why)
+            }
+        }
+    }
+
+    /// How it ended; ends it where it does not by itself.
+    fn status(&mut self) -> Option<ExitStatus> {
+        let started = Instant::now();
+        drop(self.stdin.take());
+        while started.elapsed() < ENDING {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Some(status);
+            }
+            std::thread::sleep(SAMPLE.0);
+        }
+        self.kill();
+        self.child.try_wait().ok().flatten()
+    }
+
+    fn kill(&mut self) {
+        // Fails only where it is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    fn tail(&mut self) -> String {
+        let mut bytes = Vec::new();
+        let length = self.errors.seek(SeekFrom::End(0)).unwrap_or(0);
+        let _ = self.errors.seek(SeekFrom::Start(length.saturating_sub(TAIL)));
+        let _ = (&mut self.errors).take(TAIL).read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Drop for Worker {
+    /// An idle worker ends when its input does; one that does not is ended.
+    fn drop(&mut self) {
+        let _ = self.status();
+    }
+}
+
+/// True for signals that come from outside, most often to all processes of a job. Then a run is not to blame, and if this
+/// process is to end too, it must not have written a row by then.
+#[cfg(unix)]
+fn ended_by_hand(status: ExitStatus) -> bool {
+    use rustix::process::Signal;
+    use std::os::unix::process::ExitStatusExt;
+    let outside = [Signal::HUP, Signal::INT, Signal::TERM, Signal::KILL].map(Signal::as_raw);
+    status.signal().is_some_and(|signal| outside.contains(&signal))
+}
+
+#[cfg(not(unix))]
+fn ended_by_hand(_: ExitStatus) -> bool {
+    false
+}
+
+fn line(request: &Request) -> Result<Vec<u8>, End> {
+    let mut line = serde_json::to_vec(request).map_err(|_| End::Gone)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Reads replies until the output ends. What is no reply, libraries of others print.
+fn listen(output: Option<ChildStdout>) -> Receiver<Reply> {
+    let (hand, replies) = mpsc::channel();
+    if let Some(output) = output {
+        std::thread::spawn(move || {
+            let mut output = BufReader::new(output);
+            let mut line = Vec::new();
+            while matches!(output.read_until(b'\n', &mut line), Ok(1..)) {
+                if let Ok(reply) = serde_json::from_slice(&line)
+                    && hand.send(reply).is_err()
+                {
+                    return;
+                }
+                line.clear();
+            }
+        });
+    }
+    replies
+}

@@ -1,0 +1,185 @@
+//! What runs: the algorithms that a file names, ours and those of others.
+
+use super::SweepError;
+use super::file::{RawAlgorithms, RawSweep, Source};
+use super::resolve::Task;
+use crate::external::External;
+use plimsoll::plan::Plan;
+use plimsoll::{Registry, left_out, registry};
+use plimsoll_model::{Entry, Kind, Offsets, Orders, Pools, Problem, Scattered};
+
+/// Problems in the order in which a name is looked for.
+const PROBLEMS: [&str; 4] = [Offsets::NAME, Pools::NAME, Scattered::NAME, Orders::NAME];
+
+/// Every algorithm with every number of threads, in the order of the file, and where their entries are.
+pub(super) fn tasks(
+    source: &Source,
+    raw: &RawSweep,
+    places: &mut Vec<usize>,
+    peers: &mut Vec<External>,
+) -> Result<Vec<Task>, SweepError> {
+    let registry = registry();
+    let mut tasks = Vec::new();
+    for (at, entry) in raw.algorithms.get_ref().iter().enumerate() {
+        let own = entry.get_ref();
+        let wrong =
+            |message: String| source.wrong(entry.span().start, &format!("algorithms[{}]: {message}", at + 1));
+        let each = parameters(raw, own).map_err(&wrong)?;
+        let found = if let Some(peer) = peer(&registry, own).map_err(&wrong)? {
+            if peers.iter().any(|other| other.name() == peer.name()) {
+                return Err(wrong(format!("another external is called '{}'", peer.name())));
+            }
+            // Who does not ask for the seed runs once, and nobody knows our nodes.
+            let once = if peer.is_seeded() { each.seeds.len() } else { 1 };
+            let task = Task {
+                algorithm: peer.name().to_owned(),
+                kind: "external".to_owned(),
+                peer: Some(peers.len()),
+                nodes: vec![None],
+                seeds: each.seeds[..once].to_vec(),
+                ..each
+            };
+            peers.push(peer);
+            vec![task]
+        } else {
+            let chosen = chosen(&registry, own).map_err(&wrong)?.into_iter();
+            let named = |(problem, name, kind): Found| {
+                let (algorithm, kind) = (name.to_owned(), kind.to_string());
+                Task { problem, algorithm, kind, ..each.clone() }
+            };
+            chosen.map(named).collect()
+        };
+        let threads = own.threads.as_ref().map_or(&[1][..], |threads| &threads.0);
+        for task in found {
+            let with = |&threads: &u64| Task { threads: threads as usize, ..task.clone() };
+            tasks.extend(threads.iter().map(with));
+        }
+        places.resize(tasks.len(), entry.span().start);
+    }
+    Ok(tasks)
+}
+
+/// What the tasks of an entry have in common; the entry's own before what the file says for all.
+fn parameters(raw: &RawSweep, own: &RawAlgorithms) -> Result<Task, String> {
+    let threads = own.threads.as_ref().map_or(&[1][..], |threads| &threads.0);
+    if let Some(bad) = threads.iter().find(|&&threads| !(1..=1024).contains(&threads)) {
+        return Err(format!("threads is {bad}; expected 1 to 1024"));
+    }
+    let repetitions = own.repetitions.or(raw.repetitions).map_or(1, |repetitions| repetitions.0);
+    if repetitions == 0 {
+        return Err("repetitions is 0".to_owned());
+    }
+    let seeds = own.seeds.as_ref().or(raw.seeds.as_ref()).map_or_else(|| vec![0], |seeds| seeds.0.clone());
+    let times = own.time.as_ref().or(raw.limits.time.as_ref());
+    let nodes = own.nodes.as_ref().or(raw.limits.nodes.as_ref());
+    Ok(Task {
+        problem: Offsets::NAME,
+        algorithm: String::new(),
+        kind: String::new(),
+        peer: None,
+        threads: 1,
+        decide: own.decide.clone(),
+        times: times.map_or_else(|| vec![None], |times| times.0.iter().copied().map(Some).collect()),
+        nodes: nodes.map_or_else(|| vec![None], |nodes| nodes.0.iter().copied().map(Some).collect()),
+        seeds,
+        repetitions,
+    })
+}
+
+/// The binary of others that an entry names, asked for its version.
+fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, String> {
+    let Some(line) = &own.external else {
+        let idle = [("version", own.version.is_some()), ("elapsed", own.elapsed.is_some())];
+        let idle = idle.into_iter().find_map(|(key, given)| given.then_some(key));
+        return idle.map_or(Ok(None), |key| Err(format!("{key} goes with external only")));
+    };
+    let [name] = own.names.0.as_slice() else {
+        return Err(format!("names: an external has one name, not {}", own.names.0.len()));
+    };
+    if let Some(problem) = own.problem.as_deref().filter(|&problem| problem != Offsets::NAME) {
+        return Err(format!("problem is '{problem}'; externals are for offsets only"));
+    }
+    if own.nodes.is_some() {
+        return Err("nodes: externals know no node limit".to_owned());
+    }
+    let known = PROBLEMS.into_iter().flat_map(|problem| entries(registry, problem));
+    if ["all", "heuristics", "solvers"].contains(&name.as_str()) || known.into_iter().any(|own| own.1 == name)
+    {
+        return Err(format!("external '{name}': the name is taken; choose another"));
+    }
+    let mut peers = [External::parse(&format!("{name}={line}"))?];
+    if let Some(command) = &own.version {
+        External::ask_version(&mut peers, &format!("{name}={command}"))?;
+    }
+    if let Some(pattern) = &own.elapsed {
+        External::tell_elapsed(&mut peers, &format!("{name}={pattern}"))
+            .map_err(|error| error.to_string())?;
+    }
+    let [peer] = peers;
+    Ok(Some(peer))
+}
+
+/// An algorithm as it is found: its problem, its name, its kind.
+type Found = (&'static str, &'static str, Kind);
+
+/// The algorithms that an entry names.
+fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Found>, String> {
+    let problem = match own.problem.as_deref() {
+        None => None,
+        Some(text) => Some(PROBLEMS.into_iter().find(|known| *known == text).ok_or_else(|| {
+            format!("unknown problem '{text}'; known are offsets, scattered, pools, orders")
+        })?),
+    };
+    let mut all = Vec::new();
+    for name in &own.names.0 {
+        let group = |kind: Kind| match name.as_str() {
+            "all" => true,
+            "heuristics" => kind == Kind::Heuristic,
+            "solvers" => kind == Kind::Exact,
+            _ => false,
+        };
+        let found: Vec<Found> = if ["all", "heuristics", "solvers"].contains(&name.as_str()) {
+            entries(registry, problem.unwrap_or(Offsets::NAME))
+                .into_iter()
+                .filter(|found| group(found.2))
+                .collect()
+        } else {
+            let named = |problem: &str| {
+                let variants: Vec<Found> =
+                    if problem == Offsets::NAME { list::<Offsets>(&registry.variants) } else { Vec::new() };
+                entries(registry, problem).into_iter().chain(variants).find(|found| found.1 == name)
+            };
+            problem.map_or_else(|| PROBLEMS.into_iter().find_map(named), named).into_iter().collect()
+        };
+        if found.is_empty() {
+            return Err(nobody(registry, name, problem));
+        }
+        if let Some(orders) = found.iter().find(|found| own.decide.is_some() && found.0 == Orders::NAME) {
+            return Err(format!("decide: '{}' orders, and there is no capacity to decide", orders.1));
+        }
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+fn nobody(registry: &Registry, name: &str, problem: Option<&'static str>) -> String {
+    if let Some(reason) = left_out(name) {
+        return reason.to_string();
+    }
+    let problem = problem.unwrap_or(Offsets::NAME);
+    let known: Vec<&str> = entries(registry, problem).iter().map(|found| found.1).collect();
+    format!("unknown algorithm '{name}'; known for {problem} are {}", known.join(", "))
+}
+
+fn entries(registry: &Registry, problem: &str) -> Vec<Found> {
+    match problem {
+        Offsets::NAME => list::<Offsets>(Offsets::entries(registry)),
+        Scattered::NAME => list::<Scattered>(Scattered::entries(registry)),
+        Pools::NAME => list::<Pools>(Pools::entries(registry)),
+        _ => list::<Orders>(&registry.orders),
+    }
+}
+
+fn list<P: Problem>(entries: &[&'static Entry<P>]) -> Vec<Found> {
+    entries.iter().map(|entry| (P::NAME, entry.name, entry.kind)).collect()
+}

@@ -1,0 +1,222 @@
+//! A process that serves runs: requests on standard input, replies on standard output, one line of JSON each.
+//!
+//! It says who it is, then answers every request. An instance is sent once and kept until another comes. When its input
+//! ends, the process ends at once, in the middle of a run too: whoever asked is gone.
+
+use super::answer::Answer;
+use crate::machine::{Machine, MemoryMeter, resident};
+use crate::measured::run_measured;
+use crate::report::trace::Recorder;
+use plimsoll::graphs::GraphRun;
+use plimsoll::plan::Plan;
+use plimsoll::run::Limits;
+use plimsoll::{Registry, registry};
+use plimsoll_model::csv::{ReadOptions, read_instance};
+use plimsoll_model::graph::{Graph, LivenessOptions, read_graph};
+use plimsoll_model::{Bytes, Instance, Offsets, Orders, Pools, Problem, Scattered, Setup, Silent};
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// What a worker is asked.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Request {
+    /// To read an instance or graph, and keep it.
+    Input {
+        /// Whether it is a graph.
+        graph: bool,
+        /// Its name.
+        name: String,
+        /// CSV or JSON.
+        text: String,
+    },
+    /// To run on what it keeps.
+    Run(Job),
+}
+
+/// One run.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// Name of the problem.
+    pub problem: String,
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Seed.
+    pub seed: u64,
+    /// Threads.
+    pub threads: usize,
+    /// Capacity to decide, bytes.
+    pub capacity: Option<u64>,
+    /// Time limit, nanoseconds.
+    pub time: Option<u64>,
+    /// Node limit.
+    pub nodes: Option<u64>,
+    /// Whether to tell when what got better.
+    pub trace: bool,
+    /// Where to keep the layout.
+    pub layout: Option<PathBuf>,
+}
+
+/// What a worker says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Reply {
+    /// First of all, which build it is.
+    Hello {
+        /// Version of the command.
+        version: String,
+        /// Commit of the sources.
+        commit: String,
+    },
+    /// What was sent is read, or why not.
+    Input {
+        /// Why not.
+        error: Option<String>,
+    },
+    /// What became of a run.
+    Answer(Box<Answer>),
+}
+
+/// What is run on.
+enum Held {
+    Instance(Instance),
+    Graph(Graph),
+}
+
+/// Serves requests until the input ends.
+///
+/// # Errors
+/// What the output reports.
+pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::Result<()> {
+    let (hand, requests) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(input).lines() {
+            let Ok(line) = line else { break };
+            if hand.send(line).is_err() {
+                return;
+            }
+        }
+        // Nobody waits for an answer any more, even if one is being sought.
+        std::process::exit(0);
+    });
+    let machine = Machine::here();
+    let (version, commit) = (machine.version.to_owned(), machine.commit.to_owned());
+    say(&mut output, &Reply::Hello { version, commit })?;
+    let registry = registry();
+    let mut held = None;
+    while let Ok(line) = requests.recv() {
+        let reply = match serde_json::from_str(&line) {
+            Ok(Request::Input { graph, name, text }) => match read(graph, name, &text) {
+                Ok(content) => {
+                    held = Some(content);
+                    Reply::Input { error: None }
+                }
+                Err(error) => Reply::Input { error: Some(error) },
+            },
+            Ok(Request::Run(job)) => Reply::Answer(Box::new(answer(&registry, &mut held, &job))),
+            Err(error) => Reply::Answer(Box::new(Answer::without("failed", &format!("no request: {error}")))),
+        };
+        say(&mut output, &reply)?;
+    }
+    Ok(())
+}
+
+/// A line of its own, even if a library has printed a piece of one.
+fn say(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
+    let mut line = vec![b'\n'];
+    serde_json::to_writer(&mut line, reply)?;
+    line.push(b'\n');
+    output.write_all(&line)?;
+    output.flush()
+}
+
+fn read(graph: bool, name: String, text: &str) -> Result<Held, String> {
+    if graph {
+        let graph = read_graph(Path::new(&name), text.as_bytes()).map_err(|error| error.to_string())?;
+        return Ok(Held::Graph(graph));
+    }
+    let instance = read_instance(&name, text.as_bytes(), ReadOptions::default());
+    instance.map(|instance| Held::Instance(instance.with_name(name))).map_err(|error| error.to_string())
+}
+
+fn answer(registry: &Registry, held: &mut Option<Held>, job: &Job) -> Answer {
+    match held.take() {
+        Some(Held::Instance(instance)) => {
+            let capacity = job.capacity.map(Bytes::new);
+            let same = instance.capacity() == capacity;
+            let instance = if same { instance } else { instance.with_capacity(capacity) };
+            let answer = match job.problem.as_str() {
+                Offsets::NAME => on_instance::<Offsets>(registry, &instance, job),
+                Scattered::NAME => on_instance::<Scattered>(registry, &instance, job),
+                Pools::NAME => on_instance::<Pools>(registry, &instance, job),
+                other => Answer::without("failed", &format!("'{other}' is no problem of instances")),
+            };
+            *held = Some(Held::Instance(instance));
+            answer
+        }
+        Some(Held::Graph(graph)) => {
+            let answer = on_graph(registry, &graph, job);
+            *held = Some(Held::Graph(graph));
+            answer
+        }
+        None => Answer::without("failed", "nothing to run on"),
+    }
+}
+
+fn setup(job: &Job) -> Setup {
+    Setup { seed: job.seed, threads: job.threads, ..Setup::default() }
+}
+
+fn limits(job: &Job) -> Limits {
+    Limits {
+        time: job.time.map(Duration::from_nanos),
+        nodes: job.nodes,
+        target: job.capacity.map(Bytes::new),
+        deadline: None,
+    }
+}
+
+fn on_instance<P: Plan>(registry: &Registry, instance: &Instance, job: &Job) -> Answer {
+    let mut entries = P::entries(registry).iter().chain(P::variants(registry));
+    let Some(entry) = entries.find(|entry| entry.name == job.algorithm) else { return nobody(job) };
+    let before = resident("self");
+    let mut recorder = job.trace.then(Recorder::start);
+    let (setup, limits) = (setup(job), limits(job));
+    let attempt = match &mut recorder {
+        Some(recorder) => run_measured(entry, instance, setup, limits, recorder),
+        None => run_measured(entry, instance, setup, limits, &mut Silent),
+    };
+    let answer = Answer { resident_bytes: before, ..Answer::of::<P>(instance, &attempt) };
+    let answer = match recorder {
+        Some(recorder) => answer.traced(recorder),
+        None => answer,
+    };
+    let found = attempt.result.as_ref().ok().and_then(|outcome| outcome.solution.as_ref());
+    answer.keeping::<P>(instance, found, job.layout.as_deref())
+}
+
+/// Orders all regions, which share the time limit; every region has the node limit for itself.
+fn on_graph(registry: &Registry, graph: &Graph, job: &Job) -> Answer {
+    let entry = registry.orders.iter().find(|entry| entry.name == job.algorithm);
+    let Some(entry) = entry.filter(|_| job.problem == Orders::NAME) else { return nobody(job) };
+    let run = GraphRun {
+        liveness: LivenessOptions::default(),
+        order: entry,
+        setup: setup(job),
+        limits: limits(job).from_now(),
+    };
+    let before = resident("self");
+    let (meter, started) = (MemoryMeter::start(), Instant::now());
+    let result = run.order(graph);
+    let seconds = started.elapsed().as_secs_f64();
+    let peak_memory_bytes = meter.peak();
+    Answer { resident_bytes: before, peak_memory_bytes, ..Answer::of_orders(&result, seconds) }
+}
+
+fn nobody(job: &Job) -> Answer {
+    Answer::without("failed", &format!("no algorithm '{}' for {}", job.algorithm, job.problem))
+}

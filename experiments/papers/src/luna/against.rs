@@ -1,0 +1,335 @@
+//! Merging against the optimum: the graphs it is tried on, and what is counted.
+
+use super::models::StandIn;
+use super::printed::STRATEGIES;
+use super::{Measured, measure};
+use crate::{Context, ReproduceError, generated_from};
+use plimsoll::branches::{Broken, Comparison, Scheme};
+use plimsoll::run::Limits;
+use plimsoll_datasets::control_cases::CONTROL_CASES;
+use plimsoll_model::graph::Boundary;
+use std::time::Duration;
+
+/// A graph, and the family it is counted with.
+#[derive(Debug)]
+pub(super) struct Sample {
+    /// Its family.
+    pub family: &'static str,
+    /// Values of the parameters it was made with.
+    pub params: &'static [(&'static str, u64)],
+    /// How it was planned.
+    pub measured: Measured,
+}
+
+type Params = &'static [(&'static str, u64)];
+
+/// Families, parameters, seeds per set of parameters.
+const FAMILIES: &[(&str, &[Params], u64)] = &[
+    (
+        "nested-if",
+        &[
+            &[("depth", 1)],
+            &[("depth", 2)],
+            &[("depth", 3)],
+            &[("depth", 5)],
+            &[("depth", 2), ("operators", 8)],
+            &[("depth", 4), ("operators", 8)],
+        ],
+        7,
+    ),
+    (
+        "unbalanced-if",
+        &[&[("ratio", 1)], &[("ratio", 2)], &[("ratio", 4)], &[("ratio", 8)], &[("ratio", 16)]],
+        8,
+    ),
+    (
+        "shared-if",
+        &[
+            &[("shared", 1)],
+            &[("shared", 4)],
+            &[("shared", 10)],
+            &[("shared", 20)],
+            &[("shared", 10), ("operators", 10)],
+        ],
+        8,
+    ),
+    (
+        "loops",
+        &[
+            &[("loops", 1), ("carried", 1), ("captured", 0)],
+            &[("loops", 1), ("carried", 2), ("captured", 4)],
+            &[("loops", 2)],
+            &[("loops", 3), ("carried", 3), ("captured", 3)],
+        ],
+        10,
+    ),
+    (
+        "control-mix",
+        &[
+            &[("operators", 9)],
+            &[("operators", 20)],
+            &[("operators", 40)],
+            &[("operators", 40), ("control", 50), ("depth", 6)],
+        ],
+        10,
+    ),
+];
+
+/// Nodes per run on a generated graph: with them alone answers repeat; the time limit is a safeguard.
+const NODES: u64 = 500_000;
+const TIME: Duration = Duration::from_secs(2);
+
+/// Plans all of them: real models with branches, graphs made of two of them, cases from the field, generated graphs with at most
+/// `most` seeds per set of parameters.
+pub(super) fn sample(
+    context: &Context<'_>,
+    stand_ins: &[StandIn],
+    measured: Vec<Measured>,
+    most: u64,
+) -> Result<Vec<Sample>, ReproduceError> {
+    let mut samples = Vec::new();
+    for (stand_in, measured) in stand_ins.iter().zip(measured) {
+        let generated = stand_in.differs == "generated";
+        // Those generated for the tables are among the families below.
+        if measured.comparison.regions > 1 && !generated {
+            let family = if stand_in.paper == "FusionDetect" { "two models joined" } else { "models" };
+            samples.push(Sample { family, params: &[], measured });
+        }
+    }
+    for case in CONTROL_CASES {
+        let graph = (case.build)();
+        let measured = measure(context, &graph, Boundary::Arena, context.limits)?;
+        check(case.name, &measured.comparison, (case.optimum, case.merged))?;
+        samples.push(Sample { family: "field cases", params: &[], measured });
+    }
+    let time = context.limits.time.map_or(TIME, |time| time.min(TIME));
+    let limits = Limits { time: Some(time), nodes: Some(NODES), ..context.limits };
+    for &(family, sets, seeds) in FAMILIES {
+        for params in sets {
+            for seed in (0..seeds.min(most)).map(|nth| context.setup.seed.wrapping_add(nth)) {
+                let graph = generated_from(family, params, seed)?;
+                let measured = measure(context, &graph, Boundary::Outside, limits)?;
+                samples.push(Sample { family, params, measured });
+            }
+        }
+    }
+    match samples.iter().find_map(|sample| Some((sample, contradiction(&sample.measured.comparison)?))) {
+        Some((sample, broken)) => {
+            let (graph, source) = (sample.measured.comparison.graph.clone(), Box::new(broken));
+            Err(ReproduceError::Contradiction { graph, source })
+        }
+        None => Ok(samples),
+    }
+}
+
+/// A layout by blocks is one of branches in turn too: what is alive at any point of an operator lies beside its block, and
+/// its regions are apart in time. (Not so where loops hold their state only while it is needed, which is not done here.)
+fn contradiction(comparison: &Comparison) -> Option<Broken> {
+    let (merged, bound) = (comparison.best(Scheme::Nested)?, comparison.bound(Scheme::Sequential));
+    let low = "sequential-branches".to_owned();
+    let high = format!("{} by {}", merged.scheme, merged.solver);
+    (merged.arena < bound).then_some(Broken { low, bound, high, arena: merged.arena })
+}
+
+type Known = Option<plimsoll_model::Bytes>;
+
+/// The optima on record were worked out by hand; those computed must meet them.
+fn check(
+    name: &str,
+    comparison: &Comparison,
+    (optimum, merged): (Known, Known),
+) -> Result<(), ReproduceError> {
+    let proved =
+        comparison.best(Scheme::Nested).filter(|line| line.arena == comparison.bound(Scheme::Nested));
+    let pairs = [
+        ("the optimum", optimum, comparison.optimum()),
+        ("the best merged plan", merged, proved.map(|line| line.arena)),
+    ];
+    for (what, recorded, computed) in pairs {
+        let Some(recorded) = recorded.map(plimsoll_model::Bytes::get) else { continue };
+        if computed != Some(recorded) {
+            let computed = computed.map_or_else(|| "unproved".to_owned(), |bytes| bytes.to_string());
+            return Err(ReproduceError::Record { graph: name.to_owned(), what, computed, recorded });
+        }
+    }
+    Ok(())
+}
+
+/// Who takes less, where that is proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Duel {
+    /// Merging takes more than branches in turn.
+    Loses,
+    /// It takes less.
+    Wins,
+    /// Both take the same.
+    Same,
+    /// The limit came before the proof.
+    Open,
+}
+
+impl Sample {
+    /// The best of a scheme, bytes.
+    pub fn best(&self, scheme: Scheme) -> u64 {
+        self.measured.comparison.best(scheme).map_or(0, |line| line.arena)
+    }
+
+    /// The best of merging by one of the paper's strategies, bytes.
+    pub fn fast(&self) -> u64 {
+        self.measured.comparison.fast(Scheme::Nested).map_or(0, |line| line.arena)
+    }
+
+    /// The optimum, where it is proved and not zero, bytes.
+    pub fn optimum(&self) -> Option<u64> {
+        self.measured.comparison.optimum().filter(|&bytes| bytes > 0)
+    }
+
+    /// Merging against branches in turn, both planned exactly.
+    pub fn duel(&self) -> Duel {
+        let of = |scheme| (self.best(scheme), self.measured.comparison.bound(scheme));
+        let ((merged, merged_bound), (turn, turn_bound)) = (of(Scheme::Nested), of(Scheme::Sequential));
+        if merged_bound > turn {
+            Duel::Loses
+        } else if merged < turn_bound {
+            Duel::Wins
+        } else if merged == turn && (merged_bound, turn_bound) == (merged, turn) {
+            Duel::Same
+        } else {
+            Duel::Open
+        }
+    }
+
+    /// The same with the same strategy: what a user of the paper's method sees.
+    pub fn duel_of(&self, strategy: &str) -> Duel {
+        let of = |scheme| self.measured.comparison.arena(scheme, strategy).unwrap_or(0);
+        match of(Scheme::Nested).cmp(&of(Scheme::Sequential)) {
+            std::cmp::Ordering::Greater => Duel::Loses,
+            std::cmp::Ordering::Less => Duel::Wins,
+            std::cmp::Ordering::Equal => Duel::Same,
+        }
+    }
+
+    /// What the best merged plan takes above the optimum, bytes: what blocks make it hold, and what is lost in packing them.
+    pub fn loss(&self) -> Option<(u64, u64)> {
+        let optimum = self.optimum()?;
+        let floor = self.measured.held.get().max(optimum);
+        Some((floor - optimum, self.best(Scheme::Nested).saturating_sub(floor)))
+    }
+}
+
+/// What is counted of a family.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Count {
+    pub graphs: usize,
+    /// Graphs whose optimum is proved, and not zero.
+    pub proved: usize,
+    /// Percent over the optimum, one per graph with a proved one: merging by the best strategy, merging exactly, branches in
+    /// turn exactly.
+    pub over: [Vec<f64>; 3],
+    /// Graphs on which naive, conflict, turn, merging by the best strategy, merging exactly meet the optimum.
+    pub met: [usize; 5],
+    /// Merging against branches in turn, exactly: loses, wins, the same, open.
+    pub duels: [usize; 4],
+    /// The same per strategy; none is open.
+    pub fast: [[usize; 4]; 3],
+    /// Bytes above the optimum that blocks hold, and that packing loses; bytes of the optima.
+    pub loss: [u64; 2],
+    /// Graphs on which merging takes more than the optimum.
+    pub above: usize,
+    /// Of these: graphs on which packing loses anything.
+    pub packing: usize,
+}
+
+impl Count {
+    /// Counts samples.
+    pub fn of<'s>(samples: impl IntoIterator<Item = &'s Sample>) -> Self {
+        let mut count = Self::default();
+        for sample in samples {
+            count.graphs += 1;
+            count.duels[sample.duel() as usize] += 1;
+            for (duels, strategy) in count.fast.iter_mut().zip(STRATEGIES) {
+                duels[sample.duel_of(strategy) as usize] += 1;
+            }
+            let Some(optimum) = sample.optimum() else { continue };
+            count.proved += 1;
+            let turn = sample.best(Scheme::Sequential);
+            let merged = [sample.fast(), sample.best(Scheme::Nested)];
+            let arenas = [merged[0], merged[1], turn];
+            for (over, arena) in count.over.iter_mut().zip(arenas) {
+                over.push((arena as f64 / optimum as f64 - 1.0) * 100.0);
+            }
+            let all = [sample.best(Scheme::Naive), sample.best(Scheme::Flat), turn, merged[0], merged[1]];
+            for (met, arena) in count.met.iter_mut().zip(all) {
+                *met += usize::from(arena == optimum);
+            }
+            let (holding, packing) = sample.loss().unwrap_or_default();
+            count.loss[0] += holding;
+            count.loss[1] += packing;
+            count.above += usize::from(holding + packing > 0);
+            count.packing += usize::from(packing > 0);
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll::branches::Line;
+    use plimsoll_model::Bytes;
+
+    /// Arenas and bounds of naive, conflict, turn, nested, exclusive.
+    fn sample(arenas: [(u64, u64); 5], held: u64) -> Sample {
+        let names = ["naive", "flat-conflict", "sequential-branches", "nested", "exclusive"];
+        let line = |(scheme, (arena, lower_bound))| Line {
+            scheme,
+            solver: if scheme == "naive" { "-" } else { "large-first" },
+            arena,
+            lower_bound,
+            witness: String::new(),
+            arithmetic: plimsoll::arithmetic::Arithmetic::Exact,
+            optimal: arena == lower_bound,
+            seconds: 0.0,
+            runs: 1,
+            all_runs: true,
+        };
+        let lines = names.into_iter().zip(arenas).map(line).collect();
+        let graph = "g".to_owned();
+        let comparison = Comparison { graph, regions: 2, buffers: 3, load: 1, lines, missing: Vec::new() };
+        Sample { family: "f", params: &[], measured: Measured { comparison, held: Bytes::new(held) } }
+    }
+
+    #[test]
+    fn duels_are_decided_by_bounds() {
+        let duel = |turn, merged| sample([(90, 90), (80, 80), turn, merged, (5, 5)], 5).duel();
+        assert_eq!(duel((10, 10), (12, 11)), Duel::Loses);
+        assert_eq!(duel((10, 10), (12, 10)), Duel::Open);
+        assert_eq!(duel((10, 9), (8, 5)), Duel::Wins);
+        assert_eq!(duel((10, 10), (10, 10)), Duel::Same);
+        assert_eq!(duel((10, 10), (10, 9)), Duel::Open);
+    }
+
+    #[test]
+    fn no_block_beats_branches_in_turn() {
+        let check = |turn, merged| {
+            contradiction(&sample([(90, 90), (80, 80), turn, merged, (5, 5)], 5).measured.comparison)
+        };
+        assert!(check((12, 10), (10, 10)).is_none());
+        assert_eq!(check((12, 11), (10, 10)).unwrap().bound, 11);
+    }
+
+    #[test]
+    fn losses_are_held_or_packed() {
+        let all = [
+            sample([(90, 90), (80, 80), (12, 12), (15, 15), (10, 10)], 13),
+            sample([(90, 90), (80, 80), (10, 10), (10, 10), (10, 10)], 9),
+            sample([(90, 90), (80, 80), (12, 12), (15, 15), (10, 8)], 13),
+        ];
+        assert_eq!(all.each_ref().map(Sample::loss), [Some((3, 2)), Some((0, 0)), None]);
+        let count = Count::of(&all);
+        assert_eq!((count.graphs, count.proved, count.above, count.packing), (3, 2, 1, 1));
+        assert_eq!((count.loss, count.met), ([3, 2], [0, 0, 1, 1, 1]));
+        assert_eq!(count.duels, [2, 0, 1, 0]);
+        assert_eq!(count.over[1].iter().map(|over| over.round()).collect::<Vec<_>>(), [50.0, 0.0]);
+    }
+}

@@ -1,0 +1,365 @@
+//! When ping-pong loses: its start-ups against copies by the processor, which need none.
+//!
+//! n equal operators compute for c each, on weights that DMA carries in s + b and the processor copies in p. Copying takes n (c + p),
+//! ping-pong with l = s + b takes l + (n - 1) max(c, l) + c. It is longer
+//! - from l > n p on, where n p <= c: the first fetch alone outweighs all copies;
+//! - else from l > p + c (n - 1) / n on: the copy, and the share of computing behind which it could have been hidden.
+//!
+//! Where both carry at one rate, b = p, that is s > (n - 1) / n min(c, n p). Of whole graphs, the time of ping-pong never falls as start-up
+//! grows (a sum of maxima), so that halving finds the first start-up at which it loses, to a picosecond.
+
+use super::printed::shown;
+use super::timed::{Measured, PING_PONG, SYNCHRONOUS, Timed, Times, gain, text};
+use crate::{ReproduceError, Reproduction};
+use plimsoll_lab::report::chart::{Axis, Chart, Series};
+use plimsoll_lab::report::table::{Align, Table};
+use plimsoll_model::overlap::{Machine, Time};
+use std::fmt::Write as _;
+
+/// Rates of copies tried, as fractions of the rate of DMA, and what they are called.
+const RATES: [(u64, u64, &str); 3] = [(1, 2, "half the rate"), (1, 1, "the rate"), (2, 1, "twice the rate")];
+/// Which of them is drawn.
+const DRAWN: usize = 1;
+/// Points of a line in the figure.
+const POINTS: i32 = 240;
+/// The figure spans start-ups from the machine's over this to the machine's times this.
+const SPAN: f64 = 100.0;
+/// The least gain in the figure, percent; all of them are in the rows.
+const LEAST_GAIN: f64 = -60.0;
+/// The middle of the figure where the machine has no start-up.
+const MIDDLE: Time = Time::new(1_000_000);
+
+/// From which start-up on n equal operators take longer with ping-pong than with copies: computing `compute`, `bare` to
+/// transfer without start-up, `copy` to copy, picoseconds each. `operators` is at least one.
+fn uniform(operators: u64, compute: u64, bare: u64, copy: u64) -> u64 {
+    let n = u128::from(operators);
+    let [c, p] = [compute, copy].map(u128::from);
+    let most = if n * p <= c { n * p } else { (n * p + (n - 1) * c) / n };
+    u64::try_from((most + 1).saturating_sub(u128::from(bare))).unwrap_or(u64::MAX)
+}
+
+/// The least start-up from which on `loses` says yes; none where it does not at `most`. `loses` never turns back to no.
+fn least<E>(most: u64, mut loses: impl FnMut(u64) -> Result<bool, E>) -> Result<Option<u64>, E> {
+    if !loses(most)? {
+        return Ok(None);
+    }
+    let (mut low, mut high) = (0, most);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if loses(middle)? {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Ok(Some(high))
+}
+
+/// One graph against copies at one rate.
+#[derive(Debug)]
+struct Against {
+    /// Without overlap, weights copied by the processor.
+    copied: Time,
+    /// From which start-up on ping-pong takes longer; none where it never does.
+    from: Option<Time>,
+}
+
+impl Against {
+    fn new(timed: &Timed<'_>, times: &Times, rate: (u64, u64)) -> Result<Self, ReproduceError> {
+        let bandwidth = u128::from(times.machine.bandwidth) * u128::from(rate.0) / u128::from(rate.1);
+        let copy = u64::try_from(bandwidth).unwrap_or(u64::MAX).max(1);
+        let machine = Machine { copy: Some(copy), ..times.machine.clone() };
+        // What fits one way fits the other.
+        let copied = timed.makespan(&machine, SYNCHRONOUS)?.map_err(|reason| ReproduceError::Refused {
+            what: format!("{SYNCHRONOUS} with copies on {}", timed.graph().name()),
+            reason,
+        })?;
+        // One transfer as long as all of it is enough, where there is one; all of them must stay within the range.
+        let most = (copied.get() + 1).min(Time::LONGEST.get() / 4 / (times.steps as u64).max(1));
+        let from = least(most, |startup| {
+            let machine = Machine { startup: Time::new(startup), ..machine.clone() };
+            Ok::<_, ReproduceError>(timed.makespan(&machine, PING_PONG)?.is_ok_and(|time| time > copied))
+        })?;
+        Ok(Self { copied, from: from.map(Time::new) })
+    }
+}
+
+/// The table, the figure and the rows.
+pub(super) fn startup(
+    measured: &Measured<'_>,
+    machine: &Machine,
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
+    let mut all = Vec::new();
+    for (timed, times) in measured {
+        let Ok(times) = times else { continue };
+        let against = RATES.map(|(over, under, _)| Against::new(timed, times, (over, under)));
+        let [half, same, twice] = against;
+        all.push((timed, times, [half?, same?, twice?]));
+    }
+    table(&all, machine, found);
+    figure(&all, machine, found)?;
+    Ok(())
+}
+
+type All<'m, 'a> = [(&'m Timed<'a>, &'m Times, [Against; 3])];
+
+fn table(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) {
+    let mut table = Table::new([
+        ("graph", Align::Left),
+        ("steps of a run", Align::Right),
+        ("transfers", Align::Right),
+        ("computing ms", Align::Right),
+        ("copied, same rate, ms", Align::Right),
+        ("ping-pong ms", Align::Right),
+        ("gain over DMA", Align::Right),
+        ("over copies", Align::Right),
+        ("loses from: half the rate", Align::Right),
+        ("same", Align::Right),
+        ("twice", Align::Right),
+        ("equal operators, same", Align::Right),
+    ]);
+    let from = |against: &Against| match against.from {
+        None => "never".to_owned(),
+        Some(Time::ZERO) => "any".to_owned(),
+        Some(time) => time.to_string(),
+    };
+    for (timed, times, against) in all {
+        let same = &against[DRAWN];
+        let copies = same.copied.saturating_sub(times.computing).get();
+        let steps = times.run.max(1);
+        let each = copies / steps;
+        let equal = uniform(steps, times.computing.get() / steps, each, each);
+        let mut cells = vec![
+            timed.graph().name().to_owned(),
+            times.run.to_string(),
+            times.transfers.to_string(),
+            text(times.computing),
+            text(same.copied),
+            text(times.overlapped),
+            shown(times.gain()),
+            shown(gain(same.copied, times.overlapped)),
+        ];
+        cells.extend(against.iter().map(from));
+        cells.push(Time::new(equal).to_string());
+        table.row(cells);
+    }
+    found.section("When ping-pong loses: start-up");
+    found.table(table);
+    notes(all, machine, found);
+}
+
+/// What stands below the table.
+fn notes(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) {
+    found.line(format!(
+        "at a start-up of {}, as the machine says; loses from: the least start-up at which ping-pong takes longer than synchronous with copies at that rate, compared with DMA's, found by halving on checked timelines; equal operators: what as many steps of equal size with these sums would say",
+        machine.startup
+    ));
+    found.line("the paper says in its conclusion that start-up may make a model with few intermediate tensors slower. Where both sides fetch by the same DMA that cannot be: ping-pong saves a sum of times. So what it is compared with must not pay start-ups. How that fetches is not said (\"synchronous transfer and computation\"); here the processor copies, computing nothing meanwhile, which is our reading, and its rate is ours");
+    found.line("n equal operators: with computing c, copies p and transfers s + b each, ping-pong loses from s + b > n p where n p <= c, else from s + b > p + c (n - 1) / n. At one rate (b = p) that is s > (n - 1) / n times the smaller of c and n p: with one operator at any start-up, with short operators soon, which is what the paper says of models with few or small tensors");
+    let losing = |at: usize| {
+        let lost =
+            all.iter().filter(|(.., against)| against[at].from.is_some_and(|from| from <= machine.startup));
+        lost.map(|(timed, ..)| timed.graph().name().to_owned()).collect::<Vec<_>>()
+    };
+    for (at, (.., rate)) in RATES.iter().enumerate() {
+        let lost = losing(at);
+        let who = if lost.is_empty() { String::new() } else { format!(" ({})", lost.join(", ")) };
+        found.line(format!(
+            "at the machine's start-up, ping-pong loses on {} of {} against copies at {rate} of DMA{who}",
+            lost.len(),
+            all.len()
+        ));
+    }
+}
+
+/// Gain over start-up: lines, and the same as rows.
+fn lines(all: &All<'_, '_>, middle: Time) -> Result<(Vec<Series>, String), ReproduceError> {
+    let startups = (0..=POINTS).map(|nth| {
+        let power = f64::from(nth) / f64::from(POINTS) * 2.0 - 1.0;
+        Time::new((middle.get() as f64 * SPAN.powf(power)).round() as u64)
+    });
+    let startups: Vec<Time> = startups.collect();
+    let mut rows = String::from(
+        "graph,startup_ps,ping_pong_ps,synchronous_ps,copied_ps,gain_over_dma_percent,gain_over_copies_percent\n",
+    );
+    let mut series = Vec::new();
+    for (colour, (timed, times, against)) in all.iter().enumerate() {
+        let (name, copied) = (timed.graph().name(), against[DRAWN].copied);
+        let mut points = Vec::new();
+        for &startup in &startups {
+            let machine = Machine { startup, ..times.machine.clone() };
+            let [slow, fast] = [timed.makespan(&machine, SYNCHRONOUS)?, timed.makespan(&machine, PING_PONG)?];
+            let (Ok(slow), Ok(fast)) = (slow, fast) else { continue };
+            points.push((startup.seconds() * 1e6, gain(copied, fast)));
+            let [at, ends, synchronous, copies] = [startup, fast, slow, copied].map(Time::get);
+            let [over_dma, over_copies] = [slow, copied].map(|before| gain(before, fast));
+            let _ =
+                writeln!(rows, "{name},{at},{ends},{synchronous},{copies},{over_dma:.4},{over_copies:.4}");
+        }
+        series.push(Series { name: name.to_owned(), colour, dashed: false, points });
+    }
+    Ok((series, rows))
+}
+
+/// Draws them.
+fn figure(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) -> Result<(), ReproduceError> {
+    let middle = if machine.startup == Time::ZERO { MIDDLE } else { machine.startup };
+    let (mut series, rows) = lines(all, middle)?;
+    for one in &mut series {
+        // Gains fall as start-up grows: a line ends where it leaves the picture.
+        one.points.retain(|&(_, gain)| gain >= LEAST_GAIN);
+    }
+    let chart = Chart {
+        title: "Gain of ping-pong over copies by the processor, by start-up".to_owned(),
+        caption: format!(
+            "machine {}, copies at the rate of DMA; its own start-up, {}, is in the middle; below zero ping-pong loses; lines end at {LEAST_GAIN} %",
+            machine.name, middle
+        ),
+        x: Axis {
+            label: "start-up of a transfer, microseconds",
+            low: middle.seconds() * 1e6 / SPAN,
+            high: middle.seconds() * 1e6 * SPAN,
+            logarithmic: true,
+        },
+        y: Axis { label: "gain, percent", low: LEAST_GAIN, high: 60.0, logarithmic: false },
+        series,
+    };
+    found.file("table-3-startup.csv", "gain of ping-pong by start-up, per stand-in", |file| {
+        file.write_all(rows.as_bytes())
+    });
+    found.file("figure-startup.svg", "gain of ping-pong over copies by the processor, by start-up", |file| {
+        chart.write(file)
+    });
+    found.line("figure-startup.svg: gain over copies at the rate of DMA, for start-ups around the machine's");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Context;
+    use crate::luna::models::StandIn;
+    use crate::luna::timed;
+    use crate::luna::times::ROWS;
+    use plimsoll::run::Limits;
+    use plimsoll_heuristics::overlap::Turns;
+    use plimsoll_model::overlap::{Dma, TimedOperator, TimelineProblem};
+    use plimsoll_model::{Budget, Bytes};
+
+    /// A byte is transferred in a picosecond, and copied in `slow` of them.
+    fn makespans(chain: &[(u64, u64)], startup: u64, slow: u64) -> (u64, u64) {
+        let operators = chain.iter().map(|&(compute, weights)| TimedOperator {
+            name: "o".to_owned(),
+            compute: Time::new(compute),
+            weights: Bytes::new(weights),
+            activations: Bytes::ZERO,
+        });
+        let dma = Dma { channels: 1, startup: Time::new(startup), bandwidth: 1_000_000_000_000 };
+        let p = TimelineProblem::new("p", operators.collect(), dma, Bytes::new(1 << 40), Bytes::new(1));
+        let p = p.unwrap().with_copy(1_000_000_000_000 / slow).unwrap();
+        let makespan =
+            |turns: Turns| turns.solve(&p, &mut Budget::unlimited()).unwrap().makespan.unwrap().get();
+        (makespan(Turns::SYNCHRONOUS), makespan(Turns::PING_PONG))
+    }
+
+    fn searched(chain: &[(u64, u64)], slow: u64) -> u64 {
+        let loses = |startup| {
+            let (copied, overlapped) = makespans(chain, startup, slow);
+            Ok::<_, ()>(overlapped > copied)
+        };
+        least(100_000, loses).unwrap().unwrap()
+    }
+
+    #[test]
+    fn equal_operators_lose_where_the_closed_form_says() {
+        // Computing c, weights b, copies p = b slow, n operators; from the formulas by hand.
+        let cases = [
+            // Equal computing and transfer: l > 10 + 10 * 3/4 = 17.5, so 18 - 10.
+            ((4, 10, 10, 1), 8),
+            // Computing outweighs all copies: l > n p = 4 * 2, so 9 - 2.
+            ((4, 100, 2, 1), 7),
+            // Transfers outweigh computing: l > 100 + 2 * 3/4 = 101.5, so 102 - 100.
+            ((4, 2, 100, 1), 2),
+            // Copies at half the rate: l > 20 + 7.5, so 28 - 10.
+            ((4, 10, 10, 2), 18),
+            // One operator hides nothing: at any start-up.
+            ((1, 10, 10, 1), 1),
+        ];
+        for ((n, c, b, slow), expected) in cases {
+            let chain = vec![(c, b); n as usize];
+            assert_eq!(uniform(n, c, b, b * slow), expected);
+            assert_eq!(searched(&chain, slow), expected, "{n} of {c}, {b}");
+        }
+        // Start-up alone decides: nothing to carry to speak of.
+        assert_eq!(makespans(&[(2, 1); 5], 100, 1), (15, 507));
+        for n in 1..7 {
+            for (c, b) in [(0, 3), (5, 1), (1, 5), (9, 9), (40, 3)] {
+                for slow in [1, 2, 4] {
+                    assert_eq!(
+                        searched(&vec![(c, b); n], slow),
+                        uniform(n as u64, c, b, b * slow),
+                        "{n} {c} {b} {slow}"
+                    );
+                }
+            }
+        }
+        // A copy faster than the transfer itself: it loses without any start-up.
+        assert_eq!(uniform(3, 1, 100, 10), 0);
+    }
+
+    #[test]
+    fn halving_finds_the_first_yes() {
+        for first in 0..40 {
+            assert_eq!(least(39, |at| Ok::<_, ()>(at >= first)), Ok((first < 40).then_some(first)));
+        }
+        assert_eq!(least(39, |_| Ok::<_, ()>(false)), Ok(None));
+        assert_eq!(least(39, |at| if at == 19 { Err(at) } else { Ok(at > 19) }), Err(19));
+    }
+
+    fn text(machine: &Machine) -> String {
+        let registry = plimsoll::registry();
+        let limits = Limits { nodes: Some(1000), ..Limits::default() };
+        let context = Context { limits, ..Context::new(&registry) };
+        let graph = |family| crate::generated(family, &[]).unwrap();
+        let stand_ins = [("FaceAlign", "lenet5"), ("wake-up", "nested-if")];
+        let stand_ins =
+            stand_ins.map(|(paper, family)| StandIn { paper, graph: graph(family), differs: "generated" });
+        let mut found = Reproduction::default();
+        crate::luna::overlap(&context, &stand_ins, &ROWS, machine, &mut found).unwrap();
+        let measured = timed::measure(&context, &stand_ins, &ROWS, machine).unwrap();
+        for (timed, times) in &measured {
+            let Ok(times) = times else { continue };
+            // A picosecond less, and it does not lose.
+            let against = Against::new(timed, times, (1, 1)).unwrap();
+            // Without weights it never does.
+            let Some(from) = against.from else { continue };
+            for (startup, loses) in [(from, true), (from.saturating_sub(Time::new(1)), false)] {
+                let machine = Machine { startup, ..times.machine.clone() };
+                let time = timed.makespan(&machine, PING_PONG).unwrap().unwrap();
+                assert_eq!(time > against.copied, loses, "{}", timed.graph().name());
+            }
+        }
+        let files = found.files.iter().map(|file| String::from_utf8(file.content.clone()).unwrap());
+        files.fold(found.text(), |all, file| all + &file)
+    }
+
+    #[test]
+    fn another_machine_gives_other_numbers() {
+        let machine = Machine::find("luna").unwrap();
+        let plain = text(&machine);
+        assert!(
+            plain.contains("lenet5") && !plain.contains("does not fit") && !plain.contains("NaN"),
+            "{plain}"
+        );
+        let line = |text: &str| {
+            text.lines().find(|line| line.starts_with("FaceAlign,lenet5-0,")).unwrap().to_owned()
+        };
+        let faster = text(&Machine { bandwidth: 2 * machine.bandwidth, ..machine.clone() });
+        assert_ne!(line(&plain), line(&faster));
+        let small = text(&Machine { capacity: Bytes::new(64), ..machine.clone() });
+        assert!(small.contains("lenet5-0 does not fit on chip, in no slices: "), "{small}");
+        let tight = text(&Machine { capacity: Bytes::new(60_000), ..machine });
+        assert!(tight.contains("lenet5-0 fits in slices of"), "{tight}");
+    }
+}

@@ -1,0 +1,350 @@
+//! One printed number beside ours.
+
+use plimsoll_lab::report::table::{Align, Table};
+use plimsoll_model::Bytes;
+use std::fmt;
+use std::io::{self, Write};
+
+/// What is printed or computed: a number as exact as it is shown, where it lies, or words.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Amount {
+    /// A count.
+    Whole(u64),
+    /// A number with so many digits behind the point.
+    Decimal(f64, usize),
+    /// Anything from the first to the second, so many digits behind the point.
+    Range(f64, f64, usize),
+    /// No number.
+    Words(String),
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(number) => number.fmt(f),
+            Self::Decimal(number, digits) => write!(f, "{:.digits$}", unsigned_zero(*number, *digits)),
+            Self::Range(low, high, digits) => write!(f, "{low:.digits$} to {high:.digits$}"),
+            Self::Words(words) => f.write_str(words),
+        }
+    }
+}
+
+/// No minus in front of what is shown as zero.
+fn unsigned_zero(number: f64, digits: usize) -> f64 {
+    let half = 0.5 * 0.1_f64.powi(i32::try_from(digits).unwrap_or(0));
+    if number.abs() < half { 0.0 } else { number }
+}
+
+impl From<u64> for Amount {
+    fn from(number: u64) -> Self {
+        Self::Whole(number)
+    }
+}
+
+impl From<usize> for Amount {
+    fn from(number: usize) -> Self {
+        Self::Whole(number as u64)
+    }
+}
+
+impl From<Bytes> for Amount {
+    fn from(bytes: Bytes) -> Self {
+        Self::Whole(bytes.get())
+    }
+}
+
+impl From<&str> for Amount {
+    fn from(words: &str) -> Self {
+        Self::Words(words.to_owned())
+    }
+}
+
+impl From<String> for Amount {
+    fn from(words: String) -> Self {
+        Self::Words(words)
+    }
+}
+
+impl Amount {
+    fn number(&self) -> Option<(f64, usize)> {
+        match self {
+            Self::Whole(number) => Some((*number as f64, 0)),
+            Self::Decimal(number, digits) => Some((*number, *digits)),
+            Self::Range(..) | Self::Words(_) => None,
+        }
+    }
+
+    /// True where `ours` is what is printed, to the digits printed.
+    pub fn agrees(&self, ours: &Self) -> bool {
+        match (self, ours) {
+            (Self::Whole(printed), Self::Whole(ours)) => printed == ours,
+            (Self::Words(printed), Self::Words(ours)) => printed == ours,
+            (Self::Range(low, high, _), ours) => {
+                ours.number().is_some_and(|(ours, _)| (*low..=*high).contains(&ours))
+            }
+            (printed, ours) => match (printed.number(), ours.number()) {
+                (Some((printed, digits)), Some((ours, _))) => {
+                    let shown = |number: f64| format!("{:.digits$}", unsigned_zero(number, digits));
+                    shown(printed) == shown(ours)
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// Ours less what is printed; how far outside of a range; nothing for words.
+    pub fn difference(&self, ours: &Self) -> Option<Self> {
+        let (other, digits) = ours.number()?;
+        if let Self::Range(low, high, more) = self {
+            let outside = if other < *low { other - low } else { (other - high).max(0.0) };
+            return Some(Self::Decimal(outside, digits.max(*more)));
+        }
+        let (own, more) = self.number()?;
+        Some(Self::Decimal(other - own, digits.max(more)))
+    }
+}
+
+/// What is known beforehand of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    /// Ours is what is printed.
+    Same,
+    /// Ours is not what is printed, for the reason given.
+    Different,
+    /// Nothing: another input, or another machine.
+    Open,
+}
+
+/// What came of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Ours is what is printed.
+    Same,
+    /// It is not, and the reason is known.
+    Explained,
+    /// It is not, on another input or machine, which the reason names.
+    Other,
+    /// Nothing is printed.
+    Own,
+    /// Nothing is computed; the reason says why.
+    Missing,
+    /// It is not what was expected.
+    Unexpected,
+}
+
+impl Verdict {
+    /// Every verdict, in the order of summaries.
+    pub const ALL: [Self; 6] =
+        [Self::Same, Self::Explained, Self::Other, Self::Own, Self::Missing, Self::Unexpected];
+
+    /// One or two words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Explained => "differs",
+            Self::Other => "other input",
+            Self::Own => "ours alone",
+            Self::Missing => "not computed",
+            Self::Unexpected => "UNEXPECTED",
+        }
+    }
+}
+
+/// A printed number, ours, and why they differ where they do.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The table, figure or section of the paper.
+    pub table: String,
+    /// Which number of it.
+    pub row: String,
+    /// As printed; none where nothing is.
+    pub printed: Option<Amount>,
+    /// As computed; none where it cannot be.
+    pub ours: Option<Amount>,
+    /// Of both.
+    pub unit: &'static str,
+    /// Why they differ, or by what ours is computed.
+    pub reason: String,
+    expected: Expected,
+}
+
+impl Row {
+    /// A row without numbers.
+    pub fn new(table: impl Into<String>, row: impl Into<String>, unit: &'static str) -> Self {
+        let (table, row, reason) = (table.into(), row.into(), String::new());
+        Self { table, row, printed: None, ours: None, unit, reason, expected: Expected::Same }
+    }
+
+    /// With what is printed.
+    #[must_use]
+    pub fn printed(self, printed: impl Into<Amount>) -> Self {
+        Self { printed: Some(printed.into()), ..self }
+    }
+
+    /// Ours must be what is printed; `by` says how it is computed.
+    #[must_use]
+    pub fn same(self, ours: impl Into<Amount>, by: impl Into<String>) -> Self {
+        Self { ours: Some(ours.into()), reason: by.into(), expected: Expected::Same, ..self }
+    }
+
+    /// Ours must not be what is printed, and this is why.
+    #[must_use]
+    pub fn differs(self, ours: impl Into<Amount>, reason: impl Into<String>) -> Self {
+        Self { ours: Some(ours.into()), reason: reason.into(), expected: Expected::Different, ..self }
+    }
+
+    /// Ours is of another input or machine, which may give another number.
+    #[must_use]
+    pub fn other(self, ours: impl Into<Amount>, reason: impl Into<String>) -> Self {
+        Self { ours: Some(ours.into()), reason: reason.into(), expected: Expected::Open, ..self }
+    }
+
+    /// Nothing is computed, and this is why.
+    #[must_use]
+    pub fn missing(self, reason: impl Into<String>) -> Self {
+        Self { ours: None, reason: reason.into(), ..self }
+    }
+
+    /// What came of it.
+    pub fn verdict(&self) -> Verdict {
+        let (Some(printed), Some(ours)) = (&self.printed, &self.ours) else {
+            return if self.ours.is_some() { Verdict::Own } else { Verdict::Missing };
+        };
+        match (self.expected, printed.agrees(ours)) {
+            (Expected::Same | Expected::Open, true) => Verdict::Same,
+            (Expected::Different, false) => Verdict::Explained,
+            (Expected::Open, false) => Verdict::Other,
+            (Expected::Same, false) | (Expected::Different, true) => Verdict::Unexpected,
+        }
+    }
+
+    /// Printed, ours, difference, as text; empty where there is none.
+    fn numbers(&self) -> [String; 3] {
+        let text = |amount: Option<&Amount>| amount.map_or_else(String::new, ToString::to_string);
+        let difference = self.printed.as_ref().zip(self.ours.as_ref()).and_then(|(a, b)| a.difference(b));
+        let shown = text(difference.as_ref());
+        let shown = if shown.is_empty() || shown.starts_with('-') || is_zero(&shown) {
+            shown
+        } else {
+            format!("+{shown}")
+        };
+        [text(self.printed.as_ref()), text(self.ours.as_ref()), shown]
+    }
+}
+
+fn is_zero(text: &str) -> bool {
+    text.chars().all(|c| c == '0' || c == '.')
+}
+
+/// Rows as a table for readers.
+pub fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new([
+        ("table", Align::Left),
+        ("row", Align::Left),
+        ("printed", Align::Right),
+        ("ours", Align::Right),
+        ("difference", Align::Right),
+        ("unit", Align::Left),
+        ("verdict", Align::Left),
+        ("reason", Align::Left),
+    ]);
+    for row in rows {
+        let [printed, ours, difference] =
+            row.numbers().map(|text| if text.is_empty() { "-".to_owned() } else { text });
+        table.row([
+            row.table.clone(),
+            row.row.clone(),
+            printed,
+            ours,
+            difference,
+            row.unit.to_owned(),
+            row.verdict().as_str().to_owned(),
+            row.reason.clone(),
+        ]);
+    }
+    table
+}
+
+/// Rows as CSV, each with the paper's name in front.
+///
+/// # Errors
+/// What the writer reports.
+pub fn write_rows<'a>(
+    rows: impl IntoIterator<Item = (&'a str, &'a Row)>,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(output);
+    writer.write_record([
+        "paper",
+        "table",
+        "row",
+        "printed",
+        "ours",
+        "difference",
+        "unit",
+        "verdict",
+        "reason",
+    ])?;
+    for (paper, row) in rows {
+        let [printed, ours, difference] = row.numbers();
+        let verdict = row.verdict().as_str();
+        writer.write_record([
+            paper,
+            row.table.as_str(),
+            row.row.as_str(),
+            printed.as_str(),
+            ours.as_str(),
+            difference.as_str(),
+            row.unit,
+            verdict,
+            row.reason.as_str(),
+        ])?;
+    }
+    writer.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(row: &Row) -> (String, Verdict) {
+        (row.numbers()[2].clone(), row.verdict())
+    }
+
+    #[test]
+    fn verdicts_follow_from_numbers_and_expectations() {
+        let row = || Row::new("t", "r", "bytes").printed(46_u64);
+        assert_eq!(numbers(&row().same(46_u64, "")), ("0".to_owned(), Verdict::Same));
+        assert_eq!(numbers(&row().same(47_u64, "")), ("+1".to_owned(), Verdict::Unexpected));
+        assert_eq!(numbers(&row().differs(43_u64, "x")), ("-3".to_owned(), Verdict::Explained));
+        assert_eq!(numbers(&row().differs(46_u64, "x")), ("0".to_owned(), Verdict::Unexpected));
+        assert_eq!(numbers(&row().other(9_u64, "x")).1, Verdict::Other);
+        assert_eq!(numbers(&row().missing("x")), (String::new(), Verdict::Missing));
+        assert_eq!(numbers(&Row::new("t", "r", "").same(3_u64, "")).1, Verdict::Own);
+    }
+
+    #[test]
+    fn numbers_are_compared_as_printed() {
+        let decimal = |number, digits| Amount::Decimal(number, digits);
+        assert!(decimal(5.9, 1).agrees(&decimal(5.882, 2)));
+        assert!(!decimal(75.1, 1).agrees(&decimal(75.93, 2)));
+        assert!(decimal(0.0, 2).agrees(&decimal(-0.001, 3)));
+        assert_eq!(decimal(-0.001, 2).to_string(), "0.00");
+        let range = Amount::Range(50.0, 80.0, 0);
+        assert!(range.agrees(&decimal(74.77, 2)) && !range.agrees(&decimal(28.0, 2)));
+        assert_eq!(range.difference(&decimal(28.02, 2)).unwrap().to_string(), "-21.98");
+        assert_eq!(range.difference(&decimal(96.5, 1)).unwrap().to_string(), "16.5");
+        assert!(Amount::from("a").agrees(&"a".into()) && Amount::from("a").difference(&"a".into()).is_none());
+        assert!(!Amount::from("3").agrees(&3_u64.into()));
+    }
+
+    #[test]
+    fn rows_are_quoted() {
+        let row = Row::new("t, 1", "a \"b\"", "").printed("x").same("x", "by\nhand");
+        let mut text = Vec::new();
+        write_rows([("p", &row)], &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.starts_with("paper,table,row,printed,ours,difference,unit,verdict,reason\n"), "{text}");
+        assert!(text.contains("p,\"t, 1\",\"a \"\"b\"\"\",x,x,,,same,\"by\nhand\"\n"), "{text}");
+    }
+}

@@ -1,0 +1,123 @@
+//! In which arithmetic a bound was proved.
+//!
+//! Bounds of this project count in whole numbers, and so does z3. What only a library proved that calculates in floating point
+//! ([`Library::is_floating`]) holds up to its tolerances: a claim that rests on it alone is marked wherever it is printed or
+//! written. Solutions are not concerned, as the checker counts them anew.
+
+use plimsoll_model::Reason;
+use plimsoll_solvers::Library;
+use serde::{Deserialize, Serialize};
+
+/// In which arithmetic a bound was proved. Of two bounds that must both hold the worse counts, which is the larger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arithmetic {
+    /// Whole numbers.
+    #[default]
+    Exact,
+    /// Floating point, with tolerances.
+    FloatingPoint,
+}
+
+impl Arithmetic {
+    /// Of a bound with this reason.
+    pub fn of(witness: &impl Reason) -> Self {
+        witness.solver().map_or(Self::Exact, Self::by)
+    }
+
+    /// Of what an algorithm proved by itself.
+    pub fn by(solver: &str) -> Self {
+        if Library::of(solver).is_some_and(|library| library.is_floating) {
+            Self::FloatingPoint
+        } else {
+            Self::Exact
+        }
+    }
+
+    /// Of a bound whose reason is on record in words, as [`Witness`] prints them.
+    pub fn of_words(witness: &str) -> Self {
+        let solver = witness.rsplit_once("completed search").and_then(|(_, rest)| rest.rsplit_once(" by "));
+        solver.map_or(Self::Exact, |(_, solver)| Self::by(solver))
+    }
+
+    /// Of the best of several bounds, each with its arithmetic: exact where one proved in whole numbers is as good.
+    pub fn of_best<T: Ord>(bounds: impl IntoIterator<Item = (T, Self)>) -> Self {
+        let best = bounds.into_iter().max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
+        best.map_or(Self::Exact, |(_, arithmetic)| arithmetic)
+    }
+
+    /// In rows and JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::FloatingPoint => "floating-point",
+        }
+    }
+
+    /// What is added to a reason in a text: nothing where it is exact.
+    pub fn remark(self) -> &'static str {
+        match self {
+            Self::Exact => "",
+            Self::FloatingPoint => ": HiGHS, floating point",
+        }
+    }
+
+    /// A claim in a table; one that rests on floating point says so.
+    pub fn mark(self, claim: &str) -> String {
+        match (self, claim) {
+            (Self::FloatingPoint, "optimal" | "infeasible") => format!("{claim} (floating point)"),
+            _ => claim.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_model::fusion::FusionWitness;
+    use plimsoll_model::overlap::TimeWitness;
+    use plimsoll_model::{Step, Witness};
+    use plimsoll_solvers::LIBRARIES;
+
+    #[test]
+    fn only_searches_in_floating_point_are_marked() {
+        let search = |solver: &str| Witness::Search { solver: solver.to_owned() };
+        let window = |solver: &str| Witness::Window {
+            lower: Step::new(0),
+            upper: Step::new(2),
+            solver: solver.to_owned(),
+        };
+        for (witness, wanted) in [
+            (search("ilp"), Arithmetic::FloatingPoint),
+            (search("ilp:plain"), Arithmetic::FloatingPoint),
+            (search("pool-ilp"), Arithmetic::FloatingPoint),
+            (search("smt"), Arithmetic::Exact),
+            (search("search"), Arithmetic::Exact),
+            (window("exact"), Arithmetic::Exact),
+            (window("ilp"), Arithmetic::FloatingPoint),
+            (Witness::Load { step: Step::new(1) }, Arithmetic::Exact),
+        ] {
+            assert_eq!(Arithmetic::of(&witness), wanted, "{witness}");
+            assert_eq!(Arithmetic::of_words(&witness.to_string()), wanted, "{witness}");
+        }
+        assert_eq!(
+            Arithmetic::of(&FusionWitness::Search { solver: "ilp".into() }),
+            Arithmetic::FloatingPoint
+        );
+        assert_eq!(Arithmetic::of(&TimeWitness::Compute), Arithmetic::Exact);
+        assert_eq!(Arithmetic::of_words(""), Arithmetic::Exact);
+        let floating = LIBRARIES.iter().filter(|library| library.is_floating).map(|library| library.name);
+        assert!(floating.into_iter().all(|name| Arithmetic::FloatingPoint.remark().contains(name)));
+    }
+
+    #[test]
+    fn the_best_bound_is_exact_where_one_as_good_is() {
+        let (exact, floating) = (Arithmetic::Exact, Arithmetic::FloatingPoint);
+        assert_eq!(Arithmetic::of_best([(5, floating), (4, exact)]), floating);
+        assert_eq!(Arithmetic::of_best([(5, floating), (5, exact), (5, floating)]), exact);
+        assert_eq!(Arithmetic::of_best::<u64>([]), exact);
+        assert_eq!(floating.mark("optimal"), "optimal (floating point)");
+        assert_eq!((floating.mark("feasible"), exact.mark("optimal")), ("feasible".into(), "optimal".into()));
+        assert_eq!(serde_json::to_string(&floating).unwrap(), format!("\"{}\"", floating.as_str()));
+    }
+}

@@ -1,0 +1,251 @@
+//! What the command needs of a problem beyond solving it: its entries, its floor, its files, its picture.
+
+use crate::registry::{Listed, Registry};
+use plimsoll_model::csv::write_instance;
+use plimsoll_model::{
+    Buffer, Bytes, Entry, Instance, InstanceProblem, LowerBound, Offsets, Piece, PoolId, Pools, Problem,
+    Scattered, Witness, load, simple_bound,
+};
+use std::fmt;
+use std::io::{self, Write};
+use std::str::FromStr;
+
+/// The problems there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ProblemKind {
+    /// One offset per buffer.
+    Offsets,
+    /// Buffers may be cut into pieces.
+    Scattered,
+    /// One pool per buffer.
+    Pools,
+}
+
+impl ProblemKind {
+    /// All of them, in the order of tables.
+    pub const ALL: [Self; 3] = [Self::Offsets, Self::Scattered, Self::Pools];
+
+    /// The word in tables, files and arguments.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Offsets => Offsets::NAME,
+            Self::Scattered => Scattered::NAME,
+            Self::Pools => Pools::NAME,
+        }
+    }
+}
+
+impl fmt::Display for ProblemKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for ProblemKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
+        found.ok_or_else(|| format!("unknown problem '{text}'; known are offsets, scattered, pools"))
+    }
+}
+
+/// A problem the command can run, store and draw.
+pub trait Plan: InstanceProblem + Listed {
+    /// Which one.
+    const KIND: ProblemKind;
+
+    /// Variants of them for ablation.
+    fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
+        &[]
+    }
+
+    /// A bound that always holds and costs next to nothing.
+    fn floor(instance: &Instance) -> LowerBound;
+
+    /// What the instance asks and this problem does not know, one line each.
+    fn notes(_instance: &Instance) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The addresses every buffer takes, for drawing: none without bytes; pools lie end to end.
+    fn pieces(instance: &Instance, solution: &Self::Solution) -> Vec<Vec<Piece>>;
+
+    /// Writes a solution that the checker found valid: the instance's columns and those of the answer.
+    ///
+    /// # Errors
+    /// What the writer reports.
+    fn write(instance: &Instance, solution: &Self::Solution, output: &mut dyn Write) -> io::Result<()>;
+}
+
+impl Plan for Offsets {
+    const KIND: ProblemKind = ProblemKind::Offsets;
+
+    fn variants(registry: &Registry) -> &[&'static Entry<Self>] {
+        &registry.variants
+    }
+
+    fn floor(instance: &Instance) -> LowerBound {
+        simple_bound(instance)
+    }
+
+    fn pieces(instance: &Instance, layout: &Self::Solution) -> Vec<Vec<Piece>> {
+        let places = instance.buffers().iter().zip(layout.offsets());
+        let piece = |(buffer, &start): (&Buffer, &Bytes)| {
+            let length = buffer.size();
+            if buffer.is_empty() { Vec::new() } else { vec![Piece { start, length }] }
+        };
+        places.map(piece).collect()
+    }
+
+    fn write(instance: &Instance, layout: &Self::Solution, output: &mut dyn Write) -> io::Result<()> {
+        plimsoll_model::csv::write_layout(instance, layout, output)
+    }
+}
+
+impl Plan for Scattered {
+    const KIND: ProblemKind = ProblemKind::Scattered;
+
+    fn floor(instance: &Instance) -> LowerBound {
+        simple_bound(instance)
+    }
+
+    fn pieces(_: &Instance, layout: &Self::Solution) -> Vec<Vec<Piece>> {
+        layout.pieces().to_vec()
+    }
+
+    fn write(instance: &Instance, layout: &Self::Solution, output: &mut dyn Write) -> io::Result<()> {
+        let text = |own: &Vec<Piece>| {
+            let ranges = own.iter().map(|piece| format!("{}-{}", piece.start, piece.end()));
+            ranges.collect::<Vec<_>>().join(" ")
+        };
+        let column = layout.pieces().iter().map(text).collect();
+        write_with_columns(instance, &[("pieces", column)], output)
+    }
+}
+
+impl Plan for Pools {
+    const KIND: ProblemKind = ProblemKind::Pools;
+
+    fn notes(instance: &Instance) -> Vec<String> {
+        let count = |test: fn(&&Buffer) -> bool| instance.buffers().iter().filter(test).count();
+        let asked = [
+            ("an alignment", count(|b| b.alignment().get() > 1)),
+            ("a fixed offset", count(|b| b.fixed().is_some())),
+        ];
+        let line = |(what, count): (&str, usize)| {
+            let have = if count == 1 { "buffer has" } else { "buffers have" };
+            format!("{count} {have} {what}, which does not apply to pools: a pool has no address here")
+        };
+        asked.into_iter().filter(|(_, count)| *count > 0).map(line).collect()
+    }
+
+    /// The load; alignments and fixed offsets concern addresses and do not count here.
+    fn floor(instance: &Instance) -> LowerBound {
+        if instance.exclusions().is_empty() {
+            let (value, step) = load(instance);
+            return LowerBound::new(value, Witness::Load { step });
+        }
+        let largest = instance.ids().max_by_key(|&id| (instance.buffer(id).size(), std::cmp::Reverse(id)));
+        largest.map_or_else(LowerBound::trivial, |id| {
+            LowerBound::new(instance.buffer(id).size(), Witness::Clique { buffers: vec![id] })
+        })
+    }
+
+    fn pieces(instance: &Instance, plan: &Self::Solution) -> Vec<Vec<Piece>> {
+        let mut bases = Vec::with_capacity(plan.sizes().len());
+        let mut next = 0u64;
+        for size in plan.sizes() {
+            bases.push(next);
+            next = next.saturating_add(size.get());
+        }
+        let piece = |(buffer, pool): (&Buffer, &PoolId)| {
+            let (start, length) = (Bytes::new(bases[pool.index()]), plan.sizes()[pool.index()]);
+            if buffer.is_empty() { Vec::new() } else { vec![Piece { start, length }] }
+        };
+        instance.buffers().iter().zip(plan.assignment()).map(piece).collect()
+    }
+
+    fn write(instance: &Instance, plan: &Self::Solution, output: &mut dyn Write) -> io::Result<()> {
+        let pools = plan.assignment().iter().map(ToString::to_string).collect();
+        let sizes = plan.assignment().iter().map(|pool| plan.sizes()[pool.index()].to_string()).collect();
+        write_with_columns(instance, &[("pool", pools), ("pool_size", sizes)], output)
+    }
+}
+
+/// The instance's own columns, then the ones given, one value per buffer.
+fn write_with_columns(
+    instance: &Instance,
+    columns: &[(&str, Vec<String>)],
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    let mut plain = Vec::new();
+    write_instance(instance, &mut plain)?;
+    let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(plain.as_slice());
+    let mut writer = csv::Writer::from_writer(output);
+    for (at, record) in rows.records().enumerate() {
+        let mut record = record?;
+        for (name, values) in columns {
+            record.push_field(if at == 0 { name } else { &values[at - 1] });
+        }
+        writer.write_record(&record)?;
+    }
+    writer.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_model::{InstanceBuilder, Lifespan, PoolPlan, ScatteredLayout};
+
+    fn instance() -> Instance {
+        let buffer = |name: &str, size: u64, lower: u64, upper: u64| {
+            Buffer::new(name, size, Lifespan::single(lower, upper).unwrap())
+        };
+        InstanceBuilder::new("t")
+            .buffers([buffer("a", 4, 0, 4), buffer("b,\"", 2, 2, 6), buffer("c", 3, 4, 8)])
+            .build()
+            .unwrap()
+    }
+
+    #[test]
+    fn pools_are_written_with_their_sizes() {
+        let t = instance();
+        let plan = PoolPlan::fitted(&t, [0, 1, 0].map(PoolId::new).to_vec(), Bytes::new(1));
+        let mut text = Vec::new();
+        Pools::write(&t, &plan, &mut text).unwrap();
+        let expected = "id,lower,upper,size,pool,pool_size\na,0,4,4,0,4\n\"b,\"\"\",2,6,2,1,2\nc,4,8,3,0,4\n";
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+        assert_eq!(Pools::pieces(&t, &plan)[1][0].start.get(), 4);
+    }
+
+    #[test]
+    fn scattered_pieces_are_written_as_ranges() {
+        let t = instance();
+        let piece = |start, length| Piece { start: Bytes::new(start), length: Bytes::new(length) };
+        let layout =
+            ScatteredLayout::new(vec![vec![piece(0, 1), piece(3, 3)], vec![piece(1, 2)], vec![piece(3, 3)]]);
+        assert!(Scattered::check(&t, &layout).is_empty());
+        let mut text = Vec::new();
+        Scattered::write(&t, &layout, &mut text).unwrap();
+        assert!(String::from_utf8(text).unwrap().contains("a,0,4,4,0-1 3-6\n"));
+    }
+
+    #[test]
+    fn the_floor_of_pools_ignores_addresses() {
+        let t = InstanceBuilder::new("t")
+            .buffer(Buffer::new("a", 4, Lifespan::single(0, 4).unwrap()).fixed_at(100))
+            .build()
+            .unwrap();
+        assert_eq!(Pools::floor(&t).value.get(), 4);
+        assert_eq!(Offsets::floor(&t).value.get(), 104);
+    }
+
+    #[test]
+    fn problems_are_known_by_name() {
+        for kind in ProblemKind::ALL {
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+        }
+        assert!("offset".parse::<ProblemKind>().is_err());
+    }
+}
