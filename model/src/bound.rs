@@ -94,10 +94,7 @@ pub trait Reason: Clone + fmt::Debug + fmt::Display + PartialEq + Serialize + Se
 
 impl Reason for Witness {
     fn solver(&self) -> Option<&str> {
-        match self {
-            Self::Search { solver } | Self::Window { solver, .. } => Some(solver),
-            _ => None,
-        }
+        Self::solver(self)
     }
 
     fn of_whole(self, kept: &[BufferId]) -> Self {
@@ -106,6 +103,14 @@ impl Reason for Witness {
 }
 
 impl<B, O> Witness<B, O> {
+    /// The exact method whose completed search is the reason, where that is all there is.
+    pub fn solver(&self) -> Option<&str> {
+        match self {
+            Self::Search { solver } | Self::Window { solver, .. } => Some(solver),
+            _ => None,
+        }
+    }
+
     /// The same witness where buffers and operators are named differently.
     pub fn map<C, P>(
         self,

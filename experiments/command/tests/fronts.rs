@@ -6,7 +6,7 @@ use common::Scratch;
 use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::graph::{Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
 use plimsoll::model::overlap::{Machine, OverlapOptions, OverlapProgram, Time, Timelines, residency_bound};
-use plimsoll::model::{Bytes, Setup};
+use plimsoll::model::{Bytes, Entry, Setup};
 use plimsoll::overlap::{Candidate, Effort, Front, fits, front, program, resident_within, schedule};
 use plimsoll::run::Limits;
 

@@ -14,7 +14,7 @@ use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::overlap::{
     Instruction, Machine, OverlapError, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines,
 };
-use plimsoll_model::{Bytes, Setup};
+use plimsoll_model::{Bytes, Entry, Setup};
 use serde::Serialize;
 use std::time::Duration;
 

@@ -424,8 +424,8 @@ impl<'a> Run<'a> {
 mod tests {
     use super::*;
     use plimsoll_heuristics::overlap::TIMELINES;
-    use plimsoll_model::Budget;
     use plimsoll_model::overlap::{Dma, Time, TimedOperator, Timeline, check_timeline};
+    use plimsoll_model::{Budget, Setup};
 
     fn problem(channels: u32) -> (TimelineProblem, Vec<Work>) {
         let mut operators = Vec::new();
@@ -450,7 +450,7 @@ mod tests {
     fn timeline(problem: &TimelineProblem, name: &str) -> Timeline {
         let entry = TIMELINES.iter().find(|entry| entry.name == name).unwrap();
         let scheduler = (entry.build)(Setup::default());
-        let timeline = scheduler.timeline(problem, &mut Budget::unlimited()).unwrap().unwrap();
+        let timeline = scheduler.solution(problem, &mut Budget::unlimited()).unwrap().unwrap();
         assert!(check_timeline(problem, &timeline).is_empty());
         timeline
     }

@@ -9,7 +9,7 @@ use plimsoll_lab::report::svg::Map;
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::structure::{Relation, Structure, StructureError};
-use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, Offsets, Outcome, Problem};
+use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, Offsets, Outcome};
 use plimsoll_solvers::clique::heaviest_clique;
 
 /// What figure 5 prints, in the order of placement: operator, where it lies, and the memory requested once it is placed.

@@ -6,7 +6,7 @@
 use crate::report::chart::{Axis, Chart, Series};
 use crate::report::gap_percent;
 use crate::report::rows::Row;
-use plimsoll_model::{Bytes, LowerBound, Observer, Problem};
+use plimsoll_model::{Bound, Bytes, Observer, Problem, Value};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -339,7 +339,7 @@ pub fn gap_chart(trace: &[TraceRow], best_bound: impl Fn(&str, &str) -> Option<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::{Layout, Offsets, Witness};
+    use plimsoll_model::{Layout, LowerBound, Offsets, Witness};
 
     fn line(algorithm: &str, run: u64, seconds: f64, peak: Option<u64>, bound: Option<u64>) -> TraceRow {
         TraceRow {

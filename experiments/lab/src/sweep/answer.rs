@@ -10,7 +10,7 @@ use plimsoll::graphs::{GraphRunError, OrderedRegion};
 use plimsoll::plan::Plan;
 use plimsoll::run::{Attempt, RunError};
 use plimsoll_model::files::write_atomically;
-use plimsoll_model::{Bytes, Claim, Instance, Offsets, Orders, Outcome, Problem, SolveError};
+use plimsoll_model::{Claim, Instance, Offsets, Orders, Outcome, Problem, SolveError, Value};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

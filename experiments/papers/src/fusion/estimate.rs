@@ -3,7 +3,7 @@
 use super::super::{Amount, Context, ReproduceError, Reproduction, Row, generated};
 use super::times::Measured;
 use plimsoll::graphs::GraphRun;
-use plimsoll::tiers::{Fusing, TierSetting, place, tier_case};
+use plimsoll::tiers::{Fusing, TierSetting, tier_case};
 use plimsoll_lab::report::bars::{Bars, Panel};
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_model::fusion::{Patterns, UnitRule};

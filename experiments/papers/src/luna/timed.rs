@@ -9,9 +9,9 @@ use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::overlap::{ScheduleError, Scheduled, program, schedule};
 use plimsoll::run::Limits;
 use plimsoll_lab::report::table::{Align, Table};
-use plimsoll_model::Bytes;
 use plimsoll_model::graph::{Boundary, Graph};
 use plimsoll_model::overlap::{Machine, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines};
+use plimsoll_model::{Bytes, Entry, Problem, Setup};
 
 /// Below this many bytes, slices are made no smaller.
 const LEAST_SLICE: u64 = 256;

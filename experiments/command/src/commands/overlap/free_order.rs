@@ -10,9 +10,10 @@ use plimsoll::graphs::GraphRun;
 use plimsoll::model::graph::{Graph, Storages};
 use plimsoll::model::order::check_order;
 use plimsoll::model::overlap::{Dma, Machine, Time, TimedOperator, Timelines, check_timeline};
-use plimsoll::model::{Bytes, Claim};
+use plimsoll::model::{Bytes, Claim, Outcome, Silent};
 use plimsoll::overlap::problem_fits;
-use plimsoll::solvers::overlap::{ExactTimeline, FreeOrder, FreeOrderOutcome, exact_orders};
+use plimsoll::run::run;
+use plimsoll::solvers::overlap::{FreeOrder, FreeOrderOutcome, exact_orders};
 use plimsoll_lab::report::{Basis, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -33,8 +34,8 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
         ));
     }
     let limits = limits_of_schedules(args, args.effort.limits());
-    let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
-    let mut regions = run.order(graph)?;
+    let ordering = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
+    let mut regions = ordering.order(graph)?;
     let Some(region) = regions.pop() else { return Err(Failure::internal("a graph without a body")) };
     let input = FreeOrder {
         orders: &region.storages.problem,

@@ -6,6 +6,7 @@ use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use plimsoll::Registry;
+use plimsoll::model::Entry;
 use plimsoll::model::overlap::{Time, Timelines};
 use plimsoll::overlap::{Candidate, Front, FrontPoint, ScheduleError, front};
 use plimsoll_lab::report::chart::{Axis, Chart, Series};

@@ -4,7 +4,7 @@ use crate::cli::OverlapArgs;
 use crate::failure::Failure;
 use plimsoll::model::graph::{Control, Graph};
 use plimsoll::model::overlap::{OverlapProgram, Time, Timeline, Timelines};
-use plimsoll::model::{OperatorId, RegionId};
+use plimsoll::model::{Entry, OperatorId, RegionId};
 use plimsoll::overlap::{Scheduled, Speculation, speculate};
 use plimsoll::run::Limits;
 use plimsoll_lab::report::table::{Align, Table};

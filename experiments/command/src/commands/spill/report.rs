@@ -3,7 +3,7 @@
 use super::Input;
 use crate::cli::SpillArgs;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, Spill, SpillProblem, Witness, load};
+use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, SpillProblem, Spilling, Witness, load};
 use plimsoll::spill::{Capacity, Shortage};
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::report::{Basis, gap_percent, percent};
