@@ -4,10 +4,7 @@
 //! ([`Library::is_floating`]) holds up to its tolerances: a claim that rests on it alone is marked wherever it is printed or
 //! written. Solutions are not concerned, as the checker counts them anew.
 
-use plimsoll_model::Witness;
-use plimsoll_model::fusion::FusionWitness;
-use plimsoll_model::overlap::TimeWitness;
-use plimsoll_model::tiers::TierWitness;
+use plimsoll_model::Reason;
 use plimsoll_solvers::Library;
 use serde::{Deserialize, Serialize};
 
@@ -21,21 +18,6 @@ pub enum Arithmetic {
     /// Floating point, with tolerances.
     FloatingPoint,
 }
-
-/// Why a bound holds, in any problem.
-pub trait Reason {
-    /// The exact method whose completed search is the reason, where that is all there is.
-    fn solver(&self) -> Option<&str>;
-}
-
-macro_rules! reasons {
-    ($($witness:ty),*) => { $(impl Reason for $witness {
-        fn solver(&self) -> Option<&str> {
-            Self::solver(self)
-        }
-    })* };
-}
-reasons!(Witness, TimeWitness, FusionWitness, TierWitness);
 
 impl Arithmetic {
     /// Of a bound with this reason.
@@ -92,7 +74,9 @@ impl Arithmetic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::Step;
+    use plimsoll_model::fusion::FusionWitness;
+    use plimsoll_model::overlap::TimeWitness;
+    use plimsoll_model::{Step, Witness};
     use plimsoll_solvers::LIBRARIES;
 
     #[test]

@@ -1,14 +1,13 @@
 //! Fusions of whole graphs: every region on its own, checked.
 
 use crate::arithmetic::Arithmetic;
-use crate::run::Limits;
+use crate::run::{Limits, RunError, run};
 use plimsoll_model::fusion::{
-    Coverage, Fused, FuserEntry, FusionBoundError, FusionError, FusionOutcome, FusionProblem, Patterns,
-    TooManyMatches, UnitRule, Units, UnitsError, check_fusion, confirm_fusion_bound,
+    Coverage, Fused, FusionProblem, Fusions, Patterns, TooManyMatches, UnitRule, Units, UnitsError,
+    check_fusion,
 };
 use plimsoll_model::graph::Graph;
-use plimsoll_model::{Claim, RegionId, Setup, SolveError};
-use std::time::Instant;
+use plimsoll_model::{Claim, Entry, Outcome, RegionId, Relations, Setup, Silent};
 
 /// How graphs are fused.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +19,7 @@ pub struct FuseRun<'a> {
     /// Which units a group may span.
     pub rule: UnitRule,
     /// The algorithm.
-    pub entry: &'static FuserEntry,
+    pub entry: &'static Entry<Fusions>,
     /// Seed and threads.
     pub setup: Setup,
     /// Limits per region.
@@ -36,28 +35,15 @@ pub enum FuseError {
     /// More matches than can be listed.
     #[error(transparent)]
     TooMany(#[from] TooManyMatches),
-    /// The algorithm declines or broke.
-    #[error(transparent)]
-    Solve(#[from] SolveError),
-    /// Groups that are no fusion, which is a defect.
+    /// The algorithm declines, broke, or gave an answer that the checker rejects.
     #[error("{fuser}, region '{region}': {source}")]
-    Groups {
-        /// Which algorithm.
+    Run {
+        /// The algorithm.
         fuser: &'static str,
-        /// Which region.
+        /// The region.
         region: String,
-        /// Why.
-        source: FusionError,
-    },
-    /// The checker refused an answer.
-    #[error("{fuser}, region '{region}': the checker refused the answer: {reason}")]
-    Refused {
-        /// Which algorithm.
-        fuser: &'static str,
-        /// Which region.
-        region: String,
-        /// Why.
-        reason: String,
+        /// The reason.
+        source: RunError,
     },
 }
 
@@ -69,7 +55,7 @@ pub struct FusedRegion {
     /// What could be chosen.
     pub problem: FusionProblem,
     /// What the algorithm says.
-    pub outcome: FusionOutcome,
+    pub outcome: Outcome<Fusions>,
     /// The groups.
     pub fused: Fused,
     /// Relations optimised, recounted.
@@ -90,36 +76,25 @@ impl FuseRun<'_> {
     fn region(&self, graph: &Graph, region: RegionId) -> Result<FusedRegion, FuseError> {
         let units = self.units.assign(graph, region)?;
         let problem = FusionProblem::new(graph, region, self.patterns, &units, self.rule)?;
-        let start = Instant::now();
         let limits = self.limits.share(graph.regions().len() - region.index());
-        let outcome = (self.entry.build)(self.setup).solve(&problem, &mut limits.budget())?;
-        let seconds = start.elapsed().as_secs_f64();
-        let (fuser, name) = (self.entry.name, graph.region(region).name.clone());
-        let fused = problem.fused(graph, &outcome.chosen).map_err(|source| FuseError::Groups {
-            fuser,
-            region: name.clone(),
-            source,
-        })?;
-        let refused = |reason: String| Err(FuseError::Refused { fuser, region: name.clone(), reason });
+        let failed = |source| {
+            let region = graph.region(region).name.clone();
+            FuseError::Run { fuser: self.entry.name, region, source }
+        };
+        let refused = |reason: String| failed(RunError::Refused(vec![reason]));
+        let attempt = run(self.entry, &problem, self.setup, limits, &mut Silent);
+        let outcome = attempt.result.map_err(failed)?;
+        let chosen = outcome.solution.as_deref().unwrap_or_default();
+        let fused = problem.fused(graph, chosen).map_err(|error| refused(error.to_string()))?;
         if let Some(first) = check_fusion(graph, self.patterns, self.units, self.rule, &fused).first() {
-            return refused(first.to_string());
+            return Err(refused(first.to_string()));
         }
         let coverage = fused.fusion.coverage(graph);
-        let bound = outcome.upper_bound.value;
-        if coverage.optimised != outcome.optimised {
-            return refused(format!(
-                "it optimises {} relations, not {}",
-                coverage.optimised, outcome.optimised
-            ));
+        if outcome.value != Some(Relations::new(coverage.optimised)) {
+            let (optimised, said) = (coverage.optimised, outcome.value);
+            return Err(refused(format!("it optimises {optimised} relations, not {said:?}")));
         }
-        if (outcome.claim == Claim::Optimal) != (coverage.optimised == bound) || coverage.optimised > bound {
-            return refused(format!("{} by {} relations under {bound}", outcome.claim, coverage.optimised));
-        }
-        match confirm_fusion_bound(&problem, &outcome.upper_bound) {
-            Ok(()) | Err(FusionBoundError::NotCheckable) => {}
-            Err(reason) => return refused(reason.to_string()),
-        }
-        Ok(FusedRegion { region, problem, outcome, fused, coverage, seconds })
+        Ok(FusedRegion { region, problem, outcome, fused, coverage, seconds: attempt.seconds })
     }
 }
 
@@ -145,8 +120,8 @@ impl FusionTotals {
             operators: sum.operators + one.problem.operators().len(),
             groups: sum.groups + one.fused.fusion.groups().len(),
             coverage: sum.coverage + one.coverage,
-            bound: sum.bound + one.outcome.upper_bound.value,
-            arithmetic: sum.arithmetic.max(Arithmetic::of(&one.outcome.upper_bound.witness)),
+            bound: sum.bound + one.outcome.lower_bound.value.get(),
+            arithmetic: sum.arithmetic.max(Arithmetic::of(&one.outcome.lower_bound.witness)),
         })
     }
 

@@ -9,7 +9,7 @@ use plimsoll_model::graph::{Graph, LivenessOptions, Storages};
 use plimsoll_model::order::{Order, OrderError, OrderProblem, around_bound};
 use plimsoll_model::structure::StructureError;
 use plimsoll_model::{
-    Bytes, Entry, Instance, Joint, JointProblem, Layout, LowerBound, Offsets, OperatorId, Orders, Outcome,
+    Bytes, Entry, Instance, Joint, JointProblem, LowerBound, Offsets, OperatorId, Orders, Outcome, Problem,
     Race, RegionId, Setup, Silent, load, simple_bound,
 };
 
@@ -94,7 +94,7 @@ pub struct OrderedRegion {
     /// Its order problem, and what its numbers mean.
     pub storages: Storages,
     /// What the algorithm says.
-    pub outcome: Outcome<Order>,
+    pub outcome: Outcome<Orders>,
     /// The order found; that of the file where nothing was found.
     pub order: Order,
     /// The peak of that order, bytes.
@@ -113,7 +113,7 @@ pub struct PlannedRegion {
     /// The offset problem under that order.
     pub instance: Instance,
     /// The layout, and what is proved of it under that order.
-    pub layout: Outcome<Layout>,
+    pub layout: Outcome<Offsets>,
     /// No order and no layout takes less than this.
     pub joint_bound: LowerBound,
     /// Seconds of the placement.
@@ -272,12 +272,12 @@ fn refused(graph: &Graph, region: RegionId, source: OrderError) -> GraphRunError
     GraphRunError::Problem { region: graph.region(region).name.clone(), source }
 }
 
-pub(crate) fn outcome<S>(
+pub(crate) fn outcome<P: Problem>(
     graph: &Graph,
     region: RegionId,
     algorithm: &'static str,
-    attempt: Attempt<S>,
-) -> Result<(Outcome<S>, f64), GraphRunError> {
+    attempt: Attempt<P>,
+) -> Result<(Outcome<P>, f64), GraphRunError> {
     match attempt.result {
         Ok(outcome) => Ok((outcome, attempt.seconds)),
         Err(source) => {

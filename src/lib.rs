@@ -17,7 +17,7 @@
 //! assert!(Offsets::check(&instance, &layout).is_empty());
 //! let peak = Offsets::value(&instance, &layout);
 //! let bound: LowerBound = simple_bound(&instance);
-//! let outcome = Outcome::conclude(Some((layout, peak)), bound, None, Stop::Completed, Stats::default());
+//! let outcome = Outcome::<Offsets>::conclude(Some((layout, peak)), bound, None, Stop::Completed, Stats::default());
 //! assert_eq!(outcome.claim, Claim::Optimal);
 //! assert_eq!(peak, load(&instance).0);
 //!
@@ -66,4 +66,4 @@ pub mod spill;
 pub mod structure;
 pub mod tiers;
 
-pub use registry::{LeftOut, Registry, left_out, registry};
+pub use registry::{LeftOut, Listed, NameTaken, Registry, left_out, registry};

@@ -1,10 +1,10 @@
 //! What the command needs of a problem beyond solving it: its entries, its floor, its files, its picture.
 
-use crate::registry::Registry;
+use crate::registry::{Listed, Registry};
 use plimsoll_model::csv::write_instance;
 use plimsoll_model::{
-    Buffer, Bytes, Entry, Instance, LowerBound, Offsets, Piece, PoolId, Pools, Problem, Scattered, Witness,
-    load, simple_bound,
+    Buffer, Bytes, Entry, Instance, InstanceProblem, LowerBound, Offsets, Piece, PoolId, Pools, Problem,
+    Scattered, Witness, load, simple_bound,
 };
 use std::fmt;
 use std::io::{self, Write};
@@ -51,12 +51,9 @@ impl FromStr for ProblemKind {
 }
 
 /// A problem the command can run, store and draw.
-pub trait Plan: Problem<Input = Instance> + Sized {
+pub trait Plan: InstanceProblem + Listed {
     /// Which one.
     const KIND: ProblemKind;
-
-    /// Its algorithms.
-    fn entries(registry: &Registry) -> &[&'static Entry<Self>];
 
     /// Variants of them for ablation.
     fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
@@ -84,10 +81,6 @@ pub trait Plan: Problem<Input = Instance> + Sized {
 impl Plan for Offsets {
     const KIND: ProblemKind = ProblemKind::Offsets;
 
-    fn entries(registry: &Registry) -> &[&'static Entry<Self>] {
-        &registry.offsets
-    }
-
     fn variants(registry: &Registry) -> &[&'static Entry<Self>] {
         &registry.variants
     }
@@ -113,10 +106,6 @@ impl Plan for Offsets {
 impl Plan for Scattered {
     const KIND: ProblemKind = ProblemKind::Scattered;
 
-    fn entries(registry: &Registry) -> &[&'static Entry<Self>] {
-        &registry.scattered
-    }
-
     fn floor(instance: &Instance) -> LowerBound {
         simple_bound(instance)
     }
@@ -137,10 +126,6 @@ impl Plan for Scattered {
 
 impl Plan for Pools {
     const KIND: ProblemKind = ProblemKind::Pools;
-
-    fn entries(registry: &Registry) -> &[&'static Entry<Self>] {
-        &registry.pools
-    }
 
     fn notes(instance: &Instance) -> Vec<String> {
         let count = |test: fn(&&Buffer) -> bool| instance.buffers().iter().filter(test).count();

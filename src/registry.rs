@@ -1,9 +1,9 @@
 //! Every algorithm of every problem: what the command, the benchmark and the tests read, and nothing else.
 
-use plimsoll_model::fusion::FuserEntry;
-use plimsoll_model::overlap::ScheduleEntry;
-use plimsoll_model::tiers::PlacerEntry;
-use plimsoll_model::{Entry, Joint, Offsets, Orders, Pools, Scattered, Spilling};
+use plimsoll_model::fusion::Fusions;
+use plimsoll_model::overlap::Timelines;
+use plimsoll_model::tiers::Tiers;
+use plimsoll_model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered, Spilling};
 use plimsoll_solvers::Library;
 
 /// All entries, heuristics first, each list in the order of its crate.
@@ -22,14 +22,71 @@ pub struct Registry {
     /// For what is spilled where memory does not suffice.
     pub spilling: Vec<&'static Entry<Spilling>>,
     /// For timelines: when weights are fetched.
-    pub schedules: Vec<&'static ScheduleEntry>,
+    pub timelines: Vec<&'static Entry<Timelines>>,
     /// For tiers of memory: which tensor lives where.
-    pub placers: Vec<&'static PlacerEntry>,
+    pub tiers: Vec<&'static Entry<Tiers>>,
     /// For fusions: which operators run as one.
-    pub fusers: Vec<&'static FuserEntry>,
+    pub fusions: Vec<&'static Entry<Fusions>>,
     /// Exact solvers for the offset problem with one part switched off each, for ablation: found by their full name,
     /// never part of a default.
     pub variants: Vec<&'static Entry<Offsets>>,
+}
+
+/// A problem with a list in the registry.
+pub trait Listed: Problem {
+    /// Its entries.
+    fn entries(registry: &Registry) -> &[&'static Entry<Self>];
+
+    /// Its entries, to change them.
+    fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
+}
+
+macro_rules! listed {
+    ($($problem:ty => $field:ident),* $(,)?) => {$(
+        impl Listed for $problem {
+            fn entries(registry: &Registry) -> &[&'static Entry<Self>] {
+                &registry.$field
+            }
+
+            fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>> {
+                &mut registry.$field
+            }
+        }
+    )*};
+}
+
+listed! {
+    Offsets => offsets, Scattered => scattered, Pools => pools, Orders => orders, Joint => joint,
+    Spilling => spilling, Timelines => timelines, Tiers => tiers, Fusions => fusions,
+}
+
+impl Registry {
+    /// Adds an algorithm, as [`Entry::new`] makes it.
+    ///
+    /// # Errors
+    /// [`NameTaken`] where the problem has an algorithm of this name.
+    pub fn register<P: Listed>(&mut self, entry: &'static Entry<P>) -> Result<(), NameTaken> {
+        if self.find::<P>(entry.name).is_some() {
+            return Err(NameTaken { problem: P::NAME, name: entry.name });
+        }
+        P::entries_mut(self).push(entry);
+        Ok(())
+    }
+
+    /// The algorithm of this name.
+    pub fn find<P: Listed>(&self, name: &str) -> Option<&'static Entry<P>> {
+        P::entries(self).iter().copied().find(|entry| entry.name == name)
+    }
+}
+
+/// A second algorithm of the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is an algorithm '{name}' for {problem} already")]
+pub struct NameTaken {
+    /// The problem.
+    pub problem: &'static str,
+    /// The name.
+    pub name: &'static str,
 }
 
 /// Everything this build can run.
@@ -41,9 +98,9 @@ pub fn registry() -> Registry {
         orders: plimsoll_heuristics::ORDERS.iter().chain(plimsoll_solvers::ORDERS).collect(),
         joint: plimsoll_solvers::JOINT.iter().collect(),
         spilling: plimsoll_heuristics::SPILLING.iter().chain(plimsoll_solvers::SPILLING).collect(),
-        schedules: plimsoll_heuristics::SCHEDULES.iter().chain(plimsoll_solvers::SCHEDULES).collect(),
-        placers: plimsoll_heuristics::PLACERS.iter().chain(plimsoll_solvers::PLACERS).collect(),
-        fusers: plimsoll_heuristics::FUSERS.iter().chain(plimsoll_solvers::FUSERS).collect(),
+        timelines: plimsoll_heuristics::TIMELINES.iter().chain(plimsoll_solvers::TIMELINES).collect(),
+        tiers: plimsoll_heuristics::TIERS.iter().chain(plimsoll_solvers::TIERS).collect(),
+        fusions: plimsoll_heuristics::FUSIONS.iter().chain(plimsoll_solvers::FUSIONS).collect(),
         variants: plimsoll_solvers::variants().collect(),
     }
 }
@@ -73,7 +130,8 @@ pub fn left_out(name: &str) -> Option<LeftOut> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::Problem;
+    use plimsoll_model::overlap::{Dma, Time, TimedOperator, TimelineProblem};
+    use plimsoll_model::{Bytes, Claim, Kind, Setup, Silent};
     use plimsoll_solvers::LIBRARIES;
     use std::collections::BTreeSet;
 
@@ -99,22 +157,9 @@ mod tests {
         check(&registry.orders);
         check(&registry.joint);
         check(&registry.spilling);
-        let mut schedules = BTreeSet::new();
-        for entry in &registry.schedules {
-            assert!(schedules.insert(entry.name) && entry.name != "all", "{}", entry.name);
-            let built = (entry.build)(plimsoll_model::overlap::ScheduleSetup::default());
-            assert_eq!(built.name(), entry.name);
-        }
-        let mut placers = BTreeSet::new();
-        for entry in &registry.placers {
-            assert!(placers.insert(entry.name), "{}", entry.name);
-            assert_eq!((entry.build)(plimsoll_model::Setup::default()).name(), entry.name);
-        }
-        let mut fusers = BTreeSet::new();
-        for entry in &registry.fusers {
-            assert!(fusers.insert(entry.name), "{}", entry.name);
-            assert_eq!((entry.build)(plimsoll_model::Setup::default()).name(), entry.name);
-        }
+        check(&registry.timelines);
+        check(&registry.tiers);
+        check(&registry.fusions);
         let mut variants = BTreeSet::new();
         for entry in registry.variants {
             assert!(variants.insert(entry.name), "{} twice", entry.name);
@@ -122,6 +167,31 @@ mod tests {
             assert!(entry.name.starts_with(&format!("{}:", built.name())), "{}", entry.name);
         }
     }
+
+    #[test]
+    fn an_own_algorithm_is_registered_once() {
+        use plimsoll_model::run::{Limits, run};
+        let mut registry = registry();
+        let source = format!("seed {}", 7);
+        let entry = Entry::new("own", Kind::Heuristic, "prefetch again", source, |_| {
+            plimsoll_heuristics::overlap::Prefetch
+        });
+        assert_eq!(registry.register(entry), Ok(()));
+        assert_eq!(registry.register(entry), Err(NameTaken { problem: "timelines", name: "own" }));
+        let own = registry.find::<Timelines>("own").unwrap();
+        let dma = Dma { channels: 1, startup: Time::ZERO, bandwidth: 1_000_000_000_000 };
+        let operator = |at: u64| TimedOperator {
+            name: format!("o{at}"),
+            compute: Time::new(10),
+            weights: Bytes::new(4 * at),
+            activations: Bytes::new(8),
+        };
+        let problem =
+            TimelineProblem::new("p", (0..3).map(operator).collect(), dma, Bytes::new(64), Bytes::new(1));
+        let attempt = run(own, &problem.unwrap(), Setup::default(), Limits::default(), &mut Silent);
+        assert_eq!(attempt.result.unwrap().claim, Claim::Optimal);
+    }
+
     #[test]
     fn a_solver_is_there_or_left_out() {
         let registry = registry();

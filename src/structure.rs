@@ -114,7 +114,7 @@ pub struct RelatedPlan<P: Plan> {
     /// The region.
     pub related: RelatedRegion,
     /// The placement, and what is proved of it for these conflicts.
-    pub outcome: Outcome<P::Solution>,
+    pub outcome: Outcome<P>,
     /// Addresses of every memory.
     pub pieces: Vec<Vec<Piece>>,
     /// What collides.
@@ -125,7 +125,7 @@ pub struct RelatedPlan<P: Plan> {
 
 /// Memory for one region.
 struct Placed<P: Plan> {
-    outcome: Outcome<P::Solution>,
+    outcome: Outcome<P>,
     pieces: Vec<Vec<Piece>>,
     seconds: f64,
 }

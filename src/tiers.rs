@@ -1,19 +1,17 @@
 //! Tensors of whole graphs in tiers of memory: fused or not, placed, checked.
 
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion};
-use crate::run::Limits;
+use crate::run::{Limits, run};
 use plimsoll_model::fusion::{
-    Coverage, Fuser, Fusion, FusionProblem, Patterns, TooManyMatches, UnitRule, UnitsError,
+    Coverage, Fusion, FusionProblem, Patterns, TooManyMatches, UnitRule, UnitsError,
 };
 use plimsoll_model::graph::Graph;
 use plimsoll_model::order::{Order, check_order};
 use plimsoll_model::tiers::{
-    Addresses, PlacerEntry, TierError, TierMachine, TierOptions, TierOutcome, TierProblem, TierRegion,
-    TierTimes, check_reach, check_tiers, confirm_tier_bound,
+    Addresses, TierError, TierMachine, TierOptions, TierProblem, TierRegion, TierTimes,
 };
-use plimsoll_model::{Claim, OperatorId, Setup, SolveError, UnitId};
-use plimsoll_solvers::ExactFusion;
-use std::time::Instant;
+use plimsoll_model::{OperatorId, Setup, Silent, UnitId};
+use plimsoll_solvers::FUSIONS;
 
 /// Why a graph has no tier problem on a machine.
 #[derive(Debug, thiserror::Error)]
@@ -120,8 +118,9 @@ fn fused(
     let own = graph.region(Graph::BODY).operators.iter().map(|id| units[id.index()]);
     let problem =
         FusionProblem::new(graph, Graph::BODY, fusing.patterns, &own.collect::<Vec<_>>(), fusing.rule)?;
-    let found = ExactFusion.solve(&problem, &mut limits.budget());
-    let chosen = found.map_err(|error| TierCaseError::Fusion(error.to_string()))?.chosen;
+    let found = run(&FUSIONS[0], &problem, Setup::default(), limits, &mut Silent);
+    let chosen = found.result.map_err(|error| TierCaseError::Fusion(error.to_string()))?.solution;
+    let chosen = chosen.unwrap_or_default();
     let fused = problem.fused(graph, &chosen);
     Ok(fused.map_err(|error| TierCaseError::Fusion(error.to_string()))?.fusion)
 }
@@ -136,77 +135,4 @@ fn in_groups(body: &OrderedRegion, fusion: &Fusion) -> Result<Order, TierCaseErr
         None => Ok(order),
         Some(fault) => Err(TierCaseError::Fusion(format!("its groups are in no order: {fault}"))),
     }
-}
-
-/// A checked outcome.
-#[derive(Clone, Debug)]
-pub struct Placed {
-    /// What the algorithm says.
-    pub outcome: TierOutcome,
-    /// Seconds it took.
-    pub seconds: f64,
-}
-
-/// Why there is no outcome.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlaceError {
-    /// The algorithm declines or broke.
-    #[error(transparent)]
-    Solve(SolveError),
-    /// The checker refused the answer.
-    #[error("{placement}: the checker refused the answer: {reason}")]
-    Refused {
-        /// Whose.
-        placement: &'static str,
-        /// Why.
-        reason: String,
-    },
-}
-
-/// Runs a placement and checks everything it says.
-///
-/// # Errors
-/// See [`PlaceError`].
-pub fn place(
-    problem: &TierProblem,
-    entry: &PlacerEntry,
-    setup: Setup,
-    limits: Limits,
-) -> Result<Placed, PlaceError> {
-    let start = Instant::now();
-    let outcome = (entry.build)(setup).solve(problem, &mut limits.budget()).map_err(PlaceError::Solve)?;
-    let seconds = start.elapsed().as_secs_f64();
-    match fault(problem, &outcome) {
-        None => Ok(Placed { outcome, seconds }),
-        Some(reason) => Err(PlaceError::Refused { placement: entry.name, reason }),
-    }
-}
-
-/// The first thing wrong with an outcome.
-fn fault(problem: &TierProblem, outcome: &TierOutcome) -> Option<String> {
-    if let Err(reason) = confirm_tier_bound(problem, &outcome.lower_bound) {
-        return Some(reason);
-    }
-    let Some(plan) = &outcome.plan else {
-        let claims = matches!(outcome.claim, Claim::Optimal | Claim::Feasible);
-        return claims.then(|| "it claims a plan and has none".to_owned());
-    };
-    if let Some(violation) = check_tiers(problem, plan).first() {
-        return Some(violation.to_string());
-    }
-    if let Some((tensor, tier)) = check_reach(problem, plan) {
-        return Some(format!("some unit that uses '{tensor}' does not reach '{tier}'"));
-    }
-    let time = plan.time(problem);
-    if outcome.time != Some(time) {
-        return Some(format!("its transfers take {time}"));
-    }
-    let bound = outcome.lower_bound.value;
-    if bound > time
-        || (outcome.claim == Claim::Optimal && bound != time)
-        || outcome.claim == Claim::Infeasible
-    {
-        return Some(format!("it claims {} at {time} with a bound of {bound}", outcome.claim));
-    }
-    None
 }

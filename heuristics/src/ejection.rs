@@ -95,7 +95,7 @@ impl Solver<Offsets> for EjectionSearch {
         input: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Layout>, SolveError> {
+    ) -> Result<Outcome<Offsets>, SolveError> {
         let mut run = Run::offsets(input, budget, observer);
         let stop = match valley_fit(input, ValleyWeights::default(), budget) {
             Err(stop) => stop,

@@ -1,15 +1,16 @@
 //! Fusions without proof.
 
-use plimsoll_model::fusion::{Fuser, FuserEntry, FusionOutcome, FusionProblem, fusion_bound};
-use plimsoll_model::{Budget, Kind, SolveError, Stats, Stop};
+use crate::report::Run;
+use plimsoll_model::fusion::{FusionProblem, Fusions, fusion_bound};
+use plimsoll_model::{Budget, Entry, Kind, Observer, Outcome, SolveError, Solver, guarded};
 
 /// Every heuristic for fusions.
-pub const FUSERS: &[FuserEntry] = &[FuserEntry {
+pub const FUSIONS: &[Entry<Fusions>] = &[Entry {
     name: "greedy",
     kind: Kind::Heuristic,
     about: "in the order of the operators, the longest match that is still free",
     source: "the paper on cross-unit operator fusion, section 2.1",
-    build: |_| Box::new(LongestMatch),
+    build: &|_| guarded(LongestMatch),
 }];
 
 /// Goes through the operators in their order; whoever is free takes the longest free match that begins with it, of equals the
@@ -35,16 +36,19 @@ impl LongestMatch {
     }
 }
 
-impl Fuser for LongestMatch {
+impl Solver<Fusions> for LongestMatch {
     fn name(&self) -> &'static str {
         "greedy"
     }
 
-    fn solve(&self, problem: &FusionProblem, budget: &mut Budget) -> Result<FusionOutcome, SolveError> {
-        let chosen = Self::choose(problem);
-        let nodes = problem.matches().len() as u64;
-        budget.spend(nodes);
-        let stats = Stats { nodes, ..Stats::default() };
-        Ok(FusionOutcome::conclude(problem, chosen, fusion_bound(problem), Stop::Completed, stats))
+    fn solve(
+        &self,
+        problem: &FusionProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Fusions>,
+    ) -> Result<Outcome<Fusions>, SolveError> {
+        let run = Run::<Fusions>::new(problem, None, fusion_bound(problem), budget, observer);
+        budget.spend(problem.matches().len() as u64);
+        Ok(run.conclude_single(Ok(Some(Self::choose(problem))), budget))
     }
 }

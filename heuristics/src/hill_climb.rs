@@ -52,7 +52,7 @@ impl Solver<Offsets> for HillClimb {
         input: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Layout>, SolveError> {
+    ) -> Result<Outcome<Offsets>, SolveError> {
         let mut run = Run::offsets(input, budget, observer);
         let stop = self.climb(input, budget, &mut run).err().unwrap_or(Stop::Completed);
         Ok(run.conclude(stop, budget))

@@ -1,6 +1,6 @@
 //! Fast answers, no proof.
 //!
-//! [`OFFSETS`], [`SCATTERED`], [`POOLS`], [`ORDERS`], [`SCHEDULES`], [`PLACERS`] and [`SPILLING`] list every heuristic by name, with its source. All of them report the
+//! [`OFFSETS`], [`SCATTERED`], [`POOLS`], [`ORDERS`], [`TIMELINES`], [`TIERS`] and [`SPILLING`] list every heuristic by name, with its source. All of them report the
 //! simplest bound, so an answer that meets it is proved optimal; none proves more.
 //!
 //! ```
@@ -43,7 +43,7 @@ mod two_level;
 mod valley;
 
 pub use ejection::EjectionSearch;
-pub use fusion::{FUSERS, LongestMatch};
+pub use fusion::{FUSIONS, LongestMatch};
 pub use heat::{Heat, Peak};
 pub use hill_climb::HillClimb;
 pub use iterated::{Effort, IteratedSearch};
@@ -52,7 +52,7 @@ pub use naive::Naive;
 pub use order::ORDERS;
 pub use ordered::Ordered;
 pub use orders::{Order, conflict_counts};
-pub use overlap::SCHEDULES;
+pub use overlap::TIMELINES;
 pub use patent::{PatentDescending, PatentScattered};
 pub use placement::{Abandoned, Arrangement, Fit, place};
 pub use pools::{
@@ -63,6 +63,6 @@ pub use spill::{
     GreedySpill, SPILLING, SpillChoice, all_spilled, cliques_above, fractional_cover, greedy_spill,
     quick_layout, spill_bound,
 };
-pub use tiers::PLACERS;
+pub use tiers::TIERS;
 pub use two_level::TwoLevel;
 pub use valley::{ValleyFit, ValleyWeights, valley_fit};

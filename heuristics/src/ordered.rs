@@ -12,7 +12,7 @@
 use crate::orders::Order;
 use crate::placement::{Abandoned, Arrangement, Fit};
 use crate::report::Run;
-use plimsoll_model::{Budget, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver};
+use plimsoll_model::{Budget, Instance, Observer, Offsets, Outcome, SolveError, Solver};
 
 /// Places buffers in one order by one fit. A node is a buffer placed.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl Solver<Offsets> for Ordered {
         input: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Layout>, SolveError> {
+    ) -> Result<Outcome<Offsets>, SolveError> {
         let run = Run::offsets(input, budget, observer);
         let order = self.order.of(input);
         let mut arrangement = Arrangement::new(input);

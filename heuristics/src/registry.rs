@@ -29,7 +29,7 @@ macro_rules! ordered {
             kind: Kind::Heuristic,
             about: $about,
             source: $source,
-            build: |_| guarded(Ordered { name: $name, order: Order::$order, fit: Fit::$fit }),
+            build: &|_| guarded(Ordered { name: $name, order: Order::$order, fit: Fit::$fit }),
         }
     };
 }
@@ -41,7 +41,7 @@ macro_rules! pools {
             kind: Kind::Heuristic,
             about: $about,
             source: $source,
-            build: |_| {
+            build: &|_| {
                 guarded(PoolGreedy {
                     name: $name,
                     order: Order::$order,
@@ -61,7 +61,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Heuristic,
         about: "no sharing: every buffer its own memory, end to end",
         source: "baseline of all five source documents",
-        build: |_| guarded(Naive),
+        build: &|_| guarded(Naive),
     },
     ordered!("sequential", Start, First, LUNA, "execution order, lowest gap"),
     ordered!("large-first", Size, First, LUNA, "size descending, lowest gap"),
@@ -108,42 +108,42 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Heuristic,
         about: "size descending, into memory that one placed non-exclusive buffer uses",
         source: PATENT,
-        build: |_| guarded(PatentDescending),
+        build: &|_| guarded(PatentDescending),
     },
     Entry {
         name: "ge-two-level",
         kind: Kind::Heuristic,
         about: "merges equal sizes into blocks, packs smaller blocks into larger ones",
         source: CANN,
-        build: |_| guarded(TwoLevel),
+        build: &|_| guarded(TwoLevel),
     },
     Entry {
         name: "usmp-hill-climb",
         kind: Kind::Heuristic,
         about: "swaps buffers at the peak with earlier conflicting ones, lowest gap",
         source: "Apache TVM, unified static memory planner, hill_climb",
-        build: |setup| guarded(HillClimb::new(setup.seed)),
+        build: &|setup| guarded(HillClimb::new(setup.seed)),
     },
     Entry {
         name: "iterated-search",
         kind: Kind::Heuristic,
         about: "many orders: a portfolio, random weights, blame; anytime",
         source: "ours; blame after Joslin, Clements: Squeaky Wheel Optimization, 1999",
-        build: |setup| guarded(IteratedSearch::new(setup.seed)),
+        build: &|setup| guarded(IteratedSearch::new(setup.seed)),
     },
     Entry {
         name: "valley-fit",
         kind: Kind::Heuristic,
         about: "fills valleys of the skyline with the longest that fits; a million buffers in seconds",
         source: "ours; after Burke, Kendall, Whitwell: the orthogonal stock-cutting problem, 2004",
-        build: |_| guarded(ValleyFit::default()),
+        build: &|_| guarded(ValleyFit::default()),
     },
     Entry {
         name: "ejection-search",
         kind: Kind::Heuristic,
         about: "puts what ends above a falling target elsewhere, throwing out who is in the way; anytime",
         source: "ours; after Nagata, Braysy: guided ejection search, 2009",
-        build: |setup| guarded(EjectionSearch::new(setup.seed)),
+        build: &|setup| guarded(EjectionSearch::new(setup.seed)),
     },
 ];
 
@@ -153,7 +153,7 @@ pub const SCATTERED: &[Entry<Scattered>] = &[Entry {
     kind: Kind::Heuristic,
     about: "size descending, cut into free memory of placed non-exclusive buffers",
     source: PATENT,
-    build: |_| guarded(PatentScattered),
+    build: &|_| guarded(PatentScattered),
 }];
 
 /// Powers of two from 512 bytes up.
@@ -224,13 +224,13 @@ pub const POOLS: &[Entry<Pools>] = &[
         kind: Kind::Heuristic,
         about: "stages of sizes descending, in each who is closest in time to a free pool first",
         source: PISARCHYK,
-        build: |_| guarded(ImprovedBySize),
+        build: &|_| guarded(ImprovedBySize),
     },
     Entry {
         name: LeastCostFlow::NAME,
         kind: Kind::Heuristic,
         about: "everybody takes over the memory of at most one that has died, at least cost in all; cubic",
         source: "Lee et al.: On-Device Neural Net Inference with Mobile GPUs, 2019",
-        build: |_| guarded(LeastCostFlow),
+        build: &|_| guarded(LeastCostFlow),
     },
 ];

@@ -2,18 +2,17 @@
 
 use plimsoll_model::order::{OrderProblem, around_bound};
 use plimsoll_model::{
-    Budget, Bytes, Instance, LowerBound, Observer, Offsets, Orders, Outcome, Problem, Stats, Stop,
-    simple_bound,
+    Bound, Budget, Instance, Observer, Offsets, Orders, Outcome, Problem, Stats, Stop, simple_bound,
 };
 
 /// One run: what it started from, whom it tells, the best so far.
 pub(crate) struct Run<'a, P: Problem> {
     input: &'a P::Input,
     observer: &'a mut dyn Observer<P>,
-    bound: LowerBound,
-    capacity: Option<Bytes>,
+    bound: Bound<P>,
+    capacity: Option<P::Value>,
     nodes_before: u64,
-    best: Option<(P::Solution, Bytes)>,
+    best: Option<(P::Solution, P::Value)>,
     /// Counters for the outcome.
     pub stats: Stats,
 }
@@ -44,8 +43,8 @@ impl<'a, P: Problem> Run<'a, P> {
     /// A run with its bound announced.
     pub(crate) fn new(
         input: &'a P::Input,
-        capacity: Option<Bytes>,
-        bound: LowerBound,
+        capacity: Option<P::Value>,
+        bound: Bound<P>,
         budget: &Budget,
         observer: &'a mut dyn Observer<P>,
     ) -> Self {
@@ -66,12 +65,12 @@ impl<'a, P: Problem> Run<'a, P> {
     }
 
     /// The value of the best so far.
-    pub(crate) fn value(&self) -> Option<Bytes> {
+    pub(crate) fn value(&self) -> Option<P::Value> {
         self.best.as_ref().map(|&(_, value)| value)
     }
 
     /// What no solution can go below.
-    pub(crate) fn bound(&self) -> Bytes {
+    pub(crate) fn bound(&self) -> P::Value {
         self.bound.value
     }
 
@@ -89,7 +88,7 @@ impl<'a, P: Problem> Run<'a, P> {
     }
 
     /// The outcome.
-    pub(crate) fn conclude(mut self, stop: Stop, budget: &Budget) -> Outcome<P::Solution> {
+    pub(crate) fn conclude(mut self, stop: Stop, budget: &Budget) -> Outcome<P> {
         self.stats.nodes = budget.nodes() - self.nodes_before;
         Outcome::conclude(self.best, self.bound, self.capacity, stop, self.stats)
     }
@@ -99,7 +98,7 @@ impl<'a, P: Problem> Run<'a, P> {
         mut self,
         solution: Result<Option<P::Solution>, Stop>,
         budget: &Budget,
-    ) -> Outcome<P::Solution> {
+    ) -> Outcome<P> {
         match solution {
             Ok(solution) => {
                 if let Some(solution) = solution {

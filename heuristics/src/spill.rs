@@ -10,8 +10,8 @@ use crate::placement::{Arrangement, Fit};
 use crate::report::Run;
 use crate::valley::{ValleyWeights, valley_fit};
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Entry, Instance, Kind, Layout, LowerBound, Observer, Outcome, SolveError,
-    Solver, Spill, SpillProblem, Spilling, Step, Stop, Witness, guarded, sections_within,
+    Budget, BufferId, Bytes, Entry, Instance, Kind, Layout, LowerBound, Observer, Outcome, Reason,
+    SolveError, Solver, Spill, SpillProblem, Spilling, Step, Stop, Witness, guarded, sections_within,
 };
 use std::cmp::Ordering;
 
@@ -22,14 +22,14 @@ pub const SPILLING: &[Entry<Spilling>] = &[
         kind: Kind::Heuristic,
         about: "the largest area alive at the worst step goes, until everything fits",
         source: "list scheduling of evictions; the paper on cross-unit fusion: what does not fit goes to DDR",
-        build: |_| guarded(GreedySpill { name: "largest-area", choice: SpillChoice::Area }),
+        build: &|_| guarded(GreedySpill { name: "largest-area", choice: SpillChoice::Area }),
     },
     Entry {
         name: "cheapest-area",
         kind: Kind::Heuristic,
         about: "the largest area per byte of traffic goes, until everything fits",
         source: "own",
-        build: |_| guarded(GreedySpill { name: "cheapest-area", choice: SpillChoice::AreaPerTraffic }),
+        build: &|_| guarded(GreedySpill { name: "cheapest-area", choice: SpillChoice::AreaPerTraffic }),
     },
 ];
 
@@ -94,7 +94,7 @@ impl Solver<Spilling> for GreedySpill {
         problem: &SpillProblem,
         budget: &mut Budget,
         observer: &mut dyn Observer<Spilling>,
-    ) -> Result<Outcome<Spill>, SolveError> {
+    ) -> Result<Outcome<Spilling>, SolveError> {
         let bound = spill_bound(problem, &cliques_above(problem, budget), budget);
         let capacity = Some(problem.total());
         let mut run = Run::new(problem, capacity, bound, budget, observer);

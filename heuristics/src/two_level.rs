@@ -52,7 +52,7 @@ impl Solver<Offsets> for TwoLevel {
         input: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Layout>, SolveError> {
+    ) -> Result<Outcome<Offsets>, SolveError> {
         let run = Run::offsets(input, budget, observer);
         let layout = merge_equal(input, budget).and_then(|blocks| pack(input, blocks, budget));
         Ok(run.conclude_single(layout, budget))

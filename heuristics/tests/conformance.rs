@@ -3,13 +3,13 @@
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_heuristics::{OFFSETS, POOLS, SCATTERED};
 use plimsoll_model::{
-    Budget, Bytes, Claim, Entry, Instance, InstanceBuilder, Observer, Problem, Setup, Silent, SolveError,
-    Stop, verify_bound,
+    Budget, Bytes, Claim, Entry, Instance, InstanceBuilder, InstanceProblem, Observer, Problem, Setup,
+    Silent, SolveError, Stop, verify_bound,
 };
 use proptest::prelude::*;
 use std::time::Duration;
 
-const SEED: Setup = Setup { seed: 7, threads: 1 };
+const SEED: Setup = Setup { seed: 7, threads: 1, buffers: 3 };
 
 /// Remembers what it is told.
 #[derive(Default)]
@@ -17,14 +17,14 @@ struct Listener {
     values: Vec<Bytes>,
 }
 
-impl<P: Problem> Observer<P> for Listener {
+impl<P: InstanceProblem> Observer<P> for Listener {
     fn incumbent(&mut self, _: &P::Solution, value: Bytes) {
         self.values.push(value);
     }
 }
 
 /// Runs an entry twice and checks all it says; false where it declines the instance.
-fn conforms<P: Problem<Input = Instance>>(entry: &Entry<P>, instance: &Instance) -> bool
+fn conforms<P: InstanceProblem>(entry: &Entry<P>, instance: &Instance) -> bool
 where
     P::Solution: PartialEq,
 {
@@ -36,7 +36,7 @@ where
     let mut listener = Listener::default();
     let outcome = solver.solve(instance, &mut Budget::unlimited(), &mut listener).unwrap();
     let (name, solution) = (entry.name, outcome.solution.clone().expect("a solution"));
-    assert_eq!(P::check(instance, &solution), [], "{name} on {instance:?}");
+    assert_eq!(P::check(instance, &solution), vec![], "{name} on {instance:?}");
     let value = P::value(instance, &solution);
     assert_eq!(outcome.value, Some(value), "{name}");
     assert!(value >= outcome.lower_bound.value, "{name}");
@@ -52,7 +52,7 @@ where
 }
 
 /// Limits of nothing end the run at once and move no bound.
-fn stops<P: Problem<Input = Instance>>(entry: &Entry<P>, instance: &Instance) {
+fn stops<P: InstanceProblem>(entry: &Entry<P>, instance: &Instance) {
     let limits = [
         (Budget::unlimited().with_time_limit(Duration::ZERO), Stop::TimeLimit),
         (Budget::unlimited().with_node_limit(0), Stop::NodeLimit),
@@ -67,7 +67,7 @@ fn stops<P: Problem<Input = Instance>>(entry: &Entry<P>, instance: &Instance) {
     }
 }
 
-fn each_on<P: Problem<Input = Instance>>(entries: &[Entry<P>], instance: &Instance)
+fn each_on<P: InstanceProblem>(entries: &[Entry<P>], instance: &Instance)
 where
     P::Solution: PartialEq,
 {
@@ -112,7 +112,7 @@ fn every_entry_respects_limits() {
     }
 }
 
-fn zero<P: Problem<Input = Instance>>(entries: &[Entry<P>], empty: &Instance) {
+fn zero<P: InstanceProblem>(entries: &[Entry<P>], empty: &Instance) {
     for entry in entries {
         let mut budget = Budget::unlimited().with_time_limit(Duration::ZERO);
         let outcome = (entry.build)(SEED).solve(empty, &mut budget, &mut Silent).unwrap();

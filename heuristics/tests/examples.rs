@@ -2,19 +2,15 @@
 
 use plimsoll_heuristics::{Classes, OFFSETS, Order, POOLS, PoolChoice, PoolGreedy, SCATTERED};
 use plimsoll_model::{
-    Budget, Buffer, Bytes, Entry, Instance, InstanceBuilder, Layout, Lifespan, Outcome, Problem, Setup,
-    Silent, Solver, load,
+    Budget, Buffer, Bytes, Entry, Instance, InstanceBuilder, InstanceProblem, Layout, Lifespan, Outcome,
+    Setup, Silent, Solver, load,
 };
 
-fn solve<P: Problem<Input = Instance>>(
-    entries: &[Entry<P>],
-    name: &str,
-    instance: &Instance,
-) -> Outcome<P::Solution> {
+fn solve<P: InstanceProblem>(entries: &[Entry<P>], name: &str, instance: &Instance) -> Outcome<P> {
     let entry = entries.iter().find(|entry| entry.name == name).expect(name);
     let outcome =
         (entry.build)(Setup::default()).solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
-    assert_eq!(P::check(instance, outcome.solution.as_ref().unwrap()), []);
+    assert_eq!(P::check(instance, outcome.solution.as_ref().unwrap()), vec![]);
     outcome
 }
 

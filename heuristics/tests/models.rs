@@ -43,7 +43,7 @@ fn greedy_by_size_gives_small_models_their_arena() {
             continue;
         }
         let instance = instance(&path);
-        let solver = (greedy.build)(Setup { seed: 0, threads: 1 });
+        let solver = (greedy.build)(Setup::default());
         let outcome = solver.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap();
         let layout = outcome.solution.unwrap();
         assert_eq!(Offsets::check(&instance, &layout), [], "{name}");

@@ -1,11 +1,11 @@
 //! Timelines: hand-computed makespans, the checker, bounds, instructions.
 
-use plimsoll_heuristics::SCHEDULES;
+use plimsoll_heuristics::TIMELINES;
 use plimsoll_model::overlap::{
-    Dma, ScheduleSetup, Time, TimedOperator, Timeline, TimelineOutcome, TimelineProblem, check_timeline,
-    compute_bound, memory_bound, replay, time_bound, transfer_bound,
+    Dma, Time, TimedOperator, Timeline, TimelineProblem, Timelines, check_timeline, compute_bound,
+    memory_bound, replay, time_bound, transfer_bound,
 };
-use plimsoll_model::{Budget, Bytes, Claim};
+use plimsoll_model::{Budget, Bytes, Claim, Outcome, Setup, Silent};
 
 /// Operators of (compute, weights, activations); one byte takes one picosecond.
 fn problem_on(
@@ -31,15 +31,15 @@ fn roomy(startup: u64, list: &[(u64, u64)]) -> TimelineProblem {
     problem_on(1, startup, 1 << 40, 1, &list)
 }
 
-fn outcome(name: &str, problem: &TimelineProblem) -> Option<TimelineOutcome> {
-    let entry = SCHEDULES.iter().find(|entry| entry.name == name).unwrap();
-    let scheduler = (entry.build)(ScheduleSetup::default());
+fn outcome(name: &str, problem: &TimelineProblem) -> Option<Outcome<Timelines>> {
+    let entry = TIMELINES.iter().find(|entry| entry.name == name).unwrap();
+    let scheduler = (entry.build)(Setup::default());
     assert_eq!(scheduler.name(), name);
-    scheduler.solve(problem, &mut Budget::unlimited()).ok()
+    scheduler.solve(problem, &mut Budget::unlimited(), &mut Silent).ok()
 }
 
 fn timeline(name: &str, problem: &TimelineProblem) -> Option<Timeline> {
-    let timeline = outcome(name, problem)?.timeline?;
+    let timeline = outcome(name, problem)?.solution?;
     let violations = check_timeline(problem, &timeline);
     assert!(violations.is_empty(), "{name}: {violations:?} in {problem:?}");
     let again = replay(problem, &timeline.instructions()).unwrap();
@@ -57,7 +57,7 @@ fn timeline(name: &str, problem: &TimelineProblem) -> Option<Timeline> {
 /// Makespans by schedule, in the order of the registry.
 fn makespans(problem: &TimelineProblem) -> Vec<u64> {
     let of = |name| timeline(name, problem).map_or(0, |timeline| timeline.makespan().get());
-    SCHEDULES.iter().map(|entry| of(entry.name)).collect()
+    TIMELINES.iter().map(|entry| of(entry.name)).collect()
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn little_memory_holds_fetches_back() {
     assert_eq!(outcome("prefetch", &p).unwrap().claim, Claim::Optimal);
     // Too little for one.
     let p = problem_on(1, 0, 11, 1, &list);
-    for entry in SCHEDULES {
+    for entry in TIMELINES {
         assert_eq!(outcome(entry.name, &p).unwrap().claim, Claim::Infeasible, "{}", entry.name);
     }
 }
@@ -212,7 +212,7 @@ fn schedules_are_valid_and_no_better_than_the_bounds() {
         }
         let bound = time_bound(&p).value;
         let mut found = Vec::new();
-        for entry in SCHEDULES {
+        for entry in TIMELINES {
             if let Some(timeline) = timeline(entry.name, &p) {
                 assert!(timeline.makespan() >= bound, "{} in round {round}: {p:?}", entry.name);
                 found.push((entry.name, timeline.makespan()));

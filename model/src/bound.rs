@@ -3,7 +3,9 @@
 use crate::instance::{Buffer, Instance};
 use crate::lifespan::{Interval, Lifespan};
 use crate::load::{alive_at, load};
+use crate::problem::Problem;
 use crate::units::{BufferId, Bytes, OperatorId, Step};
+use crate::value::Value;
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::fmt;
@@ -77,6 +79,29 @@ pub enum Witness<B = BufferId, O = OperatorId> {
     },
 }
 
+/// Why a bound holds, in any problem.
+pub trait Reason: Clone + fmt::Debug + fmt::Display + PartialEq + Serialize + Send + Sync + 'static {
+    /// The exact method whose completed search is the reason, where that is all there is.
+    fn solver(&self) -> Option<&str>;
+
+    /// The reason for a part of an input as one for the whole: `kept` holds, by position in the part, the buffers
+    /// of the whole, ascending.
+    #[must_use]
+    fn of_whole(self, _kept: &[BufferId]) -> Self {
+        self
+    }
+}
+
+impl Reason for Witness {
+    fn solver(&self) -> Option<&str> {
+        Self::solver(self)
+    }
+
+    fn of_whole(self, kept: &[BufferId]) -> Self {
+        self.map(|id| kept[id.index()], |operator| operator)
+    }
+}
+
 impl<B, O> Witness<B, O> {
     /// The exact method whose completed search is the reason, where that is all there is.
     pub fn solver(&self) -> Option<&str> {
@@ -129,13 +154,6 @@ impl<B, O> Witness<B, O> {
 }
 
 impl Witness {
-    /// The witness of a part of an instance as one of the whole: `kept` holds, by position in the part, the ids there,
-    /// ascending.
-    #[must_use]
-    pub fn of_whole(self, kept: &[BufferId]) -> Self {
-        self.map(|id| kept[id.index()], |operator| operator)
-    }
-
     /// In words, with the names that the instance gives to buffers.
     pub fn in_words(&self, instance: &Instance) -> String {
         let name = |id: BufferId| quoted(instance, id);
@@ -172,23 +190,28 @@ impl<B: fmt::Display, O: fmt::Display> fmt::Display for Witness<B, O> {
     }
 }
 
-/// A number of bytes no answer can go below, and why.
+/// A value that no answer can be better than, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LowerBound {
-    /// The bound, bytes.
-    pub value: Bytes,
+pub struct LowerBound<V = Bytes, W = Witness> {
+    /// The bound.
+    pub value: V,
     /// The reason.
-    pub witness: Witness,
+    pub witness: W,
 }
+
+/// The bound of a problem.
+pub type Bound<P> = LowerBound<<P as Problem>::Value, <P as Problem>::Witness>;
 
 impl LowerBound {
     /// The bound zero.
     pub fn trivial() -> Self {
         Self { value: Bytes::ZERO, witness: Witness::Trivial }
     }
+}
 
+impl<V: Value, W: Reason> LowerBound<V, W> {
     /// A bound with its reason.
-    pub fn new(value: Bytes, witness: Witness) -> Self {
+    pub fn new(value: V, witness: W) -> Self {
         Self { value, witness }
     }
 
@@ -199,6 +222,17 @@ impl LowerBound {
             *self = other;
         }
         higher
+    }
+
+    /// Compares what the witness shows with the bound.
+    ///
+    /// # Errors
+    /// [`BoundError::TooWeak`].
+    pub(crate) fn shown_by(&self, shown: V) -> Result<(), BoundError> {
+        if shown < self.value {
+            return Err(BoundError::TooWeak { shown: shown.with_unit(), claimed: self.value.to_string() });
+        }
+        Ok(())
     }
 }
 
@@ -280,12 +314,12 @@ pub enum BoundError {
     #[error("'{0}' shows no bound of this problem")]
     Foreign(String),
     /// A witness worth less than the bound.
-    #[error("the witness shows only {shown} bytes, the bound says {claimed}")]
+    #[error("the witness shows only {shown}, the bound says {claimed}")]
     TooWeak {
-        /// What the witness shows.
-        shown: Bytes,
+        /// What the witness shows, with its unit.
+        shown: String,
         /// What the bound says.
-        claimed: Bytes,
+        claimed: String,
     },
     /// A buffer without fixed offset.
     #[error("buffer '{0}' is not fixed")]
@@ -304,6 +338,28 @@ pub enum BoundError {
     /// Fixed offsets that can be kept.
     #[error("the fixed offsets that the witness names can be kept")]
     NoContradiction,
+    /// Not one dual multiplier per operator.
+    #[error("{prices} prices for {operators} operators")]
+    Prices {
+        /// Multipliers of the witness.
+        prices: usize,
+        /// Operators of the problem.
+        operators: usize,
+    },
+    /// A match that optimises more than the dual multipliers of its operators add up to.
+    #[error("match {at} optimises {optimised} relations and costs less")]
+    Cheap {
+        /// Its position.
+        at: usize,
+        /// What it optimises.
+        optimised: usize,
+    },
+    /// A sum out of range, or a multiplier for something that is not there.
+    #[error("{0} cannot be added up")]
+    Overflow(String),
+    /// Something that fits, against what the witness says.
+    #[error("what the witness names is not too large")]
+    Fits,
     /// Only running the search again would show it.
     #[error("the bound rests on a completed search by {0}; only running it again can confirm it")]
     NotCheckable(String),
@@ -369,11 +425,7 @@ pub fn verify_bound(instance: &Instance, bound: &LowerBound) -> Result<(), Bound
             return Err(BoundError::NotCheckable(format!("{solver} on steps {lower}..{upper}")));
         }
     };
-    if shown < bound.value {
-        let claimed = bound.value;
-        return Err(BoundError::TooWeak { shown, claimed });
-    }
-    Ok(())
+    bound.shown_by(shown)
 }
 
 /// What is alive within a window of steps, lifespans clipped to it: no layout of the whole is lower than the lowest of

@@ -1,7 +1,7 @@
 //! Limits of a run: time, nodes, a target, somebody's wish to stop.
 
 use crate::outcome::Stop;
-use crate::units::Bytes;
+use crate::value::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -25,7 +25,8 @@ pub struct Budget {
     guard: Option<Instant>,
     node_limit: Option<u64>,
     nodes: u64,
-    target: Option<Bytes>,
+    /// A [number](Value::number).
+    target: Option<u64>,
     cancel: Vec<Arc<AtomicBool>>,
     stopped: Option<Stop>,
     clock: Clock,
@@ -113,10 +114,10 @@ impl Budget {
         self
     }
 
-    /// Stop at the first solution of at most this value.
+    /// Stop at the first solution that is no worse than this value.
     #[must_use]
-    pub fn with_target(mut self, target: Bytes) -> Self {
-        self.target = Some(target);
+    pub fn with_target(mut self, target: impl Value) -> Self {
+        self.target = Some(target.number());
         self
     }
 
@@ -171,13 +172,13 @@ impl Budget {
     }
 
     /// True where a solution of this value ends the run.
-    pub fn reaches_target(&self, value: Bytes) -> bool {
-        self.target.is_some_and(|target| value <= target)
+    pub fn reaches_target<V: Value>(&self, value: V) -> bool {
+        self.target().is_some_and(|target: V| value <= target)
     }
 
     /// The value at which a solution is good enough.
-    pub fn target(&self) -> Option<Bytes> {
-        self.target
+    pub fn target<V: Value>(&self) -> Option<V> {
+        self.target.map(V::of_number)
     }
 
     /// Nodes counted so far.

@@ -4,6 +4,7 @@ use crate::bound::{BoundError, LowerBound, Witness, verify_bound};
 use crate::csv::content_hash;
 use crate::instance::Instance;
 use crate::outcome::{Claim, Outcome};
+use crate::problem::InstanceProblem;
 use crate::units::{BufferId, Bytes};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -134,7 +135,7 @@ impl Certificate {
     ///
     /// # Panics
     /// If the witness names a buffer that the instance does not have; the audit of a run says so first.
-    pub fn of<S>(instance: &Instance, outcome: &Outcome<S>) -> Self {
+    pub fn of<P: InstanceProblem>(instance: &Instance, outcome: &Outcome<P>) -> Self {
         Self {
             version: CERTIFICATE_VERSION,
             instance: instance.name().to_owned(),

@@ -5,23 +5,23 @@
 //! Where fixed offsets contradict each other there is nothing to search: the answer is `infeasible`, with the buffers
 //! as the witness. Inputs without either are handed on as they are, at the cost of a look.
 
-use crate::bound::LowerBound;
+use crate::bound::{Bound, Reason};
 use crate::budget::Budget;
 use crate::outcome::{Outcome, Stats, Stop};
-use crate::solver::{Observer, Problem, SolveError, Solver};
-use crate::units::{BufferId, Bytes};
+use crate::problem::Problem;
+use crate::solver::{Observer, SolveError, Solver};
+use crate::units::BufferId;
 
 /// What of an input an algorithm has to see.
-#[derive(Debug)]
-pub enum Reduced<I> {
+pub enum Reduced<P: Problem> {
     /// All of it.
     Whole,
     /// Nothing: no solution exists, for this reason.
-    Infeasible(LowerBound),
+    Infeasible(Bound<P>),
     /// The input of the buffers `kept`, ascending ids of the whole.
     Part {
         /// That input.
-        input: I,
+        input: P::Input,
         /// Its buffers, by their ids in the whole.
         kept: Vec<BufferId>,
     },
@@ -52,7 +52,7 @@ impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
         input: &P::Input,
         budget: &mut Budget,
         observer: &mut dyn Observer<P>,
-    ) -> Result<Outcome<P::Solution>, SolveError> {
+    ) -> Result<Outcome<P>, SolveError> {
         match P::reduced(input) {
             Reduced::Whole => self.0.solve(input, budget, observer),
             Reduced::Infeasible(bound) => {
@@ -62,7 +62,7 @@ impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
             Reduced::Part { input: part, kept } => {
                 let mut whole = Whole::<P> { input, kept: &kept, observer };
                 let outcome = self.0.solve(&part, budget, &mut whole)?;
-                let bound = of_whole(outcome.lower_bound, &kept);
+                let bound = of_whole::<P>(outcome.lower_bound, &kept);
                 let solution = outcome.solution.map(|solution| P::extended(input, &kept, solution));
                 Ok(Outcome { solution, lower_bound: bound, ..outcome })
             }
@@ -71,8 +71,8 @@ impl<P: Problem, S: Solver<P>> Solver<P> for Guarded<S> {
 }
 
 /// A bound on a part as one on the whole.
-fn of_whole(bound: LowerBound, kept: &[BufferId]) -> LowerBound {
-    LowerBound { witness: bound.witness.of_whole(kept), ..bound }
+fn of_whole<P: Problem>(bound: Bound<P>, kept: &[BufferId]) -> Bound<P> {
+    Bound::<P>::new(bound.value, bound.witness.of_whole(kept))
 }
 
 /// Passes progress on a part on as progress on the whole.
@@ -83,13 +83,13 @@ struct Whole<'a, P: Problem> {
 }
 
 impl<P: Problem> Observer<P> for Whole<'_, P> {
-    fn incumbent(&mut self, solution: &P::Solution, value: Bytes) {
+    fn incumbent(&mut self, solution: &P::Solution, value: P::Value) {
         let extended = P::extended(self.input, self.kept, solution.clone());
         self.observer.incumbent(&extended, value);
     }
 
-    fn bound(&mut self, bound: &LowerBound) {
-        self.observer.bound(&of_whole(bound.clone(), self.kept));
+    fn bound(&mut self, bound: &Bound<P>) {
+        self.observer.bound(&of_whole::<P>(bound.clone(), self.kept));
     }
 
     fn phase(&mut self, name: &str) {

@@ -8,7 +8,7 @@ use crate::check::{Violation, check_layout};
 use crate::instance::Instance;
 use crate::layout::Layout;
 use crate::order::{Order, OrderError, OrderProblem, check_order, confirm_order_bound};
-use crate::solver::Problem;
+use crate::problem::Problem;
 use crate::units::Bytes;
 
 /// Operators to order, and storages to place at multiples of some number of bytes. Validated once, immutable.
@@ -58,12 +58,15 @@ pub struct JointPlan {
 }
 
 /// The joint problem: least arena over all orders and layouts.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joint {}
 
 impl Problem for Joint {
     type Input = JointProblem;
     type Solution = JointPlan;
+    type Value = Bytes;
+    type Witness = Witness;
+    type Violation = Violation;
     const NAME: &'static str = "joint";
 
     fn value(input: &JointProblem, plan: &JointPlan) -> Bytes {

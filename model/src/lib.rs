@@ -46,6 +46,7 @@ mod outcome;
 pub mod overlap;
 mod pairs;
 mod presets;
+mod problem;
 pub mod program;
 pub mod run;
 mod solver;
@@ -54,10 +55,13 @@ pub mod structure;
 pub mod tiers;
 mod topological;
 mod units;
+mod value;
 mod words;
 
 pub use bits::{BitMatrix, ones};
-pub use bound::{BoundError, LowerBound, Witness, alive_within, simple_bound, stack_height, verify_bound};
+pub use bound::{
+    Bound, BoundError, LowerBound, Reason, Witness, alive_within, simple_bound, stack_height, verify_bound,
+};
 pub use budget::Budget;
 pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError, CertifiedBound};
 pub use check::execution;
@@ -73,10 +77,10 @@ pub use lifespan::{Interval, Lifespan, LifespanError};
 pub use load::{LoadProfile, Section, alive_at, load, sections, sections_within};
 pub use outcome::{Claim, Outcome, Stats, Stop};
 pub use pairs::Pairs;
-pub use solver::{
-    Entry, Kind, Observer, Offsets, Orders, Pools, Problem, Scattered, Setup, Silent, SolveError, Solver,
-};
+pub use problem::{InstanceProblem, Offsets, Orders, Pools, Problem, Scattered};
+pub use solver::{Build, Entry, Kind, Observer, Setup, Silent, SolveError, Solver};
 pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost, written_and_read};
 pub use topological::topological;
 pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd};
+pub use value::{Relations, Value};
 pub use words::{edit_distance, hexadecimal};

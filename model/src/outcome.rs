@@ -1,7 +1,8 @@
 //! What an algorithm says: what is proved, apart from why it stopped.
 
-use crate::bound::LowerBound;
-use crate::units::Bytes;
+use crate::bound::Bound;
+use crate::problem::Problem;
+use crate::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -85,34 +86,31 @@ impl Stats {
 /// has a solution; `Infeasible` has a bound above the capacity. `Unknown` may carry a solution that is complete
 /// but exceeds the capacity.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome<S> {
+pub struct Outcome<P: Problem> {
     /// What is proved.
     pub claim: Claim,
     /// The best solution found.
-    pub solution: Option<S>,
-    /// The value of that solution, in bytes for offsets and pools.
-    pub value: Option<Bytes>,
-    /// What no solution can go below, and why.
-    pub lower_bound: LowerBound,
+    pub solution: Option<P::Solution>,
+    /// The value of that solution.
+    pub value: Option<P::Value>,
+    /// What no solution can be better than, and why.
+    pub lower_bound: Bound<P>,
     /// Why the algorithm ended.
     pub stop: Stop,
     /// Counters.
     pub stats: Stats,
 }
 
-impl<S> Outcome<S> {
+impl<P: Problem> Outcome<P> {
     /// Draws the claim from the best solution with its value, the bound, and the capacity.
     pub fn conclude(
-        best: Option<(S, Bytes)>,
-        lower_bound: LowerBound,
-        capacity: Option<Bytes>,
+        best: Option<(P::Solution, P::Value)>,
+        lower_bound: Bound<P>,
+        capacity: Option<P::Value>,
         stop: Stop,
         stats: Stats,
     ) -> Self {
-        let (solution, value) = match best {
-            Some((solution, value)) => (Some(solution), Some(value)),
-            None => (None, None),
-        };
+        let (solution, value) = best.unzip();
         let fits = value.is_some_and(|value| capacity.is_none_or(|capacity| value <= capacity));
         debug_assert!(value.is_none_or(|value| value >= lower_bound.value), "a bound above a solution");
         let claim = if fits && value == Some(lower_bound.value) {
@@ -127,21 +125,38 @@ impl<S> Outcome<S> {
         Self { claim, solution, value, lower_bound, stop, stats }
     }
 
-    /// Gap of the value over the bound, as a fraction of the bound; `None` without a solution.
+    /// The same from the best solution alone, with value and limit as the problem has them.
+    pub fn of(
+        input: &P::Input,
+        solution: Option<P::Solution>,
+        lower_bound: Bound<P>,
+        stop: Stop,
+        stats: Stats,
+    ) -> Self {
+        let valued = |solution| {
+            let value = P::value(input, &solution);
+            (solution, value)
+        };
+        Self::conclude(solution.map(valued), lower_bound, P::limit(input), stop, stats)
+    }
+
+    /// Gap between value and bound, as a fraction of the bound; `None` without a solution.
     pub fn gap(&self) -> Option<f64> {
-        let (value, bound) = (self.value?.get(), self.lower_bound.value.get());
-        Some(if value == bound { 0.0 } else { (value as f64 - bound as f64) / bound as f64 })
+        Some(self.value?.gap(self.lower_bound.value))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bound::Witness;
+    use crate::bound::{LowerBound, Witness};
+    use crate::layout::Layout;
+    use crate::problem::Offsets;
+    use crate::units::Bytes;
 
     fn outcome(value: Option<u64>, bound: u64, capacity: Option<u64>) -> Claim {
-        Outcome::conclude(
-            value.map(|v| ((), Bytes::new(v))),
+        Outcome::<Offsets>::conclude(
+            value.map(|v| (Layout::from_raw([]), Bytes::new(v))),
             LowerBound::new(Bytes::new(bound), Witness::Trivial),
             capacity.map(Bytes::new),
             Stop::Completed,

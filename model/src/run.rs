@@ -7,8 +7,10 @@
 use crate::bound::BoundError;
 use crate::budget::Budget;
 use crate::outcome::{Claim, Outcome};
-use crate::solver::{Entry, Observer, Problem, Setup, SolveError};
+use crate::problem::Problem;
+use crate::solver::{Entry, Observer, Setup, SolveError};
 use crate::units::Bytes;
+use crate::value::Value;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -23,7 +25,7 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Nodes of one run, whatever the algorithm counts.
     pub nodes: Option<u64>,
-    /// Stop at the first solution of at most this value.
+    /// Stop at the first solution of at most this value, in problems measured in bytes.
     pub target: Option<Bytes>,
     /// When all runs must be over, where they share one time limit: see [`Limits::from_now`]. Without `time` it only ends
     /// runs: until then algorithms work as without any limit.
@@ -107,23 +109,35 @@ impl std::error::Error for RunError {}
 
 /// One attempted run.
 #[derive(Debug)]
-pub struct Attempt<S> {
+pub struct Attempt<P: Problem> {
     /// The outcome, through the checker, or why there is none.
-    pub result: Result<Outcome<S>, RunError>,
+    pub result: Result<Outcome<P>, RunError>,
     /// Wall-clock seconds of the algorithm alone, without the checker.
     pub seconds: f64,
-    /// Highest resident memory of the process during the run, bytes, where it was measured: [`run`] does not.
+    /// Highest resident memory of the process during the run, bytes, where [`run_measured`] could measure it.
     pub peak_memory: Option<u64>,
 }
 
-/// Runs an algorithm and checks what it says. Never panics with the algorithm.
+/// Runs an algorithm and checks its answer. Catches panics raised by the algorithm.
 pub fn run<P: Problem>(
     entry: &Entry<P>,
     input: &P::Input,
     setup: Setup,
     limits: Limits,
     observer: &mut dyn Observer<P>,
-) -> Attempt<P::Solution> {
+) -> Attempt<P> {
+    run_measured(entry, input, setup, limits, observer, || None)
+}
+
+/// The same where `peak_memory` reads the highest resident memory when the algorithm has ended, before the checker runs.
+pub fn run_measured<P: Problem>(
+    entry: &Entry<P>,
+    input: &P::Input,
+    setup: Setup,
+    limits: Limits,
+    observer: &mut dyn Observer<P>,
+    peak_memory: impl FnOnce() -> Option<u64>,
+) -> Attempt<P> {
     let started = Instant::now();
     let answer = on_own_stack(|| {
         let solver = (entry.build)(setup);
@@ -131,6 +145,7 @@ pub fn run<P: Problem>(
         solver.solve(input, &mut limits.budget(), observer)
     });
     let seconds = started.elapsed().as_secs_f64();
+    let peak_memory = peak_memory();
     let result = match answer {
         Err(payload) => Err(RunError::Panicked(message_of(&*payload))),
         Ok(Err(error)) => Err(RunError::Solve(error)),
@@ -140,7 +155,7 @@ pub fn run<P: Problem>(
             Err(_) => Err(RunError::Refused(vec!["the answer broke the checker".to_owned()])),
         },
     };
-    Attempt { result, seconds, peak_memory: None }
+    Attempt { result, seconds, peak_memory }
 }
 
 /// Runs `work` on a large stack, which costs less than a thread; `Err` is what its panic carried.
@@ -155,7 +170,7 @@ fn message_of(payload: &(dyn Any + Send)) -> String {
 }
 
 /// Everything wrong with an outcome; empty where all it says holds as far as it can be recomputed.
-pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P::Solution>) -> Vec<String> {
+pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> {
     let mut reasons = Vec::new();
     let capacity = P::capacity(input);
     let value = outcome.solution.as_ref().map(|solution| P::value(input, solution));
@@ -172,7 +187,7 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P::Solution>) -> Ve
     if let Some(value) = value
         && bound > value
     {
-        reasons.push(format!("the bound {bound} is above the value {value}"));
+        reasons.push(format!("the bound {bound} rules out the value {value}"));
     }
     let follows = match outcome.claim {
         Claim::Optimal => fits && value == Some(bound),
@@ -192,6 +207,23 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P::Solution>) -> Ve
         reasons.push(format!("lower bound: {error}"));
     }
     reasons
+}
+
+/// What two answers to one input cannot both be right about: the best bound, where it rules out the best value.
+/// Answers are given with the name of the algorithm, its value and its bound.
+pub fn contradiction<'a, V: Value>(
+    answers: impl IntoIterator<Item = (&'a str, Option<V>, V)>,
+) -> Option<String> {
+    let (mut best, mut proved): (Option<(V, &str)>, Option<(V, &str)>) = (None, None);
+    for (name, value, bound) in answers {
+        best = best.into_iter().chain(value.map(|value| (value, name))).min();
+        proved = proved.into_iter().chain([(bound, name)]).max();
+    }
+    let ((value, finder), (bound, prover)) = (best?, proved?);
+    (bound > value).then(|| {
+        let (bound, value) = (bound.with_unit(), value.with_unit());
+        format!("{prover} proves a bound of {bound}, but {finder} has an answer of {value}")
+    })
 }
 
 #[cfg(test)]
@@ -220,7 +252,7 @@ mod tests {
             instance: &Instance,
             _: &mut Budget,
             _: &mut dyn Observer<Offsets>,
-        ) -> Result<Outcome<Layout>, SolveError> {
+        ) -> Result<Outcome<Offsets>, SolveError> {
             assert!(!self.panics, "as told");
             let layout = Layout::from_raw(self.offsets.clone());
             let value = layout.peak(instance);
@@ -248,7 +280,7 @@ mod tests {
                 kind: Kind::Heuristic,
                 about: "a fake",
                 source: "none",
-                build: |_| {
+                build: &|_| {
                     Box::new(Fake {
                         offsets: $offsets.to_vec(),
                         bound: $bound,
@@ -289,7 +321,7 @@ mod tests {
         assert!(reasons(&entry!([0, 5], None, None, false), Some(6)).contains("does not follow"));
         assert!(
             reasons(&entry!([0, 4], Some(high()), None, false), None)
-                .contains("the bound 9 is above the value 6")
+                .contains("the bound 9 rules out the value 6")
         );
         assert!(
             reasons(&entry!([0, 4], Some(weak()), Some(Claim::Optimal), false), None)
@@ -315,6 +347,17 @@ mod tests {
         // What is earlier counts: neither a new start nor a part moves the end of the whole.
         let over = Limits { deadline: Some(Instant::now()), ..alone };
         assert!([over, over.from_now(), over.share(9)].iter().all(|limits| left(*limits).is_zero()));
+    }
+
+    #[test]
+    fn answers_that_cannot_both_be_right_are_found() {
+        let relations = |value: usize| crate::Relations::new(value);
+        let honest = [("a", Some(relations(3)), relations(5)), ("b", None, relations(4))];
+        assert_eq!(contradiction(honest), None);
+        let wrong = [("a", Some(relations(5)), relations(6)), ("b", None, relations(4))];
+        let text = "b proves a bound of 4 relations, but a has an answer of 5 relations";
+        assert_eq!(contradiction(wrong).as_deref(), Some(text));
+        assert_eq!(contradiction::<Bytes>([]), None);
     }
 
     #[test]

@@ -1,268 +1,10 @@
 //! One trait for every algorithm, fast or exact, and the entries a registry is made of.
 
-use crate::bound::{BoundError, LowerBound, Witness, verify_bound};
+use crate::bound::Bound;
 use crate::budget::Budget;
-use crate::check::{Violation, check_layout, check_pools, check_scattered};
-use crate::guarded::Reduced;
-use crate::instance::Instance;
-use crate::layout::{Layout, PoolPlan, ScatteredLayout};
-use crate::order::{Order, OrderProblem, check_order, confirm_order_bound, recomputed_peak};
 use crate::outcome::Outcome;
-use crate::units::{BufferId, Bytes, PoolId};
+use crate::problem::Problem;
 use std::fmt;
-
-/// A kind of problem: what goes in, what comes out, what is minimised, how an answer is checked.
-pub trait Problem: 'static {
-    /// What goes in.
-    type Input;
-    /// What comes out.
-    type Solution: Clone + fmt::Debug + Send;
-    /// Its word in tables and files.
-    const NAME: &'static str;
-
-    /// The value that is minimised, in bytes.
-    fn value(input: &Self::Input, solution: &Self::Solution) -> Bytes;
-
-    /// The most bytes a solution may take.
-    fn capacity(_input: &Self::Input) -> Option<Bytes> {
-        None
-    }
-
-    /// The most bytes that a solution takes where there is one: a bound above it says that there is none. The
-    /// capacity, unless something less is known.
-    fn limit(input: &Self::Input) -> Option<Bytes> {
-        Self::capacity(input)
-    }
-
-    /// What an algorithm has to see of an input; [`guarded`](crate::guarded) shows it no more.
-    fn reduced(_input: &Self::Input) -> Reduced<Self::Input> {
-        Reduced::Whole
-    }
-
-    /// The solution of the whole that goes with the solution of a part, as [`Problem::reduced`] gave it.
-    fn extended(_input: &Self::Input, _kept: &[BufferId], part: Self::Solution) -> Self::Solution {
-        part
-    }
-
-    /// A witness in words, with the names of the input.
-    fn explain(_input: &Self::Input, witness: &Witness) -> String {
-        witness.to_string()
-    }
-
-    /// Everything wrong with a solution, by the checker.
-    fn check(input: &Self::Input, solution: &Self::Solution) -> Vec<Violation>;
-
-    /// The same but for the capacity, which the solution may exceed.
-    fn check_unlimited(input: &Self::Input, solution: &Self::Solution) -> Vec<Violation> {
-        Self::check(input, solution)
-    }
-
-    /// Confirms that the witness of a bound shows it, from the definitions.
-    ///
-    /// # Errors
-    /// The first reason for doubt; [`BoundError::NotCheckable`] where only a repeated search could tell.
-    fn confirm(input: &Self::Input, bound: &LowerBound) -> Result<(), BoundError>;
-}
-
-/// An instance without buffers of size 0.
-fn sized(input: &Instance) -> Reduced<Instance> {
-    if !input.has_empty() {
-        return Reduced::Whole;
-    }
-    let kept: Vec<BufferId> = input.ids().filter(|&id| !input.buffer(id).is_empty()).collect();
-    Reduced::Part { input: input.induced(&kept), kept }
-}
-
-/// The same, where fixed offsets can be kept.
-fn placeable(input: &Instance) -> Reduced<Instance> {
-    input.contradiction().map_or_else(|| sized(input), Reduced::Infeasible)
-}
-
-/// Offsets of a part as offsets of the whole: what is not in the part lies at its fixed offset, or at 0.
-fn spread(input: &Instance, kept: &[BufferId], part: &[Bytes]) -> Vec<Bytes> {
-    let mut offsets: Vec<Bytes> = input.buffers().iter().map(|b| b.fixed().unwrap_or_default()).collect();
-    for (id, offset) in kept.iter().zip(part) {
-        offsets[id.index()] = *offset;
-    }
-    offsets
-}
-
-/// The offset problem: one offset per buffer, minimum peak.
-#[derive(Debug)]
-pub enum Offsets {}
-
-impl Problem for Offsets {
-    type Input = Instance;
-    type Solution = Layout;
-    const NAME: &'static str = "offsets";
-
-    fn value(input: &Instance, solution: &Layout) -> Bytes {
-        solution.peak(input)
-    }
-
-    fn check(input: &Instance, solution: &Layout) -> Vec<Violation> {
-        check_layout(input, solution)
-    }
-
-    fn capacity(input: &Instance) -> Option<Bytes> {
-        input.capacity()
-    }
-
-    fn limit(input: &Instance) -> Option<Bytes> {
-        Some(input.limit())
-    }
-
-    fn reduced(input: &Instance) -> Reduced<Instance> {
-        placeable(input)
-    }
-
-    fn extended(input: &Instance, kept: &[BufferId], part: Layout) -> Layout {
-        Layout::new(spread(input, kept, part.offsets()))
-    }
-
-    fn explain(input: &Instance, witness: &Witness) -> String {
-        witness.in_words(input)
-    }
-
-    fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
-        check_layout(&input.clone().with_capacity(None), solution)
-    }
-
-    fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
-        verify_bound(input, bound)
-    }
-}
-
-/// The offset problem where buffers may be cut into pieces (SOURCES S2).
-#[derive(Debug)]
-pub enum Scattered {}
-
-impl Problem for Scattered {
-    type Input = Instance;
-    type Solution = ScatteredLayout;
-    const NAME: &'static str = "scattered";
-
-    fn value(_: &Instance, solution: &ScatteredLayout) -> Bytes {
-        solution.peak()
-    }
-
-    fn check(input: &Instance, solution: &ScatteredLayout) -> Vec<Violation> {
-        check_scattered(input, solution)
-    }
-
-    fn capacity(input: &Instance) -> Option<Bytes> {
-        input.capacity()
-    }
-
-    fn limit(input: &Instance) -> Option<Bytes> {
-        Some(input.limit())
-    }
-
-    fn reduced(input: &Instance) -> Reduced<Instance> {
-        placeable(input)
-    }
-
-    fn extended(input: &Instance, kept: &[BufferId], part: ScatteredLayout) -> ScatteredLayout {
-        let mut pieces = vec![Vec::new(); input.len()];
-        for (id, own) in kept.iter().zip(part.pieces()) {
-            pieces[id.index()].clone_from(own);
-        }
-        ScatteredLayout::new(pieces)
-    }
-
-    fn explain(input: &Instance, witness: &Witness) -> String {
-        witness.in_words(input)
-    }
-
-    fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
-        check_scattered(&input.clone().with_capacity(None), solution)
-    }
-
-    fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
-        verify_bound(input, bound)
-    }
-}
-
-/// The shared-object problem: one pool per buffer, minimum sum of pool sizes.
-#[derive(Debug)]
-pub enum Pools {}
-
-impl Problem for Pools {
-    type Input = Instance;
-    type Solution = PoolPlan;
-    const NAME: &'static str = "pools";
-
-    fn value(_: &Instance, solution: &PoolPlan) -> Bytes {
-        solution.total()
-    }
-
-    fn check(input: &Instance, solution: &PoolPlan) -> Vec<Violation> {
-        check_pools(input, solution)
-    }
-
-    fn capacity(input: &Instance) -> Option<Bytes> {
-        input.capacity()
-    }
-
-    /// Fixed offsets concern addresses, of which pools have none.
-    fn reduced(input: &Instance) -> Reduced<Instance> {
-        sized(input)
-    }
-
-    /// What takes no byte fits into any pool.
-    fn extended(input: &Instance, kept: &[BufferId], part: PoolPlan) -> PoolPlan {
-        let mut assignment = vec![PoolId::at(0); input.len()];
-        for (id, pool) in kept.iter().zip(part.assignment()) {
-            assignment[id.index()] = *pool;
-        }
-        let sizes = if part.sizes().is_empty() { vec![Bytes::ZERO] } else { part.sizes().to_vec() };
-        PoolPlan::new(assignment, sizes)
-    }
-
-    fn explain(input: &Instance, witness: &Witness) -> String {
-        witness.in_words(input)
-    }
-
-    fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
-        check_pools(&input.clone().with_capacity(None), solution)
-    }
-
-    fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
-        // Alignments and fixed offsets concern addresses, of which pools have none.
-        match bound.witness {
-            Witness::AlignedClique { .. } | Witness::Fixed { .. } | Witness::Contradiction { .. } => {
-                Err(BoundError::Foreign(bound.witness.in_words(input)))
-            }
-            _ => verify_bound(input, bound),
-        }
-    }
-}
-
-/// The order problem: a topological order of the operators, least peak of bytes alive.
-#[derive(Debug)]
-pub enum Orders {}
-
-impl Problem for Orders {
-    type Input = OrderProblem;
-    type Solution = Order;
-    const NAME: &'static str = "orders";
-
-    fn value(input: &OrderProblem, order: &Order) -> Bytes {
-        recomputed_peak(input, order)
-    }
-
-    fn check(input: &OrderProblem, order: &Order) -> Vec<Violation> {
-        check_order(input, order)
-    }
-
-    fn explain(input: &OrderProblem, witness: &Witness) -> String {
-        input.explain(witness)
-    }
-
-    fn confirm(input: &OrderProblem, bound: &LowerBound) -> Result<(), BoundError> {
-        confirm_order_bound(input, bound)
-    }
-}
 
 /// Broken machinery or a problem the algorithm cannot take. Running out of budget is no error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -287,11 +29,11 @@ pub enum SolveError {
 
 /// Told of progress as it happens. All methods default to nothing.
 pub trait Observer<P: Problem> {
-    /// A better solution, with its value in bytes.
-    fn incumbent(&mut self, _solution: &P::Solution, _value: Bytes) {}
+    /// A better solution, with its value.
+    fn incumbent(&mut self, _solution: &P::Solution, _value: P::Value) {}
 
     /// A better bound.
-    fn bound(&mut self, _bound: &LowerBound) {}
+    fn bound(&mut self, _bound: &Bound<P>) {}
 
     /// A new phase of the algorithm.
     fn phase(&mut self, _name: &str) {}
@@ -320,7 +62,7 @@ pub trait Solver<P: Problem>: Send + Sync {
         input: &P::Input,
         budget: &mut Budget,
         observer: &mut dyn Observer<P>,
-    ) -> Result<Outcome<P::Solution>, SolveError>;
+    ) -> Result<Outcome<P>, SolveError>;
 
     /// Says why it would decline this input, if so.
     ///
@@ -328,6 +70,14 @@ pub trait Solver<P: Problem>: Send + Sync {
     /// [`SolveError::Unsupported`] with the reason.
     fn supports(&self, _input: &P::Input) -> Result<(), SolveError> {
         Ok(())
+    }
+
+    /// The solution alone, for callers that try many: an algorithm may skip its bound.
+    ///
+    /// # Errors
+    /// As [`solve`](Solver::solve).
+    fn solution(&self, input: &P::Input, budget: &mut Budget) -> Result<Option<P::Solution>, SolveError> {
+        Ok(self.solve(input, budget, &mut Silent)?.solution)
     }
 }
 
@@ -338,11 +88,14 @@ pub struct Setup {
     pub seed: u64,
     /// Threads it may use.
     pub threads: usize,
+    /// Weight buffers of the schedule `k-buffers`.
+    pub buffers: usize,
 }
 
 impl Default for Setup {
+    /// Seed 0, one thread, three buffers.
     fn default() -> Self {
-        Self { seed: 0, threads: 1 }
+        Self { seed: 0, threads: 1, buffers: 3 }
     }
 }
 
@@ -364,7 +117,10 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One line of the registry.
+/// Makes a solver.
+pub type Build<P> = &'static (dyn Fn(Setup) -> Box<dyn Solver<P>> + Send + Sync);
+
+/// One line of a registry. Entries live as long as the process.
 pub struct Entry<P: Problem> {
     /// The name users type.
     pub name: &'static str,
@@ -375,7 +131,23 @@ pub struct Entry<P: Problem> {
     /// Where it comes from.
     pub source: &'static str,
     /// Makes one, [guarded](crate::guarded).
-    pub build: fn(Setup) -> Box<dyn Solver<P>>,
+    pub build: Build<P>,
+}
+
+impl<P: Problem> Entry<P> {
+    /// An entry made at run time. Its text and `build` are never freed.
+    pub fn new<S: Solver<P> + 'static>(
+        name: impl Into<String>,
+        kind: Kind,
+        about: impl Into<String>,
+        source: impl Into<String>,
+        build: impl Fn(Setup) -> S + Send + Sync + 'static,
+    ) -> &'static Self {
+        let name = name.into().leak();
+        let (about, source) = (about.into().leak(), source.into().leak());
+        let build = Box::leak(Box::new(move |setup| crate::guarded(build(setup))));
+        Box::leak(Box::new(Self { name, kind, about, source, build }))
+    }
 }
 
 impl<P: Problem> fmt::Debug for Entry<P> {

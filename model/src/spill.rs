@@ -10,7 +10,7 @@ use crate::check::{Violation, check_placed, conflict, share_a_step};
 use crate::guarded::Reduced;
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::layout::Layout;
-use crate::solver::Problem;
+use crate::problem::Problem;
 use crate::units::{BufferId, Bytes};
 
 /// Buffers, a capacity, and what each buffer would cost in the slower tier.
@@ -163,12 +163,15 @@ pub fn check_spill(problem: &SpillProblem, spill: &Spill) -> Vec<Violation> {
 ///
 /// The capacity of the *value* is the traffic of everything that may be spilled: an outcome whose bound is above it says that
 /// what may not be spilled does not fit.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spilling {}
 
 impl Problem for Spilling {
     type Input = SpillProblem;
     type Solution = Spill;
+    type Value = Bytes;
+    type Witness = Witness;
+    type Violation = Violation;
     const NAME: &'static str = "spilling";
 
     fn value(input: &SpillProblem, solution: &Spill) -> Bytes {
@@ -180,7 +183,7 @@ impl Problem for Spilling {
     }
 
     /// Fixed offsets that contradict each other are no more than a reason to spill.
-    fn reduced(input: &SpillProblem) -> Reduced<SpillProblem> {
+    fn reduced(input: &SpillProblem) -> Reduced<Self> {
         let instance = &input.instance;
         if !instance.has_empty() {
             return Reduced::Whole;
@@ -219,10 +222,7 @@ impl Problem for Spilling {
             Witness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
             other => return Err(BoundError::Foreign(other.in_words(&input.instance))),
         };
-        if shown < bound.value {
-            return Err(BoundError::TooWeak { shown, claimed: bound.value });
-        }
-        Ok(())
+        bound.shown_by(shown)
     }
 }
 

@@ -4,11 +4,11 @@ use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, LivenessOptions, Ope
 use plimsoll_model::order::Order;
 use plimsoll_model::overlap::Time;
 use plimsoll_model::tiers::{
-    Addresses, TIER_PRESETS, TierBound, TierError, TierKind, TierMachine, TierOptions, TierPlan, TierPrice,
-    TierProblem, TierRegion, TierSpace, TierTensor, TierUse, TierWitness, cheapest_bound, check_reach,
-    check_tiers, confirm_tier_bound, on_and_off_chip, price_bound,
+    Addresses, TIER_PRESETS, TierError, TierKind, TierMachine, TierOptions, TierPlan, TierPrice, TierProblem,
+    TierRegion, TierSpace, TierTensor, TierUse, TierWitness, cheapest_bound, check_reach, check_tiers,
+    confirm_tier_bound, on_and_off_chip, price_bound,
 };
-use plimsoll_model::{Bytes, TierId, UnitId};
+use plimsoll_model::{Bytes, LowerBound, TierId, UnitId};
 
 /// A byte takes a second in the buffer, two in ram, ten off chip, and a second before the first.
 const MACHINE: &str = r#"
@@ -194,12 +194,11 @@ fn prices_prove_bounds() {
     let price = TierPrice { tier: TierId::new(0), step: 1, parts: 0, price: half * 1_000_000_000_000 };
     let shown = price_bound(&problem, &[price]).unwrap();
     assert_eq!(whole(shown), 8 + 9 + 6 + 4 + 4 - 4);
-    let bound = |seconds: f64, witness| TierBound { value: Time::from_seconds(seconds).unwrap(), witness };
+    let bound = |seconds: f64, witness| LowerBound::new(Time::from_seconds(seconds).unwrap(), witness);
     let witness = TierWitness::Prices(vec![price]);
     assert_eq!(confirm_tier_bound(&problem, &bound(27.0, witness.clone())), Ok(()));
-    assert!(
-        confirm_tier_bound(&problem, &bound(27.5, witness)).unwrap_err().contains("27.000 s, not 27.500 s")
-    );
+    let error = confirm_tier_bound(&problem, &bound(27.5, witness)).unwrap_err().to_string();
+    assert!(error.contains("only 27.000 s, the bound says 27.500 s"), "{error}");
     assert!(confirm_tier_bound(&problem, &bound(26.0, TierWitness::Cheapest)).is_err());
     // p is larger than half of the buffer, the scratch just half: together they do not count for two, so that nothing is shown.
     let second = 1_000_000_000_000 << 16;

@@ -35,7 +35,7 @@ impl Solver<Offsets> for BruteForce {
         instance: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Layout>, SolveError> {
+    ) -> Result<Outcome<Offsets>, SolveError> {
         self.supports(instance)?;
         let mut orders = Orders {
             instance,

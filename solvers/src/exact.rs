@@ -268,7 +268,8 @@ impl Phases<'_> {
         let part = self.budget.part(Some(nodes), self.budget.time_left().map(|left| left.mul_f64(share)));
         // It knows the load alone, where there may be a better bound to stop at.
         let bound = self.progress.bound.value;
-        let mut part = part.with_target(self.budget.target().map_or(bound, |target| target.max(bound)));
+        let mut part =
+            part.with_target(self.budget.target().map_or(bound, |target: Bytes| target.max(bound)));
         // Incumbents are compared with ours before anybody is told.
         let outcome = IteratedSearch::new(self.setup.seed).solve(self.instance, &mut part, &mut Silent)?;
         self.budget.spend(part.nodes());
@@ -289,7 +290,7 @@ impl Solver<Offsets> for Exact {
         instance: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Layout>, SolveError> {
+    ) -> Result<Outcome<Offsets>, SolveError> {
         let (progress, stats) = (Progress::nothing(), Stats::default());
         let setup = self.setup;
         let mut phases = Phases { setup, instance, budget, observer, progress, long: None, stats };

@@ -3,7 +3,7 @@
 //! The features `ilp` and `smt`, both on by default, bring in HiGHS and z3, which take long to build and to load; all
 //! else, the default solvers among it, needs neither. [`LIBRARIES`] says what is there.
 //!
-//! [`OFFSETS`], [`SCATTERED`], [`POOLS`], [`ORDERS`], [`SCHEDULES`], [`PLACERS`] and [`SPILLING`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
+//! [`OFFSETS`], [`SCATTERED`], [`POOLS`], [`ORDERS`], [`TIMELINES`], [`TIERS`] and [`SPILLING`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
 //! and exclusions; minimise, or decide at a capacity ([`plimsoll_model::Budget::with_target`]); stop on time or nodes.
 //! What they claim follows from value, bound and capacity alone ([`plimsoll_model::Outcome::conclude`]).
 //!
@@ -54,9 +54,9 @@ pub use exact::Exact;
 pub use foreign::abandoned;
 #[cfg(feature = "ilp")]
 pub use fusion::FusionIlp;
-pub use fusion::{ExactFusion, FUSERS, FusionBrute};
-pub use overlap::SCHEDULES;
+pub use fusion::{ExactFusion, FUSIONS, FusionBrute};
+pub use overlap::TIMELINES;
 pub use registry::{JOINT, LIBRARIES, Library, OFFSETS, ORDERS, POOLS, SCATTERED, variants};
 pub use scattered::ScatteredExact;
 pub use spill::SPILLING;
-pub use tiers::PLACERS;
+pub use tiers::TIERS;

@@ -6,7 +6,7 @@ use crate::search::learn::LearnRules;
 use crate::search::windows::WindowRules;
 use crate::search::{Search, SearchParams};
 use crate::{BruteForce, Exact, ScatteredExact};
-use plimsoll_model::{Entry, Joint, Kind, Offsets, Orders, Pools, Scattered, Setup, Solver, guarded};
+use plimsoll_model::{Build, Entry, Joint, Kind, Offsets, Orders, Pools, Scattered, Setup, guarded};
 
 /// A library of others that some solvers stand on. Where the feature is off, they are not in the lists below.
 #[derive(Clone, Copy, Debug)]
@@ -56,14 +56,14 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Exact,
         about: "cheap orders and bounds first; search only where they leave a gap",
         source: "this project",
-        build: |setup| guarded(Exact::new(setup)),
+        build: &|setup| guarded(Exact::new(setup)),
     },
     Entry {
         name: "search",
         kind: Kind::Exact,
         about: "branch and bound on valleys (intervals) or canonical orders (all else), restarts, exact memo",
         source: "this project; Moffitt 2023, MiniMalloc",
-        build: |setup| guarded(Search::new(setup)),
+        build: &|setup| guarded(Search::new(setup)),
     },
     #[cfg(feature = "ilp")]
     Entry {
@@ -71,7 +71,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Exact,
         about: "integer program with ordering binaries, tight big-M and stacking cuts, solved by HiGHS",
         source: "disjunctive formulation of dynamic storage allocation; good_lp, HiGHS",
-        build: |setup| guarded(crate::ilp::Ilp::new(setup)),
+        build: &|setup| guarded(crate::ilp::Ilp::new(setup)),
     },
     #[cfg(feature = "smt")]
     Entry {
@@ -79,14 +79,14 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Exact,
         about: "disjunctions over integer offsets, closed in on the peak by z3",
         source: "satisfiability modulo difference logic; z3 (de Moura and Bjorner 2008)",
-        build: |setup| guarded(crate::smt::Smt::new(setup)),
+        build: &|setup| guarded(crate::smt::Smt::new(setup)),
     },
     Entry {
         name: "brute-force",
         kind: Kind::Exact,
         about: "every order of at most nine buffers, as the judge of the others",
         source: "this project",
-        build: |_| guarded(BruteForce),
+        build: &|_| guarded(BruteForce),
     },
 ];
 
@@ -96,7 +96,7 @@ pub const SCATTERED: &[Entry<Scattered>] = &[Entry {
     kind: Kind::Exact,
     about: "least flow through the order of time where there is one, else stable sets by column generation",
     source: "this project; Dilworth 1950, Gilmore and Gomory 1961, Farley 1990",
-    build: |setup| guarded(ScatteredExact::new(setup)),
+    build: &|setup| guarded(ScatteredExact::new(setup)),
 }];
 
 /// Every exact solver for the shared-object problem.
@@ -107,7 +107,7 @@ pub const POOLS: &[Entry<Pools>] = &[
         kind: Kind::Exact,
         about: "integer program: every pool is led by its largest buffer, one member alive per pool and clique",
         source: "asymmetric representatives for colouring (Campelo, Campos, Correa 2008); good_lp, HiGHS",
-        build: |setup| guarded(crate::ilp::PoolIlp::new(setup)),
+        build: &|setup| guarded(crate::ilp::PoolIlp::new(setup)),
     },
 ];
 
@@ -118,7 +118,7 @@ pub const JOINT: &[Entry<Joint>] = &[
         kind: Kind::Exact,
         about: "best order, its layout; where that leaves holes, all orders of small graphs or a walk among good ones",
         source: "this project",
-        build: |setup| guarded(JointExact::new(setup)),
+        build: &|setup| guarded(JointExact::new(setup)),
     },
     #[cfg(feature = "ilp")]
     Entry {
@@ -126,7 +126,7 @@ pub const JOINT: &[Entry<Joint>] = &[
         kind: Kind::Exact,
         about: "one integer program for steps and offsets, small graphs only",
         source: "after MODeL (Steiner et al. 2022); good_lp, HiGHS",
-        build: |setup| guarded(crate::ilp::JointIlp::new(setup)),
+        build: &|setup| guarded(crate::ilp::JointIlp::new(setup)),
     },
 ];
 
@@ -137,21 +137,21 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Exact,
         about: "reductions and cuts, then search and levels from both ends with more and more nodes",
         source: "this project",
-        build: |setup| guarded(OrderSolver::new(setup, Method::Staged)),
+        build: &|setup| guarded(OrderSolver::new(setup, Method::Staged)),
     },
     Entry {
         name: "dp",
         kind: Kind::Exact,
         about: "dynamic programming over downsets, level by level of the peak",
         source: "Ahn et al. 2020, SERENITY; bottleneck shortest paths",
-        build: |setup| guarded(OrderSolver::new(setup, Method::Paths)),
+        build: &|setup| guarded(OrderSolver::new(setup, Method::Paths)),
     },
     Entry {
         name: "search",
         kind: Kind::Exact,
         about: "depth first below the best, runs that lose nothing, exact memo of failed downsets",
         source: "this project; Liu 1987 for hills and valleys",
-        build: |setup| guarded(OrderSolver::new(setup, Method::Search)),
+        build: &|setup| guarded(OrderSolver::new(setup, Method::Search)),
     },
     #[cfg(feature = "ilp")]
     Entry {
@@ -159,14 +159,14 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Exact,
         about: "integer program with one operator per step and cumulative variables, solved by HiGHS",
         source: "Steiner et al. 2022 (OLLA), 2023 (MODeL); good_lp, HiGHS",
-        build: |setup| guarded(crate::ilp::OrderIlp::new(setup)),
+        build: &|setup| guarded(crate::ilp::OrderIlp::new(setup)),
     },
     Entry {
         name: "brute-force",
         kind: Kind::Exact,
         about: "all downsets of at most twenty operators, as the judge of the others",
         source: "this project",
-        build: |_| guarded(OrderBrute),
+        build: &|_| guarded(OrderBrute),
     },
 ];
 
@@ -181,61 +181,59 @@ pub fn variants() -> impl Iterator<Item = &'static Entry<Offsets>> {
 }
 
 const SEARCHES: &[Entry<Offsets>] = &[
-    valley("search:no-restarts", "one run, no restarts", |s| {
+    valley("search:no-restarts", "one run, no restarts", &|s| {
         guarded(search(s, |p| p.rules.restarts = false))
     }),
-    valley("search:no-lookahead", "options are ordered by shape alone", |s| {
+    valley("search:no-lookahead", "options are ordered by shape alone", &|s| {
         guarded(search(s, |p| p.rules.lookahead = false))
     }),
-    valley("search:no-levels", "every run starts from the ground", |s| {
+    valley("search:no-levels", "every run starts from the ground", &|s| {
         guarded(search(s, |p| p.rules.levels = 0))
     }),
-    valley("search:no-plain-runs", "lookahead and levels from the first run on", |s| {
+    valley("search:no-plain-runs", "lookahead and levels from the first run on", &|s| {
         guarded(search(s, |p| p.rules.plain_runs = 0))
     }),
-    valley("search:no-memo", "no memo of failed states", |s| guarded(search(s, |p| p.rules.memo = false))),
-    valley("search:no-wall-waste", "no bound on what walls leave empty", |s| {
+    valley("search:no-memo", "no memo of failed states", &|s| guarded(search(s, |p| p.rules.memo = false))),
+    valley("search:no-wall-waste", "no bound on what walls leave empty", &|s| {
         guarded(search(s, |p| p.rules.wall_waste = false))
     }),
-    valley("search:no-twins", "twins are tried one by one", |s| {
+    valley("search:no-twins", "twins are tried one by one", &|s| {
         guarded(search(s, |p| p.rules.twins = false))
     }),
-    valley("search:no-failure-weights", "sections are not weighted by failures", |s| {
+    valley("search:no-failure-weights", "sections are not weighted by failures", &|s| {
         guarded(search(s, |p| p.rules.failure_weights = false))
     }),
-    valley("search:canonical", "canonical branching also on intervals", |s| {
+    valley("search:canonical", "canonical branching also on intervals", &|s| {
         guarded(search(s, |p| p.canonical = true))
     }),
-    valley("search:no-windows", "valley branching alone: no sweeps, no windows", |s| {
+    valley("search:no-windows", "valley branching alone: no sweeps, no windows", &|s| {
         guarded(search(s, |p| p.windows = None))
     }),
-    valley("search:no-whole-sweep", "no sweep over all sections", |s| {
+    valley("search:no-whole-sweep", "no sweep over all sections", &|s| {
         guarded(search(s, |p| p.windows = Some(WindowRules { whole: false, ..WindowRules::default() })))
     }),
-    valley("search:no-beam", "no sweep with a beam for layouts", |s| {
+    valley("search:no-beam", "no sweep with a beam for layouts", &|s| {
         guarded(search(s, |p| p.windows = Some(WindowRules { beam: false, ..WindowRules::default() })))
     }),
-    valley("search:no-inner-sweeps", "no sweeps from sections in the middle", |s| {
+    valley("search:no-inner-sweeps", "no sweeps from sections in the middle", &|s| {
         guarded(search(s, |p| p.windows = Some(WindowRules { sweeps: false, ..WindowRules::default() })))
     }),
-    valley("search:no-sweep-ahead", "sweeps do not look ahead", |s| {
+    valley("search:no-sweep-ahead", "sweeps do not look ahead", &|s| {
         guarded(search(s, |p| p.windows = Some(WindowRules { ahead: 0, ..WindowRules::default() })))
     }),
-    valley("search:no-learning", "no clauses about orders", |s| guarded(search(s, |p| p.learn = None))),
-    valley("search:no-stacks", "learning bounds a buffer by one below it, not by all", |s| {
+    valley("search:no-learning", "no clauses about orders", &|s| guarded(search(s, |p| p.learn = None))),
+    valley("search:no-stacks", "learning bounds a buffer by one below it, not by all", &|s| {
         guarded(search(s, |p| p.learn = Some(LearnRules { stacks: false, ..LearnRules::default() })))
     }),
-    valley("search:no-shortening", "what is learnt is explained in full", |s| {
+    valley("search:no-shortening", "what is learnt is explained in full", &|s| {
         guarded(search(s, |p| p.learn = Some(LearnRules { shorten: false, ..LearnRules::default() })))
     }),
-    valley("search:no-learnt-symmetry", "learning sees twins and mirror images apart", |s| {
+    valley("search:no-learnt-symmetry", "learning sees twins and mirror images apart", &|s| {
         guarded(search(s, |p| p.learn = Some(LearnRules { symmetry: false, ..LearnRules::default() })))
     }),
 ];
 
-type Build = fn(Setup) -> Box<dyn Solver<Offsets>>;
-
-const fn valley(name: &'static str, about: &'static str, build: Build) -> Entry<Offsets> {
+const fn valley(name: &'static str, about: &'static str, build: Build<Offsets>) -> Entry<Offsets> {
     Entry { name, kind: Kind::Exact, about, source: "ablation of search", build }
 }
 

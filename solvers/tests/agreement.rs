@@ -9,7 +9,7 @@ use plimsoll_solvers::{BruteForce, OFFSETS};
 /// Instances per test; two tests together see 2 000.
 const INSTANCES: u64 = 1_000;
 
-fn checked(instance: &Instance, solver: &dyn Solver<Offsets>, seed: u64) -> Outcome<plimsoll_model::Layout> {
+fn checked(instance: &Instance, solver: &dyn Solver<Offsets>, seed: u64) -> Outcome<Offsets> {
     let outcome = solver.solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
     if let (Claim::Optimal | Claim::Feasible, Some(layout)) = (outcome.claim, &outcome.solution) {
         assert_eq!(Offsets::check(instance, layout), [], "{} on seed {seed}", solver.name());
@@ -32,7 +32,7 @@ fn agree(seeds: impl Iterator<Item = u64>) {
         }
         let expected = if seed % 3 == 2 { Claim::Infeasible } else { Claim::Optimal };
         for entry in OFFSETS {
-            let solver = (entry.build)(Setup { seed, threads: 1 });
+            let solver = (entry.build)(Setup { seed, threads: 1, ..Setup::default() });
             let outcome = checked(&instance, &*solver, seed);
             assert_eq!(outcome.claim, expected, "{} on seed {seed}: {outcome:?}", entry.name);
             if expected == Claim::Optimal {
@@ -64,7 +64,8 @@ fn all_exact_solvers_agree_where_the_instance_falls_apart() {
         let instance = builder.build().unwrap();
         let optimum = checked(&instance, &BruteForce, seed).value;
         for entry in OFFSETS {
-            let outcome = checked(&instance, &*(entry.build)(Setup { seed, threads: 2 }), seed);
+            let outcome =
+                checked(&instance, &*(entry.build)(Setup { seed, threads: 2, ..Setup::default() }), seed);
             assert_eq!(
                 (outcome.claim, outcome.value),
                 (Claim::Optimal, optimum),
@@ -98,7 +99,8 @@ fn our_own_solvers_agree_on_huge_sizes() {
         let optimum = checked(&instance, &BruteForce, seed).value;
         for name in ["exact", "search"] {
             let entry = OFFSETS.iter().find(|entry| entry.name == name).expect("it is registered");
-            let outcome = checked(&instance, &*(entry.build)(Setup { seed, threads: 1 }), seed);
+            let outcome =
+                checked(&instance, &*(entry.build)(Setup { seed, threads: 1, ..Setup::default() }), seed);
             assert_eq!((outcome.claim, outcome.value), (Claim::Optimal, optimum), "{name} on seed {seed}");
         }
     }

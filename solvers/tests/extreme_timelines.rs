@@ -1,10 +1,10 @@
 //! Timelines with odd capacities and enormous numbers: what is claimed stays true, and nothing breaks.
 
 use plimsoll_model::overlap::{
-    Dma, Scheduler, Span, Time, TimedOperator, Timeline, TimelineProblem, TimelineViolation, Transfer,
-    check_timeline, replay,
+    Dma, Span, Time, TimedOperator, Timeline, TimelineProblem, TimelineViolation, Transfer, check_timeline,
+    replay,
 };
-use plimsoll_model::{Budget, Bytes, Claim, OperatorId};
+use plimsoll_model::{Budget, Bytes, Claim, OperatorId, Silent, Solver};
 use plimsoll_solvers::overlap::ExactTimeline;
 
 /// One byte per picosecond.
@@ -30,8 +30,9 @@ fn problem(
 
 /// The claim; the makespan is not below the bound, and the timeline valid.
 fn claim(problem: &TimelineProblem) -> Claim {
-    let outcome = ExactTimeline.solve(problem, &mut Budget::unlimited().with_node_limit(10_000)).unwrap();
-    if let Some(timeline) = &outcome.timeline {
+    let outcome =
+        ExactTimeline.solve(problem, &mut Budget::unlimited().with_node_limit(10_000), &mut Silent).unwrap();
+    if let Some(timeline) = &outcome.solution {
         assert_eq!(check_timeline(problem, timeline), []);
         assert!(outcome.lower_bound.value <= timeline.makespan(), "{:?}", outcome.lower_bound);
     }

@@ -261,7 +261,7 @@ fn pool_limits_move_no_bound() {
 fn thread_numbers_may_differ_in_one_process() {
     for threads in [1, 2, 1, 3] {
         let instance = guillotine(40, 1000, 40, 3);
-        let solver = Ilp::new(Setup { seed: 7, threads });
+        let solver = Ilp::new(Setup { seed: 7, threads, ..Setup::default() });
         let outcome = solver.solve(&instance, &mut Budget::unlimited(), &mut Silent).expect("works");
         assert_eq!(outcome.claim, Claim::Optimal);
     }

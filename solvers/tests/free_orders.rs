@@ -1,8 +1,8 @@
 //! Least makespans over all orders against trying all of them.
 
 use plimsoll_model::order::{Order, OrderProblem, Storage};
-use plimsoll_model::overlap::{Dma, Scheduler, Time, TimedOperator, check_timeline};
-use plimsoll_model::{Budget, Bytes, Claim, OperatorId, Stop};
+use plimsoll_model::overlap::{Dma, Time, TimedOperator, check_timeline};
+use plimsoll_model::{Budget, Bytes, Claim, OperatorId, Silent, Solver, Stop};
 use plimsoll_solvers::overlap::{ExactTimeline, FreeOrder, exact_orders};
 
 /// The same numbers on any machine.
@@ -65,9 +65,9 @@ fn free<'a>(draw: &mut Draw, orders: &'a OrderProblem) -> FreeOrder<'a> {
 fn least(input: &FreeOrder<'_>, order: &mut Vec<OperatorId>) -> Option<Time> {
     if order.len() == input.orders.len() {
         let problem = input.timeline(&Order::new(order.clone())).unwrap();
-        let found = ExactTimeline.solve(&problem, &mut Budget::unlimited()).unwrap();
+        let found = ExactTimeline.solve(&problem, &mut Budget::unlimited(), &mut Silent).unwrap();
         assert!(matches!(found.claim, Claim::Optimal | Claim::Infeasible));
-        return found.makespan;
+        return found.value;
     }
     let ready = input.orders.ids().filter(|id| {
         !order.contains(id) && input.orders.predecessors(*id).iter().all(|before| order.contains(before))
@@ -98,11 +98,13 @@ fn exact_orders_equal_the_best_of_all_orders() {
         let claim = if least.is_some() { Claim::Optimal } else { Claim::Infeasible };
         assert_eq!(found.claim, claim, "round {round}: {:?} {input:?}", found.lower_bound);
         infeasible += u32::from(least.is_none());
-        let fixed = ExactTimeline.solve(&input.timeline(&first).unwrap(), &mut Budget::unlimited()).unwrap();
+        let fixed = ExactTimeline
+            .solve(&input.timeline(&first).unwrap(), &mut Budget::unlimited(), &mut Silent)
+            .unwrap();
         if let Some((order, problem, timeline)) = &found.best {
             assert_eq!(check_timeline(problem, timeline), []);
             assert_eq!(&input.timeline(order).unwrap(), problem);
-            better += u32::from(fixed.makespan.is_none_or(|fixed| timeline.makespan() < fixed));
+            better += u32::from(fixed.value.is_none_or(|fixed| timeline.makespan() < fixed));
         }
     }
     assert!(better >= 20 && infeasible >= 3, "{better} better than the first, {infeasible} infeasible");

@@ -2,12 +2,13 @@
 
 use plimsoll_heuristics::LongestMatch;
 use plimsoll_model::fusion::{
-    Fuser, FusionBound, FusionOutcome, FusionProblem, FusionWitness, Patterns, UnitRule, Units, check_fusion,
-    confirm_fusion_bound, contracted, fusion_bound, relations,
+    FusionProblem, FusionWitness, Fusions, Patterns, UnitRule, Units, check_fusion, confirm_fusion_bound,
+    contracted, fusion_bound, relations,
 };
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
-use plimsoll_model::{Budget, Claim, Setup, Stop};
-use plimsoll_solvers::{ExactFusion, FUSERS, FusionBrute};
+use plimsoll_model::run::audit;
+use plimsoll_model::{Bound, Budget, Claim, Outcome, Relations, Setup, Silent, Solver, Stop};
+use plimsoll_solvers::{ExactFusion, FUSIONS, FusionBrute};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
@@ -59,8 +60,18 @@ fn random_units() -> Units {
     Units::parse("units", text).unwrap()
 }
 
-fn solve(fuser: &dyn Fuser, problem: &FusionProblem) -> FusionOutcome {
-    fuser.solve(problem, &mut Budget::unlimited()).unwrap()
+fn solve(fuser: &dyn Solver<Fusions>, problem: &FusionProblem) -> Outcome<Fusions> {
+    let outcome = fuser.solve(problem, &mut Budget::unlimited(), &mut Silent).unwrap();
+    assert_eq!(audit::<Fusions>(problem, &outcome), Vec::<String>::new());
+    outcome
+}
+
+fn optimised(outcome: &Outcome<Fusions>) -> usize {
+    outcome.value.unwrap().get()
+}
+
+fn chosen(outcome: &Outcome<Fusions>) -> &[usize] {
+    outcome.solution.as_deref().unwrap()
 }
 
 #[test]
@@ -75,21 +86,26 @@ fn all_agree_with_brute_force() {
         let rule = if round % 3 == 0 { UnitRule::Same } else { UnitRule::Any };
         let assigned = units.assign(&graph, Graph::BODY).unwrap();
         let problem = FusionProblem::new(&graph, Graph::BODY, &patterns, &assigned, rule).unwrap();
-        let Ok(brute) = FusionBrute.solve(&problem, &mut Budget::unlimited()) else { continue };
+        let Ok(brute) = FusionBrute.solve(&problem, &mut Budget::unlimited(), &mut Silent) else { continue };
         let bound = fusion_bound(&problem);
         assert_eq!(confirm_fusion_bound(&problem, &bound), Ok(()));
-        assert!(bound.value >= brute.optimised, "{round}");
+        assert!(bound.value.get() >= optimised(&brute), "{round}");
         compared += 1;
-        for entry in plimsoll_heuristics::FUSERS.iter().chain(FUSERS) {
+        for entry in plimsoll_heuristics::FUSIONS.iter().chain(FUSIONS) {
             // HiGHS on every tenth: a call has its price.
             if entry.name == "ilp" && round % 10 != 0 {
                 continue;
             }
             let outcome = solve((entry.build)(Setup::default()).as_ref(), &problem);
-            let fused = problem.fused(&graph, &outcome.chosen).unwrap();
+            let fused = problem.fused(&graph, chosen(&outcome)).unwrap();
             assert_eq!(check_fusion(&graph, &patterns, &units, rule, &fused), [], "{round} {}", entry.name);
-            assert_eq!(fused.fusion.coverage(&graph).optimised, outcome.optimised, "{round} {}", entry.name);
-            assert!(outcome.upper_bound.value >= brute.optimised, "{round} {}", entry.name);
+            assert_eq!(
+                fused.fusion.coverage(&graph).optimised,
+                optimised(&outcome),
+                "{round} {}",
+                entry.name
+            );
+            assert!(outcome.lower_bound.value.get() >= optimised(&brute), "{round} {}", entry.name);
             let whole = contracted(&graph, std::slice::from_ref(&fused.fusion)).unwrap();
             assert_eq!(whole.operators().len(), fused.fusion.groups().len());
             let home = fused.fusion.group_of();
@@ -98,17 +114,17 @@ fn all_agree_with_brute_force() {
                 pairs.iter().map(|(a, b)| (home[a], home[b])).filter(|(a, b)| a != b).collect();
             assert_eq!(relations(&whole, Graph::BODY).len(), between.len(), "{round} {}", entry.name);
             if entry.name == "greedy" {
-                better += usize::from(brute.optimised > outcome.optimised);
+                better += usize::from(optimised(&brute) > optimised(&outcome));
             } else {
                 assert_eq!(
-                    (outcome.claim, outcome.optimised),
-                    (Claim::Optimal, brute.optimised),
+                    (outcome.claim, outcome.value),
+                    (Claim::Optimal, brute.value),
                     "{round} {}",
                     entry.name
                 );
             }
             if entry.name == "exact" {
-                searched += usize::from(matches!(outcome.upper_bound.witness, FusionWitness::Search { .. }));
+                searched += usize::from(matches!(outcome.lower_bound.witness, FusionWitness::Search { .. }));
             }
         }
     }
@@ -127,8 +143,12 @@ fn a_budget_that_runs_out_proves_nothing() {
         let full = solve(&ExactFusion, &problem);
         assert_eq!((full.claim, full.stop), (Claim::Optimal, Stop::Completed));
         for limit in [0, 1, 5, 20] {
-            let short = ExactFusion.solve(&problem, &mut Budget::unlimited().with_node_limit(limit)).unwrap();
-            assert!(short.upper_bound.value >= full.optimised && short.optimised <= full.optimised);
+            let short = ExactFusion
+                .solve(&problem, &mut Budget::unlimited().with_node_limit(limit), &mut Silent)
+                .unwrap();
+            assert!(
+                short.lower_bound.value.get() >= optimised(&full) && optimised(&short) <= optimised(&full)
+            );
             stopped += usize::from(short.stop == Stop::NodeLimit);
         }
     }
@@ -138,7 +158,7 @@ fn a_budget_that_runs_out_proves_nothing() {
 /// Beyond brute force: what is taken apart against the integer program, where there is one.
 #[test]
 fn large_components_agree_with_the_integer_program() {
-    let Some(ilp) = FUSERS.iter().find(|entry| entry.name == "ilp") else { return };
+    let Some(ilp) = FUSIONS.iter().find(|entry| entry.name == "ilp") else { return };
     let ilp = (ilp.build)(Setup::default());
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(13);
     let patterns = Patterns::parse("p", "p = * *\nq = A * *\nr = * B * *\ns = * * * * C\n").unwrap();
@@ -148,8 +168,8 @@ fn large_components_agree_with_the_integer_program() {
         let units = Units::one("cpu").assign(&graph, Graph::BODY).unwrap();
         let problem = FusionProblem::new(&graph, Graph::BODY, &patterns, &units, UnitRule::Any).unwrap();
         let (own, other) = (solve(&ExactFusion, &problem), solve(ilp.as_ref(), &problem));
-        assert_eq!((own.claim, own.optimised), (Claim::Optimal, other.optimised));
-        better += usize::from(LongestMatch::choose(&problem) != own.chosen);
+        assert_eq!((own.claim, own.value), (Claim::Optimal, other.value));
+        better += usize::from(LongestMatch::choose(&problem) != chosen(&own));
     }
     assert!(better > 5, "{better}");
 }
@@ -172,8 +192,8 @@ fn the_longest_match_first_is_not_always_best() {
     let problem = FusionProblem::new(&graph, Graph::BODY, &patterns, &units, UnitRule::Any).unwrap();
     let greedy = solve(&LongestMatch, &problem);
     let exact = solve(&ExactFusion, &problem);
-    assert_eq!((greedy.optimised, exact.optimised), (2, 3));
-    assert_eq!(problem.coverage(&exact.chosen).to_string(), "3 of 4 (75.0 %)");
-    let wrong = FusionBound { value: 2, ..fusion_bound(&problem) };
+    assert_eq!((optimised(&greedy), optimised(&exact)), (2, 3));
+    assert_eq!(problem.coverage(chosen(&exact)).to_string(), "3 of 4 (75.0 %)");
+    let wrong = Bound::<Fusions> { value: Relations::new(2), ..fusion_bound(&problem) };
     assert!(confirm_fusion_bound(&problem, &wrong).is_err());
 }

@@ -20,7 +20,7 @@ fn ended() -> [Budget; 2] {
 }
 
 /// What is claimed follows from value and bound, and both hold.
-fn check<P: Problem>(name: &str, input: &P::Input, outcome: &Outcome<P::Solution>, best: Option<Bytes>) {
+fn check<P: Problem>(name: &str, input: &P::Input, outcome: &Outcome<P>, best: Option<P::Value>) {
     let value = outcome.solution.as_ref().map(|solution| P::value(input, solution));
     assert_eq!(value, outcome.value, "{name}");
     if let Some(solution) = &outcome.solution {

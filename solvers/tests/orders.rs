@@ -3,7 +3,7 @@
 mod graphs;
 
 use graphs::{Wiring, cells, densenet, inception, llama, randwire, resnet, shufflenet, small, unet};
-use plimsoll_model::order::{Order, OrderProblem};
+use plimsoll_model::order::OrderProblem;
 use plimsoll_model::{Budget, Bytes, Claim, Orders, Outcome, Problem, Setup, Silent, Solver};
 use plimsoll_solvers::ORDERS;
 use plimsoll_solvers::order::{
@@ -11,7 +11,7 @@ use plimsoll_solvers::order::{
 };
 use std::time::{Duration, Instant};
 
-fn checked(problem: &OrderProblem, solver: &dyn Solver<Orders>, budget: &mut Budget) -> Outcome<Order> {
+fn checked(problem: &OrderProblem, solver: &dyn Solver<Orders>, budget: &mut Budget) -> Outcome<Orders> {
     let outcome = solver.solve(problem, budget, &mut Silent).unwrap();
     if let Some(order) = &outcome.solution {
         assert_eq!(Orders::check(problem, order), [], "{} on {}", solver.name(), problem.name());
@@ -157,7 +157,7 @@ fn the_registry_agrees_with_brute_force() {
         let problem = small(1 + seed as usize % 9, seed + 10_000);
         let judge = checked(&problem, &OrderBrute, &mut Budget::unlimited());
         for entry in ORDERS {
-            let solver = (entry.build)(Setup { seed, threads: 1 });
+            let solver = (entry.build)(Setup { seed, threads: 1, ..Setup::default() });
             assert_eq!(solver.name(), entry.name);
             let outcome = checked(&problem, &*solver, &mut Budget::unlimited());
             let found = (outcome.claim, outcome.value, outcome.lower_bound.value);

@@ -4,16 +4,18 @@ use plimsoll_heuristics::overlap::{Worth, resident_sets, residents};
 use plimsoll_model::graph::{Control, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::order::Order;
 use plimsoll_model::overlap::{
-    Machine, OverlapOptions, OverlapProgram, RegionOrder, ScheduleSetup, Scheduler, Time, residency_bound,
+    Machine, OverlapOptions, OverlapProgram, RegionOrder, Time, Timelines, residency_bound,
 };
-use plimsoll_model::{Budget, Bytes, Claim, RegionId, TensorId, graph::LivenessOptions, graph::Storages};
-use plimsoll_solvers::SCHEDULES;
+use plimsoll_model::{
+    Budget, Bytes, Claim, RegionId, Setup, Silent, Solver, TensorId, graph::LivenessOptions, graph::Storages,
+};
+use plimsoll_solvers::TIMELINES;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-fn exact() -> Box<dyn Scheduler> {
-    let entry = SCHEDULES.iter().find(|entry| entry.name == "exact").unwrap();
-    (entry.build)(ScheduleSetup::default())
+fn exact() -> Box<dyn Solver<Timelines>> {
+    let entry = TIMELINES.iter().find(|entry| entry.name == "exact").unwrap();
+    (entry.build)(Setup::default())
 }
 
 /// A chain whose operators read one of `count` weights each, or none.
@@ -133,12 +135,12 @@ fn least(program: &OverlapProgram, machine: &Machine, set: &[usize]) -> Option<T
     let program = program.with_resident(machine, set).ok()?;
     let mut times = Vec::new();
     for segment in program.segments() {
-        let outcome = exact().solve(&segment.problem, &mut Budget::unlimited()).unwrap();
+        let outcome = exact().solve(&segment.problem, &mut Budget::unlimited(), &mut Silent).unwrap();
         if outcome.claim == Claim::Infeasible {
             return None;
         }
         assert!(machine.copy.is_some() || outcome.claim == Claim::Optimal, "{:?}", segment.problem);
-        times.push(outcome.makespan?);
+        times.push(outcome.value?);
     }
     program.longest(&|at| times[at])
 }

@@ -7,7 +7,7 @@ use plimsoll_datasets::{SmallParams, patent, small_instance};
 use plimsoll_model::structure::{Relation, Structure};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Claim, ConflictGraph, Instance, InstanceBuilder, Outcome, Problem, Scattered,
-    ScatteredLayout, Silent, Solver, Witness,
+    Silent, Solver, Witness,
 };
 use plimsoll_solvers::ScatteredExact;
 use plimsoll_solvers::bounds::clique_bound;
@@ -45,7 +45,7 @@ fn brute(instance: &Instance) -> u64 {
     least(sizes, &stable, &mut HashMap::new())
 }
 
-fn solve(instance: &Instance) -> Outcome<ScatteredLayout> {
+fn solve(instance: &Instance) -> Outcome<Scattered> {
     let outcome = ScatteredExact::default().solve(instance, &mut Budget::unlimited(), &mut Silent).unwrap();
     let layout = outcome.solution.as_ref().expect("without a capacity there is a layout");
     assert_eq!(Scattered::check(instance, layout), [], "{}", instance.name());

@@ -2,11 +2,13 @@
 
 use plimsoll_datasets::{AboveLoadParams, late_above_load};
 use plimsoll_model::overlap::Time;
+use plimsoll_model::run::audit;
 use plimsoll_model::tiers::{
-    Addresses, PlacerEntry, TierKind, TierOutcome, TierProblem, TierSpace, TierStep, TierTensor, TierUse,
-    check_tiers, confirm_tier_bound,
+    Addresses, TierKind, TierProblem, TierSpace, TierStep, TierTensor, TierUse, Tiers, check_tiers,
 };
-use plimsoll_model::{Budget, Bytes, Claim, Kind, Setup, SolveError, Stop, UnitId, load};
+use plimsoll_model::{
+    Budget, Bytes, Claim, Entry, Kind, Outcome, Setup, Silent, SolveError, Stop, UnitId, load,
+};
 
 /// Numbers that look random, the same everywhere.
 struct Draw(u64);
@@ -63,25 +65,25 @@ fn random(seed: u64, count: usize, steps: usize, tiers: usize, roomy: bool) -> T
     TierProblem::new("random", spaces, (0..steps).map(step).collect(), tensors, Addresses::Counted).unwrap()
 }
 
-fn placers() -> impl Iterator<Item = &'static PlacerEntry> {
-    plimsoll_heuristics::PLACERS.iter().chain(plimsoll_solvers::PLACERS)
+fn placers() -> impl Iterator<Item = &'static Entry<Tiers>> {
+    plimsoll_heuristics::TIERS.iter().chain(plimsoll_solvers::TIERS)
 }
 
 /// Solves and checks everything an outcome says.
-fn solve(entry: &PlacerEntry, problem: &TierProblem, budget: &mut Budget) -> TierOutcome {
+fn solve(entry: &Entry<Tiers>, problem: &TierProblem, budget: &mut Budget) -> Outcome<Tiers> {
     let placer = (entry.build)(Setup::default());
-    let found = placer.solve(problem, budget).unwrap();
-    if let Some(plan) = &found.plan {
+    let found = placer.solve(problem, budget, &mut Silent).unwrap();
+    if let Some(plan) = &found.solution {
         let faults = check_tiers(problem, plan);
         assert!(faults.is_empty(), "{}: {} {problem:?}", entry.name, faults[0]);
-        assert_eq!(found.time, Some(plan.time(problem)));
+        assert_eq!(found.value, Some(plan.time(problem)));
         assert!(found.lower_bound.value <= plan.time(problem), "{}", entry.name);
     }
-    assert_eq!(confirm_tier_bound(problem, &found.lower_bound), Ok(()), "{}", entry.name);
+    assert_eq!(audit::<Tiers>(problem, &found), Vec::<String>::new(), "{}", entry.name);
     found
 }
 
-fn named(name: &str) -> &'static PlacerEntry {
+fn named(name: &str) -> &'static Entry<Tiers> {
     placers().find(|entry| entry.name == name).unwrap()
 }
 
@@ -96,15 +98,15 @@ fn all_agree_with_all_choices() {
             let judge = solve(named("brute-force"), &problem, &mut Budget::unlimited());
             for entry in placers() {
                 let found = solve(entry, &problem, &mut Budget::unlimited());
-                if let Some(time) = found.time {
-                    assert!(Some(time) >= judge.time && judge.time.is_some(), "{} {seed}", entry.name);
+                if let Some(time) = found.value {
+                    assert!(Some(time) >= judge.value && judge.value.is_some(), "{} {seed}", entry.name);
                 }
-                if let Some(least) = judge.time {
+                if let Some(least) = judge.value {
                     assert!(found.lower_bound.value <= least, "{} {seed} {addresses:?}", entry.name);
                     assert_ne!(found.claim, Claim::Infeasible, "{} {seed}", entry.name);
                 }
                 if entry.kind == Kind::Exact {
-                    assert_eq!(found.time, judge.time, "{} {seed} {addresses:?} {problem:?}", entry.name);
+                    assert_eq!(found.value, judge.value, "{} {seed} {addresses:?} {problem:?}", entry.name);
                     assert_eq!(found.claim, judge.claim, "{} {seed} {addresses:?}", entry.name);
                 }
             }
@@ -125,10 +127,10 @@ fn larger_problems_are_solved_alike() {
             assert_eq!(exact.claim, Claim::Optimal, "{seed} {addresses:?}");
             for entry in placers().filter(|entry| !["exact", "brute-force"].contains(&entry.name)) {
                 let found = solve(entry, &problem, &mut Budget::unlimited());
-                assert!(found.time >= exact.time, "{} {seed}", entry.name);
-                assert!(found.lower_bound.value <= exact.time.unwrap(), "{} {seed}", entry.name);
+                assert!(found.value >= exact.value, "{} {seed}", entry.name);
+                assert!(found.lower_bound.value <= exact.value.unwrap(), "{} {seed}", entry.name);
                 if entry.kind == Kind::Exact {
-                    assert_eq!(found.time, exact.time, "{} {seed} {addresses:?}", entry.name);
+                    assert_eq!(found.value, exact.value, "{} {seed} {addresses:?}", entry.name);
                 }
             }
         }
@@ -142,7 +144,12 @@ fn runs_repeat_and_limits_prove_nothing() {
         for nodes in [1, 50, 2000] {
             let run = || solve(entry, &problem, &mut Budget::unlimited().with_node_limit(nodes));
             let (first, second) = (run(), run());
-            assert_eq!((&first.plan, first.stop), (&second.plan, second.stop), "{} {nodes}", entry.name);
+            assert_eq!(
+                (&first.solution, first.stop),
+                (&second.solution, second.stop),
+                "{} {nodes}",
+                entry.name
+            );
         }
     }
     let short = solve(named("exact"), &problem, &mut Budget::unlimited().with_node_limit(1));
@@ -156,7 +163,7 @@ fn runs_repeat_and_limits_prove_nothing() {
 }
 
 fn solve_error(name: &str, problem: &TierProblem) -> SolveError {
-    (named(name).build)(Setup::default()).solve(problem, &mut Budget::unlimited()).unwrap_err()
+    (named(name).build)(Setup::default()).solve(problem, &mut Budget::unlimited(), &mut Silent).unwrap_err()
 }
 
 fn space(kind: TierKind, capacity: u64) -> TierSpace {
@@ -200,8 +207,8 @@ fn what_fits_by_bytes_may_find_no_addresses() {
             let exact = solve(named("exact"), &problem, &mut Budget::unlimited());
             assert_eq!(exact.claim, Claim::Optimal, "{seed} {addresses:?}");
             #[cfg(feature = "ilp")]
-            assert_eq!(solve(named("ilp"), &problem, &mut Budget::unlimited()).time, exact.time, "{seed}");
-            exact.time
+            assert_eq!(solve(named("ilp"), &problem, &mut Budget::unlimited()).value, exact.value, "{seed}");
+            exact.value
         });
         assert!(!made.proved || values[0] < values[1], "{seed}");
         apart += usize::from(made.proved);
@@ -220,7 +227,7 @@ fn odd_problems_are_answered() {
         for problem in [empty, nothing, huge] {
             for entry in placers() {
                 let found = solve(entry, &problem, &mut Budget::unlimited());
-                assert!(found.plan.is_some(), "{} {}", entry.name, problem.name());
+                assert!(found.solution.is_some(), "{} {}", entry.name, problem.name());
                 if entry.kind == Kind::Exact {
                     assert_eq!(found.claim, Claim::Optimal, "{}", entry.name);
                 }

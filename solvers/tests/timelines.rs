@@ -1,10 +1,8 @@
 //! Exact timelines against trying everything.
 
-use plimsoll_heuristics::SCHEDULES as HEURISTICS;
-use plimsoll_model::overlap::{
-    Dma, ScheduleSetup, Scheduler, Time, TimedOperator, TimelineProblem, check_timeline, time_bound,
-};
-use plimsoll_model::{Budget, Bytes, Claim, Stop};
+use plimsoll_heuristics::TIMELINES as HEURISTICS;
+use plimsoll_model::overlap::{Dma, Time, TimedOperator, TimelineProblem, check_timeline, time_bound};
+use plimsoll_model::{Budget, Bytes, Claim, Setup, Silent, Solver, Stop};
 use plimsoll_solvers::overlap::ExactTimeline;
 #[cfg(feature = "ilp")]
 use plimsoll_solvers::overlap::TimelineIlp;
@@ -199,9 +197,9 @@ fn exact_equals_the_least_makespan() {
     for round in 0..3000 {
         let count = 1 + draw.below(3);
         let p = drawn(&mut draw, count, KINDS[round % KINDS.len()]);
-        let found = ExactTimeline.solve(&p, &mut Budget::unlimited()).unwrap();
-        let makespan = found.makespan.unwrap();
-        assert_eq!(check_timeline(&p, found.timeline.as_ref().unwrap()), []);
+        let found = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
+        let makespan = found.value.unwrap();
+        assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), []);
         let least = least(&p, makespan.get());
         let bound = time_bound(&p).value.get();
         assert!(bound <= least, "round {round}: {bound} above {least} of {p:?}");
@@ -220,9 +218,9 @@ fn exact_equals_the_best_of_all_orders() {
         let count = 4 + draw.below(3);
         let kind = KINDS[round % KINDS.len()];
         let p = drawn(&mut draw, count, Kind { most: kind.most * 2, room: kind.room * 2, ..kind });
-        let found = ExactTimeline.solve(&p, &mut Budget::unlimited()).unwrap();
-        let makespan = found.makespan.unwrap().get();
-        assert_eq!(check_timeline(&p, found.timeline.as_ref().unwrap()), []);
+        let found = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
+        let makespan = found.value.unwrap().get();
+        assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), []);
         assert_eq!((found.stop, found.claim), (Stop::Completed, Claim::Optimal), "round {round}: {p:?}");
         let mut least = u64::MAX;
         counted(&p, &mut Vec::new(), &mut least);
@@ -304,9 +302,9 @@ fn bounds_allow_for_copies() {
         if p.operators().iter().any(|one| one.compute == Time::ZERO) {
             continue;
         }
-        let found = ExactTimeline.solve(&p, &mut Budget::unlimited()).unwrap();
-        let makespan = found.makespan.unwrap().get();
-        assert_eq!(check_timeline(&p, found.timeline.as_ref().unwrap()), []);
+        let found = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
+        let makespan = found.value.unwrap().get();
+        assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), []);
         // One more, so that what is found lies within.
         let least = least_with_copies(&p, makespan + 1);
         let bound = time_bound(&p).value.get();
@@ -325,14 +323,15 @@ fn exact_is_no_worse_than_any_schedule() {
     for round in 0..60 {
         let count = 1 + draw.below(12);
         let p = drawn(&mut draw, count, Kind { most: 40, channels: 3, step: 1, room: 120, ..PLAIN });
-        let found = ExactTimeline.solve(&p, &mut Budget::unlimited().with_node_limit(20_000)).unwrap();
-        let makespan = found.makespan.unwrap();
-        assert_eq!(check_timeline(&p, found.timeline.as_ref().unwrap()), [], "round {round}");
+        let found =
+            ExactTimeline.solve(&p, &mut Budget::unlimited().with_node_limit(20_000), &mut Silent).unwrap();
+        let makespan = found.value.unwrap();
+        assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), [], "round {round}");
         assert!(found.lower_bound.value <= makespan);
         let mut best = Time::MAX;
         for entry in HEURISTICS {
-            let other = (entry.build)(ScheduleSetup::default()).solve(&p, &mut Budget::unlimited());
-            if let Some(time) = other.ok().and_then(|outcome| outcome.makespan) {
+            let other = (entry.build)(Setup::default()).solve(&p, &mut Budget::unlimited(), &mut Silent);
+            if let Some(time) = other.ok().and_then(|outcome| outcome.value) {
                 assert!(makespan <= time, "round {round}: {} has {time}", entry.name);
                 assert!(found.lower_bound.value <= time);
                 best = best.min(time);
@@ -347,12 +346,12 @@ fn exact_is_no_worse_than_any_schedule() {
 fn limits_end_the_search_and_too_little_memory_is_told() {
     let mut draw = Draw(11);
     let p = drawn(&mut draw, 40, Kind { most: 60, channels: 2, step: 1, room: 180, ..PLAIN });
-    let found = ExactTimeline.solve(&p, &mut Budget::unlimited().with_node_limit(3)).unwrap();
-    assert!(found.makespan.is_some() && found.lower_bound.value >= time_bound(&p).value);
+    let found = ExactTimeline.solve(&p, &mut Budget::unlimited().with_node_limit(3), &mut Silent).unwrap();
+    assert!(found.value.is_some() && found.lower_bound.value >= time_bound(&p).value);
     let one = p.operators().to_vec();
     let small = TimelineProblem::new("p", one, p.dma(), Bytes::new(1), Bytes::new(1)).unwrap();
-    let found = ExactTimeline.solve(&small, &mut Budget::unlimited()).unwrap();
-    assert_eq!((found.claim, found.timeline), (Claim::Infeasible, None));
+    let found = ExactTimeline.solve(&small, &mut Budget::unlimited(), &mut Silent).unwrap();
+    assert_eq!((found.claim, found.solution), (Claim::Infeasible, None));
 }
 
 #[cfg(feature = "ilp")]
@@ -364,31 +363,31 @@ fn the_integer_program_agrees() {
         let count = 2 + draw.below(4);
         let kind = KINDS[round % KINDS.len()];
         let p = drawn(&mut draw, count, Kind { most: kind.most * 2, room: kind.room * 2, ..kind });
-        let exact = ExactTimeline.solve(&p, &mut Budget::unlimited()).unwrap();
-        let found = TimelineIlp.solve(&p, &mut Budget::unlimited()).unwrap();
-        assert_eq!(check_timeline(&p, found.timeline.as_ref().unwrap()), []);
+        let exact = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
+        let found = TimelineIlp.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
+        assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), []);
         assert_eq!(
             found.claim,
             Claim::Optimal,
             "round {round}: {:?} {:?} {p:?}",
-            found.makespan,
+            found.value,
             found.lower_bound
         );
-        assert_eq!(found.makespan, exact.makespan, "round {round}: {p:?}");
+        assert_eq!(found.value, exact.value, "round {round}: {p:?}");
         searched += u32::from(found.lower_bound.value > time_bound(&p).value);
     }
     assert!(searched >= 5, "{searched} by HiGHS");
     // Long times: the bound is one of coarser units, and never above the least makespan.
     for round in 0..30 {
         let p = drawn(&mut draw, 4, Kind { most: 1 << 40, channels: 2, step: 1, room: 1 << 40, ..PLAIN });
-        let exact = ExactTimeline.solve(&p, &mut Budget::unlimited()).unwrap();
-        let found = TimelineIlp.solve(&p, &mut Budget::unlimited()).unwrap();
-        assert!(found.lower_bound.value <= exact.makespan.unwrap(), "round {round}: {p:?}");
-        assert!(found.makespan >= exact.makespan, "round {round}: {p:?}");
+        let exact = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
+        let found = TimelineIlp.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
+        assert!(found.lower_bound.value <= exact.value.unwrap(), "round {round}: {p:?}");
+        assert!(found.value >= exact.value, "round {round}: {p:?}");
     }
     let p = drawn(&mut draw, 60, KINDS[0]);
     assert!(matches!(
-        TimelineIlp.solve(&p, &mut Budget::unlimited()),
+        TimelineIlp.solve(&p, &mut Budget::unlimited(), &mut Silent),
         Err(plimsoll_model::SolveError::Unsupported { .. })
     ));
 }
@@ -404,10 +403,10 @@ fn long_times_are_searched_exactly() {
         // Roomy on even rounds, so that all orders find addresses.
         let p =
             drawn(&mut draw, count, Kind { room: if round % 2 == 0 { 1 << 31 } else { kind.room }, ..kind });
-        let found = ExactTimeline.solve(&p, &mut Budget::unlimited()).unwrap();
-        assert_eq!(check_timeline(&p, found.timeline.as_ref().unwrap()), []);
+        let found = ExactTimeline.solve(&p, &mut Budget::unlimited(), &mut Silent).unwrap();
+        assert_eq!(check_timeline(&p, found.solution.as_ref().unwrap()), []);
         assert_eq!(found.claim, Claim::Optimal, "round {round}: {p:?}");
-        let (mut least, makespan) = (u64::MAX, found.makespan.unwrap().get());
+        let (mut least, makespan) = (u64::MAX, found.value.unwrap().get());
         counted(&p, &mut Vec::new(), &mut least);
         assert!(least <= makespan, "round {round}: {makespan} below {least} of {p:?}");
         let holds = p.capacity().get()

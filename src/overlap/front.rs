@@ -12,8 +12,8 @@ mod search;
 use super::{Draft, ScheduleError, Scheduled};
 use crate::run::Limits;
 use plimsoll_heuristics::overlap::{Worth, residents};
-use plimsoll_model::overlap::{Machine, OverlapProgram, ScheduleEntry, Time, residency_bound};
-use plimsoll_model::{Bytes, Kind};
+use plimsoll_model::overlap::{Machine, OverlapProgram, Time, Timelines, residency_bound};
+use plimsoll_model::{Bytes, Entry, Kind};
 use search::Search;
 use std::collections::BTreeSet;
 
@@ -157,7 +157,7 @@ impl Kept {
 pub fn front(
     machine: &Machine,
     candidates: &[Candidate],
-    entries: &[&'static ScheduleEntry],
+    entries: &[&'static Entry<Timelines>],
     effort: Effort,
 ) -> Result<Front, ScheduleError> {
     let ranked: Vec<Ranked<'_>> = candidates.iter().map(|one| Ranked::new(one, machine)).collect();

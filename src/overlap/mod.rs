@@ -7,15 +7,14 @@ mod speculation;
 use plimsoll_heuristics::overlap::{Prefetch, Worth, fitting, residents};
 use plimsoll_model::graph::Graph;
 use plimsoll_model::overlap::{
-    Course, Machine, OverlapError, OverlapOptions, OverlapProgram, Piece, RegionOrder, ScheduleEntry,
-    ScheduleSetup, Scheduler, Time, Timeline, TimelineProblem, check_timeline, compute_bound, memory_bound,
-    time_bound, transfer_bound,
+    Course, Machine, OverlapError, OverlapOptions, OverlapProgram, Piece, RegionOrder, Time, Timeline,
+    TimelineProblem, Timelines, check_timeline, compute_bound, memory_bound, time_bound, transfer_bound,
 };
-use plimsoll_model::{Budget, Bytes, SolveError};
+use plimsoll_model::{Budget, Bytes, Entry, Setup, Silent, SolveError, Solver};
 
 use crate::arithmetic::Arithmetic;
 use crate::graphs::OrderedRegion;
-use crate::run::Limits;
+use crate::run::{Limits, RunError, run};
 
 pub use front::{Candidate, Effort, Front, FrontPoint, front};
 pub use placed::placed_activations;
@@ -48,8 +47,8 @@ pub enum ScheduleError {
     /// Nothing found within the limits.
     #[error("nothing found within the limits")]
     Nothing,
-    /// The checker refused an answer, or its numbers disagree with the timeline.
-    #[error("segment '{segment}': the checker refused the answer: {reason}")]
+    /// The checker rejected an answer, or the algorithm panicked.
+    #[error("segment '{segment}': {reason}")]
     Refused {
         /// Which segment.
         segment: String,
@@ -98,7 +97,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// `make` makes the timeline of one segment; those with a deadline share the time up to it.
+    /// `make` makes the timeline of one segment, checked; those with a deadline share the time up to it.
     fn new(
         program: &OverlapProgram,
         limits: Limits,
@@ -108,7 +107,7 @@ impl Draft {
         let (mut timelines, mut peak) = (Vec::new(), Bytes::ZERO);
         for (at, segment) in program.segments().iter().enumerate() {
             let left = limits.share(program.segments().len() - at);
-            let timeline = checked(&segment.problem, make(&segment.problem, left)?)?;
+            let timeline = make(&segment.problem, left)?;
             peak = peak.max(timeline.peak(&segment.problem));
             timelines.push(timeline);
         }
@@ -127,7 +126,9 @@ impl Draft {
         let Self { timelines, makespan, peak } = self;
         let below = |(timeline, bound): (&Timeline, &Time)| *bound <= timeline.makespan();
         if let Some(at) = timelines.iter().zip(&bounds).position(|pair| !below(pair)) {
-            return Err(refused(&program.segments()[at].problem, "it ends before its own bound".to_owned()));
+            let problem = &program.segments()[at].problem;
+            let reason = "it ends before its own bound".to_owned();
+            return Err(unanswered(problem, RunError::Refused(vec![reason])));
         }
         let lower_bound = program.longest(&|at| bounds[at]).ok_or(ScheduleError::TooLong)?;
         let path = program.path(&|at| timelines[at].makespan(), MOST_SEGMENTS);
@@ -210,8 +211,12 @@ impl Run {
     }
 }
 
-fn refused(problem: &TimelineProblem, reason: String) -> ScheduleError {
-    ScheduleError::Refused { segment: problem.name().to_owned(), reason }
+/// Why a segment has no timeline.
+fn unanswered(problem: &TimelineProblem, error: RunError) -> ScheduleError {
+    match error {
+        RunError::Solve(error) => ScheduleError::Unfit(error),
+        error => ScheduleError::Refused { segment: problem.name().to_owned(), reason: error.to_string() },
+    }
 }
 
 /// Lower bounds of a program, by reason: of its longest run, from when resident weights are there.
@@ -262,24 +267,21 @@ pub fn bounds(program: &OverlapProgram) -> Result<ProgramBounds, ScheduleError> 
     })
 }
 
-/// Runs a schedule on every segment, checks what it says, and puts it together.
+/// Runs a schedule on every segment, through the checker, and puts the timelines together.
 ///
 /// # Errors
 /// See [`ScheduleError`].
 pub fn schedule(
     program: &OverlapProgram,
-    entry: &ScheduleEntry,
-    setup: ScheduleSetup,
+    entry: &Entry<Timelines>,
+    setup: Setup,
     limits: Limits,
 ) -> Result<Scheduled, ScheduleError> {
-    let scheduler = (entry.build)(setup);
     let (mut bounds, mut nodes, mut arithmetic) = (Vec::new(), 0u64, Arithmetic::Exact);
     let draft = Draft::new(program, limits, |problem, limits| {
-        let outcome = scheduler.solve(problem, &mut limits.budget()).map_err(ScheduleError::Unfit)?;
-        let timeline = outcome.timeline.ok_or(ScheduleError::Nothing)?;
-        if outcome.makespan != Some(timeline.makespan()) {
-            return Err(refused(problem, "its makespan is not that of the timeline".to_owned()));
-        }
+        let attempt = run(entry, problem, setup, limits, &mut Silent);
+        let outcome = attempt.result.map_err(|error| unanswered(problem, error))?;
+        let timeline = outcome.solution.ok_or(ScheduleError::Nothing)?;
         bounds.push(outcome.lower_bound.value);
         arithmetic = arithmetic.max(Arithmetic::of(&outcome.lower_bound.witness));
         nodes = nodes.saturating_add(outcome.stats.nodes);
@@ -294,35 +296,31 @@ pub fn schedule(
 /// See [`ScheduleError`].
 pub fn draft(
     program: &OverlapProgram,
-    entry: &ScheduleEntry,
-    setup: ScheduleSetup,
+    entry: &Entry<Timelines>,
+    setup: Setup,
     limits: Limits,
 ) -> Result<Draft, ScheduleError> {
-    let scheduler = (entry.build)(setup);
-    Draft::new(program, limits, |problem, limits| made(problem, scheduler.as_ref(), limits))
+    let schedule = (entry.build)(setup);
+    Draft::new(program, limits, |problem, limits| made(problem, schedule.as_ref(), limits))
 }
 
-/// A timeline of one segment, not checked yet.
+/// A valid timeline of one segment, without bounds.
 fn made(
     problem: &TimelineProblem,
-    scheduler: &dyn Scheduler,
+    schedule: &dyn Solver<Timelines>,
     limits: Limits,
 ) -> Result<Timeline, ScheduleError> {
-    let found = scheduler.timeline(problem, &mut limits.budget()).map_err(ScheduleError::Unfit)?;
-    found.ok_or(ScheduleError::Nothing)
-}
-
-/// The timeline, where it is valid.
-fn checked(problem: &TimelineProblem, timeline: Timeline) -> Result<Timeline, ScheduleError> {
+    let found = schedule.solution(problem, &mut limits.budget()).map_err(ScheduleError::Unfit)?;
+    let timeline = found.ok_or(ScheduleError::Nothing)?;
     match check_timeline(problem, &timeline).first() {
-        Some(first) => Err(refused(problem, first.to_string())),
+        Some(first) => Err(unanswered(problem, RunError::Refused(vec![first.to_string()]))),
         None => Ok(timeline),
     }
 }
 
 /// What `prefetch` takes for the longest run, not checked; none where it does not fit. O(n) for each segment.
 pub fn prefetched(program: &OverlapProgram) -> Option<Time> {
-    let fetched = |problem| Some(Prefetch.timeline(problem, &mut Budget::unlimited()).ok()??.makespan());
+    let fetched = |problem| Some(Prefetch.solution(problem, &mut Budget::unlimited()).ok()??.makespan());
     let times: Option<Vec<Time>> =
         program.segments().iter().map(|segment| fetched(&segment.problem)).collect();
     let times = times?;

@@ -5,13 +5,12 @@
 //! other, they are dropped, and what was paid is the wait and the room. If it is the one guessed, its operator
 //! has its weights, and their buffer is held until the region's first segment ends.
 
-use super::{ScheduleError, checked, made};
+use super::{ScheduleError, made};
 use crate::run::Limits;
 use plimsoll_model::overlap::{
-    Course, OverlapProgram, Piece, ScheduleEntry, ScheduleSetup, Time, TimedOperator, Timeline,
-    TimelineProblem,
+    Course, OverlapProgram, Piece, Time, TimedOperator, Timeline, TimelineProblem, Timelines,
 };
-use plimsoll_model::{Bytes, OperatorId};
+use plimsoll_model::{Bytes, Entry, OperatorId, Setup};
 
 /// For which region weights are fetched ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +79,7 @@ pub fn speculate(
     times: &[Time],
     guess: Guess,
     chances: &dyn Fn(OperatorId) -> Vec<f64>,
-    by: (&ScheduleEntry, ScheduleSetup, Limits),
+    by: (&Entry<Timelines>, Setup, Limits),
 ) -> Result<Speculated, ScheduleError> {
     let mut found = Speculated { times: times.to_vec(), guesses: Vec::new() };
     let mut open: Vec<&Course> = vec![program.course()];
@@ -129,7 +128,7 @@ impl Branch<'_> {
         times: &[Time],
         used: &[bool],
         (guess, chances): (Guess, &dyn Fn(OperatorId) -> Vec<f64>),
-        by: (&ScheduleEntry, ScheduleSetup, Limits),
+        by: (&Entry<Timelines>, Setup, Limits),
     ) -> Result<Vec<Moved>, ScheduleError> {
         let (operator, before) = (self.operator, self.before);
         let chances = chances(operator);
@@ -183,7 +182,7 @@ struct Pair {
 fn moved(
     program: &OverlapProgram,
     pair: &Pair,
-    by: (&ScheduleEntry, ScheduleSetup, Limits),
+    by: (&Entry<Timelines>, Setup, Limits),
 ) -> Result<Option<Moved>, ScheduleError> {
     let (before, after) = (&program.segments()[pair.before], &program.segments()[pair.after]);
     let Some(&first) = after.problem.weighted().first() else { return Ok(None) };
@@ -224,15 +223,14 @@ fn again(
     problem: &TimelineProblem,
     operators: Vec<TimedOperator>,
     capacity: Bytes,
-    by: (&ScheduleEntry, ScheduleSetup, Limits),
+    by: (&Entry<Timelines>, Setup, Limits),
 ) -> Result<Option<(Time, Timeline)>, ScheduleError> {
     let Ok(problem) = problem.with(operators, capacity) else { return Ok(None) };
     if problem.too_large().is_some() {
         return Ok(None);
     }
     let (entry, setup, limits) = by;
-    let made = made(&problem, (entry.build)(setup).as_ref(), limits);
-    match made.and_then(|timeline| checked(&problem, timeline)) {
+    match made(&problem, (entry.build)(setup).as_ref(), limits) {
         Ok(timeline) => Ok(Some((timeline.makespan(), timeline))),
         Err(error @ ScheduleError::Refused { .. }) => Err(error),
         Err(_) => Ok(None),

@@ -5,10 +5,8 @@ mod common;
 use common::Scratch;
 use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::graph::{Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
-use plimsoll::model::overlap::{
-    Machine, OverlapOptions, OverlapProgram, ScheduleEntry, ScheduleSetup, Time, residency_bound,
-};
-use plimsoll::model::{Bytes, Setup};
+use plimsoll::model::overlap::{Machine, OverlapOptions, OverlapProgram, Time, Timelines, residency_bound};
+use plimsoll::model::{Bytes, Entry, Setup};
 use plimsoll::overlap::{Candidate, Effort, Front, fits, front, program, resident_within, schedule};
 use plimsoll::run::Limits;
 
@@ -81,13 +79,13 @@ fn ordered(graph: &Graph) -> Vec<OrderedRegion> {
 }
 
 /// Without the integer program, which takes its time.
-fn entries() -> Vec<&'static ScheduleEntry> {
-    plimsoll::registry().schedules.into_iter().filter(|entry| entry.name != "ilp").collect()
+fn entries() -> Vec<&'static Entry<Timelines>> {
+    plimsoll::registry().timelines.into_iter().filter(|entry| entry.name != "ilp").collect()
 }
 
 /// The least makespan of all schedules.
-fn fastest(program: &OverlapProgram, entries: &[&'static ScheduleEntry]) -> Option<Time> {
-    let made = |entry: &&ScheduleEntry| schedule(program, entry, ScheduleSetup::default(), EFFORT.last).ok();
+fn fastest(program: &OverlapProgram, entries: &[&'static Entry<Timelines>]) -> Option<Time> {
+    let made = |entry: &&Entry<Timelines>| schedule(program, entry, Setup::default(), EFFORT.last).ok();
     entries.iter().filter_map(made).map(|scheduled| scheduled.makespan).min()
 }
 
@@ -137,7 +135,7 @@ fn exact_schedules_alone_make_a_front() {
     let (graph, machine) = (graph(random, 6), Machine::find("luna").unwrap());
     let program = program(&graph, &ordered(&graph), &machine, OverlapOptions::default()).unwrap();
     let candidate = [Candidate { order: "as-in-file", program }];
-    let only: Vec<&'static ScheduleEntry> =
+    let only: Vec<&'static Entry<Timelines>> =
         entries().into_iter().filter(|entry| entry.name == "exact").collect();
     let alone = front(&machine, &candidate, &only, EFFORT).unwrap();
     let all = front(&machine, &candidate, &entries(), EFFORT).unwrap();

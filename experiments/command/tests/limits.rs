@@ -109,9 +109,9 @@ fn on_graph(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     let mut all = vec![words(&plan), words(&["spill", file, "--capacity", "200000"])];
     all.extend(registry.orders.iter().map(|one| with(&order, "--order", one.name)));
     all.extend(registry.joint.iter().map(|one| words(&["plan", file, &format!("--joint={}", one.name)])));
-    all.extend(registry.schedules.iter().map(|one| with(&overlap, "--schedule", one.name)));
-    all.extend(registry.placers.iter().map(|one| with(&tiers, "--placement", one.name)));
-    all.extend(registry.fusers.iter().map(|one| with(&fuse, "--method", one.name)));
+    all.extend(registry.timelines.iter().map(|one| with(&overlap, "--schedule", one.name)));
+    all.extend(registry.tiers.iter().map(|one| with(&tiers, "--placement", one.name)));
+    all.extend(registry.fusions.iter().map(|one| with(&fuse, "--method", one.name)));
     for problem in ["offsets", "scattered", "pools"] {
         for relation in ["schedule", "streams=2", "reachable", "mutex"] {
             all.push(words(&["plan", file, "--conflicts", relation, "--problem", problem]));

@@ -111,7 +111,7 @@ impl<P: Plan> Observer<P> for Watch<'_> {
     }
 }
 
-fn solved<P: Plan>(entry: &Entry<P>, instance: &Instance) -> Outcome<P::Solution> {
+fn solved<P: Plan>(entry: &Entry<P>, instance: &Instance) -> Outcome<P> {
     let limits = Limits { nodes: Some(20_000), ..Limits::default() };
     let attempt = run(entry, instance, Setup::default(), limits, &mut Watch(instance));
     attempt.result.unwrap_or_else(|error| panic!("{} {} on {instance:?}: {error}", P::KIND, entry.name))

@@ -16,10 +16,8 @@ use super::fit::{least_squares, median};
 use super::kernel::{LINE, LINE_BYTES, Work};
 use super::work::KINDS;
 use plimsoll_heuristics::overlap::Turns;
-use plimsoll_model::overlap::{
-    Dma, Machine, Rates, Scheduler, Time, TimedOperator, TimelineError, TimelineProblem,
-};
-use plimsoll_model::{Budget, Bytes};
+use plimsoll_model::overlap::{Dma, Machine, Rates, Time, TimedOperator, TimelineError, TimelineProblem};
+use plimsoll_model::{Budget, Bytes, Solver};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -187,7 +185,7 @@ pub fn take_samples(
     let executor = Executor { problem: &problem, works: &works, cold, link: settings.link };
     let reference = executor.reference();
     let lists = [Turns::SYNCHRONOUS, Turns::EAGER].map(|turns| {
-        let timeline = turns.timeline(&problem, &mut Budget::unlimited());
+        let timeline = turns.solution(&problem, &mut Budget::unlimited());
         (turns.name(), timeline.ok().flatten().expect("two slices fit").instructions())
     });
     let mut samples = Vec::new();

@@ -12,10 +12,9 @@ use plimsoll::run::Limits;
 use plimsoll_lab::report::share;
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::overlap::{
-    Instruction, Machine, OverlapError, OverlapOptions, OverlapProgram, ScheduleEntry, ScheduleSetup, Time,
-    TimelineProblem,
+    Instruction, Machine, OverlapError, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines,
 };
-use plimsoll_model::{Bytes, Setup};
+use plimsoll_model::{Bytes, Entry, Setup};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -206,7 +205,7 @@ impl Case {
 /// See [`CompareError`].
 pub fn compare(
     graph: &Graph,
-    entries: &[&'static ScheduleEntry],
+    entries: &[&'static Entry<Timelines>],
     settings: Settings<'_>,
     cold: &Cold,
     told: &mut dyn FnMut(&str),
@@ -254,7 +253,7 @@ pub fn compare(
 /// The program of a graph on the machine, with every schedule's list.
 fn plan(
     graph: &Graph,
-    entries: &[&'static ScheduleEntry],
+    entries: &[&'static Entry<Timelines>],
     settings: Settings<'_>,
 ) -> Result<Case, CompareError> {
     let executable = Executable::new(graph)?;
@@ -282,7 +281,7 @@ fn plan(
     let works = executable.in_order(&regions[0], machine.slice);
     let (mut planned, mut notes) = (Vec::new(), Vec::new());
     for entry in entries {
-        let setup = ScheduleSetup { buffers: settings.buffers };
+        let setup = Setup { buffers: settings.buffers, ..Setup::default() };
         match schedule(&program, entry, setup, settings.limits) {
             Ok(scheduled) => planned.push(Planned {
                 name: entry.name,

@@ -423,9 +423,9 @@ impl<'a> Run<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_heuristics::overlap::SCHEDULES;
-    use plimsoll_model::Budget;
-    use plimsoll_model::overlap::{Dma, ScheduleSetup, Time, TimedOperator, Timeline, check_timeline};
+    use plimsoll_heuristics::overlap::TIMELINES;
+    use plimsoll_model::overlap::{Dma, Time, TimedOperator, Timeline, check_timeline};
+    use plimsoll_model::{Budget, Setup};
 
     fn problem(channels: u32) -> (TimelineProblem, Vec<Work>) {
         let mut operators = Vec::new();
@@ -448,9 +448,9 @@ mod tests {
     }
 
     fn timeline(problem: &TimelineProblem, name: &str) -> Timeline {
-        let entry = SCHEDULES.iter().find(|entry| entry.name == name).unwrap();
-        let scheduler = (entry.build)(ScheduleSetup::default());
-        let timeline = scheduler.timeline(problem, &mut Budget::unlimited()).unwrap().unwrap();
+        let entry = TIMELINES.iter().find(|entry| entry.name == name).unwrap();
+        let scheduler = (entry.build)(Setup::default());
+        let timeline = scheduler.solution(problem, &mut Budget::unlimited()).unwrap().unwrap();
         assert!(check_timeline(problem, &timeline).is_empty());
         timeline
     }
@@ -464,7 +464,7 @@ mod tests {
             for link in [Link::default(), Link { startup: Duration::from_micros(3), bandwidth: Some(1e9) }] {
                 let executor = Executor { problem: &problem, works: &works, cold: &cold, link };
                 let reference = executor.reference();
-                for entry in SCHEDULES {
+                for entry in TIMELINES {
                     let list = timeline(&problem, entry.name).instructions();
                     let run = executor
                         .run(&list, &mut arena)

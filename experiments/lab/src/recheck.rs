@@ -192,7 +192,7 @@ fn again<P: Plan>(row: &Row, instance: &Instance, registry: &Registry) -> Verdic
         target: instance.capacity().filter(|_| row.decide),
         deadline: None,
     };
-    let setup = Setup { seed: row.seed, threads: row.threads.max(1) };
+    let setup = Setup { seed: row.seed, threads: row.threads.max(1), ..Setup::default() };
     let attempt = run(entry, instance, setup, limits, &mut Silent);
     let today = Row::default().attempted::<P>(instance, &attempt);
     run_differs(row, &today).unwrap_or(Verdict::Same)

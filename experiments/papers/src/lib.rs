@@ -94,7 +94,7 @@ impl Context<'_> {
         name: &'static str,
         label: &str,
         input: &P::Input,
-    ) -> Result<Outcome<P::Solution>, ReproduceError> {
+    ) -> Result<Outcome<P>, ReproduceError> {
         let entry = named(entries, name)?;
         run(entry, input, self.setup, self.limits, &mut Silent).result.map_err(|source| ReproduceError::Run {
             name,
@@ -113,7 +113,7 @@ impl Context<'_> {
         name: &'static str,
         label: &str,
         input: &P::Input,
-    ) -> Result<Outcome<P::Solution>, ReproduceError> {
+    ) -> Result<Outcome<P>, ReproduceError> {
         let outcome = self.solve(entries, name, label, input)?;
         let nothing = || ReproduceError::Nothing { name, input: label.to_owned() };
         if outcome.solution.is_some() { Ok(outcome) } else { Err(nothing()) }

@@ -9,7 +9,7 @@ use plimsoll_lab::report::svg::Map;
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::structure::{Relation, Structure, StructureError};
-use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, Offsets, Outcome, Problem};
+use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, Offsets, Outcome};
 use plimsoll_solvers::clique::heaviest_clique;
 
 /// What figure 5 prints, in the order of placement: operator, where it lies, and the memory requested once it is placed.
@@ -205,7 +205,7 @@ fn tops(instance: &Instance, layout: &Layout, order: &[BufferId]) -> Vec<(String
     order.iter().map(step).collect()
 }
 
-fn steps(inputs: &Inputs, placed: &Outcome<Layout>, found: &mut Reproduction) {
+fn steps(inputs: &Inputs, placed: &Outcome<Offsets>, found: &mut Reproduction) {
     let instance = &inputs.instance;
     let order = descending(instance);
     let made = placed.solution.as_ref().map_or(Vec::new(), |layout| tops(instance, layout, &order));
@@ -234,7 +234,7 @@ fn steps(inputs: &Inputs, placed: &Outcome<Layout>, found: &mut Reproduction) {
 fn totals(
     context: &Context<'_>,
     inputs: &Inputs,
-    (placed, exact): (&Outcome<Layout>, &Outcome<Layout>),
+    (placed, exact): (&Outcome<Offsets>, &Outcome<Offsets>),
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
     let instance = &inputs.instance;
@@ -277,7 +277,11 @@ fn totals(
 }
 
 /// Figure 5, its layout and an optimal one.
-fn figures(inputs: &Inputs, (placed, exact): (&Outcome<Layout>, &Outcome<Layout>), found: &mut Reproduction) {
+fn figures(
+    inputs: &Inputs,
+    (placed, exact): (&Outcome<Offsets>, &Outcome<Offsets>),
+    found: &mut Reproduction,
+) {
     let instance = &inputs.instance;
     let layouts = [
         ("figure-5.svg", "as in figure 5: one column per operator", "patent-descending", placed),
@@ -326,7 +330,7 @@ fn edge(context: &Context<'_>, instance: &Instance, found: &mut Reproduction) ->
         let other = changed(instance, added, dropped);
         let exact = context.answer(&context.registry.offsets, "exact", "patent", &other)?;
         let placed = context.answer(&context.registry.offsets, "patent-descending", "patent", &other)?;
-        let value = |one: &Outcome<<Offsets as Problem>::Solution>| one.value.map_or(0, Bytes::get);
+        let value = |one: &Outcome<Offsets>| one.value.map_or(0, Bytes::get);
         found.line(format!("{what}: {} M, the optimum is {} M", value(&placed), value(&exact)));
     }
     Ok(())

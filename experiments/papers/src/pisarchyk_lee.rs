@@ -16,7 +16,7 @@ use plimsoll_lab::report::svg::Map;
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::report::{gap_percent, percent};
 use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
-use plimsoll_model::{Bytes, Claim, Entry, Instance, Layout, Offsets, Problem, SolveError, load};
+use plimsoll_model::{Bytes, Claim, Entry, Instance, InstanceProblem, Layout, Offsets, SolveError, load};
 
 /// Strategies by offsets: our name, and a short one for figures.
 const OFFSETS: [(&str, &str); 3] =
@@ -281,7 +281,7 @@ struct Model {
 }
 
 /// The value of one strategy; a plan below its bound is refused.
-fn strategy<P: Problem<Input = Instance>>(
+fn strategy<P: InstanceProblem>(
     context: &Context<'_>,
     entries: &[&'static Entry<P>],
     name: &'static str,

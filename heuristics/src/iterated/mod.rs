@@ -77,7 +77,7 @@ impl Solver<Offsets> for IteratedSearch {
         input: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Layout>, SolveError> {
+    ) -> Result<Outcome<Offsets>, SolveError> {
         let mut search = Search::new(input, self.seed, Run::offsets(input, budget, observer));
         let stop = search.all(self.effort, budget).err().unwrap_or(Stop::Completed);
         Ok(search.run.conclude(stop, budget))

@@ -63,7 +63,7 @@ impl Solver<Orders> for LocalSearch {
         input: &OrderProblem,
         budget: &mut Budget,
         observer: &mut dyn Observer<Orders>,
-    ) -> Result<Outcome<Order>, SolveError> {
+    ) -> Result<Outcome<Orders>, SolveError> {
         let mut run = Run::orders(input, budget, observer);
         let stop = self.search(input, budget, &mut run).err().unwrap_or(Stop::Completed);
         Ok(run.conclude(stop, budget))

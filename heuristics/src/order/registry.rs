@@ -17,7 +17,7 @@ macro_rules! rule {
             kind: Kind::Heuristic,
             about: $about,
             source: $source,
-            build: |_| Box::new(ByRule { name: $name, rule: $rule }),
+            build: &|_| Box::new(ByRule { name: $name, rule: $rule }),
         }
     };
 }
@@ -79,13 +79,13 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Heuristic,
         about: "merges branches by hills and valleys; optimal on trees and where branches part and meet",
         source: "Liu 1987; Abdel-Wahab, Kameda 1978; after Sethi, Ullman 1970",
-        build: |_| Box::new(SethiUllman),
+        build: &|_| Box::new(SethiUllman),
     },
     Entry {
         name: "local-search",
         kind: Kind::Heuristic,
         about: "anneals: moves blocks of operators within their precedences; anytime",
         source: "ours; after Kirkpatrick, Gelatt, Vecchi 1983",
-        build: |setup| Box::new(LocalSearch::new(setup.seed)),
+        build: &|setup| Box::new(LocalSearch::new(setup.seed)),
     },
 ];

@@ -103,7 +103,7 @@ impl Solver<Orders> for ByRule {
         input: &OrderProblem,
         budget: &mut Budget,
         observer: &mut dyn Observer<Orders>,
-    ) -> Result<Outcome<Order>, SolveError> {
+    ) -> Result<Outcome<Orders>, SolveError> {
         let run = Run::orders(input, budget, observer);
         let order = self.rule.of(input, budget).map(Some);
         Ok(run.conclude_single(order, budget))

@@ -49,7 +49,7 @@ impl Solver<Orders> for SethiUllman {
         input: &OrderProblem,
         budget: &mut Budget,
         observer: &mut dyn Observer<Orders>,
-    ) -> Result<Outcome<Order>, SolveError> {
+    ) -> Result<Outcome<Orders>, SolveError> {
         let mut run = Run::orders(input, budget, observer);
         let stop = rounds(input, budget, &mut run).err().unwrap_or(Stop::Completed);
         Ok(run.conclude(stop, budget))

@@ -16,59 +16,61 @@ mod prefetch;
 mod residents;
 mod turns;
 
+use crate::report::Run;
 use plimsoll_model::overlap::{
-    ScheduleEntry, Scheduler, Slot, Span, Time, Timeline, TimelineOutcome, TimelineProblem, Transfer,
-    time_bound,
+    Slot, Span, Time, Timeline, TimelineProblem, Timelines, Transfer, fitting_bound,
 };
-use plimsoll_model::{Budget, Bytes, Kind, OperatorId, SolveError, Stats, Stop};
+use plimsoll_model::{
+    Budget, Bytes, Entry, Kind, Observer, OperatorId, Outcome, Problem, SolveError, Solver, guarded,
+};
 
 pub use prefetch::Prefetch;
 pub use residents::{Worth, fitting, resident_sets, residents};
 pub use turns::{Fetch, Turns};
 
 /// Every schedule, the simplest first.
-pub const SCHEDULES: &[ScheduleEntry] = &[
-    ScheduleEntry {
+pub const TIMELINES: &[Entry<Timelines>] = &[
+    Entry {
         name: "synchronous",
         kind: Kind::Heuristic,
         about: "fetches (by the processor, where it copies), then computes, one operator after the other",
         source: "the LUNA paper (Wang, Shen, Jing, Lyu), the reference of table 3",
-        build: |_| Box::new(Turns::SYNCHRONOUS),
+        build: &|_| guarded(Turns::SYNCHRONOUS),
     },
-    ScheduleEntry {
+    Entry {
         name: "ping-pong",
         kind: Kind::Heuristic,
         about: "fetches for the next operator into the other of two buffers when an operator starts",
         source: "the LUNA paper (Wang, Shen, Jing, Lyu), Alg. 3",
-        build: |_| Box::new(Turns::PING_PONG),
+        build: &|_| guarded(Turns::PING_PONG),
     },
-    ScheduleEntry {
+    Entry {
         name: "ping-pong-weighted",
         kind: Kind::Heuristic,
         about: "ping-pong among operators with weights only: others neither take a turn nor start a fetch",
         source: "the LUNA paper (Wang, Shen, Jing, Lyu), Alg. 3, numbered otherwise",
-        build: |_| Box::new(Turns::PING_PONG_WEIGHTED),
+        build: &|_| guarded(Turns::PING_PONG_WEIGHTED),
     },
-    ScheduleEntry {
+    Entry {
         name: "eager",
         kind: Kind::Heuristic,
         about: "double buffering: fetches as soon as the buffer whose turn it is is free",
         source: "textbook",
-        build: |_| Box::new(Turns::EAGER),
+        build: &|_| guarded(Turns::EAGER),
     },
-    ScheduleEntry {
+    Entry {
         name: "k-buffers",
         kind: Kind::Heuristic,
         about: "the same with k buffers in turn (--buffers)",
         source: "textbook",
-        build: |setup| Box::new(Turns::buffers(setup.buffers)),
+        build: &|setup| guarded(Turns::buffers(setup.buffers)),
     },
-    ScheduleEntry {
+    Entry {
         name: "prefetch",
         kind: Kind::Heuristic,
         about: "fetches in order, each as early as a channel is free and memory fits it until its operator has run",
         source: "own",
-        build: |_| Box::new(Prefetch),
+        build: &|_| guarded(Prefetch),
     },
 ];
 
@@ -158,14 +160,15 @@ fn slots(solver: &'static str, problem: &TimelineProblem, sizes: &[Bytes]) -> Re
     Ok(slots)
 }
 
-/// The outcome of a schedule, which knows no more than the bounds.
-fn conclude(
-    schedule: &dyn Scheduler,
+/// The outcome of a schedule, with no bound but the general ones.
+fn solved(
+    schedule: &dyn Solver<Timelines>,
     problem: &TimelineProblem,
     budget: &mut Budget,
-) -> Result<TimelineOutcome, SolveError> {
-    let before = budget.nodes();
-    let timeline = schedule.timeline(problem, budget)?;
-    let stats = Stats { nodes: budget.nodes() - before, ..Stats::default() };
-    Ok(TimelineOutcome::conclude(problem, timeline, time_bound(problem), Stop::Completed, stats))
+    observer: &mut dyn Observer<Timelines>,
+) -> Result<Outcome<Timelines>, SolveError> {
+    let run =
+        Run::<Timelines>::new(problem, Timelines::limit(problem), fitting_bound(problem), budget, observer);
+    let timeline = schedule.solution(problem, budget)?;
+    Ok(run.conclude_single(Ok(timeline), budget))
 }

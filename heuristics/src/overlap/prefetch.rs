@@ -1,8 +1,8 @@
 //! Fetching into any free memory.
 
-use super::{Growing, Place, conclude};
-use plimsoll_model::overlap::{Scheduler, Time, Timeline, TimelineOutcome, TimelineProblem};
-use plimsoll_model::{Budget, Bytes, SolveError};
+use super::{Growing, Place, solved};
+use plimsoll_model::overlap::{Time, Timeline, TimelineProblem, Timelines};
+use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 
 /// Fetches in the order of the operators, each as early as a channel is free and there is room above all
 /// activations until its operator has computed; at the highest address that is free.
@@ -11,16 +11,21 @@ use plimsoll_model::{Budget, Bytes, SolveError};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prefetch;
 
-impl Scheduler for Prefetch {
+impl Solver<Timelines> for Prefetch {
     fn name(&self) -> &'static str {
         "prefetch"
     }
 
-    fn solve(&self, problem: &TimelineProblem, budget: &mut Budget) -> Result<TimelineOutcome, SolveError> {
-        conclude(self, problem, budget)
+    fn solve(
+        &self,
+        problem: &TimelineProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Timelines>,
+    ) -> Result<Outcome<Timelines>, SolveError> {
+        solved(self, problem, budget, observer)
     }
 
-    fn timeline(
+    fn solution(
         &self,
         problem: &TimelineProblem,
         budget: &mut Budget,

@@ -1,8 +1,8 @@
 //! Which weights to keep on chip.
 
 use super::Prefetch;
-use plimsoll_model::overlap::{OverlapProgram, Scheduler, Time};
-use plimsoll_model::{Budget, Bytes};
+use plimsoll_model::overlap::{OverlapProgram, Time};
+use plimsoll_model::{Budget, Bytes, Solver};
 
 /// What makes weights worth their room on chip: most of it per byte comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ const SIZES: usize = 6;
 /// Per segment and operator: how long it waits for its weights under `prefetch`; nothing where that finds no timeline.
 fn waiting(program: &OverlapProgram) -> Vec<Vec<Time>> {
     let of = |segment: &plimsoll_model::overlap::OverlapSegment| {
-        let found = Prefetch.timeline(&segment.problem, &mut Budget::unlimited());
+        let found = Prefetch.solution(&segment.problem, &mut Budget::unlimited());
         let Some(timeline) = found.ok().flatten() else { return Vec::new() };
         let mut end = Time::ZERO;
         let mut waits = Vec::with_capacity(timeline.computations.len());

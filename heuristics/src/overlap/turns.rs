@@ -1,8 +1,8 @@
 //! Schedules with a fixed number of buffers that operators take in turn.
 
-use super::{Growing, Place, conclude, slots};
-use plimsoll_model::overlap::{Scheduler, Time, Timeline, TimelineOutcome, TimelineProblem};
-use plimsoll_model::{Budget, Bytes, SolveError};
+use super::{Growing, Place, slots, solved};
+use plimsoll_model::overlap::{Time, Timeline, TimelineProblem, Timelines};
+use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 
 /// When weights are fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,16 +72,21 @@ impl Turns {
     }
 }
 
-impl Scheduler for Turns {
+impl Solver<Timelines> for Turns {
     fn name(&self) -> &'static str {
         self.name
     }
 
-    fn solve(&self, problem: &TimelineProblem, budget: &mut Budget) -> Result<TimelineOutcome, SolveError> {
-        conclude(self, problem, budget)
+    fn solve(
+        &self,
+        problem: &TimelineProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Timelines>,
+    ) -> Result<Outcome<Timelines>, SolveError> {
+        solved(self, problem, budget, observer)
     }
 
-    fn timeline(
+    fn solution(
         &self,
         problem: &TimelineProblem,
         budget: &mut Budget,

@@ -21,7 +21,7 @@ impl Solver<Offsets> for PatentDescending {
         input: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Layout>, SolveError> {
+    ) -> Result<Outcome<Offsets>, SolveError> {
         let run = Run::offsets(input, budget, observer);
         let layout = lay_out(input, budget).map(Some);
         Ok(run.conclude_single(layout, budget))

@@ -24,7 +24,7 @@ impl Solver<Scattered> for PatentScattered {
         input: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Scattered>,
-    ) -> Result<Outcome<ScatteredLayout>, SolveError> {
+    ) -> Result<Outcome<Scattered>, SolveError> {
         // Alive together means different addresses, in one piece or many: the bound holds for pieces too.
         let mut run = Run::new(input, input.capacity(), simple_bound(input), budget, observer);
         let stop = match lay_out(input, budget) {

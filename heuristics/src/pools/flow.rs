@@ -14,7 +14,7 @@
 
 use super::planned;
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, PoolPlan, Pools, SolveError, Solver, Stop,
+    Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, Pools, SolveError, Solver, Stop,
 };
 
 /// Pools by a flow of least cost. A node is a step of a search for an augmenting path.
@@ -36,7 +36,7 @@ impl Solver<Pools> for LeastCostFlow {
         input: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Pools>,
-    ) -> Result<Outcome<PoolPlan>, SolveError> {
+    ) -> Result<Outcome<Pools>, SolveError> {
         let assign = |budget: &mut Budget| Ok(chains(input, &predecessors(input, budget)?));
         Ok(planned(input, budget, observer, Bytes::new(1), assign))
     }
@@ -168,7 +168,7 @@ fn chains(instance: &Instance, before: &[Option<usize>]) -> Vec<PoolId> {
 mod tests {
     use super::*;
     use plimsoll_datasets::{SmallParams, small_instance};
-    use plimsoll_model::{Buffer, InstanceBuilder, Lifespan, Problem};
+    use plimsoll_model::{Buffer, InstanceBuilder, Lifespan, PoolPlan, Problem};
 
     fn total(instance: &Instance, before: &[Option<usize>]) -> i128 {
         let of = |at: usize| match before[at] {

@@ -13,7 +13,7 @@
 use super::pool::{Pool, distance};
 use super::{planned, positional_maxima};
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, PoolPlan, Pools, SolveError, Solver, Stop,
+    Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, Pools, SolveError, Solver, Stop,
 };
 use std::cmp::Reverse;
 
@@ -36,7 +36,7 @@ impl Solver<Pools> for ImprovedBySize {
         input: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Pools>,
-    ) -> Result<Outcome<PoolPlan>, SolveError> {
+    ) -> Result<Outcome<Pools>, SolveError> {
         Ok(planned(input, budget, observer, Bytes::new(1), |budget| assign(input, budget)))
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     use super::super::pool_bound;
     use super::*;
     use plimsoll_datasets::{SmallParams, small_instance};
-    use plimsoll_model::{Problem, Silent};
+    use plimsoll_model::{PoolPlan, Problem, Silent};
 
     /// The definition, word by word: everything looked at anew for every buffer.
     fn by_definition(instance: &Instance) -> Vec<PoolId> {

@@ -46,7 +46,7 @@ fn planned(
     observer: &mut dyn Observer<Pools>,
     alignment: Bytes,
     assign: impl FnOnce(&mut Budget) -> Result<Vec<PoolId>, Stop>,
-) -> Outcome<PoolPlan> {
+) -> Outcome<Pools> {
     let mut run = Run::new(input, input.capacity(), pool_bound(input), budget, observer);
     let stop = match assign(budget) {
         Ok(assignment) => {

@@ -3,8 +3,7 @@
 use super::planned;
 use crate::orders::Order;
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, PoolPlan, Pools, SolveError, Solver, Step,
-    Stop,
+    Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, Pools, SolveError, Solver, Step, Stop,
 };
 
 /// Which of the pools that take a buffer it joins. Ties fall to the pool opened first.
@@ -71,7 +70,7 @@ impl Solver<Pools> for PoolGreedy {
         input: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Pools>,
-    ) -> Result<Outcome<PoolPlan>, SolveError> {
+    ) -> Result<Outcome<Pools>, SolveError> {
         Ok(planned(input, budget, observer, self.alignment, |budget| self.assign(input, budget)))
     }
 }

@@ -13,8 +13,8 @@
 
 use super::fill::Fill;
 use super::{conclude, off_chip};
-use plimsoll_model::tiers::{Placer, TierKind, TierOutcome, TierPlan, TierProblem};
-use plimsoll_model::{Budget, SolveError, TierId};
+use plimsoll_model::tiers::{TierKind, TierPlan, TierProblem, Tiers};
+use plimsoll_model::{Budget, Observer, Outcome, SolveError, Solver, TierId};
 use std::collections::BTreeMap;
 
 /// Alg. 2 inside groups, Alg. 3 between them.
@@ -140,12 +140,17 @@ impl Run<'_> {
     }
 }
 
-impl Placer for Fused {
+impl Solver<Tiers> for Fused {
     fn name(&self) -> &'static str {
         if self.returns { "fused" } else { "fused-printed" }
     }
 
-    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
-        Ok(conclude(problem, self.plan(problem), budget))
+    fn solve(
+        &self,
+        problem: &TierProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Tiers>,
+    ) -> Result<Outcome<Tiers>, SolveError> {
+        Ok(conclude(problem, self.plan(problem), budget, observer))
     }
 }

@@ -2,26 +2,31 @@
 
 use super::fill::Fill;
 use super::{conclude, off_chip};
-use plimsoll_model::tiers::{Placer, TierOutcome, TierPlan, TierProblem};
-use plimsoll_model::{Budget, SolveError};
+use plimsoll_model::tiers::{TierPlan, TierProblem, Tiers};
+use plimsoll_model::{Budget, Observer, Outcome, SolveError, Solver};
 
 /// Everything off chip.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OffChip;
 
-impl Placer for OffChip {
+impl Solver<Tiers> for OffChip {
     fn name(&self) -> &'static str {
         "off-chip"
     }
 
-    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
+    fn solve(
+        &self,
+        problem: &TierProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Tiers>,
+    ) -> Result<Outcome<Tiers>, SolveError> {
         let mut fill = Fill::new(problem);
         for at in 0..problem.tensors().len() {
             if !off_chip(&mut fill, problem, at) {
                 fill.put_anywhere(at);
             }
         }
-        Ok(conclude(problem, fill.plan(), budget))
+        Ok(conclude(problem, fill.plan(), budget, observer))
     }
 }
 
@@ -72,12 +77,17 @@ pub fn greedy(problem: &TierProblem) -> Option<TierPlan> {
     })
 }
 
-impl Placer for Greedy {
+impl Solver<Tiers> for Greedy {
     fn name(&self) -> &'static str {
         "greedy"
     }
 
-    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
-        Ok(conclude(problem, greedy(problem), budget))
+    fn solve(
+        &self,
+        problem: &TierProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Tiers>,
+    ) -> Result<Outcome<Tiers>, SolveError> {
+        Ok(conclude(problem, greedy(problem), budget, observer))
     }
 }

@@ -7,8 +7,8 @@
 use super::fill::Fill;
 use super::greedy::{by_saving, filled};
 use super::{conclude, plans};
-use plimsoll_model::tiers::{Placer, TierOutcome, TierPlan, TierProblem};
-use plimsoll_model::{Budget, Bytes, Setup, SolveError, TierId};
+use plimsoll_model::tiers::{TierPlan, TierProblem, Tiers};
+use plimsoll_model::{Budget, Bytes, Observer, Outcome, Setup, SolveError, Solver, TierId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -151,16 +151,21 @@ impl<'a> Search<'a> {
     }
 }
 
-impl Placer for LocalSearch {
+impl Solver<Tiers> for LocalSearch {
     fn name(&self) -> &'static str {
         "local-search"
     }
 
-    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
+    fn solve(
+        &self,
+        problem: &TierProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Tiers>,
+    ) -> Result<Outcome<Tiers>, SolveError> {
         let start = plans(problem).into_iter().min_by_key(|plan| plan.time(problem));
         let start = start.or_else(|| filled(problem, &by_saving(problem)).plan());
         let moves = budget.nodes_left().unwrap_or_else(|| moves(problem));
         let plan = start.map(|plan| self.improve(problem, &plan, moves, budget));
-        Ok(conclude(problem, plan, budget))
+        Ok(conclude(problem, plan, budget, observer))
     }
 }

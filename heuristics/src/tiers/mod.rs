@@ -13,8 +13,8 @@ mod fused;
 mod greedy;
 mod local;
 
-use plimsoll_model::tiers::{PlacerEntry, TierKind, TierOutcome, TierPlan, TierProblem, cheapest_bound};
-use plimsoll_model::{Budget, Kind, Stats, Stop};
+use plimsoll_model::tiers::{TierKind, TierPlan, TierProblem, Tiers, fitting_bound};
+use plimsoll_model::{Budget, Entry, Kind, Observer, Outcome, Stats, Stop, guarded};
 
 pub use fill::Fill;
 pub use fused::Fused;
@@ -22,41 +22,41 @@ pub use greedy::{Greedy, OffChip, by_saving, greedy};
 pub use local::{LocalSearch, moves};
 
 /// Every heuristic placement, the simplest first.
-pub const PLACERS: &[PlacerEntry] = &[
-    PlacerEntry {
+pub const TIERS: &[Entry<Tiers>] = &[
+    Entry {
         name: "off-chip",
         kind: Kind::Heuristic,
         about: "everything off chip, as without tiers",
         source: "the paper on cross-unit fusion, the reference",
-        build: |_| Box::new(OffChip),
+        build: &|_| guarded(OffChip),
     },
-    PlacerEntry {
+    Entry {
         name: "fused",
         kind: Kind::Heuristic,
         about: "buffers, then memories between units inside a group; such memories between groups where all up to the reader fits",
         source: "the paper on cross-unit fusion, Alg. 1 to 3",
-        build: |_| Box::new(Fused::RETURNING),
+        build: &|_| guarded(Fused::RETURNING),
     },
-    PlacerEntry {
+    Entry {
         name: "fused-printed",
         kind: Kind::Heuristic,
         about: "the same, but memory once taken stays taken",
         source: "the paper on cross-unit fusion, Alg. 1 to 3 as printed",
-        build: |_| Box::new(Fused::PRINTED),
+        build: &|_| guarded(Fused::PRINTED),
     },
-    PlacerEntry {
+    Entry {
         name: "greedy",
         kind: Kind::Heuristic,
         about: "those that save most per byte and step first, each into the fastest tier with room",
         source: "textbook (density greedy for knapsacks)",
-        build: |_| Box::new(Greedy),
+        build: &|_| guarded(Greedy),
     },
-    PlacerEntry {
+    Entry {
         name: "local-search",
         kind: Kind::Heuristic,
         about: "from the best of these: takes a few out and puts them in again in another order",
         source: "own, after ruin and recreate (Schrimpf et al. 2000)",
-        build: |setup| Box::new(LocalSearch::new(setup)),
+        build: &|setup| guarded(LocalSearch::new(setup)),
     },
 ];
 
@@ -73,10 +73,17 @@ fn off_chip(fill: &mut Fill<'_>, problem: &TierProblem, at: usize) -> bool {
     outside.any(|tier| fill.put(at, tier))
 }
 
-/// The outcome of a heuristic, which knows no more than the simplest bound.
-fn conclude(problem: &TierProblem, plan: Option<TierPlan>, budget: &mut Budget) -> TierOutcome {
+/// The outcome of a heuristic, with no bound but the simplest.
+fn conclude(
+    problem: &TierProblem,
+    plan: Option<TierPlan>,
+    budget: &mut Budget,
+    observer: &mut dyn Observer<Tiers>,
+) -> Outcome<Tiers> {
+    let bound = fitting_bound(problem);
+    observer.bound(&bound);
     let nodes = budget.nodes() + problem.tensors().len() as u64;
     let stop = budget.spend(problem.tensors().len() as u64).unwrap_or(Stop::Completed);
     let stats = Stats { nodes, ..Stats::default() };
-    TierOutcome::conclude(problem, plan, cheapest_bound(problem), false, stop, stats)
+    Outcome::of(problem, plan, bound, stop, stats)
 }

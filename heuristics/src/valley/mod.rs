@@ -71,7 +71,7 @@ impl Solver<Offsets> for ValleyFit {
         input: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Layout>, SolveError> {
+    ) -> Result<Outcome<Offsets>, SolveError> {
         let run = Run::offsets(input, budget, observer);
         let layout = valley_fit(input, self.weights, budget);
         Ok(run.conclude_single(layout.map(Some), budget))

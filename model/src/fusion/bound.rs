@@ -4,14 +4,19 @@
 //! operator, so together they optimise no more than all operators cost (weak duality of set packing). Matches that share operators, directly or through
 //! others, form components; what one of them optimises is whole, so its costs are rounded down.
 
+use super::Fusions;
 use super::problem::FusionProblem;
+use crate::bound::{Bound, BoundError, LowerBound, Reason};
+use crate::value::Relations;
+use serde::Serialize;
 use std::fmt;
 
 /// Prices are counted in these parts of a relation: a multiple of every number of steps.
 pub const PRICE_UNIT: u64 = 720_720;
 
 /// Why nothing can be better.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FusionWitness {
     /// Prices of the operators, by place, in parts of [`PRICE_UNIT`].
     Prices(Vec<u64>),
@@ -22,9 +27,8 @@ pub enum FusionWitness {
     },
 }
 
-impl FusionWitness {
-    /// The exact method whose completed search is the reason, where that is all there is.
-    pub fn solver(&self) -> Option<&str> {
+impl Reason for FusionWitness {
+    fn solver(&self) -> Option<&str> {
         match self {
             Self::Search { solver } => Some(solver),
             Self::Prices(_) => None,
@@ -39,47 +43,6 @@ impl fmt::Display for FusionWitness {
             Self::Search { solver } => write!(f, "completed search by {solver}"),
         }
     }
-}
-
-/// Relations that no choice of matches can exceed, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FusionBound {
-    /// The bound.
-    pub value: usize,
-    /// The reason.
-    pub witness: FusionWitness,
-}
-
-/// Why a bound is not confirmed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FusionBoundError {
-    /// Another number of prices than operators.
-    #[error("{prices} prices for {operators} operators")]
-    Length {
-        /// Prices there are.
-        prices: usize,
-        /// Operators there are.
-        operators: usize,
-    },
-    /// A match that costs too little.
-    #[error("match {at} optimises {optimised} relations and costs less")]
-    Cheap {
-        /// Its position.
-        at: usize,
-        /// What it optimises.
-        optimised: usize,
-    },
-    /// Prices that show another value.
-    #[error("the prices show {shown}, not {said}")]
-    Value {
-        /// What they show.
-        shown: usize,
-        /// What is claimed.
-        said: usize,
-    },
-    /// Only a repeated search could tell.
-    #[error("only a repeated search could tell")]
-    NotCheckable,
 }
 
 /// Prices: each operator's largest share of a match, then lowered as far as matches allow, one operator after the other. O(matches x steps^2).
@@ -119,28 +82,31 @@ pub fn priced(problem: &FusionProblem, prices: &[u64], component: &[usize]) -> u
 }
 
 /// The bound by [`fusion_prices`].
-pub fn fusion_bound(problem: &FusionProblem) -> FusionBound {
+pub fn fusion_bound(problem: &FusionProblem) -> Bound<Fusions> {
     let prices = fusion_prices(problem);
     let value = problem.components().iter().map(|one| priced(problem, &prices, one)).sum();
-    FusionBound { value, witness: FusionWitness::Prices(prices) }
+    LowerBound { value: Relations::new(value), witness: FusionWitness::Prices(prices) }
 }
 
 /// Confirms that the witness of a bound shows it, from the definition.
 ///
 /// # Errors
 /// The first reason for doubt.
-pub fn confirm_fusion_bound(problem: &FusionProblem, bound: &FusionBound) -> Result<(), FusionBoundError> {
-    let FusionWitness::Prices(prices) = &bound.witness else { return Err(FusionBoundError::NotCheckable) };
+pub fn confirm_fusion_bound(problem: &FusionProblem, bound: &Bound<Fusions>) -> Result<(), BoundError> {
+    let prices = match &bound.witness {
+        FusionWitness::Prices(prices) => prices,
+        FusionWitness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
+    };
     let operators = problem.operators().len();
     if prices.len() != operators {
-        return Err(FusionBoundError::Length { prices: prices.len(), operators });
+        return Err(BoundError::Prices { prices: prices.len(), operators });
     }
     for (at, one) in problem.matches().iter().enumerate() {
         let cost: u128 = one.places.iter().map(|&place| u128::from(prices[place])).sum();
         if cost < one.optimised as u128 * u128::from(PRICE_UNIT) {
-            return Err(FusionBoundError::Cheap { at, optimised: one.optimised });
+            return Err(BoundError::Cheap { at, optimised: one.optimised });
         }
     }
     let shown = problem.components().iter().map(|one| priced(problem, prices, one)).sum();
-    if shown == bound.value { Ok(()) } else { Err(FusionBoundError::Value { shown, said: bound.value }) }
+    bound.shown_by(Relations::new(shown))
 }

@@ -1,11 +1,11 @@
 //! The checker of fusions: reads the graph anew and shares nothing with the search for matches.
 
 use super::patterns::Patterns;
-use super::problem::{Fused, Match, UnitRule};
+use super::problem::{Fused, FusionProblem, Match, UnitRule};
 use super::units::{Units, UnitsError};
 use crate::graph::Graph;
 use crate::units::{OperatorId, TensorId};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Something wrong with a fusion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,6 +13,22 @@ pub enum FusionViolation {
     /// A group of several operators that no match accounts for, or a match that is no group.
     #[error("the group of {0} is not the match given for it")]
     NoMatch(String),
+    /// A choice that is not ascending, or names a match that is not there.
+    #[error("match {at} is chosen out of order, or is not one of the {matches} matches")]
+    Choice {
+        /// Its position.
+        at: usize,
+        /// Matches of the problem.
+        matches: usize,
+    },
+    /// Two chosen matches with an operator in common.
+    #[error("matches {first} and {second} share an operator")]
+    Shared {
+        /// Position of one.
+        first: usize,
+        /// Position of the other.
+        second: usize,
+    },
     /// A pattern that is not there, or has another number of steps.
     #[error("the match of {operator} is none of pattern {pattern}: it has {steps} operators")]
     NoPattern {
@@ -68,6 +84,25 @@ pub enum FusionViolation {
         /// What is counted.
         actual: usize,
     },
+}
+
+/// Everything wrong with a choice of matches: positions that do not ascend or do not exist, operators taken twice.
+/// O(operators of the matches).
+pub fn check_choice(problem: &FusionProblem, chosen: &[usize]) -> Vec<FusionViolation> {
+    let matches = problem.matches();
+    let mut found = Vec::new();
+    let mut taken: HashMap<OperatorId, usize> = HashMap::new();
+    let mut last = None;
+    for &at in chosen {
+        if at >= matches.len() || last.is_some_and(|last| at <= last) {
+            found.push(FusionViolation::Choice { at, matches: matches.len() });
+            continue;
+        }
+        last = Some(at);
+        let shared = matches[at].operators.iter().find_map(|&operator| taken.insert(operator, at));
+        found.extend(shared.map(|first| FusionViolation::Shared { first, second: at }));
+    }
+    found
 }
 
 /// Everything wrong with a fusion under these patterns, units and rule. O(operators x size of the region) at worst.

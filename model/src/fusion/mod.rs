@@ -5,8 +5,8 @@
 //! reads what the first makes (S3, eq. 2); one between members of a group is *optimised*: what passes there need not leave the
 //! unit. The [`Coverage`] is the share of optimised relations (S3, eq. 3).
 //!
-//! Which operators may form a group is what [`Patterns`] say; a [`FusionProblem`] lists all matches of patterns in a region, a [`Fuser`]
-//! chooses among them, [`check_fusion`] checks what comes of it and [`fusion_bound`] says what no choice can exceed.
+//! Which operators may form a group is what [`Patterns`] say; a [`FusionProblem`] lists all matches of patterns in a region, a
+//! [`Solver`](crate::Solver) chooses among them, [`check_fusion`] checks what comes of it and [`fusion_bound`] says what no choice can exceed.
 //!
 //! ```
 //! use plimsoll_model::fusion::Fusion;
@@ -35,18 +35,44 @@ mod groups;
 mod kinds;
 mod patterns;
 mod problem;
-mod solver;
 mod units;
 
-pub use bound::{
-    FusionBound, FusionBoundError, FusionWitness, PRICE_UNIT, confirm_fusion_bound, fusion_bound,
-    fusion_prices, priced,
-};
-pub use check::{FusionViolation, check_fusion};
+pub use bound::{FusionWitness, PRICE_UNIT, confirm_fusion_bound, fusion_bound, fusion_prices, priced};
+pub use check::{FusionViolation, check_choice, check_fusion};
 pub use contract::contracted;
 pub use groups::{Coverage, Fusion, FusionError, relations, siblings};
 pub use kinds::{Class, KindSet, class};
 pub use patterns::{MAX_STEPS, PATTERN_PRESETS, Pattern, Patterns, Step};
 pub use problem::{Fused, FusionProblem, MAX_MATCHES, Match, TooManyMatches, UnitRule};
-pub use solver::{Fuser, FuserEntry, FusionOutcome};
 pub use units::{UNIT_PRESETS, Unit, Units, UnitsError};
+
+use crate::bound::{Bound, BoundError};
+use crate::problem::Problem;
+use crate::value::Relations;
+
+/// The fusion problem: matches that share no operator, most relations optimised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fusions {}
+
+impl Problem for Fusions {
+    type Input = FusionProblem;
+    /// The matches chosen, by position, ascending.
+    type Solution = Vec<usize>;
+    type Value = Relations;
+    type Witness = FusionWitness;
+    type Violation = FusionViolation;
+    const NAME: &'static str = "fusions";
+
+    fn value(problem: &FusionProblem, chosen: &Vec<usize>) -> Relations {
+        let optimised = chosen.iter().filter_map(|&at| Some(problem.matches().get(at)?.optimised));
+        Relations::new(optimised.sum())
+    }
+
+    fn check(problem: &FusionProblem, chosen: &Vec<usize>) -> Vec<FusionViolation> {
+        check_choice(problem, chosen)
+    }
+
+    fn confirm(problem: &FusionProblem, bound: &Bound<Self>) -> Result<(), BoundError> {
+        confirm_fusion_bound(problem, bound)
+    }
+}

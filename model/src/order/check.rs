@@ -94,11 +94,7 @@ pub fn confirm_order_bound(problem: &OrderProblem, bound: &LowerBound) -> Result
         Witness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
         other => return Err(BoundError::Foreign(problem.explain(other))),
     };
-    if shown < bound.value {
-        let claimed = bound.value;
-        return Err(BoundError::TooWeak { shown, claimed });
-    }
-    Ok(())
+    bound.shown_by(shown)
 }
 
 /// What must be alive while an operator runs, in any order: what is begun by it or by those it waits for, directly or not,

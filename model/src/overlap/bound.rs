@@ -20,9 +20,11 @@
 //!   copies where l / p is largest.
 //! - **memory**: what is left is fetched in at least min(l, p) each, by m + 1 in place of m.
 
+use super::Timelines;
 use super::prefix_sums::PrefixSums;
 use super::problem::TimelineProblem;
 use super::time::Time;
+use crate::bound::{Bound, BoundError, LowerBound, Reason};
 use crate::units::OperatorId;
 use serde::Serialize;
 use std::fmt;
@@ -46,6 +48,11 @@ pub enum TimeWitness {
         /// Positions of the operators.
         operators: Vec<OperatorId>,
     },
+    /// This operator does not fit on chip with its own weights: there is no timeline.
+    TooLarge {
+        /// Position of the operator.
+        operator: OperatorId,
+    },
     /// A search that left nothing out.
     Search {
         /// Which.
@@ -53,9 +60,8 @@ pub enum TimeWitness {
     },
 }
 
-impl TimeWitness {
-    /// The exact method whose completed search is the reason, where that is all there is.
-    pub fn solver(&self) -> Option<&str> {
+impl Reason for TimeWitness {
+    fn solver(&self) -> Option<&str> {
         match self {
             Self::Search { solver } => Some(solver),
             _ => None,
@@ -73,24 +79,18 @@ impl fmt::Display for TimeWitness {
             Self::Memory { operators } => {
                 write!(f, "what does not fit beside {} operators is fetched after them", operators.len())
             }
+            Self::TooLarge { operator } => {
+                write!(f, "operator {operator} does not fit on chip with its weights")
+            }
             Self::Search { solver } => write!(f, "completed search by {solver}"),
         }
     }
 }
 
-/// A makespan no timeline can go below, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TimeBound {
-    /// The bound.
-    pub value: Time,
-    /// The reason.
-    pub witness: TimeWitness,
-}
-
 /// The sum of all computing times.
-pub fn compute_bound(problem: &TimelineProblem) -> TimeBound {
+pub fn compute_bound(problem: &TimelineProblem) -> Bound<Timelines> {
     let value = problem.operators().iter().map(|one| one.compute).sum();
-    TimeBound { value, witness: TimeWitness::Compute }
+    LowerBound { value, witness: TimeWitness::Compute }
 }
 
 /// How many fetch at once: channels, and the processor where it copies.
@@ -157,7 +157,7 @@ fn fetched_or_copied(problem: &TimelineProblem) -> Vec<Time> {
 }
 
 /// The best over k of all transfers up to operator k, then all computations from k on; none without weights. O(n).
-pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
+pub fn transfer_bound(problem: &TimelineProblem) -> Option<Bound<Timelines>> {
     let mut rest = Time::ZERO;
     let mut best: Option<(Time, usize)> = None;
     for (at, start) in fetched(problem).into_iter().enumerate().rev() {
@@ -166,7 +166,7 @@ pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
             best = Some((start + rest, at));
         }
     }
-    best.map(|(value, at)| TimeBound {
+    best.map(|(value, at)| LowerBound {
         value,
         witness: TimeWitness::Transfers { operator: OperatorId::at(at) },
     })
@@ -248,12 +248,12 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
 }
 
 /// The longest path described at the head of this file. O(n (log n + WINDOW^2)).
-pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
+pub fn memory_bound(problem: &TimelineProblem) -> Bound<Timelines> {
     memory_bound_from(problem, fetched(problem))
 }
 
 /// The same from what operators cannot start before in any case.
-pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>) -> TimeBound {
+pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>) -> Bound<Timelines> {
     let channels = fetchers(problem);
     let count = problem.len();
     // Per operator: behind which its start must wait, where that is what decides.
@@ -303,7 +303,7 @@ pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>)
     }
     operators.reverse();
     let operators = operators.into_iter().map(OperatorId::at).collect();
-    TimeBound { value: end, witness: TimeWitness::Memory { operators } }
+    LowerBound { value: end, witness: TimeWitness::Memory { operators } }
 }
 
 /// True where an operator starts later than the one before it ends.
@@ -312,7 +312,7 @@ fn waits(problem: &TimelineProblem, start: &[Time], before: usize, here: usize) 
 }
 
 /// The highest of the bounds, with the simplest reason. As [`memory_bound`], which takes longest.
-pub fn time_bound(problem: &TimelineProblem) -> TimeBound {
+pub fn time_bound(problem: &TimelineProblem) -> Bound<Timelines> {
     let mut best = compute_bound(problem);
     for bound in transfer_bound(problem).into_iter().chain([memory_bound(problem)]) {
         if bound.value > best.value {
@@ -320,4 +320,30 @@ pub fn time_bound(problem: &TimelineProblem) -> TimeBound {
         }
     }
     best
+}
+
+/// The bound that proves that there is no timeline, where some operator does not fit on chip; else [`time_bound`].
+pub fn fitting_bound(problem: &TimelineProblem) -> Bound<Timelines> {
+    match problem.too_large() {
+        Some(at) => LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::at(at) }),
+        None => time_bound(problem),
+    }
+}
+
+/// Confirms that the witness of a bound shows it. As [`time_bound`].
+///
+/// # Errors
+/// The first reason for doubt.
+pub fn confirm_time_bound(problem: &TimelineProblem, bound: &Bound<Timelines>) -> Result<(), BoundError> {
+    bound.shown_by(match &bound.witness {
+        TimeWitness::Compute => compute_bound(problem).value,
+        TimeWitness::Transfers { .. } => transfer_bound(problem).map_or(Time::ZERO, |bound| bound.value),
+        TimeWitness::Memory { .. } => memory_bound(problem).value,
+        TimeWitness::TooLarge { operator } => match operator.index() {
+            at if at >= problem.len() => return Err(BoundError::BadOperator(*operator)),
+            at if !problem.is_too_large(at) => return Err(BoundError::Fits),
+            _ => Time::MAX,
+        },
+        TimeWitness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
+    })
 }

@@ -31,7 +31,9 @@ mod time;
 mod timeline;
 
 pub use crate::presets::PRESETS;
-pub use bound::{TimeBound, TimeWitness, compute_bound, memory_bound, time_bound, transfer_bound};
+pub use bound::{
+    TimeWitness, compute_bound, confirm_time_bound, fitting_bound, memory_bound, time_bound, transfer_bound,
+};
 pub use check::{TimelineViolation, check_timeline};
 pub use instructions::{Instruction, ReplayError, replay, write_instructions, write_program};
 pub use machine::{Machine, Rates, read_times};
@@ -45,111 +47,35 @@ pub use resident::{Preload, Residency};
 pub use time::Time;
 pub use timeline::{Slot, Span, Timeline, Transfer};
 
-use crate::budget::Budget;
-use crate::outcome::{Claim, Stats, Stop};
-use crate::solver::{Kind, SolveError};
-use std::fmt;
+use crate::bound::{Bound, BoundError};
+use crate::problem::Problem;
 
-/// What an algorithm says of a timeline problem: as [`Outcome`](crate::Outcome), with times in place of bytes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TimelineOutcome {
-    /// What is proved.
-    pub claim: Claim,
-    /// The best timeline found.
-    pub timeline: Option<Timeline>,
-    /// Its end.
-    pub makespan: Option<Time>,
-    /// What no timeline can go below, and why.
-    pub lower_bound: TimeBound,
-    /// Why the algorithm ended.
-    pub stop: Stop,
-    /// Counters.
-    pub stats: Stats,
-}
-
-impl TimelineOutcome {
-    /// Draws the claim: optimal where the makespan meets the bound, infeasible where some operator does not fit on chip
-    /// with its own weights, feasible or unknown otherwise.
-    pub fn conclude(
-        problem: &TimelineProblem,
-        timeline: Option<Timeline>,
-        lower_bound: TimeBound,
-        stop: Stop,
-        stats: Stats,
-    ) -> Self {
-        let makespan = timeline.as_ref().map(Timeline::makespan);
-        let claim = match makespan {
-            Some(makespan) if makespan == lower_bound.value => Claim::Optimal,
-            Some(_) => Claim::Feasible,
-            None if problem.too_large().is_some() => Claim::Infeasible,
-            None => Claim::Unknown,
-        };
-        Self { claim, timeline, makespan, lower_bound, stop, stats }
-    }
-}
-
-/// An algorithm for timelines, fast or exact: what [`Solver`](crate::Solver) is for problems measured in bytes.
-pub trait Scheduler: Send + Sync {
-    /// Its name in the registry.
-    fn name(&self) -> &'static str;
-
-    /// Solves within the budget.
-    ///
-    /// # Errors
-    /// [`SolveError::Unsupported`] where the buffers it wants do not fit; never for limits or infeasibility.
-    fn solve(&self, problem: &TimelineProblem, budget: &mut Budget) -> Result<TimelineOutcome, SolveError>;
-
-    /// The timeline alone: for whoever tries many and asks for bounds afterwards. Heuristics find no bound for it.
-    ///
-    /// # Errors
-    /// As [`solve`](Scheduler::solve).
-    fn timeline(
-        &self,
-        problem: &TimelineProblem,
-        budget: &mut Budget,
-    ) -> Result<Option<Timeline>, SolveError> {
-        Ok(self.solve(problem, budget)?.timeline)
-    }
-}
-
-/// What a scheduler can be given from outside.
+/// The timeline problem: when weights are fetched and operators compute, least makespan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScheduleSetup {
-    /// Buffers of `k-buffers`.
-    pub buffers: usize,
-}
+pub enum Timelines {}
 
-impl Default for ScheduleSetup {
-    /// Three buffers.
-    fn default() -> Self {
-        Self { buffers: 3 }
+impl Problem for Timelines {
+    type Input = TimelineProblem;
+    type Solution = Timeline;
+    type Value = Time;
+    type Witness = TimeWitness;
+    type Violation = TimelineViolation;
+    const NAME: &'static str = "timelines";
+
+    fn value(_: &TimelineProblem, timeline: &Timeline) -> Time {
+        timeline.makespan()
     }
-}
 
-/// One line of the registry.
-pub struct ScheduleEntry {
-    /// The name users type.
-    pub name: &'static str,
-    /// Heuristic or exact.
-    pub kind: Kind,
-    /// What it does, in one line.
-    pub about: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// Makes one.
-    pub build: fn(ScheduleSetup) -> Box<dyn Scheduler>,
-}
+    /// No timeline takes longer: an operator that does not fit on chip has a bound above it.
+    fn limit(_: &TimelineProblem) -> Option<Time> {
+        Some(Time::LONGEST)
+    }
 
-impl ScheduleEntry {
-    /// The word for this problem in tables and files.
-    pub const PROBLEM: &'static str = "timelines";
-}
+    fn check(problem: &TimelineProblem, timeline: &Timeline) -> Vec<TimelineViolation> {
+        check_timeline(problem, timeline)
+    }
 
-impl fmt::Debug for ScheduleEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScheduleEntry")
-            .field("name", &self.name)
-            .field("kind", &self.kind)
-            .finish_non_exhaustive()
+    fn confirm(problem: &TimelineProblem, bound: &Bound<Self>) -> Result<(), BoundError> {
+        confirm_time_bound(problem, bound)
     }
 }

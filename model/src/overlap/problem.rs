@@ -276,13 +276,16 @@ impl TimelineProblem {
 
     /// The first operator whose activations and weights do not fit on chip together: then there is no timeline.
     pub fn too_large(&self) -> Option<usize> {
-        (0..self.len()).find(|&at| {
-            if self.loads[at].is_none() {
-                return self.operators[at].activations > self.capacity;
-            }
-            let free = self.below(self.capacity, self.buffers[at]);
-            free.is_none_or(|free| free < self.operators[at].activations)
-        })
+        (0..self.len()).find(|&at| self.is_too_large(at))
+    }
+
+    /// True where the activations and weights of an operator do not fit on chip together.
+    pub(crate) fn is_too_large(&self, at: usize) -> bool {
+        if self.loads[at].is_none() {
+            return self.operators[at].activations > self.capacity;
+        }
+        let free = self.below(self.capacity, self.buffers[at]);
+        free.is_none_or(|free| free < self.operators[at].activations)
     }
 }
 

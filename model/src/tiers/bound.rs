@@ -10,7 +10,9 @@
 //!   the bound is recomputed from them.
 //! - **search**: a search that left nothing out.
 
+use super::Tiers;
 use super::problem::TierProblem;
+use crate::bound::{Bound, BoundError, LowerBound, Reason};
 use crate::overlap::Time;
 use crate::units::TierId;
 use serde::Serialize;
@@ -41,6 +43,11 @@ pub enum TierWitness {
     Cheapest,
     /// Room has its price.
     Prices(Vec<TierPrice>),
+    /// This tensor fits no tier that it may live in: there is no plan.
+    TooLarge {
+        /// Position of the tensor.
+        tensor: usize,
+    },
     /// A search that left nothing out.
     Search {
         /// Which.
@@ -48,9 +55,8 @@ pub enum TierWitness {
     },
 }
 
-impl TierWitness {
-    /// The exact method whose completed search is the reason, where that is all there is.
-    pub fn solver(&self) -> Option<&str> {
+impl Reason for TierWitness {
+    fn solver(&self) -> Option<&str> {
         match self {
             Self::Search { solver } => Some(solver),
             _ => None,
@@ -63,27 +69,19 @@ impl fmt::Display for TierWitness {
         match self {
             Self::Cheapest => f.write_str("every tensor in its fastest tier"),
             Self::Prices(prices) => write!(f, "prices of room at {} steps", prices.len()),
+            Self::TooLarge { tensor } => write!(f, "tensor {tensor} fits no tier"),
             Self::Search { solver } => write!(f, "completed search by {solver}"),
         }
     }
 }
 
-/// A transfer time no plan can go below, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TierBound {
-    /// The bound.
-    pub value: Time,
-    /// The reason.
-    pub witness: TierWitness,
-}
-
 /// Every tensor where it costs least; one that fits nowhere costs nothing. O(n x tiers).
-pub fn cheapest_bound(problem: &TierProblem) -> TierBound {
+pub fn cheapest_bound(problem: &TierProblem) -> Bound<Tiers> {
     let least = (0..problem.tensors().len()).map(|tensor| {
         let costs = problem.tiers().filter_map(|tier| problem.cost(tensor, tier));
         costs.map(|cost| cost.time).min().unwrap_or(Time::ZERO)
     });
-    TierBound { value: least.sum(), witness: TierWitness::Cheapest }
+    LowerBound { value: least.sum(), witness: TierWitness::Cheapest }
 }
 
 /// What a tensor of so many bytes counts for, where the capacity counts for `parts`: floor((parts + 1) size / (capacity + 1)).
@@ -137,19 +135,26 @@ pub fn price_bound(problem: &TierProblem, prices: &[TierPrice]) -> Option<Time> 
     u64::try_from(value).ok().map(Time::new)
 }
 
-/// Confirms a bound from its reason.
+/// The bound that proves that there is no plan, where some tensor fits no tier; else [`cheapest_bound`].
+pub fn fitting_bound(problem: &TierProblem) -> Bound<Tiers> {
+    match problem.too_large() {
+        Some(tensor) => LowerBound::new(Time::MAX, TierWitness::TooLarge { tensor }),
+        None => cheapest_bound(problem),
+    }
+}
+
+/// Confirms that the witness of a bound shows it.
 ///
 /// # Errors
-/// Why it is in doubt; a search cannot be confirmed but by another.
-pub fn confirm_tier_bound(problem: &TierProblem, bound: &TierBound) -> Result<(), String> {
-    let shown = match &bound.witness {
-        TierWitness::Cheapest => Some(cheapest_bound(problem).value),
-        TierWitness::Prices(prices) => price_bound(problem, prices),
-        TierWitness::Search { .. } => return Ok(()),
-    };
-    match shown {
-        Some(shown) if shown >= bound.value => Ok(()),
-        Some(shown) => Err(format!("{} shows {shown}, not {}", bound.witness, bound.value)),
-        None => Err(format!("{} cannot be added up", bound.witness)),
-    }
+/// The first reason for doubt.
+pub fn confirm_tier_bound(problem: &TierProblem, bound: &Bound<Tiers>) -> Result<(), BoundError> {
+    bound.shown_by(match &bound.witness {
+        TierWitness::Cheapest => cheapest_bound(problem).value,
+        TierWitness::Prices(prices) => {
+            price_bound(problem, prices).ok_or_else(|| BoundError::Overflow(bound.witness.to_string()))?
+        }
+        TierWitness::TooLarge { tensor } if problem.is_too_large(*tensor) => Time::MAX,
+        TierWitness::TooLarge { .. } => return Err(BoundError::Fits),
+        TierWitness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),
+    })
 }

@@ -55,6 +55,14 @@ pub enum TierViolation {
         /// Bytes there are.
         capacity: Bytes,
     },
+    /// A tier that some unit with access to the tensor does not reach.
+    #[error("some unit that uses '{tensor}' does not reach '{tier}'")]
+    OutOfReach {
+        /// Its name.
+        tensor: String,
+        /// The tier's name.
+        tier: String,
+    },
     /// An address between the multiples of the alignment.
     #[error("tensor '{tensor}' begins at {offset} in tier '{tier}', no multiple of {alignment}")]
     Misaligned {
@@ -193,11 +201,12 @@ fn check_addresses(problem: &TierProblem, plan: &TierPlan, found: &mut Vec<TierV
 
 /// The first tensor that a plan has in a tier which some unit that makes or reads it does not reach, with both names. The steps of
 /// a problem made from a graph say who makes and reads; a view moves nothing and need not reach.
-pub fn check_reach(problem: &TierProblem, plan: &TierPlan) -> Option<(String, String)> {
+pub fn check_reach(problem: &TierProblem, plan: &TierPlan) -> Option<TierViolation> {
     problem.tensors().iter().zip(&plan.tiers).find_map(|(tensor, &tier)| {
         let space = problem.space(tier);
         let mut users = tensor.producer.iter().chain(&tensor.consumers);
         let reached = users.all(|&step| space.is_reached_by(problem.steps()[step].unit));
-        (!reached).then(|| (tensor.name.clone(), space.name.clone()))
+        let (tensor, tier) = (tensor.name.clone(), space.name.clone());
+        (!reached).then_some(TierViolation::OutOfReach { tensor, tier })
     })
 }

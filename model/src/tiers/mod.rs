@@ -26,7 +26,7 @@ mod problem;
 pub use crate::presets::TIER_PRESETS;
 pub use bandwidth::{BandwidthCheck, address_width, bus_bandwidth, switch_bandwidth};
 pub use bound::{
-    PRICE_UNIT, TierBound, TierPrice, TierWitness, cheapest_bound, confirm_tier_bound, price_bound,
+    PRICE_UNIT, TierPrice, TierWitness, cheapest_bound, confirm_tier_bound, fitting_bound, price_bound,
 };
 pub use check::{TierViolation, check_reach, check_tiers};
 pub use graph::{TierOptions, TierRegion, TierTimes, on_and_off_chip};
@@ -34,87 +34,40 @@ pub use machine::{Tier, TierKind, TierMachine, UnitRates};
 pub use plan::TierPlan;
 pub use problem::{Addresses, TierError, TierProblem, TierSpace, TierStep, TierTensor, TierUse};
 
-use crate::budget::Budget;
-use crate::outcome::{Claim, Stats, Stop};
+use crate::bound::{Bound, BoundError};
 use crate::overlap::Time;
-use crate::solver::{Kind, Setup, SolveError};
-use std::fmt;
+use crate::problem::Problem;
 
-/// What an algorithm says of a tier problem: as [`Outcome`](crate::Outcome), with transfer times in place of bytes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TierOutcome {
-    /// What is proved.
-    pub claim: Claim,
-    /// The best plan found.
-    pub plan: Option<TierPlan>,
-    /// Its transfer time.
-    pub time: Option<Time>,
-    /// What no plan can go below, and why.
-    pub lower_bound: TierBound,
-    /// Why the algorithm ended.
-    pub stop: Stop,
-    /// Counters.
-    pub stats: Stats,
-}
+/// The tier problem: a tier for every tensor, least transfer time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tiers {}
 
-impl TierOutcome {
-    /// Draws the claim: optimal where the time meets the bound; infeasible where some tensor fits no tier, or a search that left
-    /// nothing out (`exhausted`) found no plan; feasible or unknown otherwise.
-    pub fn conclude(
-        problem: &TierProblem,
-        plan: Option<TierPlan>,
-        lower_bound: TierBound,
-        exhausted: bool,
-        stop: Stop,
-        stats: Stats,
-    ) -> Self {
-        let time = plan.as_ref().map(|plan| plan.time(problem));
-        let claim = match time {
-            Some(time) if time == lower_bound.value => Claim::Optimal,
-            Some(_) => Claim::Feasible,
-            None if exhausted || problem.too_large().is_some() => Claim::Infeasible,
-            None => Claim::Unknown,
-        };
-        Self { claim, plan, time, lower_bound, stop, stats }
+impl Problem for Tiers {
+    type Input = TierProblem;
+    type Solution = TierPlan;
+    type Value = Time;
+    type Witness = TierWitness;
+    type Violation = TierViolation;
+    const NAME: &'static str = "tiers";
+
+    fn value(problem: &TierProblem, plan: &TierPlan) -> Time {
+        plan.time(problem)
     }
-}
 
-/// An algorithm for tier problems, fast or exact: what [`Solver`](crate::Solver) is for problems measured in bytes.
-pub trait Placer: Send + Sync {
-    /// Its name in the registry.
-    fn name(&self) -> &'static str;
+    /// No plan takes longer: where there is none, the bound is above it.
+    fn limit(_: &TierProblem) -> Option<Time> {
+        Some(Time::LONGEST)
+    }
 
-    /// Solves within the budget.
-    ///
-    /// # Errors
-    /// [`SolveError::Unsupported`] for problems it declines; never for limits or infeasibility.
-    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError>;
-}
+    fn check(problem: &TierProblem, plan: &TierPlan) -> Vec<TierViolation> {
+        let mut violations = check_tiers(problem, plan);
+        if violations.is_empty() {
+            violations.extend(check_reach(problem, plan));
+        }
+        violations
+    }
 
-/// One line of the registry.
-pub struct PlacerEntry {
-    /// The name users type.
-    pub name: &'static str,
-    /// Heuristic or exact.
-    pub kind: Kind,
-    /// What it does, in one line.
-    pub about: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// Makes one.
-    pub build: fn(Setup) -> Box<dyn Placer>,
-}
-
-impl PlacerEntry {
-    /// The word for this problem in tables and files.
-    pub const PROBLEM: &'static str = "tiers";
-}
-
-impl fmt::Debug for PlacerEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PlacerEntry")
-            .field("name", &self.name)
-            .field("kind", &self.kind)
-            .finish_non_exhaustive()
+    fn confirm(problem: &TierProblem, bound: &Bound<Self>) -> Result<(), BoundError> {
+        confirm_tier_bound(problem, bound)
     }
 }

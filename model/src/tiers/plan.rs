@@ -14,18 +14,17 @@ pub struct TierPlan {
 }
 
 impl TierPlan {
-    /// Time of all accesses of one run. O(n).
-    ///
-    /// # Panics
-    /// If some tensor may not live where the plan has it; check first.
+    /// Time of all accesses of one run. A tensor counts nothing in a tier where it may not live; the checker
+    /// rejects it. O(n).
     pub fn time(&self, problem: &TierProblem) -> Time {
-        self.uses(problem).map(|one| one.1.time).sum()
+        let pairs = self.tiers.iter().zip(problem.tensors());
+        pairs.filter_map(|(tier, tensor)| Some((*tensor.uses.get(tier.index())?)?.time)).sum()
     }
 
     /// Bytes moved to and from each tier in one run. O(n).
     ///
     /// # Panics
-    /// As [`TierPlan::time`].
+    /// If some tensor may not live where the plan has it; check first.
     pub fn traffic(&self, problem: &TierProblem) -> Vec<Bytes> {
         let mut traffic = vec![0u64; problem.spaces().len()];
         for (tier, one) in self.uses(problem) {
@@ -37,7 +36,7 @@ impl TierPlan {
     /// Most bytes in each tier at one step, rounded sizes. O(n + steps) per tier.
     ///
     /// # Panics
-    /// As [`TierPlan::time`].
+    /// As [`TierPlan::traffic`].
     pub fn peaks(&self, problem: &TierProblem) -> Vec<Bytes> {
         let peak = |tier: TierId| {
             let mut change = vec![0i128; problem.duration() + 1];

@@ -278,6 +278,11 @@ impl TierProblem {
 
     /// The first tensor that fits no tier it may live in: then there is no plan.
     pub fn too_large(&self) -> Option<usize> {
-        (0..self.tensors.len()).find(|&at| self.tiers().all(|tier| self.cost(at, tier).is_none()))
+        (0..self.tensors.len()).find(|&at| self.is_too_large(at))
+    }
+
+    /// True where a tensor of this position fits no tier it may live in.
+    pub(crate) fn is_too_large(&self, tensor: usize) -> bool {
+        tensor < self.tensors.len() && self.tiers().all(|tier| self.cost(tensor, tier).is_none())
     }
 }

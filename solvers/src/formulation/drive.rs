@@ -65,7 +65,7 @@ pub(crate) fn drive(
     instance: &Instance,
     budget: &mut Budget,
     observer: &mut dyn Observer<Offsets>,
-) -> Result<Outcome<Layout>, SolveError> {
+) -> Result<Outcome<Offsets>, SolveError> {
     let mut watch = budget.without_node_limit();
     let mut run = Run::start(engine.name(), absorb, instance, observer, &mut watch);
     if budget.check().is_none() {
@@ -258,7 +258,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn conclude(mut self, budget: &mut Budget) -> Outcome<Layout> {
+    fn conclude(mut self, budget: &mut Budget) -> Outcome<Offsets> {
         let value = self.value();
         let over = self.instance.capacity().is_some_and(|capacity| self.bound.value > capacity);
         let stop = if over || self.fits(value) && value <= self.bound.value {

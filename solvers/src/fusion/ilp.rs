@@ -4,8 +4,10 @@ use crate::ilp::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use plimsoll_heuristics::LongestMatch;
-use plimsoll_model::fusion::{Fuser, FusionBound, FusionOutcome, FusionProblem, FusionWitness, fusion_bound};
-use plimsoll_model::{Budget, Setup, SolveError, Stats, Stop};
+use plimsoll_model::fusion::{FusionProblem, FusionWitness, Fusions, fusion_bound};
+use plimsoll_model::{
+    Budget, LowerBound, Observer, Outcome, Relations, Setup, SolveError, Solver, Stats, Stop,
+};
 
 const NAME: &str = "ilp";
 
@@ -54,13 +56,19 @@ fn read(problem: &FusionProblem, values: &[f64]) -> Option<Vec<usize>> {
     places.all(|&place| !std::mem::replace(&mut taken[place], true)).then_some(chosen)
 }
 
-impl Fuser for FusionIlp {
+impl Solver<Fusions> for FusionIlp {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn solve(&self, problem: &FusionProblem, budget: &mut Budget) -> Result<FusionOutcome, SolveError> {
+    fn solve(
+        &self,
+        problem: &FusionProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Fusions>,
+    ) -> Result<Outcome<Fusions>, SolveError> {
         let mut bound = fusion_bound(problem);
+        observer.bound(&bound);
         let mut chosen = LongestMatch::choose(problem);
         let mut stats = Stats::default();
         let mut stop = Stop::Completed;
@@ -82,14 +90,13 @@ impl Fuser for FusionIlp {
             if let Some(least) = believed(answer.bound, most) {
                 // A bound below a valid choice would be HiGHS's error; it is not taken over.
                 let value = (least.min(0).unsigned_abs() as usize).max(problem.optimised(&chosen));
-                if value < bound.value {
-                    bound = FusionBound { value, witness: FusionWitness::Search { solver: NAME.to_owned() } };
-                }
+                let witness = FusionWitness::Search { solver: NAME.to_owned() };
+                bound.raise(LowerBound::new(Relations::new(value), witness));
             }
             if let End::Stopped(why) = answer.end {
                 stop = why.unwrap_or(Stop::TimeLimit);
             }
         }
-        Ok(FusionOutcome::conclude(problem, chosen, bound, stop, stats))
+        Ok(Outcome::of(problem, Some(chosen), bound, stop, stats))
     }
 }

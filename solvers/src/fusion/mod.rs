@@ -10,37 +10,37 @@ mod split;
 #[cfg(feature = "ilp")]
 pub use ilp::FusionIlp;
 use plimsoll_heuristics::LongestMatch;
-use plimsoll_model::fusion::{
-    Fuser, FuserEntry, FusionBound, FusionOutcome, FusionProblem, FusionWitness, fusion_prices, priced,
+use plimsoll_model::fusion::{FusionProblem, FusionWitness, Fusions, fusion_bound, fusion_prices, priced};
+use plimsoll_model::{
+    Budget, Entry, Kind, LowerBound, Observer, Outcome, Relations, SolveError, Solver, Stats, Stop, guarded,
 };
-use plimsoll_model::{Budget, Kind, SolveError, Stats, Stop};
 use split::Splitter;
 
 const NAME: &str = "exact";
 
 /// Fusions with proof, the default first.
-pub const FUSERS: &[FuserEntry] = &[
-    FuserEntry {
+pub const FUSIONS: &[Entry<Fusions>] = &[
+    Entry {
         name: NAME,
         kind: Kind::Exact,
         about: "takes components of matches apart at an operator, cut by prices, and remembers the parts",
         source: "own; weighted set packing, weak duality",
-        build: |_| Box::new(ExactFusion),
+        build: &|_| guarded(ExactFusion),
     },
     #[cfg(feature = "ilp")]
-    FuserEntry {
+    Entry {
         name: "ilp",
         kind: Kind::Exact,
         about: "integer program with a binary per match, one match per operator, solved by HiGHS",
         source: "set packing; good_lp, HiGHS",
-        build: |setup| Box::new(FusionIlp::new(setup)),
+        build: &|setup| guarded(FusionIlp::new(setup)),
     },
-    FuserEntry {
+    Entry {
         name: "brute-force",
         kind: Kind::Exact,
         about: "every choice of at most sixteen matches, as the judge of the others",
         source: "this project",
-        build: |_| Box::new(FusionBrute),
+        build: &|_| guarded(FusionBrute),
     },
 ];
 
@@ -48,14 +48,20 @@ pub const FUSERS: &[FuserEntry] = &[
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactFusion;
 
-impl Fuser for ExactFusion {
+impl Solver<Fusions> for ExactFusion {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn solve(&self, problem: &FusionProblem, budget: &mut Budget) -> Result<FusionOutcome, SolveError> {
+    fn solve(
+        &self,
+        problem: &FusionProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Fusions>,
+    ) -> Result<Outcome<Fusions>, SolveError> {
         let before = budget.nodes();
         let prices = fusion_prices(problem);
+        observer.bound(&fusion_bound(problem));
         let mut known = vec![false; problem.matches().len()];
         for at in LongestMatch::choose(problem) {
             known[at] = true;
@@ -90,8 +96,9 @@ impl Fuser for ExactFusion {
             FusionWitness::Search { solver: NAME.to_owned() }
         };
         let stats = Stats { nodes: budget.nodes() - before, ..Stats::default() };
-        let bound = FusionBound { value: bound, witness };
-        Ok(FusionOutcome::conclude(problem, chosen, bound, stop.unwrap_or(Stop::Completed), stats))
+        let bound = LowerBound::new(Relations::new(bound), witness);
+        chosen.sort_unstable();
+        Ok(Outcome::of(problem, Some(chosen), bound, stop.unwrap_or(Stop::Completed), stats))
     }
 }
 
@@ -102,17 +109,28 @@ pub struct FusionBrute;
 /// Beyond this many matches it declines.
 const MOST_MATCHES: usize = 16;
 
-impl Fuser for FusionBrute {
+impl Solver<Fusions> for FusionBrute {
     fn name(&self) -> &'static str {
         "brute-force"
     }
 
-    fn solve(&self, problem: &FusionProblem, budget: &mut Budget) -> Result<FusionOutcome, SolveError> {
-        let matches = problem.matches();
-        if matches.len() > MOST_MATCHES {
-            let reason = format!("{} matches are more than {MOST_MATCHES}", matches.len());
+    fn supports(&self, problem: &FusionProblem) -> Result<(), SolveError> {
+        let count = problem.matches().len();
+        if count > MOST_MATCHES {
+            let reason = format!("{count} matches are more than {MOST_MATCHES}");
             return Err(SolveError::Unsupported { solver: "brute-force", reason });
         }
+        Ok(())
+    }
+
+    fn solve(
+        &self,
+        problem: &FusionProblem,
+        budget: &mut Budget,
+        _: &mut dyn Observer<Fusions>,
+    ) -> Result<Outcome<Fusions>, SolveError> {
+        self.supports(problem)?;
+        let matches = problem.matches();
         let mut best = (0, Vec::new());
         for choice in 0..1u32 << matches.len() {
             let chosen: Vec<usize> = (0..matches.len()).filter(|at| choice >> at & 1 == 1).collect();
@@ -126,8 +144,8 @@ impl Fuser for FusionBrute {
         let nodes = 1 << matches.len();
         budget.spend(nodes);
         let witness = FusionWitness::Search { solver: "brute-force".to_owned() };
-        let bound = FusionBound { value: best.0, witness };
+        let bound = LowerBound::new(Relations::new(best.0), witness);
         let stats = Stats { nodes, ..Stats::default() };
-        Ok(FusionOutcome::conclude(problem, best.1, bound, Stop::Completed, stats))
+        Ok(Outcome::of(problem, Some(best.1), bound, Stop::Completed, stats))
     }
 }

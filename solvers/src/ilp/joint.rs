@@ -250,7 +250,7 @@ impl Solver<Joint> for JointIlp {
         input: &JointProblem,
         budget: &mut Budget,
         observer: &mut dyn Observer<Joint>,
-    ) -> Result<Outcome<JointPlan>, SolveError> {
+    ) -> Result<Outcome<Joint>, SolveError> {
         self.supports(input)?;
         let mut run = Run::new(NAME, self.setup, input, observer);
         run.raise(around_bound(input.orders()));

@@ -174,7 +174,7 @@ impl Solver<Offsets> for Ilp {
         instance: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Layout>, SolveError> {
+    ) -> Result<Outcome<Offsets>, SolveError> {
         self.supports(instance)?;
         drive(self, self.formulation.absorb, instance, budget, observer)
     }

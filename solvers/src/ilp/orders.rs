@@ -295,7 +295,7 @@ impl OrderIlp {
         let unit = worth(model.full) / model.full;
         let trusted = model.count as f64 * DUAL_ERROR <= MOST_ERROR * unit;
         let grain = model.grain;
-        let target = budget.target().map(|target| (target.get() / grain).min(most as u64) as i64);
+        let target = budget.target().map(|target: Bytes| (target.get() / grain).min(most as u64) as i64);
         let limits = Limits { target, ..Limits::of(budget) };
         let scale = Scale { most, unit };
         let answer =
@@ -344,7 +344,7 @@ impl Solver<Orders> for OrderIlp {
         problem: &OrderProblem,
         budget: &mut Budget,
         observer: &mut dyn Observer<Orders>,
-    ) -> Result<Outcome<Order>, SolveError> {
+    ) -> Result<Outcome<Orders>, SolveError> {
         self.supports(problem)?;
         let order = problem.as_in_file();
         let value = order.peak(problem);

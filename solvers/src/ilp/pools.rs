@@ -250,7 +250,7 @@ impl Solver<Pools> for PoolIlp {
         instance: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Pools>,
-    ) -> Result<Outcome<PoolPlan>, SolveError> {
+    ) -> Result<Outcome<Pools>, SolveError> {
         let started = Instant::now();
         let colouring = self.colouring(instance, &mut budget.without_node_limit())?;
         let mut run =
@@ -298,7 +298,8 @@ impl PoolIlp {
         let most: i64 = colouring.size.iter().sum();
         let scale = Scale { most, unit: 1.0 };
         let model = |watch: &mut Budget| colouring.model(self.formulation.cliques, watch);
-        let target = budget.target().map(|target| (target.get() / colouring.unit).min(most as u64) as i64);
+        let target =
+            budget.target().map(|target: Bytes| (target.get() / colouring.unit).min(most as u64) as i64);
         let limits = Limits { target, ..Limits::of(budget) };
         let answer = solve("pool-ilp", self.setup, (limits, budget), scale, start, model)?;
         budget.spend(answer.nodes);
@@ -370,7 +371,7 @@ impl Run<'_> {
         over || self.best.as_ref().is_some_and(|best| done(best.1))
     }
 
-    fn conclude(mut self, budget: &mut Budget, stop: Option<Stop>) -> Outcome<PoolPlan> {
+    fn conclude(mut self, budget: &mut Budget, stop: Option<Stop>) -> Outcome<Pools> {
         let value = self.best.as_ref().map_or(Bytes::ZERO, |best| best.1);
         let over = self.instance.capacity().is_some_and(|capacity| self.bound.value > capacity);
         let stop = if over || self.fits(value) && value <= self.bound.value {

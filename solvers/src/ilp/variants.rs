@@ -1,20 +1,20 @@
 //! The solver `ilp` with one part switched off each, for ablation.
 
 use super::{Formulation, Ilp};
-use plimsoll_model::{Entry, Kind, Offsets, Setup, Solver, guarded};
+use plimsoll_model::{Build, Entry, Kind, Offsets, Setup, guarded};
 
 pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
-    program("ilp:no-bridges", "no bridges between cliques", |s| guarded(ilp(s, |f| f.bridges = 0))),
-    program("ilp:no-stacking", "no stacking cuts", |s| guarded(ilp(s, |f| f.stacking = false))),
-    program("ilp:no-positions", "positions are not narrowed", |s| guarded(ilp(s, |f| f.positions = false))),
-    program("ilp:no-absorb", "dominated buffers are kept", |s| guarded(ilp(s, |f| f.absorb = false))),
-    program("ilp:no-symmetry", "twins and mirror images are kept", |s| {
+    program("ilp:no-bridges", "no bridges between cliques", &|s| guarded(ilp(s, |f| f.bridges = 0))),
+    program("ilp:no-stacking", "no stacking cuts", &|s| guarded(ilp(s, |f| f.stacking = false))),
+    program("ilp:no-positions", "positions are not narrowed", &|s| guarded(ilp(s, |f| f.positions = false))),
+    program("ilp:no-absorb", "dominated buffers are kept", &|s| guarded(ilp(s, |f| f.absorb = false))),
+    program("ilp:no-symmetry", "twins and mirror images are kept", &|s| {
         guarded(ilp(s, |f| f.symmetry = false))
     }),
-    program("ilp:no-decide", "minimises at once instead of aiming at the bound", |s| {
+    program("ilp:no-decide", "minimises at once instead of aiming at the bound", &|s| {
         guarded(ilp(s, |f| f.decide = false))
     }),
-    program("ilp:plain", "big-M alone", |s| {
+    program("ilp:plain", "big-M alone", &|s| {
         guarded(ilp(s, |f| {
             *f = Formulation {
                 absorb: false,
@@ -29,9 +29,7 @@ pub(crate) const VARIANTS: &[Entry<Offsets>] = &[
     }),
 ];
 
-type Build = fn(Setup) -> Box<dyn Solver<Offsets>>;
-
-const fn program(name: &'static str, about: &'static str, build: Build) -> Entry<Offsets> {
+const fn program(name: &'static str, about: &'static str, build: Build<Offsets>) -> Entry<Offsets> {
     Entry { name, kind: Kind::Exact, about, source: "ablation of ilp", build }
 }
 

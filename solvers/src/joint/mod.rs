@@ -60,7 +60,7 @@ impl Solver<Joint> for JointExact {
         input: &JointProblem,
         budget: &mut Budget,
         observer: &mut dyn Observer<Joint>,
-    ) -> Result<Outcome<JointPlan>, SolveError> {
+    ) -> Result<Outcome<Joint>, SolveError> {
         let mut run = Run::new(NAME, self.setup, input, observer);
         // With a time or node limit the search goes on until that ends it.
         let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
@@ -199,7 +199,7 @@ impl<'a> Run<'a> {
     }
 
     /// What is known, and why the run ended: `stop` where nothing else did end it.
-    pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<JointPlan> {
+    pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<Joint> {
         self.stats.nodes = budget.nodes();
         self.stats.count("orders", self.tried);
         let stop = if self.is_optimal() {

@@ -43,7 +43,7 @@ impl Solver<Orders> for OrderBrute {
         problem: &OrderProblem,
         budget: &mut Budget,
         observer: &mut dyn Observer<Orders>,
-    ) -> Result<Outcome<Order>, SolveError> {
+    ) -> Result<Outcome<Orders>, SolveError> {
         self.supports(problem)?;
         let n = problem.len();
         let mut bound = around_bound(problem);

@@ -225,7 +225,7 @@ impl<'a> Run<'a> {
         budget.reaches_target(Bytes::new(self.value())).then_some(Stop::Target)
     }
 
-    pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<Order> {
+    pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<Orders> {
         let stop = self.settled(budget).or_else(|| budget.check()).unwrap_or(stop);
         self.stats.nodes = budget.nodes();
         Outcome::conclude(self.best, self.bound, None, stop, self.stats)

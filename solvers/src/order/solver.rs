@@ -4,7 +4,7 @@ use super::paths::{End, Paths};
 use super::reduce::Reductions;
 use super::run::Run;
 use super::search::{OrderRules, Search, Verdict};
-use plimsoll_model::order::{Order, OrderProblem, REACH_OPERATORS};
+use plimsoll_model::order::{OrderProblem, REACH_OPERATORS};
 use plimsoll_model::{Budget, Observer, Orders, Outcome, Setup, SolveError, Solver, Stop};
 
 /// How parts are solved.
@@ -170,7 +170,7 @@ impl Solver<Orders> for OrderSolver {
         problem: &OrderProblem,
         budget: &mut Budget,
         observer: &mut dyn Observer<Orders>,
-    ) -> Result<Outcome<Order>, SolveError> {
+    ) -> Result<Outcome<Orders>, SolveError> {
         let mut run = Run::new(self.name(), problem, observer)?;
         let mut stop = run.settled(budget).or_else(|| budget.check());
         if stop.is_none() && problem.len() <= REACH_OPERATORS {

@@ -21,10 +21,8 @@ use super::place::{Placed, placed};
 use crate::ilp::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
-use plimsoll_model::overlap::{
-    Scheduler, Time, TimeBound, TimeWitness, TimelineOutcome, TimelineProblem, time_bound,
-};
-use plimsoll_model::{Budget, Setup, SolveError, Stats, Stop, gcd};
+use plimsoll_model::overlap::{Time, TimeWitness, TimelineProblem, Timelines, fitting_bound};
+use plimsoll_model::{Budget, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Stats, Stop, gcd};
 
 const NAME: &str = "ilp";
 
@@ -185,36 +183,44 @@ impl<'a> Formulation<'a> {
     }
 }
 
-impl TimelineIlp {
-    fn supports(problem: &TimelineProblem) -> Result<(), SolveError> {
-        if problem.copy_rate().is_some() {
-            let reason = format!("copies by the processor have no variables ({})", problem.name());
-            return Err(SolveError::Unsupported { solver: NAME, reason });
-        }
-        let (transfers, operators) = (problem.weighted().len(), problem.len());
-        if transfers <= MOST_TRANSFERS && operators <= MOST_OPERATORS {
-            return Ok(());
-        }
-        let reason = format!(
-            "{transfers} transfers for {operators} operators are more than {MOST_TRANSFERS} for {MOST_OPERATORS} ({})",
-            problem.name()
-        );
-        Err(SolveError::Unsupported { solver: NAME, reason })
+/// Why a problem is too large for the program, if so.
+fn declined(problem: &TimelineProblem) -> Result<(), SolveError> {
+    if problem.copy_rate().is_some() {
+        let reason = format!("copies by the processor have no variables ({})", problem.name());
+        return Err(SolveError::Unsupported { solver: NAME, reason });
     }
+    let (transfers, operators) = (problem.weighted().len(), problem.len());
+    if transfers <= MOST_TRANSFERS && operators <= MOST_OPERATORS {
+        return Ok(());
+    }
+    let reason = format!(
+        "{transfers} transfers for {operators} operators are more than {MOST_TRANSFERS} for {MOST_OPERATORS} ({})",
+        problem.name()
+    );
+    Err(SolveError::Unsupported { solver: NAME, reason })
 }
-
-impl Scheduler for TimelineIlp {
+impl Solver<Timelines> for TimelineIlp {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn solve(&self, problem: &TimelineProblem, budget: &mut Budget) -> Result<TimelineOutcome, SolveError> {
-        let mut bound = time_bound(problem);
+    fn supports(&self, problem: &TimelineProblem) -> Result<(), SolveError> {
+        if problem.too_large().is_some() { Ok(()) } else { declined(problem) }
+    }
+
+    fn solve(
+        &self,
+        problem: &TimelineProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Timelines>,
+    ) -> Result<Outcome<Timelines>, SolveError> {
+        let mut bound = fitting_bound(problem);
+        observer.bound(&bound);
         let mut stats = Stats::default();
         if problem.too_large().is_some() {
-            return Ok(TimelineOutcome::conclude(problem, None, bound, Stop::Completed, stats));
+            return Ok(Outcome::of(problem, None, bound, Stop::Completed, stats));
         }
-        Self::supports(problem)?;
+        self.supports(problem)?;
         let mut best = known_timeline(problem);
         let value = best.as_ref().map_or(u64::MAX, |best| best.makespan().get());
         let mut stop = Stop::Completed;
@@ -241,7 +247,7 @@ impl Scheduler for TimelineIlp {
                 let proved = (units.max(0) as u64).saturating_mul(form.unit).min(reached);
                 if proved > bound.value.get() {
                     let witness = TimeWitness::Search { solver: NAME.to_owned() };
-                    bound = TimeBound { value: Time::new(proved), witness };
+                    bound = LowerBound::new(Time::new(proved), witness);
                 }
             }
             stats.nodes = answer.nodes;
@@ -249,6 +255,6 @@ impl Scheduler for TimelineIlp {
                 stop = why.unwrap_or(Stop::TimeLimit);
             }
         }
-        Ok(TimelineOutcome::conclude(problem, best, bound, stop, stats))
+        Ok(Outcome::of(problem, best, bound, stop, stats))
     }
 }

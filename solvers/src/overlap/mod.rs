@@ -37,12 +37,12 @@ use node::{Case, Node};
 pub use orders::{FreeOrder, FreeOrderOutcome, exact_orders};
 use pair::{Pair, tails};
 use place::{Placed, placed};
-use plimsoll_heuristics::SCHEDULES as HEURISTICS;
-use plimsoll_model::overlap::{
-    ScheduleEntry, ScheduleSetup, Scheduler, Time, TimeBound, TimeWitness, Timeline, TimelineOutcome,
-    TimelineProblem, time_bound,
+use plimsoll_heuristics::TIMELINES as HEURISTICS;
+use plimsoll_model::overlap::{Time, TimeWitness, Timeline, TimelineProblem, Timelines, fitting_bound};
+use plimsoll_model::{
+    Bound, Budget, Entry, Kind, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Stats, Stop,
+    guarded,
 };
-use plimsoll_model::{Budget, Kind, SolveError, Stats, Stop};
 
 use search::{PlacedSearch, Search};
 use steer::steered;
@@ -50,21 +50,21 @@ use steer::steered;
 const NAME: &str = "exact";
 
 /// Schedules with proof.
-pub const SCHEDULES: &[ScheduleEntry] = &[
-    ScheduleEntry {
+pub const TIMELINES: &[Entry<Timelines>] = &[
+    Entry {
         name: NAME,
         kind: Kind::Exact,
         about: "searches all orders of transfers for the fixed order of operators; what is left when limits end it is a gap",
         source: "own",
-        build: |_| Box::new(ExactTimeline),
+        build: &|_| guarded(ExactTimeline),
     },
     #[cfg(feature = "ilp")]
-    ScheduleEntry {
+    Entry {
         name: "ilp",
         kind: Kind::Exact,
         about: "integer program for times, channels and addresses, few transfers only",
         source: "disjunctive formulation of scheduling with big-M; good_lp, HiGHS",
-        build: |_| Box::new(TimelineIlp),
+        build: &|_| guarded(TimelineIlp),
     },
 ];
 
@@ -74,35 +74,44 @@ pub const SCHEDULES: &[ScheduleEntry] = &[
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExactTimeline;
 
-impl Scheduler for ExactTimeline {
+impl Solver<Timelines> for ExactTimeline {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn solve(&self, problem: &TimelineProblem, budget: &mut Budget) -> Result<TimelineOutcome, SolveError> {
-        let bound = time_bound(problem);
+    fn solve(
+        &self,
+        problem: &TimelineProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Timelines>,
+    ) -> Result<Outcome<Timelines>, SolveError> {
+        let bound = fitting_bound(problem);
+        observer.bound(&bound);
         let mut stats = Stats::default();
         if problem.too_large().is_some() {
-            return Ok(TimelineOutcome::conclude(problem, None, bound, Stop::Completed, stats));
+            return Ok(Outcome::of(problem, None, bound, Stop::Completed, stats));
         }
         let best = known_timeline(problem);
         let before = budget.nodes();
         let case = Case::new(problem);
         let mut known = Known { case: &case, best, bound };
+        known.report(observer);
         let mut stop = known.prepare(budget);
         if stop.is_none() {
+            known.report(observer);
+            observer.phase("search");
             stop = known.search(budget, &mut stats);
         }
         let Known { best, bound, .. } = known;
         stats.nodes = budget.nodes() - before;
-        Ok(TimelineOutcome::conclude(problem, best, bound, stop.unwrap_or(Stop::Completed), stats))
+        Ok(Outcome::of(problem, best, bound, stop.unwrap_or(Stop::Completed), stats))
     }
 }
 
 /// The best timeline of all heuristics.
 fn known_timeline(problem: &TimelineProblem) -> Option<Timeline> {
     let found = HEURISTICS.iter().filter_map(|entry| {
-        (entry.build)(ScheduleSetup::default()).timeline(problem, &mut Budget::unlimited()).ok()?
+        (entry.build)(Setup::default()).solution(problem, &mut Budget::unlimited()).ok()?
     });
     found.min_by_key(Timeline::makespan)
 }
@@ -111,7 +120,7 @@ fn known_timeline(problem: &TimelineProblem) -> Option<Timeline> {
 struct Known<'a> {
     case: &'a Case<'a>,
     best: Option<Timeline>,
-    bound: TimeBound,
+    bound: Bound<Timelines>,
 }
 
 impl Known<'_> {
@@ -123,11 +132,19 @@ impl Known<'_> {
         self.value() <= self.bound.value.get()
     }
 
+    /// Reports the best timeline and bound.
+    fn report(&self, observer: &mut dyn Observer<Timelines>) {
+        if let Some(best) = &self.best {
+            observer.incumbent(best, best.makespan());
+        }
+        observer.bound(&self.bound);
+    }
+
     /// Nothing that is searched says anything of copies by the processor.
     fn raise(&mut self, value: u64) {
         if value > self.bound.value.get() && self.case.problem.copy_rate().is_none() {
             let witness = TimeWitness::Search { solver: NAME.to_owned() };
-            self.bound = TimeBound { value: Time::new(value), witness };
+            self.bound = LowerBound::new(Time::new(value), witness);
         }
     }
 

@@ -13,10 +13,12 @@
 use super::ExactTimeline;
 use plimsoll_model::order::{Order, OrderProblem};
 use plimsoll_model::overlap::{
-    Dma, Scheduler, Time, TimeBound, TimeWitness, TimedOperator, Timeline, TimelineError, TimelineProblem,
-    sliced, time_bound,
+    Dma, Time, TimeWitness, TimedOperator, Timeline, TimelineError, TimelineProblem, Timelines, sliced,
+    time_bound,
 };
-use plimsoll_model::{Budget, Bytes, Claim, OperatorId, SolveError, Stats, Stop};
+use plimsoll_model::{
+    Bound, Budget, Bytes, Claim, LowerBound, OperatorId, Silent, SolveError, Solver, Stats, Stop,
+};
 
 const NAME: &str = "exact-orders";
 
@@ -79,7 +81,7 @@ pub struct FreeOrderOutcome {
     /// The order, its problem and timeline.
     pub best: Option<(Order, TimelineProblem, Timeline)>,
     /// What no timeline of any order can go below.
-    pub lower_bound: TimeBound,
+    pub lower_bound: Bound<Timelines>,
     /// Why the search ended.
     pub stop: Stop,
     /// Counters.
@@ -133,7 +135,7 @@ pub fn exact_orders(
     };
     let mut stats = Stats { nodes: budget.nodes() - before, ..Stats::default() };
     stats.count("orders", search.orders);
-    let lower_bound = TimeBound { value, witness };
+    let lower_bound = LowerBound::new(value, witness);
     Ok(FreeOrderOutcome {
         claim,
         best: search.best,
@@ -222,12 +224,12 @@ impl<'a> Search<'a> {
             return Ok(budget.spend(1));
         }
         let mut part = budget.part(Some(ORDER_NODES), None);
-        let found = ExactTimeline.solve(&problem, &mut part)?;
+        let found = ExactTimeline.solve(&problem, &mut part, &mut Silent)?;
         let stop = budget.spend(part.nodes() + 1);
         if found.claim != Claim::Optimal && found.lower_bound.value.get() < self.limit() {
             self.open = self.open.min(found.lower_bound.value.get());
         }
-        if let Some(timeline) = found.timeline.filter(|one| one.makespan().get() < self.limit()) {
+        if let Some(timeline) = found.solution.filter(|one| one.makespan().get() < self.limit()) {
             self.best = Some((order.clone(), problem, timeline));
         }
         Ok(stop)

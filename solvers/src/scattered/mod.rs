@@ -281,7 +281,7 @@ impl Solver<Scattered> for ScatteredExact {
         instance: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Scattered>,
-    ) -> Result<Outcome<ScatteredLayout>, SolveError> {
+    ) -> Result<Outcome<Scattered>, SolveError> {
         let unit = if instance.has_fixed() { None } else { unit(instance) };
         let bytes = unit.unwrap_or(1);
         let units = instance.buffers().iter().map(|b| b.size().get().div_ceil(bytes)).collect();

@@ -209,7 +209,8 @@ impl Minimiser<'_, '_> {
             self.raise(value.expect("the ceiling is above the bound"));
             return self.finished(budget);
         };
-        let target = budget.target().map(|target| target.get().clamp(low, high) / self.grain * self.grain);
+        let target =
+            budget.target().map(|target: Bytes| target.get().clamp(low, high) / self.grain * self.grain);
         let aim = target.unwrap_or(low.saturating_add(self.stride).min(high)).max(low);
         let steps = self.capacities(aim, high);
         let at_aim = nodes.saturating_mul(AIM_SHARE * steps.len().max(1) as u64);

@@ -116,7 +116,7 @@ impl Solver<Offsets> for Search {
         instance: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Layout>, SolveError> {
+    ) -> Result<Outcome<Offsets>, SolveError> {
         let bound = quick_bound(instance, budget);
         observer.bound(&bound);
         let mut best = None;
@@ -155,8 +155,8 @@ mod tests {
     use plimsoll_model::{Buffer, Claim, InstanceBuilder, Problem, Silent};
     use proptest::prelude::*;
 
-    fn solve(instance: &Instance, params: SearchParams, budget: &mut Budget) -> Outcome<Layout> {
-        let search = Search::new(Setup { seed: 1, threads: 1 }).with_params(params);
+    fn solve(instance: &Instance, params: SearchParams, budget: &mut Budget) -> Outcome<Offsets> {
+        let search = Search::new(Setup { seed: 1, ..Setup::default() }).with_params(params);
         let outcome = search.solve(instance, budget, &mut Silent).unwrap();
         if let (Some(layout), Claim::Optimal | Claim::Feasible) = (&outcome.solution, outcome.claim) {
             assert_eq!(Offsets::check(instance, layout), []);
@@ -263,7 +263,7 @@ mod tests {
             let t = small_instance(params, seed);
             for threads in 1..=3 {
                 let run = || {
-                    let search = Search::new(Setup { seed, threads });
+                    let search = Search::new(Setup { seed, threads, ..Setup::default() });
                     let budget = &mut Budget::unlimited().with_node_limit(20_000);
                     let outcome = search.solve(&t, budget, &mut Silent).unwrap();
                     (outcome.solution, outcome.claim, outcome.lower_bound, outcome.stats)

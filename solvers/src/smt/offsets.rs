@@ -129,7 +129,7 @@ impl Solver<Offsets> for Smt {
         instance: &Instance,
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Layout>, SolveError> {
+    ) -> Result<Outcome<Offsets>, SolveError> {
         self.supports(instance)?;
         drive(self, self.encoding.absorb, instance, budget, observer)
     }

@@ -9,8 +9,8 @@
 use crate::Exact;
 use plimsoll_heuristics::quick_layout;
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Interval, Layout, LowerBound, Offsets, Problem, Reduced, Setup,
-    Silent, SolveError, Solver, Stop, Witness,
+    Budget, BufferId, Bytes, Instance, Interval, Layout, LowerBound, Offsets, Problem, Reason, Reduced,
+    Setup, Silent, SolveError, Solver, Stop, Witness,
 };
 
 /// Whether buffers fit within the capacity.

@@ -27,7 +27,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
         kind: Kind::Exact,
         about: "decision diagrams for who goes, offsets for what stays, irreducible sets in between",
         source: "this project; logic-based Benders decomposition (Hooker, Ottosson 2003)",
-        build: |setup| guarded(SpillSolver { name: "exact", setup, cover: Master::Diagrams }),
+        build: &|setup| guarded(SpillSolver { name: "exact", setup, cover: Master::Diagrams }),
     },
     #[cfg(feature = "ilp")]
     Entry {
@@ -35,7 +35,7 @@ pub const SPILLING: &[Entry<Spilling>] = &[
         kind: Kind::Exact,
         about: "the same with an integer program for who goes",
         source: "storage allocation with rejection; good_lp, HiGHS",
-        build: |setup| guarded(SpillSolver { name: "ilp", setup, cover: Master::Program }),
+        build: &|setup| guarded(SpillSolver { name: "ilp", setup, cover: Master::Program }),
     },
 ];
 
@@ -116,7 +116,7 @@ impl Solver<Spilling> for SpillSolver {
         problem: &SpillProblem,
         budget: &mut Budget,
         observer: &mut dyn Observer<Spilling>,
-    ) -> Result<Outcome<Spill>, SolveError> {
+    ) -> Result<Outcome<Spilling>, SolveError> {
         let before = budget.nodes();
         let cliques = cliques_above(problem, budget);
         let bound = spill_bound(problem, &cliques, budget);

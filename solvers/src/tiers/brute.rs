@@ -1,12 +1,15 @@
 //! All choices of tiers, one after the other.
 
+use super::known::no_plan;
 use crate::BruteForce;
 use plimsoll_model::overlap::Time;
 use plimsoll_model::tiers::{
-    Addresses, Placer, TierBound, TierOutcome, TierPlan, TierProblem, TierWitness, cheapest_bound,
-    check_tiers,
+    Addresses, TierPlan, TierProblem, TierWitness, Tiers, check_tiers, fitting_bound,
 };
-use plimsoll_model::{Budget, Bytes, InstanceBuilder, Silent, SolveError, Solver, Stats, Stop, TierId};
+use plimsoll_model::{
+    Budget, Bytes, InstanceBuilder, LowerBound, Observer, Outcome, Silent, SolveError, Solver, Stats, Stop,
+    TierId,
+};
 
 const NAME: &str = "brute-force";
 
@@ -52,21 +55,38 @@ fn plan(problem: &TierProblem, tiers: &[TierId]) -> Result<Option<TierPlan>, Sol
     Ok(Some(plan))
 }
 
-impl Placer for TierBrute {
+/// The tiers each tensor may live in, and the number of choices in all.
+fn choices(problem: &TierProblem) -> Result<(Vec<Vec<TierId>>, u64), SolveError> {
+    let options: Vec<Vec<TierId>> = (0..problem.tensors().len()).map(|at| problem.options(at)).collect();
+    let choices = options.iter().try_fold(1u64, |product, one| product.checked_mul(one.len() as u64));
+    match choices.filter(|&choices| options.len() <= MOST_TENSORS && choices <= MOST_CHOICES) {
+        Some(choices) => Ok((options, choices)),
+        None => {
+            let reason = format!("{} tensors are too many ({})", options.len(), problem.name());
+            Err(SolveError::Unsupported { solver: NAME, reason })
+        }
+    }
+}
+
+impl Solver<Tiers> for TierBrute {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
-        let options: Vec<Vec<TierId>> = (0..problem.tensors().len()).map(|at| problem.options(at)).collect();
-        let choices = options.iter().try_fold(1u64, |product, one| product.checked_mul(one.len() as u64));
-        if options.len() > MOST_TENSORS || choices.is_none_or(|choices| choices > MOST_CHOICES) {
-            let reason = format!("{} tensors are too many ({})", options.len(), problem.name());
-            return Err(SolveError::Unsupported { solver: NAME, reason });
-        }
+    fn supports(&self, problem: &TierProblem) -> Result<(), SolveError> {
+        choices(problem).map(drop)
+    }
+
+    fn solve(
+        &self,
+        problem: &TierProblem,
+        budget: &mut Budget,
+        _: &mut dyn Observer<Tiers>,
+    ) -> Result<Outcome<Tiers>, SolveError> {
+        let (options, choices) = choices(problem)?;
         let mut best: Option<(Time, TierPlan)> = None;
         let mut stop = None;
-        for mut number in 0..choices.unwrap_or(0) {
+        for mut number in 0..choices {
             stop = budget.tick();
             if stop.is_some() {
                 break;
@@ -91,15 +111,17 @@ impl Placer for TierBrute {
             }
         }
         let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
-        let mut bound = cheapest_bound(problem);
+        let mut bound = fitting_bound(problem);
         if let (None, Some((value, _))) = (stop, &best)
             && *value > bound.value
         {
-            bound = TierBound { value: *value, witness: TierWitness::Search { solver: NAME.to_owned() } };
+            bound = LowerBound::new(*value, TierWitness::Search { solver: NAME.to_owned() });
         }
-        let exhausted = stop.is_none() && best.is_none();
+        if stop.is_none() && best.is_none() {
+            bound = no_plan(problem, NAME);
+        }
         let plan = best.map(|(_, plan)| plan);
         let stop = stop.unwrap_or(Stop::Completed);
-        Ok(TierOutcome::conclude(problem, plan, bound, exhausted, stop, stats))
+        Ok(Outcome::of(problem, plan, bound, stop, stats))
     }
 }

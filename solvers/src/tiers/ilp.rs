@@ -17,8 +17,8 @@ use super::search::Cut;
 use crate::ilp::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
-use plimsoll_model::tiers::{Addresses, Placer, TierOutcome, TierPlan, TierProblem, check_tiers};
-use plimsoll_model::{Budget, Setup, SolveError, Stats, Stop, TierId};
+use plimsoll_model::tiers::{Addresses, TierPlan, TierProblem, Tiers, check_tiers};
+use plimsoll_model::{Budget, Observer, Outcome, Setup, SolveError, Solver, Stats, Stop, TierId};
 
 const NAME: &str = "ilp";
 
@@ -192,13 +192,19 @@ fn fits(problem: &TierProblem, tiers: &[TierId]) -> bool {
     check_tiers(&counted, &TierPlan { tiers: tiers.to_vec(), offsets: None }).is_empty()
 }
 
-impl Placer for TierIlp {
+impl Solver<Tiers> for TierIlp {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
+    fn solve(
+        &self,
+        problem: &TierProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Tiers>,
+    ) -> Result<Outcome<Tiers>, SolveError> {
         let mut known = Known::new(problem, NAME);
+        known.report(observer);
         let mut stats = Stats::default();
         let mut stop = None;
         if problem.too_large().is_none() && !known.is_settled() {

@@ -4,10 +4,8 @@ use super::pack::{Addressed, addressed};
 use super::search::Cut;
 use plimsoll_heuristics::tiers::{Fill, LocalSearch, by_saving, moves, plans};
 use plimsoll_model::overlap::Time;
-use plimsoll_model::tiers::{
-    Addresses, TierBound, TierOutcome, TierPlan, TierProblem, TierWitness, cheapest_bound,
-};
-use plimsoll_model::{Budget, Claim, Setup, Stats, Stop, TierId};
+use plimsoll_model::tiers::{Addresses, TierPlan, TierProblem, TierWitness, Tiers, fitting_bound};
+use plimsoll_model::{Bound, Budget, Claim, LowerBound, Observer, Outcome, Setup, Stats, Stop, TierId};
 
 /// What became of a choice of tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +23,7 @@ pub(super) struct Known<'a> {
     pub problem: &'a TierProblem,
     pub solver: &'static str,
     pub best: Option<TierPlan>,
-    pub bound: TierBound,
+    pub bound: Bound<Tiers>,
     /// What no plan does.
     pub cuts: Vec<Cut>,
     /// False once a cut may cut off plans: then a search proves nothing.
@@ -38,7 +36,7 @@ impl<'a> Known<'a> {
     /// From the best of the heuristics.
     pub fn new(problem: &'a TierProblem, solver: &'static str) -> Self {
         let best = plans(problem).into_iter().min_by_key(|plan| plan.time(problem));
-        let bound = cheapest_bound(problem);
+        let bound = fitting_bound(problem);
         Self { problem, solver, best, bound, cuts: Vec::new(), sound: true, exhausted: false }
     }
 
@@ -52,11 +50,14 @@ impl<'a> Known<'a> {
 
     /// Takes over what is known of the same problem without addresses: its bound, and its plan where that finds addresses, or one near to
     /// it. What it leaves out fits even less here.
-    pub fn relaxed(&mut self, found: TierOutcome, budget: &mut Budget) {
-        self.exhausted |= found.claim == Claim::Infeasible;
-        let TierBound { value, witness } = found.lower_bound;
+    pub fn relaxed(&mut self, found: Outcome<Tiers>, budget: &mut Budget) {
+        if found.claim == Claim::Infeasible {
+            self.exhausted = true;
+            return;
+        }
+        let LowerBound { value, witness } = found.lower_bound;
         self.raise(value.get(), witness);
-        let Some(plan) = found.plan else { return };
+        let Some(plan) = found.solution else { return };
         let near = match addressed(self.problem, &plan.tiers, budget) {
             Addressed::Plan(plan) => Some(plan),
             Addressed::Cut(cut, proved) => {
@@ -84,7 +85,7 @@ impl<'a> Known<'a> {
     pub fn raise(&mut self, value: u64, witness: TierWitness) {
         let value = value.min(self.value());
         if value > self.bound.value.get() && value < u64::MAX {
-            self.bound = TierBound { value: Time::new(value), witness };
+            self.bound = LowerBound::new(Time::new(value), witness);
         }
     }
 
@@ -127,11 +128,30 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// The outcome.
-    pub fn conclude(self, stop: Option<Stop>, stats: Stats) -> TierOutcome {
-        let stop = stop.unwrap_or(Stop::Completed);
-        TierOutcome::conclude(self.problem, self.best, self.bound, self.exhausted, stop, stats)
+    /// Reports the best plan and bound.
+    pub fn report(&self, observer: &mut dyn Observer<Tiers>) {
+        if let Some(best) = &self.best {
+            observer.incumbent(best, best.time(self.problem));
+        }
+        observer.bound(&self.bound);
     }
+
+    /// The outcome.
+    pub fn conclude(self, stop: Option<Stop>, stats: Stats) -> Outcome<Tiers> {
+        let bound = if self.exhausted && self.best.is_none() {
+            no_plan(self.problem, self.solver)
+        } else {
+            self.bound
+        };
+        Outcome::of(self.problem, self.best, bound, stop.unwrap_or(Stop::Completed), stats)
+    }
+}
+
+/// The bound that a completed search proves where it found no plan.
+pub(super) fn no_plan(problem: &TierProblem, solver: &str) -> Bound<Tiers> {
+    let mut bound = fitting_bound(problem);
+    bound.raise(LowerBound::new(Time::MAX, TierWitness::Search { solver: solver.to_owned() }));
+    bound
 }
 
 /// A plan near to a choice of tiers that finds no addresses: what fits stays, the rest goes wherever it does.

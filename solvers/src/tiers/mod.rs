@@ -27,38 +27,38 @@ pub use ilp::TierIlp;
 
 use case::Case;
 use known::{Known, Taken};
-use plimsoll_model::tiers::{
-    Addresses, Placer, PlacerEntry, TierOutcome, TierPrice, TierProblem, TierWitness, price_bound,
+use plimsoll_model::tiers::{Addresses, TierPrice, TierProblem, TierWitness, Tiers, price_bound};
+use plimsoll_model::{
+    Budget, Entry, Kind, Observer, Outcome, Silent, SolveError, Solver, Stats, Stop, guarded,
 };
-use plimsoll_model::{Budget, Kind, SolveError, Stats, Stop};
 use prices::prices;
 use search::Search;
 
 const NAME: &str = "exact";
 
 /// Placements with proof.
-pub const PLACERS: &[PlacerEntry] = &[
-    PlacerEntry {
+pub const TIERS: &[Entry<Tiers>] = &[
+    Entry {
         name: NAME,
         kind: Kind::Exact,
         about: "prices of room, then a dynamic program over time pruned by them; what is left when limits end it is a gap",
         source: "own; Lagrangian relaxation (Held, Wolfe, Crowder 1974; Geoffrion 1974)",
-        build: |_| Box::new(TierExact),
+        build: &|_| guarded(TierExact),
     },
     #[cfg(feature = "ilp")]
-    PlacerEntry {
+    Entry {
         name: "ilp",
         kind: Kind::Exact,
         about: "integer program: one tier per tensor, capacities at every step that others do not imply",
         source: "multidimensional knapsack with assignment; good_lp, HiGHS",
-        build: |setup| Box::new(TierIlp::new(setup)),
+        build: &|setup| guarded(TierIlp::new(setup)),
     },
-    PlacerEntry {
+    Entry {
         name: "brute-force",
         kind: Kind::Exact,
         about: "every choice of tiers of few tensors, as the judge of the others",
         source: "own",
-        build: |_| Box::new(TierBrute),
+        build: &|_| guarded(TierBrute),
     },
 ];
 
@@ -77,31 +77,42 @@ const MOST_CUTS_AT_LAST: usize = 200;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TierExact;
 
-impl Placer for TierExact {
+impl Solver<Tiers> for TierExact {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn solve(&self, problem: &TierProblem, budget: &mut Budget) -> Result<TierOutcome, SolveError> {
+    fn solve(
+        &self,
+        problem: &TierProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Tiers>,
+    ) -> Result<Outcome<Tiers>, SolveError> {
         let before = budget.nodes();
         let mut known = Known::new(problem, NAME);
+        known.report(observer);
         let mut stats = Stats::default();
         let mut stop = None;
         if problem.addresses() == Addresses::Placed && problem.too_large().is_none() && !known.is_settled() {
             let half = (budget.nodes_left().map(|nodes| nodes / 2), budget.time_left().map(|time| time / 2));
             let mut part = budget.part(half.0, half.1);
             let counted = problem.clone().with_addresses(Addresses::Counted);
-            let found = self.solve(&counted, &mut part)?;
+            observer.phase("without addresses");
+            let found = self.solve(&counted, &mut part, &mut Silent)?;
             budget.spend(part.nodes());
             known.relaxed(found, budget);
         }
         if problem.too_large().is_none() && !known.is_settled() && !known.exhausted {
             let case = Case::new(problem);
+            observer.phase("prices");
             let prices = priced(&case, &mut known, budget);
+            known.report(observer);
             if !known.is_settled() {
                 known.improve(budget);
             }
             if !known.is_settled() {
+                known.report(observer);
+                observer.phase("search");
                 stop = budget.check().or_else(|| widening(&case, &prices, &mut known, budget, &mut stats));
             }
             stats.count("cuts", known.cuts.len() as u64);

@@ -4,10 +4,8 @@ use super::{BUFFERS, Effort, Kept, Made, Ranked, Try, steps};
 use crate::overlap::{ScheduleError, Scheduled, draft, fits, prefetched, schedule};
 use crate::run::Limits;
 use plimsoll_heuristics::overlap::{Worth, fitting, resident_sets};
-use plimsoll_model::overlap::{
-    Machine, OverlapError, OverlapProgram, ScheduleEntry, ScheduleSetup, Time, time_bound,
-};
-use plimsoll_model::{Budget, Bytes};
+use plimsoll_model::overlap::{Machine, OverlapError, OverlapProgram, Time, Timelines, time_bound};
+use plimsoll_model::{Budget, Bytes, Entry, Setup};
 use std::collections::HashSet;
 
 /// Shares of the memory that nothing else needs, in eighths, that resident weights may take.
@@ -60,8 +58,8 @@ impl Purse {
 pub(super) struct Search<'a> {
     machine: &'a Machine,
     effort: Effort,
-    fast: Vec<&'static ScheduleEntry>,
-    exact: Vec<&'static ScheduleEntry>,
+    fast: Vec<&'static Entry<Timelines>>,
+    exact: Vec<&'static Entry<Timelines>>,
     kept: Kept,
     tried: usize,
     /// Ends the search where time does.
@@ -72,8 +70,8 @@ impl<'a> Search<'a> {
     pub(super) fn new(
         machine: &'a Machine,
         effort: Effort,
-        fast: Vec<&'static ScheduleEntry>,
-        exact: Vec<&'static ScheduleEntry>,
+        fast: Vec<&'static Entry<Timelines>>,
+        exact: Vec<&'static Entry<Timelines>>,
     ) -> Self {
         Self { machine, effort, fast, exact, kept: Kept::default(), tried: 0, watch: effort.each.watch() }
     }
@@ -217,7 +215,7 @@ impl<'a> Search<'a> {
         one: &Ranked<'_>,
         set: &[usize],
         capacity: Bytes,
-        entry: &'static ScheduleEntry,
+        entry: &'static Entry<Timelines>,
         buffers: usize,
     ) -> Result<Option<Time>, ScheduleError> {
         let Some((found, peak)) = self.made(one, set, capacity, entry, buffers)? else { return Ok(None) };
@@ -253,12 +251,12 @@ impl<'a> Search<'a> {
         one: &Ranked<'_>,
         set: &[usize],
         memory: Bytes,
-        entry: &'static ScheduleEntry,
+        entry: &'static Entry<Timelines>,
         buffers: usize,
     ) -> Result<Option<(Try, Bytes)>, ScheduleError> {
         let Some(program) = self.program(one, set, memory)? else { return Ok(None) };
         self.tried += 1;
-        match draft(&program, entry, ScheduleSetup { buffers }, self.effort.each) {
+        match draft(&program, entry, Setup { buffers, ..Setup::default() }, self.effort.each) {
             Ok(draft) => {
                 let buffers = (entry.name == "k-buffers").then_some(buffers);
                 let (order, schedule, peak) = (one.candidate.order, entry.name, draft.peak);
@@ -275,7 +273,7 @@ impl<'a> Search<'a> {
     fn polish(
         &mut self,
         ranked: &[Ranked<'_>],
-        entry: &'static ScheduleEntry,
+        entry: &'static Entry<Timelines>,
         left: &mut u64,
     ) -> Result<bool, ScheduleError> {
         let mut better = false;
@@ -368,7 +366,7 @@ impl<'a> Search<'a> {
                 break;
             }
             self.tried += 1;
-            let scheduled = match schedule(&program, entry, ScheduleSetup::default(), purse.limits) {
+            let scheduled = match schedule(&program, entry, Setup::default(), purse.limits) {
                 Ok(scheduled) => scheduled,
                 Err(error @ (ScheduleError::Refused { .. } | ScheduleError::TooLong)) => return Err(error),
                 Err(_) => continue,

@@ -176,7 +176,7 @@ pub struct EffortArgs {
 impl EffortArgs {
     /// Seed and threads.
     pub fn setup(self) -> Setup {
-        Setup { seed: self.seed, threads: self.threads }
+        Setup { seed: self.seed, threads: self.threads, ..Setup::default() }
     }
 
     /// The limits of a command; all that it runs shares the time limit, whose clock starts now. The default only ends

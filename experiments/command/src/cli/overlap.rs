@@ -4,7 +4,7 @@ use super::bytes;
 use super::graph::{ActivationLivenessArgs, EffortArgs, ModelArgs};
 use crate::format;
 use clap::{Args, ValueEnum};
-use plimsoll::model::overlap::ScheduleSetup;
+use plimsoll::model::Setup;
 use plimsoll::overlap::Guess;
 use std::path::PathBuf;
 
@@ -98,8 +98,8 @@ pub enum ActivationsArg {
 
 impl OverlapArgs {
     /// What schedules are given.
-    pub fn setup(&self) -> ScheduleSetup {
-        ScheduleSetup { buffers: self.buffers as usize }
+    pub fn setup(&self) -> Setup {
+        Setup { buffers: self.buffers as usize, ..Setup::default() }
     }
 }
 

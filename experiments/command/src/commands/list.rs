@@ -9,10 +9,10 @@ use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll::datasets::{
     FAMILIES, Family, FamilyParam, KnownOperator, Worked, known_operators, worked_examples,
 };
-use plimsoll::model::fusion::FuserEntry;
-use plimsoll::model::overlap::ScheduleEntry;
+use plimsoll::model::fusion::Fusions;
+use plimsoll::model::overlap::Timelines;
 use plimsoll::model::structure::Relation;
-use plimsoll::model::tiers::PlacerEntry;
+use plimsoll::model::tiers::Tiers;
 use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered, Spilling};
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::suite::{SUITES, corpora};
@@ -119,40 +119,6 @@ impl Algorithm {
     }
 }
 
-impl Algorithm {
-    fn schedule(entry: &ScheduleEntry) -> Self {
-        Self {
-            problem: ScheduleEntry::PROBLEM,
-            name: entry.name,
-            kind: entry.kind.to_string(),
-            about: entry.about,
-            source: entry.source,
-        }
-    }
-
-    fn placer(entry: &PlacerEntry) -> Self {
-        Self {
-            problem: PlacerEntry::PROBLEM,
-            name: entry.name,
-            kind: entry.kind.to_string(),
-            about: entry.about,
-            source: entry.source,
-        }
-    }
-}
-
-impl Algorithm {
-    fn fuser(entry: &FuserEntry) -> Self {
-        Self {
-            problem: FuserEntry::PROBLEM,
-            name: entry.name,
-            kind: entry.kind.to_string(),
-            about: entry.about,
-            source: entry.source,
-        }
-    }
-}
-
 impl Parametric {
     fn instances(family: &Family) -> Self {
         let Family { name, about, version, params, .. } = *family;
@@ -239,9 +205,9 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     all.extend(algorithms(&registry.orders));
     all.extend(algorithms(&registry.joint));
     all.extend(algorithms(&registry.spilling));
-    all.extend(registry.schedules.iter().map(|entry| Algorithm::schedule(entry)));
-    all.extend(registry.placers.iter().map(|entry| Algorithm::placer(entry)));
-    all.extend(registry.fusers.iter().map(|entry| Algorithm::fuser(entry)));
+    all.extend(algorithms(&registry.timelines));
+    all.extend(algorithms(&registry.tiers));
+    all.extend(algorithms(&registry.fusions));
     let variants = registry.variants.iter().map(|entry| Algorithm::of(entry)).collect();
     let suites = SUITES.iter().map(|suite| Suite {
         name: suite.name,
@@ -299,9 +265,9 @@ impl Listing {
             Orders::NAME,
             Joint::NAME,
             Spilling::NAME,
-            ScheduleEntry::PROBLEM,
-            PlacerEntry::PROBLEM,
-            FuserEntry::PROBLEM,
+            Timelines::NAME,
+            Tiers::NAME,
+            Fusions::NAME,
         ]
         .map(|name| (name, of(name).collect()))
         .into();

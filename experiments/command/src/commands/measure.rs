@@ -114,7 +114,7 @@ fn tell(what: &str) {
 }
 
 fn run(args: &RunArgs) -> Result<u8, Failure> {
-    let schedules = overlap::chosen(&plimsoll::registry().schedules, &args.schedule)?;
+    let schedules = overlap::chosen(&plimsoll::registry().timelines, &args.schedule)?;
     if let Some(folder) = &args.out {
         prepare(folder)?;
     }

@@ -30,7 +30,7 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     }
     let registry = plimsoll::registry();
     let context = Context {
-        setup: Setup { seed: args.seed, threads: args.threads },
+        setup: Setup { seed: args.seed, threads: args.threads, ..Setup::default() },
         limits: Limits { time: Some(args.time_limit), ..Limits::default() },
         corpora,
         seeds: args.seeds.unwrap_or(u64::MAX),

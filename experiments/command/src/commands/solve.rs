@@ -76,7 +76,7 @@ fn store<P: Plan>(
     args: &SolveArgs,
     instance: &Instance,
     entry: &Entry<P>,
-    outcome: &Outcome<P::Solution>,
+    outcome: &Outcome<P>,
 ) -> Result<(), Failure> {
     if let Some(solution) = &outcome.solution {
         if let Some(path) = &args.output {
@@ -142,7 +142,7 @@ impl Report {
         args: &SolveArgs,
         instance: &Instance,
         solver: &'static str,
-        outcome: &Outcome<P::Solution>,
+        outcome: &Outcome<P>,
         seconds: f64,
     ) -> Self {
         Self {

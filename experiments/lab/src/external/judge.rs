@@ -112,7 +112,7 @@ fn with_layout(
         LowerBound::new(bound, Witness::Search { solver: "bench".to_owned() })
     };
     let best = Some((layout, value));
-    let outcome = Outcome::conclude(best, proved, instance.capacity(), stop, Stats::default());
+    let outcome = Outcome::<Offsets>::conclude(best, proved, instance.capacity(), stop, Stats::default());
     errors.extend(audit::<Offsets>(instance, &outcome));
     if errors.is_empty() {
         "done".clone_into(&mut row.status);

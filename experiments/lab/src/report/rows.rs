@@ -153,7 +153,7 @@ impl Row {
 
     /// Adds what became of a run of our own.
     #[must_use]
-    pub fn attempted<P: Plan>(self, instance: &Instance, attempt: &Attempt<P::Solution>) -> Self {
+    pub fn attempted<P: Plan>(self, instance: &Instance, attempt: &Attempt<P>) -> Self {
         let answer = Answer::of::<P>(instance, attempt);
         Self {
             problem: P::NAME.to_owned(),

@@ -6,7 +6,7 @@
 use crate::report::chart::{Axis, Chart, Series};
 use crate::report::gap_percent;
 use crate::report::rows::Row;
-use plimsoll_model::{Bytes, LowerBound, Observer, Problem};
+use plimsoll_model::{Bound, Bytes, Observer, Problem, Value};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -124,12 +124,12 @@ impl Recorder {
 }
 
 impl<P: Problem> Observer<P> for Recorder {
-    fn incumbent(&mut self, _: &P::Solution, value: Bytes) {
-        self.course.peak(self.started.elapsed().as_secs_f64(), value.get());
+    fn incumbent(&mut self, _: &P::Solution, value: P::Value) {
+        self.course.peak(self.started.elapsed().as_secs_f64(), value.number());
     }
 
-    fn bound(&mut self, bound: &LowerBound) {
-        self.course.bound(self.started.elapsed().as_secs_f64(), bound.value.get());
+    fn bound(&mut self, bound: &Bound<P>) {
+        self.course.bound(self.started.elapsed().as_secs_f64(), bound.value.number());
     }
 }
 
@@ -339,7 +339,7 @@ pub fn gap_chart(trace: &[TraceRow], best_bound: impl Fn(&str, &str) -> Option<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::{Layout, Offsets, Witness};
+    use plimsoll_model::{Layout, LowerBound, Offsets, Witness};
 
     fn line(algorithm: &str, run: u64, seconds: f64, peak: Option<u64>, bound: Option<u64>) -> TraceRow {
         TraceRow {

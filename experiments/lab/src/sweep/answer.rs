@@ -10,7 +10,7 @@ use plimsoll::graphs::{GraphRunError, OrderedRegion};
 use plimsoll::plan::Plan;
 use plimsoll::run::{Attempt, RunError};
 use plimsoll_model::files::write_atomically;
-use plimsoll_model::{Bytes, Claim, Instance, Offsets, Orders, Outcome, Problem, SolveError};
+use plimsoll_model::{Claim, Instance, Offsets, Orders, Outcome, Problem, SolveError, Value};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -66,7 +66,7 @@ impl Answer {
     }
 
     /// What an algorithm did with an input.
-    pub fn of<P: Problem>(input: &P::Input, attempt: &Attempt<P::Solution>) -> Self {
+    pub fn of<P: Problem>(input: &P::Input, attempt: &Attempt<P>) -> Self {
         let answer = match &attempt.result {
             Ok(outcome) => Self::done::<P>(input, outcome),
             Err(error) => {
@@ -170,15 +170,15 @@ impl Answer {
     }
 
     /// What an algorithm says that came to its end.
-    fn done<P: Problem>(input: &P::Input, outcome: &Outcome<P::Solution>) -> Self {
+    fn done<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Self {
         let joined = |words: Vec<String>| words.join(" ");
         let stats = &outcome.stats;
         Self {
             status: "done".to_owned(),
             claim: outcome.claim.as_str().to_owned(),
             stop: outcome.stop.as_str().to_owned(),
-            peak: outcome.value.map(Bytes::get),
-            lower_bound: Some(outcome.lower_bound.value.get()),
+            peak: outcome.value.map(Value::number),
+            lower_bound: Some(outcome.lower_bound.value.number()),
             bound_witness: P::explain(input, &outcome.lower_bound.witness),
             arithmetic: Arithmetic::of(&outcome.lower_bound.witness).as_str().to_owned(),
             verdict: if outcome.solution.is_some() { "valid" } else { "" }.to_owned(),

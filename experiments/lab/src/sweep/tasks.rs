@@ -4,8 +4,7 @@ use super::SweepError;
 use super::file::{RawAlgorithms, RawSweep, Source};
 use super::resolve::Task;
 use crate::external::External;
-use plimsoll::plan::Plan;
-use plimsoll::{Registry, left_out, registry};
+use plimsoll::{Listed, Registry, left_out, registry};
 use plimsoll_model::{Entry, Kind, Offsets, Orders, Pools, Problem, Scattered};
 
 /// Problems in the order in which a name is looked for.
@@ -146,7 +145,7 @@ fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Found>, String
         } else {
             let named = |problem: &str| {
                 let variants: Vec<Found> =
-                    if problem == Offsets::NAME { list::<Offsets>(&registry.variants) } else { Vec::new() };
+                    if problem == Offsets::NAME { list(&registry.variants) } else { Vec::new() };
                 entries(registry, problem).into_iter().chain(variants).find(|found| found.1 == name)
             };
             problem.map_or_else(|| PROBLEMS.into_iter().find_map(named), named).into_iter().collect()
@@ -173,10 +172,10 @@ fn nobody(registry: &Registry, name: &str, problem: Option<&'static str>) -> Str
 
 fn entries(registry: &Registry, problem: &str) -> Vec<Found> {
     match problem {
-        Offsets::NAME => list::<Offsets>(Offsets::entries(registry)),
-        Scattered::NAME => list::<Scattered>(Scattered::entries(registry)),
-        Pools::NAME => list::<Pools>(Pools::entries(registry)),
-        _ => list::<Orders>(&registry.orders),
+        Offsets::NAME => list(Offsets::entries(registry)),
+        Scattered::NAME => list(Scattered::entries(registry)),
+        Pools::NAME => list(Pools::entries(registry)),
+        _ => list(Orders::entries(registry)),
     }
 }
 

@@ -168,7 +168,7 @@ fn answer(registry: &Registry, held: &mut Option<Held>, job: &Job) -> Answer {
 }
 
 fn setup(job: &Job) -> Setup {
-    Setup { seed: job.seed, threads: job.threads }
+    Setup { seed: job.seed, threads: job.threads, ..Setup::default() }
 }
 
 fn limits(job: &Job) -> Limits {

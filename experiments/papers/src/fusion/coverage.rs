@@ -43,7 +43,7 @@ fn count(
     setting: Setting,
     method: &'static str,
 ) -> Result<Counted, ReproduceError> {
-    let entry = context.registry.fusers.iter().copied().find(|entry| entry.name == method);
+    let entry = context.registry.fusions.iter().copied().find(|entry| entry.name == method);
     let entry = entry.ok_or(ReproduceError::Missing { name: method, problem: "fusions" })?;
     let (patterns, units) = (Patterns::find(setting.patterns)?, Units::find(setting.units)?);
     let (setup, limits) = (context.setup, context.limits);

@@ -3,7 +3,7 @@
 use super::super::{Amount, Context, ReproduceError, Reproduction, Row, generated};
 use super::times::Measured;
 use plimsoll::graphs::GraphRun;
-use plimsoll::tiers::{Fusing, TierSetting, place, tier_case};
+use plimsoll::tiers::{Fusing, TierSetting, tier_case};
 use plimsoll_lab::report::bars::{Bars, Panel};
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_model::fusion::{Patterns, UnitRule};
@@ -144,7 +144,6 @@ fn estimate(
     rule: UnitRule,
     placement: &'static str,
 ) -> Result<Estimate, ReproduceError> {
-    let missing = |problem| move || ReproduceError::Missing { name: placement, problem };
     let graph = generated(family, &[("int8", 1)])?;
     let (machine, patterns) = (TierMachine::find("s3-platform")?, Patterns::find("s3-joined")?);
     let order = context.registry.orders.iter().copied().find(|entry| entry.name == "as-in-file");
@@ -159,11 +158,8 @@ fn estimate(
     };
     let failed = |reason: String| ReproduceError::Tiers { graph: graph.name().to_owned(), reason };
     let case = tier_case(&graph, &setting).map_err(|error| failed(error.to_string()))?;
-    let entry = context.registry.placers.iter().copied().find(|entry| entry.name == placement);
-    let entry = entry.ok_or_else(missing("tiers"))?;
-    let placed = place(&case.problem, entry, context.setup, context.limits);
-    let placed = placed.map_err(|error| failed(error.to_string()))?;
-    let plan = placed.outcome.plan.ok_or_else(|| failed("no plan within the limits".to_owned()))?;
+    let found = context.solve(&context.registry.tiers, placement, graph.name(), &case.problem)?;
+    let plan = found.solution.ok_or_else(|| failed("no plan within the limits".to_owned()))?;
     let (on, off) = on_and_off_chip(&case.problem, &plan.traffic(&case.problem));
     let times = [plan.time(&case.problem), case.times.compute, case.times.overhead, case.times.weights.time];
     Ok(Estimate {

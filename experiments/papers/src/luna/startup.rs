@@ -244,8 +244,8 @@ mod tests {
     use crate::luna::times::ROWS;
     use plimsoll::run::Limits;
     use plimsoll_heuristics::overlap::Turns;
-    use plimsoll_model::overlap::{Dma, Scheduler, TimedOperator, TimelineProblem};
-    use plimsoll_model::{Budget, Bytes};
+    use plimsoll_model::overlap::{Dma, TimedOperator, TimelineProblem};
+    use plimsoll_model::{Budget, Bytes, Solver};
 
     /// A byte is transferred in a picosecond, and copied in `slow` of them.
     fn makespans(chain: &[(u64, u64)], startup: u64, slow: u64) -> (u64, u64) {
@@ -259,7 +259,7 @@ mod tests {
         let p = TimelineProblem::new("p", operators.collect(), dma, Bytes::new(1 << 40), Bytes::new(1));
         let p = p.unwrap().with_copy(1_000_000_000_000 / slow).unwrap();
         let makespan =
-            |turns: Turns| turns.solve(&p, &mut Budget::unlimited()).unwrap().makespan.unwrap().get();
+            |turns: Turns| turns.solution(&p, &mut Budget::unlimited()).unwrap().unwrap().makespan().get();
         (makespan(Turns::SYNCHRONOUS), makespan(Turns::PING_PONG))
     }
 

@@ -9,11 +9,9 @@ use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::overlap::{ScheduleError, Scheduled, program, schedule};
 use plimsoll::run::Limits;
 use plimsoll_lab::report::table::{Align, Table};
-use plimsoll_model::Bytes;
 use plimsoll_model::graph::{Boundary, Graph};
-use plimsoll_model::overlap::{
-    Machine, OverlapOptions, OverlapProgram, ScheduleEntry, ScheduleSetup, Time, TimelineProblem,
-};
+use plimsoll_model::overlap::{Machine, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines};
+use plimsoll_model::{Bytes, Entry, Problem, Setup};
 
 /// Below this many bytes, slices are made no smaller.
 const LEAST_SLICE: u64 = 256;
@@ -27,7 +25,7 @@ pub(super) const PING_PONG: &str = "ping-pong";
 pub(super) struct Timed<'a> {
     pub stand_in: &'a StandIn,
     regions: Vec<OrderedRegion>,
-    schedules: [&'static ScheduleEntry; 2],
+    schedules: [&'static Entry<Timelines>; 2],
 }
 
 /// What a graph takes on a machine.
@@ -61,8 +59,8 @@ impl<'a> Timed<'a> {
         let run = GraphRun { liveness, order, setup: context.setup, limits: context.limits };
         let regions = run.order(&stand_in.graph)?;
         let scheduled = |name: &'static str| {
-            let entry = context.registry.schedules.iter().copied().find(|entry| entry.name == name);
-            entry.ok_or(ReproduceError::Missing { name, problem: ScheduleEntry::PROBLEM })
+            let entry = context.registry.timelines.iter().copied().find(|entry| entry.name == name);
+            entry.ok_or(ReproduceError::Missing { name, problem: Timelines::NAME })
         };
         let schedules = [scheduled(SYNCHRONOUS)?, scheduled(PING_PONG)?];
         Ok(Self { stand_in, regions, schedules })
@@ -86,8 +84,8 @@ impl<'a> Timed<'a> {
         name: &'static str,
     ) -> Result<Result<Scheduled, String>, ReproduceError> {
         let entry = self.schedules.iter().find(|entry| entry.name == name);
-        let entry = entry.ok_or(ReproduceError::Missing { name, problem: ScheduleEntry::PROBLEM })?;
-        match schedule(program, entry, ScheduleSetup::default(), Limits::default()) {
+        let entry = entry.ok_or(ReproduceError::Missing { name, problem: Timelines::NAME })?;
+        match schedule(program, entry, Setup::default(), Limits::default()) {
             Ok(scheduled) => Ok(Ok(scheduled)),
             Err(ScheduleError::Refused { segment, reason }) => {
                 let what = format!("{name} on {}, segment '{segment}'", self.graph().name());

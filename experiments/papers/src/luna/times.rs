@@ -257,8 +257,8 @@ pub(super) fn splits(rows: &[PrintedTimes], found: &mut Reproduction) {
 mod tests {
     use super::*;
     use plimsoll_heuristics::overlap::Turns;
-    use plimsoll_model::overlap::{Dma, Scheduler, Time, TimedOperator, TimelineProblem};
-    use plimsoll_model::{Budget, Bytes};
+    use plimsoll_model::overlap::{Dma, Time, TimedOperator, TimelineProblem};
+    use plimsoll_model::{Budget, Bytes, Solver};
 
     /// Times of a chain of operators (computing, fetching) by both schedules; a byte takes a picosecond.
     fn times(chain: &[(u64, u64)]) -> (u64, u64) {
@@ -272,7 +272,7 @@ mod tests {
         let p =
             TimelineProblem::new("p", operators.collect(), dma, Bytes::new(1 << 50), Bytes::new(1)).unwrap();
         let makespan =
-            |turns: Turns| turns.solve(&p, &mut Budget::unlimited()).unwrap().makespan.unwrap().get();
+            |turns: Turns| turns.solution(&p, &mut Budget::unlimited()).unwrap().unwrap().makespan().get();
         (makespan(Turns::SYNCHRONOUS), makespan(Turns::PING_PONG))
     }
 

@@ -233,7 +233,7 @@ impl<'a> Bench<'a> {
         entry: &Entry<P>,
         seed: u64,
         recorder: Option<&mut Recorder>,
-    ) -> Attempt<P::Solution> {
+    ) -> Attempt<P> {
         let deciding = self.args.decide.is_some();
         let limits = Limits {
             time: Some(self.args.time_limit),
@@ -246,7 +246,7 @@ impl<'a> Bench<'a> {
             let error = SolveError::Unsupported { solver: entry.name, reason };
             return Attempt { result: Err(RunError::Solve(error)), seconds: 0.0, peak_memory: None };
         }
-        let setup = Setup { seed, threads: self.args.threads };
+        let setup = Setup { seed, threads: self.args.threads, ..Setup::default() };
         match recorder {
             Some(recorder) => run_measured(entry, instance, setup, limits, recorder),
             None => run_measured(entry, instance, setup, limits, &mut Silent),

@@ -6,9 +6,10 @@ use crate::output;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::fusion::{FuseError, FuseRun, FusionTotals};
 use plimsoll::interrupt;
-use plimsoll::model::SolveError;
-use plimsoll::model::fusion::{FuserEntry, UnitRule};
+use plimsoll::model::fusion::{Fusions, UnitRule};
 use plimsoll::model::graph::Graph;
+use plimsoll::model::{Entry, Relations, SolveError};
+use plimsoll::run::{RunError, contradiction};
 use plimsoll_lab::report::table::{Align, Table};
 use serde::Serialize;
 
@@ -43,7 +44,7 @@ struct Comparison {
 /// Runs the comparison. Algorithms that decline are left out.
 pub(super) fn main(
     args: &FuseArgs,
-    entries: &[&'static FuserEntry],
+    entries: &[&'static Entry<Fusions>],
     graph: &Graph,
     run: FuseRun<'_>,
 ) -> Result<u8, Failure> {
@@ -53,7 +54,9 @@ pub(super) fn main(
         for &entry in interrupt::until_requested(entries) {
             let run = FuseRun { rule, entry, limits: args.effort.limits_each_from_now(), ..run };
             let regions = match run.fuse(graph) {
-                Err(FuseError::Solve(SolveError::Unsupported { .. })) => continue,
+                Err(FuseError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. }) => {
+                    continue;
+                }
                 result => result?,
             };
             let totals = FusionTotals::of(&regions);
@@ -78,7 +81,11 @@ pub(super) fn main(
                 arithmetic: totals.arithmetic,
             });
         }
-        contradiction(&rows[from..])?;
+        let count =
+            |row: &Row| (row.method, Some(Relations::new(row.optimised)), Relations::new(row.upper_bound));
+        if let Some(reason) = contradiction(rows[from..].iter().map(count)) {
+            return Err(Failure::internal(reason));
+        }
     }
     if let Some(path) = &args.output {
         output::write_file(path, |file| output::csv(file, &rows))?;
@@ -89,19 +96,6 @@ pub(super) fn main(
         output::print(&table(&rows).text())?;
     }
     Ok(ANSWERED)
-}
-
-/// Nobody may find more than another one proves impossible.
-fn contradiction(rows: &[Row]) -> Result<(), Failure> {
-    let most = rows.iter().max_by_key(|row| row.optimised);
-    let least = rows.iter().min_by_key(|row| row.upper_bound);
-    match (most, least) {
-        (Some(most), Some(least)) if most.optimised > least.upper_bound => Err(Failure::internal(format!(
-            "{} optimises {} relations, {} proves that nobody exceeds {}",
-            most.method, most.optimised, least.method, least.upper_bound
-        ))),
-        _ => Ok(()),
-    }
 }
 
 fn table(rows: &[Row]) -> Table {

@@ -10,8 +10,9 @@ use crate::format;
 use crate::output;
 use plimsoll::fusion::{FuseError, FuseRun};
 use plimsoll::model::SolveError;
-use plimsoll::model::fusion::{FuserEntry, Fusion, Patterns, UnitRule, Units, contracted};
+use plimsoll::model::fusion::{Fusion, Patterns, UnitRule, Units, contracted};
 use plimsoll::model::graph::write_graph;
+use plimsoll::run::RunError;
 use plimsoll_lab::report::Basis;
 use report::Report;
 
@@ -31,7 +32,7 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let patterns = Patterns::find(&args.patterns).map_err(Failure::input)?;
     let own = args.units == GRAPH;
     let units = if own { None } else { Some(Units::find(&args.units).map_err(Failure::input)?) };
-    let entry = named(&registry.fusers, &args.method)?;
+    let entry = choose::named(&registry.fusions, &args.method, "method")?;
     let import = args.model.read()?;
     let graph = &import.graph;
     let units = units.unwrap_or_else(|| Units::of_graph(graph));
@@ -39,7 +40,7 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let (setup, limits) = (args.effort.setup(), args.effort.limits());
     let run = FuseRun { patterns: &patterns, units: &units, rule, entry, setup, limits };
     if args.compare {
-        return compare::main(args, &registry.fusers, graph, run);
+        return compare::main(args, &registry.fusions, graph, run);
     }
     let regions = run.fuse(graph)?;
     let report = Report::new(args, graph, &run, &regions, Basis::of(&import));
@@ -60,18 +61,14 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-fn named(entries: &[&'static FuserEntry], name: &str) -> Result<&'static FuserEntry, Failure> {
-    let known: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
-    let found = entries.iter().copied().find(|entry| entry.name == name);
-    found.ok_or_else(|| choose::unknown("method", name, &known))
-}
-
 impl From<FuseError> for Failure {
     fn from(error: FuseError) -> Self {
         match &error {
             FuseError::Units(_)
             | FuseError::TooMany(_)
-            | FuseError::Solve(SolveError::Unsupported { .. }) => Self::input(error),
+            | FuseError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. } => {
+                Self::input(error)
+            }
             _ => Self::internal(error),
         }
     }

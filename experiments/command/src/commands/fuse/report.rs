@@ -254,9 +254,9 @@ impl RegionRow {
             relations: one.problem.relations(),
             matches: one.problem.matches().len(),
             optimised: one.coverage.optimised,
-            upper_bound: one.outcome.upper_bound.value,
-            witness: one.outcome.upper_bound.witness.to_string(),
-            arithmetic: Arithmetic::of(&one.outcome.upper_bound.witness),
+            upper_bound: one.outcome.lower_bound.value.get(),
+            witness: one.outcome.lower_bound.witness.to_string(),
+            arithmetic: Arithmetic::of(&one.outcome.lower_bound.witness),
             groups: one.fused.fusion.groups().iter().map(group).collect(),
         }
     }

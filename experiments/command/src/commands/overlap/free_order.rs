@@ -9,12 +9,11 @@ use crate::output;
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::graph::{Graph, Storages};
 use plimsoll::model::order::check_order;
-use plimsoll::model::overlap::{
-    Dma, Machine, Scheduler, Time, TimedOperator, TimelineOutcome, check_timeline,
-};
-use plimsoll::model::{Bytes, Claim};
+use plimsoll::model::overlap::{Dma, Machine, Time, TimedOperator, Timelines, check_timeline};
+use plimsoll::model::{Bytes, Claim, Outcome, Silent};
 use plimsoll::overlap::problem_fits;
-use plimsoll::solvers::overlap::{ExactTimeline, FreeOrder, FreeOrderOutcome, exact_orders};
+use plimsoll::run::run;
+use plimsoll::solvers::overlap::{FreeOrder, FreeOrderOutcome, exact_orders};
 use plimsoll_lab::report::{Basis, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -35,8 +34,8 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
         ));
     }
     let limits = limits_of_schedules(args, args.effort.limits());
-    let run = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
-    let mut regions = run.order(graph)?;
+    let ordering = GraphRun { liveness: args.liveness.options(), order, setup: args.effort.setup(), limits };
+    let mut regions = ordering.order(graph)?;
     let Some(region) = regions.pop() else { return Err(Failure::internal("a graph without a body")) };
     let input = FreeOrder {
         orders: &region.storages.problem,
@@ -49,7 +48,9 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
         peak: args.activations == ActivationsArg::Peak,
     };
     let problem = input.timeline(&region.order).map_err(Failure::input)?;
-    let fixed = ExactTimeline.solve(&problem, &mut limits.share(2).budget()).map_err(Failure::internal)?;
+    let exact = choose::named(&registry.timelines, "exact", "schedule")?;
+    let attempt = run(exact, &problem, args.effort.setup(), limits.share(2), &mut Silent);
+    let fixed = attempt.result.map_err(Failure::internal)?;
     let free = exact_orders(&input, &region.order, &mut limits.budget()).map_err(Failure::internal)?;
     audit(&input, &free)?;
     let mut report = Report::new(graph, machine, &input, &fixed, &free, Basis::of(&import));
@@ -130,12 +131,12 @@ impl Report {
         graph: &Graph,
         machine: &Machine,
         input: &FreeOrder<'_>,
-        fixed: &TimelineOutcome,
+        fixed: &Outcome<Timelines>,
         free: &FreeOrderOutcome,
         basis: Basis,
     ) -> Self {
         let bound = free.lower_bound.value;
-        let (makespan, before) = (free.makespan(), fixed.makespan);
+        let (makespan, before) = (free.makespan(), fixed.value);
         let order = free.best.iter().flat_map(|(order, ..)| order.operators());
         Self {
             graph: graph.name().to_owned(),

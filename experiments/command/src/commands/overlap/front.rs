@@ -6,7 +6,8 @@ use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use plimsoll::Registry;
-use plimsoll::model::overlap::{ScheduleEntry, Time};
+use plimsoll::model::Entry;
+use plimsoll::model::overlap::{Time, Timelines};
 use plimsoll::overlap::{Candidate, Front, FrontPoint, ScheduleError, front};
 use plimsoll_lab::report::chart::{Axis, Chart, Series};
 use plimsoll_lab::report::table::{Align, Table};
@@ -22,7 +23,7 @@ const ORDERS: &str = "as-in-file,greedy,exact";
 pub(super) fn main(
     build: &Programs<'_>,
     registry: &Registry,
-    entries: &[&'static ScheduleEntry],
+    entries: &[&'static Entry<Timelines>],
     basis: Basis,
 ) -> Result<u8, Failure> {
     let (args, graph, machine) = (build.args, build.graph, build.machine);

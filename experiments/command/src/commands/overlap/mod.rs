@@ -13,7 +13,7 @@ use plimsoll::branches::{Planner, SchemeEntry, ordered_program};
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::{
-    Activations, Machine, OverlapOptions, OverlapProgram, ScheduleEntry, read_times, write_program,
+    Activations, Machine, OverlapOptions, OverlapProgram, Timelines, read_times, write_program,
 };
 use plimsoll::model::program::ProgramOptions;
 use plimsoll::model::{Bytes, Entry, Kind, Offsets, Orders};
@@ -30,7 +30,7 @@ use std::time::Instant;
 /// Runs the command.
 pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
-    let entries = chosen(&registry.schedules, &args.schedule)?;
+    let entries = chosen(&registry.timelines, &args.schedule)?;
     if args.solver.is_some() && args.activations != ActivationsArg::Placed {
         return Err(Failure::input("--solver: nobody is asked without --activations placed"));
     }
@@ -167,7 +167,10 @@ struct Row {
 }
 
 /// The schedule of a name, or all.
-pub fn chosen(all: &[&'static ScheduleEntry], name: &str) -> Result<Vec<&'static ScheduleEntry>, Failure> {
+pub fn chosen(
+    all: &[&'static Entry<Timelines>],
+    name: &str,
+) -> Result<Vec<&'static Entry<Timelines>>, Failure> {
     if name == "all" {
         return Ok(all.to_vec());
     }

@@ -3,8 +3,8 @@
 use crate::cli::OverlapArgs;
 use crate::failure::Failure;
 use plimsoll::model::graph::{Control, Graph};
-use plimsoll::model::overlap::{OverlapProgram, ScheduleEntry, Time, Timeline};
-use plimsoll::model::{OperatorId, RegionId};
+use plimsoll::model::overlap::{OverlapProgram, Time, Timeline, Timelines};
+use plimsoll::model::{Entry, OperatorId, RegionId};
 use plimsoll::overlap::{Scheduled, Speculation, speculate};
 use plimsoll::run::Limits;
 use plimsoll_lab::report::table::{Align, Table};
@@ -42,7 +42,7 @@ pub(super) fn report(
     args: &OverlapArgs,
     graph: &Graph,
     program: &OverlapProgram,
-    entries: &[&'static ScheduleEntry],
+    entries: &[&'static Entry<Timelines>],
     chances: &Chances,
     limits: Limits,
     best: Option<(&'static str, &Scheduled)>,

@@ -8,7 +8,7 @@ use plimsoll::Registry;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::interrupt;
 use plimsoll::model::{Bytes, Claim, Silent};
-use plimsoll::run::{RunError, run};
+use plimsoll::run::{RunError, contradiction, run};
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::report::{gap_percent, percent};
 use serde::Serialize;
@@ -70,7 +70,9 @@ pub(super) fn compare(args: &SpillArgs, registry: &Registry, input: &Input) -> R
             arithmetic: Arithmetic::of(&outcome.lower_bound.witness),
         });
     }
-    contradiction(&rows)?;
+    let answers =
+        rows.iter().map(|row| (row.solver, row.traffic.map(Bytes::new), Bytes::new(row.lower_bound)));
+    contradiction(answers).map_or(Ok(()), |reason| Err(Failure::internal(reason)))?;
     let bound = rows.iter().map(|row| row.lower_bound).max().unwrap_or(0);
     for row in &mut rows {
         row.gap_percent = row.traffic.and_then(|traffic| gap_percent(Bytes::new(traffic), Bytes::new(bound)));
@@ -91,18 +93,6 @@ pub(super) fn compare(args: &SpillArgs, registry: &Registry, input: &Input) -> R
         all if all.iter().any(|claim| matches!(claim, Claim::Optimal | Claim::Feasible)) => ANSWERED,
         _ => NOTHING_FOUND,
     })
-}
-
-/// Nobody may find less than another one proves impossible.
-fn contradiction(rows: &[Row]) -> Result<(), Failure> {
-    let least = rows.iter().filter_map(|row| Some((row.traffic?, row.solver))).min();
-    let most = rows.iter().map(|row| (row.lower_bound, row.solver)).max();
-    match (least, most) {
-        (Some((found, who)), Some((bound, other))) if found < bound => Err(Failure::internal(format!(
-            "{who} moves {found} bytes, {other} proves that nobody moves fewer than {bound}"
-        ))),
-        _ => Ok(()),
-    }
 }
 
 fn table(rows: &[Row]) -> String {

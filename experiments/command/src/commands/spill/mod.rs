@@ -74,7 +74,7 @@ fn spill(
 }
 
 /// The outcome of a run, and its seconds.
-fn answer(attempt: Attempt<Spill>) -> Result<(Outcome<Spill>, f64), Failure> {
+fn answer(attempt: Attempt<Spilling>) -> Result<(Outcome<Spilling>, f64), Failure> {
     let outcome = attempt.result.map_err(failed)?;
     Ok((outcome, attempt.seconds))
 }
@@ -134,7 +134,7 @@ fn store(
     args: &SpillArgs,
     solver: &str,
     problem: &SpillProblem,
-    outcome: &Outcome<Spill>,
+    outcome: &Outcome<Spilling>,
 ) -> Result<(), Failure> {
     let Some(spill) = &outcome.solution else {
         if args.output.is_some() || args.plot.is_some() {

@@ -3,7 +3,7 @@
 use super::Input;
 use crate::cli::SpillArgs;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, Spill, SpillProblem, Witness, load};
+use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, SpillProblem, Spilling, Witness, load};
 use plimsoll::spill::{Capacity, Shortage};
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::report::{Basis, gap_percent, percent};
@@ -172,7 +172,7 @@ impl Report {
         solver: &'static str,
         input: &Input,
         need: &Capacity,
-        outcome: &Outcome<Spill>,
+        outcome: &Outcome<Spilling>,
         seconds: f64,
     ) -> Self {
         let problem = &input.problem;

@@ -10,11 +10,10 @@ use plimsoll::graphs::GraphRun;
 use plimsoll::interrupt;
 use plimsoll::model::fusion::{Patterns, UnitRule};
 use plimsoll::model::graph::{Boundary, LivenessOptions};
-use plimsoll::model::overlap::Time;
-use plimsoll::model::tiers::{PlacerEntry, TierMachine};
-use plimsoll::model::{Claim, Kind};
-use plimsoll::run::Limits;
-use plimsoll::tiers::{Fusing, PlaceError, Placed, TierCaseError, TierSetting, place, tier_case};
+use plimsoll::model::tiers::{TierMachine, Tiers};
+use plimsoll::model::{Claim, Entry, Kind, Silent, SolveError};
+use plimsoll::run::{Attempt, Limits, RunError, contradiction, run};
+use plimsoll::tiers::{Fusing, TierCaseError, TierSetting, tier_case};
 use plimsoll_lab::report::Basis;
 use report::{Comparison, Report};
 
@@ -24,7 +23,7 @@ const NODES: (u64, u64) = (5_000_000, 5_000_000_000);
 /// Runs the command.
 pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
-    let entry = named(&registry.placers, &args.placement)?;
+    let entry = choose::named(&registry.tiers, &args.placement, "placement")?;
     let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("as-in-file"), "order")?;
     let mut inputs = output::files_among([args.machine.as_str(), patterns_of(args)]);
     inputs.push(&args.model.model);
@@ -58,7 +57,7 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
         error => Failure::input(error),
     })?;
     let about = report::About { graph, machine: &machine, case: &case, rule, basis: Basis::of(&import) };
-    if args.compare { compare(args, &registry.placers, &about) } else { single(args, entry, limits, &about) }
+    if args.compare { compare(args, &registry.tiers, &about) } else { single(args, entry, limits, &about) }
 }
 
 fn patterns_of(args: &TiersArgs) -> &str {
@@ -89,25 +88,19 @@ fn fusion(args: &TiersArgs) -> Result<FusionArg, Failure> {
     }
 }
 
-/// The placement of a name.
-fn named(all: &[&'static PlacerEntry], name: &str) -> Result<&'static PlacerEntry, Failure> {
-    let known: Vec<&str> = all.iter().map(|entry| entry.name).collect();
-    let found = all.iter().copied().find(|entry| entry.name == name);
-    found.ok_or_else(|| choose::unknown("placement", name, &known))
-}
-
 fn single(
     args: &TiersArgs,
-    entry: &PlacerEntry,
+    entry: &Entry<Tiers>,
     limits: Limits,
     about: &report::About<'_>,
 ) -> Result<u8, Failure> {
     let bare = args.effort.is_default() && entry.kind == Kind::Exact;
     let nodes = NODES.0.min(NODES.1 / about.case.problem.tensors().len().max(1) as u64);
     let limits = if bare { Limits { nodes: Some(nodes), ..limits } } else { limits };
-    let placed = place(&about.case.problem, entry, args.effort.setup(), limits).map_err(refused)?;
-    let report = Report::new(about, entry.name, &placed);
-    match (&args.output, &placed.outcome.plan) {
+    let attempt = run(entry, &about.case.problem, args.effort.setup(), limits, &mut Silent);
+    let outcome = attempt.result.map_err(refused)?;
+    let report = Report::new(about, entry.name, &outcome, attempt.seconds);
+    match (&args.output, &outcome.solution) {
         (Some(path), Some(plan)) => {
             output::write_file(path, |file| report::write_plan(&about.case.problem, plan, file))?;
         }
@@ -119,7 +112,7 @@ fn single(
     } else {
         output::print(&report.text())?;
     }
-    Ok(code(placed.outcome.claim))
+    Ok(code(outcome.claim))
 }
 
 fn code(claim: Claim) -> u8 {
@@ -130,31 +123,36 @@ fn code(claim: Claim) -> u8 {
     }
 }
 
-fn refused(error: PlaceError) -> Failure {
+fn refused(error: RunError) -> Failure {
     match error {
-        PlaceError::Refused { .. } => Failure::internal(error),
-        PlaceError::Solve(error) => Failure::input(error),
+        RunError::Solve(error) => Failure::input(error),
+        error => Failure::internal(error),
     }
 }
 
 fn compare(
     args: &TiersArgs,
-    entries: &[&'static PlacerEntry],
+    entries: &[&'static Entry<Tiers>],
     about: &report::About<'_>,
 ) -> Result<u8, Failure> {
-    let mut rows: Vec<(&'static PlacerEntry, Result<Placed, PlaceError>)> = Vec::new();
+    let mut rows: Vec<report::Run> = Vec::new();
     for entry in interrupt::until_requested(entries) {
         let limits = args.effort.limits_each().from_now();
-        let result = place(&about.case.problem, entry, args.effort.setup(), limits);
-        if let Err(error @ PlaceError::Refused { .. }) = result {
-            return Err(Failure::internal(error));
-        }
-        // Who declines by size is not worth a line.
-        if !matches!(&result, Err(PlaceError::Solve(plimsoll::model::SolveError::Unsupported { .. }))) {
-            rows.push((entry, result));
+        let Attempt { result, seconds, .. } =
+            run(entry, &about.case.problem, args.effort.setup(), limits, &mut Silent);
+        match result {
+            Ok(outcome) => rows.push((entry.name, Ok((outcome, seconds)))),
+            // An entry that declines the problem by its size gets no line.
+            Err(RunError::Solve(SolveError::Unsupported { .. })) => {}
+            Err(RunError::Solve(error)) => rows.push((entry.name, Err(error))),
+            Err(error) => return Err(Failure::internal(format!("{}: {error}", entry.name))),
         }
     }
-    contradiction(&rows)?;
+    let outcomes = rows.iter().filter_map(|(name, row)| Some((*name, &row.as_ref().ok()?.0)));
+    let answers = outcomes.map(|(name, outcome)| (name, outcome.value, outcome.lower_bound.value));
+    if let Some(reason) = contradiction(answers) {
+        return Err(Failure::internal(reason));
+    }
     let report = Comparison::new(about, &rows);
     if let Some(path) = &args.output {
         output::write_file(path, |file| report.write_rows(file))?;
@@ -164,21 +162,6 @@ fn compare(
     } else {
         output::print(&report.text())?;
     }
-    let claims =
-        rows.iter().filter_map(|(_, row)| row.as_ref().ok()).map(|placed| code(placed.outcome.claim));
+    let claims = rows.iter().filter_map(|(_, row)| row.as_ref().ok()).map(|(outcome, _)| code(outcome.claim));
     Ok(claims.min().unwrap_or(NOTHING_FOUND))
-}
-
-/// Refuses a bound of one placement above the plan of another.
-fn contradiction(rows: &[(&'static PlacerEntry, Result<Placed, PlaceError>)]) -> Result<(), Failure> {
-    let outcomes = || rows.iter().filter_map(|(entry, row)| Some((entry.name, &row.as_ref().ok()?.outcome)));
-    let bound = outcomes().max_by_key(|(_, outcome)| outcome.lower_bound.value);
-    let plan = outcomes().filter_map(|(name, outcome)| Some((outcome.time?, name))).min();
-    match (bound, plan) {
-        (Some((who, outcome)), Some((time, name))) if outcome.lower_bound.value > time => {
-            let bound: Time = outcome.lower_bound.value;
-            Err(Failure::internal(format!("{who} proves {bound} where {name} has a plan of {time}")))
-        }
-        _ => Ok(()),
-    }
 }

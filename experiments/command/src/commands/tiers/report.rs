@@ -6,9 +6,10 @@ use plimsoll::model::fusion::UnitRule;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::Time;
 use plimsoll::model::tiers::{
-    Addresses, PlacerEntry, TierMachine, TierPlan, TierProblem, TierTimes, on_and_off_chip,
+    Addresses, TierMachine, TierPlan, TierProblem, TierTimes, Tiers, cheapest_bound, on_and_off_chip,
 };
-use plimsoll::tiers::{PlaceError, Placed, TierCase};
+use plimsoll::model::{Bound, Outcome, SolveError};
+use plimsoll::tiers::TierCase;
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::report::{Basis, percent};
 use serde::Serialize;
@@ -212,13 +213,13 @@ impl Row {
         about: &About<'_>,
         rest: u64,
         placement: &'static str,
-        placed: &Placed,
+        (outcome, seconds_taken): (&Outcome<Tiers>, f64),
         bound: Option<Time>,
     ) -> Self {
-        let (problem, outcome) = (&about.case.problem, &placed.outcome);
-        let own = outcome.lower_bound.value.get();
-        let time = outcome.time.map(Time::get);
-        let moved = outcome.plan.as_ref().map(|plan| on_and_off_chip(problem, &plan.traffic(problem)));
+        let problem = &about.case.problem;
+        let own = finite(problem, outcome).value.get();
+        let time = outcome.value.map(Time::get);
+        let moved = outcome.solution.as_ref().map(|plan| on_and_off_chip(problem, &plan.traffic(problem)));
         let share = |(on, off): (u64, u64)| {
             let all = on.saturating_add(off);
             (all > 0).then(|| on as f64 * 100.0 / all as f64)
@@ -235,18 +236,26 @@ impl Row {
             transfer_ps: time,
             transfer_seconds: time.map(seconds),
             lower_bound_ps: own,
-            bound_reason: outcome.lower_bound.witness.to_string(),
+            bound_reason: finite(problem, outcome).witness.to_string(),
             arithmetic: Arithmetic::of(&outcome.lower_bound.witness),
             gap_percent: time.and_then(|time| gap(time, bound.map_or(own, Time::get))),
             on_chip_percent: moved.and_then(share),
-            tensors_on_chip: outcome.plan.as_ref().map(on_chip),
+            tensors_on_chip: outcome.solution.as_ref().map(on_chip),
             off_chip_traffic: moved.map(|(_, off)| off),
             inference_ps: inference,
             inference_seconds: inference.map(seconds),
             nodes: outcome.stats.nodes,
-            seconds: placed.seconds,
+            seconds: seconds_taken,
             reason: if time.is_none() { why_not(problem, outcome.claim) } else { None },
         }
+    }
+}
+
+/// The bound on the time; where there is no plan, the simplest one.
+fn finite(problem: &TierProblem, outcome: &Outcome<Tiers>) -> Bound<Tiers> {
+    match outcome.claim {
+        Claim::Infeasible => cheapest_bound(problem),
+        _ => outcome.lower_bound.clone(),
     }
 }
 
@@ -263,12 +272,17 @@ fn why_not(problem: &TierProblem, claim: Claim) -> Option<String> {
 }
 
 impl Report {
-    pub(super) fn new(about: &About<'_>, placement: &'static str, placed: &Placed) -> Self {
+    pub(super) fn new(
+        about: &About<'_>,
+        placement: &'static str,
+        outcome: &Outcome<Tiers>,
+        seconds: f64,
+    ) -> Self {
         let shared = Shared::new(about);
-        let row = Row::new(about, shared.rest(), placement, placed, None);
+        let row = Row::new(about, shared.rest(), placement, (outcome, seconds), None);
         let problem = &about.case.problem;
         let mut tiers = Vec::new();
-        if let Some(plan) = &placed.outcome.plan {
+        if let Some(plan) = &outcome.solution {
             let (traffic, peaks) = (plan.traffic(problem), plan.peaks(problem));
             for tier in problem.tiers() {
                 let space = problem.space(tier);
@@ -336,6 +350,9 @@ impl Report {
     }
 }
 
+/// What became of one placement: its outcome and seconds, or why it has none.
+pub(super) type Run = (&'static str, Result<(Outcome<Tiers>, f64), SolveError>);
+
 /// All placements of one graph.
 #[derive(Debug, Serialize)]
 pub(super) struct Comparison {
@@ -349,27 +366,24 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    pub(super) fn new(
-        about: &About<'_>,
-        rows: &[(&'static PlacerEntry, Result<Placed, PlaceError>)],
-    ) -> Self {
+    pub(super) fn new(about: &About<'_>, rows: &[Run]) -> Self {
         let shared = Shared::new(about);
         let outcomes = rows.iter().filter_map(|(_, row)| row.as_ref().ok());
-        let bounds = outcomes.map(|placed| &placed.outcome.lower_bound);
+        let bounds = outcomes.map(|(outcome, _)| finite(&about.case.problem, outcome));
         let bound = bounds.clone().map(|bound| bound.value).max().unwrap_or(Time::ZERO);
         let arithmetic =
             Arithmetic::of_best(bounds.map(|bound| (bound.value, Arithmetic::of(&bound.witness))));
-        let row = |(entry, row): &(&'static PlacerEntry, Result<Placed, PlaceError>)| match row {
-            Ok(placed) => {
-                let mut row = Row::new(about, shared.rest(), entry.name, placed, Some(bound));
-                if placed.outcome.time == Some(bound) {
+        let row = |(name, row): &Run| match row {
+            Ok((outcome, seconds)) => {
+                let mut row = Row::new(about, shared.rest(), name, (outcome, *seconds), Some(bound));
+                if outcome.value == Some(bound) {
                     (row.claim, row.arithmetic) = ("optimal", arithmetic);
                 }
                 row
             }
             Err(error) => {
                 let reason = Some(error.to_string());
-                Row { placement: entry.name, claim: "unknown", reason, ..Row::default() }
+                Row { placement: name, claim: "unknown", reason, ..Row::default() }
             }
         };
         let placements: Vec<Row> = rows.iter().map(row).collect();

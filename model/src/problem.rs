@@ -1,0 +1,289 @@
+//! The trait that all problems share, and the problems on buffers.
+
+use crate::bound::{Bound, BoundError, LowerBound, Reason, Witness, verify_bound};
+use crate::check::{Violation, check_layout, check_pools, check_scattered};
+use crate::guarded::Reduced;
+use crate::instance::Instance;
+use crate::layout::{Layout, PoolPlan, ScatteredLayout};
+use crate::order::{Order, OrderProblem, check_order, confirm_order_bound, recomputed_peak};
+use crate::units::{BufferId, Bytes, PoolId};
+use crate::value::Value;
+use std::fmt;
+
+/// A kind of problem: what goes in, what comes out, what is optimised, how an answer is checked.
+///
+/// The smaller of two values is the better one. A problem that maximises orders its values the other way round.
+pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
+    /// What goes in.
+    type Input;
+    /// What comes out.
+    type Solution: Clone + fmt::Debug + PartialEq + Send;
+    /// What is optimised.
+    type Value: Value;
+    /// Why a bound holds.
+    type Witness: Reason;
+    /// What can be wrong with a solution.
+    type Violation: fmt::Debug + fmt::Display + PartialEq;
+    /// Its word in tables and files.
+    const NAME: &'static str;
+
+    /// The value of a solution. The solution may be invalid.
+    fn value(input: &Self::Input, solution: &Self::Solution) -> Self::Value;
+
+    /// The worst value that a solution may have.
+    fn capacity(_input: &Self::Input) -> Option<Self::Value> {
+        None
+    }
+
+    /// The worst value that a solution has where one exists: a bound above it proves that none exists. The
+    /// capacity, unless something better is known.
+    fn limit(input: &Self::Input) -> Option<Self::Value> {
+        Self::capacity(input)
+    }
+
+    /// What an algorithm has to see of an input; [`guarded`](crate::guarded) shows it no more.
+    fn reduced(_input: &Self::Input) -> Reduced<Self> {
+        Reduced::Whole
+    }
+
+    /// The solution of the whole that goes with the solution of a part, as [`Problem::reduced`] gave it.
+    fn extended(_input: &Self::Input, _kept: &[BufferId], part: Self::Solution) -> Self::Solution {
+        part
+    }
+
+    /// A witness in words, with the names of the input.
+    fn explain(_input: &Self::Input, witness: &Self::Witness) -> String {
+        witness.to_string()
+    }
+
+    /// Everything wrong with a solution, by the checker.
+    fn check(input: &Self::Input, solution: &Self::Solution) -> Vec<Self::Violation>;
+
+    /// The same but for the capacity, which the solution may exceed.
+    fn check_unlimited(input: &Self::Input, solution: &Self::Solution) -> Vec<Self::Violation> {
+        Self::check(input, solution)
+    }
+
+    /// Confirms that the witness of a bound shows it, from the definitions.
+    ///
+    /// # Errors
+    /// The first reason for doubt; [`BoundError::NotCheckable`] where only a repeated search could tell.
+    fn confirm(input: &Self::Input, bound: &Bound<Self>) -> Result<(), BoundError>;
+}
+
+/// A problem whose input is an instance and whose value is a number of bytes.
+pub trait InstanceProblem: Problem<Input = Instance, Value = Bytes, Witness = Witness> {}
+
+impl<P: Problem<Input = Instance, Value = Bytes, Witness = Witness>> InstanceProblem for P {}
+
+/// An instance without buffers of size 0.
+fn sized<P: InstanceProblem>(input: &Instance) -> Reduced<P> {
+    if !input.has_empty() {
+        return Reduced::Whole;
+    }
+    let kept: Vec<BufferId> = input.ids().filter(|&id| !input.buffer(id).is_empty()).collect();
+    Reduced::Part { input: input.induced(&kept), kept }
+}
+
+/// The same, where fixed offsets can be kept.
+fn placeable<P: InstanceProblem>(input: &Instance) -> Reduced<P> {
+    input.contradiction().map_or_else(|| sized(input), Reduced::Infeasible)
+}
+
+/// Offsets of a part as offsets of the whole: what is not in the part lies at its fixed offset, or at 0.
+fn spread(input: &Instance, kept: &[BufferId], part: &[Bytes]) -> Vec<Bytes> {
+    let mut offsets: Vec<Bytes> = input.buffers().iter().map(|b| b.fixed().unwrap_or_default()).collect();
+    for (id, offset) in kept.iter().zip(part) {
+        offsets[id.index()] = *offset;
+    }
+    offsets
+}
+
+/// The offset problem: one offset per buffer, minimum peak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offsets {}
+
+impl Problem for Offsets {
+    type Input = Instance;
+    type Solution = Layout;
+    type Value = Bytes;
+    type Witness = Witness;
+    type Violation = Violation;
+    const NAME: &'static str = "offsets";
+
+    fn value(input: &Instance, solution: &Layout) -> Bytes {
+        solution.peak(input)
+    }
+
+    fn check(input: &Instance, solution: &Layout) -> Vec<Violation> {
+        check_layout(input, solution)
+    }
+
+    fn capacity(input: &Instance) -> Option<Bytes> {
+        input.capacity()
+    }
+
+    fn limit(input: &Instance) -> Option<Bytes> {
+        Some(input.limit())
+    }
+
+    fn reduced(input: &Instance) -> Reduced<Self> {
+        placeable(input)
+    }
+
+    fn extended(input: &Instance, kept: &[BufferId], part: Layout) -> Layout {
+        Layout::new(spread(input, kept, part.offsets()))
+    }
+
+    fn explain(input: &Instance, witness: &Witness) -> String {
+        witness.in_words(input)
+    }
+
+    fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
+        check_layout(&input.clone().with_capacity(None), solution)
+    }
+
+    fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
+        verify_bound(input, bound)
+    }
+}
+
+/// The offset problem where buffers may be cut into pieces (SOURCES S2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scattered {}
+
+impl Problem for Scattered {
+    type Input = Instance;
+    type Solution = ScatteredLayout;
+    type Value = Bytes;
+    type Witness = Witness;
+    type Violation = Violation;
+    const NAME: &'static str = "scattered";
+
+    fn value(_: &Instance, solution: &ScatteredLayout) -> Bytes {
+        solution.peak()
+    }
+
+    fn check(input: &Instance, solution: &ScatteredLayout) -> Vec<Violation> {
+        check_scattered(input, solution)
+    }
+
+    fn capacity(input: &Instance) -> Option<Bytes> {
+        input.capacity()
+    }
+
+    fn limit(input: &Instance) -> Option<Bytes> {
+        Some(input.limit())
+    }
+
+    fn reduced(input: &Instance) -> Reduced<Self> {
+        placeable(input)
+    }
+
+    fn extended(input: &Instance, kept: &[BufferId], part: ScatteredLayout) -> ScatteredLayout {
+        let mut pieces = vec![Vec::new(); input.len()];
+        for (id, own) in kept.iter().zip(part.pieces()) {
+            pieces[id.index()].clone_from(own);
+        }
+        ScatteredLayout::new(pieces)
+    }
+
+    fn explain(input: &Instance, witness: &Witness) -> String {
+        witness.in_words(input)
+    }
+
+    fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
+        check_scattered(&input.clone().with_capacity(None), solution)
+    }
+
+    fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
+        verify_bound(input, bound)
+    }
+}
+
+/// The shared-object problem: one pool per buffer, minimum sum of pool sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pools {}
+
+impl Problem for Pools {
+    type Input = Instance;
+    type Solution = PoolPlan;
+    type Value = Bytes;
+    type Witness = Witness;
+    type Violation = Violation;
+    const NAME: &'static str = "pools";
+
+    fn value(_: &Instance, solution: &PoolPlan) -> Bytes {
+        solution.total()
+    }
+
+    fn check(input: &Instance, solution: &PoolPlan) -> Vec<Violation> {
+        check_pools(input, solution)
+    }
+
+    fn capacity(input: &Instance) -> Option<Bytes> {
+        input.capacity()
+    }
+
+    /// Fixed offsets concern addresses, of which pools have none.
+    fn reduced(input: &Instance) -> Reduced<Self> {
+        sized(input)
+    }
+
+    /// What takes no byte fits into any pool.
+    fn extended(input: &Instance, kept: &[BufferId], part: PoolPlan) -> PoolPlan {
+        let mut assignment = vec![PoolId::at(0); input.len()];
+        for (id, pool) in kept.iter().zip(part.assignment()) {
+            assignment[id.index()] = *pool;
+        }
+        let sizes = if part.sizes().is_empty() { vec![Bytes::ZERO] } else { part.sizes().to_vec() };
+        PoolPlan::new(assignment, sizes)
+    }
+
+    fn explain(input: &Instance, witness: &Witness) -> String {
+        witness.in_words(input)
+    }
+
+    fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
+        check_pools(&input.clone().with_capacity(None), solution)
+    }
+
+    fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
+        // Alignments and fixed offsets concern addresses, of which pools have none.
+        match bound.witness {
+            Witness::AlignedClique { .. } | Witness::Fixed { .. } | Witness::Contradiction { .. } => {
+                Err(BoundError::Foreign(bound.witness.in_words(input)))
+            }
+            _ => verify_bound(input, bound),
+        }
+    }
+}
+
+/// The order problem: a topological order of the operators, least peak of bytes alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orders {}
+
+impl Problem for Orders {
+    type Input = OrderProblem;
+    type Solution = Order;
+    type Value = Bytes;
+    type Witness = Witness;
+    type Violation = Violation;
+    const NAME: &'static str = "orders";
+
+    fn value(input: &OrderProblem, order: &Order) -> Bytes {
+        recomputed_peak(input, order)
+    }
+
+    fn check(input: &OrderProblem, order: &Order) -> Vec<Violation> {
+        check_order(input, order)
+    }
+
+    fn explain(input: &OrderProblem, witness: &Witness) -> String {
+        input.explain(witness)
+    }
+
+    fn confirm(input: &OrderProblem, bound: &LowerBound) -> Result<(), BoundError> {
+        confirm_order_bound(input, bound)
+    }
+}

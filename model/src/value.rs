@@ -1,0 +1,133 @@
+//! What a problem optimises.
+
+use crate::overlap::Time;
+use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::fmt;
+
+/// A quantity to optimise. The smaller of two values is the better one.
+pub trait Value: Copy + Ord + fmt::Debug + fmt::Display + Serialize + Send + Sync + 'static {
+    /// Its unit in files.
+    const UNIT: &'static str;
+
+    /// The number that files hold, in [`Value::UNIT`].
+    fn number(self) -> u64;
+
+    /// The value of a number in a file.
+    fn of_number(number: u64) -> Self;
+
+    /// With its unit.
+    fn with_unit(self) -> String {
+        format!("{self} {}", Self::UNIT)
+    }
+
+    /// Distance between a value and its bound, as a fraction of the bound.
+    fn gap(self, bound: Self) -> f64 {
+        let (value, bound) = (self.number(), bound.number());
+        if value == bound { 0.0 } else { value.abs_diff(bound) as f64 / bound as f64 }
+    }
+}
+
+impl Value for Bytes {
+    const UNIT: &'static str = "bytes";
+
+    fn number(self) -> u64 {
+        self.get()
+    }
+
+    fn of_number(number: u64) -> Self {
+        Self::new(number)
+    }
+}
+
+impl Value for Time {
+    const UNIT: &'static str = "picoseconds";
+
+    fn number(self) -> u64 {
+        self.get()
+    }
+
+    fn of_number(number: u64) -> Self {
+        Self::new(number)
+    }
+
+    /// [`Time`] prints its unit by itself.
+    fn with_unit(self) -> String {
+        self.to_string()
+    }
+}
+
+/// A number of optimised relations. More of them are better, so more compare as less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Relations(usize);
+
+impl Relations {
+    /// Wraps a count.
+    pub const fn new(count: usize) -> Self {
+        Self(count)
+    }
+
+    /// The count.
+    pub const fn get(self) -> usize {
+        self.0
+    }
+}
+
+impl Ord for Relations {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        Reverse(self.0).cmp(&Reverse(other.0))
+    }
+}
+
+impl PartialOrd for Relations {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for Relations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Value for Relations {
+    const UNIT: &'static str = "relations";
+
+    fn number(self) -> u64 {
+        self.0 as u64
+    }
+
+    fn of_number(number: u64) -> Self {
+        Self(number as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn better_values_compare_as_less() {
+        assert!(Bytes::new(4) < Bytes::new(6) && Time::new(4) < Time::new(6));
+        assert!(Relations::new(6) < Relations::new(4));
+    }
+
+    #[test]
+    fn gaps_are_fractions_of_the_bound() {
+        let gap = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-12, "{value}");
+        gap(Bytes::new(6).gap(Bytes::new(4)), 0.5);
+        gap(Relations::new(3).gap(Relations::new(4)), 0.25);
+        gap(Time::ZERO.gap(Time::ZERO), 0.0);
+        assert_eq!(Bytes::new(1).gap(Bytes::ZERO), f64::INFINITY);
+    }
+
+    #[test]
+    fn values_name_their_unit() {
+        assert_eq!(Bytes::new(4).with_unit(), "4 bytes");
+        assert_eq!(Time::new(4).with_unit(), "4 ps");
+        assert_eq!(Relations::new(4).with_unit(), "4 relations");
+    }
+}
