@@ -1,6 +1,7 @@
 //! Whether allocations answer a document, from its own rules: no instance, no merging.
 
-use super::{Allocation, Document};
+use super::document::Document;
+use super::write::Allocation;
 use plimsoll_model::Bytes;
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,8 @@
 //! Reading and validating.
 
+use super::document::{Demand, Document, OWN, Pin, Pool, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
 use super::node::Node;
-use super::{Demand, Document, OWN, Pin, Pool, SCHEMA_VERSION};
 use plimsoll_model::{Bytes, Interval, Lifespan};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};

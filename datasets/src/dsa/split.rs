@@ -1,8 +1,8 @@
 //! One instance per pool.
 
+use super::document::{Demand, Document, Pin, Pool};
 use super::error::{DsaError, DsaErrorKind};
 use super::read::union;
-use super::{Demand, Document, Pin, Pool};
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Layout, Lifespan, gcd};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

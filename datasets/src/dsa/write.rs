@@ -1,7 +1,8 @@
 //! Instances as a document, and answers.
 
+use super::document::{Document, OWN, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
-use super::{Document, OWN, SCHEMA_VERSION, Split};
+use super::split::Split;
 use plimsoll_model::{Buffer, Bytes, Instance, Layout};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;

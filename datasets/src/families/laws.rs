@@ -1,8 +1,7 @@
 //! The laws that draw one buffer after the other, and those made elsewhere.
 
-use super::at_least;
 use crate::above_load::{AboveLoadParams, above_load_rows};
-use crate::error::GenerateError;
+use crate::error::{GenerateError, at_least};
 use crate::packing::{PackingParams, Rectangle, pieces};
 use crate::params::Params;
 use crate::random::interval_rows;

@@ -8,7 +8,7 @@ mod laws;
 mod minimalloc;
 mod perturbed;
 
-use crate::error::{GenerateError, at_least};
+use crate::error::GenerateError;
 use crate::params::{FamilyParam, Params, param};
 use crate::rows::Generated;
 use plimsoll_model::Instance;

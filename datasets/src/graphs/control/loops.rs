@@ -1,6 +1,6 @@
 //! Loops in a row: `Loop` and `WHILE` in turn.
 
-use super::{MOST_OPERATORS, Maker, operators};
+use super::maker::{MOST_OPERATORS, Maker, operators};
 use crate::error::GenerateError;
 use crate::params::Params;
 use plimsoll_model::graph::{Graph, Role};

@@ -1,6 +1,6 @@
 //! Mixtures of everything a region can hold.
 
-use super::{Maker, depth, operators};
+use super::maker::{Maker, depth, operators};
 use crate::error::GenerateError;
 use crate::params::Params;
 use plimsoll_model::graph::{AliasKind, Graph, Handover, Moment, Role};
