@@ -5,7 +5,7 @@
 
 use crate::dsa::{read_dsa, write_dsa};
 use crate::import::ImportOptions;
-use crate::onnx::read_onnx;
+use crate::model_file::read_onnx;
 use plimsoll_model::csv::{ReadOptions, read_instance, read_layout, write_instance, write_layout};
 use plimsoll_model::graph::{Graph, LivenessOptions, read_graph, write_graph};
 use plimsoll_model::{

@@ -16,6 +16,7 @@ pub mod fuzzing;
 pub mod graphs;
 mod import;
 mod manifest;
+mod model_file;
 mod onnx;
 mod operators;
 mod packing;
@@ -32,9 +33,9 @@ pub use corpora::{CORPORA_VARIABLE, CorporaError, InstanceFile, corpora, corpora
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;
 pub use families::{FAMILIES, Family};
-pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, SizeSources, import_file, read_bytes};
+pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem, SizeSources};
 pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST, Origin};
-pub use onnx::read_onnx;
+pub use model_file::{import_file, read_onnx, read_tflite};
 pub use operators::{KnownOperator, known_operators};
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
 pub use params::FamilyParam;
@@ -45,7 +46,6 @@ pub use suite::{
     Known, SuiteEntry, ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed,
     derived_thinned, embedded_suite, large_suite, packings_suite, scaling_suite,
 };
-pub use tflite::read_tflite;
 pub use worked::{
     Fact, Worked, cann, leading_gap, minimalloc_five, patent, patent_graph, pisarchyk_lee, worked_examples,
 };

@@ -2,8 +2,8 @@
 
 use super::dims::Dims;
 use super::open::argument;
-use super::program::{Program, Step, plain};
-use super::proto;
+use super::program::{Program, Step};
+use super::proto::{self, plain};
 use crate::operators::value::count;
 use std::collections::{HashMap, HashSet};
 

@@ -1,7 +1,8 @@
 //! What `If`, `Loop` and `Scan` hand to their bodies and back, where positions in the graph do not say it: absent tensors are
 //! left out of the graph, so that those after them move up.
 
-use super::program::{Block, Program, Step, plain};
+use super::program::{Block, Program, Step};
+use super::proto::plain;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::{Handover, Moment};
 

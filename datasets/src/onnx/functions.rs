@@ -3,8 +3,7 @@
 //! What a call computes is the body of its function, as runtimes take it that have no kernel of that name. Operators for
 //! which there is a rule keep it: runtimes have a kernel for them, which needs none of the tensors inside the body.
 
-use super::program::plain;
-use super::proto::{Attribute, Function, Graph, Node, Tensor, ValueInfo};
+use super::proto::{Attribute, Function, Graph, Node, Tensor, ValueInfo, plain};
 use crate::operators;
 use std::collections::{HashMap, HashSet};
 

@@ -1,9 +1,8 @@
 //! What a file leaves open about its inputs, and options that close it.
 
-use crate::import::{ImportError, ImportOptions};
+use crate::import::{ImportOptions, ImportProblem};
 use crate::operators::value::show;
 use std::collections::HashMap;
-use std::path::Path;
 
 /// Values that are tried for free dimensions, after 1: powers of two, and extents of images and spectra.
 const PLAUSIBLE: &[u64] = &[
@@ -207,12 +206,7 @@ impl Open {
     }
 
     /// The error that names all of it, with options that close it.
-    pub fn error(
-        &self,
-        origin: &Path,
-        options: &ImportOptions,
-        attempt: &dyn Fn(&ImportOptions) -> Trial,
-    ) -> ImportError {
+    pub fn error(&self, options: &ImportOptions, attempt: &dyn Fn(&ImportOptions) -> Trial) -> ImportProblem {
         let found = self.search(options, attempt);
         let ones = found.as_ref().is_none_or(|values| values.iter().all(|&value| value == 1));
         let values = found.unwrap_or_else(|| vec![1; self.dimensions.len()]);
@@ -221,7 +215,7 @@ impl Open {
             let default = std::iter::once("--dim-default 1".to_owned()).chain(self.beyond());
             options = format!("{options}, or {}", default.collect::<Vec<_>>().join(" "));
         }
-        ImportError::Open { path: origin.to_path_buf(), what: self.list(), options }
+        ImportProblem::Open { what: self.list(), options }
     }
 
     /// What is open, for people.

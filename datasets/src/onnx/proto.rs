@@ -2,9 +2,6 @@
 //!
 //! Field numbers are those of `onnx.proto` (IR version 13). Raw bytes of weights stay a slice of the file.
 
-use super::constants::read_tensor;
-use crate::operators::value::Fact;
-use crate::operators::{self, Call};
 use bytes::Bytes;
 
 macro_rules! message {
@@ -155,19 +152,6 @@ impl Node {
         self.attribute.iter().find(|attribute| attribute.name == name)
     }
 
-    /// The operator as rules see it.
-    pub fn call<'a>(&'a self, inputs: Vec<Option<&'a Fact>>, opset: i64) -> Call<'a> {
-        Call {
-            kind: &self.op_type,
-            domain: if super::program::plain(&self.domain) { "" } else { &self.domain },
-            attributes: self.attribute.iter().map(|own| (own.name.as_str(), own.value())).collect(),
-            inputs,
-            names: self.input.iter().map(String::as_str).collect(),
-            outputs: self.output.len(),
-            opset,
-        }
-    }
-
     /// The bodies the operator owns, with the names of their attributes.
     pub fn bodies(&self) -> impl Iterator<Item = (&str, &Graph)> {
         self.attribute.iter().flat_map(|attribute| {
@@ -177,30 +161,9 @@ impl Node {
     }
 }
 
-impl Attribute {
-    /// Its value, by the field that is there.
-    fn value(&self) -> operators::Attribute<'_> {
-        use operators::Attribute as Value;
-        if let Some(value) = self.i {
-            return Value::Int(value);
-        }
-        if let Some(value) = self.f {
-            return Value::Floats(vec![value].into());
-        }
-        if let Some(text) = self.s.as_ref().and_then(|text| std::str::from_utf8(text).ok()) {
-            return Value::Text(text);
-        }
-        if let Some(tensor) = &self.t {
-            return Value::Constant(read_tensor(tensor));
-        }
-        if !self.strings.is_empty() {
-            return Value::Texts(self.strings.len());
-        }
-        match self.floats.as_slice() {
-            [] => Value::Ints(self.ints.as_slice().into()),
-            floats => Value::Floats(floats.into()),
-        }
-    }
+/// True for the domain of ONNX's own operators.
+pub fn plain(domain: &str) -> bool {
+    matches!(domain, "" | "ai.onnx")
 }
 
 /// Messages and strings a file may hold, those of all kinds together: an empty one takes two bytes in the file and a

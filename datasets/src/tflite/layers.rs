@@ -3,8 +3,8 @@
 //! The plane lies between batch and channels here. A window stands at `ceil(extent / stride)` places where it may reach
 //! over the edge (`SAME`), else (`VALID`) at `(extent - reach + stride) / stride`.
 
+use super::operation::{Made, Operation};
 use super::schema::{Field, options};
-use super::shapes::{Made, Operation};
 use crate::operators::extent;
 use crate::operators::value::{Reason, count, misfit, show};
 

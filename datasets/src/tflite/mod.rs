@@ -57,8 +57,10 @@ mod flex;
 mod flow;
 mod given;
 mod infer;
+mod known;
 mod layers;
 mod model;
+mod operation;
 mod operator;
 mod parts;
 mod reader;
@@ -66,7 +68,7 @@ mod schema;
 mod shapes;
 mod size;
 
-use crate::import::{Import, ImportError, ImportOptions};
+use crate::import::{Import, ImportOptions, ImportProblem};
 use std::path::Path;
 
 /// True where bytes begin like a model of this format.
@@ -74,11 +76,12 @@ pub(crate) fn is_tflite(bytes: &[u8]) -> bool {
     bytes.get(4..8) == Some(schema::IDENTIFIER)
 }
 
-/// Reads a model; `origin` gives the graph its name and is named in errors. O(length of the file).
+/// Reads a model; `origin` gives the graph its name. O(length of the file).
 ///
 /// # Errors
-/// See [`ImportError`]; nothing is read from disk, so never [`ImportError::Io`].
-pub fn read_tflite(origin: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Import, ImportError> {
-    let model = model::read(origin, bytes)?;
-    build::Conversion::new(origin, &model, options)?.run()
+/// See [`ImportProblem`]; nothing is read from disk, so never [`ImportProblem::Io`].
+pub(crate) fn read(origin: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Import, ImportProblem> {
+    let model = model::read(bytes)?;
+    let name = origin.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    build::Conversion::new(name, &model, options)?.run()
 }

@@ -2,13 +2,14 @@
 
 use super::reader::{Ints, Options, Table, root};
 use super::schema::{
-    CALLS, COMPOSITE, CUSTOM, IDENTIFIER, OPERATORS, VERSION, buffer, model, operator, operator_code,
-    options, subgraph, tensor,
+    CALLS, COMPOSITE, CUSTOM, ELEMENTS, IDENTIFIER, OPERATORS, VERSION, buffer, model, operator,
+    operator_code, options, subgraph, tensor,
 };
-use crate::import::ImportError;
+use crate::import::ImportProblem;
+use crate::operators::element::Element;
+use crate::operators::value::RANK_LIMIT;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
 
 /// What is read of a file.
 #[derive(Debug)]
@@ -78,6 +79,39 @@ pub(super) struct Info<'a> {
     pub has_rank: bool,
 }
 
+impl Info<'_> {
+    /// Its name in the graph; `at` is its index.
+    pub(super) fn named(&self, at: usize) -> String {
+        if self.name.is_empty() { format!("t{at}") } else { self.name.to_string() }
+    }
+
+    /// Its type as rules have it; none for strings and handles.
+    pub(super) fn element(&self) -> Option<Element> {
+        Element::of(ELEMENTS.get(usize::try_from(self.element).ok()?)?.onnx)
+    }
+
+    /// The shape that the file declares, where it has all extents.
+    pub(super) fn declared(&self) -> Option<Vec<u64>> {
+        if self.shape.len() > RANK_LIMIT {
+            return None;
+        }
+        self.shape.iter().map(|extent| u64::try_from(extent).ok()).collect()
+    }
+
+    /// True where the file leaves a dimension free.
+    pub(super) fn is_free(&self, at: usize) -> bool {
+        self.signature.len() == self.shape.len() && self.signature.get(at) == Some(-1)
+    }
+
+    /// Why the shape in the file is none.
+    pub(super) fn odd_shape(&self) -> String {
+        match self.shape.iter().enumerate().find(|&(_, extent)| extent < 0) {
+            Some((at, extent)) => format!("its dimension {at} is {extent}"),
+            None => format!("its shape has {} dimensions", self.shape.len()),
+        }
+    }
+}
+
 /// An operator.
 #[derive(Debug)]
 pub(super) struct Step<'a> {
@@ -97,17 +131,16 @@ pub(super) struct Step<'a> {
 /// Reads and verifies a file.
 ///
 /// # Errors
-/// [`ImportError::Damaged`], [`ImportError::Unsupported`] for another version of the schema.
-pub(super) fn read<'a>(origin: &Path, bytes: &'a [u8]) -> Result<Model<'a>, ImportError> {
-    let damaged = |what: String| ImportError::Damaged { path: origin.to_path_buf(), what };
+/// [`ImportProblem::Damaged`], [`ImportProblem::Unsupported`] for another version of the schema.
+pub(super) fn read(bytes: &[u8]) -> Result<Model<'_>, ImportProblem> {
+    let damaged = ImportProblem::Damaged;
     if bytes.get(4..8) != Some(IDENTIFIER) {
         return Err(damaged("bytes 4 to 7 are not 'TFL3'".to_owned()));
     }
     let table = root(bytes).map_err(damaged)?;
     let version = table.u32(model::VERSION);
     if version != VERSION {
-        return Err(ImportError::Unsupported {
-            path: origin.to_path_buf(),
+        return Err(ImportProblem::Unsupported {
             what: format!("version {version} of the TFLite schema"),
             reason: format!("only {VERSION} is read"),
         });

@@ -1,7 +1,7 @@
 //! Operators that take tensors apart and put them together.
 
+use super::operation::{Made, Operation, int, ints};
 use super::schema::options;
-use super::shapes::{Made, Operation, int, ints};
 use crate::operators::value::{Fact, Reason, Value, gather_positions, misfit, show, strides};
 use crate::operators::{axis, extent};
 

@@ -1,9 +1,8 @@
 //! How many bytes a tensor takes.
 
-use super::given::Refusal;
 use super::model::Info;
 use super::schema::{ELEMENTS, Element};
-use crate::import::ImportOptions;
+use crate::import::{ImportOptions, ImportProblem};
 
 /// What a tensor takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +33,7 @@ impl Sizes {
     ///
     /// # Errors
     /// An element type that is not known.
-    pub(super) fn new(options: &ImportOptions) -> Result<Self, Refusal> {
+    pub(super) fn new(options: &ImportOptions) -> Result<Self, ImportProblem> {
         Ok(Self { element: options.element.as_deref().map(element).transpose()? })
     }
 
@@ -87,10 +86,11 @@ impl Sizes {
     }
 }
 
-fn element(name: &str) -> Result<Element, Refusal> {
+fn element(name: &str) -> Result<Element, ImportProblem> {
     let known = || ELEMENTS.iter().filter(|element| element.bits.is_some());
     known().find(|element| element.name == name).copied().ok_or_else(|| {
         let names: Vec<&str> = known().map(|element| element.name).collect();
-        (format!("--element {name}"), format!("no such element type; there are: {}", names.join(", ")))
+        let reason = format!("no such element type; there are: {}", names.join(", "));
+        ImportProblem::option(format!("--element {name}"), reason)
     })
 }

@@ -14,8 +14,8 @@ mod sources;
 use super::proto::{
     Attribute, Dimension, Graph, Model, Node, OperatorSet, Shape, Tensor, TensorType, Type, ValueInfo,
 };
-use super::read_onnx;
 use crate::import::{Import, ImportError, ImportOptions};
+use crate::model_file::read_onnx;
 use crate::operators::element::Element;
 use prost::Message;
 use std::path::Path;
