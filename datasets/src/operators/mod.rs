@@ -53,6 +53,11 @@ use known::{find, knows};
 use rules::Sizing;
 use value::{Fact, Reason, unknown};
 
+/// True where a list of kinds, with spaces between them, has this one.
+pub fn is_listed(kinds: &str, kind: &str) -> bool {
+    kinds.split(' ').any(|one| one == kind)
+}
+
 /// True where there is a rule for an operator; ONNX's own domain is empty.
 pub fn is_known(domain: &str, kind: &str) -> bool {
     find(domain, kind).is_some()

@@ -13,9 +13,9 @@ use super::model::{Info, Model, Step, Subgraph, Variable};
 use super::operation::{Made, Operation};
 use super::shapes;
 use crate::import::{ImportProblem, Source};
-use crate::operators::Call;
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, count, show};
+use crate::operators::{Call, is_listed};
 use plimsoll_model::graph::{GraphError, MAX_DEPTH};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -247,7 +247,7 @@ impl<'m, 'a> Inference<'m, 'a> {
     fn step(&mut self, scope: &mut Scope<'m, 'a>, at: usize, step: &Step<'a>) {
         let kind = self.model.kinds.get(step.code as usize);
         let (kind, builtin) = kind.map_or(("", false), |kind| (kind.name.as_ref(), kind.builtin));
-        let values = builtin && !BLIND.contains(&kind);
+        let values = builtin && !is_listed(BLIND, kind);
         for tensor in step.inputs.iter() {
             self.ensure(scope, tensor, values);
         }
@@ -396,23 +396,9 @@ impl Output<'_> {
 }
 
 /// Operators whose rules need no values, but that read large constants.
-const BLIND: &[&str] = &[
-    "BATCH_MATMUL",
-    "BIDIRECTIONAL_SEQUENCE_LSTM",
-    "BIDIRECTIONAL_SEQUENCE_RNN",
-    "CONV_2D",
-    "CONV_3D",
-    "DEPTHWISE_CONV_2D",
-    "DEQUANTIZE",
-    "EMBEDDING_LOOKUP",
-    "FULLY_CONNECTED",
-    "LSTM",
-    "PRELU",
-    "RNN",
-    "SVDF",
-    "UNIDIRECTIONAL_SEQUENCE_LSTM",
-    "UNIDIRECTIONAL_SEQUENCE_RNN",
-];
+const BLIND: &str = "BATCH_MATMUL BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN CONV_2D CONV_3D \
+                      DEPTHWISE_CONV_2D DEQUANTIZE EMBEDDING_LOOKUP FULLY_CONNECTED LSTM PRELU RNN SVDF \
+                      UNIDIRECTIONAL_SEQUENCE_LSTM UNIDIRECTIONAL_SEQUENCE_RNN";
 
 /// One subgraph, gone through from one place.
 pub(super) struct Scope<'m, 'a> {

@@ -1,10 +1,9 @@
 //! A model as its file has it: tables turned into plain values, indices not yet followed.
 
-use super::reader::{Ints, Options, Table, root};
-use super::schema::{
-    CALLS, COMPOSITE, CUSTOM, ELEMENTS, IDENTIFIER, OPERATORS, VERSION, buffer, model, operator,
-    operator_code, options, subgraph, tensor,
+use super::reader::{
+    Ints, Options, Table, UNIONS, buffer, model, operator, operator_code, root, subgraph, tensor,
 };
+use super::schema::{CALLS, COMPOSITE, CUSTOM, ELEMENTS, IDENTIFIER, OPERATORS, VERSION, options};
 use crate::import::ImportProblem;
 use crate::operators::element::Element;
 use crate::operators::value::RANK_LIMIT;
@@ -234,8 +233,7 @@ fn info<'a>(table: Table<'a>, buffers: &[&'a [u8]]) -> Result<Info<'a>, String> 
 }
 
 fn step(table: Table<'_>) -> Step<'_> {
-    let first = (table.u8(operator::OPTIONS_TYPE), table.table(operator::OPTIONS));
-    let second = (table.u8(operator::OPTIONS_2_TYPE), table.table(operator::OPTIONS_2));
+    let [first, second] = UNIONS.map(|union| table.union(union));
     let calls = CALLS.iter().flat_map(|call| {
         let (tag, options) = if call.second { second } else { first };
         let options = options.filter(|_| tag == call.tag);

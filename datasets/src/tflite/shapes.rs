@@ -12,62 +12,48 @@ use super::schema::options;
 use super::{flex, layers, parts};
 use crate::operators::element::Element;
 use crate::operators::value::{Fact, Reason, Value, count, misfit, show, unknown};
-use crate::operators::{self, Facts};
+use crate::operators::{self, Facts, is_listed};
 use plimsoll_model::graph::AliasKind;
 
 /// Operators that are one of ONNX's with the same inputs and no attributes. Where the meaning of values differs, or
 /// there is no such operator, one that gives the same shape and no values.
-const SAME: &[(&str, &[&str])] = &[
-    ("Abs", &["ABS"]),
-    ("Neg", &["NEG"]),
-    ("Floor", &["FLOOR"]),
-    ("Ceil", &["CEIL"]),
-    ("Sqrt", &["SQRT"]),
-    ("Relu", &["RELU"]),
-    ("Sign", &["SIGN"]),
-    ("Not", &["LOGICAL_NOT"]),
-    ("Identity", &["STABLEHLO_CONVERT"]),
-    ("Add", &["ADD"]),
-    ("Sub", &["SUB"]),
-    ("Mul", &["MUL"]),
-    ("Div", &["DIV"]),
-    ("Mod", &["FLOOR_MOD"]),
-    ("Max", &["MAXIMUM"]),
-    ("Min", &["MINIMUM"]),
-    ("Pow", &["POW"]),
-    ("Equal", &["EQUAL"]),
-    ("Less", &["LESS"]),
-    ("Greater", &["GREATER"]),
-    ("LessOrEqual", &["LESS_EQUAL"]),
-    ("GreaterOrEqual", &["GREATER_EQUAL"]),
-    ("And", &["LOGICAL_AND"]),
-    ("Or", &["LOGICAL_OR"]),
-    ("Where", &["SELECT_V2", "STABLEHLO_SELECT"]),
-    ("Shape", &["SHAPE"]),
-    ("Range", &["RANGE"]),
-    ("Tile", &["TILE"]),
-    ("GatherND", &["GATHER_ND"]),
-    ("TopK", &["TOPK_V2"]),
-    ("PRelu", &["PRELU"]),
+const SAME: &[(&str, &str)] = &[
+    ("Abs", "ABS"),
+    ("Neg", "NEG"),
+    ("Floor", "FLOOR"),
+    ("Ceil", "CEIL"),
+    ("Sqrt", "SQRT"),
+    ("Relu", "RELU"),
+    ("Sign", "SIGN"),
+    ("Not", "LOGICAL_NOT"),
+    ("Identity", "STABLEHLO_CONVERT"),
+    ("Add", "ADD"),
+    ("Sub", "SUB"),
+    ("Mul", "MUL"),
+    ("Div", "DIV"),
+    ("Mod", "FLOOR_MOD"),
+    ("Max", "MAXIMUM"),
+    ("Min", "MINIMUM"),
+    ("Pow", "POW"),
+    ("Equal", "EQUAL"),
+    ("Less", "LESS"),
+    ("Greater", "GREATER"),
+    ("LessOrEqual", "LESS_EQUAL"),
+    ("GreaterOrEqual", "GREATER_EQUAL"),
+    ("And", "LOGICAL_AND"),
+    ("Or", "LOGICAL_OR"),
+    ("Where", "SELECT_V2 STABLEHLO_SELECT"),
+    ("Shape", "SHAPE"),
+    ("Range", "RANGE"),
+    ("Tile", "TILE"),
+    ("GatherND", "GATHER_ND"),
+    ("TopK", "TOPK_V2"),
+    ("PRelu", "PRELU"),
     // Like the first input, whatever is computed.
     (
         "Sigmoid",
-        &[
-            "ADD_N",
-            "BUCKETIZE",
-            "COMPLEX_ABS",
-            "CUMSUM",
-            "DENSIFY",
-            "IMAG",
-            "L2_NORMALIZATION",
-            "LOCAL_RESPONSE_NORMALIZATION",
-            "MATRIX_SET_DIAG",
-            "REAL",
-            "REVERSE_SEQUENCE",
-            "REVERSE_V2",
-            "STABLEHLO_SCATTER",
-            "ZEROS_LIKE",
-        ],
+        "ADD_N BUCKETIZE COMPLEX_ABS CUMSUM DENSIFY IMAG L2_NORMALIZATION LOCAL_RESPONSE_NORMALIZATION \
+         MATRIX_SET_DIAG REAL REVERSE_SEQUENCE REVERSE_V2 STABLEHLO_SCATTER ZEROS_LIKE",
     ),
 ];
 
@@ -86,7 +72,7 @@ pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
     if let Some(made) = layers::infer(op) {
         return made;
     }
-    if let Some(&(name, _)) = SAME.iter().find(|(_, kinds)| kinds.contains(&kind)) {
+    if let Some(&(name, _)) = SAME.iter().find(|(_, kinds)| is_listed(kinds, kind)) {
         return Ok(clipped(op, op.onnx(name, &op.all(), Vec::new())?).into());
     }
     if let Some(made) = parts::infer(op) {
