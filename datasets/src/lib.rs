@@ -6,7 +6,6 @@ mod above_load;
 #[cfg(test)]
 mod brute;
 pub mod control_cases;
-mod corpora;
 mod derive;
 pub mod dsa;
 mod error;
@@ -29,12 +28,11 @@ mod tflite;
 mod worked;
 
 pub use above_load::{AboveLoad, AboveLoadParams, DRAWS, ORDERS, hard_above_load, late_above_load};
-pub use corpora::{CORPORA_VARIABLE, CorporaError, InstanceFile, corpora, corpora_from_environment};
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;
 pub use families::{FAMILIES, Family};
 pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem, SizeSources};
-pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST, Origin};
+pub use manifest::{CORPORA_VARIABLE, Corpus, CorpusFile, Facts, MANIFEST, Origin};
 pub use model_file::{import_file, read_onnx, read_tflite};
 pub use operators::{KnownOperator, known_operators};
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
