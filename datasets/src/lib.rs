@@ -10,6 +10,7 @@ mod derive;
 pub mod dsa;
 mod error;
 mod families;
+mod family;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod graphs;
@@ -19,7 +20,6 @@ mod model_file;
 mod onnx;
 mod operators;
 mod packing;
-mod params;
 mod random;
 mod rows;
 mod small;
@@ -31,18 +31,18 @@ pub use above_load::{AboveLoad, AboveLoadParams, DRAWS, ORDERS, hard_above_load,
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;
 pub use families::{FAMILIES, Family};
+pub use family::{FamilyParam, Generator};
 pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem, SizeSources};
 pub use manifest::{CORPORA_VARIABLE, Corpus, CorpusFile, Facts, MANIFEST, Origin};
 pub use model_file::{import_file, read_onnx, read_tflite};
 pub use operators::{KnownOperator, known_operators};
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
-pub use params::FamilyParam;
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
 pub use rows::{Generated, Row, Written};
 pub use small::{SmallParams, small_instance};
 pub use suite::{
-    Known, SuiteEntry, ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed,
-    derived_thinned, embedded_suite, large_suite, packings_suite, scaling_suite,
+    ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed, derived_thinned,
+    embedded_suite, large_suite, packings_suite, scaling_suite,
 };
 pub use worked::{
     Fact, Worked, cann, leading_gap, minimalloc_five, patent, patent_graph, pisarchyk_lee, worked_examples,

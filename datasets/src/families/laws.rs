@@ -2,8 +2,8 @@
 
 use crate::above_load::{AboveLoadParams, above_load_rows};
 use crate::error::{GenerateError, at_least};
+use crate::family::Params;
 use crate::packing::{PackingParams, Rectangle, pieces};
-use crate::params::Params;
 use crate::random::interval_rows;
 use crate::rows::{Generated, Row};
 use crate::{IntervalParams, LifeLaw, SizeLaw};

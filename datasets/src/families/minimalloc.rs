@@ -23,8 +23,8 @@
 //! that about as many stay alive at once. O(n log n).
 
 use crate::error::GenerateError;
+use crate::family::Params;
 use crate::packing::Rectangle;
-use crate::params::Params;
 use crate::rows::{Generated, Row};
 use plimsoll_model::Bytes;
 use rand::rngs::Xoshiro256PlusPlus;

@@ -2,8 +2,8 @@
 
 use super::laws::rectangle;
 use crate::error::GenerateError;
+use crate::family::Params;
 use crate::packing::{PackingParams, Rectangle, pieces};
-use crate::params::Params;
 use crate::rows::{Generated, Row};
 use plimsoll_model::Bytes;
 use rand::rngs::Xoshiro256PlusPlus;

@@ -5,7 +5,7 @@
 
 use super::net::Net;
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 

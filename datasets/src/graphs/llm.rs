@@ -28,7 +28,7 @@
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};
-use crate::params::Params;
+use crate::family::Params;
 use Element::{F16, F32, I64};
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;

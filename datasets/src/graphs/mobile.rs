@@ -2,7 +2,7 @@
 
 use super::layers::{Layers, same, valid};
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 

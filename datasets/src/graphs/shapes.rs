@@ -2,7 +2,7 @@
 
 use super::net::{Element, Net, Node};
 use crate::error::{GenerateError, at_least};
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 use rand::rngs::Xoshiro256PlusPlus;

@@ -2,7 +2,7 @@
 
 use super::layers::{Layers, Window, same, valid};
 use crate::error::{GenerateError, at_least};
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 

@@ -7,7 +7,7 @@
 
 use super::net::{Element, Net};
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 use rand::rngs::Xoshiro256PlusPlus;

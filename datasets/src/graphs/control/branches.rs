@@ -2,7 +2,7 @@
 
 use super::maker::{MOST_OPERATORS, Maker, depth, operators};
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::graph::Graph;
 use plimsoll_model::{RegionId, TensorId};
 use rand::RngExt;

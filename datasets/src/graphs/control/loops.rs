@@ -2,7 +2,7 @@
 
 use super::maker::{MOST_OPERATORS, Maker, operators};
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::graph::{Graph, Role};
 use plimsoll_model::{RegionId, TensorId};
 use rand::RngExt;

@@ -1,7 +1,7 @@
 //! A graph with regions in the making.
 
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::graph::{Graph, GraphBuilder, MAX_DEPTH, Operator, Role, Tensor};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::rngs::Xoshiro256PlusPlus;

@@ -2,7 +2,7 @@
 
 use super::maker::{Maker, depth, operators};
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::graph::{AliasKind, Graph, Handover, Moment, Role};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::RngExt;
