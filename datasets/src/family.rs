@@ -64,12 +64,10 @@ pub struct FamilyParam {
 }
 
 impl FamilyParam {
-    /// The same, with another largest value.
     pub(crate) const fn up_to(self, most: u64) -> Self {
         Self { most, ..self }
     }
 
-    /// The same, with another meaning.
     pub(crate) const fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }

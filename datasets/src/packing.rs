@@ -80,7 +80,6 @@ impl PackingParams {
         Rectangle { x: 0, y: 0, w: self.steps, h: self.bytes / self.unit }
     }
 
-    /// Least size in units.
     fn min_height(&self) -> u64 {
         self.min_size / self.unit
     }

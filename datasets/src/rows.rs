@@ -51,7 +51,6 @@ pub struct Written {
 }
 
 impl Generated {
-    /// Rows of which nothing is known.
     pub(crate) fn plain(rows: impl Iterator<Item = Row> + 'static) -> Self {
         let rows = Box::new(rows);
         Self { name: String::new(), capacity: None, at_least: None, at_most: None, rows }

@@ -322,7 +322,6 @@ fn misplaced(pin: &Pin, pool: &Pool, buffer: &Demand) -> Option<DsaErrorKind> {
     Some(DsaErrorKind::Reserved { begin, end, reserved, pool: pool.label() })
 }
 
-/// Notes what is asked beyond peaks.
 fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
     if let Some(model) = problem.optional("cost_model")? {
         model.only(&["reuse_penalties"])?;

@@ -94,7 +94,6 @@ pub(super) fn trace(params: &Params, seed: u64) -> Made {
     })))
 }
 
-/// Steps per layer.
 const LAYER: u64 = 10;
 
 pub(super) fn training(params: &Params, seed: u64) -> Made {

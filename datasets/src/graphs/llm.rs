@@ -34,7 +34,6 @@ use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 use std::collections::HashMap;
 
-/// A model's sizes.
 pub(super) struct Model {
     hidden: u64,
     heads: u64,
@@ -82,7 +81,6 @@ fn like_llama(params: &Params) -> Result<Model, GenerateError> {
     Ok(Model { kv_heads, repeat, ..Model::dense(hidden, heads, ffn, vocabulary, true) })
 }
 
-/// A decoder with grouped queries.
 pub(super) fn transformer(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     graph(params, &like_llama(params)?)
 }

@@ -1,5 +1,6 @@
 //! Plain shapes: chains, trees, layers, hourglasses, parallel branches.
 
+use super::layers::{Layers, Names, SHORT, same};
 use super::net::{Element, Net, Node};
 use crate::error::{GenerateError, at_least};
 use crate::family::Params;
@@ -164,12 +165,12 @@ pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateEr
     let (channels, size) = (params.at_least("channels", 1)?, params.at_least("size", 1)?);
     let (skip, narrow) = (params.get("skip"), params.at_least("narrow", 1)?);
     params.at_most("depth", 20)?;
-    let mut net = Net::new(params.name());
+    let mut net = Layers::named(params, false, Names { input: "x", ..SHORT }, Element::F32)?;
     let mut x = net.image(3, size);
-    let stage = |net: &mut Net, name: &str, mut x: TensorId, channels: u64, convs: u64| {
+    let stage = |net: &mut Layers, name: &str, mut x: TensorId, channels: u64, convs: u64| {
         for at in 0..convs {
-            x = net.conv(&format!("{name}.conv{at}"), x, channels, 3, 1, 1);
-            x = net.relu(&format!("{name}.relu{at}"), x);
+            x = net.conv(&format!("{name}.conv{at}"), x, same(channels, 3, 1), false);
+            x = net.map(&format!("{name}.relu{at}"), "Relu", &[x]);
         }
         x
     };
@@ -177,25 +178,25 @@ pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateEr
     for level in 0..depth {
         x = stage(&mut net, &format!("down{level}"), x, channels << level, convs);
         across.push(x);
-        x = net.pool(&format!("down{level}.pool"), "MaxPool", x, 2);
+        x = net.pool(&format!("down{level}.pool"), "MaxPool", x, same(0, 3, 2), false);
     }
     x = stage(&mut net, "bottom", x, channels << depth, convs);
     for (level, x) in across.iter_mut().enumerate() {
         *x = stage(&mut net, &format!("across{level}"), *x, (channels << level).div_ceil(narrow), skip);
     }
     for (level, across) in across.into_iter().enumerate().rev() {
-        let shape = net.shape(across).to_vec();
+        let shape = net.net.shape(across).to_vec();
         x = Node::new(format!("up{level}.resize"), "Resize").reads(&[x]).makes(
-            &mut net,
+            &mut net.net,
             Element::F32,
             &[1, channels << (level + 1), shape[2], shape[3]],
         );
-        x = net.conv(&format!("up{level}.halve"), x, channels << level, 1, 1, 1);
-        x = net.concat(&format!("up{level}.concat"), &[across, x]);
+        x = net.conv(&format!("up{level}.halve"), x, same(channels << level, 1, 1), false);
+        x = net.joined(&format!("up{level}.concat"), &[across, x]);
         x = stage(&mut net, &format!("up{level}"), x, channels << level, convs);
     }
-    let x = net.conv("head", x, 1, 1, 1, 1);
-    net.finish(&[x])
+    let x = net.conv("head", x, same(1, 1, 1), false);
+    net.finish(x)
 }
 
 /// Blocks of four branches (1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 5 x 5; pooling and 1 x 1), concatenated: block 3a of
@@ -203,25 +204,25 @@ pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateEr
 pub(super) fn inception(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (blocks, unit) = (params.at_least("blocks", 1)?, params.at_least("channels", 1)?);
     at_least("size", params.get("size"), 1)?;
-    let mut net = Net::new(params.name());
+    let mut net = Layers::named(params, false, Names { input: "x", ..SHORT }, Element::F32)?;
     let mut x = net.image(12 * unit, params.get("size"));
     for block in 0..blocks {
         let mut branch = |from: TensorId, name: &str, steps: &[(u64, u64)]| {
             let mut x = from;
             for (at, &(channels, kernel)) in steps.iter().enumerate() {
                 let name = format!("b{block}.{name}.{at}");
-                x = net.conv(&name, x, channels * unit, kernel, 1, 1);
-                x = net.relu(&format!("{name}.relu"), x);
+                x = net.conv(&name, x, same(channels * unit, kernel, 1), false);
+                x = net.map(&format!("{name}.relu"), "Relu", &[x]);
             }
             x
         };
         let one = branch(x, "1x1", &[(4, 1)]);
         let three = branch(x, "3x3", &[(6, 1), (8, 3)]);
         let five = branch(x, "5x5", &[(1, 1), (2, 5)]);
-        let pooled = net.pool(&format!("b{block}.pool"), "MaxPool", x, 1);
-        let pooled = net.conv(&format!("b{block}.pool.0"), pooled, 2 * unit, 1, 1, 1);
-        let pooled = net.relu(&format!("b{block}.pool.0.relu"), pooled);
-        x = net.concat(&format!("b{block}.concat"), &[one, three, five, pooled]);
+        let pooled = net.pool(&format!("b{block}.pool"), "MaxPool", x, same(0, 3, 1), false);
+        let pooled = net.conv(&format!("b{block}.pool.0"), pooled, same(2 * unit, 1, 1), false);
+        let pooled = net.map(&format!("b{block}.pool.0.relu"), "Relu", &[pooled]);
+        x = net.joined(&format!("b{block}.concat"), &[one, three, five, pooled]);
     }
-    net.finish(&[x])
+    net.finish(x)
 }

@@ -13,7 +13,6 @@ const LISTED: usize = 4;
 /// A value with more elements is not written into a message.
 const SPELLED: u64 = 8;
 
-/// The way up from a tensor.
 pub struct Upstream<'p, 'm> {
     program: &'p Program<'m>,
     /// The operator of every tensor that one makes.

@@ -107,7 +107,6 @@ impl<'m> Run<'m, '_> {
         if x == y { larger.variable() } else { larger.bounded() }
     }
 
-    /// The only body of a step.
     fn body(&self, step: &Step, inputs: usize) -> Result<usize, Reason> {
         let body = *step.blocks.first().ok_or("its body is missing")?;
         let given = self.program.blocks[body].inputs.len();
@@ -117,7 +116,6 @@ impl<'m> Run<'m, '_> {
         Ok(body)
     }
 
-    /// Gives a body its inputs.
     fn give(
         &mut self,
         step: &Step,

@@ -53,7 +53,6 @@ fn elements(tensor: &proto::Tensor, element: Element) -> Option<Value> {
     Value::read(raw, element)
 }
 
-/// What a `Constant` node holds.
 pub fn read_constant(node: &proto::Node) -> Result<Fact, Reason> {
     let Some(attribute) = node.attribute.iter().find(|attribute| attribute.name.contains("value")) else {
         return misfit("it has no value");

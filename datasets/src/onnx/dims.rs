@@ -354,7 +354,6 @@ fn is_no_tensor(info: &proto::ValueInfo) -> bool {
     })
 }
 
-/// Extents as the file has them.
 fn declared_dims(info: &proto::ValueInfo) -> Option<&[proto::Dimension]> {
     Some(&info.r#type.as_ref()?.tensor.as_ref()?.shape.as_ref()?.dim)
 }
@@ -363,7 +362,6 @@ fn free_name(dimension: &proto::Dimension) -> Option<&str> {
     dimension.param.as_deref().filter(|name| dimension.value.is_none() && !name.is_empty())
 }
 
-/// An option, as typed.
 fn value_option(name: &str, list: &[i64]) -> String {
     format!("--value {name}={}", list.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
 }

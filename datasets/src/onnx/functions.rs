@@ -40,7 +40,6 @@ fn id<'f>(domain: &'f str, name: &'f str, overload: &'f str) -> Id<'f> {
     (if plain(domain) { "" } else { domain }, name, overload)
 }
 
-/// The function that a node calls.
 fn find<'s, 'f>(functions: &HashMap<Id<'s>, &'f Function>, node: &'s Node) -> Option<&'f Function> {
     functions.get(&id(&node.domain, &node.op_type, &node.overload)).copied()
 }
@@ -52,7 +51,6 @@ fn has_rule(domain: &str, kind: &str) -> bool {
         || operators::is_known(domain, kind)
 }
 
-/// Names of all tensors.
 fn collect_names(graph: &Graph, names: &mut HashSet<String>) {
     let mut todo = vec![graph];
     while let Some(graph) = todo.pop() {
@@ -180,7 +178,6 @@ fn identity(from: &str, to: &str) -> Node {
     Node { op_type: "Identity".to_owned(), name: to.to_owned(), input, output, ..Node::default() }
 }
 
-/// One call's copy of a body.
 struct Copy<'c, 'f> {
     inliner: &'c mut Inliner<'f>,
     /// Ahead of the names inside.

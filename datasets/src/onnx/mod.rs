@@ -75,9 +75,6 @@ use run::Run;
 use std::path::Path;
 
 /// Reads a model. `origin` gives the graph its name. O(size of the file), small constants aside.
-///
-/// # Errors
-/// See [`ImportProblem`].
 pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Result<Import, ImportProblem> {
     let float = match &options.element {
         None => None,
@@ -120,7 +117,6 @@ pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Resu
     Ok(Import { graph, assumed, sizes })
 }
 
-/// A model, read but not sized.
 struct Source<'m> {
     graph: &'m proto::Graph,
     float: Option<Element>,
@@ -128,7 +124,6 @@ struct Source<'m> {
 }
 
 impl<'m> Source<'m> {
-    /// Its names resolved, ready for inference.
     fn run<'o>(&self, options: &'o ImportOptions, dims: &Dims) -> Result<Run<'m, 'o>, ImportProblem>
     where
         'm: 'o,

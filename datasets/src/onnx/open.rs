@@ -18,7 +18,6 @@ const OPERATORS: usize = 1 << 17;
 /// Places that a message lists of one dimension.
 const LISTED: usize = 3;
 
-/// A free dimension without a value.
 struct Dimension {
     /// None where the file gives it none.
     name: Option<String>,
@@ -36,13 +35,10 @@ pub struct Open {
     named: HashMap<String, usize>,
     /// Inputs with a free dimension that has no name.
     unnamed: Vec<(String, Extents)>,
-    /// Inputs without a shape.
     pub shapeless: Vec<String>,
-    /// Inputs without an element type.
     pub untyped: Vec<String>,
 }
 
-/// How far an import gets.
 pub enum Trial {
     /// To the end.
     Fits,
@@ -187,7 +183,6 @@ impl Open {
         typed
     }
 
-    /// Options for what is no dimension.
     fn beyond(&self) -> Vec<String> {
         let shapes = self.shapeless.iter().map(|input| argument("--input-shape", &format!("{input}=1x1")));
         let sizes = self.untyped.first().map(|_| "--assume-bytes 1024".to_owned());
@@ -218,7 +213,6 @@ impl Open {
         ImportProblem::Open { what: self.list(), options }
     }
 
-    /// What is open, for people.
     fn list(&self) -> String {
         let mut parts = Vec::new();
         if !self.dimensions.is_empty() {

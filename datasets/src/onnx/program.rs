@@ -15,7 +15,6 @@ use std::collections::{HashMap, HashSet};
 pub struct Slot<'m> {
     pub name: &'m str,
     pub role: Role,
-    /// What is known.
     pub fact: Fact,
     /// What the file says, for where nothing else is known.
     pub declared: Fact,
@@ -25,7 +24,6 @@ pub struct Slot<'m> {
     pub open: Vec<&'m str>,
     /// How options change what it depends on.
     pub change: Change,
-    /// What its size rests on.
     pub source: Source,
     /// The shape that an option gives it.
     pub given: Option<Vec<u64>>,
@@ -33,21 +31,18 @@ pub struct Slot<'m> {
     pub bytes: Option<u64>,
 }
 
-/// An operator.
 pub struct Step<'m> {
     pub node: &'m proto::Node,
     /// Its number among all operators, those inside another right after it.
     pub id: usize,
     pub inputs: Vec<Option<usize>>,
     pub outputs: Vec<Option<usize>>,
-    /// Blocks it owns.
     pub blocks: Vec<usize>,
     pub cost: Option<u64>,
     pub shares: Vec<Share>,
 }
 
 impl Step<'_> {
-    /// How messages call it.
     pub fn label(&self) -> String {
         let kind = if plain(&self.node.domain) {
             self.node.op_type.clone()
@@ -96,7 +91,6 @@ impl<'m> Program<'m> {
         Ok(program)
     }
 
-    /// Notes the shapes that `--tensor-shape` gives.
     fn give_shapes(&mut self, dims: &Dims) -> Result<(), ImportProblem> {
         for (name, shape) in dims.tensor_shapes() {
             let refused = |reason: String| {
@@ -144,7 +138,6 @@ impl<'m> Program<'m> {
     }
 }
 
-/// The names that resemble one most.
 fn near<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
     let close = |other: &str| other.len().abs_diff(name.len()) < 16;
     let mut names: Vec<&str> = names.filter(|other| !other.is_empty() && close(other)).collect();
@@ -229,7 +222,6 @@ impl<'m> Resolver<'m, '_> {
         Ok(block)
     }
 
-    /// Initialisers.
     fn constants(&mut self, graph: &'m proto::Graph) -> Result<(), ImportProblem> {
         for tensor in &graph.initializer {
             let fact = read_tensor(tensor)

@@ -13,7 +13,6 @@ macro_rules! message {
 }
 
 message! {
-    /// The file.
     Model {
         #[prost(message, repeated, tag = "8")] opset_import: Vec<OperatorSet>,
         #[prost(message, optional, tag = "7")] graph: Option<Graph>,
@@ -54,7 +53,6 @@ message! {
     }
 }
 message! {
-    /// An operator.
     Node {
         #[prost(string, repeated, tag = "1")] input: Vec<String>,
         #[prost(string, repeated, tag = "2")] output: Vec<String>,
@@ -86,7 +84,6 @@ message! {
     }
 }
 message! {
-    /// A constant.
     Tensor {
         #[prost(int64, repeated, tag = "1")] dims: Vec<i64>,
         #[prost(int32, tag = "2")] data_type: i32,
@@ -109,7 +106,6 @@ message! {
     }
 }
 message! {
-    /// Name and type of a value.
     ValueInfo {
         #[prost(string, tag = "1")] name: String,
         #[prost(message, optional, tag = "2")] r#type: Option<Type>,
@@ -126,7 +122,6 @@ message! {
     }
 }
 message! {
-    /// Element type and shape.
     TensorType {
         #[prost(int32, tag = "1")] elem_type: i32,
         #[prost(message, optional, tag = "2")] shape: Option<Shape>,
@@ -147,7 +142,6 @@ message! {
 }
 
 impl Node {
-    /// The attribute of that name.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attribute.iter().find(|attribute| attribute.name == name)
     }
@@ -170,7 +164,6 @@ pub fn plain(domain: &str) -> bool {
 /// hundred times that once read.
 pub const PART_LIMIT: u64 = 1 << 22;
 
-/// What a field holds, for [`count_parts`].
 #[derive(Clone, Copy)]
 enum Part {
     Leaf,

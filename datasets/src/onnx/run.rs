@@ -10,15 +10,12 @@ use crate::operators::value::{Fact, Reason, effective};
 use crate::operators::{self, Share};
 use plimsoll_model::graph::Role;
 
-/// What inference needs besides the program.
 pub struct Run<'m, 'o> {
     pub program: Program<'m>,
     pub options: &'o ImportOptions,
     /// Takes the place of floating-point types.
     pub float: Option<Element>,
-    /// Version of ONNX's own operators.
     pub opset: i64,
-    /// What had to be assumed.
     pub assumed: Vec<String>,
     /// Sizes taken from the file.
     pub declared: Vec<String>,
@@ -28,7 +25,6 @@ pub struct Run<'m, 'o> {
     pub void: usize,
     /// Elements of constants that are followed.
     pub folded: u64,
-    /// Operators that were gone through.
     pub done: usize,
     /// Branches that may be chosen, but cannot run.
     pub pruned: usize,
@@ -41,9 +37,6 @@ pub type Made = Vec<Result<Fact, Reason>>;
 
 impl<'m> Run<'m, '_> {
     /// Sizes all tensors. False where there is a cycle, with sizes missing.
-    ///
-    /// # Errors
-    /// See [`ImportProblem`].
     pub fn run(&mut self) -> Result<bool, ImportProblem> {
         // Constants, and what the graph is given.
         let slots = self.program.slots.iter().enumerate();
@@ -188,7 +181,6 @@ pub fn nothing(step: &Step, reason: &Reason) -> Made {
 
 /// Where the facts of a tensor come from.
 pub struct Origin<'a> {
-    /// Why nothing was inferred.
     pub reason: Option<&'a Reason>,
     /// How options change what it depends on.
     pub change: Change,

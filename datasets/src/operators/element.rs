@@ -1,6 +1,5 @@
 //! Types of elements.
 
-/// The type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
     /// The number ONNX gives it.

@@ -11,7 +11,6 @@ pub fn position(index: i64, extent: u64) -> Option<usize> {
     (0..extent).contains(&from_start).then_some(from_start as usize)
 }
 
-/// The elements of an integer constant.
 fn whole<'a>(call: &Call<'a>, at: usize) -> Option<&'a [i64]> {
     match call.value(at)? {
         Value::Ints(list) => Some(list),
@@ -80,7 +79,6 @@ pub fn tuples(data: &[u64], indices: &[u64], list: &[i64], batch: usize) -> Opti
     Some((starts, usize::try_from(size).ok().filter(|&size| size <= super::value::FOLD_LIMIT as usize)?))
 }
 
-/// All elements of slices.
 pub fn spread((starts, size): (Vec<usize>, usize)) -> Option<Vec<usize>> {
     let few = starts.len().checked_mul(size)? <= super::value::FOLD_LIMIT as usize;
     few.then(|| starts.into_iter().flat_map(|start| start..start + size).collect())
@@ -287,7 +285,6 @@ pub fn best(call: &Call, shape: &[u64], at: usize, k: usize) -> Option<(Value, V
     Some((value.pick(&picked), Value::Ints(places)))
 }
 
-/// A scalar of integers.
 pub fn scalar(element: Element, value: i64) -> Fact {
     Fact::new(Some(element), []).with(Some(Value::Ints(vec![value])))
 }

@@ -10,7 +10,6 @@ const fn ours(kinds: &'static str, infer: fn(&Call) -> Facts) -> Rule {
     rule(kinds, infer).of("ai.onnx.ml")
 }
 
-/// All of them.
 pub(super) const RULES: &[Rule] = &[
     ours("Binarizer Imputer", elementwise::like_first).over(1),
     ours("Scaler", |call| Ok(vec![Fact::new(FLOAT, call.shape(0)?)])).over(1),

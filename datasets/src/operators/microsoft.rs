@@ -19,7 +19,6 @@ const fn blocked(kinds: &'static str, infer: fn(&Call) -> Facts) -> Rule {
     rule(kinds, infer).of(BLOCKED)
 }
 
-/// All of them.
 pub(super) const RULES: &[Rule] = &[
     ours(
         "Gelu FastGelu QuickGelu BiasGelu BiasAdd ScaledSiLU GatedAdd QLinearLeakyRelu QLinearSigmoid SampleOp",

@@ -29,12 +29,10 @@ fn pair(call: &Call, first: usize, other: usize) -> Result<Vec<u64>, Reason> {
     broadcast(call, call.shape(first)?, call.shape(other)?)
 }
 
-/// `QLinearAdd`, `QLinearMul`.
 pub fn binary(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), pair(call, 0, 3)?)])
 }
 
-/// `MulInteger`.
 pub fn multiply(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::INT32), pair(call, 0, 2)?)])
 }

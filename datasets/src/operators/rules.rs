@@ -14,7 +14,6 @@ pub enum Sizing {
 }
 
 impl Sizing {
-    /// In one word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Inferred => "inferred",
@@ -52,7 +51,6 @@ pub(super) const fn rule(kinds: &'static str, infer: fn(&Call) -> Facts) -> Rule
 }
 
 impl Rule {
-    /// The same for another domain.
     pub const fn of(self, domain: &'static str) -> Self {
         Self { domain, ..self }
     }
@@ -72,7 +70,6 @@ impl Rule {
         Self { sizing: Sizing::Bounded, ..self }
     }
 
-    /// Nothing is known of the outputs.
     pub const fn opaque(self) -> Self {
         Self { sizing: Sizing::Opaque, ..self }
     }

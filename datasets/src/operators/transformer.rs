@@ -6,18 +6,15 @@ use super::call::{Call, Facts, extent, product, ranked};
 use super::element::Element;
 use super::value::{Fact, Reason, misfit, show, unknown};
 
-/// A positive integer attribute.
 fn positive(call: &Call, name: &str) -> Result<u64, Reason> {
     let value = call.attr(name).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
     value.ok_or_else(|| format!("{name} is missing or not positive").into())
 }
 
-/// The sum of two extents.
 fn sum(a: u64, b: u64) -> Result<u64, Reason> {
     extent(i128::from(a) + i128::from(b), "an extent")
 }
 
-/// The product of two extents.
 fn times(a: u64, b: u64) -> Result<u64, Reason> {
     product(&[a, b])
 }
@@ -47,7 +44,6 @@ fn projected(call: &Call, past: usize, like: usize) -> Facts {
     Ok(facts)
 }
 
-/// `Attention`, `DecoderMaskedSelfAttention` of `com.microsoft`.
 pub fn attention(call: &Call) -> Facts {
     projected(call, 4, 0)
 }
@@ -109,12 +105,10 @@ fn heads(call: &Call, past: usize, shared: bool) -> Facts {
     Ok(vec![Fact::new(call.element(0), [batch, length, value_width]), key, value, scores])
 }
 
-/// `MultiHeadAttention`.
 pub fn multi_head(call: &Call) -> Facts {
     heads(call, 6, call.input(8).is_some())
 }
 
-/// `DecoderMaskedMultiHeadAttention`.
 pub fn decoder_heads(call: &Call) -> Facts {
     heads(call, 5, call.attr("past_present_share_buffer").unwrap_or(0) != 0)
 }
@@ -204,7 +198,6 @@ fn embedded(call: &Call, like: usize) -> Facts {
     Ok(vec![output.clone(), Fact::new(Some(Element::INT32), [ids[0]]), output])
 }
 
-/// `EmbedLayerNormalization`.
 pub fn embed(call: &Call) -> Facts {
     embedded(call, 2)
 }
@@ -257,7 +250,6 @@ pub fn remove_padding(call: &Call) -> Facts {
     Ok(vec![tokens, index(&[batch, length]), index(&[sum(batch, 1)?]), index(&[1])])
 }
 
-/// `RestorePadding`.
 pub fn restore_padding(call: &Call) -> Facts {
     let (tokens, offsets) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
     Ok(vec![Fact::new(call.element(0), [offsets[0], offsets[1], tokens[1]])])

@@ -3,17 +3,14 @@
 use super::element::Element;
 use std::rc::Rc;
 
-/// Why something cannot be inferred.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
-    /// For people.
     pub text: String,
     /// True where the operator cannot run on such inputs at all; false where somebody else might know.
     pub misfit: bool,
 }
 
 impl Reason {
-    /// Not known here.
     pub fn unknown(text: impl Into<String>) -> Self {
         Self { text: text.into(), misfit: false }
     }
@@ -31,12 +28,10 @@ impl std::fmt::Display for Reason {
     }
 }
 
-/// The operator cannot run.
 pub fn misfit<T>(text: impl Into<Reason>) -> Result<T, Reason> {
     Err(text.into())
 }
 
-/// Somebody else might know.
 pub fn unknown<T>(text: impl Into<String>) -> Result<T, Reason> {
     Err(Reason::unknown(text))
 }
@@ -88,7 +83,6 @@ impl Value {
         })
     }
 
-    /// How many elements.
     pub fn len(&self) -> usize {
         match self {
             Self::Ints(list) => list.len(),
@@ -144,12 +138,9 @@ impl Value {
     }
 }
 
-/// What is known of a tensor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fact {
-    /// Type of its elements.
     pub element: Option<Element>,
-    /// All its extents.
     pub shape: Option<Vec<u64>>,
     /// Its elements, where it is a small constant.
     pub value: Option<Rc<Value>>,
@@ -162,7 +153,6 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// Type and shape.
     pub fn new(element: Option<Element>, shape: impl Into<Vec<u64>>) -> Self {
         Self { element, shape: Some(shape.into()), ..Self::default() }
     }
@@ -177,7 +167,6 @@ impl Fact {
         self
     }
 
-    /// A sequence of tensors.
     pub fn sequence(items: impl Into<Rc<[Rc<Self>]>>) -> Self {
         let items = items.into();
         Self { bound: items.iter().any(|item| item.bound), items: Some(items), ..Self::default() }

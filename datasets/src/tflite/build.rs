@@ -15,7 +15,6 @@ use std::rc::Rc;
 /// A constant: two tensors that agree in all of it hold the same bytes, once.
 type Constant = (Held, i8, Vec<i32>);
 
-/// The conversion of one model.
 pub(super) struct Conversion<'m, 'a> {
     model: &'m Model<'a>,
     sizes: Sizes,
@@ -26,14 +25,12 @@ pub(super) struct Conversion<'m, 'a> {
     uses: Vec<usize>,
     /// What copies have taken so far.
     copied: usize,
-    /// Constants so far.
     constants: HashMap<Constant, TensorId>,
     /// Variables, and constants without a byte, by subgraph and index: copies share them.
     kept: HashMap<(usize, usize), TensorId>,
     assumed: Vec<String>,
     /// Tensors of used subgraphs that nothing makes or reads.
     idle: usize,
-    /// What sizes rest on.
     sources: SizeSources,
     /// Scratch of operators, by subgraph and index: how many operators name it.
     scratch: BTreeMap<(usize, usize), usize>,
@@ -104,7 +101,6 @@ impl<'m, 'a> Conversion<'m, 'a> {
         })
     }
 
-    /// Converts everything the body reaches.
     pub(super) fn run(mut self) -> Result<Import, ImportProblem> {
         self.note_free_dimensions();
         let given = self.given.clone();
@@ -155,7 +151,6 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(())
     }
 
-    /// Refuses too many copies.
     fn enter(&mut self, index: usize) -> Result<(), ImportProblem> {
         if self.uses[index] > 0 {
             let subgraph = &self.model.subgraphs[index];

@@ -11,7 +11,6 @@ use std::rc::Rc;
 const ROUNDS: usize = 8;
 
 impl<'m, 'a> Inference<'m, 'a> {
-    /// An operator that runs subgraphs.
     pub(super) fn control(
         &mut self,
         scope: &mut Scope<'m, 'a>,

@@ -7,7 +7,6 @@ use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, Fact, RANK_LIMIT, Value, count, show};
 use std::collections::BTreeMap;
 
-/// Options, checked against a model.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     input_shapes: BTreeMap<String, Vec<u64>>,

@@ -24,7 +24,6 @@ use std::rc::Rc;
 /// each: files of a few kilobytes can ask for billions.
 pub(super) const COPIES: usize = 1 << 20;
 
-/// The error for copies beyond [`COPIES`].
 pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
     let name = &model.subgraphs[index].name;
     ImportProblem::Unsupported {
@@ -59,7 +58,6 @@ impl Lines {
         }
     }
 
-    /// All of them in one line.
     fn summary(&self, what: &str) -> Option<String> {
         let (count, shown) = (self.seen.len(), self.first.join("; "));
         let rest = count - self.first.len();
@@ -68,7 +66,6 @@ impl Lines {
     }
 }
 
-/// The pass.
 pub(super) struct Inference<'m, 'a> {
     pub model: &'m Model<'a>,
     pub given: &'m Given,
@@ -122,7 +119,6 @@ impl<'m, 'a> Inference<'m, 'a> {
         self.failure.take().map_or(Ok(inferred), Err)
     }
 
-    /// What people should know.
     pub(super) fn notes(&self) -> Vec<String> {
         let notes = [
             self.contradictions.summary("other shapes than the file declares follow from the operators for"),
@@ -133,7 +129,6 @@ impl<'m, 'a> Inference<'m, 'a> {
         notes.into_iter().flatten().collect()
     }
 
-    /// Goes through a subgraph.
     pub(super) fn subgraph(&mut self, index: usize, inputs: &[Known]) -> Rc<Inferred> {
         if let Some((given, result)) = &self.last[index]
             && given == inputs
@@ -209,7 +204,6 @@ impl<'m, 'a> Inference<'m, 'a> {
         subgraph.inputs.iter().map(|at| known(at).unwrap_or_default()).collect()
     }
 
-    /// Outputs of a subgraph.
     pub(super) fn results(&self, index: usize, inferred: &Inferred) -> Vec<Known> {
         let outputs = self.model.subgraphs[index].outputs.iter();
         let known = |at: i32| inferred.tensors.get(usize::try_from(at).ok()?)?.clone();
@@ -368,15 +362,12 @@ impl<'m, 'a> Inference<'m, 'a> {
     }
 }
 
-/// What came of an operator.
 pub(super) enum Outcome {
-    /// What its rule says.
     Rule(Result<Made, Reason>),
     /// What the subgraphs it runs hand back.
     Carried(Vec<Known>),
 }
 
-/// One output of an operator.
 struct Output<'s> {
     operator: usize,
     kind: &'s str,
@@ -385,7 +376,6 @@ struct Output<'s> {
 }
 
 impl Output<'_> {
-    /// How messages call the operator.
     fn label(&self, scope: &Scope) -> String {
         let (at, kind) = (self.operator, self.kind);
         match scope.index {

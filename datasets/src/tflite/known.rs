@@ -5,14 +5,12 @@ use crate::import::Source;
 use crate::operators::value::Fact;
 use std::rc::Rc;
 
-/// What is known of a tensor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Known {
     pub fact: Fact,
     pub source: Source,
     /// True where it depends on something that an option made other than in the file.
     pub changed: bool,
-    /// Why its shape is not known.
     pub why: Option<Rc<str>>,
 }
 

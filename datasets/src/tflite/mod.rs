@@ -77,9 +77,6 @@ pub(crate) fn is_tflite(bytes: &[u8]) -> bool {
 }
 
 /// Reads a model; `origin` gives the graph its name. O(length of the file).
-///
-/// # Errors
-/// See [`ImportProblem`]; nothing is read from disk, so never [`ImportProblem::Io`].
 pub(crate) fn read(origin: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Import, ImportProblem> {
     let model = model::read(bytes)?;
     let name = origin.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

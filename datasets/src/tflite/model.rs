@@ -10,10 +10,8 @@ use crate::operators::value::RANK_LIMIT;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What is read of a file.
 #[derive(Debug)]
 pub(super) struct Model<'a> {
-    /// Operator codes.
     pub kinds: Vec<Kind<'a>>,
     /// The first is the body.
     pub subgraphs: Vec<Subgraph<'a>>,
@@ -21,7 +19,6 @@ pub(super) struct Model<'a> {
     pub ranked: bool,
 }
 
-/// What an operator code stands for.
 #[derive(Debug)]
 pub(super) struct Kind<'a> {
     /// Its name in the schema, or the one that whoever added it gave it.
@@ -61,7 +58,6 @@ pub(super) enum Held {
     External(u32),
 }
 
-/// A tensor.
 #[derive(Debug)]
 pub(super) struct Info<'a> {
     pub name: Cow<'a, str>,
@@ -111,7 +107,6 @@ impl Info<'_> {
     }
 }
 
-/// An operator.
 #[derive(Debug)]
 pub(super) struct Step<'a> {
     /// Index of its code.

@@ -64,7 +64,6 @@ impl<'c> Operation<'c> {
         self.call.shape(at)
     }
 
-    /// A shape of that many dimensions.
     pub(super) fn ranked<const N: usize>(&self, at: usize) -> Result<&'c [u64; N], Reason> {
         let shape = self.shape(at)?;
         shape.try_into().map_err(|_| format!("shape {} has not {N} dimensions", show(shape)).into())
@@ -98,12 +97,10 @@ impl<'c> Operation<'c> {
 /// Version of ONNX's operators that rules are asked as: attributes have become inputs, or may be either.
 const OPSET: i64 = 18;
 
-/// An integer attribute.
 pub(super) fn int(name: &'static str, value: i64) -> (&'static str, Attribute<'static>) {
     (name, Attribute::Int(value))
 }
 
-/// An attribute of integers.
 pub(super) fn ints(name: &'static str, list: impl Into<Vec<i64>>) -> (&'static str, Attribute<'static>) {
     (name, Attribute::Ints(list.into().into()))
 }

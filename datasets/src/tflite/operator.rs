@@ -77,7 +77,6 @@ pub(super) fn fits(kind: AliasKind, operand: &Measured, output: &Measured) -> bo
 pub(super) struct Shapes<'a> {
     /// Operands, by position in the file.
     pub inputs: &'a [Option<&'a [u64]>],
-    /// Results.
     pub outputs: &'a [Option<&'a [u64]>],
     /// True where the first of two matrices is given transposed.
     pub transposed: bool,

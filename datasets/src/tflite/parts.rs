@@ -71,7 +71,6 @@ fn pack(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx_of("Concat", &facts, vec![int("axis", at as i64)])?.into())
 }
 
-/// The other way round.
 fn unpack(op: &Operation) -> Result<Made, Reason> {
     let shape = op.shape(0)?;
     let at = axis(op.int(options::UNPACK_AXIS), shape.len())?;

@@ -179,7 +179,6 @@ fn read<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-/// A table of a verified file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table<'a> {
     bytes: &'a [u8],
@@ -325,17 +324,14 @@ impl<'a> Options<'a> {
 pub(super) struct Ints<'a>(&'a [u8]);
 
 impl<'a> Ints<'a> {
-    /// How many.
     pub(super) const fn len(self) -> usize {
         self.0.len() / 4
     }
 
-    /// Their values.
     pub(super) fn iter(self) -> impl ExactSizeIterator<Item = i32> + DoubleEndedIterator + use<'a> {
         self.0.chunks_exact(4).map(|four| read(four, 0).map_or(0, i32::from_le_bytes))
     }
 
-    /// One of them.
     pub(super) fn get(self, index: usize) -> Option<i32> {
         self.iter().nth(index)
     }

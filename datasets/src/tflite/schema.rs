@@ -14,7 +14,6 @@ pub(super) const VERSION: u32 = 3;
 pub(super) struct Call {
     /// True for union `BuiltinOptions2`, false for `BuiltinOptions`.
     pub second: bool,
-    /// Member of the union.
     pub tag: u8,
     /// Field of the options: a 32-bit integer.
     pub field: u16,
@@ -62,16 +61,13 @@ pub(super) enum Stored {
     Int,
     /// A vector of signed 32-bit integers.
     Ints,
-    /// A text.
     Text,
 }
 
 /// A field of a table in union `BuiltinOptions` that decides shapes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field {
-    /// Its name in the schema.
     pub name: &'static str,
-    /// Member of the union.
     pub tag: u8,
     pub id: u16,
     pub stored: Stored,
@@ -156,7 +152,6 @@ pub(super) mod options {
     }
 }
 
-/// An element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Element {
     /// Its name in the schema, in lower case.
@@ -205,7 +200,6 @@ pub(super) const ELEMENTS: &[Element] = &[
     element("float8_e5m2", 8, true, 19),
 ];
 
-/// `CUSTOM` among [`OPERATORS`].
 pub(super) const CUSTOM: usize = 32;
 
 /// Members of enum `BuiltinOperator`, by number.

@@ -191,7 +191,6 @@ fn select(op: &Operation) -> Result<Made, Reason> {
     op.one(x)
 }
 
-/// To exactly that shape.
 fn broadcast_to(op: &Operation) -> Result<Made, Reason> {
     let wanted = op.extents(1)?;
     let facts = op.onnx("Expand", &[0, 1], Vec::new())?;

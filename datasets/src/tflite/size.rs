@@ -4,7 +4,6 @@ use super::model::Info;
 use super::schema::{ELEMENTS, Element};
 use crate::import::{ImportOptions, ImportProblem};
 
-/// What a tensor takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Measured {
     pub bytes: u64,
@@ -12,19 +11,15 @@ pub(super) struct Measured {
     pub shape: Option<Vec<u64>>,
 }
 
-/// Why a tensor has no size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// The file does not say it.
     Unsized(String),
-    /// The file contradicts itself.
     Damaged(String),
 }
 
 /// What options say of the types of elements.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
-    /// What floating-point tensors become.
     element: Option<Element>,
 }
 
@@ -38,9 +33,6 @@ impl Sizes {
     }
 
     /// What a tensor of this shape takes.
-    ///
-    /// # Errors
-    /// See [`Trouble`].
     pub(super) fn measure(&self, info: &Info, shape: Vec<u64>) -> Result<Measured, Trouble> {
         let unsized_ = |reason: String| Err(Trouble::Unsized(reason));
         let Some(&own) = usize::try_from(info.element).ok().and_then(|at| ELEMENTS.get(at)) else {

@@ -16,7 +16,6 @@ pub struct Maker {
     pub rng: Xoshiro256PlusPlus,
     /// Sizes are drawn from here, ends included, bytes.
     sizes: (u64, u64),
-    /// What the body is given.
     inputs: Vec<TensorId>,
     operators: usize,
     pub tensors: usize,
@@ -68,7 +67,6 @@ impl Maker {
         self.graph.tensor_mut(id).bytes.get()
     }
 
-    /// An operator without a name yet.
     pub fn named(&mut self, kind: &str) -> Operator {
         let name = format!("f{}", self.operators);
         self.operators += 1;

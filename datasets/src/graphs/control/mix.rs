@@ -30,16 +30,13 @@ pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, Genera
     mixer.maker.finish(&wanted)
 }
 
-/// A region in the making.
 struct Scope {
     region: RegionId,
     /// So many regions may still be nested inside.
     level: u64,
     /// Every tensor that can be read, those of enclosing regions first.
     seen: Vec<TensorId>,
-    /// Those made here.
     own: Vec<TensorId>,
-    /// Those given.
     given: Vec<TensorId>,
 }
 

@@ -203,7 +203,6 @@ fn what_is_no_graph_is_refused() {
     );
 }
 
-/// Bodies inside bodies.
 fn nested(depth: usize) -> Graph {
     let mut inner = graph(&[], [node("Relu", "x", "t", [])], "t");
     for _ in 0..depth {

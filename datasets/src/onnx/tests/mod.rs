@@ -134,7 +134,6 @@ pub fn operator(kind: &str, inputs: &[&str], attributes: &[Attribute], outputs: 
     Graph { name: "g".to_owned(), node: vec![one], input, output, initializer, ..Graph::default() }
 }
 
-/// What [`operator`] makes, in words.
 pub fn made(kind: &str, inputs: &[&str], attributes: &[Attribute], outputs: usize) -> String {
     let graph = operator(kind, inputs, attributes, outputs);
     match read(&model(graph), &ImportOptions::default()) {
