@@ -29,8 +29,9 @@ pub(crate) const fn family<T>(
 }
 
 impl<T> Generator<T> {
-    /// The value of these parameters and this seed, and its name: the family, the parameters given, the number of buffers
-    /// where the family has one, the seed. Families without chance take a seed all the same.
+    /// The value of these parameters and this seed, and its name: the family, the parameters given, the
+    /// number of buffers where the family has one, the seed. Families without chance take a seed all the
+    /// same.
     pub(crate) fn make_named(
         &self,
         seed: u64,
@@ -59,7 +60,8 @@ pub struct FamilyParam {
     pub default: u64,
     /// What it means, in a few words.
     pub about: &'static str,
-    /// No family takes a larger value; what is too large for a family beside its other parameters, it says itself.
+    /// No family takes a larger value; what is too large for a family beside its other parameters, it says
+    /// itself.
     pub most: u64,
 }
 

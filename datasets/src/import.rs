@@ -19,8 +19,9 @@ pub struct ImportOptions {
     pub batch: Option<u64>,
     /// Every tensor of a floating-point type takes this type instead: a name such as `float16`.
     pub element: Option<String>,
-    /// Keep operators that read nothing but constants. Otherwise what they make is a weight ([`Graph::folded`]), as runtimes of
-    /// ONNX models compute it before they start. `TFLite` models and graphs are taken as they are.
+    /// Keep operators that read nothing but constants. Otherwise what they make is a weight
+    /// ([`Graph::folded`]), as runtimes of ONNX models compute it before they start. `TFLite` models and
+    /// graphs are taken as they are.
     pub keep_constants: bool,
     /// Bytes for tensors whose shape or type nobody can tell, instead of an error.
     pub assume_bytes: Option<u64>,
@@ -46,9 +47,7 @@ impl ImportOptions {
         let keep = self.keep_constants.then(|| "--keep-constants".to_owned());
         let assume = self.assume_bytes.map(|bytes| format!("--assume-bytes {bytes}"));
         let default = self.dim_default.map(|extent| format!("--dim-default {extent}"));
-        let values = self.values.iter().map(|(name, list)| {
-            format!("--value {name}={}", list.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
-        });
+        let values = self.values.iter().map(|(name, list)| value_option(name, list));
         let inside = self
             .tensor_shapes
             .iter()
@@ -56,6 +55,11 @@ impl ImportOptions {
         let sizes = dims.chain(default).chain(shapes).chain(batch).chain(values).chain(inside);
         sizes.chain(element).chain(keep).chain(assume).next()
     }
+}
+
+/// The option that gives an input a value, as typed.
+pub(crate) fn value_option(name: &str, list: &[i64]) -> String {
+    format!("--value {name}={}", list.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
 }
 
 /// A graph, and what had to be assumed to make it.
@@ -74,10 +78,11 @@ pub struct Import {
 pub struct SizeSources {
     /// How many follow from the model's inputs and constants by the rules of its operators.
     pub inferred: usize,
-    /// Names of those that rest on a shape that the file declares and nothing confirms: their own, or that of a tensor
-    /// they depend on.
+    /// Names of those that rest on a shape that the file declares and nothing confirms: their own, or that of
+    /// a tensor they depend on.
     pub declared: Vec<String>,
-    /// Names of those that rest on an assumption: an upper bound of what data decide, or bytes that an option gives.
+    /// Names of those that rest on an assumption: an upper bound of what data decide, or bytes that an option
+    /// gives.
     pub assumed: Vec<String>,
 }
 

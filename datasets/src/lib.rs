@@ -1,6 +1,7 @@
 //! Where problems come from: worked examples, generators, importers.
 //!
-//! Every generator takes parameters and a seed; the same parameters and seed give the same instance on any machine.
+//! Every generator takes parameters and a seed; the same parameters and seed give the same instance on any
+//! machine.
 
 mod above_load;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! External corpora: what they are called, where they come from, and what is known of them.
 //!
-//! Nothing of them is part of this repository. Fetched files belong in folders named as here, and `PLIMSOLL_CORPORA`
-//! names the folder above.
+//! Nothing of them is part of this repository. Fetched files belong in folders named as here, and
+//! `PLIMSOLL_CORPORA` names the folder above.
 
 use plimsoll_model::Bytes;
 use serde::Deserialize;

@@ -3,8 +3,8 @@
 use crate::import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem, SizeSources};
 use std::path::Path;
 
-/// Reads a model or a graph, chosen by its extension. `TFLite` models of any other extension are known by their first
-/// bytes.
+/// Reads a model or a graph, chosen by its extension. `TFLite` models of any other extension are known by
+/// their first bytes.
 ///
 /// # Errors
 /// See [`ImportError`].
@@ -51,7 +51,8 @@ fn fold(import: Import) -> Import {
     Import { graph, assumed, sizes }
 }
 
-/// Reads an ONNX model. `origin` is for messages and the name of the graph. O(size of the file), small constants aside.
+/// Reads an ONNX model. `origin` is for messages and the name of the graph. O(size of the file), small
+/// constants aside.
 ///
 /// # Errors
 /// See [`ImportError`].

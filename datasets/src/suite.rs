@@ -86,8 +86,8 @@ pub fn ablation_suite() -> Vec<Instance> {
     (1..=8).map(|seed| guillotine(100, seed)).collect()
 }
 
-/// Perfect packings of 50 to 400 buffers, guillotine and not, two seeds each, with the optimum as their capacity: can a
-/// method fill a rectangle without a single hole?
+/// Perfect packings of 50 to 400 buffers, guillotine and not, two seeds each, with the optimum as their
+/// capacity: can a method fill a rectangle without a single hole?
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -111,8 +111,8 @@ fn two_above_load(name: &str, params: &[(&str, u64)]) -> Vec<Instance> {
 
 /// Instances whose optimum is proved to lie above the load, 20 to 120 buffers: what can be proved there?
 ///
-/// Eight are live at a time, by three laws: two or three die together; as many, but the contradiction comes late (seven
-/// live); five or six die together, and their sums must match those of their heirs.
+/// Eight are live at a time, by three laws: two or three die together; as many, but the contradiction comes
+/// late (seven live); five or six die together, and their sums must match those of their heirs.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -132,8 +132,8 @@ pub fn above_load_suite() -> Vec<Instance> {
     suite
 }
 
-/// The same question with more live at a time: nine to twelve, 60 to 120 buffers, two or three of which die together;
-/// sizes that are multiples of a 64th of the load, or any number of bytes.
+/// The same question with more live at a time: nine to twelve, 60 to 120 buffers, two or three of which die
+/// together; sizes that are multiples of a 64th of the load, or any number of bytes.
 ///
 /// # Panics
 /// Never: all parameters are in range.
@@ -158,8 +158,8 @@ pub fn derived_reversed(instance: &Instance) -> Vec<Instance> {
 /// Shares of the buffers kept in thinned variants, percent.
 const KEPT_PERCENT: [u8; 2] = [98, 95];
 
-/// The instance with each buffer kept with probability 0.98, and with 0.95, under the names `X-thinned-98` and
-/// `X-thinned-95`; its capacity stays. The share is the seed.
+/// The instance with each buffer kept with probability 0.98, and with 0.95, under the names `X-thinned-98`
+/// and `X-thinned-95`; its capacity stays. The share is the seed.
 ///
 /// # Panics
 /// Never: the shares are shares.
@@ -175,7 +175,8 @@ pub fn derived_thinned(instance: &Instance) -> Vec<Instance> {
 const LARGE: [&str; 8] =
     ["uniform", "log-uniform", "heavy-tailed", "stack", "trace", "training", "packing", "guillotine"];
 
-/// Eight [families](crate::FAMILIES) with ten thousand, a hundred thousand and a million buffers. About a gigabyte.
+/// Eight [families](crate::FAMILIES) with ten thousand, a hundred thousand and a million buffers. About a
+/// gigabyte.
 ///
 /// # Panics
 /// Never: all parameters are in range.

@@ -109,8 +109,8 @@ impl Document {
         &self.notes
     }
 
-    /// One name per pool, different from each other and fit for files: `STEM-POOL`, or where [`write_dsa`](super::write_dsa) made the document
-    /// the name of the instance alone.
+    /// One name per pool, different from each other and fit for files: `STEM-POOL`, or where
+    /// [`write_dsa`](super::write_dsa) made the document the name of the instance alone.
     pub fn pool_names(&self, stem: &str) -> Vec<String> {
         let plain = |text: &str| -> String {
             text.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect()
@@ -127,7 +127,8 @@ impl Document {
         self.pools.iter().map(&mut name).collect()
     }
 
-    /// True where [`write_dsa`](super::write_dsa) made it: then every pool carries the name of the instance it was.
+    /// True where [`write_dsa`](super::write_dsa) made it: then every pool carries the name of the instance
+    /// it was.
     pub fn is_exported(&self) -> bool {
         self.exported
     }

@@ -12,17 +12,20 @@
 //! | `problem.constraints.pinned_allocations[]` | `buffer`, `pool`, `offset`, `exclusive_for_all_time` (default false) |
 //! | `problem.objective` | ordered metrics; here every pool's peak is made least, which makes `total_peak` and `max_peak` least |
 //!
-//! Numbers are whole, and but for steps not negative; where steps are, all are counted from the first. Unknown members are refused, so that no constraint is silently ignored. What is
-//! read and has no meaning for peaks (`metadata`, `pypto_structure`, `reasons`) is passed over, what has one that no offset
-//! problem knows (costs of reuse, banks, other metrics) is named in the [notes](Document::notes).
+//! Numbers are whole, and but for steps not negative; where steps are, all are counted from the first.
+//! Unknown members are refused, so that no constraint is silently ignored. What is read and has no meaning
+//! for peaks (`metadata`, `pypto_structure`, `reasons`) is passed over, what has one that no offset problem
+//! knows (costs of reuse, banks, other metrics) is named in the [notes](Document::notes).
 //!
 //! [`Document::split`] makes one [`Instance`](plimsoll_model::Instance) per pool. Reserved ranges become fixed buffers
 //! that are alive all the time, pins fixed offsets.
 //!
-//! *Colocated* buffers become one, alive when any of them is, as large as the largest: the schema has them as one allocation
-//! of that extent, which everything asked of one of them is asked of, so that this is the same problem.
+//! *Colocated* buffers become one, alive when any of them is, as large as the largest: the schema has them as
+//! one allocation of that extent, which everything asked of one of them is asked of, so that this is the same
+//! problem.
 //!
-//! Source: tonibohnlein/dsa-solver, `docs/structured_problem_schema_v1.md`, `src/dsa/model/model.h` (colocations).
+//! Source: tonibohnlein/dsa-solver, `docs/structured_problem_schema_v1.md`, `src/dsa/model/model.h`
+//! (colocations).
 
 mod check;
 mod document;

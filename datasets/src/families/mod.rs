@@ -1,8 +1,9 @@
 //! Families of instances: several laws, parameters by name, one seed.
 //!
-//! All are made in O(n log n) time and O(n) memory of at most a hundred bytes per buffer, and the number of buffers alive at
-//! once stays bounded or grows slowly, as it does in programs. The *law* says how hard it is to reach the load: where the load is
-//! flat (`packing`), any waste anywhere counts; where it peaks, only waste near the peak does.
+//! All are made in O(n log n) time and O(n) memory of at most a hundred bytes per buffer, and the number of
+//! buffers alive at once stays bounded or grows slowly, as it does in programs. The *law* says how hard it is
+//! to reach the load: where the load is flat (`packing`), any waste anywhere counts; where it peaks, only
+//! waste near the peak does.
 
 mod laws;
 mod minimalloc;
@@ -26,8 +27,8 @@ impl Family {
         self.generate(seed, &[("buffers".to_owned(), buffers)].into())?.instance()
     }
 
-    /// The instance of these parameters and this seed, row by row, called after the family, the other parameters given, the
-    /// number of buffers and the seed.
+    /// The instance of these parameters and this seed, row by row, called after the family, the other
+    /// parameters given, the number of buffers and the seed.
     ///
     /// # Errors
     /// [`GenerateError`] for parameters the family does not have or allow.

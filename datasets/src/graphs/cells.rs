@@ -1,7 +1,7 @@
 //! Networks of searched cells: DARTS and NASNet-A. Activations are `float32`, batch 1.
 //!
-//! A cell reads the outputs of the two cells before it. In the file its pieces stand as their authors' models make
-//! them, one node of the cell after the other.
+//! A cell reads the outputs of the two cells before it. In the file its pieces stand as their authors' models
+//! make them, one node of the cell after the other.
 
 use super::layers::{Layers, Names, SHORT, same};
 use super::net::Element;
@@ -21,7 +21,8 @@ enum Step {
     MaxPool,
 }
 
-/// Nodes 2 to 5 of a cell: two steps each, with the number of the node they read; 0 and 1 are the cell's inputs.
+/// Nodes 2 to 5 of a cell: two steps each, with the number of the node they read; 0 and 1 are the cell's
+/// inputs.
 type Genotype = [[(Step, usize); 2]; 4];
 
 /// The published genotype `DARTS_V2` (Liu, Simonyan, Yang: DARTS, 2019), normal cell.
@@ -39,8 +40,8 @@ const REDUCTION: Genotype = [
     [(Step::Skip, 2), (Step::MaxPool, 1)],
 ];
 
-/// The CIFAR network: a stem of `3 channels`, `cells` cells, those at one and two thirds reduce and double the
-/// channels; ten classes. 20 cells of 36 channels on 32 x 32 pixels by default: 3.35 million parameters.
+/// The CIFAR network: a stem of `3 channels`, `cells` cells, those at one and two thirds reduce and double
+/// the channels; ten classes. 20 cells of 36 channels on 32 x 32 pixels by default: 3.35 million parameters.
 pub(super) fn darts(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (cells, size) = (params.at_least("cells", 1)?, params.at_least("size", 1)?);
     let mut channels = params.at_least("channels", 2)?;
@@ -106,7 +107,8 @@ fn activated(net: &mut Layers, name: &str, x: TensorId, channels: u64, kernel: u
     net.scaled(&format!("{name}.norm"), x)
 }
 
-/// Halves the size, for channels that were doubled before: relu, two 1 x 1 convolutions of stride 2, one shifted by a pixel, concatenated; norm.
+/// Halves the size, for channels that were doubled before: relu, two 1 x 1 convolutions of stride 2, one
+/// shifted by a pixel, concatenated; norm.
 fn halve(net: &mut Layers, name: &str, x: TensorId, channels: u64) -> TensorId {
     let x = net.map(&format!("{name}.relu"), "Relu", &[x]);
     let even = net.conv(&format!("{name}.even"), x, same(channels / 2, 1, 2), false);
@@ -115,9 +117,10 @@ fn halve(net: &mut Layers, name: &str, x: TensorId, channels: u64) -> TensorId {
     net.scaled(&format!("{name}.norm"), x)
 }
 
-/// NASNet-A (Zoph, Vasudevan, Shlens, Le: Learning transferable architectures, 2018) for `ImageNet`: a stem convolution, two
-/// reduction cells, three times `cells` normal cells with a reduction cell between; 1000 classes. 4 cells of 44 filters on
-/// 224 x 224 pixels by default, which is NASNet-A (4 @ 1056), the mobile network: 5.29 million parameters.
+/// NASNet-A (Zoph, Vasudevan, Shlens, Le: Learning transferable architectures, 2018) for `ImageNet`: a stem
+/// convolution, two reduction cells, three times `cells` normal cells with a reduction cell between; 1000
+/// classes. 4 cells of 44 filters on 224 x 224 pixels by default, which is NASNet-A (4 @ 1056), the mobile
+/// network: 5.29 million parameters.
 pub(super) fn nasnet(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (cells, filters) = (params.at_least("cells", 1)?, params.at_least("filters", 4)?);
     params.at_least("size", 3)?;

@@ -1,7 +1,8 @@
 //! Classic convolutional networks, layer by layer, from their published architectures.
 //!
-//! Shapes are `batch x channels x height x width`, elements `float32`. Convolution and its bias are one operator, activation
-//! functions are operators of their own that can write in place. Pooling counts one operation per element it makes.
+//! Shapes are `batch x channels x height x width`, elements `float32`. Convolution and its bias are one
+//! operator, activation functions are operators of their own that can write in place. Pooling counts one
+//! operation per element it makes.
 
 use super::layers::{Layers, Names, SHORT, same, valid};
 use super::net::{Element, Node, volume};
@@ -22,15 +23,16 @@ fn pool(n: &mut Layers, name: &str, kind: &str, x: TensorId, side: u64) -> Tenso
     n.moved(name, kind, x, &shape)
 }
 
-/// A fully connected layer with bias, whose output counts as a map of one pixel; a map is read as one long vector.
+/// A fully connected layer with bias, whose output counts as a map of one pixel; a map is read as one long
+/// vector.
 fn dense(n: &mut Layers, name: &str, x: TensorId, width: u64) -> TensorId {
     let taps = [width, volume(&n.net.shape(x)[1..])];
     let shape = [n.batch(), width, 1, 1];
     n.weighted(Node::new(name, "Gemm"), x, &taps, true, &shape)
 }
 
-/// `LeNet-5` as it is taught today: two convolutions, three fully connected layers, rectifiers (`LeCun` et al. 1998; 28 x 28
-/// inputs padded to 32 x 32 by the first convolution).
+/// `LeNet-5` as it is taught today: two convolutions, three fully connected layers, rectifiers (`LeCun` et
+/// al. 1998; 28 x 28 inputs padded to 32 x 32 by the first convolution).
 pub(super) fn lenet5(params: &Params) -> Result<Graph, GenerateError> {
     let mut n = layers(params)?;
     let mut x = n.image(1, 28);

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 pub type GraphFamily = Generator<Graph>;
 
 impl GraphFamily {
-    /// The graph of these parameters and this seed, called after the family, the parameters given and the seed.
+    /// The graph of these parameters and this seed, called after the family, the parameters given and the
+    /// seed.
     ///
     /// # Errors
     /// [`GenerateError`] for parameters the family does not have or allow, or sizes that leave the address space.

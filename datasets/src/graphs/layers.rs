@@ -1,7 +1,7 @@
 //! Layers of image networks: convolution with its normalisation and activation, pooling, dense layers.
 //!
-//! Shapes are `batch x channels x height x width`, elements `float32`. An extent of `n` becomes `(n + 2 pad - kernel) / stride + 1`, rounded down
-//! unless a pooling rounds up. Activations can write in place.
+//! Shapes are `batch x channels x height x width`, elements `float32`. An extent of `n` becomes `(n + 2 pad -
+//! kernel) / stride + 1`, rounded down unless a pooling rounds up. Activations can write in place.
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};
@@ -67,8 +67,8 @@ impl Layers {
         Self::named(params, norm, SHORT, Element::F32)
     }
 
-    /// Of a family that names tensors so, with activations and weights of this type; one image at once without a
-    /// parameter `batch`.
+    /// Of a family that names tensors so, with activations and weights of this type; one image at once
+    /// without a parameter `batch`.
     pub fn named(params: &Params, norm: bool, names: Names, element: Element) -> Result<Self, GenerateError> {
         let batch = params.get_or("batch", 1);
         at_least("batch", batch, 1)?;

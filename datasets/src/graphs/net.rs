@@ -78,13 +78,15 @@ impl Net {
         self.tensor(name, Role::State, element, shape)
     }
 
-    /// Adds what is made next to a new region of this operator; the region it was added to before is returned.
+    /// Adds what is made next to a new region of this operator; the region it was added to before is
+    /// returned.
     pub fn open(&mut self, owner: OperatorId, name: &str) -> RegionId {
         let region = self.graph.region(owner, name);
         std::mem::replace(&mut self.region, region)
     }
 
-    /// Ends a region, which reads tensors around it where they are and returns one; what comes next belongs to `outer` again.
+    /// Ends a region, which reads tensors around it where they are and returns one; what comes next belongs
+    /// to `outer` again.
     pub fn close(&mut self, outer: RegionId, output: TensorId) {
         self.graph.interface(self.region, [], [output]);
         self.region = outer;

@@ -27,7 +27,8 @@ pub(super) fn chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> 
     net.finish(&[x])
 }
 
-/// `n` operators, each read by one later one at most `window` further on, the last by none. Leaves read nothing.
+/// `n` operators, each read by one later one at most `window` further on, the last by none. Leaves read
+/// nothing.
 pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let window = params.at_least("window", 1)?;
@@ -46,8 +47,9 @@ pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&last)
 }
 
-/// Layers of `width` operators. Each reads the tensor made at its place in the layer before, and up to `reads` - 1 others: nine
-/// in ten of the layer before, the others of the eight layers before. The tensors of the last layer are wanted.
+/// Layers of `width` operators. Each reads the tensor made at its place in the layer before, and up to
+/// `reads` - 1 others: nine in ten of the layer before, the others of the eight layers before. The tensors of
+/// the last layer are wanted.
 pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (width, most) = (params.at_least("width", 1)?, params.at_least("reads", 1)?);
@@ -71,9 +73,9 @@ pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&wanted)
 }
 
-/// `n` operators between one input and one output: parts one after the other, or side by side from one tensor to one operator that reads the
-/// ends of all. Where three operators and more are left, `parallel` percent of the parts are of the second kind, with up to
-/// `branches` branches.
+/// `n` operators between one input and one output: parts one after the other, or side by side from one tensor
+/// to one operator that reads the ends of all. Where three operators and more are left, `parallel` percent of
+/// the parts are of the second kind, with up to `branches` branches.
 pub(super) fn series_parallel(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (parallel, branches) = (params.percent("parallel")?, params.at_least("branches", 2)?);
@@ -99,7 +101,8 @@ impl Weaver {
         any(&mut self.net, format!("f{}", self.made - 1), reads, self.kib, &mut self.rng)
     }
 
-    /// `n` operators from this tensor to the one that is returned. As parts are about as large as each other, nested about log n deep.
+    /// `n` operators from this tensor to the one that is returned. As parts are about as large as each other,
+    /// nested about log n deep.
     fn part(&mut self, x: TensorId, n: u64) -> TensorId {
         if n == 1 {
             return self.step(&[x]);
@@ -119,14 +122,16 @@ impl Weaver {
         self.step(&ends)
     }
 
-    /// One of `parts` shares of `n`, from one to twice the fair one; at least one is left for each of the others.
+    /// One of `parts` shares of `n`, from one to twice the fair one; at least one is left for each of the
+    /// others.
     fn share(&mut self, n: u64, parts: u64) -> u64 {
         self.rng.random_range(1..=(2 * n / parts).min(n - (parts - 1)).max(1))
     }
 }
 
-/// `n` operators one after the other, most of which read a weight of about `weight` KiB, and do about `intensity` multiply-accumulates per byte of it; both
-/// differ by at most `spread` percent, independently. `free` percent have no weight and do one per byte they make.
+/// `n` operators one after the other, most of which read a weight of about `weight` KiB, and do about
+/// `intensity` multiply-accumulates per byte of it; both differ by at most `spread` percent, independently.
+/// `free` percent have no weight and do one per byte they make.
 pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (weight, intensity) = (1024 * params.at_least("weight", 1)?, params.at_least("intensity", 1)?);
@@ -157,9 +162,10 @@ fn around(middle: u64, percent: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
     rng.random_range((middle - most).max(1)..=middle + most)
 }
 
-/// `depth` levels down, halving the size and doubling the channels, and up again. At every level a branch with `skip`
-/// convolutions leads across, with `narrow` times fewer channels (none: a plain U-Net), `convs` convolutions lead down
-/// and up. What comes up is concatenated with what came across. The file has the branches across as late as can be.
+/// `depth` levels down, halving the size and doubling the channels, and up again. At every level a branch
+/// with `skip` convolutions leads across, with `narrow` times fewer channels (none: a plain U-Net), `convs`
+/// convolutions lead down and up. What comes up is concatenated with what came across. The file has the
+/// branches across as late as can be.
 pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (depth, convs) = (params.at_least("depth", 1)?, params.at_least("convs", 1)?);
     let (channels, size) = (params.at_least("channels", 1)?, params.at_least("size", 1)?);
@@ -199,8 +205,8 @@ pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateEr
     net.finish(x)
 }
 
-/// Blocks of four branches (1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 5 x 5; pooling and 1 x 1), concatenated: block 3a of
-/// `GoogLeNet` (64, 96 and 128, 16 and 32, 32 channels), times `channels` / 16.
+/// Blocks of four branches (1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 5 x 5; pooling and 1 x 1), concatenated: block
+/// 3a of `GoogLeNet` (64, 96 and 128, 16 and 32, 32 channels), times `channels` / 16.
 pub(super) fn inception(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (blocks, unit) = (params.at_least("blocks", 1)?, params.at_least("channels", 1)?);
     at_least("size", params.get("size"), 1)?;

@@ -1,9 +1,9 @@
 //! Randomly wired networks (Xie, Kirillov, Girshick, He: Exploring randomly wired neural networks, 2019).
 //!
-//! A stage is a random undirected graph whose edges are directed from the lower to the higher node number. Every node
-//! adds up its inputs with learnt weights, then applies relu, a separable 3 x 3 convolution, norm. Nodes without
-//! inputs read the stage's input with stride 2; the stage's output is the mean of the nodes without readers. Each further
-//! stage doubles the channels. Activations are `float32`.
+//! A stage is a random undirected graph whose edges are directed from the lower to the higher node number.
+//! Every node adds up its inputs with learnt weights, then applies relu, a separable 3 x 3 convolution, norm.
+//! Nodes without inputs read the stage's input with stride 2; the stage's output is the mean of the nodes
+//! without readers. Each further stage doubles the channels. Activations are `float32`.
 
 use super::layers::{Layers, Names, SHORT};
 use super::net::{Element, Node, volume};
@@ -22,8 +22,9 @@ fn pair(a: usize, b: usize) -> (usize, usize) {
     (a.min(b), a.max(b))
 }
 
-/// Watts and Strogatz: a ring, everyone joined to the `k / 2` nearest on either side; then, going round `k / 2` times, the
-/// edge to the next one, next but one and so on is replaced with probability `percent` by one to anybody.
+/// Watts and Strogatz: a ring, everyone joined to the `k / 2` nearest on either side; then, going round `k /
+/// 2` times, the edge to the next one, next but one and so on is replaced with probability `percent` by one
+/// to anybody.
 fn watts_strogatz(n: usize, k: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let far = |node: usize, step: usize| (node + step) % n;
     let ring = (1..=k / 2).flat_map(|step| (0..n).map(move |node| (node, step)));
@@ -47,8 +48,8 @@ fn erdos_renyi(n: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     pairs.filter(|_| rng.random_range(0..100) < percent).collect()
 }
 
-/// Barabasi and Albert: `m` nodes without edges; every further one is joined to `m` different earlier ones, who are chosen in
-/// proportion to their edges (the first of them to all).
+/// Barabasi and Albert: `m` nodes without edges; every further one is joined to `m` different earlier ones,
+/// who are chosen in proportion to their edges (the first of them to all).
 fn barabasi_albert(n: usize, m: usize, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let mut edges = Edges::new();
     // Every node as often as it has edges.

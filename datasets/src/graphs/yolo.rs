@@ -1,7 +1,9 @@
-//! Detectors of the YOLO family, layer by layer, from their published architectures; up to the last convolutions, whose results are the outputs.
+//! Detectors of the YOLO family, layer by layer, from their published architectures; up to the last
+//! convolutions, whose results are the outputs.
 //!
-//! A *layer* here is a convolution, batch normalisation and `SiLU`, `x * sigmoid(x)`. With `norm` 0 the normalisation is folded into the
-//! convolution, which then has a bias; with `split` 1 `SiLU` is a sigmoid and a product, as exporters write it. Batch 1.
+//! A *layer* here is a convolution, batch normalisation and `SiLU`, `x * sigmoid(x)`. With `norm` 0 the
+//! normalisation is folded into the convolution, which then has a bias; with `split` 1 `SiLU` is a sigmoid
+//! and a product, as exporters write it. Batch 1.
 
 use super::layers::{Layers, Names, Window, same};
 use super::net::Element;
@@ -70,7 +72,8 @@ impl Yolo {
         self.n.concat(&format!("{name}.concat"), &parts)
     }
 
-    /// A layer of half the channels, poolings of it or of each other (by position, and how wide), all concatenated, and a layer.
+    /// A layer of half the channels, poolings of it or of each other (by position, and how wide), all
+    /// concatenated, and a layer.
     fn pyramid(&mut self, name: &str, x: TensorId, pools: &[(usize, u64)]) -> TensorId {
         let channels = self.n.channels(x);
         let mut maps = vec![self.layer(&format!("{name}.cv1"), x, same(channels / 2, 1, 1))];
@@ -82,8 +85,8 @@ impl Yolo {
         self.layer(&format!("{name}.cv2"), joined, same(channels, 1, 1))
     }
 
-    /// Two branches of half the channels, one through `blocks` bottlenecks, concatenated, and a layer: C3 of `YOLOv5`,
-    /// the CSP layer of YOLOX.
+    /// Two branches of half the channels, one through `blocks` bottlenecks, concatenated, and a layer: C3 of
+    /// `YOLOv5`, the CSP layer of YOLOX.
     fn c3(&mut self, name: &str, x: TensorId, c3: C3) -> TensorId {
         let half = c3.channels / 2;
         let mut inner = self.layer(&format!("{name}.cv1"), x, same(half, 1, 1));
@@ -118,8 +121,9 @@ const fn c3(channels: u64, blocks: u64, residual: bool) -> C3 {
     C3 { channels, blocks, residual, separable: false }
 }
 
-/// `YOLOv5s` (Jocher et al., models/yolov5s.yaml) of release 6.0 or 5.0: 7.2 or 7.3 million parameters with 80 classes. Release 6.0 begins with a wide
-/// convolution and pools in a row; 5.0 takes every second pixel first and pools side by side.
+/// `YOLOv5s` (Jocher et al., models/yolov5s.yaml) of release 6.0 or 5.0: 7.2 or 7.3 million parameters with
+/// 80 classes. Release 6.0 begins with a wide convolution and pools in a row; 5.0 takes every second pixel
+/// first and pools side by side.
 pub(super) fn yolov5s(params: &Params) -> Result<Graph, GenerateError> {
     let is_sixth = params.at_least("release", 5)? == 6;
     params.at_most("release", 6)?;
@@ -171,7 +175,8 @@ pub(super) fn yolov5s(params: &Params) -> Result<Graph, GenerateError> {
     y.n.net.finish(&outputs)
 }
 
-/// `YOLOX-Nano` (Ge et al. 2021): depth 0.33, width 0.25, convolutions by depth; 0.91 million parameters with 80 classes.
+/// `YOLOX-Nano` (Ge et al. 2021): depth 0.33, width 0.25, convolutions by depth; 0.91 million parameters with
+/// 80 classes.
 pub(super) fn yolox_nano(params: &Params) -> Result<Graph, GenerateError> {
     let (mut y, images) = Yolo::new(params)?;
     let csp = |channels, blocks, residual| C3 { separable: true, ..c3(channels, blocks, residual) };

@@ -54,7 +54,8 @@ impl<'m> Run<'m, '_> {
         Ok((made.collect(), complete))
     }
 
-    /// One branch. Where it is `open` which one runs, and this one cannot, it is taken for one that never does: true.
+    /// One branch. Where it is `open` which one runs, and this one cannot, it is taken for one that never
+    /// does: true.
     fn branch(
         &mut self,
         step: &Step,

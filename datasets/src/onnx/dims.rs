@@ -2,7 +2,7 @@
 
 use super::open::Open;
 use super::proto;
-use crate::import::{ImportOptions, ImportProblem};
+use crate::import::{ImportOptions, ImportProblem, value_option};
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, Fact, RANK_LIMIT, Value, count, show};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -360,10 +360,6 @@ fn declared_dims(info: &proto::ValueInfo) -> Option<&[proto::Dimension]> {
 
 fn free_name(dimension: &proto::Dimension) -> Option<&str> {
     dimension.param.as_deref().filter(|name| dimension.value.is_none() && !name.is_empty())
-}
-
-fn value_option(name: &str, list: &[i64]) -> String {
-    format!("--value {name}={}", list.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
 }
 
 /// What the graph is given: its inputs but those that are constants.

@@ -13,27 +13,28 @@
 //! | two constants of one name | the last one, initialisers ahead of `Constant` nodes, as in ONNX Runtime |
 //! | body of `If`, `Loop`, `Scan` | a region of the name of its attribute, owned by the operator; it may read what encloses it |
 //!
-//! Operators that compute shapes stay operators and what they make stays activations, as in the file: the graph
-//! has its operators and no others, although runtimes compute such constants before they start. Their results are
-//! followed all the same, because `Reshape`, `Slice`, `Expand`, `If` and others need them. In the same way weights
-//! that operators make (by `ConstantOfShape`, or by slicing an initialiser) are activations.
+//! Operators that compute shapes stay operators and what they make stays activations, as in the file: the
+//! graph has its operators and no others, although runtimes compute such constants before they start. Their
+//! results are followed all the same, because `Reshape`, `Slice`, `Expand`, `If` and others need them. In the
+//! same way weights that operators make (by `ConstantOfShape`, or by slicing an initialiser) are activations.
 //!
 //! # Sizes
 //!
-//! Bytes are elements times bits, rounded up; `bool` takes a byte, types below a byte are packed. Shapes are inferred from
-//! inputs on in topological order; what the file says of a tensor is used only where inference does not know. Of an `If`
-//! whose condition is known, the branch that runs gives the shape; what cannot be sized in the other one takes 0 bytes.
-//! Of any other `If`, the branch with more bytes does, unless one holds an operator that cannot run on such shapes: then it
-//! counts as never run. Where an extent depends on data but has an upper bound, the bound is taken; elements of string tensors
-//! count what a `std::string` takes; a sequence has the bytes of the tensors it holds.
-//! A `Loop` stacks as many rows as it may make trips. Everything of
-//! that kind that is not certain is said in [`Import::assumed`].
+//! Bytes are elements times bits, rounded up; `bool` takes a byte, types below a byte are packed. Shapes are
+//! inferred from inputs on in topological order; what the file says of a tensor is used only where inference
+//! does not know. Of an `If` whose condition is known, the branch that runs gives the shape; what cannot be
+//! sized in the other one takes 0 bytes. Of any other `If`, the branch with more bytes does, unless one holds
+//! an operator that cannot run on such shapes: then it counts as never run. Where an extent depends on data
+//! but has an upper bound, the bound is taken; elements of string tensors count what a `std::string` takes; a
+//! sequence has the bytes of the tensors it holds. A `Loop` stacks as many rows as it may make trips.
+//! Everything of that kind that is not certain is said in [`Import::assumed`].
 //!
 //! # What a file leaves open
 //!
-//! Every free dimension of an input needs a value; one message names all that have none, with options that import the
-//! model where a short search finds some ([`ImportProblem::Open`]). Values of inputs that decide shapes and shapes of tensors inside can be
-//! given ([`ImportOptions::values`], [`ImportOptions::tensor_shapes`]). Copies of the bodies of functions are bounded in depth and in bytes.
+//! Every free dimension of an input needs a value; one message names all that have none, with options that
+//! import the model where a short search finds some ([`ImportProblem::Open`]). Values of inputs that decide
+//! shapes and shapes of tensors inside can be given ([`ImportOptions::values`],
+//! [`ImportOptions::tensor_shapes`]). Copies of the bodies of functions are bounded in depth and in bytes.
 //!
 //! # Shared memory
 //!
@@ -43,8 +44,9 @@
 //! | `Relu`, `Sigmoid`, `Tanh`, `Clip` and all other functions of one element; `BatchNormalization` in inference; `Cast`, `Not`, `QuantizeLinear`, `DequantizeLinear` | over the first input |
 //! | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `Min`, `Max`, `Sum`, `Mean`, `Where`, `PRelu`, comparisons, logic | over any input |
 //!
-//! *Over* is said only where input and output have the same shape and the same bytes; a view needs the same bytes. `Softmax`, `LRN` and
-//! other normalisations read elements after they would have been overwritten, so they are in neither row.
+//! *Over* is said only where input and output have the same shape and the same bytes; a view needs the same
+//! bytes. `Softmax`, `LRN` and other normalisations read elements after they would have been overwritten, so
+//! they are in neither row.
 
 mod advice;
 mod bodies;

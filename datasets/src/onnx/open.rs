@@ -100,8 +100,9 @@ impl Open {
         options
     }
 
-    /// Values with which an import gets to the end: from all ones on, one dimension at a time is changed, and what gets
-    /// furthest is kept. Those with which all branches can run go ahead. None where there are none among those tried.
+    /// Values with which an import gets to the end: from all ones on, one dimension at a time is changed, and
+    /// what gets furthest is kept. Those with which all branches can run go ahead. None where there are none
+    /// among those tried.
     fn search(&self, options: &ImportOptions, attempt: &dyn Fn(&ImportOptions) -> Trial) -> Option<Vec<u64>> {
         let mut values = vec![1; self.dimensions.len()];
         let mut partly = None;

@@ -116,8 +116,8 @@ impl<'m> Program<'m> {
         Ok(())
     }
 
-    /// The steps of a block in an order in which each comes after those it waits for, of those ready always the first
-    /// in the file. None where there is a cycle. O(e log n).
+    /// The steps of a block in an order in which each comes after those it waits for, of those ready always
+    /// the first in the file. None where there is a cycle. O(e log n).
     pub fn order(&self, block: usize) -> Option<Vec<usize>> {
         let steps = &self.blocks[block].steps;
         let made = steps
@@ -295,8 +295,8 @@ impl<'m> Resolver<'m, '_> {
         Ok(steps)
     }
 
-    /// A constant. Of several of one name, ONNX Runtime takes the last, initialisers ahead of nodes; one of the name of an
-    /// input is its value.
+    /// A constant. Of several of one name, ONNX Runtime takes the last, initialisers ahead of nodes; one of
+    /// the name of an input is its value.
     fn define(&mut self, name: &'m str, fact: Fact) -> Result<(), ImportProblem> {
         let Some(&known) = self.scope().names.get(name) else {
             self.declare(name, Role::Weight, fact);

@@ -61,8 +61,8 @@ message! {
         #[prost(message, repeated, tag = "5")] attribute: Vec<Attribute>,
         #[prost(string, tag = "7")] domain: String,
         #[prost(string, tag = "8")] overload: String,
-        /// Not of the format, whose field numbers spare this one: the version of the operators that a function names,
-        /// where it is not the model's.
+        /// Not of the format, whose field numbers spare this one: the version of the operators that a
+        /// function names, where it is not the model's.
         #[prost(int64, optional, tag = "19000")] opset: Option<i64>,
     }
 }
@@ -160,8 +160,8 @@ pub fn plain(domain: &str) -> bool {
     matches!(domain, "" | "ai.onnx")
 }
 
-/// Messages and strings a file may hold, those of all kinds together: an empty one takes two bytes in the file and a
-/// hundred times that once read.
+/// Messages and strings a file may hold, those of all kinds together: an empty one takes two bytes in the
+/// file and a hundred times that once read.
 pub const PART_LIMIT: u64 = 1 << 22;
 
 #[derive(Clone, Copy)]

@@ -104,8 +104,8 @@ impl<'m> Run<'m, '_> {
         })
     }
 
-    /// Nothing, but where `--tensor-shape` gives a shape, the element type of the first input that has one: of operators
-    /// that are not known, nothing better is.
+    /// Nothing, but where `--tensor-shape` gives a shape, the element type of the first input that has one:
+    /// of operators that are not known, nothing better is.
     fn shaped_like(&mut self, step: &Step, tensor: usize) -> Fact {
         let slot = &self.program.slots[tensor];
         if slot.given.is_none() || slot.declared.element.is_some() {

@@ -165,7 +165,8 @@ impl<'a> Call<'a> {
         element.map(Some).ok_or_else(|| format!("{name}={code} is no element type").into())
     }
 
-    /// Integers that older versions have as an attribute, newer ones as an input; none where neither is given.
+    /// Integers that older versions have as an attribute, newer ones as an input; none where neither is
+    /// given.
     pub fn ints_or_attr(&self, at: usize, name: &str) -> Result<Option<Vec<i64>>, Reason> {
         if let Some(list) = self.attr_ints(name) {
             return Ok(Some(list.to_vec()));
@@ -205,8 +206,8 @@ pub fn product(shape: &[u64]) -> Result<u64, Reason> {
         .ok_or_else(|| format!("{} elements are more than 2^63", show(shape)).into())
 }
 
-/// The shape that two shapes are stretched to: from the last dimension on, extents are equal or one of them is 1. Of bounds
-/// that are neither, the larger is one of the result.
+/// The shape that two shapes are stretched to: from the last dimension on, extents are equal or one of them
+/// is 1. Of bounds that are neither, the larger is one of the result.
 pub fn broadcast(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
     let bounded = call.bounded();
     let rank = a.len().max(b.len());

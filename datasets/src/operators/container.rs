@@ -1,6 +1,7 @@
 //! Optional values and sequences of tensors.
 //!
-//! An optional value is what it holds; one that holds nothing takes no bytes. A sequence is the list of its tensors.
+//! An optional value is what it holds; one that holds nothing takes no bytes. A sequence is the list of its
+//! tensors.
 
 use super::call::{Call, Facts, axis, extent};
 use super::element::Element;

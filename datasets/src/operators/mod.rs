@@ -1,21 +1,22 @@
 //! One rule per operator: from what is known of the inputs to what is known of the outputs.
 //!
-//! Shapes are complete or unknown: free dimensions have their values before inference starts. Small integers and
-//! floating-point numbers are followed as values through the operators that compute shapes
+//! Shapes are complete or unknown: free dimensions have their values before inference starts. Small integers
+//! and floating-point numbers are followed as values through the operators that compute shapes
 //! ([`FOLD_LIMIT`](value::FOLD_LIMIT) elements at most).
 //!
 //! Operators that share a rule stand in one row of a table; `plimsoll list operators` prints all of them.
 //!
 //! # Bounds
 //!
-//! Where an extent depends on data but has an upper bound, the bound is taken and the fact says so ([`Fact::bound`]). What is
-//! computed from such a tensor is bounded as well, and no values are followed through it: extents that are bounds are no
-//! constants. Rules are monotone in the extents of their inputs, or give no fact.
+//! Where an extent depends on data but has an upper bound, the bound is taken and the fact says so
+//! ([`Fact::bound`]). What is computed from such a tensor is bounded as well, and no values are followed
+//! through it: extents that are bounds are no constants. Rules are monotone in the extents of their inputs,
+//! or give no fact.
 //!
 //! # Strings
 //!
-//! An element of a string tensor counts [`STRING_BYTES`](element::STRING_BYTES): the object that ONNX Runtime holds per element
-//! on 64-bit platforms. Longer texts lie outside of the tensor and are not counted.
+//! An element of a string tensor counts [`STRING_BYTES`](element::STRING_BYTES): the object that ONNX Runtime
+//! holds per element on 64-bit platforms. Longer texts lie outside of the tensor and are not counted.
 //!
 //! # Sequences
 //!

@@ -106,8 +106,8 @@ impl Value {
         }
     }
 
-    /// As elements of that type keep it: rounded where they are `float32`, for what is computed of shapes depends on
-    /// it (ten times 0.7 is 7). None where whole numbers do not fit.
+    /// As elements of that type keep it: rounded where they are `float32`, for what is computed of shapes
+    /// depends on it (ten times 0.7 is 7). None where whole numbers do not fit.
     fn held_as(self, element: Option<Element>) -> Option<Self> {
         match (self, element) {
             (Self::Floats(list), Some(Element::FLOAT32)) => {
@@ -246,8 +246,8 @@ pub fn extents(dims: &[i64]) -> Result<Vec<u64>, Reason> {
         .collect()
 }
 
-/// Distance in memory from one index to the next, per dimension. Only meaningful where there are few elements; where
-/// there are none, extents may be anything.
+/// Distance in memory from one index to the next, per dimension. Only meaningful where there are few
+/// elements; where there are none, extents may be anything.
 pub fn strides(shape: &[u64]) -> Vec<usize> {
     let mut strides = vec![1usize; shape.len()];
     for at in (1..shape.len()).rev() {
@@ -256,8 +256,8 @@ pub fn strides(shape: &[u64]) -> Vec<usize> {
     strides
 }
 
-/// For every element of `shape`, in order: the sum over dimensions of what `offset(dimension, index)` says. None where
-/// there are more than [`FOLD_LIMIT`].
+/// For every element of `shape`, in order: the sum over dimensions of what `offset(dimension, index)` says.
+/// None where there are more than [`FOLD_LIMIT`].
 pub fn gather_positions(shape: &[u64], offset: impl Fn(usize, usize) -> usize) -> Option<Vec<usize>> {
     let total = count(shape).filter(|&count| count <= FOLD_LIMIT)? as usize;
     let strides = strides(shape);

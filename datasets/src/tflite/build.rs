@@ -138,7 +138,8 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(())
     }
 
-    /// Keeps variables that nothing makes or reads, if they have a size: the runtime holds them from run to run.
+    /// Keeps variables that nothing makes or reads, if they have a size: the runtime holds them from run to
+    /// run.
     fn variables(&mut self, scope: &mut Scope) -> Result<(), ImportProblem> {
         let who = format!("a variable of subgraph {}", scope.index);
         for (at, info) in self.model.subgraphs[scope.index].tensors.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::known::Known;
 use super::model::{Info, Model};
-use crate::import::{ImportOptions, ImportProblem, Source};
+use crate::import::{ImportOptions, ImportProblem, Source, value_option};
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, Fact, RANK_LIMIT, Value, count, show};
 use std::collections::BTreeMap;
@@ -57,8 +57,7 @@ impl Given {
     /// Values must be as many as their input has elements.
     fn check_values(&self, inputs: &[&Info]) -> Result<(), ImportProblem> {
         for (name, value) in &self.values {
-            let list: Vec<String> = value.iter().map(i64::to_string).collect();
-            let option = format!("--value {name}={}", list.join(","));
+            let option = value_option(name, value);
             let refuse = |reason: String| Err(ImportProblem::option(&option, reason));
             let Some(info) = find(inputs, name) else { return refuse(none(inputs)) };
             let shape = self.input(info, None).fact.shape;

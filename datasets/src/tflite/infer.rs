@@ -1,11 +1,12 @@
 //! A forward pass over subgraphs: the shape of every tensor, and what it rests on.
 //!
-//! Inputs have the shapes of the file or of the options, constants those of the file; everything else follows from
-//! operators, in the order of the file. A subgraph is gone through for every operator that runs it, with what that
-//! operator hands to it; the last result is kept, for copies are mostly given the same.
+//! Inputs have the shapes of the file or of the options, constants those of the file; everything else follows
+//! from operators, in the order of the file. A subgraph is gone through for every operator that runs it, with
+//! what that operator hands to it; the last result is kept, for copies are mostly given the same.
 //!
-//! Where no rule tells a shape, the file's counts, but only if no option has changed anything that the operator depends
-//! on, and what it reads has the shapes that the file declares. Otherwise the shape is unknown, and the reason is kept.
+//! Where no rule tells a shape, the file's counts, but only if no option has changed anything that the
+//! operator depends on, and what it reads has the shapes that the file declares. Otherwise the shape is
+//! unknown, and the reason is kept.
 
 use super::given::Given;
 use super::known::Known;
@@ -20,8 +21,8 @@ use plimsoll_model::graph::{GraphError, MAX_DEPTH};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// Operators, tensors and references to tensors that all copies of subgraphs may have together, beyond the first of
-/// each: files of a few kilobytes can ask for billions.
+/// Operators, tensors and references to tensors that all copies of subgraphs may have together, beyond the
+/// first of each: files of a few kilobytes can ask for billions.
 pub(super) const COPIES: usize = 1 << 20;
 
 pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
@@ -107,7 +108,8 @@ impl<'m, 'a> Inference<'m, 'a> {
     /// The body, with its inputs.
     ///
     /// # Errors
-    /// Subgraphs that run themselves, lie too deep or are too many; shapes from options against what is inferred.
+    /// Subgraphs that run themselves, lie too deep or are too many; shapes from options against what is
+    /// inferred.
     pub(super) fn body(&mut self) -> Result<Rc<Inferred>, ImportProblem> {
         let body = &self.model.subgraphs[0];
         let inputs = body.inputs.iter().map(|at| {

@@ -1,23 +1,25 @@
-//! What is known of operators by their kind: outputs that may share memory with inputs, and how much they compute.
+//! What is known of operators by their kind: outputs that may share memory with inputs, and how much they
+//! compute.
 //!
 //! # Sharing
-//! Views are the operators whose kernels at most copy: `RESHAPE`, `SQUEEZE`, `EXPAND_DIMS`, `BITCAST`. In place are
-//! elementwise functions, where element *i* of the output depends on element *i* of the operand only, together with
-//! `SOFTMAX` (the runtime marks it so: a row is written after it was read) and updates of a slice. An operand
-//! qualifies if it has the shape and the bytes of the output: a broadcast one does not.
+//! Views are the operators whose kernels at most copy: `RESHAPE`, `SQUEEZE`, `EXPAND_DIMS`, `BITCAST`. In
+//! place are elementwise functions, where element *i* of the output depends on element *i* of the operand
+//! only, together with `SOFTMAX` (the runtime marks it so: a row is written after it was read) and updates of
+//! a slice. An operand qualifies if it has the shape and the bytes of the output: a broadcast one does not.
 //!
 //! # Cost
-//! Multiply-accumulates for layers with weights, from shapes alone: strides, padding and dilation show in the output.
-//! Padding counts as if multiplied. Otherwise one per element of the outputs, none for views. Operators that run
-//! subgraphs and custom ones are unknown. A sparse matrix counts as a dense one.
+//! Multiply-accumulates for layers with weights, from shapes alone: strides, padding and dilation show in the
+//! output. Padding counts as if multiplied. Otherwise one per element of the outputs, none for views.
+//! Operators that run subgraphs and custom ones are unknown. A sparse matrix counts as a dense one.
 
 use super::size::Measured;
 use crate::operators::is_listed;
 use crate::operators::value::count;
 use plimsoll_model::graph::{AliasKind, Control, Handover};
 
-/// Operators whose first output may take the memory of an operand: how, positions of the operands, and kinds with spaces
-/// between them. Those of an update or a choice are written over their data, not over indices or the condition.
+/// Operators whose first output may take the memory of an operand: how, positions of the operands, and kinds
+/// with spaces between them. Those of an update or a choice are written over their data, not over indices or
+/// the condition.
 const SHARING: &[(AliasKind, &[usize], &str)] = &[
     (AliasKind::View, &[0], "BITCAST EXPAND_DIMS RESHAPE SQUEEZE STABLEHLO_RESHAPE"),
     (
@@ -53,8 +55,8 @@ pub(super) fn sharing(kind: &str) -> Option<(AliasKind, &'static [usize])> {
     row.map(|&(how, positions, _)| (how, positions))
 }
 
-/// How an operator runs its subgraphs, and what it hands to them, where its name and positions do not say. Reducers and
-/// comparators run on single elements, which are nobody's tensors.
+/// How an operator runs its subgraphs, and what it hands to them, where its name and positions do not say.
+/// Reducers and comparators run on single elements, which are nobody's tensors.
 pub(super) fn control(kind: &str) -> (Option<Control>, Option<Vec<Handover>>) {
     match kind {
         "STABLEHLO_CASE" => (Some(Control::Branch), None),

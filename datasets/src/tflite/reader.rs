@@ -1,14 +1,15 @@
 //! Tables of a `FlatBuffers` file: the crate's verifier first, then reads that check their bounds again.
 //!
-//! The accessors of the `flatbuffers` crate are `unsafe` functions, and so is what its compiler generates; this
-//! workspace forbids `unsafe`. Its verifier is safe to drive, so it goes over everything this importer reads (offsets,
-//! vtables, vectors, alignment, depth, number of tables, size once shared parts are counted each time), and the few
-//! kinds of fields needed are then read from plain slices. A read out of bounds, which the verifier rules out, counts
-//! as an absent field.
+//! The accessors of the `flatbuffers` crate are `unsafe` functions, and so is what its compiler generates;
+//! this workspace forbids `unsafe`. Its verifier is safe to drive, so it goes over everything this importer
+//! reads (offsets, vtables, vectors, alignment, depth, number of tables, size once shared parts are counted
+//! each time), and the few kinds of fields needed are then read from plain slices. A read out of bounds,
+//! which the verifier rules out, counts as an absent field.
 //!
-//! Layout, from the format's internals page: a table begins with the signed 32-bit distance back to its vtable; a
-//! vtable holds its own length, the table's, then one 16-bit distance from the table's start per field id, 0 where
-//! absent; strings and vectors are 32-bit distances to a 32-bit length and the elements; all little-endian.
+//! Layout, from the format's internals page: a table begins with the signed 32-bit distance back to its
+//! vtable; a vtable holds its own length, the table's, then one 16-bit distance from the table's start per
+//! field id, 0 where absent; strings and vectors are 32-bit distances to a 32-bit length and the elements;
+//! all little-endian.
 
 use super::schema::{CALLS, Field, Stored, options};
 use flatbuffers::{
@@ -58,8 +59,8 @@ pub(super) fn root(bytes: &[u8]) -> Result<Table<'_>, String> {
     }
 }
 
-/// Declares tables: the number of each field that is read, and a verifier that goes over all of them. Names are those of
-/// the schema.
+/// Declares tables: the number of each field that is read, and a verifier that goes over all of them. Names
+/// are those of the schema.
 macro_rules! tables {
     ($($table:ident in $fields:ident { $($field:ident = $id:literal, $name:literal: $type:ty;)* })*) => {$(
         struct $table;

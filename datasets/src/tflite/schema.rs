@@ -1,7 +1,7 @@
 //! Names and numbers of the format: `TFLite`'s public schema, version 3 (file identifier `TFL3`).
 //!
-//! Fields of a table are numbered in the order the schema lists them, deprecated ones counted, and a union field takes
-//! two numbers: first its type, then its value. Only what the importer reads is here.
+//! Fields of a table are numbered in the order the schema lists them, deprecated ones counted, and a union
+//! field takes two numbers: first its type, then its value. Only what the importer reads is here.
 
 /// The file identifier, at bytes 4 to 7.
 pub(super) const IDENTIFIER: &[u8; 4] = b"TFL3";

@@ -1,8 +1,8 @@
 //! Shapes of what operators make, as the kernels of the interpreter resize their outputs.
 //!
-//! Where an operator means what one of ONNX does, the rule of [`operators`] is asked, in its vocabulary; what is left
-//! is here and in the modules next to this one. Types are not inferred: the file says them, and the interpreter
-//! believes it.
+//! Where an operator means what one of ONNX does, the rule of [`operators`] is asked, in its vocabulary; what
+//! is left is here and in the modules next to this one. Types are not inferred: the file says them, and the
+//! interpreter believes it.
 //!
 //! Source: `Prepare` and `Eval` of the kernels in `TFLite` (`tflite/kernels/*.cc`, 2025).
 
@@ -15,8 +15,8 @@ use crate::operators::value::{Fact, Reason, Value, count, misfit, show, unknown}
 use crate::operators::{self, Facts, is_listed};
 use plimsoll_model::graph::AliasKind;
 
-/// Operators that are one of ONNX's with the same inputs and no attributes. Where the meaning of values differs, or
-/// there is no such operator, one that gives the same shape and no values.
+/// Operators that are one of ONNX's with the same inputs and no attributes. Where the meaning of values
+/// differs, or there is no such operator, one that gives the same shape and no values.
 const SAME: &[(&str, &str)] = &[
     ("Abs", "ABS"),
     ("Neg", "NEG"),
@@ -210,7 +210,8 @@ fn broadcast_args(op: &Operation) -> Result<Made, Reason> {
     Ok(vec![op.fact([*a.max(b)]).with(value)].into())
 }
 
-/// To the shape that a vector gives, else one of the options; 0 is an extent like others. Files of old say `[0]` of a scalar.
+/// To the shape that a vector gives, else one of the options; 0 is an extent like others. Files of old say
+/// `[0]` of a scalar.
 fn reshape(op: &Operation) -> Result<Made, Reason> {
     let vector = op.call.input(1).is_some_and(|fact| {
         fact.element == Some(Element::INT32) && fact.shape.as_ref().is_none_or(|shape| shape.len() == 1)

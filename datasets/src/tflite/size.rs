@@ -3,6 +3,7 @@
 use super::model::Info;
 use super::schema::{ELEMENTS, Element};
 use crate::import::{ImportOptions, ImportProblem};
+use crate::operators::value::count;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Measured {
@@ -40,14 +41,8 @@ impl Sizes {
         };
         let element = self.element.filter(|_| own.floating).unwrap_or(own);
         let packed = |element: Element| -> Option<u64> {
-            // An extent of zero makes it empty, however large the others.
-            let elements = if shape.contains(&0) {
-                0
-            } else {
-                shape.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent))?
-            };
-            Some(elements.checked_mul(element.bits?)?.div_ceil(8))
-                .filter(|&bytes| i64::try_from(bytes).is_ok())
+            let bytes = count(&shape)?.checked_mul(element.bits?)?.div_ceil(8);
+            Some(bytes).filter(|&bytes| i64::try_from(bytes).is_ok())
         };
         let name = Some(element.name);
         if own.bits.is_none() {

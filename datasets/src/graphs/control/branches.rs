@@ -8,8 +8,8 @@ use plimsoll_model::{RegionId, TensorId};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Every region is a chain of `operators` operators; in the middle of it stands an `If`, down to `depth`. One of its branches,
-/// either, holds the next one, the other is a chain.
+/// Every region is a chain of `operators` operators; in the middle of it stands an `If`, down to `depth`. One
+/// of its branches, either, holds the next one, the other is a chain.
 pub(in crate::graphs) fn nested(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let mut maker = Maker::new(params, seed)?;
@@ -50,8 +50,8 @@ fn nest(
     maker.chain(region, made, operators - before)
 }
 
-/// Conditionals in a row. Both branches are chains of `operators` operators before the one that makes the result; the
-/// tensors of one branch, either, are exactly `ratio` times as large as those of the other.
+/// Conditionals in a row. Both branches are chains of `operators` operators before the one that makes the
+/// result; the tensors of one branch, either, are exactly `ratio` times as large as those of the other.
 pub(in crate::graphs) fn unbalanced(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (operators, ratio) = (operators(params)?, params.at_least("ratio", 1)?);
     params.at_most("ifs", MOST_OPERATORS)?;
@@ -89,8 +89,9 @@ enum Readers {
     BothAndAfter,
 }
 
-/// One `If` whose branches read `shared` tensors made before it: some in one branch, some in both, some after it. As many as
-/// there are of the five cases occur; each branch has `operators` operators that hand on one tensor.
+/// One `If` whose branches read `shared` tensors made before it: some in one branch, some in both, some after
+/// it. As many as there are of the five cases occur; each branch has `operators` operators that hand on one
+/// tensor.
 pub(in crate::graphs) fn shared(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     params.at_most("shared", MOST_OPERATORS)?;

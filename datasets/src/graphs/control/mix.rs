@@ -7,9 +7,10 @@ use plimsoll_model::graph::{AliasKind, Graph, Handover, Moment, Role};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::RngExt;
 
-/// A random program of about `operators` operators, regions included, nested up to `depth`: plain operators, views, operators that
-/// can write in place, and as many conditionals, loops and calls as `control` says, percent. Results may be tensors of
-/// regions around, constants, or what a region was given; regions may be empty, tensors may have no bytes.
+/// A random program of about `operators` operators, regions included, nested up to `depth`: plain operators,
+/// views, operators that can write in place, and as many conditionals, loops and calls as `control` says,
+/// percent. Results may be tensors of regions around, constants, or what a region was given; regions may be
+/// empty, tensors may have no bytes.
 pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let control = params.percent("control")?;
@@ -61,7 +62,8 @@ impl Mixer {
         while left > 0 {
             left -= 1;
             if scope.level > 0 && self.maker.tensors < self.most && self.maker.percent(self.control) {
-                // Few of many, any number, or all that are left: long rows of them occur as well as deep ones.
+                // Few of many, any number, or all that are left: long rows of them occur as well as deep
+                // ones.
                 let share = match self.maker.rng.random_range(0..5) {
                     0 | 1 => self.maker.rng.random_range(0..=left.min(12)),
                     2 | 3 => self.maker.rng.random_range(0..=left),

@@ -166,6 +166,7 @@ fn declared_shapes_and_counted_parts() {
     let parts = crate::onnx::proto::count_parts(&bytes, 1000);
     let bare =
         crate::onnx::proto::count_parts(&Model { functions: Vec::new(), ..whole }.encode_to_vec(), 1000);
-    // One function; its two names, two nodes with two names each, the version, the declared tensor with five messages.
+    // One function; its two names, two nodes with two names each, the version, the declared tensor with five
+    // messages.
     assert_eq!(parts - bare, 1 + 2 + 2 + 4 + 1 + 6);
 }
