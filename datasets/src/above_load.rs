@@ -1,11 +1,13 @@
 //! Instances whose optimum tends to lie above the load.
 //!
-//! At every step exactly `bytes` bytes are alive: whenever buffers die, the bytes they free are divided anew at
-//! random among the next ones. A layout at the load would leave no byte idle, so those that die together must
-//! lie where their heirs fit: two that die for one heir must be neighbours, and so on. Soon neighbours are asked
-//! for that cannot be. The load, every clique of a common step, and all bounds by area see nothing of this.
+//! At every step exactly `bytes` bytes are alive: whenever buffers die, the bytes they free are divided anew
+//! at random among the next ones. A layout at the load would leave no byte idle, so those that die together
+//! must lie where their heirs fit: two that die for one heir must be neighbours, and so on. Soon neighbours
+//! are asked for that cannot be. The load, every clique of a common step, and all bounds by area see nothing
+//! of this.
 //!
-//! Because nothing may lie idle, a layout at the load is at every step just an order of those alive, bottom to top.
+//! Because nothing may lie idle, a layout at the load is at every step just an order of those alive, bottom
+//! to top.
 //! [`hard_above_load`] follows all orders through time; where none is left, the optimum is proved to be above the
 //! load, and since all sizes are multiples of a unit, at least one unit above.
 //!
@@ -21,7 +23,7 @@
 
 use crate::error::{GenerateError, at_least};
 use crate::rows::Row;
-use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Lifespan};
+use plimsoll_model::{Bytes, Instance, InstanceBuilder, Interval};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -38,8 +40,8 @@ pub struct AboveLoadParams {
     pub bytes: u64,
     /// All sizes are multiples of this, bytes, at least 1.
     pub unit: u64,
-    /// Most buffers that die together, and most heirs, at least 3. Three make for long memories; where many are exchanged
-    /// at a time, their sums must match.
+    /// Most buffers that die together, and most heirs, at least 3. Three make for long memories; where many
+    /// are exchanged at a time, their sums must match.
     pub turnover: u64,
 }
 
@@ -73,11 +75,11 @@ pub struct AboveLoad {
     pub proved: bool,
 }
 
-/// An instance of constant load whose optimum tends to be larger: more often the more buffers there are. The same
-/// parameters and seed give the same instance.
+/// An instance of constant load whose optimum tends to be larger: more often the more buffers there are. The
+/// same parameters and seed give the same instance.
 ///
-/// O(n alive) to generate; the proof keeps at most [`ORDERS`] orders at a time. With more than about eight alive it
-/// starts where fewer are, and is given up where that does not help.
+/// O(n alive) to generate; the proof keeps at most [`ORDERS`] orders at a time. With more than about eight
+/// alive it starts where fewer are, and is given up where that does not help.
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -85,10 +87,7 @@ pub struct AboveLoad {
 /// # Panics
 /// Never: every life holds a step.
 pub fn hard_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, GenerateError> {
-    params.validate()?;
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let lives = hard_lives(params, &mut rng);
-    finished(lives, params, format!("above-load-{}-{seed}", params.buffers), &mut rng)
+    finished(params, false, seed, format!("above-load-{}-{seed}", params.buffers))
 }
 
 fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
@@ -99,12 +98,12 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
     lives
 }
 
-/// The same as [`hard_above_load`], but the contradiction comes late: every turn of population but the last is drawn
-/// again until a layout at the load survives it, the last until none does. No short stretch of time shows that the
-/// optimum lies above the load; a proof must reach back over many turns.
+/// The same as [`hard_above_load`], but the contradiction comes late: every turn of population but the last
+/// is drawn again until a layout at the load survives it, the last until none does. No short stretch of time
+/// shows that the optimum lies above the load; a proof must reach back over many turns.
 ///
-/// O(n alive + n draws orders) for at most [`ORDERS`] orders and [`DRAWS`] draws a turn; with more than seven alive
-/// there are too many orders to follow, and the instance is that of [`hard_above_load`].
+/// O(n alive + n draws orders) for at most [`ORDERS`] orders and [`DRAWS`] draws a turn; with more than seven
+/// alive there are too many orders to follow, and the instance is that of [`hard_above_load`].
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
@@ -112,10 +111,7 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
 /// # Panics
 /// Never: every life holds a step.
 pub fn late_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, GenerateError> {
-    params.validate()?;
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let lives = late_lives(params, &mut rng);
-    finished(lives, params, format!("above-load-late-{}-{seed}", params.buffers), &mut rng)
+    finished(params, true, seed, format!("above-load-late-{}-{seed}", params.buffers))
 }
 
 fn late_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
@@ -143,30 +139,20 @@ fn late_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
 pub const DRAWS: usize = 200;
 
 fn finished(
-    lives: Lives,
     params: AboveLoadParams,
+    late: bool,
+    seed: u64,
     name: String,
-    rng: &mut Xoshiro256PlusPlus,
 ) -> Result<AboveLoad, GenerateError> {
-    let (made, proved) = ended(lives, rng);
-    let buffers = made.into_iter().enumerate().map(|(i, (size, life))| {
-        let lifespan = Lifespan::from_intervals([life]).expect("a life holds a step");
-        Buffer::new(format!("b{i}"), size * params.unit, lifespan)
-    });
+    let (rows, proved) = above_load_rows(params, late, seed)?;
+    let buffers = rows.enumerate().map(|(at, row)| row.buffer(at));
     let instance = InstanceBuilder::new(name).buffers(buffers).build()?;
     let lower_bound = Bytes::new(params.bytes + if proved { params.unit } else { 0 });
     Ok(AboveLoad { instance, lower_bound, proved })
 }
 
-/// Sizes in units and lives in random order, and whether no layout at the load is proved to exist.
-fn ended(lives: Lives, rng: &mut Xoshiro256PlusPlus) -> (Vec<(u64, Interval)>, bool) {
-    let mut made = lives.end();
-    let proved = is_above_load(&made);
-    made.shuffle(rng);
-    (made, proved)
-}
-
-/// The rows of [`hard_above_load`], or of [`late_above_load`], and whether no layout at the load is proved to exist.
+/// The rows of [`hard_above_load`], or of [`late_above_load`], in random order, and whether it is proved that
+/// no layout at the load exists.
 pub(crate) fn above_load_rows(
     params: AboveLoadParams,
     late: bool,
@@ -175,7 +161,9 @@ pub(crate) fn above_load_rows(
     params.validate()?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let lives = if late { late_lives(params, &mut rng) } else { hard_lives(params, &mut rng) };
-    let (made, proved) = ended(lives, &mut rng);
+    let mut made = lives.end();
+    let proved = is_above_load(&made);
+    made.shuffle(&mut rng);
     let row = move |(size, life): (u64, Interval)| Row {
         lower: life.lower.get(),
         upper: life.upper.get(),
@@ -241,11 +229,12 @@ impl Lives {
 /// The most orders followed at a time.
 pub const ORDERS: usize = 50_000;
 
-/// Steps of a search that finds nothing, at most: where many are exchanged at once, nearly all ways to fill the holes lead nowhere.
+/// Steps of a search that finds nothing, at most: where many are exchanged at once, nearly all ways to fill
+/// the holes lead nowhere.
 const VAIN: u64 = 1 << 12;
 
-/// True where it is proved that no layout without an idle byte exists: from the first step on, or, where that means
-/// too many orders, from any later step on; what was before it is left out, which is a relaxation.
+/// True where it is proved that no layout without an idle byte exists: from the first step on, or, where that
+/// means too many orders, from any later step on; what was before it is left out, which is a relaxation.
 fn is_above_load(made: &[(u64, Interval)]) -> bool {
     match fits_at_load(made) {
         Some(fits) => !fits,
@@ -277,8 +266,8 @@ fn alive_from(made: &[(u64, Interval)], step: u64) -> Vec<(u64, Interval)> {
     after.map(|&(size, life)| (size, Interval::new(life.lower.get().max(step), life.upper.get()))).collect()
 }
 
-/// Whether buffers of constant load, listed by birth, have a layout without an idle byte. `None` where too many
-/// orders had to be followed.
+/// Whether buffers of constant load, listed by birth, have a layout without an idle byte. `None` where too
+/// many orders had to be followed.
 fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     let first = made.partition_point(|&(_, life)| life.lower == made[0].1.lower);
     // Up to mirror images, any order will do at first.
@@ -299,8 +288,8 @@ fn fits_at_load(made: &[(u64, Interval)]) -> Option<bool> {
     Some(true)
 }
 
-/// The orders at a step, bottom to top, that continue some of the orders before it; an order and its mirror image are
-/// one. `None` where they are too many, or too hard to find.
+/// The orders at a step, bottom to top, that continue some of the orders before it; an order and its mirror
+/// image are one. `None` where they are too many, or too hard to find.
 fn next_orders(
     made: &[(u64, Interval)],
     step: u64,
@@ -359,7 +348,8 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// `used` bytes at the bottom of the first slot are filled already. Stops soon after too many were found, or tried in vain.
+    /// `used` bytes at the bottom of the first slot are filled already. Stops soon after too many were found,
+    /// or tried in vain.
     fn fill(&mut self, slots: &[Slot], used: u64) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || self.found.len() > ORDERS {

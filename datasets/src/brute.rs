@@ -10,8 +10,8 @@ pub(crate) fn optimum(instance: &Instance) -> Bytes {
 
 /// The least peak of any layout where that is at most `limit` bytes. The tighter the limit, the faster.
 ///
-/// Some optimal layout has every buffer resting on the floor or on a buffer it conflicts with; placing in order of
-/// offset, each on top of the conflicting ones placed before it, finds it.
+/// Some optimal layout has every buffer resting on the floor or on a buffer it conflicts with; placing in
+/// order of offset, each on top of the conflicting ones placed before it, finds it.
 pub(crate) fn optimum_up_to(instance: &Instance, limit: u64) -> Option<u64> {
     assert!(!instance.has_alignment() && !instance.has_fixed(), "plain buffers only");
     let mut search = Search { instance, placed: Vec::new(), best: limit + 1 };
@@ -56,8 +56,8 @@ impl Search<'_> {
         }
     }
 
-    /// At a common step all conflict, so what is not placed goes on top of what is. Says nothing where conflicts
-    /// are not a matter of steps.
+    /// At a common step all conflict, so what is not placed goes on top of what is. Says nothing where
+    /// conflicts are not a matter of steps.
     fn may_fit(&self) -> bool {
         let ids = || self.instance.ids();
         let hull = |id| self.instance.buffer(id).lifespan().hull();

@@ -5,79 +5,31 @@ use plimsoll_model::graph::GraphError;
 
 /// Parameters that describe no instance.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum GenerateError {
     /// A number below the least that makes sense.
     #[error("{name} is {value}, but must be at least {least}")]
-    TooSmall {
-        /// The parameter.
-        name: &'static str,
-        /// Its value.
-        value: u64,
-        /// The least allowed.
-        least: u64,
-    },
+    TooSmall { name: &'static str, value: u64, least: u64 },
     /// A number above the most that makes sense.
     #[error("{name} is {value}, but must be at most {most}")]
-    TooBig {
-        /// The parameter.
-        name: &'static str,
-        /// Its value.
-        value: u64,
-        /// The most allowed.
-        most: u64,
-    },
+    TooBig { name: &'static str, value: u64, most: u64 },
     /// A parameter the family does not have.
     #[error("{family} has no parameter '{name}', only {known}")]
-    NoParameter {
-        /// The family.
-        family: &'static str,
-        /// The parameter.
-        name: String,
-        /// Those it has.
-        known: String,
-    },
+    NoParameter { family: &'static str, name: String, known: String },
     /// A lower end above its upper end.
     #[error("{low_name} is {low}, above {high_name}, which is {high}")]
-    Reversed {
-        /// The parameter of the lower end.
-        low_name: &'static str,
-        /// Its value.
-        low: u64,
-        /// The parameter of the upper end.
-        high_name: &'static str,
-        /// Its value.
-        high: u64,
-    },
+    Reversed { low_name: &'static str, low: u64, high_name: &'static str, high: u64 },
     /// A number that must be a multiple of another.
     #[error("{name} is {value}, no multiple of {of_name}, which is {of}")]
-    NoMultiple {
-        /// The parameter.
-        name: &'static str,
-        /// Its value.
-        value: u64,
-        /// The other parameter.
-        of_name: &'static str,
-        /// Its value.
-        of: u64,
-    },
+    NoMultiple { name: &'static str, value: u64, of_name: &'static str, of: u64 },
     /// A probability or share outside of 0 to 1.
     #[error("{name} is {value}, but must lie between 0 and 1")]
-    NoShare {
-        /// The parameter.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-    },
+    NoShare { name: &'static str, value: f64 },
     /// A rectangle too small for its pieces.
     #[error(
         "{buffers} buffers do not fit: the rectangle holds at most {room} of the least size and duration"
     )]
-    NoRoom {
-        /// Buffers asked for.
-        buffers: u64,
-        /// Buffers that fit.
-        room: u128,
-    },
+    NoRoom { buffers: u64, room: u128 },
     /// Sizes that add up to more than addresses can tell apart.
     #[error("the sizes add up to more than 2^63 - 1 bytes: choose fewer or smaller buffers")]
     TooManyBytes,
@@ -89,7 +41,6 @@ pub enum GenerateError {
     Graph(#[from] Box<GraphError>),
 }
 
-/// Refuses a `value` below `least`.
 pub(crate) fn at_least(name: &'static str, value: u64, least: u64) -> Result<(), GenerateError> {
     if value < least { Err(GenerateError::TooSmall { name, value, least }) } else { Ok(()) }
 }

@@ -5,7 +5,7 @@
 
 use crate::dsa::{read_dsa, write_dsa};
 use crate::import::ImportOptions;
-use crate::onnx::read_onnx;
+use crate::model_file::read_onnx;
 use plimsoll_model::csv::{ReadOptions, read_instance, read_layout, write_instance, write_layout};
 use plimsoll_model::graph::{Graph, LivenessOptions, read_graph, write_graph};
 use plimsoll_model::{
@@ -77,7 +77,8 @@ pub fn certificate_json(data: &[u8]) {
     assert_eq!(again, certificate);
 }
 
-/// Reads a document in the structured schema and splits it; every instance goes through CSV, all of them through the schema.
+/// Reads a document in the structured schema and splits it; every instance goes through CSV, all of them
+/// through the schema.
 ///
 /// # Panics
 /// If what was written is read differently.
@@ -122,7 +123,8 @@ pub fn tflite_model(data: &[u8]) {
     }
 }
 
-/// Reads an ONNX model, plainly, with everything assumed and with all dimensions given; derives its storages; writes the graph and reads it again.
+/// Reads an ONNX model, plainly, with everything assumed and with all dimensions given; derives its storages;
+/// writes the graph and reads it again.
 ///
 /// # Panics
 /// If what was written is read differently.

@@ -1,4 +1,4 @@
-//! Models from files: what importers are told, how they fail, which one reads a file.
+//! What importers are told, what they return, and how they fail.
 
 use plimsoll_model::graph::{Graph, GraphError};
 use std::collections::{BTreeMap, HashSet};
@@ -19,8 +19,9 @@ pub struct ImportOptions {
     pub batch: Option<u64>,
     /// Every tensor of a floating-point type takes this type instead: a name such as `float16`.
     pub element: Option<String>,
-    /// Keep operators that read nothing but constants. Otherwise what they make is a weight ([`Graph::folded`]), as runtimes of
-    /// ONNX models compute it before they start. `TFLite` models and graphs are taken as they are.
+    /// Keep operators that read nothing but constants. Otherwise what they make is a weight
+    /// ([`Graph::folded`]), as runtimes of ONNX models compute it before they start. `TFLite` models and
+    /// graphs are taken as they are.
     pub keep_constants: bool,
     /// Bytes for tensors whose shape or type nobody can tell, instead of an error.
     pub assume_bytes: Option<u64>,
@@ -34,7 +35,7 @@ pub struct ImportOptions {
 
 impl ImportOptions {
     /// The first option that is not as by default, as typed.
-    fn first_given(&self) -> Option<String> {
+    pub(crate) fn first_given(&self) -> Option<String> {
         let shape = |shape: &Vec<u64>| shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
         let dims = self.dims.iter().map(|(name, value)| format!("--dim {name}={value}"));
         let shapes = self
@@ -46,9 +47,7 @@ impl ImportOptions {
         let keep = self.keep_constants.then(|| "--keep-constants".to_owned());
         let assume = self.assume_bytes.map(|bytes| format!("--assume-bytes {bytes}"));
         let default = self.dim_default.map(|extent| format!("--dim-default {extent}"));
-        let values = self.values.iter().map(|(name, list)| {
-            format!("--value {name}={}", list.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
-        });
+        let values = self.values.iter().map(|(name, list)| value_option(name, list));
         let inside = self
             .tensor_shapes
             .iter()
@@ -56,6 +55,11 @@ impl ImportOptions {
         let sizes = dims.chain(default).chain(shapes).chain(batch).chain(values).chain(inside);
         sizes.chain(element).chain(keep).chain(assume).next()
     }
+}
+
+/// The option that gives an input a value, as typed.
+pub(crate) fn value_option(name: &str, list: &[i64]) -> String {
+    format!("--value {name}={}", list.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
 }
 
 /// A graph, and what had to be assumed to make it.
@@ -74,10 +78,11 @@ pub struct Import {
 pub struct SizeSources {
     /// How many follow from the model's inputs and constants by the rules of its operators.
     pub inferred: usize,
-    /// Names of those that rest on a shape that the file declares and nothing confirms: their own, or that of a tensor
-    /// they depend on.
+    /// Names of those that rest on a shape that the file declares and nothing confirms: their own, or that of
+    /// a tensor they depend on.
     pub declared: Vec<String>,
-    /// Names of those that rest on an assumption: an upper bound of what data decide, or bytes that an option gives.
+    /// Names of those that rest on an assumption: an upper bound of what data decide, or bytes that an option
+    /// gives.
     pub assumed: Vec<String>,
 }
 
@@ -111,7 +116,7 @@ impl SizeSources {
     }
 
     /// Those of the tensors that a graph still has.
-    fn within(mut self, graph: &Graph) -> Self {
+    pub(crate) fn within(mut self, graph: &Graph) -> Self {
         let names: HashSet<&str> = graph.tensors().iter().map(|tensor| tensor.name.as_str()).collect();
         self.declared.retain(|name| names.contains(name.as_str()));
         self.assumed.retain(|name| names.contains(name.as_str()));
@@ -123,44 +128,37 @@ impl SizeSources {
 /// Why a file gives no graph.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
+    /// A file that cannot be imported, and what is wrong with it.
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: ImportProblem,
+    },
+    /// A graph as JSON that is none.
+    #[error(transparent)]
+    Json(#[from] plimsoll_model::graph::GraphFileError),
+}
+
+/// What is wrong with a file.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportProblem {
     /// It cannot be read.
-    #[error("{path}: {source}", path = .path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// Neither of the formats known, by name and first bytes.
-    #[error("{path}: no model this build can read; known are .onnx, .tflite and graphs as .json", path = .path.display())]
-    UnknownFormat {
-        /// Which.
-        path: PathBuf,
-    },
-    /// More than [`FILE_LIMIT`].
-    #[error("{path}: {bytes} bytes are more than the {FILE_LIMIT} a model file may have", path = .path.display())]
-    TooLarge {
-        /// Which.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-    },
-    /// The file is damaged: truncated, inconsistent, or not of its format.
-    #[error("{path}: damaged: {what}", path = .path.display())]
-    Damaged {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong, and where.
-        what: String,
-    },
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Neither of the known formats, by extension and first bytes.
+    #[error("no model this build can read; known are .onnx, .tflite and graphs as .json")]
+    UnknownFormat,
+    /// So many bytes, more than [`FILE_LIMIT`].
+    #[error("{0} bytes are more than the {FILE_LIMIT} a model file may have")]
+    TooLarge(u64),
+    /// It is truncated, inconsistent, or not of its format: what is wrong, and where.
+    #[error("damaged: {0}")]
+    Damaged(String),
     /// An operator whose outputs cannot be sized.
-    #[error(
-        "{path}: operator {operator}: tensor '{tensor}': {reason}; --assume-bytes gives such tensors a size",
-        path = .path.display()
-    )]
+    #[error("operator {operator}: tensor '{tensor}': {reason}; --assume-bytes gives such tensors a size")]
     Unsized {
-        /// Which.
-        path: PathBuf,
         /// Position, name and kind of the operator, or which input of the graph.
         operator: String,
         /// The tensor without a size.
@@ -169,10 +167,8 @@ pub enum ImportError {
         reason: String,
     },
     /// An operator that cannot run on the shapes it is given.
-    #[error("{path}: operator {operator}: tensor '{tensor}': {reason}", path = .path.display())]
+    #[error("operator {operator}: tensor '{tensor}': {reason}")]
     Misfit {
-        /// Which.
-        path: PathBuf,
         /// Position, name and kind of the operator.
         operator: String,
         /// The tensor it cannot make.
@@ -181,95 +177,48 @@ pub enum ImportError {
         reason: String,
     },
     /// Inputs whose shape or type neither the file nor an option gives.
-    #[error("{path}: {what}; try {options}", path = .path.display())]
+    #[error("{what}; try {options}")]
     Open {
-        /// Which.
-        path: PathBuf,
         /// Dimensions and inputs, all of them.
         what: String,
         /// Options that close it, as typed.
         options: String,
     },
-    /// Something the importer does not know at all.
-    #[error("{path}: {what} is not supported: {reason}", path = .path.display())]
+    /// Something the importer does not support.
+    #[error("{what} is not supported: {reason}")]
     Unsupported {
-        /// Which.
-        path: PathBuf,
-        /// What.
+        /// The part of the file.
         what: String,
         /// Why, or what would help.
         reason: String,
     },
     /// An option that fits nothing in the file.
-    #[error("{path}: {option}: {reason}", path = .path.display())]
+    #[error("{option}: {reason}")]
     Option {
-        /// Which.
-        path: PathBuf,
         /// The option with its value, as typed.
         option: String,
         /// Why it cannot be followed, with the names there are.
         reason: String,
     },
     /// What it describes is no graph.
-    #[error("{path}: {source}", path = .path.display())]
-    Graph {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: Box<GraphError>,
-    },
-    /// A graph as JSON that is none.
     #[error(transparent)]
-    Json(#[from] plimsoll_model::graph::GraphFileError),
+    Graph(#[from] Box<GraphError>),
 }
 
-/// Reads a whole file, unless it is too large.
-///
-/// # Errors
-/// [`ImportError::Io`], [`ImportError::TooLarge`].
-pub fn read_bytes(path: &Path) -> Result<Vec<u8>, ImportError> {
-    let io = |source| ImportError::Io { path: path.to_path_buf(), source };
-    let bytes = std::fs::metadata(path).map_err(io)?.len();
-    if bytes > FILE_LIMIT {
-        return Err(ImportError::TooLarge { path: path.to_path_buf(), bytes });
+impl ImportProblem {
+    /// The problem with an option, given as typed.
+    pub(crate) fn option(option: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Option { option: option.into(), reason: reason.into() }
     }
-    std::fs::read(path).map_err(io)
-}
 
-/// Reads a model or a graph, which its extension tells; `TFLite` models of any other extension are known by their first bytes.
-///
-/// # Errors
-/// See [`ImportError`].
-pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
-    let bytes = read_bytes(path)?;
-    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-    match extension.as_str() {
-        "json" => {
-            if let Some(option) = options.first_given() {
-                let (path, reason) = (path.to_path_buf(), "a graph is taken as it is".to_owned());
-                return Err(ImportError::Option { path, option, reason });
-            }
-            let graph = plimsoll_model::graph::read_graph(path, bytes.as_slice())?;
-            Ok(Import { graph, assumed: Vec::new(), sizes: SizeSources::default() })
-        }
-        "onnx" => {
-            let import = crate::onnx::read_owned(path, bytes.into(), options)?;
-            Ok(if options.keep_constants { import } else { fold(import) })
-        }
-        _ if extension == "tflite" || crate::tflite::is_tflite(&bytes) => {
-            crate::tflite::read_tflite(path, &bytes, options)
-        }
-        _ => Err(ImportError::UnknownFormat { path: path.to_path_buf() }),
+    /// The error for a file with this problem.
+    pub(crate) fn of(self, path: &Path) -> ImportError {
+        ImportError::File { path: path.to_path_buf(), problem: self }
     }
 }
 
-/// Computes what depends on constants alone, and says so.
-fn fold(import: Import) -> Import {
-    let (graph, count) = import.graph.folded();
-    let (mut assumed, sizes) = (import.assumed, import.sizes.within(&graph));
-    if count > 0 {
-        assumed
-            .push(format!("{count} operators read nothing but constants: what they make counts as weights"));
+impl From<GraphError> for ImportProblem {
+    fn from(error: GraphError) -> Self {
+        Self::Graph(Box::new(error))
     }
-    Import { graph, assumed, sizes }
 }

@@ -1,25 +1,26 @@
 //! Where problems come from: worked examples, generators, importers.
 //!
-//! Every generator takes parameters and a seed; the same parameters and seed give the same instance on any machine.
+//! Every generator takes parameters and a seed; the same parameters and seed give the same instance on any
+//! machine.
 
 mod above_load;
 #[cfg(test)]
 mod brute;
 pub mod control_cases;
-mod corpora;
 mod derive;
 pub mod dsa;
 mod error;
 mod families;
+mod family;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod graphs;
 mod import;
 mod manifest;
+mod model_file;
 mod onnx;
 mod operators;
 mod packing;
-mod params;
 mod random;
 mod rows;
 mod small;
@@ -28,24 +29,22 @@ mod tflite;
 mod worked;
 
 pub use above_load::{AboveLoad, AboveLoadParams, DRAWS, ORDERS, hard_above_load, late_above_load};
-pub use corpora::{CORPORA_VARIABLE, CorporaError, InstanceFile, corpora, corpora_from_environment};
 pub use derive::{reversed, thinned};
 pub use error::GenerateError;
 pub use families::{FAMILIES, Family};
-pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, SizeSources, import_file, read_bytes};
-pub use manifest::{Corpus, CorpusFile, Facts, MANIFEST, Origin};
-pub use onnx::read_onnx;
+pub use family::{FamilyParam, Generator};
+pub use import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem, SizeSources};
+pub use manifest::{CORPORA_VARIABLE, Corpus, CorpusFile, Facts, MANIFEST, Origin};
+pub use model_file::{import_file, read_onnx, read_tflite};
 pub use operators::{KnownOperator, known_operators};
 pub use packing::{Packing, PackingParams, guillotine, perfect_packing};
-pub use params::FamilyParam;
 pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
 pub use rows::{Generated, Row, Written};
 pub use small::{SmallParams, small_instance};
 pub use suite::{
-    Known, SuiteEntry, ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed,
-    derived_thinned, embedded_suite, large_suite, packings_suite, scaling_suite,
+    ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed, derived_thinned,
+    embedded_suite, large_suite, packings_suite, scaling_suite,
 };
-pub use tflite::read_tflite;
 pub use worked::{
     Fact, Worked, cann, leading_gap, minimalloc_five, patent, patent_graph, pisarchyk_lee, worked_examples,
 };

@@ -1,8 +1,8 @@
 //! Perfect packings: instances whose optimum is known by construction, however large.
 //!
-//! A rectangle of `steps` x `bytes` is cut into as many pieces as there are buffers. Every step is full, so the
-//! load is the height of the rectangle; the cutting itself is a layout of that height; so load, optimum and
-//! the height of the rectangle are one number.
+//! A rectangle of `steps` x `bytes` is cut into as many pieces as there are buffers. Every step is full, so
+//! the load is the height of the rectangle; the cutting itself is a layout of that height; so load, optimum
+//! and the height of the rectangle are one number.
 //!
 //! ```text
 //! guillotine: cuts from edge to edge       pinwheel: no cut goes from edge to edge
@@ -15,9 +15,9 @@
 //!  └──────┴────┴────┘                       └──────────┴───┘
 //! ```
 //!
-//! A method that splits at a step, or at an address, undoes guillotine cuts one by one; it cannot enter a pinwheel
-//! that way. Invariant of the cutting: a rectangle is never handed more pieces than fit into it, so it cannot
-//! fail half-way. O(n) time and memory for n buffers.
+//! A method that splits at a step, or at an address, undoes guillotine cuts one by one; it cannot enter a
+//! pinwheel that way. Invariant of the cutting: a rectangle is never handed more pieces than fit into it, so
+//! it cannot fail half-way. O(n) time and memory for n buffers.
 
 use crate::error::{GenerateError, at_least, share};
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
@@ -45,7 +45,8 @@ pub struct PackingParams {
 }
 
 impl PackingParams {
-    /// So many buffers in a rectangle 2^20 bytes high, in units of 1024 bytes, with four steps per buffer and pinwheels in half of the places.
+    /// So many buffers in a rectangle 2^20 bytes high, in units of 1024 bytes, with four steps per buffer and
+    /// pinwheels in half of the places.
     pub fn with_buffers(buffers: u64) -> Self {
         Self {
             buffers,
@@ -80,7 +81,6 @@ impl PackingParams {
         Rectangle { x: 0, y: 0, w: self.steps, h: self.bytes / self.unit }
     }
 
-    /// Least size in units.
     fn min_height(&self) -> u64 {
         self.min_size / self.unit
     }
@@ -110,8 +110,8 @@ pub fn guillotine(params: PackingParams, seed: u64) -> Result<Packing, GenerateE
     pack(PackingParams { pinwheel_share: 0.0, ..params }, seed, "guillotine")
 }
 
-/// Cuts the rectangle by pinwheels and cuts from edge to edge, mixed. The same parameters and seed give the same
-/// packing. A pinwheel takes at least five buffers.
+/// Cuts the rectangle by pinwheels and cuts from edge to edge, mixed. The same parameters and seed give the
+/// same packing. A pinwheel takes at least five buffers.
 ///
 /// # Errors
 /// [`GenerateError`] for parameters that leave no room for the buffers.
@@ -235,18 +235,9 @@ impl Cutter<'_> {
         }
         let (x1, x2) = self.two_places(least_w, r.w);
         let (y1, y2) = self.two_places(least_h, r.h);
-        let mirrored = self.rng.random_bool(0.5);
-        let corners =
-            [(0, 0, x2, y1), (x2, 0, r.w, y2), (x1, y2, r.w, r.h), (0, y1, x1, r.h), (x1, y1, x2, y2)];
-        let parts: Vec<Rectangle> = corners
-            .into_iter()
-            .map(|(left, low, right, high)| {
-                let (left, right) = if mirrored { (r.w - right, r.w - left) } else { (left, right) };
-                Rectangle { x: r.x + left, y: r.y + low, w: right - left, h: high - low }
-            })
-            .collect();
+        let parts = whirl(r, [x1, x2], [y1, y2], self.rng.random_bool(0.5));
         let room: u128 = parts.iter().map(|&part| self.params.room(part)).sum();
-        (room >= u128::from(count)).then_some(parts)
+        (room >= u128::from(count)).then(|| parts.to_vec())
     }
 
     /// Two places that leave at least `least` before, between and behind them.
@@ -257,7 +248,17 @@ impl Cutter<'_> {
     }
 }
 
-fn split(r: Rectangle, in_time: bool, at: u64) -> [Rectangle; 2] {
+/// A pinwheel: four rectangles around a fifth, which lies between the two places of each axis.
+pub(crate) fn whirl(r: Rectangle, [x1, x2]: [u64; 2], [y1, y2]: [u64; 2], mirrored: bool) -> [Rectangle; 5] {
+    let corners = [(0, 0, x2, y1), (x2, 0, r.w, y2), (x1, y2, r.w, r.h), (0, y1, x1, r.h), (x1, y1, x2, y2)];
+    corners.map(|(left, low, right, high)| {
+        let (left, right) = if mirrored { (r.w - right, r.w - left) } else { (left, right) };
+        Rectangle { x: r.x + left, y: r.y + low, w: right - left, h: high - low }
+    })
+}
+
+/// Two parts along time or along bytes.
+pub(crate) fn split(r: Rectangle, in_time: bool, at: u64) -> [Rectangle; 2] {
     if in_time {
         [Rectangle { w: at, ..r }, Rectangle { x: r.x + at, w: r.w - at, ..r }]
     } else {

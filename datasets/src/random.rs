@@ -1,7 +1,7 @@
 //! Random instances of plain buffers: several laws for sizes and for lifespans, up to millions of buffers.
 //!
-//! Only integer arithmetic decides, so that results do not hang on a mathematics library. O(n) time and memory,
-//! apart from the instance's own validation.
+//! Only integer arithmetic decides, so that results do not hang on a mathematics library. O(n) time and
+//! memory, apart from the instance's own validation.
 
 use crate::error::{GenerateError, at_least, share};
 use crate::rows::Row;
@@ -52,15 +52,16 @@ pub enum LifeLaw {
         /// Longest duration, steps, at most `steps`.
         max_duration: u64,
     },
-    /// Most buffers live about `min_duration` steps, some for ever: one in `k` lives at least `k` times as long.
+    /// Most buffers live about `min_duration` steps, some for ever: one in `k` lives at least `k` times as
+    /// long.
     HeavyTailed {
         /// All lifespans lie in `[0, steps)`.
         steps: u64,
         /// Shortest duration, steps, at least 1 and at most `steps`.
         min_duration: u64,
     },
-    /// Like the trace of an allocator under nested calls: every step allocates a buffer or frees the newest, with
-    /// equal odds; twice as many steps as buffers.
+    /// Like the trace of an allocator under nested calls: every step allocates a buffer or frees the newest,
+    /// with equal odds; twice as many steps as buffers.
     Stack {
         /// Probability that a step frees any living buffer instead of the newest, 0 to 1.
         disorder: f64,
@@ -160,7 +161,7 @@ pub(crate) fn interval_rows(
 fn size(law: SizeLaw, rng: &mut Xoshiro256PlusPlus) -> u64 {
     match law {
         SizeLaw::Uniform { min, max } => rng.random_range(min..=max),
-        SizeLaw::LogUniform { min, max } => log_uniform(min, max, rng),
+        SizeLaw::LogUniform { min, max } => log_uniform_number(min, max, rng),
         SizeLaw::PowersOfTwo { min_exponent, max_exponent } => {
             1 << rng.random_range(min_exponent..=max_exponent)
         }
@@ -168,7 +169,7 @@ fn size(law: SizeLaw, rng: &mut Xoshiro256PlusPlus) -> u64 {
 }
 
 /// From `min` >= 1 to `max`: first the binary magnitude, then a number of that magnitude.
-fn log_uniform(min: u64, max: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
+pub(crate) fn log_uniform_number(min: u64, max: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
     let lowest = 1u64 << rng.random_range(min.ilog2()..=max.ilog2());
     let highest = lowest - 1 + lowest;
     rng.random_range(lowest.max(min)..=highest.min(max))
@@ -177,7 +178,7 @@ fn log_uniform(min: u64, max: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
 fn independent_life(law: LifeLaw, rng: &mut Xoshiro256PlusPlus) -> Interval {
     let (steps, duration) = match law {
         LifeLaw::Uniform { steps, max_duration } => (steps, rng.random_range(1..=max_duration)),
-        LifeLaw::LogUniform { steps, max_duration } => (steps, log_uniform(1, max_duration, rng)),
+        LifeLaw::LogUniform { steps, max_duration } => (steps, log_uniform_number(1, max_duration, rng)),
         LifeLaw::HeavyTailed { steps, min_duration } => {
             // min / u for u uniform in (0, 1], in steps of 2^-32.
             let share = u128::from(rng.random_range(1..=1u64 << 32));

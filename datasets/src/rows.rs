@@ -1,7 +1,8 @@
 //! Instances row by row, so that a million buffers need no more memory than their law does.
 //!
-//! A [`Generated`] instance is either collected as an [`Instance`] or written as it comes, in the same bytes. Writing keeps two
-//! numbers per end of a lifespan, 32 bytes per buffer, to tell the load; some laws keep as much themselves.
+//! A [`Generated`] instance is either collected as an [`Instance`] or written as it comes, in the same bytes.
+//! Writing keeps two numbers per end of a lifespan, 32 bytes per buffer, to tell the load; some laws keep as
+//! much themselves.
 
 use crate::error::GenerateError;
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Lifespan};
@@ -51,7 +52,6 @@ pub struct Written {
 }
 
 impl Generated {
-    /// Rows of which nothing is known.
     pub(crate) fn plain(rows: impl Iterator<Item = Row> + 'static) -> Self {
         let rows = Box::new(rows);
         Self { name: String::new(), capacity: None, at_least: None, at_most: None, rows }
@@ -74,11 +74,12 @@ impl Generated {
         Ok(InstanceBuilder::new(self.name).buffers(buffers).capacity(self.capacity).build()?)
     }
 
-    /// Writes the rows as CSV as they come: the bytes that the instance would be written as. O(n log n) time, 32 bytes of
-    /// memory per buffer beside the law's.
+    /// Writes the rows as CSV as they come: the bytes that the instance would be written as. O(n log n) time,
+    /// 32 bytes of memory per buffer beside the law's.
     ///
     /// # Errors
-    /// What the output says, and [`GenerateError`] within an error of the kind `InvalidData` where sizes leave the address space.
+    /// What the output says, and [`GenerateError`] within an error of the kind `InvalidData` where sizes
+    /// leave the address space.
     pub fn write(self, mut output: impl Write) -> io::Result<Written> {
         writeln!(output, "id,lower,upper,size")?;
         let mut turns: Vec<(u64, i64)> = Vec::new();

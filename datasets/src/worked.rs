@@ -103,9 +103,10 @@ pub fn patent() -> Worked {
     }
 }
 
-/// The graph of the patent's example, eight operators that make a tensor each, in M of one byte. The text lists its edges and
-/// says of one that it joins 6 and 8; its table of exclusive operators has 7 and 8 instead. `as_listed` takes the
-/// edges as they are listed; else 8 reads what 7 makes, which alone gives the table.
+/// The graph of the patent's example, eight operators that make a tensor each, in M of one byte. The text
+/// lists its edges and says of one that it joins 6 and 8; its table of exclusive operators has 7 and 8
+/// instead. `as_listed` takes the edges as they are listed; else 8 reads what 7 makes, which alone gives the
+/// table.
 ///
 /// # Panics
 /// Never: the graph is valid.

@@ -1,4 +1,5 @@
-//! Graphs with control flow: that they are graphs, that their regions can be run, and that what they promise occurs.
+//! Graphs with control flow: that they are graphs, that their regions can be run, and that what they promise
+//! occurs.
 
 use plimsoll_datasets::graphs::GraphFamily;
 use plimsoll_datasets::{CORPORA_VARIABLE, ImportOptions, import_file};

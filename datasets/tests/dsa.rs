@@ -335,7 +335,8 @@ fn colocated_buffers_are_one() {
     let buffer = &merged.pools[0].instance.buffers()[0];
     assert_eq!((buffer.size().get(), buffer.fixed()), (8, Some(Bytes::new(16))));
     assert!(!buffer.lifespan().has_gaps());
-    // The exclusion of 13 and 11 stands only because 10 and 11 are never alive together; but they are separated.
+    // The exclusion of 13 and 11 stands only because 10 and 11 are never alive together; but they are
+    // separated.
     assert!(merged.pools[0].instance.exclusions().is_empty());
     assert!(merged.notes[0].contains("1 temporal exclusions change nothing"), "{:?}", merged.notes);
     let mut twice = colocated(13, 10);
@@ -452,7 +453,8 @@ fn layouts_of_split_problems_are_valid_for_the_document() {
         if valid {
             assert_eq!(document.check(&placed), Vec::<String>::new(), "seed {seed}: {value:#}");
         }
-        // The other way round the class has the extent of its largest, so that the two checkers agree on any offsets.
+        // The other way round the class has the extent of its largest, so that the two checkers agree on any
+        // offsets.
         let random: Vec<Layout> = split
             .pools
             .iter()

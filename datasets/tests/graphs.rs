@@ -31,7 +31,8 @@ fn families_keep_their_promises() {
         for (at, tensor) in graph.tensors().iter().enumerate() {
             let id = plimsoll_model::TensorId::at(at);
             let read = !graph.consumers(id).is_empty();
-            // Regions hand on what they are given and return what they make; loops return what nobody reads, mixtures make it.
+            // Regions hand on what they are given and return what they make; loops return what nobody reads,
+            // mixtures make it.
             let handed = graph
                 .regions()
                 .iter()

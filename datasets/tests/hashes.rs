@@ -11,8 +11,8 @@ fn line(name: &str, version: u32, bytes: &[u8]) -> String {
     format!("{}  {name} {version}", digest.concat())
 }
 
-/// SHA-256, family, version of the family: of default parameters and seed 0. Who changes a family's bytes counts its version up and takes the line
-/// that this test prints.
+/// SHA-256, family, version of the family: of default parameters and seed 0. Who changes a family's bytes
+/// counts its version up and takes the line that this test prints.
 #[test]
 fn every_family_makes_the_bytes_on_record() {
     let none = BTreeMap::new();

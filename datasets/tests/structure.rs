@@ -51,8 +51,8 @@ fn the_edges_as_listed_give_another_table() {
     assert_eq!(heaviest(&listed), 46);
 }
 
-/// In the order 1 to 8 the table overlooks nothing. With branches at the same time, as the source has them, operator 6 may run while 4
-/// or 5 have yet to read what 2 made, and 5 may read it when all others are done.
+/// In the order 1 to 8 the table overlooks nothing. With branches at the same time, as the source has them,
+/// operator 6 may run while 4 or 5 have yet to read what 2 made, and 5 may read it when all others are done.
 #[test]
 fn the_table_is_not_safe_for_branches_that_run_at_the_same_time() {
     let mutex = conflicts(false, Relation::Mutex);

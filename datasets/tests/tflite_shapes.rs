@@ -1,6 +1,7 @@
 //! Shapes of `TFLite` models: one rule after the other, then what the file says where no rule tells.
 //!
-//! Expected shapes are those that the interpreter (`ai-edge-litert` 2.3.0) gives these files, where it runs them.
+//! Expected shapes are those that the interpreter (`ai-edge-litert` 2.3.0) gives these files, where it runs
+//! them.
 
 mod common {
     #[allow(dead_code, reason = "another test writes other models")]
@@ -624,7 +625,8 @@ fn damage_is_refused_or_read() {
     }
 }
 
-/// A first run assigns two numbers to a variable, each run reads them, appends the input and assigns the last two.
+/// A first run assigns two numbers to a variable, each run reads them, appends the input and assigns the last
+/// two.
 fn streams(input: &[i32]) -> ModelSpec {
     let handle = |made: i32| operator(142, &[], &[made]).options(false, 111, &[]);
     let joined = operator(2, &[1, 2], &[3]).options(false, 10, &[(0, 1)]);

@@ -27,7 +27,8 @@ fn output(graph: &Graph) -> Vec<u64> {
     graph.tensor(graph.region(Graph::BODY).outputs[0]).shape.clone().unwrap()
 }
 
-/// Network, parameters with normalisation by operators of its own, hundredths of 10^9 multiply-accumulates for one image.
+/// Network, parameters with normalisation by operators of its own, hundredths of 10^9 multiply-accumulates
+/// for one image.
 const PUBLISHED: &[(&str, u64, u64)] = &[
     ("alexnet", 61_100_840, 71),
     ("squeezenet", 1_248_424, 82),

@@ -91,7 +91,8 @@ impl Program<'_> {
         exit
     }
 
-    /// What is alive at each point: what it reads and writes, and what is read later before it is written again.
+    /// What is alive at each point: what it reads and writes, and what is read later before it is written
+    /// again.
     fn alive(&self) -> Vec<BTreeSet<TensorId>> {
         let mut needed: Vec<BTreeSet<TensorId>> = vec![BTreeSet::new(); self.points.len()];
         let after = |needed: &[BTreeSet<TensorId>], at: usize| -> BTreeSet<TensorId> {
@@ -133,8 +134,8 @@ fn exclusive(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     program.alive()
 }
 
-/// What is alive where all regions run one after the other, everything held from the first to the last point at which it is
-/// touched.
+/// What is alive where all regions run one after the other, everything held from the first to the last point
+/// at which it is touched.
 fn in_sequence(graph: &Graph) -> Vec<BTreeSet<TensorId>> {
     let mut program = Program { graph, points: Vec::new() };
     program.region(&[], Graph::BODY, None);

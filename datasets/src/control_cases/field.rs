@@ -3,12 +3,12 @@
 use super::sketch::Sketch;
 use plimsoll_model::graph::Graph;
 
-/// `r1` is made by one conditional and read after the next one. A runtime that leaves a branch's result where the
-/// branch made it, and gives the branches of all conditionals the same memory, overwrites `r1`.
+/// `r1` is made by one conditional and read after the next one. A runtime that leaves a branch's result where
+/// the branch made it, and gives the branches of all conditionals the same memory, overwrites `r1`.
 ///
-/// The peak is where the first conditional copies its result: `go`, `x`, the result and `r1`, 1 + 8 + 8 + 8 = 25. Everything else
-/// has at most three tensors of 8 alive, and `go` can lie at 24, so 25 is enough. As a block of 8 beside `go`, `x`, `r1`
-/// and, for the second one, `r2`: 33.
+/// The peak is where the first conditional copies its result: `go`, `x`, the result and `r1`, 1 + 8 + 8 + 8 =
+/// 25. Everything else has at most three tensors of 8 alive, and `go` can lie at 24, so 25 is enough. As a
+/// block of 8 beside `go`, `x`, `r1` and, for the second one, `r2`: 33.
 pub(super) fn cond_then_cond() -> Graph {
     let mut s = Sketch::new("cond-then-cond");
     let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 8));
@@ -27,11 +27,11 @@ pub(super) fn cond_then_cond() -> Graph {
     s.finish(&[y])
 }
 
-/// The second conditional reads `r1` and holds a third one. While that runs, `q` of the branch around it and `r1`
-/// are still needed; a plan that starts every nested branch at the same offset overwrites one of them.
+/// The second conditional reads `r1` and holds a third one. While that runs, `q` of the branch around it and
+/// `r1` are still needed; a plan that starts every nested branch at the same offset overwrites one of them.
 ///
-/// The peak is where the third conditional copies its result: `r1`, `q`, the result and `r3`, 32, both flags dead. Nowhere else are
-/// four tensors alive, and three leave room for the flags.
+/// The peak is where the third conditional copies its result: `r1`, `q`, the result and `r3`, 32, both flags
+/// dead. Nowhere else are four tensors alive, and three leave room for the flags.
 pub(super) fn cond_in_cond() -> Graph {
     let mut s = Sketch::new("cond-in-cond");
     let (body, go, neg, x) = (s.body, s.input("go", 1), s.input("neg", 1), s.input("x", 8));
@@ -61,11 +61,12 @@ pub(super) fn cond_in_cond() -> Graph {
     s.finish(&[y])
 }
 
-/// Arguments `a` and `b` are copied to what the branch is given, all copies before the branch starts. `a` is read after the
-/// conditional as well. If `a1` lies over `b`, the first copy overwrites what the second one reads; if anything of the
-/// branch lies over `a`, the last operator reads rubbish.
+/// Arguments `a` and `b` are copied to what the branch is given, all copies before the branch starts. `a` is
+/// read after the conditional as well. If `a1` lies over `b`, the first copy overwrites what the second one
+/// reads; if anything of the branch lies over `a`, the last operator reads rubbish.
 ///
-/// When a branch begins, `a`, `b` and both copies are alive: 16 bytes. Elsewhere there are at most 16, and `cond` is dead by then.
+/// When a branch begins, `a`, `b` and both copies are alive: 16 bytes. Elsewhere there are at most 16, and
+/// `cond` is dead by then.
 pub(super) fn copies_into_branch() -> Graph {
     let mut s = Sketch::new("copies-into-branch");
     let (body, cond, a, b) = (s.body, s.input("cond", 1), s.input("a", 4), s.input("b", 4));
@@ -81,10 +82,11 @@ pub(super) fn copies_into_branch() -> Graph {
     s.finish(&[y])
 }
 
-/// The else branch has no operator: what it is given is what it returns. A planner that learns of tensors from
-/// operators alone gives it no lifetime, hence no memory.
+/// The else branch has no operator: what it is given is what it returns. A planner that learns of tensors
+/// from operators alone gives it no lifetime, hence no memory.
 ///
-/// The larger branch peaks where `wide` is read and `y1` made: 12 + 4. `x` is dead by then: its copy was its last use.
+/// The larger branch peaks where `wide` is read and `y1` made: 12 + 4. `x` is dead by then: its copy was its
+/// last use.
 pub(super) fn empty_branch() -> Graph {
     let mut s = Sketch::new("empty-branch");
     let (body, cond, x) = (s.body, s.input("cond", 1), s.input("x", 4));
@@ -102,12 +104,13 @@ pub(super) fn empty_branch() -> Graph {
     s.finish(&[y])
 }
 
-/// The condition is given `data` and does not read it; it is copied all the same. A planner that gives what nobody reads
-/// no lifetime lets that copy land on anything.
+/// The condition is given `data` and does not read it; it is copied all the same. A planner that gives what
+/// nobody reads no lifetime lets that copy land on anything.
 ///
-/// Of `data?`, `data in` and `data next` two at a time are alive: as the body begins, in it, as it has ended. All three pairs, so
-/// none may lie on another, although no point of the program holds more than 2 (48 + 4) = 104 bytes: lives in a loop go round.
-/// `count?` and `count next` meet all of these, and each other: 3 (48) + 2 (4) = 152.
+/// Of `data?`, `data in` and `data next` two at a time are alive: as the body begins, in it, as it has ended.
+/// All three pairs, so none may lie on another, although no point of the program holds more than 2 (48 + 4) =
+/// 104 bytes: lives in a loop go round. `count?` and `count next` meet all of these, and each other: 3 (48) +
+/// 2 (4) = 152.
 pub(super) fn idle_argument() -> Graph {
     let mut s = Sketch::new("idle-argument");
     let (body, count, data) = (s.body, s.input("count", 4), s.input("data", 48));
@@ -127,10 +130,11 @@ pub(super) fn idle_argument() -> Graph {
     s.finish(&made[1..])
 }
 
-/// One branch needs 500 bytes at once, the other 400. A tool that adds them up reserves 900 beside `x` and `y`.
+/// One branch needs 500 bytes at once, the other 400. A tool that adds them up reserves 900 beside `x` and
+/// `y`.
 ///
-/// `wide` of 400 beside either `x` or what is made of it, 100 each: 500, and nothing else is alive. One block of 500 for both lies
-/// beside `x`, `y` and `go`: 701.
+/// `wide` of 400 beside either `x` or what is made of it, 100 each: 500, and nothing else is alive. One block
+/// of 500 for both lies beside `x`, `y` and `go`: 701.
 pub(super) fn both_branches_summed() -> Graph {
     let mut s = Sketch::new("both-branches-summed");
     let (body, go, x) = (s.body, s.input("go", 1), s.input("x", 100));
@@ -145,11 +149,13 @@ pub(super) fn both_branches_summed() -> Graph {
     s.finish(&[y])
 }
 
-/// `a` is read last in the innermost of three branches, which then makes `c`, as large. A planner that ends the life of `a` where the
-/// outermost conditional ends, or plans the outermost region alone, needs room for both.
+/// `a` is read last in the innermost of three branches, which then makes `c`, as large. A planner that ends
+/// the life of `a` where the outermost conditional ends, or plans the outermost region alone, needs room for
+/// both.
 ///
-/// Where `a` is made, it lies beside `x` and three flags: 64 + 16 + 3 = 83. In the innermost branch `x` is dead from the beginning,
-/// so it never has more than 64 + 16 + 3 alive: `c` takes the place of `a`, and 83 are enough.
+/// Where `a` is made, it lies beside `x` and three flags: 64 + 16 + 3 = 83. In the innermost branch `x` is
+/// dead from the beginning, so it never has more than 64 + 16 + 3 alive: `c` takes the place of `a`, and 83
+/// are enough.
 pub(super) fn if_three_deep() -> Graph {
     let mut s = Sketch::new("if-three-deep");
     let (body, x) = (s.body, s.input("x", 16));
@@ -177,8 +183,8 @@ pub(super) fn if_three_deep() -> Graph {
 
 /// A, then B or C, then D, then E or F, then G; whatever was chosen is copied to what comes after the choice.
 ///
-/// The peak is where F, 10 bytes, is copied, 10 more: 20. Laid out one after the other, F is made beside D and what E has left,
-/// 10 + 4 + 10 = 24.
+/// The peak is where F, 10 bytes, is copied, 10 more: 20. Laid out one after the other, F is made beside D
+/// and what E has left, 10 + 4 + 10 = 24.
 pub(super) fn two_branches_in_a_row() -> Graph {
     let mut s = Sketch::new("two-branches-in-a-row");
     let (body, p, q) = (s.body, s.input("p", 1), s.input("q", 1));

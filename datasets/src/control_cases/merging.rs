@@ -13,8 +13,8 @@ use plimsoll_model::graph::Graph;
 /// u 1, v 1                       #######          in a branch
 /// F 3                                      ###
 /// ```
-/// Five bytes are enough: A 0, B 4, C 0, D 2, E 1, u 0, v 4, F 2. In *every* layout of five bytes u and v lie apart, so a
-/// block of two does not fit and six are needed:
+/// Five bytes are enough: A 0, B 4, C 0, D 2, E 1, u 0, v 4, F 2. In *every* layout of five bytes u and v lie
+/// apart, so a block of two does not fit and six are needed:
 /// - A and B fill five bytes: B lies at 0 or at 4. Let it be 4, the other case is the same upside down.
 /// - C and D fill the four bytes below B: D lies at 0 or 2.
 /// - F leaves E the places 0, 1, 3 and 4.
@@ -42,16 +42,16 @@ pub(super) fn block_fills_no_holes() -> Graph {
 
 /// Both branches read `x`, the larger one first of all: `wide` may take its place.
 ///
-/// Eight bytes are needed for `x` and `t`, or `t` and `wide`, and are enough: t 6, wide 0, s 6. Planned on its own, the branch has a
-/// peak of 8 too, beside `go`, `x` and `y`: 8 + 1 + 6 + 2 = 17.
+/// Eight bytes are needed for `x` and `t`, or `t` and `wide`, and are enough: t 6, wide 0, s 6. Planned on
+/// its own, the branch has a peak of 8 too, beside `go`, `x` and `y`: 8 + 1 + 6 + 2 = 17.
 pub(super) fn block_beside_its_input() -> Graph {
     branching("block-beside-its-input", true)
 }
 
 /// Like the case before, but the smaller branch does not read `x`.
 ///
-/// Both branches written one after the other, results kept, are 8 bytes at their peak: `x` dies in the first operator. The block
-/// takes 17 as before.
+/// Both branches written one after the other, results kept, are 8 bytes at their peak: `x` dies in the first
+/// operator. The block takes 17 as before.
 pub(super) fn block_behind_sequence() -> Graph {
     branching("block-behind-sequence", false)
 }

@@ -1,16 +1,16 @@
 //! Small graphs with control flow on which planners of memory have gone wrong, or fall short.
 //!
 //! [`ControlCase::optimum`] is the least arena over all layouts, operators in the order of the file. Two tensors may not
-//! share a byte if both are alive at some point of the program. The points are the operators; an operator that owns
-//! regions has one where it is entered and one where it is left, and each region one where it begins and one where it has
-//! ended. At an operator everything it reads and makes is alive. What a region is given is written when it begins, what
-//! it returns is copied when it has ended. Inputs are alive from the start to their last use, outputs from their
-//! making to the end. Branches exclude each other: what is used last in one of them is dead in the others from their
-//! beginning.
+//! share a byte if both are alive at some point of the program. The points are the operators; an operator
+//! that owns regions has one where it is entered and one where it is left, and each region one where it
+//! begins and one where it has ended. At an operator everything it reads and makes is alive. What a region is
+//! given is written when it begins, what it returns is copied when it has ended. Inputs are alive from the
+//! start to their last use, outputs from their making to the end. Branches exclude each other: what is used
+//! last in one of them is dead in the others from their beginning.
 //!
 //! [`ControlCase::merged`] is what is left of that where the regions of an operator are planned on their own, and held as one
-//! contiguous block, as large as the largest, while the operator runs, beside everything it reads and makes (SOURCES S0,
-//! Alg. 2), at its best: every region and the whole planned without loss.
+//! contiguous block, as large as the largest, while the operator runs, beside everything it reads and makes
+//! at its best: every region and the whole planned without loss.
 
 #[cfg(test)]
 mod check;

@@ -3,7 +3,6 @@
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 
-/// A graph in the making.
 pub(super) struct Sketch {
     graph: GraphBuilder,
     inputs: Vec<TensorId>,
@@ -16,14 +15,12 @@ impl Sketch {
         Self { body: graph.body(), graph, inputs: Vec::new() }
     }
 
-    /// A tensor the body is given.
     pub fn input(&mut self, name: &str, bytes: u64) -> TensorId {
         let id = self.given(name, bytes);
         self.inputs.push(id);
         id
     }
 
-    /// A tensor a region is given.
     pub fn given(&mut self, name: &str, bytes: u64) -> TensorId {
         self.graph.tensor(Tensor::new(name, bytes, Role::Input))
     }
@@ -47,7 +44,6 @@ impl Sketch {
         made
     }
 
-    /// An operator that makes these tensors.
     pub fn makes(
         &mut self,
         region: RegionId,

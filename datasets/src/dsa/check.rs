@@ -1,12 +1,14 @@
 //! Whether allocations answer a document, from its own rules: no instance, no merging.
 
-use super::{Allocation, Document};
+use super::document::Document;
+use super::write::Allocation;
 use plimsoll_model::Bytes;
 use std::collections::{HashMap, HashSet};
 
 impl Document {
-    /// Everything wrong with an answer, one line each; empty where it is valid. Colocated buffers take the bytes of the
-    /// largest of them, as the schema's own checker has it; those of size 0 take none. O(n^2 + n p) for n buffers and p pairs.
+    /// Everything wrong with an answer, one line each; empty where it is valid. Colocated buffers take the
+    /// bytes of the largest of them, as the schema's own checker has it; those of size 0 take none. O(n^2 + n
+    /// p) for n buffers and p pairs.
     pub fn check(&self, allocations: &[Allocation]) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut places: Vec<Option<&Allocation>> = vec![None; self.buffers.len()];

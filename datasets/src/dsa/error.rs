@@ -37,15 +37,11 @@ pub enum DsaError {
 
 /// What is wrong with an item.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field; all sizes and addresses are bytes")]
 pub enum DsaErrorKind {
     /// A value of another type or out of range.
     #[error("it is {found}, but must be {expected}")]
-    Value {
-        /// What is there.
-        found: String,
-        /// What should be.
-        expected: &'static str,
-    },
+    Value { found: String, expected: &'static str },
     /// A member that has to be there.
     #[error("member '{0}' is missing")]
     Missing(&'static str),
@@ -57,38 +53,16 @@ pub enum DsaErrorKind {
     Version(String),
     /// An id given twice.
     #[error("id {id} is that of {kind} {first} already, counted from 0")]
-    DuplicateId {
-        /// `pool` or `buffer`.
-        kind: &'static str,
-        /// The id.
-        id: u32,
-        /// Position of the first to carry it.
-        first: usize,
-    },
+    DuplicateId { kind: &'static str, id: u32, first: usize },
     /// An id that nothing carries.
     #[error("there is no {kind} with id {id}")]
-    UnknownId {
-        /// `pool` or `buffer`.
-        kind: &'static str,
-        /// The id.
-        id: u32,
-    },
+    UnknownId { kind: &'static str, id: u32 },
     /// A range of addresses without a single byte.
     #[error("[{lower}, {upper}) is empty: the end must exceed the begin")]
-    EmptyRange {
-        /// Begin.
-        lower: u64,
-        /// End.
-        upper: u64,
-    },
+    EmptyRange { lower: u64, upper: u64 },
     /// A live interval without a single step.
     #[error("[{lower}, {upper}) is empty: the end must exceed the begin")]
-    EmptyLife {
-        /// First step.
-        lower: i64,
-        /// First step after.
-        upper: i64,
-    },
+    EmptyLife { lower: i64, upper: i64 },
     /// A buffer that is never alive.
     #[error("no live interval")]
     NeverAlive,
@@ -97,36 +71,13 @@ pub enum DsaErrorKind {
     NoPool,
     /// A range of addresses beyond the capacity.
     #[error("[{begin}, {end}) lies beyond the capacity {capacity} of pool {pool}")]
-    BeyondCapacity {
-        /// Begin, bytes.
-        begin: Bytes,
-        /// End, bytes.
-        end: Bytes,
-        /// Capacity, bytes.
-        capacity: Bytes,
-        /// The pool, id and name.
-        pool: String,
-    },
+    BeyondCapacity { begin: Bytes, end: Bytes, capacity: Bytes, pool: String },
     /// A pin inside a reserved range.
     #[error("[{begin}, {end}) meets the reserved range [{}, {}) of pool {pool}", .reserved.0, .reserved.1)]
-    Reserved {
-        /// Begin, bytes.
-        begin: Bytes,
-        /// End, bytes.
-        end: Bytes,
-        /// Begin and end of the range, bytes.
-        reserved: (Bytes, Bytes),
-        /// The pool, id and name.
-        pool: String,
-    },
+    Reserved { begin: Bytes, end: Bytes, reserved: (Bytes, Bytes), pool: String },
     /// A pin at an offset that the alignment forbids.
     #[error("offset {offset} is no multiple of the alignment {alignment}")]
-    Misaligned {
-        /// The offset, bytes.
-        offset: Bytes,
-        /// The alignment, bytes.
-        alignment: Bytes,
-    },
+    Misaligned { offset: Bytes, alignment: Bytes },
     /// A pin to a pool that the buffer may not be in.
     #[error("it is pinned to pool {0}, which is none of its allowed pools")]
     PinnedElsewhere(String),
@@ -147,12 +98,7 @@ pub enum DsaErrorKind {
     SeveralPools(String),
     /// None of the several pools allowed is large enough.
     #[error("its {size} bytes fit into none of its pools {pools}")]
-    TooLarge {
-        /// Bytes.
-        size: Bytes,
-        /// Ids and names.
-        pools: String,
-    },
+    TooLarge { size: Bytes, pools: String },
     /// Alignments of colocated buffers whose least common multiple leaves 64 bits.
     #[error("the alignments of the buffers colocated with it have no common multiple below 2^64")]
     Alignment,

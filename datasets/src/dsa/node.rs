@@ -66,14 +66,12 @@ impl<'a> Node<'a> {
         self.member(name)?.entries()
     }
 
-    /// The entries of an array.
     pub(super) fn entries(&self) -> Result<Vec<Self>, DsaError> {
         let entries = self.value.as_array().ok_or_else(|| self.expected("an array"))?;
         let entry = |(at, value)| Self { file: self.file, at: format!("{}[{at}]", self.at), value };
         Ok(entries.iter().enumerate().map(entry).collect())
     }
 
-    /// The members of an object.
     pub(super) fn members(&self) -> Result<Vec<(&'a str, Self)>, DsaError> {
         Ok(self.object()?.iter().map(|(name, value)| (name.as_str(), self.child(name, value))).collect())
     }
@@ -82,7 +80,6 @@ impl<'a> Node<'a> {
         self.value.is_null()
     }
 
-    /// The value as it is written.
     pub(super) fn written(&self) -> String {
         self.value.to_string()
     }

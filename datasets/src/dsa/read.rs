@@ -1,8 +1,8 @@
 //! Reading and validating.
 
+use super::document::{Demand, Document, OWN, Pin, Pool, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
 use super::node::Node;
-use super::{Demand, Document, OWN, Pin, Pool, SCHEMA_VERSION};
 use plimsoll_model::{Bytes, Interval, Lifespan};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -65,8 +65,9 @@ fn document(origin: &Path, value: &Value) -> Result<Document, DsaError> {
     Ok(document)
 }
 
-/// The hash by which dsa-solver knows the problem that an answer is for: FNV-1a, 64 bits, of the document as that project
-/// writes it, which is with sorted members, an indent of two, and nothing that is empty by default.
+/// The hash by which dsa-solver knows the problem that an answer is for: FNV-1a, 64 bits, of the document as
+/// that project writes it, which is with sorted members, an indent of two, and nothing that is empty by
+/// default.
 ///
 /// Source: tonibohnlein/dsa-solver, `FingerprintStructuredProblem`, `SerializeDocument`.
 fn fingerprint(mut value: Value) -> String {
@@ -208,8 +209,8 @@ fn first_step(buffers: &[Node]) -> Result<i64, DsaError> {
     Ok(first)
 }
 
-/// The union of the intervals, which may overlap, with steps counted from `first`, which none lies before. A buffer of
-/// size 0 may have none, or empty ones.
+/// The union of the intervals, which may overlap, with steps counted from `first`, which none lies before. A
+/// buffer of size 0 may have none, or empty ones.
 fn lifespan(node: &Node, first: i64, size: Bytes) -> Result<Lifespan, DsaError> {
     let (mut parts, mut begin) = (Vec::new(), None);
     for interval in node.entries()? {
@@ -322,7 +323,6 @@ fn misplaced(pin: &Pin, pool: &Pool, buffer: &Demand) -> Option<DsaErrorKind> {
     Some(DsaErrorKind::Reserved { begin, end, reserved, pool: pool.label() })
 }
 
-/// Notes what is asked beyond peaks.
 fn costs(problem: &Node, notes: &mut Vec<String>) -> Result<(), DsaError> {
     if let Some(model) = problem.optional("cost_model")? {
         model.only(&["reuse_penalties"])?;

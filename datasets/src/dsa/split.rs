@@ -1,8 +1,8 @@
 //! One instance per pool.
 
+use super::document::{Demand, Document, Pin, Pool};
 use super::error::{DsaError, DsaErrorKind};
 use super::read::union;
-use super::{Demand, Document, Pin, Pool};
 use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Layout, Lifespan, gcd};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -22,7 +22,8 @@ pub struct PoolInstance {
     pub pool: usize,
     /// Its offset problem, called as the pool is.
     pub instance: Instance,
-    /// By position in the instance: the positions in the document of the buffers it stands for; none for a reserved range.
+    /// By position in the instance: the positions in the document of the buffers it stands for; none for a
+    /// reserved range.
     pub members: Vec<Vec<usize>>,
 }
 
@@ -35,9 +36,9 @@ struct Group {
 }
 
 impl Document {
-    /// One instance per pool: every buffer bound to one, reserved ranges and pins fixed, colocated buffers merged. A
-    /// buffer that several pools may hold is bound only where one of them is large enough.
-    /// O(n log n + p m) for p pairs of buffers with m colocated ones.
+    /// One instance per pool: every buffer bound to one, reserved ranges and pins fixed, colocated buffers
+    /// merged. A buffer that several pools may hold is bound only where one of them is large enough. O(n log
+    /// n + p m) for p pairs of buffers with m colocated ones.
     ///
     /// # Errors
     /// [`DsaError`] naming the buffer that cannot be bound or the pair that cannot hold.

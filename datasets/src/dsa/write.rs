@@ -1,7 +1,8 @@
 //! Instances as a document, and answers.
 
+use super::document::{Document, OWN, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
-use super::{Document, OWN, SCHEMA_VERSION, Split};
+use super::split::Split;
 use plimsoll_model::{Buffer, Bytes, Instance, Layout};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -20,8 +21,8 @@ pub struct Allocation {
 }
 
 impl Document {
-    /// The places that one layout per pool gives to the buffers of the document, in its order. Whether they are valid is
-    /// for [`Document::check`] to say.
+    /// The places that one layout per pool gives to the buffers of the document, in its order. Whether they
+    /// are valid is for [`Document::check`] to say.
     ///
     /// # Panics
     /// If `split` is of another document, or the layouts are not one per pool with one offset per buffer.
@@ -40,9 +41,9 @@ impl Document {
     }
 }
 
-/// Writes an answer as dsa-solver's solution schema has it: `schema_version`, `profile` and `instance` as in the document, the
-/// `problem_fingerprint`, by which that project refuses answers to another document, `metadata`, and `placements`, each with
-/// the ids of `buffer` and `pool` and the `offset` in bytes.
+/// Writes an answer as dsa-solver's solution schema has it: `schema_version`, `profile` and `instance` as in
+/// the document, the `problem_fingerprint`, by which that project refuses answers to another document,
+/// `metadata`, and `placements`, each with the ids of `buffer` and `pool` and the `offset` in bytes.
 ///
 /// # Errors
 /// What the writer reports.
@@ -64,11 +65,13 @@ pub fn write_allocations(
     writeln!(output)
 }
 
-/// Writes instances as one document called `name`, a pool each, in their order. `origin` names it in messages.
+/// Writes instances as one document called `name`, a pool each, in their order. `origin` names it in
+/// messages.
 ///
-/// What the plain problem of one memory can say is of the profile `standard_dsa`, all else `pypto_research_v1`, with the
-/// metadata that it demands. Ids of pools and buffers are positions, counted through. Fixed offsets become pins. Hints, and names that more than one
-/// instance uses, go into `metadata`, so that reading and splitting it gives the same instances.
+/// What the plain problem of one memory can say is of the profile `standard_dsa`, all else
+/// `pypto_research_v1`, with the metadata that it demands. Ids of pools and buffers are positions, counted
+/// through. Fixed offsets become pins. Hints, and names that more than one instance uses, go into `metadata`,
+/// so that reading and splitting it gives the same instances.
 ///
 /// # Errors
 /// [`DsaError`] for a step or a fixed offset that the schema cannot say; an error of the writer as [`DsaError::Io`].

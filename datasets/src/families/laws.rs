@@ -1,11 +1,10 @@
 //! The laws that draw one buffer after the other, and those made elsewhere.
 
-use super::at_least;
 use crate::above_load::{AboveLoadParams, above_load_rows};
-use crate::error::GenerateError;
+use crate::error::{GenerateError, at_least};
+use crate::family::Params;
 use crate::packing::{PackingParams, Rectangle, pieces};
-use crate::params::Params;
-use crate::random::interval_rows;
+use crate::random::{interval_rows, log_uniform_number};
 use crate::rows::{Generated, Row};
 use crate::{IntervalParams, LifeLaw, SizeLaw};
 use plimsoll_model::Bytes;
@@ -62,12 +61,6 @@ pub(super) fn stack(params: &Params, seed: u64) -> Made {
     intervals(params, LifeLaw::Stack { disorder }, seed)
 }
 
-/// From `min` >= 1 to `max`, every power of two as likely.
-fn any_magnitude(min: u64, max: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
-    let lowest = 1u64 << rng.random_range(min.ilog2()..=max.ilog2());
-    rng.random_range(lowest.max(min)..=(2 * lowest - 1).min(max))
-}
-
 pub(super) fn trace(params: &Params, seed: u64) -> Made {
     let steps = steps(params)?;
     let old = 1000 - params.at_most("old", 1000)?;
@@ -78,9 +71,9 @@ pub(super) fn trace(params: &Params, seed: u64) -> Made {
     Ok(Generated::plain((0..params.get("buffers")).map(move |_| {
         let age = rng.random_range(0..1000u32);
         let duration = if age < young {
-            any_magnitude(1, 64, &mut rng)
+            log_uniform_number(1, 64, &mut rng)
         } else if age < old {
-            any_magnitude(64, 4096, &mut rng)
+            log_uniform_number(64, 4096, &mut rng)
         } else {
             rng.random_range(steps / 4..=steps / 2)
         };
@@ -89,13 +82,12 @@ pub(super) fn trace(params: &Params, seed: u64) -> Made {
         let size = if rng.random_range(0..10u32) < classes {
             1 << rng.random_range(6..=14u32)
         } else {
-            any_magnitude(64, 1 << 22, &mut rng).next_multiple_of(64)
+            log_uniform_number(64, 1 << 22, &mut rng).next_multiple_of(64)
         };
         Row { lower, upper: lower + duration, size }
     })))
 }
 
-/// Steps per layer.
 const LAYER: u64 = 10;
 
 pub(super) fn training(params: &Params, seed: u64) -> Made {
@@ -114,18 +106,19 @@ pub(super) fn training(params: &Params, seed: u64) -> Made {
         if part < activations {
             let lower = forward + rng.random_range(0..LAYER);
             let upper = back + rng.random_range(1..=LAYER);
-            let size = any_magnitude(1 << 12, 1 << 20, &mut rng).next_multiple_of(64);
+            let size = log_uniform_number(1 << 12, 1 << 20, &mut rng).next_multiple_of(64);
             return Row { lower, upper: upper.max(lower + 1), size };
         }
         let from = if part < activations + temporaries { forward } else { back };
         let lower = from + rng.random_range(0..LAYER);
         let duration = rng.random_range(1..=3 * LAYER / 2);
-        let size = any_magnitude(1 << 12, 1 << 24, &mut rng).next_multiple_of(64);
+        let size = log_uniform_number(1 << 12, 1 << 24, &mut rng).next_multiple_of(64);
         Row { lower, upper: lower + duration, size }
     })))
 }
 
-/// What rectangle these parameters cut: by default, a thousand pieces fit on top of each other with room to spare.
+/// What rectangle these parameters cut: by default, a thousand pieces fit on top of each other with room to
+/// spare.
 pub(super) fn rectangle(params: &Params) -> Result<PackingParams, GenerateError> {
     Ok(PackingParams {
         buffers: params.get("buffers"),

@@ -2,29 +2,37 @@
 //!
 //! Measured on A to K, which a layout of 2^20 bytes is known for each:
 //!
-//! - Sizes are multiples of 1024 bytes and steps of 1024 steps; there are 1024 of the latter. 154 to 454 buffers, most of which end where others begin.
-//! - A to E and I to K (*all magnitudes*): a tenth of the buffers lives for at most 4 to 33 units of time, the middle one for 23 to 234, some for
-//!   all of it; sizes run from 1 to 207 or 861 KiB, the middle one 17 to 86. 18 to 78 are alive on average, 3 to 46 % live for more than a
-//!   quarter of the time, large ones briefly and small ones for long. The mean load is 81 to 98 % of its peak, which 1 to 78 % of the steps reach.
-//! - F, G and H (*bricks*): durations of 11 to 57 units and sizes of 30 to 119 KiB, the middle ones 31 and 65, 11 alive on average. The load grows
-//!   from nothing to its peak after two thirds of the time, which 8 to 17 % of the steps reach, and lies at about 85 % from there on.
+//! - Sizes are multiples of 1024 bytes and steps of 1024 steps; there are 1024 of the latter. 154 to 454
+//!   buffers, most of which end where others begin.
+//! - A to E and I to K (*all magnitudes*): a tenth of the buffers lives for at most 4 to 33 units of time,
+//!   the middle one for 23 to 234, some for all of it; sizes run from 1 to 207 or 861 KiB, the middle one 17
+//!   to 86. 18 to 78 are alive on average, 3 to 46 % live for more than a quarter of the time, large ones
+//!   briefly and small ones for long. The mean load is 81 to 98 % of its peak, which 1 to 78 % of the steps
+//!   reach.
+//! - F, G and H (*bricks*): durations of 11 to 57 units and sizes of 30 to 119 KiB, the middle ones 31 and
+//!   65, 11 alive on average. The load grows from nothing to its peak after two thirds of the time, which 8
+//!   to 17 % of the steps reach, and lies at about 85 % from there on.
 //!
-//! The family is made the other way round, from a layout, so that the capacity of 2^20 bytes is always enough:
+//! The family is made the other way round, from a layout, so that the capacity of 2^20 bytes is always
+//! enough:
 //!
-//! - *All magnitudes*: again and again the largest of three random pieces of a full square is cut anywhere, along time with the probability `cuts`, or
-//!   into a pinwheel. For each hundred buffers to come there are `holes` pieces too many, which are left out at random.
-//! - *Bricks*: the largest piece of a full rectangle is cut near the middle, or into a pinwheel, until there are two thirds more than wanted, of 31 x 65
-//!   units on average. They are left out with a probability that falls from one to 15 % until two thirds of the time.
+//! - *All magnitudes*: again and again the largest of three random pieces of a full square is cut anywhere,
+//!   along time with the probability `cuts`, or into a pinwheel. For each hundred buffers to come there are
+//!   `holes` pieces too many, which are left out at random.
+//! - *Bricks*: the largest piece of a full rectangle is cut near the middle, or into a pinwheel, until there
+//!   are two thirds more than wanted, of 31 x 65 units on average. They are left out with a probability that
+//!   falls from one to 15 % until two thirds of the time.
 //!
-//! They are about as hard: of first fit in the usual orders, the best is 4 to 34 % above the optimum on A to K, and 15 to 30 % on six seeds of either law; `search` needs
-//! 300 to five million nodes there, and 500 to thirty million here, most of the latter for law 0.
+//! They are about as hard: of first fit in the usual orders, the best is 4 to 34 % above the optimum on A to
+//! K, and 15 to 30 % on six seeds of either law; `search` needs 300 to five million nodes there, and 500 to
+//! thirty million here, most of the latter for law 0.
 //!
-//! Of `full` percent of the steps in a row no piece is left out, so the load, the capacity and the optimum are one. With more buffers time grows, so
-//! that about as many stay alive at once. O(n log n).
+//! Of `full` percent of the steps in a row no piece is left out, so the load, the capacity and the optimum
+//! are one. With more buffers time grows, so that about as many stay alive at once. O(n log n).
 
 use crate::error::GenerateError;
-use crate::packing::Rectangle;
-use crate::params::Params;
+use crate::family::Params;
+use crate::packing::{Rectangle, split, whirl};
 use crate::rows::{Generated, Row};
 use plimsoll_model::Bytes;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -62,7 +70,8 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
 /// Width and height of the middle brick, units.
 const BRICK: [u64; 2] = [31, 65];
 
-/// So many pieces of a full rectangle, of about the same area: the largest is cut next, across the side that is longer than a brick's, near the middle.
+/// So many pieces of a full rectangle, of about the same area: the largest is cut next, across the side that
+/// is longer than a brick's, near the middle.
 fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Rectangle> {
     let mut pieces = vec![Rectangle { x: 0, y: 0, w: width, h: HEIGHT }];
     let mut largest = BinaryHeap::from([(width * HEIGHT, 0)]);
@@ -78,20 +87,17 @@ fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) 
         if five && rng.random_range(0..100) < pinwheels {
             let third = |length: u64, rng: &mut Xoshiro256PlusPlus| {
                 let first = rng.random_range(length / 4..=length * 2 / 5);
-                (first, length - rng.random_range(length / 4..=length * 2 / 5))
+                [first, length - rng.random_range(length / 4..=length * 2 / 5)]
             };
-            let places = (third(r.w, rng), third(r.h, rng));
-            let [first, others @ ..] = pinwheel(r, places, rng);
+            let (x, y) = (third(r.w, rng), third(r.h, rng));
+            let [first, others @ ..] = whirl(r, x, y, rng.random_bool(0.5));
             pieces[at] = first;
             pieces.extend(others);
-        } else if w >= h && r.w >= 2 {
-            let cut = near(r.w, rng);
-            pieces[at].w = cut;
-            pieces.push(Rectangle { x: r.x + cut, w: r.w - cut, ..r });
         } else {
-            let cut = near(r.h, rng);
-            pieces[at].h = cut;
-            pieces.push(Rectangle { y: r.y + cut, h: r.h - cut, ..r });
+            let in_time = w >= h && r.w >= 2;
+            let parts = split(r, in_time, near(if in_time { r.w } else { r.h }, rng));
+            pieces[at] = parts[0];
+            pieces.push(parts[1]);
         }
         let new = std::iter::once(at).chain(before..pieces.len());
         largest.extend(new.map(|at| (pieces[at].w * pieces[at].h, at)));
@@ -99,8 +105,8 @@ fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) 
     pieces
 }
 
-/// Cuts `count` pieces and leaves out all but `buffers`: each with so many percent by its place, and as many more or fewer at random as
-/// the number demands; none at a stretch of `full` percent of the steps.
+/// Cuts `count` pieces and leaves out all but `buffers`: each with so many percent by its place, and as many
+/// more or fewer at random as the number demands; none at a stretch of `full` percent of the steps.
 fn thinned(
     buffers: u64,
     count: u64,
@@ -162,10 +168,10 @@ impl Square {
             if spare >= 4 && r.w >= 3 && r.h >= 3 && rng.random_range(0..100) < self.pinwheels {
                 let places = |length: u64, rng: &mut Xoshiro256PlusPlus| {
                     let first = rng.random_range(1..length - 1);
-                    (first, rng.random_range(first + 1..length))
+                    [first, rng.random_range(first + 1..length)]
                 };
-                let places = (places(r.w, rng), places(r.h, rng));
-                let [first, others @ ..] = pinwheel(r, places, rng);
+                let (x, y) = (places(r.w, rng), places(r.h, rng));
+                let [first, others @ ..] = whirl(r, x, y, rng.random_bool(0.5));
                 pieces[largest] = first;
                 pieces.extend(others);
                 continue;
@@ -173,30 +179,12 @@ impl Square {
             // A piece of one unit cannot be cut; another is larger, as there are more units than pieces.
             let in_time = rng.random_range(0..100) < self.cuts;
             let in_time = if in_time { r.w >= 2 } else { r.h < 2 && r.w >= 2 };
-            if in_time {
-                let at = rng.random_range(1..r.w);
-                pieces[largest].w = at;
-                pieces.push(Rectangle { x: r.x + at, w: r.w - at, ..r });
-            } else if r.h >= 2 {
-                let at = rng.random_range(1..r.h);
-                pieces[largest].h = at;
-                pieces.push(Rectangle { y: r.y + at, h: r.h - at, ..r });
+            if in_time || r.h >= 2 {
+                let parts = split(r, in_time, rng.random_range(1..if in_time { r.w } else { r.h }));
+                pieces[largest] = parts[0];
+                pieces.push(parts[1]);
             }
         }
         pieces
     }
-}
-
-/// Four around a fifth, which lies between the two places of each axis.
-fn pinwheel(
-    r: Rectangle,
-    ((x1, x2), (y1, y2)): ((u64, u64), (u64, u64)),
-    rng: &mut Xoshiro256PlusPlus,
-) -> [Rectangle; 5] {
-    let mirrored = rng.random_bool(0.5);
-    let corners = [(0, 0, x2, y1), (x2, 0, r.w, y2), (x1, y2, r.w, r.h), (0, y1, x1, r.h), (x1, y1, x2, y2)];
-    corners.map(|(left, low, right, high)| {
-        let (left, right) = if mirrored { (r.w - right, r.w - left) } else { (left, right) };
-        Rectangle { x: r.x + left, y: r.y + low, w: right - left, h: high - low }
-    })
 }

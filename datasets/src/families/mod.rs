@@ -1,35 +1,25 @@
 //! Families of instances: several laws, parameters by name, one seed.
 //!
-//! All are made in O(n log n) time and O(n) memory of at most a hundred bytes per buffer, and the number of buffers alive at
-//! once stays bounded or grows slowly, as it does in programs. The *law* says how hard it is to reach the load: where the load is
-//! flat (`packing`), any waste anywhere counts; where it peaks, only waste near the peak does.
+//! All are made in O(n log n) time and O(n) memory of at most a hundred bytes per buffer, and the number of
+//! buffers alive at once stays bounded or grows slowly, as it does in programs. The *law* says how hard it is
+//! to reach the load: where the load is flat (`packing`), any waste anywhere counts; where it peaks, only
+//! waste near the peak does.
 
 mod laws;
 mod minimalloc;
 mod perturbed;
 
-use crate::error::{GenerateError, at_least};
-use crate::params::{FamilyParam, Params, param};
+use crate::error::GenerateError;
+use crate::family::{FamilyParam, Generator, family, param};
 use crate::rows::Generated;
 use plimsoll_model::Instance;
 use std::collections::BTreeMap;
 
-/// A law by name.
-#[derive(Clone, Copy, Debug)]
-pub struct Family {
-    /// The name users type.
-    pub name: &'static str,
-    /// What it is like, in one line.
-    pub about: &'static str,
-    /// Its parameters; `buffers` is the first of every family.
-    pub params: &'static [FamilyParam],
-    /// Counts up whenever the same parameters and seed make other bytes than before.
-    pub version: u32,
-    make: fn(&Params, u64) -> Result<Generated, GenerateError>,
-}
+/// A family of instances.
+pub type Family = Generator<Generated>;
 
 impl Family {
-    /// The instance of so many buffers with this seed, called `NAME-BUFFERS-SEED`; the same on any machine.
+    /// The instance with this many buffers and this seed, other parameters by default.
     ///
     /// # Errors
     /// [`GenerateError`] for a number of buffers that the law does not allow, or whose sizes leave the address space.
@@ -37,16 +27,14 @@ impl Family {
         self.generate(seed, &[("buffers".to_owned(), buffers)].into())?.instance()
     }
 
-    /// The instance of these parameters and this seed, row by row, called `NAME-BUFFERS-SEED` with the other parameters given after
-    /// the name; the same on any machine.
+    /// The instance of these parameters and this seed, row by row, called after the family, the other
+    /// parameters given, the number of buffers and the seed.
     ///
     /// # Errors
     /// [`GenerateError`] for parameters the family does not have or allow.
     pub fn generate(&self, seed: u64, params: &BTreeMap<String, u64>) -> Result<Generated, GenerateError> {
-        let params = Params::of(self.name, self.params, params, &["buffers"])?;
-        let buffers = params.at_least("buffers", 1)?;
-        let made = (self.make)(&params, seed)?;
-        Ok(Generated { name: format!("{}-{buffers}-{seed}", params.name()), ..made })
+        let (made, name) = self.make_named(seed, params)?;
+        Ok(Generated { name, ..made })
     }
 
     /// The family of this name.
@@ -77,24 +65,22 @@ const PINWHEELS: FamilyParam =
 
 /// Every family.
 pub const FAMILIES: &[Family] = &[
-    Family {
-        name: "uniform",
-        about: "begins anywhere, durations to 1000 steps, sizes to 1 MiB, all uniform",
-        params: &[BUFFERS, SPACING, MAX_DURATION, SIZES.or(0), MIN_SIZE, MAX_SIZE, UNIT],
-        version: 1,
-        make: laws::uniform,
-    },
-    Family {
-        name: "log-uniform",
-        about: "begins anywhere, durations to 4096 steps and sizes to 1 MiB, every power of two as likely",
-        params: &[BUFFERS, SPACING, MAX_DURATION.or(4096), SIZES, MIN_SIZE, MAX_SIZE, UNIT],
-        version: 1,
-        make: laws::log_uniform,
-    },
-    Family {
-        name: "heavy-tailed",
-        about: "most live four steps, one in k at least 4 k; sizes of every power of two to 1 MiB as likely",
-        params: &[
+    family(
+        "uniform",
+        "begins anywhere, durations to 1000 steps, sizes to 1 MiB, all uniform",
+        &[BUFFERS, SPACING, MAX_DURATION, SIZES.or(0), MIN_SIZE, MAX_SIZE, UNIT],
+        laws::uniform,
+    ),
+    family(
+        "log-uniform",
+        "begins anywhere, durations to 4096 steps and sizes to 1 MiB, every power of two as likely",
+        &[BUFFERS, SPACING, MAX_DURATION.or(4096), SIZES, MIN_SIZE, MAX_SIZE, UNIT],
+        laws::log_uniform,
+    ),
+    family(
+        "heavy-tailed",
+        "most live four steps, one in k at least 4 k; sizes of every power of two to 1 MiB as likely",
+        &[
             BUFFERS,
             SPACING,
             param("min_duration", 4, "shortest life, steps").up_to(WIDE),
@@ -103,13 +89,12 @@ pub const FAMILIES: &[Family] = &[
             MAX_SIZE,
             UNIT,
         ],
-        version: 1,
-        make: laws::heavy_tailed,
-    },
-    Family {
-        name: "stack",
-        about: "a trace of nested calls: allocates or frees the newest, one free in ten is of any",
-        params: &[
+        laws::heavy_tailed,
+    ),
+    family(
+        "stack",
+        "a trace of nested calls: allocates or frees the newest, one free in ten is of any",
+        &[
             BUFFERS,
             param("disorder", 10, "percent of the frees that free any buffer"),
             SIZES,
@@ -117,13 +102,12 @@ pub const FAMILIES: &[Family] = &[
             MAX_SIZE,
             UNIT,
         ],
-        version: 1,
-        make: laws::stack,
-    },
-    Family {
-        name: "trace",
-        about: "a trace of a server: 90 % die young, 0.2 % live for a quarter to half of the run; size classes",
-        params: &[
+        laws::stack,
+    ),
+    family(
+        "trace",
+        "a trace of a server: 90 % die young, 0.2 % live for a quarter to half of the run; size classes",
+        &[
             BUFFERS,
             SPACING,
             param("young", 900, "so many of a thousand live for 64 steps at most"),
@@ -134,39 +118,35 @@ pub const FAMILIES: &[Family] = &[
                 "so many of ten have a size of a power of two, 64 bytes to 16 KiB; the others take up to 4 MiB",
             ),
         ],
-        version: 1,
-        make: laws::trace,
-    },
-    Family {
-        name: "training",
-        about: "20 rounds forward and back through layers: nested activations, temporaries in every layer",
-        params: &[
+        laws::trace,
+    ),
+    family(
+        "training",
+        "20 rounds forward and back through layers: nested activations, temporaries in every layer",
+        &[
             BUFFERS,
             param("rounds", 20, "rounds forward and back"),
             param("activations", 20, "buffers per layer that live until it is met again on the way back"),
             param("temporaries", 40, "buffers per layer and direction that do not"),
         ],
-        version: 1,
-        make: laws::training,
-    },
-    Family {
-        name: "packing",
-        about: "a full rectangle cut into pieces, pinwheels among them: the load is flat and the optimum",
-        params: &[BUFFERS, SPACING.or(4), HEIGHT, PIECE[0], PIECE[1], PIECE[2], PINWHEELS],
-        version: 1,
-        make: laws::packing,
-    },
-    Family {
-        name: "guillotine",
-        about: "a full rectangle cut from edge to edge again and again: the load is flat and the optimum",
-        params: &[BUFFERS, SPACING.or(4), HEIGHT, PIECE[0], PIECE[1], PIECE[2]],
-        version: 1,
-        make: laws::guillotine,
-    },
-    Family {
-        name: "perturbed",
-        about: "a full rectangle cut into pieces, half of which shrink a little: the optimum is at most its height",
-        params: &[
+        laws::training,
+    ),
+    family(
+        "packing",
+        "a full rectangle cut into pieces, pinwheels among them: the load is flat and the optimum",
+        &[BUFFERS, SPACING.or(4), HEIGHT, PIECE[0], PIECE[1], PIECE[2], PINWHEELS],
+        laws::packing,
+    ),
+    family(
+        "guillotine",
+        "a full rectangle cut from edge to edge again and again: the load is flat and the optimum",
+        &[BUFFERS, SPACING.or(4), HEIGHT, PIECE[0], PIECE[1], PIECE[2]],
+        laws::guillotine,
+    ),
+    family(
+        "perturbed",
+        "a full rectangle cut into pieces, half of which shrink a little: the optimum is at most its height",
+        &[
             BUFFERS,
             SPACING.or(4),
             HEIGHT.or(1 << 20),
@@ -178,13 +158,12 @@ pub const FAMILIES: &[Family] = &[
             param("sizes", 10, "they lose up to so many percent of their bytes"),
             param("lives", 10, "and up to so many percent of their steps, at either end"),
         ],
-        version: 1,
-        make: perturbed::perturbed,
-    },
-    Family {
-        name: "above-load",
-        about: "the load is flat and tends to lie below the optimum: those that die together leave holes that no heir fits",
-        params: &[
+        perturbed::perturbed,
+    ),
+    family(
+        "above-load",
+        "the load is flat and tends to lie below the optimum: those that die together leave holes that no heir fits",
+        &[
             BUFFERS.or(100),
             param("alive", 6, "about so many are alive at a step"),
             param("bytes", 1 << 18, "the load at every step, bytes").up_to(WIDE),
@@ -192,13 +171,12 @@ pub const FAMILIES: &[Family] = &[
             param("turnover", 3, "most that die together, and most heirs"),
             param("late", 0, "1: the contradiction comes with the last buffers; 0: anywhere"),
         ],
-        version: 1,
-        make: laws::above_load,
-    },
-    Family {
-        name: "minimalloc-like",
-        about: "like the challenging instances A to K of google/minimalloc: nearly full, sizes of all magnitudes or bricks",
-        params: &[
+        laws::above_load,
+    ),
+    family(
+        "minimalloc-like",
+        "like the challenging instances A to K of google/minimalloc: nearly full, sizes of all magnitudes or bricks",
+        &[
             BUFFERS.or(250),
             param("law", 0, "0: of all magnitudes, like A to E and I to K; 1: bricks, like F to H"),
             param("holes", 5, "law 0: so many pieces are left out for each hundred buffers"),
@@ -206,7 +184,6 @@ pub const FAMILIES: &[Family] = &[
             param("cuts", 40, "law 0: percent of the cuts that part steps; the others part bytes"),
             PINWHEELS.or(20),
         ],
-        version: 1,
-        make: minimalloc::minimalloc_like,
-    },
+        minimalloc::minimalloc_like,
+    ),
 ];

@@ -1,13 +1,16 @@
 //! Networks of searched cells: DARTS and NASNet-A. Activations are `float32`, batch 1.
 //!
-//! A cell reads the outputs of the two cells before it. In the file its pieces stand as their authors' models make
-//! them, one node of the cell after the other.
+//! A cell reads the outputs of the two cells before it. In the file its pieces stand as their authors' models
+//! make them, one node of the cell after the other.
 
-use super::net::Net;
+use super::layers::{Layers, Names, SHORT, same};
+use super::net::Element;
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
+
+const NAMES: Names = Names { input: "x", ..SHORT };
 
 /// What a node of a DARTS cell does with one of its inputs.
 #[derive(Clone, Copy)]
@@ -18,7 +21,8 @@ enum Step {
     MaxPool,
 }
 
-/// Nodes 2 to 5 of a cell: two steps each, with the number of the node they read; 0 and 1 are the cell's inputs.
+/// Nodes 2 to 5 of a cell: two steps each, with the number of the node they read; 0 and 1 are the cell's
+/// inputs.
 type Genotype = [[(Step, usize); 2]; 4];
 
 /// The published genotype `DARTS_V2` (Liu, Simonyan, Yang: DARTS, 2019), normal cell.
@@ -29,7 +33,6 @@ const NORMAL: Genotype = [
     [(Step::Skip, 0), (Step::Dilated, 2)],
 ];
 
-/// Its reduction cell.
 const REDUCTION: Genotype = [
     [(Step::MaxPool, 0), (Step::MaxPool, 1)],
     [(Step::Skip, 2), (Step::MaxPool, 1)],
@@ -37,16 +40,16 @@ const REDUCTION: Genotype = [
     [(Step::Skip, 2), (Step::MaxPool, 1)],
 ];
 
-/// The CIFAR network: a stem of `3 channels`, `cells` cells, those at one and two thirds reduce and double the
-/// channels; ten classes. 20 cells of 36 channels on 32 x 32 pixels by default: 3.35 million parameters.
+/// The CIFAR network: a stem of `3 channels`, `cells` cells, those at one and two thirds reduce and double
+/// the channels; ten classes. 20 cells of 36 channels on 32 x 32 pixels by default: 3.35 million parameters.
 pub(super) fn darts(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (cells, size) = (params.at_least("cells", 1)?, params.at_least("size", 1)?);
     let mut channels = params.at_least("channels", 2)?;
     params.at_most("cells", 10_000)?;
-    let mut net = Net::new(params.name());
+    let mut net = Layers::named(params, false, NAMES, Element::F32)?;
     let x = net.image(3, size);
-    let stem = net.conv("stem", x, 3 * channels, 3, 1, 1);
-    let stem = net.norm("stem.norm", stem);
+    let stem = net.conv("stem", x, same(3 * channels, 3, 1), false);
+    let stem = net.scaled("stem.norm", stem);
     let (mut before, mut last, mut reduced) = (stem, stem, false);
     for at in 0..cells {
         let reduce = cells >= 3 && (at == cells / 3 || at == 2 * cells / 3);
@@ -55,11 +58,11 @@ pub(super) fn darts(params: &Params, _seed: u64) -> Result<Graph, GenerateError>
         (before, last, reduced) = (last, next, reduce);
     }
     let y = net.classify(last, 10);
-    net.finish(&[y])
+    net.finish(y)
 }
 
 fn darts_cell(
-    net: &mut Net,
+    net: &mut Layers,
     name: &str,
     (before, last): (TensorId, TensorId),
     channels: u64,
@@ -79,16 +82,16 @@ fn darts_cell(
             let stride = if reduce && from < 2 { 2 } else { 1 };
             darts_step(net, &format!("{name}.{side}"), step, nodes[from], channels, stride)
         });
-        nodes.push(net.join(&name, "Add", &made));
+        nodes.push(net.map(&name, "Add", &made));
     }
-    net.concat(&format!("{name}.concat"), &nodes[2..])
+    net.joined(&format!("{name}.concat"), &nodes[2..])
 }
 
-fn darts_step(net: &mut Net, name: &str, step: Step, x: TensorId, channels: u64, stride: u64) -> TensorId {
+fn darts_step(net: &mut Layers, name: &str, step: Step, x: TensorId, channels: u64, stride: u64) -> TensorId {
     match step {
         Step::Skip if stride == 1 => x,
         Step::Skip => halve(net, name, x, channels),
-        Step::MaxPool => net.pool(name, "MaxPool", x, stride),
+        Step::MaxPool => net.pool(name, "MaxPool", x, same(0, 3, stride), false),
         Step::Separable => {
             let x = activated(net, &format!("{name}.a"), x, channels, 3, stride);
             activated(net, &format!("{name}.b"), x, channels, 3, 1)
@@ -98,35 +101,37 @@ fn darts_step(net: &mut Net, name: &str, step: Step, x: TensorId, channels: u64,
 }
 
 /// Relu, a separable convolution, norm.
-fn activated(net: &mut Net, name: &str, x: TensorId, channels: u64, kernel: u64, stride: u64) -> TensorId {
-    let x = net.relu(&format!("{name}.relu"), x);
+fn activated(net: &mut Layers, name: &str, x: TensorId, channels: u64, kernel: u64, stride: u64) -> TensorId {
+    let x = net.map(&format!("{name}.relu"), "Relu", &[x]);
     let x = net.separable(name, x, channels, kernel, stride);
-    net.norm(&format!("{name}.norm"), x)
+    net.scaled(&format!("{name}.norm"), x)
 }
 
-/// Halves the size, for channels that were doubled before: relu, two 1 x 1 convolutions of stride 2, one shifted by a pixel, concatenated; norm.
-fn halve(net: &mut Net, name: &str, x: TensorId, channels: u64) -> TensorId {
-    let x = net.relu(&format!("{name}.relu"), x);
-    let even = net.conv(&format!("{name}.even"), x, channels / 2, 1, 2, 1);
-    let odd = net.conv(&format!("{name}.odd"), x, channels / 2, 1, 2, 1);
-    let x = net.concat(&format!("{name}.concat"), &[even, odd]);
-    net.norm(&format!("{name}.norm"), x)
+/// Halves the size, for channels that were doubled before: relu, two 1 x 1 convolutions of stride 2, one
+/// shifted by a pixel, concatenated; norm.
+fn halve(net: &mut Layers, name: &str, x: TensorId, channels: u64) -> TensorId {
+    let x = net.map(&format!("{name}.relu"), "Relu", &[x]);
+    let even = net.conv(&format!("{name}.even"), x, same(channels / 2, 1, 2), false);
+    let odd = net.conv(&format!("{name}.odd"), x, same(channels / 2, 1, 2), false);
+    let x = net.joined(&format!("{name}.concat"), &[even, odd]);
+    net.scaled(&format!("{name}.norm"), x)
 }
 
-/// NASNet-A (Zoph, Vasudevan, Shlens, Le: Learning transferable architectures, 2018) for `ImageNet`: a stem convolution, two
-/// reduction cells, three times `cells` normal cells with a reduction cell between; 1000 classes. 4 cells of 44 filters on
-/// 224 x 224 pixels by default, which is NASNet-A (4 @ 1056), the mobile network: 5.29 million parameters.
+/// NASNet-A (Zoph, Vasudevan, Shlens, Le: Learning transferable architectures, 2018) for `ImageNet`: a stem
+/// convolution, two reduction cells, three times `cells` normal cells with a reduction cell between; 1000
+/// classes. 4 cells of 44 filters on 224 x 224 pixels by default, which is NASNet-A (4 @ 1056), the mobile
+/// network: 5.29 million parameters.
 pub(super) fn nasnet(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (cells, filters) = (params.at_least("cells", 1)?, params.at_least("filters", 4)?);
     params.at_least("size", 3)?;
     params.at_most("cells", 10_000)?;
-    let mut net = Net::new(params.name());
+    let mut net = Layers::named(params, false, NAMES, Element::F32)?;
     let stem = params.at_least("stem", 1)?;
     // The stem convolution does not pad: 224 pixels become 111.
     let inner = params.get("size") - 1;
-    let x = net.input("x", super::net::Element::F32, &[1, 3, inner, inner]);
-    let x = net.conv("stem", x, stem, 3, 2, 1);
-    let x = net.norm("stem.norm", x);
+    let x = net.image(3, inner);
+    let x = net.conv("stem", x, same(stem, 3, 2), false);
+    let x = net.scaled("stem.norm", x);
     let mut pair = (None, x);
     for (at, divisor) in [4, 2].into_iter().enumerate() {
         let y = reduction(&mut net, &format!("stem{at}"), pair, (filters / divisor).max(1));
@@ -143,28 +148,29 @@ pub(super) fn nasnet(params: &Params, _seed: u64) -> Result<Graph, GenerateError
             pair = (Some(pair.1), y);
         }
     }
-    let x = net.relu("head.relu", pair.1);
+    let x = net.map("head.relu", "Relu", &[pair.1]);
     let y = net.classify(x, 1000);
-    net.finish(&[y])
+    net.finish(y)
 }
 
 /// The output of the cell before the last, in the size and channels of this cell; then the last one's.
 fn adjusted(
-    net: &mut Net,
+    net: &mut Layers,
     name: &str,
     (before, last): (Option<TensorId>, TensorId),
     filters: u64,
 ) -> (TensorId, TensorId) {
     let p = match before {
         None => last,
-        Some(p) if net.shape(p)[2] != net.shape(last)[2] => {
-            let x = net.relu(&format!("{name}.p.relu"), p);
+        Some(p) if net.net.shape(p)[2] != net.net.shape(last)[2] => {
+            let x = net.map(&format!("{name}.p.relu"), "Relu", &[p]);
             let halves = [("even", filters / 2), ("odd", filters.div_ceil(2))].map(|(side, filters)| {
-                let pooled = net.pool(&format!("{name}.p.{side}.pool"), "AveragePool", x, 2);
-                net.conv(&format!("{name}.p.{side}"), pooled, filters, 1, 1, 1)
+                let pooled =
+                    net.pool(&format!("{name}.p.{side}.pool"), "AveragePool", x, same(0, 3, 2), false);
+                net.conv(&format!("{name}.p.{side}"), pooled, same(filters, 1, 1), false)
             });
-            let x = net.concat(&format!("{name}.p.concat"), &halves);
-            net.norm(&format!("{name}.p.norm"), x)
+            let x = net.joined(&format!("{name}.p.concat"), &halves);
+            net.scaled(&format!("{name}.p.norm"), x)
         }
         Some(p) if net.channels(p) != filters => net.project(&format!("{name}.p"), p, filters),
         Some(p) => p,
@@ -173,46 +179,46 @@ fn adjusted(
 }
 
 /// Twice relu, a separable convolution, norm; the first of them with the stride.
-fn twice(net: &mut Net, name: &str, x: TensorId, filters: u64, kernel: u64, stride: u64) -> TensorId {
+fn twice(net: &mut Layers, name: &str, x: TensorId, filters: u64, kernel: u64, stride: u64) -> TensorId {
     let x = activated(net, &format!("{name}.a"), x, filters, kernel, stride);
     activated(net, &format!("{name}.b"), x, filters, kernel, 1)
 }
 
-fn normal(net: &mut Net, name: &str, pair: (Option<TensorId>, TensorId), filters: u64) -> TensorId {
+fn normal(net: &mut Layers, name: &str, pair: (Option<TensorId>, TensorId), filters: u64) -> TensorId {
     let (p, h) = adjusted(net, name, pair, filters);
     let named = |piece: &str| format!("{name}.{piece}");
     let a = twice(net, &named("1l"), h, filters, 5, 1);
     let b = twice(net, &named("1r"), p, filters, 3, 1);
-    let one = net.join(&named("1"), "Add", &[a, b]);
+    let one = net.map(&named("1"), "Add", &[a, b]);
     let a = twice(net, &named("2l"), p, filters, 5, 1);
     let b = twice(net, &named("2r"), p, filters, 3, 1);
-    let two = net.join(&named("2"), "Add", &[a, b]);
-    let a = net.pool(&named("3l"), "AveragePool", h, 1);
-    let three = net.join(&named("3"), "Add", &[a, p]);
-    let a = net.pool(&named("4l"), "AveragePool", p, 1);
-    let b = net.pool(&named("4r"), "AveragePool", p, 1);
-    let four = net.join(&named("4"), "Add", &[a, b]);
+    let two = net.map(&named("2"), "Add", &[a, b]);
+    let a = net.pool(&named("3l"), "AveragePool", h, same(0, 3, 1), false);
+    let three = net.map(&named("3"), "Add", &[a, p]);
+    let a = net.pool(&named("4l"), "AveragePool", p, same(0, 3, 1), false);
+    let b = net.pool(&named("4r"), "AveragePool", p, same(0, 3, 1), false);
+    let four = net.map(&named("4"), "Add", &[a, b]);
     let a = twice(net, &named("5l"), h, filters, 3, 1);
-    let five = net.join(&named("5"), "Add", &[a, h]);
-    net.concat(&named("concat"), &[p, one, two, three, four, five])
+    let five = net.map(&named("5"), "Add", &[a, h]);
+    net.joined(&named("concat"), &[p, one, two, three, four, five])
 }
 
-fn reduction(net: &mut Net, name: &str, pair: (Option<TensorId>, TensorId), filters: u64) -> TensorId {
+fn reduction(net: &mut Layers, name: &str, pair: (Option<TensorId>, TensorId), filters: u64) -> TensorId {
     let (p, h) = adjusted(net, name, pair, filters);
     let named = |piece: &str| format!("{name}.{piece}");
     let a = twice(net, &named("1l"), h, filters, 5, 2);
     let b = twice(net, &named("1r"), p, filters, 7, 2);
-    let one = net.join(&named("1"), "Add", &[a, b]);
-    let a = net.pool(&named("2l"), "MaxPool", h, 2);
+    let one = net.map(&named("1"), "Add", &[a, b]);
+    let a = net.pool(&named("2l"), "MaxPool", h, same(0, 3, 2), false);
     let b = twice(net, &named("2r"), p, filters, 7, 2);
-    let two = net.join(&named("2"), "Add", &[a, b]);
-    let a = net.pool(&named("3l"), "AveragePool", h, 2);
+    let two = net.map(&named("2"), "Add", &[a, b]);
+    let a = net.pool(&named("3l"), "AveragePool", h, same(0, 3, 2), false);
     let b = twice(net, &named("3r"), p, filters, 5, 2);
-    let three = net.join(&named("3"), "Add", &[a, b]);
-    let a = net.pool(&named("4l"), "AveragePool", one, 1);
-    let four = net.join(&named("4"), "Add", &[a, two]);
+    let three = net.map(&named("3"), "Add", &[a, b]);
+    let a = net.pool(&named("4l"), "AveragePool", one, same(0, 3, 1), false);
+    let four = net.map(&named("4"), "Add", &[a, two]);
     let a = twice(net, &named("5l"), one, filters, 3, 1);
-    let b = net.pool(&named("5r"), "MaxPool", h, 2);
-    let five = net.join(&named("5"), "Add", &[a, b]);
-    net.concat(&named("concat"), &[two, three, four, five])
+    let b = net.pool(&named("5r"), "MaxPool", h, same(0, 3, 2), false);
+    let five = net.map(&named("5"), "Add", &[a, b]);
+    net.joined(&named("concat"), &[two, three, four, five])
 }

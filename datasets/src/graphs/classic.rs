@@ -1,150 +1,101 @@
 //! Classic convolutional networks, layer by layer, from their published architectures.
 //!
-//! Shapes are `batch x channels x height x width`, elements `float32`. Convolution and its bias are one operator, activation
-//! functions are operators of their own that can write in place. The sizes of feature maps are the published ones.
+//! Shapes are `batch x channels x height x width`, elements `float32`. Convolution and its bias are one
+//! operator, activation functions are operators of their own that can write in place. Pooling counts one
+//! operation per element it makes.
 
-use super::net::{Element, Net, Node, volume};
+use super::layers::{Layers, Names, SHORT, same, valid};
+use super::net::{Element, Node, volume};
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 
-/// A network under construction: every layer is appended to a feature map and returns its own.
-struct Classic {
-    net: Net,
-    batch: u64,
+const NAMES: Names = Names { weight: ".weight", bias: ".bias", ..SHORT };
+
+fn layers(params: &Params) -> Result<Layers, GenerateError> {
+    Layers::named(params, false, NAMES, Element::F32)
 }
 
-/// A feature map.
-#[derive(Clone, Copy)]
-struct Map {
-    tensor: TensorId,
-    channels: u64,
-    side: u64,
+/// A pooling whose output is `side` wide.
+fn pool(n: &mut Layers, name: &str, kind: &str, x: TensorId, side: u64) -> TensorId {
+    let shape = [n.batch(), n.channels(x), side, side];
+    n.moved(name, kind, x, &shape)
 }
 
-impl Classic {
-    fn new(params: &Params) -> Result<Self, GenerateError> {
-        Ok(Self { net: Net::new(params.name()), batch: params.at_least("batch", 1)? })
-    }
-
-    fn input(&mut self, channels: u64, side: u64) -> Map {
-        let tensor = self.net.input("input", Element::F32, &[self.batch, channels, side, side]);
-        Map { tensor, channels, side }
-    }
-
-    /// Appends an operator whose output is called after it.
-    fn layer(&mut self, node: Node, channels: u64, side: u64) -> Map {
-        let tensor = node.makes(&mut self.net, Element::F32, &[self.batch, channels, side, side]);
-        Map { tensor, channels, side }
-    }
-
-    /// An operator that costs as much as it makes elements.
-    fn plain(&self, name: &str, kind: &str, from: &[Map], channels: u64, side: u64) -> Node {
-        let reads: Vec<TensorId> = from.iter().map(|map| map.tensor).collect();
-        Node::new(name, kind).reads(&reads).cost(volume(&[self.batch, channels, side, side]))
-    }
-
-    /// Reads a map, a weight of this shape and a bias of `channels`.
-    fn weighted(&mut self, name: &str, kind: &str, from: Map, shape: &[u64], side: u64) -> Map {
-        let weight = self.net.weight(&format!("{name}.weight"), Element::F32, shape);
-        let bias = self.net.weight(&format!("{name}.bias"), Element::F32, &shape[..1]);
-        let cost = [self.batch, side, side, volume(shape)];
-        let node = Node::new(name, kind).reads(&[from.tensor, weight, bias]).cost(volume(&cost));
-        self.layer(node, shape[0], side)
-    }
-
-    /// A convolution with bias, `kernel` wide; the output is `side` wide.
-    fn conv(&mut self, name: &str, from: Map, channels: u64, kernel: u64, side: u64) -> Map {
-        self.weighted(name, "Conv", from, &[channels, from.channels, kernel, kernel], side)
-    }
-
-    /// A fully connected layer with bias; a feature map is read as one long vector.
-    fn dense(&mut self, name: &str, from: Map, width: u64) -> Map {
-        self.weighted(name, "Gemm", from, &[width, from.channels * from.side * from.side], 1)
-    }
-
-    fn relu(&mut self, name: &str, from: Map) -> Map {
-        let node = self.plain(name, "Relu", &[from], from.channels, from.side).over(from.tensor);
-        self.layer(node, from.channels, from.side)
-    }
-
-    fn pool(&mut self, name: &str, kind: &str, from: Map, side: u64) -> Map {
-        let node = self.plain(name, kind, &[from], from.channels, side);
-        self.layer(node, from.channels, side)
-    }
-
-    fn add(&mut self, name: &str, a: Map, b: Map) -> Map {
-        let node = self.plain(name, "Add", &[a, b], a.channels, a.side).over(a.tensor).over(b.tensor);
-        self.layer(node, a.channels, a.side)
-    }
+/// A fully connected layer with bias, whose output counts as a map of one pixel; a map is read as one long
+/// vector.
+fn dense(n: &mut Layers, name: &str, x: TensorId, width: u64) -> TensorId {
+    let taps = [width, volume(&n.net.shape(x)[1..])];
+    let shape = [n.batch(), width, 1, 1];
+    n.weighted(Node::new(name, "Gemm"), x, &taps, true, &shape)
 }
 
-/// `LeNet-5` as it is taught today: two convolutions, three fully connected layers, rectifiers (`LeCun` et al. 1998; 28 x 28 inputs padded
-/// to 32 x 32 by the first convolution).
+/// `LeNet-5` as it is taught today: two convolutions, three fully connected layers, rectifiers (`LeCun` et
+/// al. 1998; 28 x 28 inputs padded to 32 x 32 by the first convolution).
 pub(super) fn lenet5(params: &Params) -> Result<Graph, GenerateError> {
-    let mut net = Classic::new(params)?;
-    let input = net.input(1, 28);
-    let mut map = net.conv("conv1", input, 6, 5, 28);
-    map = net.relu("relu1", map);
-    map = net.pool("pool1", "MaxPool", map, 14);
-    map = net.conv("conv2", map, 16, 5, 10);
-    map = net.relu("relu2", map);
-    map = net.pool("pool2", "MaxPool", map, 5);
-    for (nth, width) in [(1, 120), (2, 84)] {
-        map = net.dense(&format!("fc{nth}"), map, width);
-        map = net.relu(&format!("relu{}", nth + 2), map);
+    let mut n = layers(params)?;
+    let mut x = n.image(1, 28);
+    for (nth, window, side) in [(1, same(6, 5, 1), 14), (2, valid(16, 5, 1), 5)] {
+        x = n.conv(&format!("conv{nth}"), x, window, true);
+        x = n.map(&format!("relu{nth}"), "Relu", &[x]);
+        x = pool(&mut n, &format!("pool{nth}"), "MaxPool", x, side);
     }
-    let output = net.dense("fc3", map, 10);
-    net.net.finish(&[output.tensor])
+    for (nth, width) in [(1, 120), (2, 84)] {
+        x = dense(&mut n, &format!("fc{nth}"), x, width);
+        x = n.map(&format!("relu{}", nth + 2), "Relu", &[x]);
+    }
+    x = dense(&mut n, "fc3", x, 10);
+    n.finish(x)
 }
 
 /// VGG-16, configuration D (Simonyan and Zisserman 2015).
 pub(super) fn vgg16(params: &Params) -> Result<Graph, GenerateError> {
-    let mut net = Classic::new(params)?;
-    let input = net.input(3, 224);
-    let mut map = input;
+    let mut n = layers(params)?;
+    let mut x = n.image(3, 224);
     for (block, (convs, channels)) in (1..).zip([(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)]) {
         for nth in 1..=convs {
-            map = net.conv(&format!("conv{block}_{nth}"), map, channels, 3, map.side);
-            map = net.relu(&format!("relu{block}_{nth}"), map);
+            x = n.conv(&format!("conv{block}_{nth}"), x, same(channels, 3, 1), true);
+            x = n.map(&format!("relu{block}_{nth}"), "Relu", &[x]);
         }
-        map = net.pool(&format!("pool{block}"), "MaxPool", map, map.side / 2);
+        let side = n.side(x) / 2;
+        x = pool(&mut n, &format!("pool{block}"), "MaxPool", x, side);
     }
-    params.at_most("classifier", 1)?;
-    if params.get("classifier") == 0 {
-        return net.net.finish(&[map.tensor]);
+    if params.at_most("classifier", 1)? == 0 {
+        return n.finish(x);
     }
     for nth in [6, 7] {
-        map = net.dense(&format!("fc{nth}"), map, 4096);
-        map = net.relu(&format!("relu{nth}"), map);
+        x = dense(&mut n, &format!("fc{nth}"), x, 4096);
+        x = n.map(&format!("relu{nth}"), "Relu", &[x]);
     }
-    let output = net.dense("fc8", map, 1000);
-    net.net.finish(&[output.tensor])
+    x = dense(&mut n, "fc8", x, 1000);
+    n.finish(x)
 }
 
 /// `ResNet-18` with batch normalisation folded into the convolutions (He et al. 2016).
 pub(super) fn resnet18(params: &Params) -> Result<Graph, GenerateError> {
-    let mut net = Classic::new(params)?;
-    let input = net.input(3, 224);
-    let mut map = net.conv("conv1", input, 64, 7, 112);
-    map = net.relu("relu1", map);
-    map = net.pool("pool1", "MaxPool", map, 56);
-    for (stage, (channels, side)) in (2..).zip([(64, 56), (128, 28), (256, 14), (512, 7)]) {
+    let mut n = layers(params)?;
+    let mut x = n.image(3, 224);
+    x = n.conv("conv1", x, same(64, 7, 2), true);
+    x = n.map("relu1", "Relu", &[x]);
+    x = pool(&mut n, "pool1", "MaxPool", x, 56);
+    for (stage, channels) in (2..).zip([64, 128, 256, 512]) {
         for block in 1..=2 {
             let name = |part: &str| format!("{part}{stage}_{block}");
-            let mut branch = net.conv(&name("conv_a"), map, channels, 3, side);
-            branch = net.relu(&name("relu_a"), branch);
-            branch = net.conv(&name("conv_b"), branch, channels, 3, side);
-            let skip =
-                if map.channels == channels { map } else { net.conv(&name("down"), map, channels, 1, side) };
-            map = net.add(&name("add"), branch, skip);
-            map = net.relu(&name("relu_b"), map);
+            let stride = if n.channels(x) == channels { 1 } else { 2 };
+            let mut branch = n.conv(&name("conv_a"), x, same(channels, 3, stride), true);
+            branch = n.map(&name("relu_a"), "Relu", &[branch]);
+            branch = n.conv(&name("conv_b"), branch, same(channels, 3, 1), true);
+            if stride > 1 {
+                x = n.conv(&name("down"), x, same(channels, 1, stride), true);
+            }
+            x = n.map(&name("add"), "Add", &[branch, x]);
+            x = n.map(&name("relu_b"), "Relu", &[x]);
         }
     }
-    map = net.pool("pool5", "GlobalAveragePool", map, 1);
-    let output = net.dense("fc", map, 1000);
-    net.net.finish(&[output.tensor])
+    x = pool(&mut n, "pool5", "GlobalAveragePool", x, 1);
+    x = dense(&mut n, "fc", x, 1000);
+    n.finish(x)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Mixtures of experts as control flow (Shazeer et al. 2017; Switch Transformer, Fedus et al. 2022; Mixtral, Jiang et al. 2024).
+//! Mixtures of experts as control flow (Shazeer et al. 2017; Switch Transformer, Fedus et al. 2022; Mixtral,
+//! Jiang et al. 2024).
 //!
 //! A router scores the experts for every token; the best `chosen` ones are run and added up, weighted.
 //!
@@ -7,8 +8,9 @@
 //! several:       router - softmax - choice - If { its tokens: gather, expert, weigh, add to sum | sum as it is } - If ..   once per expert
 //! ```
 //!
-//! With one token, exactly `chosen` experts run, each as a region of a `Case`: their memory can be shared. With several, an expert runs where
-//! any token chose it, on a table of as many rows as its fair share of tokens times its capacity; what is beyond is dropped.
+//! With one token, exactly `chosen` experts run, each as a region of a `Case`: their memory can be shared.
+//! With several, an expert runs where any token chose it, on a table of as many rows as its fair share of
+//! tokens times its capacity; what is beyond is dropped.
 
 use super::llm::Run;
 use super::net::{Element, Node, volume};

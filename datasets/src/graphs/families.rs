@@ -2,33 +2,21 @@
 
 use super::{cells, classic, control, llm, mobile, shapes, wide, wired, yolo};
 use crate::error::GenerateError;
-use crate::params::{FamilyParam, Params, param};
+use crate::family::{FamilyParam, Generator, family, param};
 use plimsoll_model::graph::Graph;
 use std::collections::BTreeMap;
 
-/// A rule that makes graphs.
-#[derive(Clone, Copy, Debug)]
-pub struct GraphFamily {
-    /// The name users type.
-    pub name: &'static str,
-    /// What it is like, in one line.
-    pub about: &'static str,
-    /// Its parameters.
-    pub params: &'static [FamilyParam],
-    /// Counts up whenever the same parameters and seed make other bytes than before.
-    pub version: u32,
-    make: fn(&Params, u64) -> Result<Graph, GenerateError>,
-}
+/// A family of graphs.
+pub type GraphFamily = Generator<Graph>;
 
 impl GraphFamily {
-    /// The graph of these parameters and this seed, called after the family, the parameters given and the seed; the same
-    /// on any machine. Families without chance take a seed all the same.
+    /// The graph of these parameters and this seed, called after the family, the parameters given and the
+    /// seed.
     ///
     /// # Errors
     /// [`GenerateError`] for parameters the family does not have or allow, or sizes that leave the address space.
     pub fn generate(&self, seed: u64, params: &BTreeMap<String, u64>) -> Result<Graph, GenerateError> {
-        let made = Params::of(self.name, self.params, params, &[])?;
-        (self.make)(&made.named(&seed.to_string()), seed)
+        Ok(self.make_named(seed, params)?.0)
     }
 
     /// The family of this name.
@@ -123,48 +111,39 @@ const MOE: &[FamilyParam] = &[
 
 /// Every family.
 pub const GRAPH_FAMILIES: &[GraphFamily] = &[
-    GraphFamily {
-        name: "chain",
-        about: "operators one after the other",
-        params: &[N, KIB],
-        version: 1,
-        make: shapes::chain,
-    },
-    GraphFamily {
-        name: "in-tree",
-        about: "every tensor is read by one later operator; leaves read nothing",
-        params: &[N, KIB, param("window", 10, "readers are at most so much further on")],
-        version: 1,
-        make: shapes::in_tree,
-    },
-    GraphFamily {
-        name: "layered",
-        about: "layers of operators that read some tensors of the layers before",
-        params: &[
+    family("chain", "operators one after the other", &[N, KIB], shapes::chain),
+    family(
+        "in-tree",
+        "every tensor is read by one later operator; leaves read nothing",
+        &[N, KIB, param("window", 10, "readers are at most so much further on")],
+        shapes::in_tree,
+    ),
+    family(
+        "layered",
+        "layers of operators that read some tensors of the layers before",
+        &[
             N,
             KIB,
             param("width", 8, "operators per layer"),
             param("reads", 3, "most tensors read").up_to(1 << 12),
         ],
-        version: 1,
-        make: shapes::layered,
-    },
-    GraphFamily {
-        name: "series-parallel",
-        about: "parts one after the other or side by side, and so on inside: from one tensor to one other",
-        params: &[
+        shapes::layered,
+    ),
+    family(
+        "series-parallel",
+        "parts one after the other or side by side, and so on inside: from one tensor to one other",
+        &[
             N,
             KIB,
             param("parallel", 50, "percent of the parts that are side by side"),
             param("branches", 4, "most parts side by side"),
         ],
-        version: 1,
-        make: shapes::series_parallel,
-    },
-    GraphFamily {
-        name: "weight-chain",
-        about: "operators with weights one after the other: what fetching ahead can hide, and what not",
-        params: &[
+        shapes::series_parallel,
+    ),
+    family(
+        "weight-chain",
+        "operators with weights one after the other: what fetching ahead can hide, and what not",
+        &[
             N.or(32),
             KIB.or(64).about("KiB of every tensor made"),
             param("weight", 1024, "KiB of the middle weight"),
@@ -176,13 +155,12 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             ),
             param("free", 25, "percent of the operators that have no weight"),
         ],
-        version: 1,
-        make: shapes::weight_chain,
-    },
-    GraphFamily {
-        name: "unet",
-        about: "U-Net, with its crops (Ronneberger et al. 2015)",
-        params: &[
+        shapes::weight_chain,
+    ),
+    family(
+        "unet",
+        "U-Net, with its crops (Ronneberger et al. 2015)",
+        &[
             param("size", 572, SIZE),
             param("inputs", 1, "channels of the image"),
             param("classes", 2, "channels of the output"),
@@ -192,13 +170,12 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             NORM,
             BATCH,
         ],
-        version: 1,
-        make: wide::unet,
-    },
-    GraphFamily {
-        name: "hourglass",
-        about: "down to few pixels and up again, with branches across at every level",
-        params: &[
+        wide::unet,
+    ),
+    family(
+        "hourglass",
+        "down to few pixels and up again, with branches across at every level",
+        &[
             param("depth", 4, "levels"),
             param("convs", 2, "convolutions per level and way").up_to(1 << 12),
             param("skip", 1, "convolutions on the branch across; 0 is a U-Net").up_to(1 << 12),
@@ -206,160 +183,91 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             param("channels", 32, "channels at the top"),
             param("size", 256, SIZE),
         ],
-        version: 1,
-        make: shapes::hourglass,
-    },
-    GraphFamily {
-        name: "inception",
-        about: "blocks of four parallel branches, concatenated (GoogLeNet's 3a)",
-        params: &[
+        shapes::hourglass,
+    ),
+    family(
+        "inception",
+        "blocks of four parallel branches, concatenated (GoogLeNet's 3a)",
+        &[
             param("blocks", 4, "blocks").up_to(1 << 16),
             param("channels", 16, "16 is the published width"),
             param("size", 28, SIZE),
         ],
-        version: 1,
-        make: shapes::inception,
-    },
-    GraphFamily {
-        name: "lenet5",
-        about: "LeNet-5 with rectifiers, 28 x 28 inputs (after LeCun et al. 1998)",
-        params: &[BATCH],
-        version: 1,
-        make: |params, _| classic::lenet5(params),
-    },
-    GraphFamily {
-        name: "vgg16",
-        about: "VGG-16, configuration D (Simonyan, Zisserman 2015)",
-        params: &[
-            BATCH,
-            param("classifier", 1, "0: convolutions and pooling only; 1: the three dense layers too"),
-        ],
-        version: 1,
-        make: |params, _| classic::vgg16(params),
-    },
-    GraphFamily {
-        name: "resnet18",
-        about: "ResNet-18, batch normalisation folded (He et al. 2016)",
-        params: &[BATCH],
-        version: 1,
-        make: |params, _| classic::resnet18(params),
-    },
-    GraphFamily {
-        name: "resnet34",
-        about: "ResNet-34 (He et al. 2016)",
-        params: &[BATCH, NORM],
-        version: 1,
-        make: |params, _| wide::resnet(params, &wide::RESNET34),
-    },
-    GraphFamily {
-        name: "resnet50",
-        about: "ResNet-50, strides in the 3 x 3 convolutions (He et al. 2016)",
-        params: &[BATCH, NORM],
-        version: 1,
-        make: |params, _| wide::resnet(params, &wide::RESNET50),
-    },
-    GraphFamily {
-        name: "resnet101",
-        about: "ResNet-101, strides in the 3 x 3 convolutions (He et al. 2016)",
-        params: &[BATCH, NORM],
-        version: 1,
-        make: |params, _| wide::resnet(params, &wide::RESNET101),
-    },
-    GraphFamily {
-        name: "resnext50",
-        about: "ResNeXt-50 32 x 4d (Xie et al. 2017)",
-        params: &[BATCH, NORM],
-        version: 1,
-        make: |params, _| wide::resnet(params, &wide::RESNEXT50),
-    },
-    GraphFamily {
-        name: "alexnet",
-        about: "AlexNet on one device (Krizhevsky 2014)",
-        params: &[BATCH],
-        version: 1,
-        make: wide::alexnet,
-    },
-    GraphFamily {
-        name: "densenet121",
-        about: "DenseNet-121 (Huang et al. 2017)",
-        params: &[BATCH],
-        version: 1,
-        make: wide::densenet121,
-    },
-    GraphFamily {
-        name: "googlenet",
-        about: "GoogLeNet without auxiliary classifiers (Szegedy et al. 2015)",
-        params: &[BATCH],
-        version: 1,
-        make: wide::googlenet,
-    },
-    GraphFamily {
-        name: "inception-v3",
-        about: "Inception v3 without the auxiliary classifier, 299 x 299 (Szegedy et al. 2016)",
-        params: &[BATCH, NORM],
-        version: 1,
-        make: wide::inception_v3,
-    },
-    GraphFamily {
-        name: "squeezenet",
-        about: "SqueezeNet 1.0 (Iandola et al. 2016)",
-        params: &[BATCH],
-        version: 1,
-        make: mobile::squeezenet,
-    },
-    GraphFamily {
-        name: "mobilenet-v1",
-        about: "MobileNet, width 1 (Howard et al. 2017)",
-        params: &[BATCH, NORM],
-        version: 1,
-        make: mobile::mobilenet_v1,
-    },
-    GraphFamily {
-        name: "mobilenet-v2",
-        about: "MobileNetV2, width 1 (Sandler et al. 2018)",
-        params: &[BATCH, NORM],
-        version: 1,
-        make: mobile::mobilenet_v2,
-    },
-    GraphFamily {
-        name: "shufflenet-v2",
-        about: "ShuffleNetV2, width 1 (Ma et al. 2018)",
-        params: &[BATCH, NORM],
-        version: 1,
-        make: mobile::shufflenet_v2,
-    },
-    GraphFamily {
-        name: "efficientnet-b0",
-        about: "EfficientNet-B0 (Tan, Le 2019)",
-        params: &[BATCH, NORM],
-        version: 1,
-        make: mobile::efficientnet_b0,
-    },
-    GraphFamily {
-        name: "yolov5s",
-        about: "YOLOv5s up to the last convolutions (Jocher et al. 2021)",
-        params: &[
-            param("size", 640, SIZE),
-            CLASSES,
-            param("release", 6, "release 6.0 or 5.0"),
-            NORM,
-            SPLIT,
-            INT8,
-        ],
-        version: 1,
-        make: |params, _| yolo::yolov5s(params),
-    },
-    GraphFamily {
-        name: "yolox-nano",
-        about: "YOLOX-Nano, up to the scores of every level (Ge et al. 2021)",
-        params: &[param("size", 416, SIZE), CLASSES, NORM, SPLIT, INT8],
-        version: 1,
-        make: |params, _| yolo::yolox_nano(params),
-    },
-    GraphFamily {
-        name: "randwire-ws",
-        about: "randomly wired network, Watts-Strogatz model (Xie et al. 2019)",
-        params: &[
+        shapes::inception,
+    ),
+    family(
+        "lenet5",
+        "LeNet-5 with rectifiers, 28 x 28 inputs (after LeCun et al. 1998)",
+        &[BATCH],
+        |params, _| classic::lenet5(params),
+    ),
+    family(
+        "vgg16",
+        "VGG-16, configuration D (Simonyan, Zisserman 2015)",
+        &[BATCH, param("classifier", 1, "0: convolutions and pooling only; 1: the three dense layers too")],
+        |params, _| classic::vgg16(params),
+    ),
+    family("resnet18", "ResNet-18, batch normalisation folded (He et al. 2016)", &[BATCH], |params, _| {
+        classic::resnet18(params)
+    }),
+    family("resnet34", "ResNet-34 (He et al. 2016)", &[BATCH, NORM], |params, _| {
+        wide::resnet(params, &wide::RESNET34)
+    }),
+    family(
+        "resnet50",
+        "ResNet-50, strides in the 3 x 3 convolutions (He et al. 2016)",
+        &[BATCH, NORM],
+        |params, _| wide::resnet(params, &wide::RESNET50),
+    ),
+    family(
+        "resnet101",
+        "ResNet-101, strides in the 3 x 3 convolutions (He et al. 2016)",
+        &[BATCH, NORM],
+        |params, _| wide::resnet(params, &wide::RESNET101),
+    ),
+    family("resnext50", "ResNeXt-50 32 x 4d (Xie et al. 2017)", &[BATCH, NORM], |params, _| {
+        wide::resnet(params, &wide::RESNEXT50)
+    }),
+    family("alexnet", "AlexNet on one device (Krizhevsky 2014)", &[BATCH], wide::alexnet),
+    family("densenet121", "DenseNet-121 (Huang et al. 2017)", &[BATCH], wide::densenet121),
+    family(
+        "googlenet",
+        "GoogLeNet without auxiliary classifiers (Szegedy et al. 2015)",
+        &[BATCH],
+        wide::googlenet,
+    ),
+    family(
+        "inception-v3",
+        "Inception v3 without the auxiliary classifier, 299 x 299 (Szegedy et al. 2016)",
+        &[BATCH, NORM],
+        wide::inception_v3,
+    ),
+    family("squeezenet", "SqueezeNet 1.0 (Iandola et al. 2016)", &[BATCH], mobile::squeezenet),
+    family("mobilenet-v1", "MobileNet, width 1 (Howard et al. 2017)", &[BATCH, NORM], mobile::mobilenet_v1),
+    family(
+        "mobilenet-v2",
+        "MobileNetV2, width 1 (Sandler et al. 2018)",
+        &[BATCH, NORM],
+        mobile::mobilenet_v2,
+    ),
+    family("shufflenet-v2", "ShuffleNetV2, width 1 (Ma et al. 2018)", &[BATCH, NORM], mobile::shufflenet_v2),
+    family("efficientnet-b0", "EfficientNet-B0 (Tan, Le 2019)", &[BATCH, NORM], mobile::efficientnet_b0),
+    family(
+        "yolov5s",
+        "YOLOv5s up to the last convolutions (Jocher et al. 2021)",
+        &[param("size", 640, SIZE), CLASSES, param("release", 6, "release 6.0 or 5.0"), NORM, SPLIT, INT8],
+        |params, _| yolo::yolov5s(params),
+    ),
+    family(
+        "yolox-nano",
+        "YOLOX-Nano, up to the scores of every level (Ge et al. 2021)",
+        &[param("size", 416, SIZE), CLASSES, NORM, SPLIT, INT8],
+        |params, _| yolo::yolox_nano(params),
+    ),
+    family(
+        "randwire-ws",
+        "randomly wired network, Watts-Strogatz model (Xie et al. 2019)",
+        &[
             WIRED[0],
             param("k", 4, "neighbours on the ring"),
             param("p", 75, "percent of edges rewired"),
@@ -367,105 +275,87 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             WIRED[2],
             STAGES,
         ],
-        version: 1,
-        make: wired::ws,
-    },
-    GraphFamily {
-        name: "randwire-er",
-        about: "randomly wired network, Erdos-Renyi model (Xie et al. 2019)",
-        params: &[WIRED[0], param("p", 20, "percent of pairs joined"), WIRED[1], WIRED[2], STAGES],
-        version: 1,
-        make: wired::er,
-    },
-    GraphFamily {
-        name: "randwire-ba",
-        about: "randomly wired network, Barabasi-Albert model (Xie et al. 2019)",
-        params: &[WIRED[0], param("m", 5, "edges of a new node"), WIRED[1], WIRED[2], STAGES],
-        version: 1,
-        make: wired::ba,
-    },
-    GraphFamily {
-        name: "darts",
-        about: "stack of cells of the published genotype DARTS_V2, for CIFAR (Liu et al. 2019)",
-        params: &[
+        wired::ws,
+    ),
+    family(
+        "randwire-er",
+        "randomly wired network, Erdos-Renyi model (Xie et al. 2019)",
+        &[WIRED[0], param("p", 20, "percent of pairs joined"), WIRED[1], WIRED[2], STAGES],
+        wired::er,
+    ),
+    family(
+        "randwire-ba",
+        "randomly wired network, Barabasi-Albert model (Xie et al. 2019)",
+        &[WIRED[0], param("m", 5, "edges of a new node"), WIRED[1], WIRED[2], STAGES],
+        wired::ba,
+    ),
+    family(
+        "darts",
+        "stack of cells of the published genotype DARTS_V2, for CIFAR (Liu et al. 2019)",
+        &[
             param("cells", 20, "cells; those at one and two thirds reduce"),
             param("channels", 36, "channels of the first cell"),
             param("size", 32, SIZE),
         ],
-        version: 1,
-        make: cells::darts,
-    },
-    GraphFamily {
-        name: "nasnet-a",
-        about: "stack of NASNet-A cells, for ImageNet (Zoph et al. 2018); mobile by default",
-        params: &[
+        cells::darts,
+    ),
+    family(
+        "nasnet-a",
+        "stack of NASNet-A cells, for ImageNet (Zoph et al. 2018); mobile by default",
+        &[
             param("cells", 4, "normal cells per part, of which there are three"),
             param("filters", 44, "filters of the first part: penultimate filters / 24"),
             param("stem", 32, "channels of the stem"),
             param("size", 224, SIZE),
         ],
-        version: 1,
-        make: cells::nasnet,
-    },
-    GraphFamily {
-        name: "llama-13b",
-        about: "LLaMA-13B operator by operator, float16 (Touvron et al. 2023)",
-        params: LLM,
-        version: 1,
-        make: |params, _| llm::graph(params, &llm::LLAMA_13B),
-    },
-    GraphFamily {
-        name: "baichuan-13b",
-        about: "Baichuan-13B operator by operator, float16, ALiBi",
-        params: LLM,
-        version: 1,
-        make: |params, _| llm::graph(params, &llm::BAICHUAN_13B),
-    },
-    GraphFamily {
-        name: "transformer",
-        about: "decoder with grouped queries, float16: Mistral's sizes but four layers (Jiang et al. 2023)",
-        params: TRANSFORMER,
-        version: 1,
-        make: llm::transformer,
-    },
-    GraphFamily {
-        name: "moe",
-        about: "the same with experts as regions: Mixtral's sizes but two layers (Jiang et al. 2024)",
-        params: MOE,
-        version: 1,
-        make: llm::moe,
-    },
-    GraphFamily {
-        name: "nested-if",
-        about: "a conditional in a branch of a conditional, and so on",
-        params: &[param("depth", 3, "conditionals inside each other"), PER_REGION, BYTES, SPREAD],
-        version: 1,
-        make: control::nested,
-    },
-    GraphFamily {
-        name: "unbalanced-if",
-        about: "conditionals in a row, one branch of each takes many times the memory of the other",
-        params: &[
+        cells::nasnet,
+    ),
+    family("llama-13b", "LLaMA-13B operator by operator, float16 (Touvron et al. 2023)", LLM, |params, _| {
+        llm::graph(params, &llm::LLAMA_13B)
+    }),
+    family("baichuan-13b", "Baichuan-13B operator by operator, float16, ALiBi", LLM, |params, _| {
+        llm::graph(params, &llm::BAICHUAN_13B)
+    }),
+    family(
+        "transformer",
+        "decoder with grouped queries, float16: Mistral's sizes but four layers (Jiang et al. 2023)",
+        TRANSFORMER,
+        llm::transformer,
+    ),
+    family(
+        "moe",
+        "the same with experts as regions: Mixtral's sizes but two layers (Jiang et al. 2024)",
+        MOE,
+        llm::moe,
+    ),
+    family(
+        "nested-if",
+        "a conditional in a branch of a conditional, and so on",
+        &[param("depth", 3, "conditionals inside each other"), PER_REGION, BYTES, SPREAD],
+        control::nested,
+    ),
+    family(
+        "unbalanced-if",
+        "conditionals in a row, one branch of each takes many times the memory of the other",
+        &[
             param("ifs", 2, "conditionals"),
             PER_REGION,
             param("ratio", 8, "one branch's tensors are so many times as large as the other's"),
             BYTES,
             SPREAD,
         ],
-        version: 1,
-        make: control::unbalanced,
-    },
-    GraphFamily {
-        name: "shared-if",
-        about: "a conditional whose branches read tensors made before it, some of them for the last time",
-        params: &[param("shared", 10, "tensors made before it"), PER_REGION, BYTES, SPREAD],
-        version: 1,
-        make: control::shared,
-    },
-    GraphFamily {
-        name: "loops",
-        about: "counted loops and loops with a condition in turn, with carried and captured values",
-        params: &[
+        control::unbalanced,
+    ),
+    family(
+        "shared-if",
+        "a conditional whose branches read tensors made before it, some of them for the last time",
+        &[param("shared", 10, "tensors made before it"), PER_REGION, BYTES, SPREAD],
+        control::shared,
+    ),
+    family(
+        "loops",
+        "counted loops and loops with a condition in turn, with carried and captured values",
+        &[
             param("loops", 2, "loops in a row"),
             param("carried", 2, "values carried from trip to trip"),
             param("captured", 2, "tensors read in every trip"),
@@ -475,20 +365,18 @@ pub const GRAPH_FAMILIES: &[GraphFamily] = &[
             BYTES,
             SPREAD,
         ],
-        version: 1,
-        make: control::loops,
-    },
-    GraphFamily {
-        name: "control-mix",
-        about: "conditionals, loops, calls, views and writing in place, mixed at random",
-        params: &[
+        control::loops,
+    ),
+    family(
+        "control-mix",
+        "conditionals, loops, calls, views and writing in place, mixed at random",
+        &[
             param("operators", 9, "operators, about, those in regions included"),
             param("depth", 3, "regions inside each other at most"),
             param("control", 25, "percent of operators that own regions"),
             BYTES,
             SPREAD,
         ],
-        version: 1,
-        make: control::mix,
-    },
+        control::mix,
+    ),
 ];

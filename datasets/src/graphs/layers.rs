@@ -1,21 +1,33 @@
 //! Layers of image networks: convolution with its normalisation and activation, pooling, dense layers.
 //!
-//! Shapes are `batch x channels x height x width`, elements `float32`. An extent of `n` becomes `(n + 2 pad - kernel) / stride + 1`, rounded down
-//! unless a pooling rounds up. Activations can write in place.
+//! Shapes are `batch x channels x height x width`, elements `float32`. An extent of `n` becomes `(n + 2 pad -
+//! kernel) / stride + 1`, rounded down unless a pooling rounds up. Activations can write in place.
 
 use super::net::{Element, Net, Node, volume};
-use crate::error::GenerateError;
-use crate::params::Params;
+use crate::error::{GenerateError, at_least};
+use crate::family::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 
-/// A network under construction.
 pub(super) struct Layers {
-    net: Net,
+    pub net: Net,
     batch: u64,
     /// Batch normalisation by operators of its own; otherwise it is folded into biases.
     norm: bool,
+    names: Names,
+    element: Element,
 }
+
+/// How a family names the input, and what it appends to the name of a layer.
+#[derive(Clone, Copy)]
+pub(super) struct Names {
+    pub input: &'static str,
+    pub weight: &'static str,
+    pub bias: &'static str,
+    pub norm: &'static str,
+}
+
+pub(super) const SHORT: Names = Names { input: "input", weight: ".w", bias: ".b", norm: ".norm" };
 
 /// What a convolution or pooling does to its input.
 #[derive(Clone, Copy)]
@@ -52,7 +64,15 @@ impl Window {
 
 impl Layers {
     pub fn new(params: &Params, norm: bool) -> Result<Self, GenerateError> {
-        Ok(Self { net: Net::new(params.name()), batch: params.at_least("batch", 1)?, norm })
+        Self::named(params, norm, SHORT, Element::F32)
+    }
+
+    /// Of a family that names tensors so, with activations and weights of this type; one image at once
+    /// without a parameter `batch`.
+    pub fn named(params: &Params, norm: bool, names: Names, element: Element) -> Result<Self, GenerateError> {
+        let batch = params.get_or("batch", 1);
+        at_least("batch", batch, 1)?;
+        Ok(Self { net: Net::new(params.name()), batch, norm, names, element })
     }
 
     /// Of a family with the parameter `norm`.
@@ -62,7 +82,7 @@ impl Layers {
     }
 
     pub fn image(&mut self, channels: u64, side: u64) -> TensorId {
-        self.net.input("input", Element::F32, &[self.batch, channels, side, side])
+        self.net.input(self.names.input, self.element, &[self.batch, channels, side, side])
     }
 
     pub fn batch(&self) -> u64 {
@@ -78,11 +98,25 @@ impl Layers {
     }
 
     fn makes(&mut self, node: Node, shape: &[u64]) -> TensorId {
-        node.makes(&mut self.net, Element::F32, shape)
+        node.makes(&mut self.net, self.element, shape)
     }
 
     fn weight(&mut self, name: &str, shape: &[u64]) -> TensorId {
-        self.net.weight(name, Element::F32, shape)
+        self.net.weight(&format!("{name}{}", self.names.weight), self.element, shape)
+    }
+
+    fn bias(&mut self, name: &str, channels: u64) -> TensorId {
+        self.net.weight(&format!("{name}{}", self.names.bias), self.element, &[channels])
+    }
+
+    /// An operator with a weight, of which each element made takes all taps of one output, and a bias or not.
+    pub fn weighted(&mut self, node: Node, x: TensorId, taps: &[u64], bias: bool, shape: &[u64]) -> TensorId {
+        let mut reads = vec![x, self.weight(node.name(), taps)];
+        if bias {
+            reads.push(self.bias(node.name(), taps[0]));
+        }
+        let cost = volume(shape).saturating_mul(volume(&taps[1..]));
+        self.makes(node.reads(&reads).cost(cost), shape)
     }
 
     fn shape(&self, x: TensorId, window: Window, round_up: bool) -> [u64; 4] {
@@ -95,18 +129,13 @@ impl Layers {
     pub fn conv(&mut self, name: &str, x: TensorId, window: Window, bias: bool) -> TensorId {
         let shape = self.shape(x, window, false);
         let taps = [window.channels, self.channels(x) / window.groups, window.kernel[0], window.kernel[1]];
-        let mut reads = vec![x, self.weight(&format!("{name}.w"), &taps)];
-        if bias {
-            reads.push(self.weight(&format!("{name}.b"), &taps[..1]));
-        }
-        let cost = volume(&shape).saturating_mul(volume(&taps[1..]));
-        self.makes(Node::new(name, "Conv").reads(&reads).cost(cost), &shape)
+        self.weighted(Node::new(name, "Conv"), x, &taps, bias, &shape)
     }
 
     /// A convolution and its normalisation.
     pub fn layer(&mut self, name: &str, x: TensorId, window: Window) -> TensorId {
         let y = self.conv(&format!("{name}.conv"), x, window, !self.norm);
-        if self.norm { self.scaled(&format!("{name}.norm"), y) } else { y }
+        if self.norm { self.scaled(&format!("{name}{}", self.names.norm), y) } else { y }
     }
 
     /// The same and an activation function.
@@ -118,7 +147,7 @@ impl Layers {
     /// Scale and shift per channel, by an operator of its own.
     pub fn scaled(&mut self, name: &str, x: TensorId) -> TensorId {
         let channels = self.channels(x);
-        let weight = self.weight(&format!("{name}.w"), &[2, channels]);
+        let weight = self.weight(name, &[2, channels]);
         let shape = self.net.shape(x).to_vec();
         let node = Node::new(name, "BatchNormalization").reads(&[x, weight]).over(x).cost(volume(&shape));
         self.makes(node, &shape)
@@ -162,8 +191,7 @@ impl Layers {
     /// Doubles the sides by a transposed convolution of 2 x 2, with bias.
     pub fn double(&mut self, name: &str, x: TensorId, channels: u64) -> TensorId {
         let taps = [self.channels(x), channels, 2, 2];
-        let reads =
-            [x, self.weight(&format!("{name}.w"), &taps), self.weight(&format!("{name}.b"), &[channels])];
+        let reads = [x, self.weight(name, &taps), self.bias(name, channels)];
         let shape = [self.batch, channels, 2 * self.side(x), 2 * self.side(x)];
         let cost = volume(&shape).saturating_mul(taps[0]);
         self.makes(Node::new(name, "ConvTranspose").reads(&reads).cost(cost), &shape)
@@ -172,13 +200,7 @@ impl Layers {
     /// A dense layer with bias; whatever there is per image is read as one vector.
     pub fn dense(&mut self, name: &str, x: TensorId, width: u64) -> TensorId {
         let from = volume(&self.net.shape(x)[1..]);
-        let reads = [
-            x,
-            self.weight(&format!("{name}.w"), &[width, from]),
-            self.weight(&format!("{name}.b"), &[width]),
-        ];
-        let cost = self.batch.saturating_mul(width).saturating_mul(from);
-        self.makes(Node::new(name, "Gemm").reads(&reads).cost(cost), &[self.batch, width])
+        self.weighted(Node::new(name, "Gemm"), x, &[width, from], true, &[self.batch, width])
     }
 
     /// The average of all pixels, then a thousand classes.
@@ -186,6 +208,41 @@ impl Layers {
         let x = self.average("pool", x);
         let y = self.dense("fc", x, 1000);
         self.finish(y)
+    }
+
+    /// Depthwise, then pointwise, without biases.
+    pub fn separable(
+        &mut self,
+        name: &str,
+        x: TensorId,
+        channels: u64,
+        kernel: u64,
+        stride: u64,
+    ) -> TensorId {
+        let from = self.channels(x);
+        let deep = self.conv(&format!("{name}.dw"), x, same(from, kernel, stride).grouped(from), false);
+        self.conv(&format!("{name}.pw"), deep, same(channels, 1, 1), false)
+    }
+
+    /// Relu, a 1 x 1 convolution, normalisation.
+    pub fn project(&mut self, name: &str, x: TensorId, channels: u64) -> TensorId {
+        let x = self.map(&format!("{name}.relu"), "Relu", &[x]);
+        let x = self.conv(&format!("{name}.conv"), x, same(channels, 1, 1), false);
+        self.scaled(&format!("{name}.norm"), x)
+    }
+
+    /// As [`Self::concat`], of unknown cost.
+    pub fn joined(&mut self, name: &str, xs: &[TensorId]) -> TensorId {
+        let channels = xs.iter().map(|&x| self.channels(x)).sum();
+        let shape = [self.batch, channels, self.side(xs[0]), self.net.shape(xs[0])[3]];
+        self.makes(Node::new(name, "Concat").reads(xs), &shape)
+    }
+
+    /// The average of all pixels as a vector, then a dense layer.
+    pub fn classify(&mut self, x: TensorId, classes: u64) -> TensorId {
+        let shape = [self.batch, self.channels(x)];
+        let x = self.makes(Node::new("pool", "GlobalAveragePool").reads(&[x]), &shape);
+        self.dense("fc", x, classes)
     }
 
     pub fn finish(self, output: TensorId) -> Result<Graph, GenerateError> {

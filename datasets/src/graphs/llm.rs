@@ -1,9 +1,10 @@
-//! Language models operator by operator: LLaMA-13B, Baichuan-13B, and any like the first, with experts or not.
+//! Language models operator by operator: LLaMA-13B, Baichuan-13B, and any like the first, with experts or
+//! not.
 //!
-//! One run over `tokens` new tokens of `batch` sequences, after `cache` earlier ones: with no cache a prompt, with one token
-//! the decoding of the next. Weights and activations are `float16`; what the models compute in `float32` (norms, and
-//! `LLaMA`'s softmax) is. b, s, t: batch, new tokens, all tokens; h, a, d, f: hidden size, heads, size of a
-//! head, feed-forward columns; a and f are per device where the model is divided.
+//! One run over `tokens` new tokens of `batch` sequences, after `cache` earlier ones: with no cache a prompt,
+//! with one token the decoding of the next. Weights and activations are `float16`; what the models compute in
+//! `float32` (norms, and `LLaMA`'s softmax) is. b, s, t: batch, new tokens, all tokens; h, a, d, f: hidden
+//! size, heads, size of a head, feed-forward columns; a and f are per device where the model is divided.
 //!
 //! | piece of a layer | operators (shape of what they make) |
 //! |---|---|
@@ -14,27 +15,29 @@
 //! | attention | matmul `[b,a,s,t]`, scale, add mask, softmax (`LLaMA`: in `float32`), matmul, transpose, reshape, matmul, add |
 //! | feed-forward | gate, silu, up, mul `[b,s,f]`, down, add `[b,s,h]` |
 //!
-//! Where fewer heads have keys and values of their own than there are (grouped queries; one head for all: multi-query), the queries of a group are
-//! rows of one product, `[b,k,s a/k,t]`, or, with `repeat`, keys and values are repeated for every head first.
+//! Where fewer heads have keys and values of their own than there are (grouped queries; one head for all:
+//! multi-query), the queries of a group are rows of one product, `[b,k,s a/k,t]`, or, with `repeat`, keys and
+//! values are repeated for every head first.
 //!
-//! At the end: norm, head `[b,s,vocabulary]`, cast to `float32`. Divided models add up parts after attention and
-//! feed-forward (`AllReduce`), and divide the head and the embedding by columns of the vocabulary and hidden size.
+//! At the end: norm, head `[b,s,vocabulary]`, cast to `float32`. Divided models add up parts after attention
+//! and feed-forward (`AllReduce`), and divide the head and the embedding by columns of the vocabulary and
+//! hidden size.
 //!
-//! **As a graph engine may see it.** With `weights`, every matrix passes through an operator that reads nothing else
-//! (a conversion of its layout, the size of the matrix); with `tables`, every layer makes its own mask
-//! and cuts its own tables from constants. These operators stand at the front of the file, as a front end that collects
-//! constants first would put them, or as breadth first order would run them. All of their outputs are alive from there
-//! to their layer; SOURCES S4's fixed rule moves them there. How the engine's graphs really look is not published.
+//! **As a graph engine may see it.** With `weights`, every matrix passes through an operator that reads
+//! nothing else (a conversion of its layout, the size of the matrix); with `tables`, every layer makes its
+//! own mask and cuts its own tables from constants. These operators stand at the front of the file, as a
+//! front end that collects constants first would put them, or as breadth first order would run them. All of
+//! their outputs are live from there to their layer; an engine with a fixed rule moves them there. How the
+//! engine's graphs really look is not published.
 
 use super::net::{Element, Net, Node, volume};
 use crate::error::{GenerateError, at_least};
-use crate::params::Params;
+use crate::family::Params;
 use Element::{F16, F32, I64};
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 use std::collections::HashMap;
 
-/// A model's sizes.
 pub(super) struct Model {
     hidden: u64,
     heads: u64,
@@ -82,7 +85,6 @@ fn like_llama(params: &Params) -> Result<Model, GenerateError> {
     Ok(Model { kv_heads, repeat, ..Model::dense(hidden, heads, ffn, vocabulary, true) })
 }
 
-/// A decoder with grouped queries.
 pub(super) fn transformer(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     graph(params, &like_llama(params)?)
 }

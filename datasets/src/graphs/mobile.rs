@@ -2,7 +2,7 @@
 
 use super::layers::{Layers, same, valid};
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 
@@ -94,8 +94,8 @@ pub(super) fn shufflenet_v2(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// A block of two branches, whose channels are mixed at the end: the first one of a stage halves the sides and works on all channels in
-/// both branches, the others hand on one half of them.
+/// A block of two branches, whose channels are mixed at the end: the first one of a stage halves the sides
+/// and works on all channels in both branches, the others hand on one half of them.
 fn shuffled(n: &mut Layers, name: &str, x: TensorId, channels: u64, first: bool) -> TensorId {
     let half = channels / 2;
     let named = |piece: &str| format!("{name}.{piece}");
@@ -150,7 +150,8 @@ pub(super) fn efficientnet_b0(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// Every channel times a number between 0 and 1, which two small layers make of the averages of all (squeeze and excite).
+/// Every channel times a number between 0 and 1, which two small layers make of the averages of all (squeeze
+/// and excite).
 fn gated(n: &mut Layers, name: &str, x: TensorId, squeeze: u64) -> TensorId {
     let channels = n.channels(x);
     let y = n.average(&format!("{name}.se.pool"), x);

@@ -1,8 +1,9 @@
 //! Plain shapes: chains, trees, layers, hourglasses, parallel branches.
 
+use super::layers::{Layers, Names, SHORT, same};
 use super::net::{Element, Net, Node};
 use crate::error::{GenerateError, at_least};
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -26,7 +27,8 @@ pub(super) fn chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> 
     net.finish(&[x])
 }
 
-/// `n` operators, each read by one later one at most `window` further on, the last by none. Leaves read nothing.
+/// `n` operators, each read by one later one at most `window` further on, the last by none. Leaves read
+/// nothing.
 pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let window = params.at_least("window", 1)?;
@@ -45,8 +47,9 @@ pub(super) fn in_tree(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&last)
 }
 
-/// Layers of `width` operators. Each reads the tensor made at its place in the layer before, and up to `reads` - 1 others: nine
-/// in ten of the layer before, the others of the eight layers before. The tensors of the last layer are wanted.
+/// Layers of `width` operators. Each reads the tensor made at its place in the layer before, and up to
+/// `reads` - 1 others: nine in ten of the layer before, the others of the eight layers before. The tensors of
+/// the last layer are wanted.
 pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (width, most) = (params.at_least("width", 1)?, params.at_least("reads", 1)?);
@@ -70,9 +73,9 @@ pub(super) fn layered(params: &Params, seed: u64) -> Result<Graph, GenerateError
     net.finish(&wanted)
 }
 
-/// `n` operators between one input and one output: parts one after the other, or side by side from one tensor to one operator that reads the
-/// ends of all. Where three operators and more are left, `parallel` percent of the parts are of the second kind, with up to
-/// `branches` branches.
+/// `n` operators between one input and one output: parts one after the other, or side by side from one tensor
+/// to one operator that reads the ends of all. Where three operators and more are left, `parallel` percent of
+/// the parts are of the second kind, with up to `branches` branches.
 pub(super) fn series_parallel(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (parallel, branches) = (params.percent("parallel")?, params.at_least("branches", 2)?);
@@ -98,7 +101,8 @@ impl Weaver {
         any(&mut self.net, format!("f{}", self.made - 1), reads, self.kib, &mut self.rng)
     }
 
-    /// `n` operators from this tensor to the one that is returned. As parts are about as large as each other, nested about log n deep.
+    /// `n` operators from this tensor to the one that is returned. As parts are about as large as each other,
+    /// nested about log n deep.
     fn part(&mut self, x: TensorId, n: u64) -> TensorId {
         if n == 1 {
             return self.step(&[x]);
@@ -118,14 +122,16 @@ impl Weaver {
         self.step(&ends)
     }
 
-    /// One of `parts` shares of `n`, from one to twice the fair one; at least one is left for each of the others.
+    /// One of `parts` shares of `n`, from one to twice the fair one; at least one is left for each of the
+    /// others.
     fn share(&mut self, n: u64, parts: u64) -> u64 {
         self.rng.random_range(1..=(2 * n / parts).min(n - (parts - 1)).max(1))
     }
 }
 
-/// `n` operators one after the other, most of which read a weight of about `weight` KiB, and do about `intensity` multiply-accumulates per byte of it; both
-/// differ by at most `spread` percent, independently. `free` percent have no weight and do one per byte they make.
+/// `n` operators one after the other, most of which read a weight of about `weight` KiB, and do about
+/// `intensity` multiply-accumulates per byte of it; both differ by at most `spread` percent, independently.
+/// `free` percent have no weight and do one per byte they make.
 pub(super) fn weight_chain(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (n, kib) = (params.at_least("n", 1)?, params.at_least("kib", 1)?);
     let (weight, intensity) = (1024 * params.at_least("weight", 1)?, params.at_least("intensity", 1)?);
@@ -156,20 +162,21 @@ fn around(middle: u64, percent: u64, rng: &mut Xoshiro256PlusPlus) -> u64 {
     rng.random_range((middle - most).max(1)..=middle + most)
 }
 
-/// `depth` levels down, halving the size and doubling the channels, and up again. At every level a branch with `skip`
-/// convolutions leads across, with `narrow` times fewer channels (none: a plain U-Net), `convs` convolutions lead down
-/// and up. What comes up is concatenated with what came across. The file has the branches across as late as can be.
+/// `depth` levels down, halving the size and doubling the channels, and up again. At every level a branch
+/// with `skip` convolutions leads across, with `narrow` times fewer channels (none: a plain U-Net), `convs`
+/// convolutions lead down and up. What comes up is concatenated with what came across. The file has the
+/// branches across as late as can be.
 pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (depth, convs) = (params.at_least("depth", 1)?, params.at_least("convs", 1)?);
     let (channels, size) = (params.at_least("channels", 1)?, params.at_least("size", 1)?);
     let (skip, narrow) = (params.get("skip"), params.at_least("narrow", 1)?);
     params.at_most("depth", 20)?;
-    let mut net = Net::new(params.name());
+    let mut net = Layers::named(params, false, Names { input: "x", ..SHORT }, Element::F32)?;
     let mut x = net.image(3, size);
-    let stage = |net: &mut Net, name: &str, mut x: TensorId, channels: u64, convs: u64| {
+    let stage = |net: &mut Layers, name: &str, mut x: TensorId, channels: u64, convs: u64| {
         for at in 0..convs {
-            x = net.conv(&format!("{name}.conv{at}"), x, channels, 3, 1, 1);
-            x = net.relu(&format!("{name}.relu{at}"), x);
+            x = net.conv(&format!("{name}.conv{at}"), x, same(channels, 3, 1), false);
+            x = net.map(&format!("{name}.relu{at}"), "Relu", &[x]);
         }
         x
     };
@@ -177,51 +184,51 @@ pub(super) fn hourglass(params: &Params, _seed: u64) -> Result<Graph, GenerateEr
     for level in 0..depth {
         x = stage(&mut net, &format!("down{level}"), x, channels << level, convs);
         across.push(x);
-        x = net.pool(&format!("down{level}.pool"), "MaxPool", x, 2);
+        x = net.pool(&format!("down{level}.pool"), "MaxPool", x, same(0, 3, 2), false);
     }
     x = stage(&mut net, "bottom", x, channels << depth, convs);
     for (level, x) in across.iter_mut().enumerate() {
         *x = stage(&mut net, &format!("across{level}"), *x, (channels << level).div_ceil(narrow), skip);
     }
     for (level, across) in across.into_iter().enumerate().rev() {
-        let shape = net.shape(across).to_vec();
+        let shape = net.net.shape(across).to_vec();
         x = Node::new(format!("up{level}.resize"), "Resize").reads(&[x]).makes(
-            &mut net,
+            &mut net.net,
             Element::F32,
             &[1, channels << (level + 1), shape[2], shape[3]],
         );
-        x = net.conv(&format!("up{level}.halve"), x, channels << level, 1, 1, 1);
-        x = net.concat(&format!("up{level}.concat"), &[across, x]);
+        x = net.conv(&format!("up{level}.halve"), x, same(channels << level, 1, 1), false);
+        x = net.joined(&format!("up{level}.concat"), &[across, x]);
         x = stage(&mut net, &format!("up{level}"), x, channels << level, convs);
     }
-    let x = net.conv("head", x, 1, 1, 1, 1);
-    net.finish(&[x])
+    let x = net.conv("head", x, same(1, 1, 1), false);
+    net.finish(x)
 }
 
-/// Blocks of four branches (1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 5 x 5; pooling and 1 x 1), concatenated: block 3a of
-/// `GoogLeNet` (64, 96 and 128, 16 and 32, 32 channels), times `channels` / 16.
+/// Blocks of four branches (1 x 1; 1 x 1 and 3 x 3; 1 x 1 and 5 x 5; pooling and 1 x 1), concatenated: block
+/// 3a of `GoogLeNet` (64, 96 and 128, 16 and 32, 32 channels), times `channels` / 16.
 pub(super) fn inception(params: &Params, _seed: u64) -> Result<Graph, GenerateError> {
     let (blocks, unit) = (params.at_least("blocks", 1)?, params.at_least("channels", 1)?);
     at_least("size", params.get("size"), 1)?;
-    let mut net = Net::new(params.name());
+    let mut net = Layers::named(params, false, Names { input: "x", ..SHORT }, Element::F32)?;
     let mut x = net.image(12 * unit, params.get("size"));
     for block in 0..blocks {
         let mut branch = |from: TensorId, name: &str, steps: &[(u64, u64)]| {
             let mut x = from;
             for (at, &(channels, kernel)) in steps.iter().enumerate() {
                 let name = format!("b{block}.{name}.{at}");
-                x = net.conv(&name, x, channels * unit, kernel, 1, 1);
-                x = net.relu(&format!("{name}.relu"), x);
+                x = net.conv(&name, x, same(channels * unit, kernel, 1), false);
+                x = net.map(&format!("{name}.relu"), "Relu", &[x]);
             }
             x
         };
         let one = branch(x, "1x1", &[(4, 1)]);
         let three = branch(x, "3x3", &[(6, 1), (8, 3)]);
         let five = branch(x, "5x5", &[(1, 1), (2, 5)]);
-        let pooled = net.pool(&format!("b{block}.pool"), "MaxPool", x, 1);
-        let pooled = net.conv(&format!("b{block}.pool.0"), pooled, 2 * unit, 1, 1, 1);
-        let pooled = net.relu(&format!("b{block}.pool.0.relu"), pooled);
-        x = net.concat(&format!("b{block}.concat"), &[one, three, five, pooled]);
+        let pooled = net.pool(&format!("b{block}.pool"), "MaxPool", x, same(0, 3, 1), false);
+        let pooled = net.conv(&format!("b{block}.pool.0"), pooled, same(2 * unit, 1, 1), false);
+        let pooled = net.map(&format!("b{block}.pool.0.relu"), "Relu", &[pooled]);
+        x = net.joined(&format!("b{block}.concat"), &[one, three, five, pooled]);
     }
-    net.finish(&[x])
+    net.finish(x)
 }

@@ -1,4 +1,5 @@
-//! Small random order problems with every feature of the model, and their optimum by looking at everything: for tests.
+//! Small random order problems with every feature of the model, and their optimum by looking at everything:
+//! for tests.
 
 use plimsoll_model::order::{OrderProblem, Storage};
 use plimsoll_model::{Bytes, OperatorId};
@@ -18,7 +19,8 @@ pub struct SmallOrderParams {
     pub to_end: bool,
     /// Some operators need bytes only while they run.
     pub scratch: bool,
-    /// Some storages are passed on: touched by operators further down than direct successors, as in-place writing does.
+    /// Some storages are passed on: touched by operators further down than direct successors, as in-place
+    /// writing does.
     pub passed_on: bool,
 }
 
@@ -36,8 +38,8 @@ impl SmallOrderParams {
     }
 }
 
-/// A small random order problem; the same parameters and seed give the same problem. Every second operator or so makes a
-/// storage; some operators touch none, some edges go without one.
+/// A small random order problem; the same parameters and seed give the same problem. Every second operator or
+/// so makes a storage; some operators touch none, some edges go without one.
 ///
 /// # Panics
 /// If `max_size` is zero.
@@ -102,8 +104,9 @@ pub fn small_order_problem(params: SmallOrderParams, seed: u64) -> OrderProblem 
         .expect("edges go one way, makers precede users")
 }
 
-/// The least peak over all topological orders, from the definitions: over the sets of operators that can have run, the
-/// least of the peaks of the ways there. O(2^n n s) for n operators and s storages; meant for up to about 16 operators.
+/// The least peak over all topological orders, from the definitions: over the sets of operators that can have
+/// run, the least of the peaks of the ways there. O(2^n n s) for n operators and s storages; meant for up to
+/// about 16 operators.
 ///
 /// # Panics
 /// From 25 operators on.

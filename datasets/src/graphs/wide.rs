@@ -2,7 +2,7 @@
 
 use super::layers::{Layers, Window, same, valid};
 use crate::error::{GenerateError, at_least};
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 
@@ -31,7 +31,8 @@ pub(super) fn alexnet(params: &Params, _seed: u64) -> Made {
     n.finish(y)
 }
 
-/// Blocks per stage, groups of the 3 x 3 convolution and its channels in the first stage; without bottlenecks, blocks are of two 3 x 3.
+/// Blocks per stage, groups of the 3 x 3 convolution and its channels in the first stage; without
+/// bottlenecks, blocks are of two 3 x 3.
 pub(super) struct Residual {
     blocks: [u64; 4],
     groups: u64,
@@ -82,7 +83,8 @@ pub(super) fn resnet(params: &Params, like: &Residual) -> Made {
     n.classified(x)
 }
 
-/// `DenseNet-121` (Huang et al. 2017). Its normalisations stand before convolutions, of sums of channels that others read too: nothing is folded.
+/// `DenseNet-121` (Huang et al. 2017). Its normalisations stand before convolutions, of sums of channels that
+/// others read too: nothing is folded.
 pub(super) fn densenet121(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::new(params, true)?;
     let ready = |n: &mut Layers, name: &str, x: TensorId| {
@@ -198,7 +200,8 @@ pub(super) fn inception_v3(params: &Params, _seed: u64) -> Made {
     n.classified(x)
 }
 
-/// Branches of layers and one of pooling, concatenated; without channels of its own the pooling halves the sides and is all of its branch.
+/// Branches of layers and one of pooling, concatenated; without channels of its own the pooling halves the
+/// sides and is all of its branch.
 fn inception(n: &mut Layers, name: &str, x: TensorId, rows: &[&[Window]], pooled: Option<u64>) -> TensorId {
     let mut made: Vec<TensorId> =
         rows.iter().enumerate().map(|(at, windows)| row(n, &format!("{name}.{at}"), x, windows)).collect();
@@ -231,9 +234,10 @@ fn forked(n: &mut Layers, name: &str, x: TensorId) -> TensorId {
     n.concat(&named("concat"), &[a, b0, b1, c0, c1, d])
 }
 
-/// U-Net (Ronneberger, Fischer, Brox 2015): `depth` levels down and up with two 3 x 3 convolutions each, sides halved by pooling and doubled by
-/// transposed convolutions, channels the other way; what comes up is concatenated with what was there before pooling, which is
-/// cropped first where convolutions do not pad, as in the paper.
+/// U-Net (Ronneberger, Fischer, Brox 2015): `depth` levels down and up with two 3 x 3 convolutions each,
+/// sides halved by pooling and doubled by transposed convolutions, channels the other way; what comes up is
+/// concatenated with what was there before pooling, which is cropped first where convolutions do not pad, as
+/// in the paper.
 pub(super) fn unet(params: &Params, _seed: u64) -> Made {
     let mut n = Layers::normed(params)?;
     let (depth, channels) = (params.at_least("depth", 1)?, params.at_least("channels", 1)?);

@@ -1,13 +1,14 @@
 //! Randomly wired networks (Xie, Kirillov, Girshick, He: Exploring randomly wired neural networks, 2019).
 //!
-//! A stage is a random undirected graph whose edges are directed from the lower to the higher node number. Every node
-//! adds up its inputs with learnt weights, then applies relu, a separable 3 x 3 convolution, norm. Nodes without
-//! inputs read the stage's input with stride 2; the stage's output is the mean of the nodes without readers. Each further
-//! stage doubles the channels. Activations are `float32`.
+//! A stage is a random undirected graph whose edges are directed from the lower to the higher node number.
+//! Every node adds up its inputs with learnt weights, then applies relu, a separable 3 x 3 convolution, norm.
+//! Nodes without inputs read the stage's input with stride 2; the stage's output is the mean of the nodes
+//! without readers. Each further stage doubles the channels. Activations are `float32`.
 
-use super::net::{Element, Net};
+use super::layers::{Layers, Names, SHORT};
+use super::net::{Element, Node, volume};
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::Graph;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -21,8 +22,9 @@ fn pair(a: usize, b: usize) -> (usize, usize) {
     (a.min(b), a.max(b))
 }
 
-/// Watts and Strogatz: a ring, everyone joined to the `k / 2` nearest on either side; then, going round `k / 2` times, the
-/// edge to the next one, next but one and so on is replaced with probability `percent` by one to anybody.
+/// Watts and Strogatz: a ring, everyone joined to the `k / 2` nearest on either side; then, going round `k /
+/// 2` times, the edge to the next one, next but one and so on is replaced with probability `percent` by one
+/// to anybody.
 fn watts_strogatz(n: usize, k: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let far = |node: usize, step: usize| (node + step) % n;
     let ring = (1..=k / 2).flat_map(|step| (0..n).map(move |node| (node, step)));
@@ -46,8 +48,8 @@ fn erdos_renyi(n: usize, percent: u64, rng: &mut Xoshiro256PlusPlus) -> Edges {
     pairs.filter(|_| rng.random_range(0..100) < percent).collect()
 }
 
-/// Barabasi and Albert: `m` nodes without edges; every further one is joined to `m` different earlier ones, who are chosen in
-/// proportion to their edges (the first of them to all).
+/// Barabasi and Albert: `m` nodes without edges; every further one is joined to `m` different earlier ones,
+/// who are chosen in proportion to their edges (the first of them to all).
 fn barabasi_albert(n: usize, m: usize, rng: &mut Xoshiro256PlusPlus) -> Edges {
     let mut edges = Edges::new();
     // Every node as often as it has edges.
@@ -103,15 +105,15 @@ fn network(
     let (stages, channels) = (params.at_least("stages", 1)?, params.at_least("channels", 1)?);
     let (nodes, size) = (params.get("nodes") as usize, params.at_least("size", 1)?);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut net = Net::new(params.name());
+    let mut net = Layers::named(params, false, Names { input: "x", ..SHORT }, Element::F32)?;
     let mut x = net.image(channels, size);
     for at in 0..stages {
         x = stage(&mut net, &format!("s{at}"), x, channels << at, nodes, &wire(&mut rng));
     }
-    net.finish(&[x])
+    net.finish(x)
 }
 
-fn stage(net: &mut Net, name: &str, x: TensorId, channels: u64, nodes: usize, edges: &Edges) -> TensorId {
+fn stage(net: &mut Layers, name: &str, x: TensorId, channels: u64, nodes: usize, edges: &Edges) -> TensorId {
     let mut made: Vec<TensorId> = Vec::with_capacity(nodes);
     let mut reads: Vec<Vec<usize>> = vec![Vec::new(); nodes];
     let mut read = vec![false; nodes];
@@ -127,23 +129,23 @@ fn stage(net: &mut Net, name: &str, x: TensorId, channels: u64, nodes: usize, ed
             [one] => (one, 1),
             _ => (weighted(net, &format!("{name}.sum"), &inputs), 1),
         };
-        let y = net.relu(&format!("{name}.relu"), sum);
+        let y = net.map(&format!("{name}.relu"), "Relu", &[sum]);
         let y = net.separable(&name, y, channels, 3, stride);
-        made.push(net.norm(&format!("{name}.norm"), y));
+        made.push(net.scaled(&format!("{name}.norm"), y));
     }
     let wanted: Vec<TensorId> =
         made.into_iter().zip(read).filter(|(_, read)| !read).map(|(y, _)| y).collect();
-    if wanted.len() == 1 { wanted[0] } else { net.join(&format!("{name}.mean"), "Mean", &wanted) }
+    if wanted.len() == 1 { wanted[0] } else { net.map(&format!("{name}.mean"), "Mean", &wanted) }
 }
 
 /// A sum with one learnt weight per operand.
-fn weighted(net: &mut Net, name: &str, inputs: &[TensorId]) -> TensorId {
-    let weight = net.weight(&format!("{name}.w"), Element::F32, &[inputs.len() as u64]);
-    let shape = net.shape(inputs[0]).to_vec();
+fn weighted(net: &mut Layers, name: &str, inputs: &[TensorId]) -> TensorId {
+    let weight = net.net.weight(&format!("{name}.w"), Element::F32, &[inputs.len() as u64]);
+    let shape = net.net.shape(inputs[0]).to_vec();
     let reads: Vec<TensorId> = inputs.iter().copied().chain([weight]).collect();
-    let node = super::net::Node::new(name, "WeightedSum").reads(&reads);
+    let node = Node::new(name, "WeightedSum").reads(&reads);
     let node = inputs.iter().fold(node, |node, &x| node.over(x));
-    node.cost(super::net::volume(&shape).saturating_mul(inputs.len() as u64)).makes(net, Element::F32, &shape)
+    node.cost(volume(&shape).saturating_mul(inputs.len() as u64)).makes(&mut net.net, Element::F32, &shape)
 }
 
 #[cfg(test)]

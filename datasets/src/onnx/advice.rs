@@ -2,8 +2,8 @@
 
 use super::dims::Dims;
 use super::open::argument;
-use super::program::{Program, Step, plain};
-use super::proto;
+use super::program::{Program, Step};
+use super::proto::{self, plain};
 use crate::operators::value::count;
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,6 @@ const LISTED: usize = 4;
 /// A value with more elements is not written into a message.
 const SPELLED: u64 = 8;
 
-/// The way up from a tensor.
 pub struct Upstream<'p, 'm> {
     program: &'p Program<'m>,
     /// The operator of every tensor that one makes.
@@ -40,7 +39,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
         self.makers.get(&self.tensor).or_else(|| self.owners.get(&self.tensor)).copied()
     }
 
-    /// Inputs of the model that these depend on. Of values, those that decide them: not what only its shape is read of.
+    /// Inputs of the model that these depend on. Of values, those that decide them: not what only its shape
+    /// is read of.
     fn inputs(&self, from: impl IntoIterator<Item = usize>, values: bool) -> Vec<usize> {
         let mut todo: Vec<usize> = from.into_iter().collect();
         let mut seen: HashSet<usize> = todo.iter().copied().collect();
@@ -85,8 +85,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
         }
     }
 
-    /// Options that give the tensor a size, as the rest of a message: the values of inputs that decide it, where the
-    /// reason is a value, or its shape.
+    /// Options that give the tensor a size, as the rest of a message: the values of inputs that decide it,
+    /// where the reason is a value, or its shape.
     pub fn options(&self, reason: &str) -> String {
         let tensor = &self.program.slots[self.tensor];
         let mut options: Vec<String> = self
@@ -113,8 +113,8 @@ impl<'p, 'm> Upstream<'p, 'm> {
         options.iter().flat_map(|option| ["; ", option.as_str()]).collect()
     }
 
-    /// Inputs of the model whose values decide the shape: those above an input of the operator that the reason names,
-    /// whose shape is known, but not its value.
+    /// Inputs of the model whose values decide the shape: those above an input of the operator that the
+    /// reason names, whose shape is known, but not its value.
     fn deciding(&self, reason: &str) -> Vec<usize> {
         let Some(step) = self.step() else { return Vec::new() };
         let slots = &self.program.slots;

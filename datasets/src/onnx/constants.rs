@@ -52,3 +52,38 @@ fn elements(tensor: &proto::Tensor, element: Element) -> Option<Value> {
     }
     Value::read(raw, element)
 }
+
+pub fn read_constant(node: &proto::Node) -> Result<Fact, Reason> {
+    let Some(attribute) = node.attribute.iter().find(|attribute| attribute.name.contains("value")) else {
+        return misfit("it has no value");
+    };
+    let list = |element, value: Value| Fact::new(Some(element), [value.len() as u64]).with(Some(value));
+    let one = |element, value: Value| Fact::new(Some(element), []).with(Some(value));
+    match attribute.name.as_str() {
+        "value_int" => Ok(one(Element::INT64, Value::Ints(vec![attribute.i.unwrap_or(0)]))),
+        "value_ints" => Ok(list(Element::INT64, Value::Ints(attribute.ints.clone()))),
+        "value_string" => Ok(Fact::new(Some(Element::STRING), [])),
+        "value_strings" => Ok(Fact::new(Some(Element::STRING), [attribute.strings.len() as u64])),
+        "value_float" => Ok(one(Element::FLOAT32, Value::Floats(vec![attribute.f.unwrap_or(0.0).into()]))),
+        "value_floats" => {
+            let floats = attribute.floats.iter().map(|&f| f64::from(f)).collect();
+            Ok(list(Element::FLOAT32, Value::Floats(floats)))
+        }
+        _ => match (&attribute.t, &attribute.sparse_tensor) {
+            (Some(tensor), _) => read_tensor(tensor),
+            (None, Some(sparse)) => read_sparse(sparse),
+            (None, None) => misfit(format!("{} is no value with a size", attribute.name)),
+        },
+    }
+}
+
+/// A sparse constant: its shape, and the bytes of what is stored.
+pub fn read_sparse(sparse: &proto::SparseTensor) -> Result<Fact, Reason> {
+    let (Some(values), Some(indices)) = (&sparse.values, &sparse.indices) else {
+        return misfit("values or indices are missing");
+    };
+    let (values, indices) = (read_tensor(values)?, read_tensor(indices)?);
+    let bytes = values.size(None)?.checked_add(indices.size(None)?).ok_or("more than 2^63 bytes")?;
+    let shape = extents(&sparse.dims)?;
+    Ok(Fact { bytes: Some(bytes), ..Fact::new(values.element, shape) })
+}

@@ -1,12 +1,14 @@
 //! Free dimensions: from options to the types of inputs.
 
-use super::open::{Open, argument};
+use super::open::Open;
 use super::proto;
-use crate::import::{ImportError, ImportOptions};
+use crate::import::{ImportOptions, ImportProblem, value_option};
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, Fact, RANK_LIMIT, Value, count, show};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::Path;
+
+/// Why no number so large is an extent.
+pub const TOO_LARGE: &str = "more than anybody can hold";
 
 /// What options change about the inputs that a tensor depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +23,6 @@ pub enum Change {
 
 /// Values of named dimensions, each with the option that gave it.
 pub struct Dims<'o> {
-    origin: &'o Path,
     options: &'o ImportOptions,
     values: BTreeMap<String, (u64, String)>,
 }
@@ -31,12 +32,8 @@ impl<'o> Dims<'o> {
     ///
     /// # Errors
     /// Options that name nothing, or contradict each other.
-    pub fn new(
-        origin: &'o Path,
-        options: &'o ImportOptions,
-        graph: &proto::Graph,
-    ) -> Result<Self, ImportError> {
-        let mut dims = Self { origin, options, values: BTreeMap::new() };
+    pub fn new(options: &'o ImportOptions, graph: &proto::Graph) -> Result<Self, ImportProblem> {
+        let mut dims = Self { options, values: BTreeMap::new() };
         dims.check_names(graph)?;
         for (name, &value) in &options.dims {
             dims.bind(name, value, &format!("--dim {name}={value}"))?;
@@ -47,7 +44,7 @@ impl<'o> Dims<'o> {
         let Some(default) = options.dim_default else { return Ok(dims) };
         let option = format!("--dim-default {default}");
         if default > i64::MAX as u64 {
-            return Err(dims.refused(option, "more than anybody can hold".to_owned()));
+            return Err(ImportProblem::option(option, TOO_LARGE));
         }
         let open = inputs(graph).filter(|input| !options.input_shapes.contains_key(&input.name));
         for name in open.filter_map(declared_dims).flatten().filter_map(free_name) {
@@ -59,7 +56,7 @@ impl<'o> Dims<'o> {
     }
 
     /// Binds the free dimensions of an input whose shape, first dimension or value is given.
-    fn bind_input(&mut self, input: &proto::ValueInfo) -> Result<(), ImportError> {
+    fn bind_input(&mut self, input: &proto::ValueInfo) -> Result<(), ImportProblem> {
         let options = self.options;
         let listed = declared_dims(input);
         if let Some(shape) = options.input_shapes.get(&input.name) {
@@ -69,10 +66,10 @@ impl<'o> Dims<'o> {
             {
                 let reason =
                     format!("in the file the input has {} dimensions: {}", listed.len(), text(listed));
-                return Err(self.refused(option, reason));
+                return Err(ImportProblem::option(option, reason));
             }
             if shape.len() > RANK_LIMIT || shape.iter().any(|&extent| extent > i64::MAX as u64) {
-                return Err(self.refused(option, "more than anybody can hold".to_owned()));
+                return Err(ImportProblem::option(option, TOO_LARGE));
             }
             for (dimension, &extent) in listed.unwrap_or_default().iter().zip(shape) {
                 if let Some(name) = free_name(dimension) {
@@ -94,18 +91,14 @@ impl<'o> Dims<'o> {
         Ok(())
     }
 
-    fn refused(&self, option: String, reason: String) -> ImportError {
-        ImportError::Option { path: self.origin.to_path_buf(), option, reason }
-    }
-
-    fn bind(&mut self, name: &str, value: u64, option: &str) -> Result<(), ImportError> {
+    fn bind(&mut self, name: &str, value: u64, option: &str) -> Result<(), ImportProblem> {
         if value > i64::MAX as u64 {
-            return Err(self.refused(option.to_owned(), "more than anybody can hold".to_owned()));
+            return Err(ImportProblem::option(option, TOO_LARGE));
         }
         match self.values.get(name) {
             Some((other, by)) if *other != value => {
                 let reason = format!("dimension {name} is {value} by this, but {other} by {by}");
-                Err(self.refused(option.to_owned(), reason))
+                Err(ImportProblem::option(option, reason))
             }
             Some(_) => Ok(()),
             None => {
@@ -116,7 +109,7 @@ impl<'o> Dims<'o> {
     }
 
     /// Every name in the options must be one of the file's.
-    fn check_names(&self, graph: &proto::Graph) -> Result<(), ImportError> {
+    fn check_names(&self, graph: &proto::Graph) -> Result<(), ImportProblem> {
         let list = |names: BTreeSet<&str>| {
             let names: Vec<&str> = names.into_iter().collect();
             if names.is_empty() {
@@ -131,7 +124,7 @@ impl<'o> Dims<'o> {
         for (name, option) in shapes.chain(values) {
             if !inputs(graph).any(|input| input.name == *name) {
                 let names = inputs(graph).map(|input| input.name.as_str()).collect();
-                return Err(self.refused(option, format!("no input of that name; {}", list(names))));
+                return Err(ImportProblem::option(option, format!("no input of that name; {}", list(names))));
             }
         }
         if self.options.dims.is_empty() {
@@ -143,7 +136,7 @@ impl<'o> Dims<'o> {
             if !known.contains(name.as_str()) {
                 let free = inputs(graph).filter_map(declared_dims).flatten().filter_map(free_name).collect();
                 let reason = format!("no free dimension of that name; {}", list(free));
-                return Err(self.refused(format!("--dim {name}={value}"), reason));
+                return Err(ImportProblem::option(format!("--dim {name}={value}"), reason));
             }
         }
         Ok(())
@@ -153,23 +146,24 @@ impl<'o> Dims<'o> {
     ///
     /// # Errors
     /// Types that are no tensors, values that do not fit. Where extents are open, the fact has no shape.
-    pub fn input(&self, info: &proto::ValueInfo) -> Result<Fact, ImportError> {
+    pub fn input(&self, info: &proto::ValueInfo) -> Result<Fact, ImportProblem> {
         if self.options.assume_bytes.is_some() && is_no_tensor(info) {
             return Ok(Fact::default());
         }
-        let element = self.element(info)?;
+        let element = Self::element(info)?;
         let listed = declared_dims(info);
         if let Some(listed) = listed
             && listed.len() > RANK_LIMIT
         {
-            let what = format!("has {} dimensions, more than {RANK_LIMIT}", listed.len());
-            return Err(self.damaged(info, &what));
+            let (name, rank) = (&info.name, listed.len());
+            let what = format!("'{name}' has {rank} dimensions, more than {RANK_LIMIT}");
+            return Err(ImportProblem::Damaged(what));
         }
         let given = self.options.input_shapes.get(&info.name).cloned();
         let shape = given.or_else(|| (0..listed?.len()).map(|at| self.input_extent(info, at)).collect());
         let fact = Fact { element, shape, ..Fact::default() };
         match self.options.values.get(&info.name) {
-            Some(list) if fact.shape.is_some() => self.valued(info, fact, list),
+            Some(list) if fact.shape.is_some() => Self::valued(info, fact, list),
             _ => Ok(fact),
         }
     }
@@ -184,8 +178,8 @@ impl<'o> Dims<'o> {
     }
 
     /// An input with the value that `--value` gives it.
-    fn valued(&self, info: &proto::ValueInfo, fact: Fact, list: &[i64]) -> Result<Fact, ImportError> {
-        let refused = |reason| Err(self.refused(value_option(&info.name, list), reason));
+    fn valued(info: &proto::ValueInfo, fact: Fact, list: &[i64]) -> Result<Fact, ImportProblem> {
+        let refused = |reason| Err(ImportProblem::option(value_option(&info.name, list), reason));
         let shape = fact.shape.as_deref().unwrap_or_default();
         let Some(element) = fact.element else {
             return refused("the file gives the input no element type".to_owned());
@@ -213,23 +207,18 @@ impl<'o> Dims<'o> {
         self.options.tensor_shapes.iter().map(|(name, shape)| (name.as_str(), shape.as_slice()))
     }
 
-    /// The error for one of them.
-    pub fn refused_shape(&self, name: &str, shape: &[u64], reason: String) -> ImportError {
-        self.refused(argument("--tensor-shape", &format!("{name}={}", show(shape))), reason)
-    }
-
     /// Everything about inputs that neither the file nor an option says.
     ///
     /// # Errors
     /// Types that are no tensors.
-    pub fn open(&self, graph: &proto::Graph) -> Result<Open, ImportError> {
+    pub fn open(&self, graph: &proto::Graph) -> Result<Open, ImportProblem> {
         let mut open = Open::default();
         for info in inputs(graph) {
             let name = info.name.as_str();
             if self.options.assume_bytes.is_some() && is_no_tensor(info) {
                 continue;
             }
-            if self.element(info)?.is_none() && self.options.assume_bytes.is_none() {
+            if Self::element(info)?.is_none() && self.options.assume_bytes.is_none() {
                 open.untyped.push(name.to_owned());
             }
             let Some(listed) = declared_dims(info) else {
@@ -253,12 +242,8 @@ impl<'o> Dims<'o> {
         Ok(open)
     }
 
-    fn damaged(&self, info: &proto::ValueInfo, what: &str) -> ImportError {
-        ImportError::Damaged { path: self.origin.to_path_buf(), what: format!("'{}' {what}", info.name) }
-    }
-
     /// The element type of a value; none where the file has none.
-    fn element(&self, info: &proto::ValueInfo) -> Result<Option<Element>, ImportError> {
+    fn element(info: &proto::ValueInfo) -> Result<Option<Element>, ImportProblem> {
         let Some(kind) = &info.r#type else { return Ok(None) };
         let other = [
             ("a sequence", &kind.sequence),
@@ -267,19 +252,18 @@ impl<'o> Dims<'o> {
             ("an optional", &kind.optional),
         ];
         if let Some((what, _)) = other.iter().find(|(_, there)| there.is_some()) {
-            return Err(ImportError::Unsupported {
-                path: self.origin.to_path_buf(),
+            return Err(ImportProblem::Unsupported {
                 what: format!("input '{}'", info.name),
                 reason: format!("it is {what}, of which the file gives no size; --assume-bytes gives it one"),
             });
         }
-        match kind.tensor.as_ref().map(|tensor| tensor.elem_type) {
-            None | Some(0) => Ok(None),
-            Some(code) => match Element::of(code) {
-                Some(element) => Ok(Some(element)),
-                None => Err(self.damaged(info, &format!("has element type {code}, which is not known"))),
-            },
+        let code = kind.tensor.as_ref().map_or(0, |tensor| tensor.elem_type);
+        if code == 0 {
+            return Ok(None);
         }
+        Element::of(code).map(Some).ok_or_else(|| {
+            ImportProblem::Damaged(format!("'{}' has element type {code}, which is not known", info.name))
+        })
     }
 
     /// How options change the shape of an input of the graph.
@@ -345,11 +329,11 @@ impl<'o> Dims<'o> {
     ///
     /// # Errors
     /// Types that are not known.
-    pub fn inner(&self, info: &proto::ValueInfo) -> Result<Fact, ImportError> {
+    pub fn inner(&self, info: &proto::ValueInfo) -> Result<Fact, ImportProblem> {
         if is_no_tensor(info) {
             return Ok(Fact::default());
         }
-        let element = self.element(info)?;
+        let element = Self::element(info)?;
         let listed = declared_dims(info).filter(|listed| listed.len() <= RANK_LIMIT);
         let shape = listed.and_then(|listed| listed.iter().map(|dimension| self.extent(dimension)).collect());
         Ok(Fact { element, shape, ..Fact::default() })
@@ -370,18 +354,12 @@ fn is_no_tensor(info: &proto::ValueInfo) -> bool {
     })
 }
 
-/// Extents as the file has them.
 fn declared_dims(info: &proto::ValueInfo) -> Option<&[proto::Dimension]> {
     Some(&info.r#type.as_ref()?.tensor.as_ref()?.shape.as_ref()?.dim)
 }
 
 fn free_name(dimension: &proto::Dimension) -> Option<&str> {
     dimension.param.as_deref().filter(|name| dimension.value.is_none() && !name.is_empty())
-}
-
-/// An option, as typed.
-fn value_option(name: &str, list: &[i64]) -> String {
-    format!("--value {name}={}", list.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
 }
 
 /// What the graph is given: its inputs but those that are constants.

@@ -1,6 +1,7 @@
 //! From a sized program to a graph.
 
-use super::program::{Program, Slot, Step, plain};
+use super::program::{Program, Slot, Step};
+use super::proto::plain;
 use crate::operators::Share;
 use crate::operators::element::Element;
 use crate::operators::value::effective;

@@ -1,7 +1,8 @@
-//! What `If`, `Loop` and `Scan` hand to their bodies and back, where positions in the graph do not say it: absent tensors are
-//! left out of the graph, so that those after them move up.
+//! What `If`, `Loop` and `Scan` hand to their bodies and back, where positions in the graph do not say it:
+//! absent tensors are left out of the graph, so that those after them move up.
 
-use super::program::{Block, Program, Step, plain};
+use super::program::{Block, Program, Step};
+use super::proto::plain;
 use plimsoll_model::TensorId;
 use plimsoll_model::graph::{Handover, Moment};
 
@@ -19,8 +20,8 @@ pub fn handovers(program: &Program, step: &Step) -> Option<Vec<Handover>> {
     }
 }
 
-/// True where an absent tensor shifts the others, or the last results of a body are not wanted. The first two inputs of a
-/// `Loop` are handed to nobody, nor is the condition `ahead` of what its body returns.
+/// True where an absent tensor shifts the others, or the last results of a body are not wanted. The first two
+/// inputs of a `Loop` are handed to nobody, nor is the condition `ahead` of what its body returns.
 fn is_gapped(program: &Program, step: &Step, ahead: usize) -> bool {
     let carried = step.inputs.iter().skip(2);
     let more = |&block: &usize| program.blocks[block].outputs.len() > step.outputs.len() + ahead;

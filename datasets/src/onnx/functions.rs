@@ -1,24 +1,25 @@
 //! Functions that a file defines, put in the place of their calls.
 //!
-//! What a call computes is the body of its function, as runtimes take it that have no kernel of that name. Operators for
-//! which there is a rule keep it: runtimes have a kernel for them, which needs none of the tensors inside the body.
+//! What a call computes is the body of its function, as runtimes take it that have no kernel of that name.
+//! Operators for which there is a rule keep it: runtimes have a kernel for them, which needs none of the
+//! tensors inside the body.
 
-use super::program::plain;
-use super::proto::{Attribute, Function, Graph, Node, Tensor, ValueInfo};
+use super::proto::{Attribute, Function, Graph, Node, Tensor, ValueInfo, plain};
 use crate::operators;
 use std::collections::{HashMap, HashSet};
 
 /// Bodies and calls may nest so deep, together.
 const DEPTH_LIMIT: usize = 64;
 
-/// What copies of bodies may take, an estimate in bytes: a few functions that call each other ask for billions of nodes.
+/// What copies of bodies may take, an estimate in bytes: a few functions that call each other ask for
+/// billions of nodes.
 const WEIGHT_LIMIT: u64 = 1 << 27;
 
 /// Domain, name, overload.
 type Id<'f> = (&'f str, &'f str, &'f str);
 
-/// Replaces all calls, also those in bodies, until none is left. `opset` is the version of ONNX's own operators that the
-/// model names. O(size of the result).
+/// Replaces all calls, also those in bodies, until none is left. `opset` is the version of ONNX's own
+/// operators that the model names. O(size of the result).
 ///
 /// # Errors
 /// Functions that call themselves, nest too deep, or grow too large; calls with too many operands.
@@ -41,7 +42,6 @@ fn id<'f>(domain: &'f str, name: &'f str, overload: &'f str) -> Id<'f> {
     (if plain(domain) { "" } else { domain }, name, overload)
 }
 
-/// The function that a node calls.
 fn find<'s, 'f>(functions: &HashMap<Id<'s>, &'f Function>, node: &'s Node) -> Option<&'f Function> {
     functions.get(&id(&node.domain, &node.op_type, &node.overload)).copied()
 }
@@ -53,7 +53,6 @@ fn has_rule(domain: &str, kind: &str) -> bool {
         || operators::is_known(domain, kind)
 }
 
-/// Names of all tensors.
 fn collect_names(graph: &Graph, names: &mut HashSet<String>) {
     let mut todo = vec![graph];
     while let Some(graph) = todo.pop() {
@@ -181,7 +180,6 @@ fn identity(from: &str, to: &str) -> Node {
     Node { op_type: "Identity".to_owned(), name: to.to_owned(), input, output, ..Node::default() }
 }
 
-/// One call's copy of a body.
 struct Copy<'c, 'f> {
     inliner: &'c mut Inliner<'f>,
     /// Ahead of the names inside.
@@ -243,7 +241,8 @@ impl<'f> Copy<'_, 'f> {
         Ok(Node { input, output, name, op_type, attribute, domain, overload, opset: self.opset })
     }
 
-    /// An attribute with the call's value where it refers to one; none where the call and the function give none.
+    /// An attribute with the call's value where it refers to one; none where the call and the function give
+    /// none.
     fn attribute(&mut self, attribute: &'f Attribute) -> Result<Option<Attribute>, String> {
         if !attribute.ref_attr_name.is_empty() {
             let Some(&given) = self.attributes.get(attribute.ref_attr_name.as_str()) else { return Ok(None) };

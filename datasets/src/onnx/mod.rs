@@ -13,27 +13,28 @@
 //! | two constants of one name | the last one, initialisers ahead of `Constant` nodes, as in ONNX Runtime |
 //! | body of `If`, `Loop`, `Scan` | a region of the name of its attribute, owned by the operator; it may read what encloses it |
 //!
-//! Operators that compute shapes stay operators and what they make stays activations, as in the file: the graph
-//! has its operators and no others, although runtimes compute such constants before they start. Their results are
-//! followed all the same, because `Reshape`, `Slice`, `Expand`, `If` and others need them. In the same way weights
-//! that operators make (by `ConstantOfShape`, or by slicing an initialiser) are activations.
+//! Operators that compute shapes stay operators and what they make stays activations, as in the file: the
+//! graph has its operators and no others, although runtimes compute such constants before they start. Their
+//! results are followed all the same, because `Reshape`, `Slice`, `Expand`, `If` and others need them. In the
+//! same way weights that operators make (by `ConstantOfShape`, or by slicing an initialiser) are activations.
 //!
 //! # Sizes
 //!
-//! Bytes are elements times bits, rounded up; `bool` takes a byte, types below a byte are packed. Shapes are inferred from
-//! inputs on in topological order; what the file says of a tensor is used only where inference does not know. Of an `If`
-//! whose condition is known, the branch that runs gives the shape; what cannot be sized in the other one takes 0 bytes.
-//! Of any other `If`, the branch with more bytes does, unless one holds an operator that cannot run on such shapes: then it
-//! counts as never run. Where an extent depends on data but has an upper bound, the bound is taken; elements of string tensors
-//! count what a `std::string` takes; a sequence has the bytes of the tensors it holds.
-//! A `Loop` stacks as many rows as it may make trips. Everything of
-//! that kind that is not certain is said in [`Import::assumed`].
+//! Bytes are elements times bits, rounded up; `bool` takes a byte, types below a byte are packed. Shapes are
+//! inferred from inputs on in topological order; what the file says of a tensor is used only where inference
+//! does not know. Of an `If` whose condition is known, the branch that runs gives the shape; what cannot be
+//! sized in the other one takes 0 bytes. Of any other `If`, the branch with more bytes does, unless one holds
+//! an operator that cannot run on such shapes: then it counts as never run. Where an extent depends on data
+//! but has an upper bound, the bound is taken; elements of string tensors count what a `std::string` takes; a
+//! sequence has the bytes of the tensors it holds. A `Loop` stacks as many rows as it may make trips.
+//! Everything of that kind that is not certain is said in [`Import::assumed`].
 //!
 //! # What a file leaves open
 //!
-//! Every free dimension of an input needs a value; one message names all that have none, with options that import the
-//! model where a short search finds some ([`ImportError::Open`]). Values of inputs that decide shapes and shapes of tensors inside can be
-//! given ([`ImportOptions::values`], [`ImportOptions::tensor_shapes`]). Copies of the bodies of functions are bounded in depth and in bytes.
+//! Every free dimension of an input needs a value; one message names all that have none, with options that
+//! import the model where a short search finds some ([`ImportProblem::Open`]). Values of inputs that decide
+//! shapes and shapes of tensors inside can be given ([`ImportOptions::values`],
+//! [`ImportOptions::tensor_shapes`]). Copies of the bodies of functions are bounded in depth and in bytes.
 //!
 //! # Shared memory
 //!
@@ -43,10 +44,13 @@
 //! | `Relu`, `Sigmoid`, `Tanh`, `Clip` and all other functions of one element; `BatchNormalization` in inference; `Cast`, `Not`, `QuantizeLinear`, `DequantizeLinear` | over the first input |
 //! | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `Min`, `Max`, `Sum`, `Mean`, `Where`, `PRelu`, comparisons, logic | over any input |
 //!
-//! *Over* is said only where input and output have the same shape and the same bytes; a view needs the same bytes. `Softmax`, `LRN` and
-//! other normalisations read elements after they would have been overwritten, so they are in neither row.
+//! *Over* is said only where input and output have the same shape and the same bytes; a view needs the same
+//! bytes. `Softmax`, `LRN` and other normalisations read elements after they would have been overwritten, so
+//! they are in neither row.
 
 mod advice;
+mod bodies;
+mod call;
 mod constants;
 mod dims;
 mod emit;
@@ -56,94 +60,81 @@ mod open;
 mod program;
 mod proto;
 mod run;
+mod settle;
 #[cfg(test)]
 mod tests;
 
-use crate::import::{Import, ImportError, ImportOptions, SizeSources};
+use crate::import::{Import, ImportOptions, ImportProblem, SizeSources};
 use crate::operators::element::Element;
 use advice::Upstream;
 use bytes::Bytes;
 use dims::Dims;
 use open::Trial;
-use program::{Program, plain};
+use program::Program;
 use prost::Message;
-use run::{Failure, Run};
+use proto::plain;
+use run::Run;
 use std::path::Path;
 
-/// Reads a model. `origin` is for messages and the graph's name. O(size of the file), but for small constants.
-///
-/// # Errors
-/// See [`ImportError`].
-pub fn read_onnx(origin: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Import, ImportError> {
-    read_owned(origin, Bytes::copy_from_slice(bytes), options)
-}
-
-/// The same without a copy of the weights.
-pub(crate) fn read_owned(
-    origin: &Path,
-    bytes: Bytes,
-    options: &ImportOptions,
-) -> Result<Import, ImportError> {
-    let damaged = |what: String| ImportError::Damaged { path: origin.to_path_buf(), what };
+/// Reads a model. `origin` gives the graph its name. O(size of the file), small constants aside.
+pub(crate) fn read(origin: &Path, bytes: Bytes, options: &ImportOptions) -> Result<Import, ImportProblem> {
     let float = match &options.element {
         None => None,
-        Some(name) => Some(Element::named(name).ok_or_else(|| ImportError::Option {
-            path: origin.to_path_buf(),
-            option: format!("--element {name}"),
-            reason: format!("no element type of that name; known are {}", Element::names()),
+        Some(name) => Some(Element::named(name).ok_or_else(|| {
+            let reason = format!("no element type of that name; known are {}", Element::names());
+            ImportProblem::option(format!("--element {name}"), reason)
         })?),
     };
     if proto::count_parts(&bytes, proto::PART_LIMIT) > proto::PART_LIMIT {
-        return Err(damaged(format!("more than {} nodes, names and attributes", proto::PART_LIMIT)));
+        return Err(ImportProblem::Damaged(format!(
+            "more than {} nodes, names and attributes",
+            proto::PART_LIMIT
+        )));
     }
-    let model = proto::Model::decode(bytes).map_err(|why| damaged(format!("no ONNX model: {why}")))?;
+    let model =
+        proto::Model::decode(bytes).map_err(|why| ImportProblem::Damaged(format!("no ONNX model: {why}")))?;
     let proto::Model { opset_import, graph, functions } = model;
-    let mut graph = graph.ok_or_else(|| damaged("no ONNX model: it holds no graph".to_owned()))?;
+    let mut graph =
+        graph.ok_or_else(|| ImportProblem::Damaged("no ONNX model: it holds no graph".to_owned()))?;
     let opset = opset_import.iter().filter(|set| plain(&set.domain)).map(|set| set.version).max();
     let opset = opset.unwrap_or(1);
-    functions::inline(&mut graph, &functions, opset).map_err(damaged)?;
-    let source = Source { origin, graph: &graph, float, opset };
-    let dims = Dims::new(origin, options, &graph)?;
+    functions::inline(&mut graph, &functions, opset).map_err(ImportProblem::Damaged)?;
+    let source = Source { graph: &graph, float, opset };
+    let dims = Dims::new(options, &graph)?;
     let open = dims.open(&graph)?;
     if !open.is_empty() {
-        return Err(open.error(origin, options, &|options| source.attempt(options)));
+        return Err(open.error(options, &|options| source.attempt(options)));
     }
     let mut run = source.run(options, &dims)?;
-    let complete = run.run().map_err(|failure| source.explain(failure, &run, &dims, options))?;
+    let complete = run.run().map_err(|problem| source.explain(problem, &run, &dims, options))?;
     run.sum_up();
     let (program, assumed) = (run.program, run.assumed);
     let sizes = SizeSources::new(program.slots.iter().map(|slot| (slot.name, slot.source)));
     let name =
         origin.file_stem().map_or_else(|| graph.name.clone(), |stem| stem.to_string_lossy().into_owned());
-    let built = emit::graph(&name, &program, float);
-    let graph = built
-        .map_err(|source| ImportError::Graph { path: origin.to_path_buf(), source: Box::new(source) })?;
+    let graph = emit::graph(&name, &program, float)?;
     if !complete {
-        return Err(damaged("its operators wait for each other".to_owned()));
+        return Err(ImportProblem::Damaged("its operators wait for each other".to_owned()));
     }
     Ok(Import { graph, assumed, sizes })
 }
 
-/// A model, read but not sized.
 struct Source<'m> {
-    origin: &'m Path,
     graph: &'m proto::Graph,
     float: Option<Element>,
     opset: i64,
 }
 
 impl<'m> Source<'m> {
-    /// Its names resolved, ready for inference.
-    fn run<'o>(&self, options: &'o ImportOptions, dims: &Dims) -> Result<Run<'m, 'o>, ImportError>
+    fn run<'o>(&self, options: &'o ImportOptions, dims: &Dims) -> Result<Run<'m, 'o>, ImportProblem>
     where
         'm: 'o,
     {
-        let mut program = Program::new(self.origin, self.graph, dims)?;
+        let mut program = Program::new(self.graph, dims)?;
         let assumed = std::mem::take(&mut program.notes);
-        let (origin, float, opset) = (self.origin, self.float, self.opset);
+        let (float, opset) = (self.float, self.opset);
         Ok(Run {
             program,
-            origin,
             options,
             float,
             opset,
@@ -160,24 +151,28 @@ impl<'m> Source<'m> {
 
     /// How far inference gets with these options.
     fn attempt(&self, options: &ImportOptions) -> Trial {
-        let Ok(dims) = Dims::new(self.origin, options, self.graph) else { return Trial::Fails };
+        let Ok(dims) = Dims::new(options, self.graph) else { return Trial::Fails };
         let Ok(mut run) = self.run(options, &dims) else { return Trial::Fails };
         match run.run() {
             Ok(_) if run.pruned > 0 => Trial::Partly,
             Ok(_) => Trial::Fits,
-            Err(Failure::Misfit(_)) => Trial::Misfit(run.done),
-            Err(Failure::Fatal(_)) => Trial::Fails,
+            Err(ImportProblem::Misfit { .. }) => Trial::Misfit(run.done),
+            Err(_) => Trial::Fails,
         }
     }
 
     /// The error with what leads to it and what helps.
-    fn explain(&self, failure: Failure, run: &Run, dims: &Dims, options: &ImportOptions) -> ImportError {
-        let (misfit, mut error) = match failure {
-            Failure::Misfit(error) => (true, error),
-            Failure::Fatal(error) => (false, error),
-        };
-        let (ImportError::Misfit { reason, .. } | ImportError::Unsized { reason, .. }) = &mut error else {
-            return error;
+    fn explain(
+        &self,
+        mut problem: ImportProblem,
+        run: &Run,
+        dims: &Dims,
+        options: &ImportOptions,
+    ) -> ImportProblem {
+        let misfit = matches!(problem, ImportProblem::Misfit { .. });
+        let (ImportProblem::Misfit { reason, .. } | ImportProblem::Unsized { reason, .. }) = &mut problem
+        else {
+            return problem;
         };
         if let Some(tensor) = run.failed {
             let upstream = Upstream::new(&run.program, tensor);
@@ -190,13 +185,13 @@ impl<'m> Source<'m> {
         let free = ImportOptions { dim_default: None, ..options.clone() };
         if misfit
             && options.dim_default.is_some()
-            && let Ok(dims) = Dims::new(self.origin, &free, self.graph)
+            && let Ok(dims) = Dims::new(&free, self.graph)
             && let Ok(open) = dims.open(self.graph)
             && let Some(fitting) = open.fitting(&free, &|options| self.attempt(options))
         {
             reason.push_str("; these work: ");
             reason.push_str(&fitting);
         }
-        error
+        problem
     }
 }

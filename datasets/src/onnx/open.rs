@@ -1,9 +1,8 @@
 //! What a file leaves open about its inputs, and options that close it.
 
-use crate::import::{ImportError, ImportOptions};
+use crate::import::{ImportOptions, ImportProblem};
 use crate::operators::value::show;
 use std::collections::HashMap;
-use std::path::Path;
 
 /// Values that are tried for free dimensions, after 1: powers of two, and extents of images and spectra.
 const PLAUSIBLE: &[u64] = &[
@@ -19,7 +18,6 @@ const OPERATORS: usize = 1 << 17;
 /// Places that a message lists of one dimension.
 const LISTED: usize = 3;
 
-/// A free dimension without a value.
 struct Dimension {
     /// None where the file gives it none.
     name: Option<String>,
@@ -37,13 +35,10 @@ pub struct Open {
     named: HashMap<String, usize>,
     /// Inputs with a free dimension that has no name.
     unnamed: Vec<(String, Extents)>,
-    /// Inputs without a shape.
     pub shapeless: Vec<String>,
-    /// Inputs without an element type.
     pub untyped: Vec<String>,
 }
 
-/// How far an import gets.
 pub enum Trial {
     /// To the end.
     Fits,
@@ -105,8 +100,9 @@ impl Open {
         options
     }
 
-    /// Values with which an import gets to the end: from all ones on, one dimension at a time is changed, and what gets
-    /// furthest is kept. Those with which all branches can run go ahead. None where there are none among those tried.
+    /// Values with which an import gets to the end: from all ones on, one dimension at a time is changed, and
+    /// what gets furthest is kept. Those with which all branches can run go ahead. None where there are none
+    /// among those tried.
     fn search(&self, options: &ImportOptions, attempt: &dyn Fn(&ImportOptions) -> Trial) -> Option<Vec<u64>> {
         let mut values = vec![1; self.dimensions.len()];
         let mut partly = None;
@@ -188,7 +184,6 @@ impl Open {
         typed
     }
 
-    /// Options for what is no dimension.
     fn beyond(&self) -> Vec<String> {
         let shapes = self.shapeless.iter().map(|input| argument("--input-shape", &format!("{input}=1x1")));
         let sizes = self.untyped.first().map(|_| "--assume-bytes 1024".to_owned());
@@ -207,12 +202,7 @@ impl Open {
     }
 
     /// The error that names all of it, with options that close it.
-    pub fn error(
-        &self,
-        origin: &Path,
-        options: &ImportOptions,
-        attempt: &dyn Fn(&ImportOptions) -> Trial,
-    ) -> ImportError {
+    pub fn error(&self, options: &ImportOptions, attempt: &dyn Fn(&ImportOptions) -> Trial) -> ImportProblem {
         let found = self.search(options, attempt);
         let ones = found.as_ref().is_none_or(|values| values.iter().all(|&value| value == 1));
         let values = found.unwrap_or_else(|| vec![1; self.dimensions.len()]);
@@ -221,10 +211,9 @@ impl Open {
             let default = std::iter::once("--dim-default 1".to_owned()).chain(self.beyond());
             options = format!("{options}, or {}", default.collect::<Vec<_>>().join(" "));
         }
-        ImportError::Open { path: origin.to_path_buf(), what: self.list(), options }
+        ImportProblem::Open { what: self.list(), options }
     }
 
-    /// What is open, for people.
     fn list(&self) -> String {
         let mut parts = Vec::new();
         if !self.dimensions.is_empty() {

@@ -1,22 +1,20 @@
 //! Names resolved: who makes and reads which tensor, in the graph and in the bodies of its operators.
 
-use super::constants::read_tensor;
-use super::dims::{Change, Dims, by_name};
-use super::proto;
-use crate::import::{ImportError, Source};
+use super::constants::{read_constant, read_sparse, read_tensor};
+use super::dims::{Change, Dims, TOO_LARGE, by_name};
+use super::open::argument;
+use super::proto::{self, plain};
+use crate::import::{ImportProblem, Source};
 use crate::operators::Share;
-use crate::operators::element::Element;
-use crate::operators::value::{Fact, RANK_LIMIT, Reason, Value, misfit};
+use crate::operators::value::{Fact, RANK_LIMIT, show};
 use plimsoll_model::graph::{GraphError, MAX_DEPTH, Role};
 use plimsoll_model::{edit_distance, topological};
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 /// A tensor: what the file says of it, and what is found out.
 pub struct Slot<'m> {
     pub name: &'m str,
     pub role: Role,
-    /// What is known.
     pub fact: Fact,
     /// What the file says, for where nothing else is known.
     pub declared: Fact,
@@ -26,7 +24,6 @@ pub struct Slot<'m> {
     pub open: Vec<&'m str>,
     /// How options change what it depends on.
     pub change: Change,
-    /// What its size rests on.
     pub source: Source,
     /// The shape that an option gives it.
     pub given: Option<Vec<u64>>,
@@ -34,21 +31,18 @@ pub struct Slot<'m> {
     pub bytes: Option<u64>,
 }
 
-/// An operator.
 pub struct Step<'m> {
     pub node: &'m proto::Node,
     /// Its number among all operators, those inside another right after it.
     pub id: usize,
     pub inputs: Vec<Option<usize>>,
     pub outputs: Vec<Option<usize>>,
-    /// Blocks it owns.
     pub blocks: Vec<usize>,
     pub cost: Option<u64>,
     pub shares: Vec<Share>,
 }
 
 impl Step<'_> {
-    /// How messages call it.
     pub fn label(&self) -> String {
         let kind = if plain(&self.node.domain) {
             self.node.op_type.clone()
@@ -60,11 +54,6 @@ impl Step<'_> {
             name => format!("{} '{name}' ({kind})", self.id),
         }
     }
-}
-
-/// True for ONNX's own operators.
-pub fn plain(domain: &str) -> bool {
-    matches!(domain, "" | "ai.onnx")
 }
 
 /// The graph, or a body of an operator.
@@ -94,23 +83,26 @@ impl<'m> Program<'m> {
     ///
     /// # Errors
     /// Names that nothing makes, damaged constants, types that are no tensors, bodies too deep.
-    pub fn new(origin: &Path, graph: &'m proto::Graph, dims: &Dims) -> Result<Self, ImportError> {
-        let mut resolver = Resolver { program: Self::default(), scopes: Vec::new(), origin, dims };
+    pub fn new(graph: &'m proto::Graph, dims: &Dims) -> Result<Self, ImportProblem> {
+        let mut resolver = Resolver { program: Self::default(), scopes: Vec::new(), dims };
         resolver.block(graph, "body")?;
         let mut program = resolver.program;
         program.give_shapes(dims)?;
         Ok(program)
     }
 
-    /// Notes the shapes that `--tensor-shape` gives.
-    fn give_shapes(&mut self, dims: &Dims) -> Result<(), ImportError> {
+    fn give_shapes(&mut self, dims: &Dims) -> Result<(), ImportProblem> {
         for (name, shape) in dims.tensor_shapes() {
+            let refused = |reason: String| {
+                let option = argument("--tensor-shape", &format!("{name}={}", show(shape)));
+                Err(ImportProblem::option(option, reason))
+            };
             if self.blocks[0].inputs.iter().any(|&input| self.slots[input].name == name) {
                 let reason = "it is an input of the model: --input-shape gives its shape".to_owned();
-                return Err(dims.refused_shape(name, shape, reason));
+                return refused(reason);
             }
             if shape.len() > RANK_LIMIT || shape.iter().any(|&extent| extent > i64::MAX as u64) {
-                return Err(dims.refused_shape(name, shape, "more than anybody can hold".to_owned()));
+                return refused(TOO_LARGE.to_owned());
             }
             let mut known = false;
             for slot in self.slots.iter_mut().filter(|slot| slot.name == name) {
@@ -118,14 +110,14 @@ impl<'m> Program<'m> {
             }
             if !known {
                 let near = near(name, self.slots.iter().map(|slot| slot.name));
-                return Err(dims.refused_shape(name, shape, format!("no tensor of that name; {near}")));
+                return refused(format!("no tensor of that name; {near}"));
             }
         }
         Ok(())
     }
 
-    /// The steps of a block in an order in which each comes after those it waits for, of those ready always the first
-    /// in the file. None where there is a cycle. O(e log n).
+    /// The steps of a block in an order in which each comes after those it waits for, of those ready always
+    /// the first in the file. None where there is a cycle. O(e log n).
     pub fn order(&self, block: usize) -> Option<Vec<usize>> {
         let steps = &self.blocks[block].steps;
         let made = steps
@@ -146,7 +138,6 @@ impl<'m> Program<'m> {
     }
 }
 
-/// The names that resemble one most.
 fn near<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
     let close = |other: &str| other.len().abs_diff(name.len()) < 16;
     let mut names: Vec<&str> = names.filter(|other| !other.is_empty() && close(other)).collect();
@@ -168,15 +159,10 @@ struct Scope<'m> {
 struct Resolver<'m, 'd> {
     program: Program<'m>,
     scopes: Vec<Scope<'m>>,
-    origin: &'d Path,
     dims: &'d Dims<'d>,
 }
 
 impl<'m> Resolver<'m, '_> {
-    fn damaged(&self, what: String) -> ImportError {
-        ImportError::Damaged { path: self.origin.to_path_buf(), what }
-    }
-
     fn scope(&mut self) -> &mut Scope<'m> {
         self.scopes.last_mut().expect("a block is open")
     }
@@ -212,10 +198,9 @@ impl<'m> Resolver<'m, '_> {
         Some(found)
     }
 
-    fn block(&mut self, graph: &'m proto::Graph, name: &'m str) -> Result<usize, ImportError> {
+    fn block(&mut self, graph: &'m proto::Graph, name: &'m str) -> Result<usize, ImportProblem> {
         if self.scopes.len() > MAX_DEPTH {
-            let source = Box::new(GraphError::TooDeep { region: name.to_owned(), limit: MAX_DEPTH });
-            return Err(ImportError::Graph { path: self.origin.to_path_buf(), source });
+            return Err(GraphError::TooDeep { region: name.to_owned(), limit: MAX_DEPTH }.into());
         }
         let block = self.program.blocks.len();
         self.program.blocks.push(Block { name, ..Block::default() });
@@ -230,37 +215,37 @@ impl<'m> Resolver<'m, '_> {
         for info in &graph.output {
             let missing =
                 || format!("'{}' is wanted of graph '{}', but nothing makes it", info.name, graph.name);
-            let tensor = self.lookup(&info.name).ok_or_else(|| self.damaged(missing()))?;
+            let tensor = self.lookup(&info.name).ok_or_else(|| ImportProblem::Damaged(missing()))?;
             self.program.blocks[block].outputs.push(tensor);
         }
         self.scopes.pop();
         Ok(block)
     }
 
-    /// Initialisers.
-    fn constants(&mut self, graph: &'m proto::Graph) -> Result<(), ImportError> {
+    fn constants(&mut self, graph: &'m proto::Graph) -> Result<(), ImportProblem> {
         for tensor in &graph.initializer {
             let fact = read_tensor(tensor)
-                .map_err(|why| self.damaged(format!("initialiser '{}': {why}", tensor.name)))?;
+                .map_err(|why| ImportProblem::Damaged(format!("initialiser '{}': {why}", tensor.name)))?;
             self.define(&tensor.name, fact)?;
         }
         for sparse in &graph.sparse_initializer {
             let name = sparse.values.as_ref().map_or("", |values| values.name.as_str());
-            let fact =
-                read_sparse(sparse).map_err(|why| self.damaged(format!("initialiser '{name}': {why}")))?;
+            let fact = read_sparse(sparse)
+                .map_err(|why| ImportProblem::Damaged(format!("initialiser '{name}': {why}")))?;
             self.define(name, fact)?;
         }
         Ok(())
     }
 
     /// What the block is given. Inputs that are initialisers too are constants.
-    fn inputs(&mut self, graph: &'m proto::Graph, block: usize) -> Result<(), ImportError> {
+    fn inputs(&mut self, graph: &'m proto::Graph, block: usize) -> Result<(), ImportProblem> {
         for info in &graph.input {
             if let Some(&tensor) = self.scope().names.get(info.name.as_str()) {
                 if self.program.slots[tensor].role == Role::Input {
-                    return Err(
-                        self.damaged(format!("graph '{}' has two inputs '{}'", graph.name, info.name))
-                    );
+                    return Err(ImportProblem::Damaged(format!(
+                        "graph '{}' has two inputs '{}'",
+                        graph.name, info.name
+                    )));
                 }
                 continue;
             }
@@ -279,7 +264,7 @@ impl<'m> Resolver<'m, '_> {
     }
 
     /// Operators with what they make. Constants among them become tensors.
-    fn outputs(&mut self, graph: &'m proto::Graph) -> Result<Vec<Step<'m>>, ImportError> {
+    fn outputs(&mut self, graph: &'m proto::Graph) -> Result<Vec<Step<'m>>, ImportProblem> {
         let infos = by_name(graph);
         let wanted: HashSet<&str> = graph.output.iter().map(|info| info.name.as_str()).collect();
         let mut steps = Vec::with_capacity(graph.node.len());
@@ -310,9 +295,9 @@ impl<'m> Resolver<'m, '_> {
         Ok(steps)
     }
 
-    /// A constant. Of several of one name, ONNX Runtime takes the last, initialisers ahead of nodes; one of the name of an
-    /// input is its value.
-    fn define(&mut self, name: &'m str, fact: Fact) -> Result<(), ImportError> {
+    /// A constant. Of several of one name, ONNX Runtime takes the last, initialisers ahead of nodes; one of
+    /// the name of an input is its value.
+    fn define(&mut self, name: &'m str, fact: Fact) -> Result<(), ImportProblem> {
         let Some(&known) = self.scope().names.get(name) else {
             self.declare(name, Role::Weight, fact);
             return Ok(());
@@ -324,21 +309,22 @@ impl<'m> Resolver<'m, '_> {
                 .notes
                 .push(format!("constant '{name}' is made twice: the last one counts, as in ONNX Runtime")),
             Role::Input => self.program.blocks[block].inputs.retain(|&input| input != known),
-            _ => return Err(self.damaged(format!("constant '{name}' is made by an operator too"))),
+            _ => return Err(ImportProblem::Damaged(format!("constant '{name}' is made by an operator too"))),
         }
         let slot = &mut self.program.slots[known];
         (slot.role, slot.fact) = (Role::Weight, fact);
         Ok(())
     }
 
-    fn constant(&mut self, node: &'m proto::Node) -> Result<(), ImportError> {
+    fn constant(&mut self, node: &'m proto::Node) -> Result<(), ImportProblem> {
         let Some(name) = node.output.first().filter(|name| !name.is_empty()) else { return Ok(()) };
-        let fact = read_constant(node).map_err(|why| self.damaged(format!("constant '{name}': {why}")))?;
+        let fact =
+            read_constant(node).map_err(|why| ImportProblem::Damaged(format!("constant '{name}': {why}")))?;
         self.define(name, fact)
     }
 
     /// What a step reads, itself and in its bodies.
-    fn reads(&mut self, step: &mut Step<'m>) -> Result<(), ImportError> {
+    fn reads(&mut self, step: &mut Step<'m>) -> Result<(), ImportProblem> {
         step.id = self.program.operators;
         self.program.operators += 1;
         for name in &step.node.input {
@@ -347,7 +333,7 @@ impl<'m> Resolver<'m, '_> {
                 continue;
             }
             let missing = || format!("operator {} reads '{name}', which nothing makes", step.label());
-            let tensor = self.lookup(name).ok_or_else(|| self.damaged(missing()))?;
+            let tensor = self.lookup(name).ok_or_else(|| ImportProblem::Damaged(missing()))?;
             step.inputs.push(Some(tensor));
         }
         for (name, body) in step.node.bodies() {
@@ -355,40 +341,4 @@ impl<'m> Resolver<'m, '_> {
         }
         Ok(())
     }
-}
-
-/// What a `Constant` node holds.
-fn read_constant(node: &proto::Node) -> Result<Fact, Reason> {
-    let Some(attribute) = node.attribute.iter().find(|attribute| attribute.name.contains("value")) else {
-        return misfit("it has no value");
-    };
-    let list = |element, value: Value| Fact::new(Some(element), [value.len() as u64]).with(Some(value));
-    let one = |element, value: Value| Fact::new(Some(element), []).with(Some(value));
-    match attribute.name.as_str() {
-        "value_int" => Ok(one(Element::INT64, Value::Ints(vec![attribute.i.unwrap_or(0)]))),
-        "value_ints" => Ok(list(Element::INT64, Value::Ints(attribute.ints.clone()))),
-        "value_string" => Ok(Fact::new(Some(Element::STRING), [])),
-        "value_strings" => Ok(Fact::new(Some(Element::STRING), [attribute.strings.len() as u64])),
-        "value_float" => Ok(one(Element::FLOAT32, Value::Floats(vec![attribute.f.unwrap_or(0.0).into()]))),
-        "value_floats" => {
-            let floats = attribute.floats.iter().map(|&f| f64::from(f)).collect();
-            Ok(list(Element::FLOAT32, Value::Floats(floats)))
-        }
-        _ => match (&attribute.t, &attribute.sparse_tensor) {
-            (Some(tensor), _) => read_tensor(tensor),
-            (None, Some(sparse)) => read_sparse(sparse),
-            (None, None) => misfit(format!("{} is no value with a size", attribute.name)),
-        },
-    }
-}
-
-/// A sparse constant: its shape, and the bytes of what is stored.
-fn read_sparse(sparse: &proto::SparseTensor) -> Result<Fact, Reason> {
-    let (Some(values), Some(indices)) = (&sparse.values, &sparse.indices) else {
-        return misfit("values or indices are missing");
-    };
-    let (values, indices) = (read_tensor(values)?, read_tensor(indices)?);
-    let bytes = values.size(None)?.checked_add(indices.size(None)?).ok_or("more than 2^63 bytes")?;
-    let shape = crate::operators::value::extents(&sparse.dims)?;
-    Ok(Fact { bytes: Some(bytes), ..Fact::new(values.element, shape) })
 }

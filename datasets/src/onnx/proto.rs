@@ -2,9 +2,6 @@
 //!
 //! Field numbers are those of `onnx.proto` (IR version 13). Raw bytes of weights stay a slice of the file.
 
-use super::constants::read_tensor;
-use crate::operators::value::Fact;
-use crate::operators::{self, Call};
 use bytes::Bytes;
 
 macro_rules! message {
@@ -16,7 +13,6 @@ macro_rules! message {
 }
 
 message! {
-    /// The file.
     Model {
         #[prost(message, repeated, tag = "8")] opset_import: Vec<OperatorSet>,
         #[prost(message, optional, tag = "7")] graph: Option<Graph>,
@@ -57,7 +53,6 @@ message! {
     }
 }
 message! {
-    /// An operator.
     Node {
         #[prost(string, repeated, tag = "1")] input: Vec<String>,
         #[prost(string, repeated, tag = "2")] output: Vec<String>,
@@ -66,8 +61,8 @@ message! {
         #[prost(message, repeated, tag = "5")] attribute: Vec<Attribute>,
         #[prost(string, tag = "7")] domain: String,
         #[prost(string, tag = "8")] overload: String,
-        /// Not of the format, whose field numbers spare this one: the version of the operators that a function names,
-        /// where it is not the model's.
+        /// Not of the format, whose field numbers spare this one: the version of the operators that a
+        /// function names, where it is not the model's.
         #[prost(int64, optional, tag = "19000")] opset: Option<i64>,
     }
 }
@@ -89,7 +84,6 @@ message! {
     }
 }
 message! {
-    /// A constant.
     Tensor {
         #[prost(int64, repeated, tag = "1")] dims: Vec<i64>,
         #[prost(int32, tag = "2")] data_type: i32,
@@ -112,7 +106,6 @@ message! {
     }
 }
 message! {
-    /// Name and type of a value.
     ValueInfo {
         #[prost(string, tag = "1")] name: String,
         #[prost(message, optional, tag = "2")] r#type: Option<Type>,
@@ -129,7 +122,6 @@ message! {
     }
 }
 message! {
-    /// Element type and shape.
     TensorType {
         #[prost(int32, tag = "1")] elem_type: i32,
         #[prost(message, optional, tag = "2")] shape: Option<Shape>,
@@ -150,22 +142,8 @@ message! {
 }
 
 impl Node {
-    /// The attribute of that name.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attribute.iter().find(|attribute| attribute.name == name)
-    }
-
-    /// The operator as rules see it.
-    pub fn call<'a>(&'a self, inputs: Vec<Option<&'a Fact>>, opset: i64) -> Call<'a> {
-        Call {
-            kind: &self.op_type,
-            domain: if super::program::plain(&self.domain) { "" } else { &self.domain },
-            attributes: self.attribute.iter().map(|own| (own.name.as_str(), own.value())).collect(),
-            inputs,
-            names: self.input.iter().map(String::as_str).collect(),
-            outputs: self.output.len(),
-            opset,
-        }
     }
 
     /// The bodies the operator owns, with the names of their attributes.
@@ -177,37 +155,15 @@ impl Node {
     }
 }
 
-impl Attribute {
-    /// Its value, by the field that is there.
-    fn value(&self) -> operators::Attribute<'_> {
-        use operators::Attribute as Value;
-        if let Some(value) = self.i {
-            return Value::Int(value);
-        }
-        if let Some(value) = self.f {
-            return Value::Floats(vec![value].into());
-        }
-        if let Some(text) = self.s.as_ref().and_then(|text| std::str::from_utf8(text).ok()) {
-            return Value::Text(text);
-        }
-        if let Some(tensor) = &self.t {
-            return Value::Constant(read_tensor(tensor));
-        }
-        if !self.strings.is_empty() {
-            return Value::Texts(self.strings.len());
-        }
-        match self.floats.as_slice() {
-            [] => Value::Ints(self.ints.as_slice().into()),
-            floats => Value::Floats(floats.into()),
-        }
-    }
+/// True for the domain of ONNX's own operators.
+pub fn plain(domain: &str) -> bool {
+    matches!(domain, "" | "ai.onnx")
 }
 
-/// Messages and strings a file may hold, those of all kinds together: an empty one takes two bytes in the file and a
-/// hundred times that once read.
+/// Messages and strings a file may hold, those of all kinds together: an empty one takes two bytes in the
+/// file and a hundred times that once read.
 pub const PART_LIMIT: u64 = 1 << 22;
 
-/// What a field holds, for [`count_parts`].
 #[derive(Clone, Copy)]
 enum Part {
     Leaf,

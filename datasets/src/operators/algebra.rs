@@ -98,8 +98,8 @@ pub fn batch_norm(call: &Call) -> Facts {
     Ok(facts)
 }
 
-/// `LayerNormalization`: also mean and deviation, over the dimensions from an axis on. Runtimes give the output the type of
-/// the scale.
+/// `LayerNormalization`: also mean and deviation, over the dimensions from an axis on. Runtimes give the
+/// output the type of the scale.
 pub fn layer_norm(call: &Call) -> Facts {
     let shape = call.shape(0)?;
     let at = axis(call.attr("axis").unwrap_or(-1), shape.len())?;
@@ -127,7 +127,8 @@ pub fn reduce(call: &Call) -> Facts {
     let keep = call.attr("keepdims").unwrap_or(1) != 0;
     let list = match call.ints_or_attr(1, "axes") {
         Ok(list) => list.unwrap_or_default(),
-        // Each extent that remains is that of one of the dimensions that can stand there; what is kept of one that goes is 1.
+        // Each extent that remains is that of one of the dimensions that can stand there; what is kept of one
+        // that goes is 1.
         Err(reason) if !reason.misfit && call.input(0).is_some() => {
             let gone = if keep { 0 } else { product(call.shape(1)?)?.min(shape.len() as u64) as usize };
             let most =
@@ -236,8 +237,8 @@ pub fn stft(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [signal[0], frames, frequencies, 2])])
 }
 
-/// `DFT`: real and imaginary part in the last dimension. One-sided, it gives the first half of the frequencies; inverse and
-/// one-sided, it takes that half and gives a real signal, by default of even length.
+/// `DFT`: real and imaginary part in the last dimension. One-sided, it gives the first half of the
+/// frequencies; inverse and one-sided, it takes that half and gives a real signal, by default of even length.
 pub fn dft(call: &Call) -> Facts {
     let mut shape = ranked(call.shape(0)?, 2)?.to_vec();
     let given =

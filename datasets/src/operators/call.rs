@@ -7,12 +7,9 @@ use std::borrow::Cow;
 /// What a rule gives: facts of the outputs, in order.
 pub type Facts = Result<Vec<Fact>, Reason>;
 
-/// The value of an attribute.
 #[derive(Clone, Debug)]
 pub enum Attribute<'a> {
-    /// An integer.
     Int(i64),
-    /// A text.
     Text(&'a str),
     /// Integers; also an empty list of anything.
     Ints(Cow<'a, [i64]>),
@@ -30,7 +27,6 @@ pub struct Call<'a> {
     pub kind: &'a str,
     /// Its domain; empty for ONNX's own.
     pub domain: &'a str,
-    /// By name.
     pub attributes: Vec<(&'a str, Attribute<'a>)>,
     /// Its inputs; none where one is left out.
     pub inputs: Vec<Option<&'a Fact>>,
@@ -38,7 +34,6 @@ pub struct Call<'a> {
     pub names: Vec<&'a str>,
     /// The number of outputs, absent ones among them.
     pub outputs: usize,
-    /// Version of ONNX's operators.
     pub opset: i64,
 }
 
@@ -58,7 +53,6 @@ impl<'a> Call<'a> {
         self.input(at).is_some_and(|fact| fact.bound)
     }
 
-    /// The shape of an input.
     pub fn shape(&self, at: usize) -> Result<&'a [u64], Reason> {
         let fact = self.input(at).ok_or_else(|| format!("input {at} is missing"))?;
         fact.shape
@@ -71,7 +65,6 @@ impl<'a> Call<'a> {
         self.input(at).and_then(|fact| fact.element)
     }
 
-    /// What messages call an input.
     fn name(&self, at: usize) -> String {
         self.names.get(at).map_or_else(|| at.to_string(), |name| format!("'{name}'"))
     }
@@ -105,7 +98,6 @@ impl<'a> Call<'a> {
         self.attributes.iter().find(|(name, _)| *name == wanted).map(|(_, attribute)| attribute)
     }
 
-    /// An integer attribute.
     pub fn attr(&self, name: &str) -> Option<i64> {
         match self.attribute(name)? {
             Attribute::Int(value) => Some(*value),
@@ -129,7 +121,6 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// A text.
     pub fn attr_text(&self, name: &str) -> Option<&'a str> {
         match self.attribute(name)? {
             Attribute::Text(text) => Some(text),
@@ -174,7 +165,8 @@ impl<'a> Call<'a> {
         element.map(Some).ok_or_else(|| format!("{name}={code} is no element type").into())
     }
 
-    /// Integers that older versions have as an attribute, newer ones as an input; none where neither is given.
+    /// Integers that older versions have as an attribute, newer ones as an input; none where neither is
+    /// given.
     pub fn ints_or_attr(&self, at: usize, name: &str) -> Result<Option<Vec<i64>>, Reason> {
         if let Some(list) = self.attr_ints(name) {
             return Ok(Some(list.to_vec()));
@@ -201,7 +193,6 @@ pub fn axes(list: &[i64], rank: usize) -> Result<Vec<bool>, Reason> {
     Ok(flags)
 }
 
-/// An extent that was computed.
 pub fn extent(value: i128, what: &str) -> Result<u64, Reason> {
     u64::try_from(value)
         .ok()
@@ -209,15 +200,14 @@ pub fn extent(value: i128, what: &str) -> Result<u64, Reason> {
         .ok_or_else(|| format!("{what} would be {value}").into())
 }
 
-/// The product of extents.
 pub fn product(shape: &[u64]) -> Result<u64, Reason> {
     crate::operators::value::count(shape)
         .filter(|&count| i64::try_from(count).is_ok())
         .ok_or_else(|| format!("{} elements are more than 2^63", show(shape)).into())
 }
 
-/// The shape that two shapes are stretched to: from the last dimension on, extents are equal or one of them is 1. Of bounds
-/// that are neither, the larger is one of the result.
+/// The shape that two shapes are stretched to: from the last dimension on, extents are equal or one of them
+/// is 1. Of bounds that are neither, the larger is one of the result.
 pub fn broadcast(call: &Call, a: &[u64], b: &[u64]) -> Result<Vec<u64>, Reason> {
     let bounded = call.bounded();
     let rank = a.len().max(b.len());

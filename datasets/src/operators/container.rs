@@ -1,6 +1,7 @@
 //! Optional values and sequences of tensors.
 //!
-//! An optional value is what it holds; one that holds nothing takes no bytes. A sequence is the list of its tensors.
+//! An optional value is what it holds; one that holds nothing takes no bytes. A sequence is the list of its
+//! tensors.
 
 use super::call::{Call, Facts, axis, extent};
 use super::element::Element;
@@ -31,7 +32,6 @@ pub fn has_element(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::BOOL), []).with(there)])
 }
 
-/// The tensors of a sequence.
 fn items<'a>(call: &Call<'a>, at: usize) -> Result<&'a [Rc<Fact>], Reason> {
     let fact = call.input(at).ok_or_else(|| format!("input {at} is missing"))?;
     fact.items.as_deref().ok_or_else(|| Reason::unknown("the tensors of its sequence are not known"))
@@ -46,7 +46,6 @@ fn held(call: &Call, at: usize) -> Result<Rc<Fact>, Reason> {
     Ok(Rc::new(fact.clone().variable()))
 }
 
-/// `SequenceConstruct`.
 pub fn construct(call: &Call) -> Facts {
     let items: Vec<Rc<Fact>> = (0..call.inputs.len()).map(|at| held(call, at)).collect::<Result<_, _>>()?;
     Ok(vec![Fact::sequence(items)])
@@ -134,7 +133,6 @@ pub fn at(call: &Call) -> Facts {
     Ok(vec![fact])
 }
 
-/// `SequenceLength`.
 pub fn length(call: &Call) -> Facts {
     Ok(vec![scalar(Element::INT64, items(call, 0)?.len() as i64)])
 }

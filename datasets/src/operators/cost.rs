@@ -4,8 +4,8 @@ use super::Call;
 use super::algebra::recurrence;
 use crate::operators::value::{Fact, count};
 
-/// Multiply-accumulates of convolutions, matrix products and recurrent cells; for other operators the elements of the
-/// first output; 0 for views. None where shapes are not known, or beyond 64 bits.
+/// Multiply-accumulates of convolutions, matrix products and recurrent cells; for other operators the
+/// elements of the first output; 0 for views. None where shapes are not known, or beyond 64 bits.
 ///
 /// | operator | multiply-accumulates |
 /// |---|---|

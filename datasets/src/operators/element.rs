@@ -1,6 +1,5 @@
 //! Types of elements.
 
-/// The type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
     /// The number ONNX gives it.
@@ -13,8 +12,8 @@ pub struct Element {
     pub float: bool,
 }
 
-/// Bytes of an element of type string: a `std::string` as ONNX Runtime holds it on 64-bit platforms (libstdc++). It contains
-/// texts of up to 15 bytes; longer ones lie elsewhere.
+/// Bytes of an element of type string: a `std::string` as ONNX Runtime holds it on 64-bit platforms
+/// (libstdc++). It contains texts of up to 15 bytes; longer ones lie elsewhere.
 pub const STRING_BYTES: u64 = 32;
 
 const fn element(code: i32, name: &'static str, bits: u64, float: bool) -> Element {

@@ -16,7 +16,6 @@ pub fn like_first(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), call.shape(0)?)])
 }
 
-/// The same bits as another type.
 pub fn bit_cast(call: &Call) -> Facts {
     let to = call.attr_element("to")?.ok_or("the type to cast to is not given")?;
     Ok(vec![Fact::new(Some(to), call.shape(0)?)])
@@ -84,7 +83,6 @@ fn unary(call: &Call, value: &Value) -> Option<Value> {
     }
 }
 
-/// Another element type.
 pub fn cast(call: &Call) -> Facts {
     let to = if call.kind == "CastLike" { call.element(1) } else { call.attr_element("to")? };
     let to = to.ok_or("the type to cast to is not given")?;
@@ -241,7 +239,6 @@ fn whole(kind: &str, x: i64, y: i64, signed_remainder: bool) -> Option<i64> {
     }
 }
 
-/// One of two, by a condition.
 pub fn choose(call: &Call) -> Facts {
     let shape = broadcast(call, &broadcast(call, call.shape(0)?, call.shape(1)?)?, call.shape(2)?)?;
     let element = call.element(1).or(call.element(2));

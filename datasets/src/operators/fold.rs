@@ -11,7 +11,6 @@ pub fn position(index: i64, extent: u64) -> Option<usize> {
     (0..extent).contains(&from_start).then_some(from_start as usize)
 }
 
-/// The elements of an integer constant.
 fn whole<'a>(call: &Call<'a>, at: usize) -> Option<&'a [i64]> {
     match call.value(at)? {
         Value::Ints(list) => Some(list),
@@ -19,8 +18,8 @@ fn whole<'a>(call: &Call<'a>, at: usize) -> Option<&'a [i64]> {
     }
 }
 
-/// For every element of `shape`: the position in a tensor of shape `within` that has, along `at`, the index that `indices`
-/// says, and the same index along every other dimension.
+/// For every element of `shape`: the position in a tensor of shape `within` that has, along `at`, the index
+/// that `indices` says, and the same index along every other dimension.
 fn along(shape: &[u64], within: &[u64], at: usize, indices: &[i64]) -> Option<Vec<usize>> {
     let of = strides(within);
     let inside = |(d, (x, y)): (usize, (&u64, &u64))| d == at || x <= y;
@@ -67,7 +66,8 @@ fn replaces(call: &Call) -> bool {
     call.attr_text("reduction").is_none_or(|how| how == "none")
 }
 
-/// Positions of the slices that tuples of indices choose, one tuple after the other: the first element of each.
+/// Positions of the slices that tuples of indices choose, one tuple after the other: the first element of
+/// each.
 pub fn tuples(data: &[u64], indices: &[u64], list: &[i64], batch: usize) -> Option<(Vec<usize>, usize)> {
     let width = usize::try_from(*indices.last()?).ok().filter(|&width| width > 0 && batch == 0)?;
     let of = strides(data);
@@ -80,7 +80,6 @@ pub fn tuples(data: &[u64], indices: &[u64], list: &[i64], batch: usize) -> Opti
     Some((starts, usize::try_from(size).ok().filter(|&size| size <= super::value::FOLD_LIMIT as usize)?))
 }
 
-/// All elements of slices.
 pub fn spread((starts, size): (Vec<usize>, usize)) -> Option<Vec<usize>> {
     let few = starts.len().checked_mul(size)? <= super::value::FOLD_LIMIT as usize;
     few.then(|| starts.into_iter().flat_map(|start| start..start + size).collect())
@@ -143,7 +142,8 @@ pub fn triangle(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(kept())])
 }
 
-/// The elements of a constant that fall together when some dimensions go, in order: one group per element that remains.
+/// The elements of a constant that fall together when some dimensions go, in order: one group per element
+/// that remains.
 fn groups(shape: &[u64], gone: &[bool]) -> Option<Vec<Vec<usize>>> {
     let left: Vec<u64> = shape.iter().zip(gone).map(|(&x, &gone)| if gone { 1 } else { x }).collect();
     let of = strides(&left);
@@ -287,7 +287,6 @@ pub fn best(call: &Call, shape: &[u64], at: usize, k: usize) -> Option<(Value, V
     Some((value.pick(&picked), Value::Ints(places)))
 }
 
-/// A scalar of integers.
 pub fn scalar(element: Element, value: i64) -> Fact {
     Fact::new(Some(element), []).with(Some(Value::Ints(vec![value])))
 }

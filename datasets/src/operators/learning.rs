@@ -10,7 +10,6 @@ const fn ours(kinds: &'static str, infer: fn(&Call) -> Facts) -> Rule {
     rule(kinds, infer).of("ai.onnx.ml")
 }
 
-/// All of them.
 pub(super) const RULES: &[Rule] = &[
     ours("Binarizer Imputer", elementwise::like_first).over(1),
     ours("Scaler", |call| Ok(vec![Fact::new(FLOAT, call.shape(0)?)])).over(1),
@@ -92,7 +91,8 @@ fn vectorizer(call: &Call) -> Facts {
     Ok(vec![Fact::new(FLOAT, [rows(call)?, extent(width, "the number of features")?])])
 }
 
-/// Each element replaced by a value of a table. In its first version the table leads from texts to numbers and back.
+/// Each element replaced by a value of a table. In its first version the table leads from texts to numbers
+/// and back.
 fn encoder(call: &Call) -> Facts {
     let tables = [
         ("values_strings", Element::STRING),
@@ -125,8 +125,8 @@ fn dictionary(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [1, words as u64])])
 }
 
-/// A sequence of dictionaries, one per row: a key and a number per class. They are no tensors, and count what keys and
-/// numbers take.
+/// A sequence of dictionaries, one per row: a key and a number per class. They are no tensors, and count what
+/// keys and numbers take.
 fn zip_map(call: &Call) -> Facts {
     let (rows, (classes, element)) = (rows(call)?, labels(call));
     let entry = (element.bits.unwrap_or(0) + 32) / 8;

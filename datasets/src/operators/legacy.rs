@@ -3,7 +3,8 @@
 use super::call::{Call, Facts, extent, ranked};
 use super::value::{Fact, extents, misfit, unknown};
 
-/// `Crop`: the plane without a border of left, top, right and bottom; of the size that `scale` gives, if it is there.
+/// `Crop`: the plane without a border of left, top, right and bottom; of the size that `scale` gives, if it
+/// is there.
 pub fn crop(call: &Call) -> Facts {
     let shape = ranked(call.shape(0)?, 4)?;
     let Some(&[left, top, right, bottom]) = call.attr_ints("border") else {

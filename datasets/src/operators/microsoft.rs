@@ -19,7 +19,6 @@ const fn blocked(kinds: &'static str, infer: fn(&Call) -> Facts) -> Rule {
     rule(kinds, infer).of(BLOCKED)
 }
 
-/// All of them.
 pub(super) const RULES: &[Rule] = &[
     ours(
         "Gelu FastGelu QuickGelu BiasGelu BiasAdd ScaledSiLU GatedAdd QLinearLeakyRelu QLinearSigmoid SampleOp",
@@ -41,10 +40,10 @@ pub(super) const RULES: &[Rule] = &[
     ours("QLinearWhere", quantized::choose),
     ours("QLinearConcat", quantized::concat),
     ours("QLinearConv", quantized::conv),
-    ours("QLinearAveragePool NhwcMaxPool", window::pool_anywhere),
-    ours("QLinearGlobalAveragePool", window::global_pool_anywhere),
+    ours("QLinearAveragePool NhwcMaxPool", |call| window::anywhere(call, window::pool)),
+    ours("QLinearGlobalAveragePool", |call| window::anywhere(call, window::global_pool)),
     ours("QLinearReduceMean ReduceSumInteger", quantized::reduce),
-    ours("QGemm", quantized::gemm),
+    ours("QGemm", |call| algebra::gemm(call, 3, call.element(8).or(Some(Element::FLOAT32)))),
     ours("MatMulInteger16", quantized::product16),
     ours("MatMulIntegerToFloat", |call| algebra::mat_mul(call, 1, call.element(2))),
     ours("DynamicQuantizeMatMul GemmFastGelu", |call| algebra::mat_mul(call, 1, call.element(0))),
@@ -63,18 +62,21 @@ pub(super) const RULES: &[Rule] = &[
     ours("MaxpoolWithMask", window::pool),
     ours("GridSample", window::grid_sample),
     ours("CropAndResize", window::crop_and_resize),
-    ours("Attention DecoderMaskedSelfAttention", transformer::attention),
-    ours("QAttention", transformer::quantized_attention),
+    ours("Attention DecoderMaskedSelfAttention", |call| transformer::projected(call, 4, 0)),
+    ours("QAttention", |call| transformer::projected(call, 8, 3)),
     ours("PackedAttention", transformer::packed_attention),
     ours("PackedMultiHeadAttention", transformer::packed_heads),
-    ours("MultiHeadAttention", transformer::multi_head),
-    ours("DecoderMaskedMultiHeadAttention", transformer::decoder_heads).bounded(),
+    ours("MultiHeadAttention", |call| transformer::heads(call, 6, call.input(8).is_some())),
+    ours("DecoderMaskedMultiHeadAttention", |call| {
+        transformer::heads(call, 5, call.attr("past_present_share_buffer").unwrap_or(0) != 0)
+    })
+    .bounded(),
     ours("GroupQueryAttention SparseAttention", transformer::grouped).bounded(),
     ours("PagedAttention", transformer::paged),
     ours("DecoderAttention", transformer::decoder).bounded(),
     ours("LinearAttention", transformer::linear_attention),
-    ours("EmbedLayerNormalization", transformer::embed),
-    ours("QEmbedLayerNormalization", transformer::quantized_embed),
+    ours("EmbedLayerNormalization", |call| transformer::embedded(call, 2)),
+    ours("QEmbedLayerNormalization", |call| transformer::embedded(call, 8)),
     ours("SkipLayerNormalization SkipSimplifiedLayerNormalization", transformer::skip_norm),
     ours("SkipGroupNorm", transformer::all_like_first),
     ours("GemmaRotaryEmbedding", transformer::gemma_rotary),
@@ -129,8 +131,8 @@ fn other_type(call: &Call, element: Option<Element>) -> Facts {
     Ok(vec![Fact::new(element, call.shape(0)?)])
 }
 
-/// `FusedMatMul`: matrices, each perhaps transposed; first perhaps with the first dimension moved behind the others of the
-/// stack.
+/// `FusedMatMul`: matrices, each perhaps transposed; first perhaps with the first dimension moved behind the
+/// others of the stack.
 fn fused_product(call: &Call) -> Facts {
     let turned = |at: usize, stack: &str, matrix: &str| -> Result<Vec<u64>, Reason> {
         let mut shape = ranked(call.shape(at)?, 1)?.to_vec();
@@ -183,7 +185,8 @@ fn distances(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [a[0], b[0]])])
 }
 
-/// `Rfft`, `Irfft`: real and imaginary parts are the last dimension; half of the frequencies unless said otherwise.
+/// `Rfft`, `Irfft`: real and imaginary parts are the last dimension; half of the frequencies unless said
+/// otherwise.
 fn fourier(call: &Call, back: bool) -> Facts {
     let mut shape = ranked(call.shape(0)?, 1)?.to_vec();
     let half = call.attr("onesided").unwrap_or(1) != 0;

@@ -81,7 +81,6 @@ pub fn unsqueeze(call: &Call) -> Facts {
     Ok(reshaped(call, new.iter().map(|&new| if new { 1 } else { rest.next().unwrap_or(1) }).collect()))
 }
 
-/// All of the input.
 pub fn identity(call: &Call) -> Facts {
     Ok(reshaped(call, call.shape(0)?.to_vec()))
 }

@@ -1,4 +1,5 @@
-//! Quantisation, and what is computed on quantised numbers: scales and zero points are inputs between the others.
+//! Quantisation, and what is computed on quantised numbers: scales and zero points are inputs between the
+//! others.
 
 use super::call::{Call, Facts, axes, axis, broadcast, extent};
 use super::element::Element;
@@ -29,12 +30,10 @@ fn pair(call: &Call, first: usize, other: usize) -> Result<Vec<u64>, Reason> {
     broadcast(call, call.shape(first)?, call.shape(other)?)
 }
 
-/// `QLinearAdd`, `QLinearMul`.
 pub fn binary(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), pair(call, 0, 3)?)])
 }
 
-/// `MulInteger`.
 pub fn multiply(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::INT32), pair(call, 0, 2)?)])
 }
@@ -58,11 +57,6 @@ pub fn concat(call: &Call) -> Facts {
         shape[at] = extent(i128::from(shape[at]) + i128::from(other[at]), "an extent")?;
     }
     Ok(vec![Fact::new(call.element(1), shape)])
-}
-
-/// `QGemm`: floating-point numbers unless the output has a zero point.
-pub fn gemm(call: &Call) -> Facts {
-    algebra::gemm(call, 3, call.element(8).or(Some(Element::FLOAT32)))
 }
 
 /// `QLinearReduceMean`, `ReduceSumInteger`: the axes are an attribute.

@@ -99,7 +99,8 @@ pub fn compress(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape).with(value)])
 }
 
-/// `Unique`: what differs, and indices and counts of it. The third output has an element per element of the input.
+/// `Unique`: what differs, and indices and counts of it. The third output has an element per element of the
+/// input.
 pub fn unique(call: &Call) -> Facts {
     let data = call.shape(0)?;
     let index = |length| Fact::new(Some(Element::INT64), [length]);
@@ -130,7 +131,8 @@ pub fn unique(call: &Call) -> Facts {
     Ok(vec![values, column(|one| one.1.0), inverse, column(|one| one.1.1)])
 }
 
-/// `NonMaxSuppression`: batch, class and box of what is kept, per batch and class at most as many as asked for.
+/// `NonMaxSuppression`: batch, class and box of what is kept, per batch and class at most as many as asked
+/// for.
 pub fn suppression(call: &Call) -> Facts {
     let (boxes, scores) = (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?);
     let (batches, classes, count) = (scores[0], scores[1], boxes[1].min(scores[2]));

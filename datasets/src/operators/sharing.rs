@@ -2,7 +2,8 @@
 
 use super::Call;
 use super::elementwise::trains;
-use super::rules::{Sharing, find};
+use super::known::find;
+use super::rules::Sharing;
 
 /// How the first output may use an input's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

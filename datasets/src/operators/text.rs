@@ -9,7 +9,6 @@ pub fn concat(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::STRING), broadcast(call, call.shape(0)?, call.shape(1)?)?)])
 }
 
-/// As many parts as data say.
 pub fn split(_: &Call) -> Facts {
     unknown("the number of its elements depends on data")
 }
@@ -22,7 +21,6 @@ pub fn normalize(call: &Call) -> Facts {
     Ok(vec![if words { fact.bounded() } else { fact }])
 }
 
-/// Whether each text matches a pattern.
 pub fn full_match(call: &Call) -> Facts {
     Ok(vec![Fact::new(Some(Element::BOOL), call.shape(0)?)])
 }

@@ -33,8 +33,8 @@ pub fn optimizer(call: &Call) -> Facts {
     Ok(facts)
 }
 
-/// Derivatives by the inputs that an attribute names, of which only the number is known: each is like its input where all
-/// inputs are alike.
+/// Derivatives by the inputs that an attribute names, of which only the number is known: each is like its
+/// input where all inputs are alike.
 pub fn gradient(call: &Call) -> Facts {
     let count = call.attr_count(&["xs"]).unwrap_or(0);
     if count > call.inputs.len() {

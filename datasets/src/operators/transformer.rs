@@ -6,18 +6,15 @@ use super::call::{Call, Facts, extent, product, ranked};
 use super::element::Element;
 use super::value::{Fact, Reason, misfit, show, unknown};
 
-/// A positive integer attribute.
 fn positive(call: &Call, name: &str) -> Result<u64, Reason> {
     let value = call.attr(name).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
     value.ok_or_else(|| format!("{name} is missing or not positive").into())
 }
 
-/// The sum of two extents.
 fn sum(a: u64, b: u64) -> Result<u64, Reason> {
     extent(i128::from(a) + i128::from(b), "an extent")
 }
 
-/// The product of two extents.
 fn times(a: u64, b: u64) -> Result<u64, Reason> {
     product(&[a, b])
 }
@@ -30,9 +27,9 @@ fn value_width(call: &Call) -> Result<u64, Reason> {
     }
 }
 
-/// `Attention`, `QAttention`: one matrix projects queries, keys and values; `past` is the input of earlier keys and values,
-/// `like` the one of the output's type.
-fn projected(call: &Call, past: usize, like: usize) -> Facts {
+/// `Attention`, `QAttention`: one matrix projects queries, keys and values; `past` is the input of earlier
+/// keys and values, `like` the one of the output's type.
+pub fn projected(call: &Call, past: usize, like: usize) -> Facts {
     let input = ranked(call.shape(0)?, 3)?;
     let (heads, width) = (positive(call, "num_heads")?, value_width(call)?);
     let element = call.element(like);
@@ -45,16 +42,6 @@ fn projected(call: &Call, past: usize, like: usize) -> Facts {
         facts.push(Fact::new(element, [2, input[0], heads, total, width / heads]));
     }
     Ok(facts)
-}
-
-/// `Attention`, `DecoderMaskedSelfAttention` of `com.microsoft`.
-pub fn attention(call: &Call) -> Facts {
-    projected(call, 4, 0)
-}
-
-/// `QAttention`: quantised inputs, floating-point outputs.
-pub fn quantized_attention(call: &Call) -> Facts {
-    projected(call, 8, 3)
 }
 
 /// `PackedAttention`: tokens of all sequences in one dimension.
@@ -85,8 +72,9 @@ fn cache(call: &Call, past: usize, shared: bool, shape: [u64; 4]) -> Result<Fact
     Ok(Fact::new(call.element(past), shape))
 }
 
-/// `MultiHeadAttention` and its variant for decoders, whose earlier keys and values are inputs `past` and the next one.
-fn heads(call: &Call, past: usize, shared: bool) -> Facts {
+/// `MultiHeadAttention` and its variant for decoders, whose earlier keys and values are inputs `past` and the
+/// next one.
+pub fn heads(call: &Call, past: usize, shared: bool) -> Facts {
     let query = ranked(call.shape(0)?, 3)?;
     let heads = positive(call, "num_heads")?;
     let (batch, length) = (query[0], query[1]);
@@ -109,18 +97,8 @@ fn heads(call: &Call, past: usize, shared: bool) -> Facts {
     Ok(vec![Fact::new(call.element(0), [batch, length, value_width]), key, value, scores])
 }
 
-/// `MultiHeadAttention`.
-pub fn multi_head(call: &Call) -> Facts {
-    heads(call, 6, call.input(8).is_some())
-}
-
-/// `DecoderMaskedMultiHeadAttention`.
-pub fn decoder_heads(call: &Call) -> Facts {
-    heads(call, 5, call.attr("past_present_share_buffer").unwrap_or(0) != 0)
-}
-
-/// `GroupQueryAttention`, `SparseAttention`: fewer heads of keys than of queries, which may be one tensor with them. As many
-/// keys are kept as an input says, and no fewer than before.
+/// `GroupQueryAttention`, `SparseAttention`: fewer heads of keys than of queries, which may be one tensor
+/// with them. As many keys are kept as an input says, and no fewer than before.
 pub fn grouped(call: &Call) -> Facts {
     let query = ranked(call.shape(0)?, 3)?;
     let (heads, groups) = (positive(call, "num_heads")?, positive(call, "kv_num_heads")?);
@@ -181,7 +159,8 @@ pub fn decoder(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), query), kept.clone(), kept])
 }
 
-/// `LinearAttention`: queries, keys and values of batch, length and width; a matrix of state per head of values.
+/// `LinearAttention`: queries, keys and values of batch, length and width; a matrix of state per head of
+/// values.
 pub fn linear_attention(call: &Call) -> Facts {
     let (query, key, value) =
         (ranked(call.shape(0)?, 3)?, ranked(call.shape(1)?, 3)?, ranked(call.shape(2)?, 3)?);
@@ -196,22 +175,12 @@ pub fn linear_attention(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), [query[0], query[1], width]), Fact::new(element, state)])
 }
 
-/// `EmbedLayerNormalization`: embedded words, the length of each sequence, and the sum before normalisation. The words are
-/// input 2; the output is of the type of input `like`.
-fn embedded(call: &Call, like: usize) -> Facts {
+/// `EmbedLayerNormalization`: embedded words, the length of each sequence, and the sum before normalisation.
+/// The words are input 2; the output is of the type of input `like`.
+pub fn embedded(call: &Call, like: usize) -> Facts {
     let ids = ranked(call.shape(0)?, 2)?;
     let output = Fact::new(call.element(like), [ids[0], ids[1], ranked(call.shape(2)?, 2)?[1]]);
     Ok(vec![output.clone(), Fact::new(Some(Element::INT32), [ids[0]]), output])
-}
-
-/// `EmbedLayerNormalization`.
-pub fn embed(call: &Call) -> Facts {
-    embedded(call, 2)
-}
-
-/// `QEmbedLayerNormalization`: from quantised tables.
-pub fn quantized_embed(call: &Call) -> Facts {
-    embedded(call, 8)
 }
 
 /// `SkipLayerNormalization` and its like: also means, deviations, and the sum that is normalised.
@@ -257,7 +226,6 @@ pub fn remove_padding(call: &Call) -> Facts {
     Ok(vec![tokens, index(&[batch, length]), index(&[sum(batch, 1)?]), index(&[1])])
 }
 
-/// `RestorePadding`.
 pub fn restore_padding(call: &Call) -> Facts {
     let (tokens, offsets) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
     Ok(vec![Fact::new(call.element(0), [offsets[0], offsets[1], tokens[1]])])

@@ -3,17 +3,14 @@
 use super::element::Element;
 use std::rc::Rc;
 
-/// Why something cannot be inferred.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
-    /// For people.
     pub text: String,
     /// True where the operator cannot run on such inputs at all; false where somebody else might know.
     pub misfit: bool,
 }
 
 impl Reason {
-    /// Not known here.
     pub fn unknown(text: impl Into<String>) -> Self {
         Self { text: text.into(), misfit: false }
     }
@@ -31,12 +28,10 @@ impl std::fmt::Display for Reason {
     }
 }
 
-/// The operator cannot run.
 pub fn misfit<T>(text: impl Into<Reason>) -> Result<T, Reason> {
     Err(text.into())
 }
 
-/// Somebody else might know.
 pub fn unknown<T>(text: impl Into<String>) -> Result<T, Reason> {
     Err(Reason::unknown(text))
 }
@@ -88,7 +83,6 @@ impl Value {
         })
     }
 
-    /// How many elements.
     pub fn len(&self) -> usize {
         match self {
             Self::Ints(list) => list.len(),
@@ -112,8 +106,8 @@ impl Value {
         }
     }
 
-    /// As elements of that type keep it: rounded where they are `float32`, for what is computed of shapes depends on
-    /// it (ten times 0.7 is 7). None where whole numbers do not fit.
+    /// As elements of that type keep it: rounded where they are `float32`, for what is computed of shapes
+    /// depends on it (ten times 0.7 is 7). None where whole numbers do not fit.
     fn held_as(self, element: Option<Element>) -> Option<Self> {
         match (self, element) {
             (Self::Floats(list), Some(Element::FLOAT32)) => {
@@ -144,12 +138,9 @@ impl Value {
     }
 }
 
-/// What is known of a tensor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fact {
-    /// Type of its elements.
     pub element: Option<Element>,
-    /// All its extents.
     pub shape: Option<Vec<u64>>,
     /// Its elements, where it is a small constant.
     pub value: Option<Rc<Value>>,
@@ -162,7 +153,6 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// Type and shape.
     pub fn new(element: Option<Element>, shape: impl Into<Vec<u64>>) -> Self {
         Self { element, shape: Some(shape.into()), ..Self::default() }
     }
@@ -177,7 +167,6 @@ impl Fact {
         self
     }
 
-    /// A sequence of tensors.
     pub fn sequence(items: impl Into<Rc<[Rc<Self>]>>) -> Self {
         let items = items.into();
         Self { bound: items.iter().any(|item| item.bound), items: Some(items), ..Self::default() }
@@ -257,8 +246,8 @@ pub fn extents(dims: &[i64]) -> Result<Vec<u64>, Reason> {
         .collect()
 }
 
-/// Distance in memory from one index to the next, per dimension. Only meaningful where there are few elements; where
-/// there are none, extents may be anything.
+/// Distance in memory from one index to the next, per dimension. Only meaningful where there are few
+/// elements; where there are none, extents may be anything.
 pub fn strides(shape: &[u64]) -> Vec<usize> {
     let mut strides = vec![1usize; shape.len()];
     for at in (1..shape.len()).rev() {
@@ -267,8 +256,8 @@ pub fn strides(shape: &[u64]) -> Vec<usize> {
     strides
 }
 
-/// For every element of `shape`, in order: the sum over dimensions of what `offset(dimension, index)` says. None where
-/// there are more than [`FOLD_LIMIT`].
+/// For every element of `shape`, in order: the sum over dimensions of what `offset(dimension, index)` says.
+/// None where there are more than [`FOLD_LIMIT`].
 pub fn gather_positions(shape: &[u64], offset: impl Fn(usize, usize) -> usize) -> Option<Vec<usize>> {
     let total = count(shape).filter(|&count| count <= FOLD_LIMIT)? as usize;
     let strides = strides(shape);

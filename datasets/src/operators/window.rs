@@ -1,6 +1,7 @@
 //! Convolutions and pools: what slides over the plane.
 //!
-//! Extents follow the formulas of the ONNX operator specification (`Conv`, `ConvTranspose`, `MaxPool`, `AveragePool`).
+//! Extents follow the formulas of the ONNX operator specification (`Conv`, `ConvTranspose`, `MaxPool`,
+//! `AveragePool`).
 
 use super::call::{Call, Facts, extent, ranked};
 use crate::operators::element::Element;
@@ -72,8 +73,9 @@ impl Window {
     }
 }
 
-/// The number of places with `ceil_mode`, as runtimes count them: one that would start in the padding at the end, at `end`
-/// or behind, is none. And whether there is such a one: operator sets before version 22 do count it.
+/// The number of places with `ceil_mode`, as runtimes count them: one that would start in the padding at the
+/// end, at `end` or behind, is none. And whether there is such a one: operator sets before version 22 do
+/// count it.
 fn rounded_up(room: i128, stride: i128, end: i128) -> (i128, bool) {
     let steps = room.div_euclid(stride) + i128::from(room.rem_euclid(stride) != 0);
     let padding = steps * stride >= end;
@@ -122,8 +124,8 @@ fn convolved(call: &Call, input: &[u64], weights: &[u64], element: Option<Elemen
     Ok(vec![Fact::new(element, shape)])
 }
 
-/// `ConvTranspose`: the extents whose convolution gives the input. `SAME` pads down to extent times stride, and never by
-/// less than nothing.
+/// `ConvTranspose`: the extents whose convolution gives the input. `SAME` pads down to extent times stride,
+/// and never by less than nothing.
 pub fn conv_transpose(call: &Call) -> Facts {
     let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
     let window = Window::new(call, kernel(call, Some(&weights[2..]))?)?;
@@ -167,7 +169,8 @@ pub fn pool(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape.clone()), Fact::new(Some(Element::INT64), shape)])
 }
 
-/// What is uncertain of a pool: below version 22 the formula of the operator set counts places that runtimes leave out.
+/// What is uncertain of a pool: below version 22 the formula of the operator set counts places that runtimes
+/// leave out.
 pub fn pool_doubt(call: &Call) -> Option<String> {
     if call.opset >= 22
         || call.attr("ceil_mode") != Some(1)
@@ -256,7 +259,7 @@ fn back(mut facts: Vec<Fact>) -> Vec<Fact> {
 }
 
 /// A rule for channels in the second place, where the first input may have them last.
-fn anywhere(call: &Call, rule: fn(&Call) -> Facts) -> Facts {
+pub fn anywhere(call: &Call, rule: fn(&Call) -> Facts) -> Facts {
     if !channels_last(call) {
         return rule(call);
     }
@@ -267,17 +270,8 @@ fn anywhere(call: &Call, rule: fn(&Call) -> Facts) -> Facts {
     rule(&Call { attributes, inputs, names, ..*call }).map(back)
 }
 
-/// Pools, of which the channels may be last.
-pub fn pool_anywhere(call: &Call) -> Facts {
-    anywhere(call, pool)
-}
-
-/// One place per channel, of which the dimension may be the last.
-pub fn global_pool_anywhere(call: &Call) -> Facts {
-    anywhere(call, global_pool)
-}
-
-/// Convolutions of which the channels are last. Those of the weights may be so too: what fits the input counts.
+/// Convolutions of which the channels are last. Those of the weights may be so too: what fits the input
+/// counts.
 pub fn conv_channels_last(call: &Call, weights: usize, element: Option<Element>) -> Facts {
     let input = channels_second(ranked(call.shape(0)?, 3)?);
     let (weights, turned) = (ranked(call.shape(weights)?, 3)?, channels_second(call.shape(weights)?));
@@ -297,7 +291,8 @@ pub fn conv_channels_last(call: &Call, weights: usize, element: Option<Element>)
     convolved(call, &input, weights, element).map(back)
 }
 
-/// Convolutions of channels in blocks: the input may have more channels than the weights, to fill the last block.
+/// Convolutions of channels in blocks: the input may have more channels than the weights, to fill the last
+/// block.
 pub fn conv_blocked(call: &Call) -> Facts {
     let (input, weights) = (ranked(call.shape(0)?, 2)?, ranked(call.shape(1)?, 2)?);
     let groups = call.attr("group").unwrap_or(1).max(1).cast_unsigned();

@@ -1,28 +1,21 @@
 //! From a model to a graph: subgraphs become regions, one copy for every operator that runs them.
 
 use super::given::Given;
-use super::infer::{Inference, Inferred, declared, named, odd_shape};
+use super::infer::{COPIES, Inference, Inferred, too_many};
 use super::model::{Held, Info, Model, Step, Subgraph, Variable};
 use super::operator::{Shapes, control, cost, fits, sharing};
 use super::schema::options;
 use super::size::{Measured, Sizes, Trouble};
-use crate::import::{Import, ImportError, ImportOptions, SizeSources, Source};
+use crate::import::{Import, ImportOptions, ImportProblem, SizeSources, Source};
 use plimsoll_model::graph::{Alias, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{Bytes, RegionId, TensorId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
 use std::rc::Rc;
-
-/// Operators, tensors and references to tensors that all copies of subgraphs may have together, beyond the first of
-/// each: files of a few kilobytes can ask for billions.
-pub(super) const COPIES: usize = 1 << 20;
 
 /// A constant: two tensors that agree in all of it hold the same bytes, once.
 type Constant = (Held, i8, Vec<i32>);
 
-/// The conversion of one model.
 pub(super) struct Conversion<'m, 'a> {
-    origin: &'m Path,
     model: &'m Model<'a>,
     sizes: Sizes,
     given: Given,
@@ -32,14 +25,12 @@ pub(super) struct Conversion<'m, 'a> {
     uses: Vec<usize>,
     /// What copies have taken so far.
     copied: usize,
-    /// Constants so far.
     constants: HashMap<Constant, TensorId>,
     /// Variables, and constants without a byte, by subgraph and index: copies share them.
     kept: HashMap<(usize, usize), TensorId>,
     assumed: Vec<String>,
     /// Tensors of used subgraphs that nothing makes or reads.
     idle: usize,
-    /// What sizes rest on.
     sources: SizeSources,
     /// Scratch of operators, by subgraph and index: how many operators name it.
     scratch: BTreeMap<(usize, usize), usize>,
@@ -87,17 +78,14 @@ impl Scope {
 
 impl<'m, 'a> Conversion<'m, 'a> {
     pub(super) fn new(
-        origin: &'m Path,
+        name: String,
         model: &'m Model<'a>,
         options: &ImportOptions,
-    ) -> Result<Self, ImportError> {
-        let refuse = |(option, reason)| ImportError::Option { path: origin.to_path_buf(), option, reason };
-        let name = origin.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    ) -> Result<Self, ImportProblem> {
         Ok(Self {
-            origin,
             model,
-            sizes: Sizes::new(options).map_err(refuse)?,
-            given: Given::new(model, options).map_err(refuse)?,
+            sizes: Sizes::new(options)?,
+            given: Given::new(model, options)?,
             assume_bytes: options.assume_bytes,
             graph: GraphBuilder::new(name),
             uses: vec![0; model.subgraphs.len()],
@@ -113,28 +101,26 @@ impl<'m, 'a> Conversion<'m, 'a> {
         })
     }
 
-    /// Converts everything the body reaches.
-    pub(super) fn run(mut self) -> Result<Import, ImportError> {
+    pub(super) fn run(mut self) -> Result<Import, ImportProblem> {
         self.note_free_dimensions();
         let given = self.given.clone();
-        let mut inference = Inference::new(self.origin, self.model, &given);
+        let mut inference = Inference::new(self.model, &given);
         let inferred = inference.body()?;
         self.assumed.extend(inference.notes());
         let body = self.graph.body();
         self.region(body, 0, &inferred)?;
         self.note_rest();
-        let path = self.origin.to_path_buf();
-        let source = |source| ImportError::Graph { path, source: Box::new(source) };
-        let graph = self.graph.build().map_err(source)?;
+        let graph = self.graph.build()?;
         Ok(Import { graph, assumed: self.assumed, sizes: self.sources })
     }
 
-    fn damaged(&self, what: String) -> ImportError {
-        ImportError::Damaged { path: self.origin.to_path_buf(), what }
-    }
-
     /// Converts one subgraph into a region that is still empty.
-    fn region(&mut self, region: RegionId, index: usize, inferred: &Rc<Inferred>) -> Result<(), ImportError> {
+    fn region(
+        &mut self,
+        region: RegionId,
+        index: usize,
+        inferred: &Rc<Inferred>,
+    ) -> Result<(), ImportProblem> {
         self.enter(index)?;
         let subgraph = &self.model.subgraphs[index];
         let mut scope = Scope::new(index, subgraph, inferred);
@@ -152,11 +138,12 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(())
     }
 
-    /// Keeps variables that nothing makes or reads, if they have a size: the runtime holds them from run to run.
-    fn variables(&mut self, scope: &mut Scope) -> Result<(), ImportError> {
+    /// Keeps variables that nothing makes or reads, if they have a size: the runtime holds them from run to
+    /// run.
+    fn variables(&mut self, scope: &mut Scope) -> Result<(), ImportProblem> {
         let who = format!("a variable of subgraph {}", scope.index);
         for (at, info) in self.model.subgraphs[scope.index].tensors.iter().enumerate() {
-            let sized = || declared(info).is_some_and(|shape| self.sizes.measure(info, shape).is_ok());
+            let sized = || info.declared().is_some_and(|shape| self.sizes.measure(info, shape).is_ok());
             let idle = info.variable && scope.ids[at].is_none() && sized();
             if let (true, Ok(at)) = (idle, i32::try_from(at)) {
                 self.tensor(scope, at, &who)?;
@@ -165,8 +152,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         Ok(())
     }
 
-    /// Refuses too many copies.
-    fn enter(&mut self, index: usize) -> Result<(), ImportError> {
+    fn enter(&mut self, index: usize) -> Result<(), ImportProblem> {
         if self.uses[index] > 0 {
             let subgraph = &self.model.subgraphs[index];
             let operators = subgraph.operators.iter();
@@ -174,7 +160,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             let interface = subgraph.inputs.len() + subgraph.outputs.len();
             self.copied += 1 + references + interface + subgraph.tensors.len();
             if self.copied > COPIES {
-                return Err(too_many(self.origin, self.model, index));
+                return Err(too_many(self.model, index));
             }
         }
         self.uses[index] += 1;
@@ -187,7 +173,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         scope: &mut Scope,
         tensors: &[i32],
         what: &str,
-    ) -> Result<Vec<TensorId>, ImportError> {
+    ) -> Result<Vec<TensorId>, ImportProblem> {
         let mut ids = Vec::with_capacity(tensors.len());
         for (at, &tensor) in tensors.iter().enumerate() {
             if tensor != -1 {
@@ -205,7 +191,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         scope: &mut Scope,
         at: usize,
         step: &Step,
-    ) -> Result<(), ImportError> {
+    ) -> Result<(), ImportProblem> {
         let Some(kind) = self.model.kinds.get(step.code as usize) else {
             let what = format!(
                 "operator {at} of subgraph {} has operator code {}, of which there are only {}",
@@ -213,7 +199,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
                 step.code,
                 self.model.kinds.len()
             );
-            return Err(self.damaged(what));
+            return Err(ImportProblem::Damaged(what));
         };
         let who = if scope.index == 0 {
             format!("operator {at} ({})", kind.name)
@@ -254,7 +240,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
             let Some(called) = known else {
                 let count = self.model.subgraphs.len();
                 let what = format!("{who} runs subgraph {called}, of which there are only {count}");
-                return Err(self.damaged(what));
+                return Err(ImportProblem::Damaged(what));
             };
             let name = &self.model.subgraphs[called].name;
             let inner = self.graph.region(id, if name.is_empty() { role } else { name });
@@ -270,7 +256,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
         scope: &mut Scope,
         tensors: impl Iterator<Item = i32>,
         who: &str,
-    ) -> Result<Vec<Option<(usize, TensorId)>>, ImportError> {
+    ) -> Result<Vec<Option<(usize, TensorId)>>, ImportProblem> {
         let one = |tensor: i32| {
             if tensor == -1 {
                 Ok(None)
@@ -306,18 +292,20 @@ impl<'m, 'a> Conversion<'m, 'a> {
     }
 
     /// The graph's tensor for one of a subgraph, made at its first use.
-    fn tensor(&mut self, scope: &mut Scope, tensor: i32, who: &str) -> Result<TensorId, ImportError> {
+    fn tensor(&mut self, scope: &mut Scope, tensor: i32, who: &str) -> Result<TensorId, ImportProblem> {
         let subgraph = &self.model.subgraphs[scope.index];
         let Some((at, info)) =
             usize::try_from(tensor).ok().and_then(|at| Some((at, subgraph.tensors.get(at)?)))
         else {
             let count = subgraph.tensors.len();
-            return Err(self.damaged(format!("{who} names tensor {tensor}, of which there are only {count}")));
+            return Err(ImportProblem::Damaged(format!(
+                "{who} names tensor {tensor}, of which there are only {count}"
+            )));
         };
         if let Some(id) = scope.ids[at] {
             return Ok(id);
         }
-        let name = named(info, at);
+        let name = info.named(at);
         let (measured, source) = self.measure(scope, at, info, who)?;
         if self.model.ranked && !info.has_rank && info.shape.len() == 0 && scope.given[at] {
             self.assumed.push(format!("input '{name}': the file does not say its rank; read as a scalar"));
@@ -393,31 +381,30 @@ impl<'m, 'a> Conversion<'m, 'a> {
         at: usize,
         info: &Info,
         who: &str,
-    ) -> Result<(Measured, Source), ImportError> {
+    ) -> Result<(Measured, Source), ImportProblem> {
         // Only states that nothing touches were not gone through.
         let known = scope.inferred.tensors.get(at).and_then(Option::as_ref);
         let constant = info.held.is_some() && !scope.given[at];
         let shape = match known {
             Some(known) if !constant => known.fact.shape.clone(),
-            _ => declared(info),
+            _ => info.declared(),
         };
         let source = known.map_or(Source::Inferred, |known| known.source);
         let reason = match shape.map(|shape| self.sizes.measure(info, shape)) {
             Some(Ok(measured)) => return Ok((measured, source)),
             Some(Err(Trouble::Damaged(what))) => {
-                return Err(self.damaged(format!("tensor '{}': {what}", named(info, at))));
+                return Err(ImportProblem::Damaged(format!("tensor '{}': {what}", info.named(at))));
             }
             Some(Err(Trouble::Unsized(reason))) => reason,
             None => {
                 let why = known.and_then(|known| known.why.as_deref());
-                why.map_or_else(|| odd_shape(info), str::to_owned)
+                why.map_or_else(|| info.odd_shape(), str::to_owned)
             }
         };
-        let name = named(info, at);
-        let path = self.origin.to_path_buf();
+        let name = info.named(at);
         let Some(bytes) = self.assume_bytes else {
             let operator = who.strip_prefix("operator ").unwrap_or(who).to_owned();
-            return Err(ImportError::Unsized { path, operator, tensor: name, reason });
+            return Err(ImportProblem::Unsized { operator, tensor: name, reason });
         };
         self.assumed.push(format!("tensor '{name}': {reason}; taken to have {bytes} bytes"));
         Ok((Measured { bytes, element: None, shape: None }, Source::Assumed))
@@ -433,13 +420,13 @@ impl<'m, 'a> Conversion<'m, 'a> {
             };
             let known = scope.given[at] || scope.made[at] || info.held.is_some() || info.variable;
             // Without a byte it is a constant that needs no values.
-            !known && declared(info).is_none_or(|shape| !shape.contains(&0))
+            !known && info.declared().is_none_or(|shape| !shape.contains(&0))
         };
         step.inputs.iter().filter(|&tensor| loose(tensor)).collect()
     }
 
     /// The bytes of an operator's scratch.
-    fn hold(&mut self, scope: &Scope, scratch: &[i32], who: &str) -> Result<Bytes, ImportError> {
+    fn hold(&mut self, scope: &Scope, scratch: &[i32], who: &str) -> Result<Bytes, ImportProblem> {
         let mut sum = 0u64;
         for (position, &tensor) in scratch.iter().enumerate() {
             if scratch[..position].contains(&tensor) {
@@ -473,7 +460,7 @@ impl<'m, 'a> Conversion<'m, 'a> {
     /// What was left out, and what did not follow the batch.
     fn note_rest(&mut self) {
         for (&(subgraph, at), &operators) in &self.scratch {
-            let name = named(&self.model.subgraphs[subgraph].tensors[at], at);
+            let name = self.model.subgraphs[subgraph].tensors[at].named(at);
             let each = if operators > 1 {
                 format!(", each of the {operators} operators that name it")
             } else {
@@ -490,18 +477,6 @@ impl<'m, 'a> Conversion<'m, 'a> {
         if unused > 0 {
             self.assumed.push(format!("left out: {unused} subgraphs that the body does not run"));
         }
-    }
-}
-
-/// The error for copies beyond [`COPIES`].
-pub(super) fn too_many(origin: &Path, model: &Model, index: usize) -> ImportError {
-    ImportError::Unsupported {
-        path: origin.to_path_buf(),
-        what: format!(
-            "subgraph {index} '{}', which is run from too many places,",
-            model.subgraphs[index].name
-        ),
-        reason: format!("copies of subgraphs may have {COPIES} operators and tensors together"),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Numbers in a map of `FlexBuffers`, the form of custom options.
 //!
-//! Layout, from the format's internals page: the last byte is the width of the root, the one before its type and the
-//! width of what it holds; offsets count back from where they stand. A map is a vector of values, their types after
-//! them, with its length, the width of its keys and the way to them in front; keys are sorted texts that end in 0.
+//! Layout, from the format's internals page: the last byte is the width of the root, the one before its type
+//! and the width of what it holds; offsets count back from where they stand. A map is a vector of values,
+//! their types after them, with its length, the width of its keys and the way to them in front; keys are
+//! sorted texts that end in 0.
 
 /// Types of values: the six high bits of the byte that says them.
 const INT: u8 = 1;

@@ -1,6 +1,7 @@
 //! Operators that run subgraphs: what they hand to them, and what comes back.
 
-use super::infer::{Inference, Inferred, Known, Outcome, Scope, given_shape, named};
+use super::infer::{Inference, Inferred, Outcome, Scope};
+use super::known::Known;
 use super::model::Step;
 use crate::import::Source;
 use crate::operators::value::{Fact, count, show};
@@ -10,7 +11,6 @@ use std::rc::Rc;
 const ROUNDS: usize = 8;
 
 impl<'m, 'a> Inference<'m, 'a> {
-    /// An operator that runs subgraphs.
     pub(super) fn control(
         &mut self,
         scope: &mut Scope<'m, 'a>,
@@ -83,7 +83,7 @@ impl<'m, 'a> Inference<'m, 'a> {
             return Known { source, changed, ..own };
         }
         if let Some(at) = scope.place(tensor) {
-            let name = named(&scope.subgraph.tensors[at], at);
+            let name = scope.subgraph.tensors[at].named(at);
             self.varying.add((scope.index, at), || format!("'{name}' is {} or {}", show(a), show(b)));
         }
         let larger = if count(a) >= count(b) { own } else { other.clone() };
@@ -100,7 +100,7 @@ impl<'m, 'a> Inference<'m, 'a> {
             let at = usize::try_from(tensor).unwrap_or(usize::MAX);
             let Some(info) = subgraph.tensors.get(at) else { continue };
             if let Some(shape) = self.given.tensor(info, at) {
-                *known = given_shape(shape, info, known);
+                *known = known.shaped(shape, info);
             }
         }
         let mut settled = false;

@@ -1,17 +1,12 @@
 //! Shapes and values that options give.
 
-use super::infer::{Known, declared, named};
+use super::known::Known;
 use super::model::{Info, Model};
-use crate::import::ImportOptions;
-use crate::import::Source;
+use crate::import::{ImportOptions, ImportProblem, Source, value_option};
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, Fact, RANK_LIMIT, Value, count, show};
 use std::collections::BTreeMap;
 
-/// An option as typed, and why it cannot be followed.
-pub(super) type Refusal = (String, String);
-
-/// Options, checked against a model.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     input_shapes: BTreeMap<String, Vec<u64>>,
@@ -27,11 +22,11 @@ impl Given {
     ///
     /// # Errors
     /// Names that the model has not, shapes of another rank, numbers that nobody can hold.
-    pub(super) fn new(model: &Model, options: &ImportOptions) -> Result<Self, Refusal> {
+    pub(super) fn new(model: &Model, options: &ImportOptions) -> Result<Self, ImportProblem> {
         if let Some((name, value)) = options.dims.first_key_value() {
             let reason =
                 "TFLite files do not name dimensions; --batch, --input-shape and --dim-default set them";
-            return Err((format!("--dim {name}={value}"), reason.to_owned()));
+            return Err(ImportProblem::option(format!("--dim {name}={value}"), reason));
         }
         let numbers = [("--batch", options.batch), ("--dim-default", options.dim_default)];
         for (option, number) in numbers.into_iter().filter_map(|(option, number)| Some((option, number?))) {
@@ -40,12 +35,12 @@ impl Given {
                 _ if large(number) => "more than anybody can hold",
                 _ => continue,
             };
-            return Err((format!("{option} {number}"), reason.to_owned()));
+            return Err(ImportProblem::option(format!("{option} {number}"), reason));
         }
         let inputs = inputs(model);
         if options.batch.is_some_and(|_| !inputs.iter().any(|info| info.shape.len() > 0)) {
             let option = format!("--batch {}", options.batch.unwrap_or(0));
-            return Err((option, "no input has a first dimension".to_owned()));
+            return Err(ImportProblem::option(option, "no input has a first dimension"));
         }
         check_shapes(model, options, &inputs)?;
         let given = Self {
@@ -60,10 +55,10 @@ impl Given {
     }
 
     /// Values must be as many as their input has elements.
-    fn check_values(&self, inputs: &[&Info]) -> Result<(), Refusal> {
+    fn check_values(&self, inputs: &[&Info]) -> Result<(), ImportProblem> {
         for (name, value) in &self.values {
-            let list: Vec<String> = value.iter().map(i64::to_string).collect();
-            let refuse = |reason: String| Err((format!("--value {name}={}", list.join(",")), reason));
+            let option = value_option(name, value);
+            let refuse = |reason: String| Err(ImportProblem::option(&option, reason));
             let Some(info) = find(inputs, name) else { return refuse(none(inputs)) };
             let shape = self.input(info, None).fact.shape;
             let elements = shape.as_deref().and_then(count);
@@ -80,7 +75,7 @@ impl Given {
 
     /// What an input of the body is.
     pub(super) fn input(&self, info: &Info, element: Option<Element>) -> Known {
-        let own = declared(info);
+        let own = info.declared();
         let name = info.name.as_ref();
         let shape = match self.input_shapes.get(name) {
             Some(shape) => Some(shape.clone()),
@@ -103,7 +98,7 @@ impl Given {
     /// One extent of an input whose shape is not given whole.
     fn extent(&self, info: &Info, at: usize, extent: i32) -> Option<u64> {
         let batch = self.batch.filter(|_| at == 0);
-        let default = self.default.filter(|_| extent < 0 || free(info, at));
+        let default = self.default.filter(|_| extent < 0 || info.is_free(at));
         batch.or(default).or_else(|| u64::try_from(extent).ok())
     }
 
@@ -111,7 +106,7 @@ impl Given {
     pub(super) fn sets(&self, info: &Info, at: usize) -> bool {
         self.input_shapes.contains_key(info.name.as_ref())
             || (at == 0 && self.batch.is_some())
-            || (self.default.is_some() && free(info, at))
+            || (self.default.is_some() && info.is_free(at))
     }
 
     /// The shape of a tensor inside, where an option gives it.
@@ -119,16 +114,17 @@ impl Given {
         if self.tensor_shapes.is_empty() {
             return None;
         }
-        self.tensor_shapes.get(&named(info, at)).map(Vec::as_slice)
+        self.tensor_shapes.get(&info.named(at)).map(Vec::as_slice)
     }
 }
 
 /// Shapes must be of inputs, and of their rank, or of tensors that operators make.
-fn check_shapes(model: &Model, options: &ImportOptions, inputs: &[&Info]) -> Result<(), Refusal> {
+fn check_shapes(model: &Model, options: &ImportOptions, inputs: &[&Info]) -> Result<(), ImportProblem> {
     let shapes = [("--input-shape", &options.input_shapes), ("--tensor-shape", &options.tensor_shapes)];
     for (option, shapes) in shapes {
         for (name, shape) in shapes {
-            let refuse = |reason: String| Err((format!("{option} {name}={}", show(shape)), reason));
+            let option_ = format!("{option} {name}={}", show(shape));
+            let refuse = |reason: String| Err(ImportProblem::option(&option_, reason));
             if shape.len() > RANK_LIMIT || shape.iter().any(|&extent| large(extent)) {
                 return refuse("more than anybody can hold".to_owned());
             }
@@ -176,11 +172,6 @@ fn makes(model: &Model, name: &str) -> bool {
         let made = subgraph.operators.iter().flat_map(|step| step.outputs.iter()).chain(inputs);
         let places = made.filter_map(|at| usize::try_from(at).ok());
         let mut infos = places.filter_map(|at| Some((at, subgraph.tensors.get(at)?)));
-        infos.any(|(at, info)| named(info, at) == name)
+        infos.any(|(at, info)| info.named(at) == name)
     })
-}
-
-/// True where the file leaves a dimension free.
-pub(super) fn free(info: &Info, at: usize) -> bool {
-    info.signature.len() == info.shape.len() && info.signature.get(at) == Some(-1)
 }

@@ -1,50 +1,35 @@
 //! A forward pass over subgraphs: the shape of every tensor, and what it rests on.
 //!
-//! Inputs have the shapes of the file or of the options, constants those of the file; everything else follows from
-//! operators, in the order of the file. A subgraph is gone through for every operator that runs it, with what that
-//! operator hands to it; the last result is kept, for copies are mostly given the same.
+//! Inputs have the shapes of the file or of the options, constants those of the file; everything else follows
+//! from operators, in the order of the file. A subgraph is gone through for every operator that runs it, with
+//! what that operator hands to it; the last result is kept, for copies are mostly given the same.
 //!
-//! Where no rule tells a shape, the file's counts, but only if no option has changed anything that the operator depends
-//! on, and what it reads has the shapes that the file declares. Otherwise the shape is unknown, and the reason is kept.
+//! Where no rule tells a shape, the file's counts, but only if no option has changed anything that the
+//! operator depends on, and what it reads has the shapes that the file declares. Otherwise the shape is
+//! unknown, and the reason is kept.
 
-use super::build::{COPIES, too_many};
 use super::given::Given;
+use super::known::Known;
 use super::model::{Info, Model, Step, Subgraph, Variable};
-use super::schema::ELEMENTS;
-use super::shapes::{self, Made, Operation};
-use crate::import::ImportError;
-use crate::import::Source;
-use crate::operators::Call;
+use super::operation::{Made, Operation};
+use super::shapes;
+use crate::import::{ImportProblem, Source};
 use crate::operators::element::Element;
 use crate::operators::value::{FOLD_LIMIT, FOLD_TOTAL, Fact, RANK_LIMIT, Reason, Value, count, show};
+use crate::operators::{Call, is_listed};
 use plimsoll_model::graph::{GraphError, MAX_DEPTH};
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
 use std::rc::Rc;
 
-/// What is known of a tensor.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Known {
-    pub fact: Fact,
-    pub source: Source,
-    /// True where it depends on something that an option made other than in the file.
-    pub changed: bool,
-    /// Why its shape is not known.
-    pub why: Option<Rc<str>>,
-}
+/// Operators, tensors and references to tensors that all copies of subgraphs may have together, beyond the
+/// first of each: files of a few kilobytes can ask for billions.
+pub(super) const COPIES: usize = 1 << 20;
 
-impl Known {
-    pub(super) fn new(fact: Fact, source: Source, changed: bool) -> Self {
-        Self { fact, source, changed, why: None }
-    }
-
-    pub(super) fn unknown(why: String, changed: bool) -> Self {
-        Self { changed, why: Some(why.into()), ..Self::default() }
-    }
-
-    /// The same in every run but this one: without values.
-    pub(super) fn variable(&self) -> Self {
-        Self { fact: self.fact.clone().variable(), ..self.clone() }
+pub(super) fn too_many(model: &Model, index: usize) -> ImportProblem {
+    let name = &model.subgraphs[index].name;
+    ImportProblem::Unsupported {
+        what: format!("subgraph {index} '{name}', which is run from too many places,"),
+        reason: format!("copies of subgraphs may have {COPIES} operators and tensors together"),
     }
 }
 
@@ -74,7 +59,6 @@ impl Lines {
         }
     }
 
-    /// All of them in one line.
     fn summary(&self, what: &str) -> Option<String> {
         let (count, shown) = (self.seen.len(), self.first.join("; "));
         let rest = count - self.first.len();
@@ -83,9 +67,7 @@ impl Lines {
     }
 }
 
-/// The pass.
 pub(super) struct Inference<'m, 'a> {
-    origin: &'m Path,
     pub model: &'m Model<'a>,
     pub given: &'m Given,
     stack: Vec<usize>,
@@ -102,13 +84,12 @@ pub(super) struct Inference<'m, 'a> {
     bounds: Lines,
     pub varying: Lines,
     /// Why there is no result; the first counts.
-    failure: Option<ImportError>,
+    failure: Option<ImportProblem>,
 }
 
 impl<'m, 'a> Inference<'m, 'a> {
-    pub(super) fn new(origin: &'m Path, model: &'m Model<'a>, given: &'m Given) -> Self {
+    pub(super) fn new(model: &'m Model<'a>, given: &'m Given) -> Self {
         Self {
-            origin,
             model,
             given,
             stack: Vec::new(),
@@ -127,19 +108,19 @@ impl<'m, 'a> Inference<'m, 'a> {
     /// The body, with its inputs.
     ///
     /// # Errors
-    /// Subgraphs that run themselves, lie too deep or are too many; shapes from options against what is inferred.
-    pub(super) fn body(&mut self) -> Result<Rc<Inferred>, ImportError> {
+    /// Subgraphs that run themselves, lie too deep or are too many; shapes from options against what is
+    /// inferred.
+    pub(super) fn body(&mut self) -> Result<Rc<Inferred>, ImportProblem> {
         let body = &self.model.subgraphs[0];
         let inputs = body.inputs.iter().map(|at| {
             let info = usize::try_from(at).ok().and_then(|at| body.tensors.get(at));
-            info.map_or_else(Known::default, |info| self.given.input(info, element(info)))
+            info.map_or_else(Known::default, |info| self.given.input(info, info.element()))
         });
         let inputs: Vec<Known> = inputs.collect();
         let inferred = self.subgraph(0, &inputs);
         self.failure.take().map_or(Ok(inferred), Err)
     }
 
-    /// What people should know.
     pub(super) fn notes(&self) -> Vec<String> {
         let notes = [
             self.contradictions.summary("other shapes than the file declares follow from the operators for"),
@@ -150,7 +131,6 @@ impl<'m, 'a> Inference<'m, 'a> {
         notes.into_iter().flatten().collect()
     }
 
-    /// Goes through a subgraph.
     pub(super) fn subgraph(&mut self, index: usize, inputs: &[Known]) -> Rc<Inferred> {
         if let Some((given, result)) = &self.last[index]
             && given == inputs
@@ -171,7 +151,7 @@ impl<'m, 'a> Inference<'m, 'a> {
             if let Some(at) = scope.place(tensor) {
                 let info = &subgraph.tensors[at];
                 let known = match self.given.tensor(info, at).filter(|_| index > 0) {
-                    Some(shape) => given_shape(shape, info, known),
+                    Some(shape) => known.shaped(shape, info),
                     None => known.clone(),
                 };
                 scope.tensors[at] = Some(known);
@@ -190,8 +170,7 @@ impl<'m, 'a> Inference<'m, 'a> {
     }
 
     /// Why a subgraph must not be gone through: within itself, too deep, or too many.
-    fn endless(&mut self, index: usize) -> Option<ImportError> {
-        let path = || self.origin.to_path_buf();
+    fn endless(&mut self, index: usize) -> Option<ImportProblem> {
         let subgraph = &self.model.subgraphs[index];
         let name = format!("subgraph {index} '{}'", subgraph.name);
         if let Some(from) = self.stack.iter().position(|&outer| outer == index) {
@@ -199,11 +178,10 @@ impl<'m, 'a> Inference<'m, 'a> {
                 self.stack[from..].iter().chain([&index]).map(ToString::to_string).collect();
             let what = format!("{name}, which runs itself ({})", cycle.join(" -> "));
             let reason = "such a program has no bounded memory".to_owned();
-            return Some(ImportError::Unsupported { path: path(), what, reason });
+            return Some(ImportProblem::Unsupported { what, reason });
         }
         if self.stack.len() > MAX_DEPTH {
-            let source = Box::new(GraphError::TooDeep { region: name, limit: MAX_DEPTH });
-            return Some(ImportError::Graph { path: path(), source });
+            return Some(GraphError::TooDeep { region: name, limit: MAX_DEPTH }.into());
         }
         let references = subgraph.operators.iter().map(|step| 1 + step.inputs.len() + step.outputs.len());
         self.work += if self.last[index].is_some() {
@@ -214,7 +192,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         } else {
             0
         };
-        (self.work > COPIES).then(|| too_many(self.origin, self.model, index))
+        (self.work > COPIES).then(|| too_many(self.model, index))
     }
 
     /// Inputs of a subgraph as the file declares them.
@@ -222,13 +200,12 @@ impl<'m, 'a> Inference<'m, 'a> {
         let subgraph = &self.model.subgraphs[index];
         let known = |at: i32| {
             let info = subgraph.tensors.get(usize::try_from(at).ok()?)?;
-            let fact = Fact { element: element(info), shape: declared(info), ..Fact::default() };
+            let fact = Fact { element: info.element(), shape: info.declared(), ..Fact::default() };
             Some(Known::new(fact, Source::Inferred, false))
         };
         subgraph.inputs.iter().map(|at| known(at).unwrap_or_default()).collect()
     }
 
-    /// Outputs of a subgraph.
     pub(super) fn results(&self, index: usize, inferred: &Inferred) -> Vec<Known> {
         let outputs = self.model.subgraphs[index].outputs.iter();
         let known = |at: i32| inferred.tensors.get(usize::try_from(at).ok()?)?.clone();
@@ -243,7 +220,7 @@ impl<'m, 'a> Inference<'m, 'a> {
         }
         let info = &scope.subgraph.tensors[at];
         let constant = info.held.is_some();
-        let mut fact = Fact { element: element(info), shape: declared(info), ..Fact::default() };
+        let mut fact = Fact { element: info.element(), shape: info.declared(), ..Fact::default() };
         if !values && constant {
             scope.blind[at] = true;
         } else if values && !info.variable {
@@ -266,7 +243,7 @@ impl<'m, 'a> Inference<'m, 'a> {
     fn step(&mut self, scope: &mut Scope<'m, 'a>, at: usize, step: &Step<'a>) {
         let kind = self.model.kinds.get(step.code as usize);
         let (kind, builtin) = kind.map_or(("", false), |kind| (kind.name.as_ref(), kind.builtin));
-        let values = builtin && !BLIND.contains(&kind);
+        let values = builtin && !is_listed(BLIND, kind);
         for tensor in step.inputs.iter() {
             self.ensure(scope, tensor, values);
         }
@@ -315,11 +292,11 @@ impl<'m, 'a> Inference<'m, 'a> {
             Outcome::Rule(Ok(made)) => match made.facts.get_mut(output.position) {
                 Some(fact) if fact.shape.as_ref().is_some_and(|shape| shape.len() <= RANK_LIMIT) => {
                     let (source, changed) = scope.rests_on(step);
-                    let fact = self.followed(retyped(std::mem::take(fact), element(info)));
+                    let fact = self.followed(retyped(std::mem::take(fact), info.element()));
                     let bound =
                         made.bound.map(|what| (what, show(fact.shape.as_deref().unwrap_or_default())));
                     if let Some((what, shape)) = &bound {
-                        let name = named(info, output.tensor);
+                        let name = info.named(output.tensor);
                         self.bounds
                             .add(key, || format!("'{name}' is {shape}, {}: {what}", output.label(scope)));
                     }
@@ -329,7 +306,7 @@ impl<'m, 'a> Inference<'m, 'a> {
                 _ => self.by_file(scope, step, output, &few()),
             },
             Outcome::Carried(known) => match known.get(output.position) {
-                Some(known) => Known { fact: retyped(known.fact.clone(), element(info)), ..known.clone() },
+                Some(known) => Known { fact: retyped(known.fact.clone(), info.element()), ..known.clone() },
                 None => self.by_file(scope, step, output, &few()),
             },
         };
@@ -337,12 +314,11 @@ impl<'m, 'a> Inference<'m, 'a> {
         let Some(shape) = self.given.tensor(info, output.tensor) else { return known };
         let sure = known.source == Source::Inferred && known.why.is_none();
         if let Some(inferred) = known.fact.shape.as_deref().filter(|&own| sure && own != shape) {
-            let option = format!("--tensor-shape {}={}", named(info, output.tensor), show(shape));
+            let option = format!("--tensor-shape {}={}", info.named(output.tensor), show(shape));
             let reason = format!("it is {} by what {} reads", show(inferred), output.label(scope));
-            let path = self.origin.to_path_buf();
-            self.failure.get_or_insert(ImportError::Option { path, option, reason });
+            self.failure.get_or_insert(ImportProblem::option(option, reason));
         }
-        if sure { known } else { given_shape(shape, info, &known) }
+        if sure { known } else { known.shaped(shape, info) }
     }
 
     /// The shape that the file declares, where it may be believed.
@@ -354,16 +330,16 @@ impl<'m, 'a> Inference<'m, 'a> {
         } else {
             scope.other_input(step)
         };
-        let shape = declared(info).filter(|shape| !shape.is_empty() || info.has_rank);
-        let name = named(info, output.tensor);
+        let shape = info.declared().filter(|shape| !shape.is_empty() || info.has_rank);
+        let name = info.named(output.tensor);
         let why = match (against, shape) {
             (None, Some(shape)) => {
-                let fact = Fact { element: element(info), shape: Some(shape), ..Fact::default() };
+                let fact = Fact { element: info.element(), shape: Some(shape), ..Fact::default() };
                 let line = || format!("'{name}', {}: {reason}", output.label(scope));
                 self.declared.add((scope.index, output.tensor), line);
                 return Known::new(fact, source.max(Source::Declared), false);
             }
-            (None, None) if info.shape.len() > 0 => format!("and in the file {}", odd_shape(info)),
+            (None, None) if info.shape.len() > 0 => format!("and in the file {}", info.odd_shape()),
             (None, None) => "and the file declares no shape for it".to_owned(),
             (Some(against), _) => format!("and the shape in the file may not hold: {against}"),
         };
@@ -376,28 +352,24 @@ impl<'m, 'a> Inference<'m, 'a> {
         else {
             return;
         };
-        let free = |at: usize| info.signature.len() == info.shape.len() && info.signature.get(at) == Some(-1);
         let fits = |(at, (own, &extent)): (usize, (i32, &u64))| {
-            own < 0 || u64::try_from(own) == Ok(extent) || free(at)
+            own < 0 || u64::try_from(own) == Ok(extent) || info.is_free(at)
         };
         let same = info.shape.len() == shape.len();
         if !same || !info.shape.iter().zip(shape).enumerate().all(fits) {
             let own: Vec<String> = info.shape.iter().map(|extent| extent.to_string()).collect();
-            let line = || format!("'{}' is {}, not {}", named(info, key.1), show(shape), own.join("x"));
+            let line = || format!("'{}' is {}, not {}", info.named(key.1), show(shape), own.join("x"));
             self.contradictions.add(key, line);
         }
     }
 }
 
-/// What came of an operator.
 pub(super) enum Outcome {
-    /// What its rule says.
     Rule(Result<Made, Reason>),
     /// What the subgraphs it runs hand back.
     Carried(Vec<Known>),
 }
 
-/// One output of an operator.
 struct Output<'s> {
     operator: usize,
     kind: &'s str,
@@ -406,7 +378,6 @@ struct Output<'s> {
 }
 
 impl Output<'_> {
-    /// How messages call the operator.
     fn label(&self, scope: &Scope) -> String {
         let (at, kind) = (self.operator, self.kind);
         match scope.index {
@@ -417,23 +388,9 @@ impl Output<'_> {
 }
 
 /// Operators whose rules need no values, but that read large constants.
-const BLIND: &[&str] = &[
-    "BATCH_MATMUL",
-    "BIDIRECTIONAL_SEQUENCE_LSTM",
-    "BIDIRECTIONAL_SEQUENCE_RNN",
-    "CONV_2D",
-    "CONV_3D",
-    "DEPTHWISE_CONV_2D",
-    "DEQUANTIZE",
-    "EMBEDDING_LOOKUP",
-    "FULLY_CONNECTED",
-    "LSTM",
-    "PRELU",
-    "RNN",
-    "SVDF",
-    "UNIDIRECTIONAL_SEQUENCE_LSTM",
-    "UNIDIRECTIONAL_SEQUENCE_RNN",
-];
+const BLIND: &str = "BATCH_MATMUL BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN CONV_2D CONV_3D \
+                      DEPTHWISE_CONV_2D DEQUANTIZE EMBEDDING_LOOKUP FULLY_CONNECTED LSTM PRELU RNN SVDF \
+                      UNIDIRECTIONAL_SEQUENCE_LSTM UNIDIRECTIONAL_SEQUENCE_RNN";
 
 /// One subgraph, gone through from one place.
 pub(super) struct Scope<'m, 'a> {
@@ -474,7 +431,7 @@ impl<'m, 'a> Scope<'m, 'a> {
             outputs: step.outputs.len(),
             opset: 0,
         };
-        let element = first.and_then(|at| element(&self.subgraph.tensors[at]));
+        let element = first.and_then(|at| self.subgraph.tensors[at].element());
         shapes::infer(&Operation { call, builtin, options: step.options, custom: step.custom, element })
     }
 
@@ -494,30 +451,12 @@ impl<'m, 'a> Scope<'m, 'a> {
                 return Some(format!("the shape of its input '{}' is not known", info.name));
             };
             let missing = info.shape.len() == 0 && !info.has_rank;
-            let same = declared(info).is_some_and(|own| own == shape);
+            let same = info.declared().is_some_and(|own| own == shape);
             let own = || info.shape.iter().map(|extent| extent.to_string()).collect::<Vec<_>>().join("x");
             (!same && !missing)
                 .then(|| format!("its input '{}' is {}, not {}", info.name, show(shape), own()))
         })
     }
-}
-
-/// The name of a tensor in the graph.
-pub(super) fn named(info: &Info, at: usize) -> String {
-    if info.name.is_empty() { format!("t{at}") } else { info.name.to_string() }
-}
-
-/// Its type, as rules have it; none for strings and handles.
-fn element(info: &Info) -> Option<Element> {
-    Element::of(ELEMENTS.get(usize::try_from(info.element).ok()?)?.onnx)
-}
-
-/// The shape that the file declares, where it has all extents.
-pub(super) fn declared(info: &Info) -> Option<Vec<u64>> {
-    if info.shape.len() > RANK_LIMIT {
-        return None;
-    }
-    info.shape.iter().map(|extent| u64::try_from(extent).ok()).collect()
 }
 
 /// A fact with the type that the file says.
@@ -527,18 +466,4 @@ fn retyped(fact: Fact, element: Option<Element>) -> Fact {
     }
     let value = fact.value.as_deref().cloned();
     Fact { element, value: None, ..fact }.with(value)
-}
-
-/// With the shape that an option gives.
-pub(super) fn given_shape(shape: &[u64], info: &Info, known: &Known) -> Known {
-    let changed = known.changed || declared(info).is_none_or(|own| own != shape);
-    Known::new(Fact::new(element(info), shape), Source::Assumed, changed)
-}
-
-/// Why the shape in the file is none.
-pub(super) fn odd_shape(info: &Info) -> String {
-    match info.shape.iter().enumerate().find(|&(_, extent)| extent < 0) {
-        Some((at, extent)) => format!("its dimension {at} is {extent}"),
-        None => format!("its shape has {} dimensions", info.shape.len()),
-    }
 }

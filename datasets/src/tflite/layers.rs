@@ -1,10 +1,10 @@
 //! Layers: windows over the plane, matrices, recurrent cells, blocks of the plane.
 //!
-//! The plane lies between batch and channels here. A window stands at `ceil(extent / stride)` places where it may reach
-//! over the edge (`SAME`), else (`VALID`) at `(extent - reach + stride) / stride`.
+//! The plane lies between batch and channels here. A window stands at `ceil(extent / stride)` places where it
+//! may reach over the edge (`SAME`), else (`VALID`) at `(extent - reach + stride) / stride`.
 
+use super::operation::{Made, Operation};
 use super::schema::{Field, options};
-use super::shapes::{Made, Operation};
 use crate::operators::extent;
 use crate::operators::value::{Reason, count, misfit, show};
 
@@ -186,7 +186,8 @@ fn batch_and_space(op: &Operation) -> Result<Made, Reason> {
     op.one(shape)
 }
 
-/// Weights: units, inputs. All dimensions but the last become one, unless they are kept; what is over is not read.
+/// Weights: units, inputs. All dimensions but the last become one, unless they are kept; what is over is not
+/// read.
 fn fully_connected(op: &Operation) -> Result<Made, Reason> {
     let (input, weights) = (op.shape(0)?, op.ranked::<2>(1)?);
     let [units, width] = *weights;
@@ -299,7 +300,8 @@ fn both(op: &Operation, merge: Field, outer: &[u64], forward: u64, backward: u64
     Ok(vec![op.fact(width(forward)), op.fact(width(backward))].into())
 }
 
-/// Inputs: data, last output, weights, bias, last cell. Outputs: output, cell, and two that the kernel works in.
+/// Inputs: data, last output, weights, bias, last cell. Outputs: output, cell, and two that the kernel works
+/// in.
 fn basic_lstm(op: &Operation) -> Result<Made, Reason> {
     let ([batch, width], [_, depth]) = (*op.ranked(0)?, *op.ranked(1)?);
     state(op, 1, &[batch, depth])?;

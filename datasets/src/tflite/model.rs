@@ -1,19 +1,17 @@
 //! A model as its file has it: tables turned into plain values, indices not yet followed.
 
-use super::reader::{Ints, Options, Table, root};
-use super::schema::{
-    CALLS, COMPOSITE, CUSTOM, IDENTIFIER, OPERATORS, VERSION, buffer, model, operator, operator_code,
-    options, subgraph, tensor,
+use super::reader::{
+    Ints, Options, Table, UNIONS, buffer, model, operator, operator_code, root, subgraph, tensor,
 };
-use crate::import::ImportError;
+use super::schema::{CALLS, COMPOSITE, CUSTOM, ELEMENTS, IDENTIFIER, OPERATORS, VERSION, options};
+use crate::import::ImportProblem;
+use crate::operators::element::Element;
+use crate::operators::value::RANK_LIMIT;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
 
-/// What is read of a file.
 #[derive(Debug)]
 pub(super) struct Model<'a> {
-    /// Operator codes.
     pub kinds: Vec<Kind<'a>>,
     /// The first is the body.
     pub subgraphs: Vec<Subgraph<'a>>,
@@ -21,7 +19,6 @@ pub(super) struct Model<'a> {
     pub ranked: bool,
 }
 
-/// What an operator code stands for.
 #[derive(Debug)]
 pub(super) struct Kind<'a> {
     /// Its name in the schema, or the one that whoever added it gave it.
@@ -61,7 +58,6 @@ pub(super) enum Held {
     External(u32),
 }
 
-/// A tensor.
 #[derive(Debug)]
 pub(super) struct Info<'a> {
     pub name: Cow<'a, str>,
@@ -78,7 +74,39 @@ pub(super) struct Info<'a> {
     pub has_rank: bool,
 }
 
-/// An operator.
+impl Info<'_> {
+    /// Its name in the graph; `at` is its index.
+    pub(super) fn named(&self, at: usize) -> String {
+        if self.name.is_empty() { format!("t{at}") } else { self.name.to_string() }
+    }
+
+    /// Its type as rules have it; none for strings and handles.
+    pub(super) fn element(&self) -> Option<Element> {
+        Element::of(ELEMENTS.get(usize::try_from(self.element).ok()?)?.onnx)
+    }
+
+    /// The shape that the file declares, where it has all extents.
+    pub(super) fn declared(&self) -> Option<Vec<u64>> {
+        if self.shape.len() > RANK_LIMIT {
+            return None;
+        }
+        self.shape.iter().map(|extent| u64::try_from(extent).ok()).collect()
+    }
+
+    /// True where the file leaves a dimension free.
+    pub(super) fn is_free(&self, at: usize) -> bool {
+        self.signature.len() == self.shape.len() && self.signature.get(at) == Some(-1)
+    }
+
+    /// Why the shape in the file is none.
+    pub(super) fn odd_shape(&self) -> String {
+        match self.shape.iter().enumerate().find(|&(_, extent)| extent < 0) {
+            Some((at, extent)) => format!("its dimension {at} is {extent}"),
+            None => format!("its shape has {} dimensions", self.shape.len()),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Step<'a> {
     /// Index of its code.
@@ -97,17 +125,16 @@ pub(super) struct Step<'a> {
 /// Reads and verifies a file.
 ///
 /// # Errors
-/// [`ImportError::Damaged`], [`ImportError::Unsupported`] for another version of the schema.
-pub(super) fn read<'a>(origin: &Path, bytes: &'a [u8]) -> Result<Model<'a>, ImportError> {
-    let damaged = |what: String| ImportError::Damaged { path: origin.to_path_buf(), what };
+/// [`ImportProblem::Damaged`], [`ImportProblem::Unsupported`] for another version of the schema.
+pub(super) fn read(bytes: &[u8]) -> Result<Model<'_>, ImportProblem> {
+    let damaged = ImportProblem::Damaged;
     if bytes.get(4..8) != Some(IDENTIFIER) {
         return Err(damaged("bytes 4 to 7 are not 'TFL3'".to_owned()));
     }
     let table = root(bytes).map_err(damaged)?;
     let version = table.u32(model::VERSION);
     if version != VERSION {
-        return Err(ImportError::Unsupported {
-            path: origin.to_path_buf(),
+        return Err(ImportProblem::Unsupported {
             what: format!("version {version} of the TFLite schema"),
             reason: format!("only {VERSION} is read"),
         });
@@ -201,8 +228,7 @@ fn info<'a>(table: Table<'a>, buffers: &[&'a [u8]]) -> Result<Info<'a>, String> 
 }
 
 fn step(table: Table<'_>) -> Step<'_> {
-    let first = (table.u8(operator::OPTIONS_TYPE), table.table(operator::OPTIONS));
-    let second = (table.u8(operator::OPTIONS_2_TYPE), table.table(operator::OPTIONS_2));
+    let [first, second] = UNIONS.map(|union| table.union(union));
     let calls = CALLS.iter().flat_map(|call| {
         let (tag, options) = if call.second { second } else { first };
         let options = options.filter(|_| tag == call.tag);

@@ -1,144 +1,62 @@
-//! What is known of operators by their kind: outputs that may share memory with inputs, and how much they compute.
+//! What is known of operators by their kind: outputs that may share memory with inputs, and how much they
+//! compute.
 //!
 //! # Sharing
-//! Views are the operators whose kernels at most copy: `RESHAPE`, `SQUEEZE`, `EXPAND_DIMS`, `BITCAST`. In place are
-//! elementwise functions, where element *i* of the output depends on element *i* of the operand only, together with
-//! `SOFTMAX` (the runtime marks it so: a row is written after it was read) and updates of a slice. An operand
-//! qualifies if it has the shape and the bytes of the output: a broadcast one does not.
+//! Views are the operators whose kernels at most copy: `RESHAPE`, `SQUEEZE`, `EXPAND_DIMS`, `BITCAST`. In
+//! place are elementwise functions, where element *i* of the output depends on element *i* of the operand
+//! only, together with `SOFTMAX` (the runtime marks it so: a row is written after it was read) and updates of
+//! a slice. An operand qualifies if it has the shape and the bytes of the output: a broadcast one does not.
 //!
 //! # Cost
-//! Multiply-accumulates for layers with weights, from shapes alone: strides, padding and dilation show in the output.
-//! Padding counts as if multiplied. Otherwise one per element of the outputs, none for views. Operators that run
-//! subgraphs and custom ones are unknown. A sparse matrix counts as a dense one.
+//! Multiply-accumulates for layers with weights, from shapes alone: strides, padding and dilation show in the
+//! output. Padding counts as if multiplied. Otherwise one per element of the outputs, none for views.
+//! Operators that run subgraphs and custom ones are unknown. A sparse matrix counts as a dense one.
 
 use super::size::Measured;
+use crate::operators::is_listed;
+use crate::operators::value::count;
 use plimsoll_model::graph::{AliasKind, Control, Handover};
 
-const VIEWS: &[&str] = &["BITCAST", "EXPAND_DIMS", "RESHAPE", "SQUEEZE", "STABLEHLO_RESHAPE"];
-
-/// Written over their first operand.
-const UNARY: &[&str] = &[
-    "ABS",
-    "CAST",
-    "CEIL",
-    "COS",
-    "DEQUANTIZE",
-    "DYNAMIC_UPDATE_SLICE",
-    "ELU",
-    "EXP",
-    "FAKE_QUANT",
-    "FLOOR",
-    "GELU",
-    "HARD_SWISH",
-    "LEAKY_RELU",
-    "LOG",
-    "LOGICAL_NOT",
-    "LOGISTIC",
-    "LOG_SOFTMAX",
-    "NEG",
-    "PRELU",
-    "QUANTIZE",
-    "RELU",
-    "RELU6",
-    "RELU_0_TO_1",
-    "RELU_N1_TO_1",
-    "ROUND",
-    "RSQRT",
-    "SIGN",
-    "SIN",
-    "SOFTMAX",
-    "SQRT",
-    "SQUARE",
-    "STABLEHLO_ABS",
-    "STABLEHLO_CBRT",
-    "STABLEHLO_CONVERT",
-    "STABLEHLO_COSINE",
-    "STABLEHLO_DYNAMIC_UPDATE_SLICE",
-    "STABLEHLO_EXPONENTIAL",
-    "STABLEHLO_FLOOR",
-    "STABLEHLO_LOG",
-    "STABLEHLO_LOGISTIC",
-    "STABLEHLO_NEGATE",
-    "STABLEHLO_RSQRT",
-    "STABLEHLO_TANH",
-    "TANH",
+/// Operators whose first output may take the memory of an operand: how, positions of the operands, and kinds
+/// with spaces between them. Those of an update or a choice are written over their data, not over indices or
+/// the condition.
+const SHARING: &[(AliasKind, &[usize], &str)] = &[
+    (AliasKind::View, &[0], "BITCAST EXPAND_DIMS RESHAPE SQUEEZE STABLEHLO_RESHAPE"),
+    (
+        AliasKind::InPlace,
+        &[0],
+        "ABS CAST CEIL COS DEQUANTIZE DYNAMIC_UPDATE_SLICE ELU EXP FAKE_QUANT FLOOR GELU HARD_SWISH \
+         LEAKY_RELU LOG LOGICAL_NOT LOGISTIC LOG_SOFTMAX NEG PRELU QUANTIZE RELU RELU6 RELU_0_TO_1 \
+         RELU_N1_TO_1 ROUND RSQRT SIGN SIN SOFTMAX SQRT SQUARE STABLEHLO_ABS STABLEHLO_CBRT STABLEHLO_CONVERT \
+         STABLEHLO_COSINE STABLEHLO_DYNAMIC_UPDATE_SLICE STABLEHLO_EXPONENTIAL STABLEHLO_FLOOR STABLEHLO_LOG \
+         STABLEHLO_LOGISTIC STABLEHLO_NEGATE STABLEHLO_RSQRT STABLEHLO_TANH TANH",
+    ),
+    (
+        AliasKind::InPlace,
+        &[0, 1],
+        "ADD ADD_N ATAN2 BITWISE_XOR DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL \
+         LOGICAL_AND LOGICAL_OR MAXIMUM MINIMUM MUL NOT_EQUAL POW RIGHT_SHIFT SQUARED_DIFFERENCE \
+         STABLEHLO_ADD STABLEHLO_AND STABLEHLO_COMPARE STABLEHLO_DIVIDE STABLEHLO_MAXIMUM STABLEHLO_MINIMUM \
+         STABLEHLO_MULTIPLY STABLEHLO_OR STABLEHLO_POWER STABLEHLO_REMAINDER STABLEHLO_SHIFT_LEFT \
+         STABLEHLO_SUBTRACT SUB",
+    ),
+    (AliasKind::InPlace, &[1, 2], "SELECT SELECT_V2 STABLEHLO_SELECT"),
 ];
-
-/// Written over either of their first two operands.
-const BINARY: &[&str] = &[
-    "ADD",
-    "ADD_N",
-    "ATAN2",
-    "BITWISE_XOR",
-    "DIV",
-    "EQUAL",
-    "FLOOR_DIV",
-    "FLOOR_MOD",
-    "GREATER",
-    "GREATER_EQUAL",
-    "LESS",
-    "LESS_EQUAL",
-    "LOGICAL_AND",
-    "LOGICAL_OR",
-    "MAXIMUM",
-    "MINIMUM",
-    "MUL",
-    "NOT_EQUAL",
-    "POW",
-    "RIGHT_SHIFT",
-    "SQUARED_DIFFERENCE",
-    "STABLEHLO_ADD",
-    "STABLEHLO_AND",
-    "STABLEHLO_COMPARE",
-    "STABLEHLO_DIVIDE",
-    "STABLEHLO_MAXIMUM",
-    "STABLEHLO_MINIMUM",
-    "STABLEHLO_MULTIPLY",
-    "STABLEHLO_OR",
-    "STABLEHLO_POWER",
-    "STABLEHLO_REMAINDER",
-    "STABLEHLO_SHIFT_LEFT",
-    "STABLEHLO_SUBTRACT",
-    "SUB",
-];
-
-/// Written over their second or third operand; the first chooses.
-const SELECT: &[&str] = &["SELECT", "SELECT_V2", "STABLEHLO_SELECT"];
 
 /// Operators whose arithmetic is not known from shapes.
-const UNKNOWN: &[&str] = &[
-    "BIDIRECTIONAL_SEQUENCE_LSTM",
-    "BIDIRECTIONAL_SEQUENCE_RNN",
-    "CALL",
-    "CALL_ONCE",
-    "DELEGATE",
-    "IF",
-    "STABLEHLO_CASE",
-    "STABLEHLO_COMPOSITE",
-    "STABLEHLO_CONVOLUTION",
-    "STABLEHLO_CUSTOM_CALL",
-    "STABLEHLO_DOT_GENERAL",
-    "STABLEHLO_REDUCE",
-    "STABLEHLO_REDUCE_WINDOW",
-    "STABLEHLO_SCATTER",
-    "STABLEHLO_SORT",
-    "STABLEHLO_WHILE",
-    "WHILE",
-];
+const UNKNOWN: &str = "BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN CALL CALL_ONCE DELEGATE IF \
+                        STABLEHLO_CASE STABLEHLO_COMPOSITE STABLEHLO_CONVOLUTION STABLEHLO_CUSTOM_CALL \
+                        STABLEHLO_DOT_GENERAL STABLEHLO_REDUCE STABLEHLO_REDUCE_WINDOW STABLEHLO_SCATTER \
+                        STABLEHLO_SORT STABLEHLO_WHILE WHILE";
 
 /// Positions of operands whose memory the first output may take, and how.
 pub(super) fn sharing(kind: &str) -> Option<(AliasKind, &'static [usize])> {
-    match kind {
-        _ if VIEWS.contains(&kind) => Some((AliasKind::View, &[0])),
-        _ if UNARY.contains(&kind) => Some((AliasKind::InPlace, &[0])),
-        _ if BINARY.contains(&kind) => Some((AliasKind::InPlace, &[0, 1])),
-        _ if SELECT.contains(&kind) => Some((AliasKind::InPlace, &[1, 2])),
-        _ => None,
-    }
+    let row = SHARING.iter().find(|(_, _, kinds)| is_listed(kinds, kind));
+    row.map(|&(how, positions, _)| (how, positions))
 }
 
-/// How an operator runs its subgraphs, and what it hands to them, where its name and positions do not say. Reducers and
-/// comparators run on single elements, which are nobody's tensors.
+/// How an operator runs its subgraphs, and what it hands to them, where its name and positions do not say.
+/// Reducers and comparators run on single elements, which are nobody's tensors.
 pub(super) fn control(kind: &str) -> (Option<Control>, Option<Vec<Handover>>) {
     match kind {
         "STABLEHLO_CASE" => (Some(Control::Branch), None),
@@ -161,7 +79,6 @@ pub(super) fn fits(kind: AliasKind, operand: &Measured, output: &Measured) -> bo
 pub(super) struct Shapes<'a> {
     /// Operands, by position in the file.
     pub inputs: &'a [Option<&'a [u64]>],
-    /// Results.
     pub outputs: &'a [Option<&'a [u64]>],
     /// True where the first of two matrices is given transposed.
     pub transposed: bool,
@@ -175,30 +92,26 @@ impl<'a> Shapes<'a> {
     fn made(&self) -> Option<u64> {
         let mut sum = 0u64;
         for shape in self.outputs {
-            sum = sum.checked_add(product((*shape)?)?)?;
+            sum = sum.checked_add(count((*shape)?)?)?;
         }
         Some(sum)
     }
 }
 
-fn product(shape: &[u64]) -> Option<u64> {
-    shape.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent))
-}
-
 /// Arithmetic of a built-in operator; none where it is unknown or leaves 64 bits.
 pub(super) fn cost(kind: &str, shapes: &Shapes) -> Option<u64> {
     match kind {
-        _ if UNKNOWN.contains(&kind) => None,
-        _ if VIEWS.contains(&kind) => Some(0),
+        _ if is_listed(UNKNOWN, kind) => None,
+        _ if matches!(sharing(kind), Some((AliasKind::View, _))) => Some(0),
         // Weights: [out, height, width, in], [1, height, width, out], [units, in],
         // [depth, height, width, in, out].
-        "CONV_2D" | "FULLY_CONNECTED" => shapes.made()?.checked_mul(product(shapes.input(1)?.get(1..)?)?),
-        "DEPTHWISE_CONV_2D" => shapes.made()?.checked_mul(product(shapes.input(1)?.get(1..3)?)?),
-        "CONV_3D" => shapes.made()?.checked_mul(product(shapes.input(1)?.get(..4)?)?),
+        "CONV_2D" | "FULLY_CONNECTED" => shapes.made()?.checked_mul(count(shapes.input(1)?.get(1..)?)?),
+        "DEPTHWISE_CONV_2D" => shapes.made()?.checked_mul(count(shapes.input(1)?.get(1..3)?)?),
+        "CONV_3D" => shapes.made()?.checked_mul(count(shapes.input(1)?.get(..4)?)?),
         // Every element of the image meets a filter of [out, height, width, in] for all outputs.
-        "TRANSPOSE_CONV" => product(shapes.input(2)?)?.checked_mul(product(shapes.input(1)?.get(..3)?)?),
+        "TRANSPOSE_CONV" => count(shapes.input(2)?)?.checked_mul(count(shapes.input(1)?.get(..3)?)?),
         // Likewise, with [depth, height, width, out, in].
-        "CONV_3D_TRANSPOSE" => product(shapes.input(2)?)?.checked_mul(product(shapes.input(1)?.get(..4)?)?),
+        "CONV_3D_TRANSPOSE" => count(shapes.input(2)?)?.checked_mul(count(shapes.input(1)?.get(..4)?)?),
         "BATCH_MATMUL" => {
             let left = shapes.input(0)?;
             let inner = left.len().checked_sub(if shapes.transposed { 2 } else { 1 })?;
@@ -217,7 +130,7 @@ fn recurrent(shapes: &Shapes, weights: impl IntoIterator<Item = usize>) -> Optio
     let (_, steps) = shapes.input(0)?.split_last()?;
     let mut sum = 0u64;
     for shape in weights.into_iter().filter_map(|at| shapes.input(at)) {
-        sum = sum.checked_add(product(shape)?)?;
+        sum = sum.checked_add(count(shape)?)?;
     }
-    product(steps)?.checked_mul(sum)
+    count(steps)?.checked_mul(sum)
 }

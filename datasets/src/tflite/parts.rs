@@ -1,7 +1,7 @@
 //! Operators that take tensors apart and put them together.
 
+use super::operation::{Made, Operation, int, ints};
 use super::schema::options;
-use super::shapes::{Made, Operation, int, ints};
 use crate::operators::value::{Fact, Reason, Value, gather_positions, misfit, show, strides};
 use crate::operators::{axis, extent};
 
@@ -71,7 +71,6 @@ fn pack(op: &Operation) -> Result<Made, Reason> {
     Ok(op.onnx_of("Concat", &facts, vec![int("axis", at as i64)])?.into())
 }
 
-/// The other way round.
 fn unpack(op: &Operation) -> Result<Made, Reason> {
     let shape = op.shape(0)?;
     let at = axis(op.int(options::UNPACK_AXIS), shape.len())?;

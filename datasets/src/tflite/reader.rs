@@ -1,19 +1,20 @@
 //! Tables of a `FlatBuffers` file: the crate's verifier first, then reads that check their bounds again.
 //!
-//! The accessors of the `flatbuffers` crate are `unsafe` functions, and so is what its compiler generates; this
-//! workspace forbids `unsafe`. Its verifier is safe to drive, so it goes over everything this importer reads (offsets,
-//! vtables, vectors, alignment, depth, number of tables, size once shared parts are counted each time), and the few
-//! kinds of fields needed are then read from plain slices. A read out of bounds, which the verifier rules out, counts
-//! as an absent field.
+//! The accessors of the `flatbuffers` crate are `unsafe` functions, and so is what its compiler generates;
+//! this workspace forbids `unsafe`. Its verifier is safe to drive, so it goes over everything this importer
+//! reads (offsets, vtables, vectors, alignment, depth, number of tables, size once shared parts are counted
+//! each time), and the few kinds of fields needed are then read from plain slices. A read out of bounds,
+//! which the verifier rules out, counts as an absent field.
 //!
-//! Layout, from the format's internals page: a table begins with the signed 32-bit distance back to its vtable; a
-//! vtable holds its own length, the table's, then one 16-bit distance from the table's start per field id, 0 where
-//! absent; strings and vectors are 32-bit distances to a 32-bit length and the elements; all little-endian.
+//! Layout, from the format's internals page: a table begins with the signed 32-bit distance back to its
+//! vtable; a vtable holds its own length, the table's, then one 16-bit distance from the table's start per
+//! field id, 0 where absent; strings and vectors are 32-bit distances to a 32-bit length and the elements;
+//! all little-endian.
 
-use super::schema::{
-    CALLS, Field, Stored, buffer, model, operator, operator_code, options, subgraph, tensor,
+use super::schema::{CALLS, Field, Stored, options};
+use flatbuffers::{
+    ForwardsUOffset, InvalidFlatbuffer, TableVerifier, Vector, Verifiable, Verifier, VerifierOptions,
 };
-use flatbuffers::{ForwardsUOffset, InvalidFlatbuffer, Vector, Verifiable, Verifier, VerifierOptions};
 use std::borrow::Cow;
 
 /// Tables a file may have: a model has one per tensor, buffer and operator.
@@ -27,7 +28,7 @@ const fn slot(id: u16) -> u16 {
     4 + 2 * id
 }
 
-type Verified = Result<(), InvalidFlatbuffer>;
+type Verified<T = ()> = Result<T, InvalidFlatbuffer>;
 type Offset<T> = ForwardsUOffset<T>;
 type Text = Offset<Vector<'static, u8>>;
 type Ints32 = Offset<Vector<'static, i32>>;
@@ -58,85 +59,91 @@ pub(super) fn root(bytes: &[u8]) -> Result<Table<'_>, String> {
     }
 }
 
-struct Model;
-struct OperatorCode;
-struct SubGraph;
-struct Tensor;
+/// Declares tables: the number of each field that is read, and a verifier that goes over all of them. Names
+/// are those of the schema.
+macro_rules! tables {
+    ($($table:ident in $fields:ident { $($field:ident = $id:literal, $name:literal: $type:ty;)* })*) => {$(
+        struct $table;
+
+        pub(super) mod $fields {
+            $(pub const $field: u16 = $id;)*
+        }
+
+        impl $table {
+            fn visit<'v, 'o, 'b>(table: TableVerifier<'v, 'o, 'b>) -> Verified<TableVerifier<'v, 'o, 'b>> {
+                $(let table = table.visit_field::<$type>($name, slot($id), false)?;)*
+                Ok(table)
+            }
+        }
+
+        impl Verifiable for $table {
+            fn run_verifier(v: &mut Verifier, at: usize) -> Verified {
+                Self::visit(v.visit_table(at)?)?.finish();
+                Ok(())
+            }
+        }
+    )*};
+}
+
+tables! {
+    Model in model {
+        VERSION = 0, "version": u32;
+        OPERATOR_CODES = 1, "operator_codes": TablesOf<OperatorCode>;
+        SUBGRAPHS = 2, "subgraphs": TablesOf<SubGraph>;
+        BUFFERS = 4, "buffers": TablesOf<Buffer>;
+    }
+    OperatorCode in operator_code {
+        DEPRECATED_BUILTIN_CODE = 0, "deprecated_builtin_code": i8;
+        CUSTOM_CODE = 1, "custom_code": Text;
+        BUILTIN_CODE = 3, "builtin_code": i32;
+    }
+    SubGraph in subgraph {
+        TENSORS = 0, "tensors": TablesOf<Tensor>;
+        INPUTS = 1, "inputs": Ints32;
+        OUTPUTS = 2, "outputs": Ints32;
+        OPERATORS = 3, "operators": TablesOf<Operator>;
+        NAME = 4, "name": Text;
+    }
+    Tensor in tensor {
+        SHAPE = 0, "shape": Ints32;
+        TYPE = 1, "type": i8;
+        BUFFER = 2, "buffer": u32;
+        NAME = 3, "name": Text;
+        IS_VARIABLE = 5, "is_variable": u8;
+        SPARSITY = 6, "sparsity": Offset<Present>;
+        SHAPE_SIGNATURE = 7, "shape_signature": Ints32;
+        HAS_RANK = 8, "has_rank": u8;
+        EXTERNAL_BUFFER = 10, "external_buffer": u32;
+    }
+    OperatorFields in operator {
+        OPCODE_INDEX = 0, "opcode_index": u32;
+        INPUTS = 1, "inputs": Ints32;
+        OUTPUTS = 2, "outputs": Ints32;
+        CUSTOM_OPTIONS = 5, "custom_options": Text;
+    }
+    Buffer in buffer {
+        DATA = 0, "data": Text;
+        OFFSET = 1, "offset": u64;
+        SIZE = 2, "size": u64;
+    }
+    // A table of which only its presence matters.
+    Present in present {}
+}
+
+/// A union of options: field of its type, field of its value.
+#[derive(Clone, Copy)]
+pub(super) struct Union(u16, u16);
+
+/// `BuiltinOptions` and `BuiltinOptions2`.
+pub(super) const UNIONS: [Union; 2] = [Union(3, 4), Union(11, 12)];
+
+/// An operator: its fields, then the fields of its options that are read.
 struct Operator;
-struct Buffer;
-/// A table of which only its presence matters.
-struct Present;
-
-impl Verifiable for Model {
-    fn run_verifier(v: &mut Verifier, at: usize) -> Verified {
-        v.visit_table(at)?
-            .visit_field::<u32>("version", slot(model::VERSION), false)?
-            .visit_field::<TablesOf<OperatorCode>>("operator_codes", slot(model::OPERATOR_CODES), false)?
-            .visit_field::<TablesOf<SubGraph>>("subgraphs", slot(model::SUBGRAPHS), false)?
-            .visit_field::<TablesOf<Buffer>>("buffers", slot(model::BUFFERS), false)?
-            .finish();
-        Ok(())
-    }
-}
-
-impl Verifiable for OperatorCode {
-    fn run_verifier(v: &mut Verifier, at: usize) -> Verified {
-        v.visit_table(at)?
-            .visit_field::<i8>(
-                "deprecated_builtin_code",
-                slot(operator_code::DEPRECATED_BUILTIN_CODE),
-                false,
-            )?
-            .visit_field::<Text>("custom_code", slot(operator_code::CUSTOM_CODE), false)?
-            .visit_field::<i32>("builtin_code", slot(operator_code::BUILTIN_CODE), false)?
-            .finish();
-        Ok(())
-    }
-}
-
-impl Verifiable for SubGraph {
-    fn run_verifier(v: &mut Verifier, at: usize) -> Verified {
-        v.visit_table(at)?
-            .visit_field::<TablesOf<Tensor>>("tensors", slot(subgraph::TENSORS), false)?
-            .visit_field::<Ints32>("inputs", slot(subgraph::INPUTS), false)?
-            .visit_field::<Ints32>("outputs", slot(subgraph::OUTPUTS), false)?
-            .visit_field::<TablesOf<Operator>>("operators", slot(subgraph::OPERATORS), false)?
-            .visit_field::<Text>("name", slot(subgraph::NAME), false)?
-            .finish();
-        Ok(())
-    }
-}
-
-impl Verifiable for Tensor {
-    fn run_verifier(v: &mut Verifier, at: usize) -> Verified {
-        v.visit_table(at)?
-            .visit_field::<Ints32>("shape", slot(tensor::SHAPE), false)?
-            .visit_field::<i8>("type", slot(tensor::TYPE), false)?
-            .visit_field::<u32>("buffer", slot(tensor::BUFFER), false)?
-            .visit_field::<Text>("name", slot(tensor::NAME), false)?
-            .visit_field::<u8>("is_variable", slot(tensor::IS_VARIABLE), false)?
-            .visit_field::<Offset<Present>>("sparsity", slot(tensor::SPARSITY), false)?
-            .visit_field::<Ints32>("shape_signature", slot(tensor::SHAPE_SIGNATURE), false)?
-            .visit_field::<u8>("has_rank", slot(tensor::HAS_RANK), false)?
-            .visit_field::<u32>("external_buffer", slot(tensor::EXTERNAL_BUFFER), false)?
-            .finish();
-        Ok(())
-    }
-}
 
 impl Verifiable for Operator {
     fn run_verifier(v: &mut Verifier, at: usize) -> Verified {
-        let mut table = v
-            .visit_table(at)?
-            .visit_field::<u32>("opcode_index", slot(operator::OPCODE_INDEX), false)?
-            .visit_field::<Ints32>("inputs", slot(operator::INPUTS), false)?
-            .visit_field::<Ints32>("outputs", slot(operator::OUTPUTS), false)?
-            .visit_field::<Text>("custom_options", slot(operator::CUSTOM_OPTIONS), false)?;
-        let unions = [
-            (false, operator::OPTIONS_TYPE, operator::OPTIONS),
-            (true, operator::OPTIONS_2_TYPE, operator::OPTIONS_2),
-        ];
-        for (second, tag, value) in unions {
+        let mut table = OperatorFields::visit(v.visit_table(at)?)?;
+        for (second, Union(tag, value)) in [false, true].into_iter().zip(UNIONS) {
             let (Some(tag), Some(value)) = (table.deref(slot(tag))?, table.deref(slot(value))?) else {
                 continue;
             };
@@ -168,30 +175,11 @@ impl Verifiable for Operator {
     }
 }
 
-impl Verifiable for Buffer {
-    fn run_verifier(v: &mut Verifier, at: usize) -> Verified {
-        v.visit_table(at)?
-            .visit_field::<Text>("data", slot(buffer::DATA), false)?
-            .visit_field::<u64>("offset", slot(buffer::OFFSET), false)?
-            .visit_field::<u64>("size", slot(buffer::SIZE), false)?
-            .finish();
-        Ok(())
-    }
-}
-
-impl Verifiable for Present {
-    fn run_verifier(v: &mut Verifier, at: usize) -> Verified {
-        v.visit_table(at)?.finish();
-        Ok(())
-    }
-}
-
 /// `N` bytes from `at` on.
 fn read<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-/// A table of a verified file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table<'a> {
     bytes: &'a [u8],
@@ -251,6 +239,11 @@ impl<'a> Table<'a> {
     /// An unsigned 64-bit integer; 0 where absent.
     pub(super) fn u64(self, id: u16) -> u64 {
         self.field(id).and_then(|at| read(self.bytes, at)).map_or(0, u64::from_le_bytes)
+    }
+
+    /// The type and the value of a union; no value where absent.
+    pub(super) fn union(self, Union(tag, value): Union) -> (u8, Option<Self>) {
+        (self.u8(tag), self.table(value))
     }
 
     /// A table; none where absent.
@@ -332,17 +325,14 @@ impl<'a> Options<'a> {
 pub(super) struct Ints<'a>(&'a [u8]);
 
 impl<'a> Ints<'a> {
-    /// How many.
     pub(super) const fn len(self) -> usize {
         self.0.len() / 4
     }
 
-    /// Their values.
     pub(super) fn iter(self) -> impl ExactSizeIterator<Item = i32> + DoubleEndedIterator + use<'a> {
         self.0.chunks_exact(4).map(|four| read(four, 0).map_or(0, i32::from_le_bytes))
     }
 
-    /// One of them.
     pub(super) fn get(self, index: usize) -> Option<i32> {
         self.iter().nth(index)
     }

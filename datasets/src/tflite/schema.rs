@@ -1,7 +1,7 @@
 //! Names and numbers of the format: `TFLite`'s public schema, version 3 (file identifier `TFL3`).
 //!
-//! Fields of a table are numbered in the order the schema lists them, deprecated ones counted, and a union field takes
-//! two numbers: first its type, then its value. Only what the importer reads is here.
+//! Fields of a table are numbered in the order the schema lists them, deprecated ones counted, and a union
+//! field takes two numbers: first its type, then its value. Only what the importer reads is here.
 
 /// The file identifier, at bytes 4 to 7.
 pub(super) const IDENTIFIER: &[u8; 4] = b"TFL3";
@@ -9,68 +9,11 @@ pub(super) const IDENTIFIER: &[u8; 4] = b"TFL3";
 /// The version of the schema, the only one in use since identifiers say `TFL3`.
 pub(super) const VERSION: u32 = 3;
 
-/// Fields of table `Model`.
-pub(super) mod model {
-    pub const VERSION: u16 = 0;
-    pub const OPERATOR_CODES: u16 = 1;
-    pub const SUBGRAPHS: u16 = 2;
-    pub const BUFFERS: u16 = 4;
-}
-
-/// Fields of table `OperatorCode`.
-pub(super) mod operator_code {
-    pub const DEPRECATED_BUILTIN_CODE: u16 = 0;
-    pub const CUSTOM_CODE: u16 = 1;
-    pub const BUILTIN_CODE: u16 = 3;
-}
-
-/// Fields of table `SubGraph`.
-pub(super) mod subgraph {
-    pub const TENSORS: u16 = 0;
-    pub const INPUTS: u16 = 1;
-    pub const OUTPUTS: u16 = 2;
-    pub const OPERATORS: u16 = 3;
-    pub const NAME: u16 = 4;
-}
-
-/// Fields of table `Tensor`.
-pub(super) mod tensor {
-    pub const SHAPE: u16 = 0;
-    pub const TYPE: u16 = 1;
-    pub const BUFFER: u16 = 2;
-    pub const NAME: u16 = 3;
-    pub const IS_VARIABLE: u16 = 5;
-    pub const SPARSITY: u16 = 6;
-    pub const SHAPE_SIGNATURE: u16 = 7;
-    pub const HAS_RANK: u16 = 8;
-    pub const EXTERNAL_BUFFER: u16 = 10;
-}
-
-/// Fields of table `Operator`.
-pub(super) mod operator {
-    pub const OPCODE_INDEX: u16 = 0;
-    pub const INPUTS: u16 = 1;
-    pub const OUTPUTS: u16 = 2;
-    pub const OPTIONS_TYPE: u16 = 3;
-    pub const OPTIONS: u16 = 4;
-    pub const CUSTOM_OPTIONS: u16 = 5;
-    pub const OPTIONS_2_TYPE: u16 = 11;
-    pub const OPTIONS_2: u16 = 12;
-}
-
-/// Fields of table `Buffer`.
-pub(super) mod buffer {
-    pub const DATA: u16 = 0;
-    pub const OFFSET: u16 = 1;
-    pub const SIZE: u16 = 2;
-}
-
 /// A field of an operator's options that names another subgraph, or several.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     /// True for union `BuiltinOptions2`, false for `BuiltinOptions`.
     pub second: bool,
-    /// Member of the union.
     pub tag: u8,
     /// Field of the options: a 32-bit integer.
     pub field: u16,
@@ -118,16 +61,13 @@ pub(super) enum Stored {
     Int,
     /// A vector of signed 32-bit integers.
     Ints,
-    /// A text.
     Text,
 }
 
 /// A field of a table in union `BuiltinOptions` that decides shapes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field {
-    /// Its name in the schema.
     pub name: &'static str,
-    /// Member of the union.
     pub tag: u8,
     pub id: u16,
     pub stored: Stored,
@@ -212,7 +152,6 @@ pub(super) mod options {
     }
 }
 
-/// An element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Element {
     /// Its name in the schema, in lower case.
@@ -261,7 +200,6 @@ pub(super) const ELEMENTS: &[Element] = &[
     element("float8_e5m2", 8, true, 19),
 ];
 
-/// `CUSTOM` among [`OPERATORS`].
 pub(super) const CUSTOM: usize = 32;
 
 /// Members of enum `BuiltinOperator`, by number.

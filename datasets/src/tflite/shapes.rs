@@ -1,175 +1,59 @@
 //! Shapes of what operators make, as the kernels of the interpreter resize their outputs.
 //!
-//! Where an operator means what one of ONNX does, the rule of [`operators`] is asked, in its vocabulary; what is left
-//! is here and in the modules next to this one. Types are not inferred: the file says them, and the interpreter
-//! believes it.
+//! Where an operator means what one of ONNX does, the rule of [`operators`] is asked, in its vocabulary; what
+//! is left is here and in the modules next to this one. Types are not inferred: the file says them, and the
+//! interpreter believes it.
 //!
 //! Source: `Prepare` and `Eval` of the kernels in `TFLite` (`tflite/kernels/*.cc`, 2025).
 
+use super::operation::{Made, Operation, int, ints};
 use super::operator::sharing;
-use super::reader::Options;
-use super::schema::{Field, options};
+use super::schema::options;
 use super::{flex, layers, parts};
 use crate::operators::element::Element;
-use crate::operators::value::{Fact, Reason, Value, count, extents, misfit, show, unknown};
-use crate::operators::{self, Attribute, Call, Facts};
+use crate::operators::value::{Fact, Reason, Value, count, misfit, show, unknown};
+use crate::operators::{self, Facts, is_listed};
 use plimsoll_model::graph::AliasKind;
 
-/// What is known of the outputs of an operator.
-pub(super) struct Made {
-    pub facts: Vec<Fact>,
-    /// What data decide, where the shapes are no more than upper bounds.
-    pub bound: Option<&'static str>,
-}
-
-impl Made {
-    /// No more than that.
-    pub(super) const fn at_most(facts: Vec<Fact>, why: &'static str) -> Self {
-        Self { facts, bound: Some(why) }
-    }
-}
-
-impl From<Vec<Fact>> for Made {
-    fn from(facts: Vec<Fact>) -> Self {
-        Self { facts, bound: None }
-    }
-}
-
-/// An operator and what is known of its inputs.
-pub(super) struct Operation<'c> {
-    /// Kind, inputs, names, number of outputs; attributes are in `options`.
-    pub call: Call<'c>,
-    /// False for operators that the schema does not know.
-    pub builtin: bool,
-    pub options: Options<'c>,
-    /// Options of a custom operator.
-    pub custom: &'c [u8],
-    /// Type of the first output.
-    pub element: Option<Element>,
-}
-
-impl<'c> Operation<'c> {
-    /// What a rule of ONNX's makes of some of the inputs.
-    pub(super) fn onnx(&self, kind: &str, inputs: &[usize], attributes: Vec<(&str, Attribute<'_>)>) -> Facts {
-        let facts = inputs.iter().map(|&at| self.call.input(at)).collect();
-        let names = inputs.iter().map(|&at| self.call.names.get(at).copied().unwrap_or_default()).collect();
-        let outputs = self.call.outputs;
-        operators::infer(&Call { domain: "", kind, attributes, inputs: facts, names, outputs, opset: OPSET })
-    }
-
-    /// The same of inputs that were changed before.
-    pub(super) fn onnx_of(
-        &self,
-        kind: &str,
-        facts: &[Fact],
-        attributes: Vec<(&str, Attribute<'_>)>,
-    ) -> Facts {
-        let (inputs, outputs) = (facts.iter().map(Some).collect(), self.call.outputs);
-        let names = self.call.names.clone();
-        operators::infer(&Call { domain: "", kind, attributes, inputs, names, outputs, opset: OPSET })
-    }
-
-    pub(super) fn shape(&self, at: usize) -> Result<&'c [u64], Reason> {
-        self.call.shape(at)
-    }
-
-    /// A shape of that many dimensions.
-    pub(super) fn ranked<const N: usize>(&self, at: usize) -> Result<&'c [u64; N], Reason> {
-        let shape = self.shape(at)?;
-        shape.try_into().map_err(|_| format!("shape {} has not {N} dimensions", show(shape)).into())
-    }
-
-    /// The type and shape of the first output.
-    pub(super) fn fact(&self, shape: impl Into<Vec<u64>>) -> Fact {
-        Fact::new(self.element, shape)
-    }
-
-    /// One output of that shape; what a rule ends with.
-    #[expect(clippy::unnecessary_wraps, reason = "rules end with it")]
-    pub(super) fn one(&self, shape: impl Into<Vec<u64>>) -> Result<Made, Reason> {
-        Ok(vec![self.fact(shape)].into())
-    }
-
-    /// The extents that the values of an input are.
-    pub(super) fn extents(&self, at: usize) -> Result<Vec<u64>, Reason> {
-        extents(self.call.ints(at)?)
-    }
-
-    pub(super) fn int(&self, field: Field) -> i64 {
-        self.options.int(field).into()
-    }
-
-    fn all(&self) -> Vec<usize> {
-        (0..self.call.inputs.len()).collect()
-    }
-}
-
-/// Version of ONNX's operators that rules are asked as: attributes have become inputs, or may be either.
-const OPSET: i64 = 18;
-
-/// An integer attribute.
-pub(super) fn int(name: &'static str, value: i64) -> (&'static str, Attribute<'static>) {
-    (name, Attribute::Int(value))
-}
-
-/// An attribute of integers.
-pub(super) fn ints(name: &'static str, list: impl Into<Vec<i64>>) -> (&'static str, Attribute<'static>) {
-    (name, Attribute::Ints(list.into().into()))
-}
-
-/// Operators that are one of ONNX's with the same inputs and no attributes. Where the meaning of values differs, or
-/// there is no such operator, one that gives the same shape and no values.
-const SAME: &[(&str, &[&str])] = &[
-    ("Abs", &["ABS"]),
-    ("Neg", &["NEG"]),
-    ("Floor", &["FLOOR"]),
-    ("Ceil", &["CEIL"]),
-    ("Sqrt", &["SQRT"]),
-    ("Relu", &["RELU"]),
-    ("Sign", &["SIGN"]),
-    ("Not", &["LOGICAL_NOT"]),
-    ("Identity", &["STABLEHLO_CONVERT"]),
-    ("Add", &["ADD"]),
-    ("Sub", &["SUB"]),
-    ("Mul", &["MUL"]),
-    ("Div", &["DIV"]),
-    ("Mod", &["FLOOR_MOD"]),
-    ("Max", &["MAXIMUM"]),
-    ("Min", &["MINIMUM"]),
-    ("Pow", &["POW"]),
-    ("Equal", &["EQUAL"]),
-    ("Less", &["LESS"]),
-    ("Greater", &["GREATER"]),
-    ("LessOrEqual", &["LESS_EQUAL"]),
-    ("GreaterOrEqual", &["GREATER_EQUAL"]),
-    ("And", &["LOGICAL_AND"]),
-    ("Or", &["LOGICAL_OR"]),
-    ("Where", &["SELECT_V2", "STABLEHLO_SELECT"]),
-    ("Shape", &["SHAPE"]),
-    ("Range", &["RANGE"]),
-    ("Tile", &["TILE"]),
-    ("GatherND", &["GATHER_ND"]),
-    ("TopK", &["TOPK_V2"]),
-    ("PRelu", &["PRELU"]),
+/// Operators that are one of ONNX's with the same inputs and no attributes. Where the meaning of values
+/// differs, or there is no such operator, one that gives the same shape and no values.
+const SAME: &[(&str, &str)] = &[
+    ("Abs", "ABS"),
+    ("Neg", "NEG"),
+    ("Floor", "FLOOR"),
+    ("Ceil", "CEIL"),
+    ("Sqrt", "SQRT"),
+    ("Relu", "RELU"),
+    ("Sign", "SIGN"),
+    ("Not", "LOGICAL_NOT"),
+    ("Identity", "STABLEHLO_CONVERT"),
+    ("Add", "ADD"),
+    ("Sub", "SUB"),
+    ("Mul", "MUL"),
+    ("Div", "DIV"),
+    ("Mod", "FLOOR_MOD"),
+    ("Max", "MAXIMUM"),
+    ("Min", "MINIMUM"),
+    ("Pow", "POW"),
+    ("Equal", "EQUAL"),
+    ("Less", "LESS"),
+    ("Greater", "GREATER"),
+    ("LessOrEqual", "LESS_EQUAL"),
+    ("GreaterOrEqual", "GREATER_EQUAL"),
+    ("And", "LOGICAL_AND"),
+    ("Or", "LOGICAL_OR"),
+    ("Where", "SELECT_V2 STABLEHLO_SELECT"),
+    ("Shape", "SHAPE"),
+    ("Range", "RANGE"),
+    ("Tile", "TILE"),
+    ("GatherND", "GATHER_ND"),
+    ("TopK", "TOPK_V2"),
+    ("PRelu", "PRELU"),
     // Like the first input, whatever is computed.
     (
         "Sigmoid",
-        &[
-            "ADD_N",
-            "BUCKETIZE",
-            "COMPLEX_ABS",
-            "CUMSUM",
-            "DENSIFY",
-            "IMAG",
-            "L2_NORMALIZATION",
-            "LOCAL_RESPONSE_NORMALIZATION",
-            "MATRIX_SET_DIAG",
-            "REAL",
-            "REVERSE_SEQUENCE",
-            "REVERSE_V2",
-            "STABLEHLO_SCATTER",
-            "ZEROS_LIKE",
-        ],
+        "ADD_N BUCKETIZE COMPLEX_ABS CUMSUM DENSIFY IMAG L2_NORMALIZATION LOCAL_RESPONSE_NORMALIZATION \
+         MATRIX_SET_DIAG REAL REVERSE_SEQUENCE REVERSE_V2 STABLEHLO_SCATTER ZEROS_LIKE",
     ),
 ];
 
@@ -188,7 +72,7 @@ pub(super) fn infer(op: &Operation) -> Result<Made, Reason> {
     if let Some(made) = layers::infer(op) {
         return made;
     }
-    if let Some(&(name, _)) = SAME.iter().find(|(_, kinds)| kinds.contains(&kind)) {
+    if let Some(&(name, _)) = SAME.iter().find(|(_, kinds)| is_listed(kinds, kind)) {
         return Ok(clipped(op, op.onnx(name, &op.all(), Vec::new())?).into());
     }
     if let Some(made) = parts::infer(op) {
@@ -307,7 +191,6 @@ fn select(op: &Operation) -> Result<Made, Reason> {
     op.one(x)
 }
 
-/// To exactly that shape.
 fn broadcast_to(op: &Operation) -> Result<Made, Reason> {
     let wanted = op.extents(1)?;
     let facts = op.onnx("Expand", &[0, 1], Vec::new())?;
@@ -327,7 +210,8 @@ fn broadcast_args(op: &Operation) -> Result<Made, Reason> {
     Ok(vec![op.fact([*a.max(b)]).with(value)].into())
 }
 
-/// To the shape that a vector gives, else one of the options; 0 is an extent like others. Files of old say `[0]` of a scalar.
+/// To the shape that a vector gives, else one of the options; 0 is an extent like others. Files of old say
+/// `[0]` of a scalar.
 fn reshape(op: &Operation) -> Result<Made, Reason> {
     let vector = op.call.input(1).is_some_and(|fact| {
         fact.element == Some(Element::INT32) && fact.shape.as_ref().is_none_or(|shape| shape.len() == 1)

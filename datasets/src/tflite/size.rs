@@ -1,11 +1,10 @@
 //! How many bytes a tensor takes.
 
-use super::given::Refusal;
 use super::model::Info;
 use super::schema::{ELEMENTS, Element};
-use crate::import::ImportOptions;
+use crate::import::{ImportOptions, ImportProblem};
+use crate::operators::value::count;
 
-/// What a tensor takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Measured {
     pub bytes: u64,
@@ -13,19 +12,15 @@ pub(super) struct Measured {
     pub shape: Option<Vec<u64>>,
 }
 
-/// Why a tensor has no size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// The file does not say it.
     Unsized(String),
-    /// The file contradicts itself.
     Damaged(String),
 }
 
 /// What options say of the types of elements.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
-    /// What floating-point tensors become.
     element: Option<Element>,
 }
 
@@ -34,14 +29,11 @@ impl Sizes {
     ///
     /// # Errors
     /// An element type that is not known.
-    pub(super) fn new(options: &ImportOptions) -> Result<Self, Refusal> {
+    pub(super) fn new(options: &ImportOptions) -> Result<Self, ImportProblem> {
         Ok(Self { element: options.element.as_deref().map(element).transpose()? })
     }
 
     /// What a tensor of this shape takes.
-    ///
-    /// # Errors
-    /// See [`Trouble`].
     pub(super) fn measure(&self, info: &Info, shape: Vec<u64>) -> Result<Measured, Trouble> {
         let unsized_ = |reason: String| Err(Trouble::Unsized(reason));
         let Some(&own) = usize::try_from(info.element).ok().and_then(|at| ELEMENTS.get(at)) else {
@@ -49,14 +41,8 @@ impl Sizes {
         };
         let element = self.element.filter(|_| own.floating).unwrap_or(own);
         let packed = |element: Element| -> Option<u64> {
-            // An extent of zero makes it empty, however large the others.
-            let elements = if shape.contains(&0) {
-                0
-            } else {
-                shape.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent))?
-            };
-            Some(elements.checked_mul(element.bits?)?.div_ceil(8))
-                .filter(|&bytes| i64::try_from(bytes).is_ok())
+            let bytes = count(&shape)?.checked_mul(element.bits?)?.div_ceil(8);
+            Some(bytes).filter(|&bytes| i64::try_from(bytes).is_ok())
         };
         let name = Some(element.name);
         if own.bits.is_none() {
@@ -87,10 +73,11 @@ impl Sizes {
     }
 }
 
-fn element(name: &str) -> Result<Element, Refusal> {
+fn element(name: &str) -> Result<Element, ImportProblem> {
     let known = || ELEMENTS.iter().filter(|element| element.bits.is_some());
     known().find(|element| element.name == name).copied().ok_or_else(|| {
         let names: Vec<&str> = known().map(|element| element.name).collect();
-        (format!("--element {name}"), format!("no such element type; there are: {}", names.join(", ")))
+        let reason = format!("no such element type; there are: {}", names.join(", "));
+        ImportProblem::option(format!("--element {name}"), reason)
     })
 }

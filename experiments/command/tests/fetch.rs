@@ -127,7 +127,7 @@ fn small() -> (String, Vec<u8>) {
     let file = corpus.files.iter().find(|file| file.name == "input.12.csv").unwrap();
     let mut bytes = Vec::new();
     write_instance(&minimalloc_five().instance, &mut bytes).unwrap();
-    (format!("/google/minimalloc/{}/{}", corpus.version, corpus.path(file)), bytes)
+    (format!("/google/minimalloc/{}/{}", corpus.version, file.path), bytes)
 }
 
 fn has_curl() -> bool {
@@ -357,13 +357,13 @@ fn whole_corpora_come_and_are_the_listed_ones() {
     }
     let (scratch, server) = (Scratch::new(), Server::new());
     let mut missing = 0;
-    for corpus in MANIFEST {
+    for corpus in MANIFEST.iter() {
         let (Origin::Github(place) | Origin::Package(place)) = corpus.origin;
-        for file in corpus.files {
+        for file in &corpus.files {
             let path = std::path::Path::new(&root).join(corpus.folder).join(file.name);
             match std::fs::read(path) {
                 Ok(bytes) => {
-                    server.give(&format!("/{place}/{}/{}", corpus.version, corpus.path(file)), &bytes);
+                    server.give(&format!("/{place}/{}/{}", corpus.version, file.path), &bytes);
                 }
                 Err(_) => missing += 1,
             }

@@ -234,7 +234,7 @@ fn parameters_are_explained() {
 fn corpora_are_listed() {
     let scratch = Scratch::new();
     let run = scratch.plimsoll(&["datasets"]).exits(0);
-    for corpus in MANIFEST {
+    for corpus in MANIFEST.iter() {
         let line = run.stdout.lines().find(|line| line.contains(corpus.version)).unwrap();
         assert!(line.contains(corpus.folder) && line.contains(corpus.licence), "{line}");
     }

@@ -2,7 +2,7 @@
 
 use plimsoll_datasets::dsa::{DsaError, read_dsa_file};
 use plimsoll_datasets::{
-    SuiteEntry, ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed, derived_thinned,
+    ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed, derived_thinned,
     embedded_suite, large_suite, packings_suite, scaling_suite,
 };
 use plimsoll_model::Instance;
@@ -28,7 +28,7 @@ pub struct Suite {
 #[derive(Clone, Copy, Debug)]
 pub enum Origin {
     /// This build makes it.
-    Embedded(fn() -> Vec<SuiteEntry>),
+    Embedded(fn() -> Vec<Instance>),
     /// A folder among the external corpora.
     Corpora(&'static str),
     /// Every pool of every document in a folder among the external corpora.
@@ -266,11 +266,11 @@ pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, std::io::Error
     Ok(found)
 }
 
-fn made(suite: &str, make: fn() -> Vec<SuiteEntry>) -> Vec<Case> {
-    let case = |entry: SuiteEntry| Case {
+fn made(suite: &str, make: fn() -> Vec<Instance>) -> Vec<Case> {
+    let case = |instance: Instance| Case {
         suite: suite.to_owned(),
-        name: entry.name,
-        instance: Ok(entry.instance),
+        name: instance.name().to_owned(),
+        instance: Ok(instance),
         note: None,
     };
     make().into_iter().map(case).collect()

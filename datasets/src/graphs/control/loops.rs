@@ -1,8 +1,8 @@
 //! Loops in a row: `Loop` and `WHILE` in turn.
 
-use super::{MOST_OPERATORS, Maker, operators};
+use super::maker::{MOST_OPERATORS, Maker, operators};
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::graph::{Graph, Role};
 use plimsoll_model::{RegionId, TensorId};
 use rand::RngExt;
@@ -18,9 +18,10 @@ struct Counts {
     trips: u64,
 }
 
-/// `loops` loops in a row, `Loop` and `WHILE` in turn, which comes first by chance. Each carries `carried` values, reads `captured`
-/// tensors made before all of them, and makes temporaries with `operators` operators per body. A `Loop` reads captured tensors where they
-/// are and stacks `rows` rows of `trips` trips; a `WHILE` is handed copies and hands them on unchanged.
+/// `loops` loops in a row, `Loop` and `WHILE` in turn, which comes first by chance. Each carries `carried`
+/// values, reads `captured` tensors made before all of them, and makes temporaries with `operators` operators
+/// per body. A `Loop` reads captured tensors where they are and stacks `rows` rows of `trips` trips; a
+/// `WHILE` is handed copies and hands them on unchanged.
 pub(in crate::graphs) fn loops(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let operators = operators(params)?;
     for name in ["loops", "carried", "captured", "rows"] {
@@ -115,7 +116,8 @@ fn counted(
     let ahead = [maker.tensor(TRIP, Role::Input), maker.tensor(CONDITION, Role::Input)];
     let carried = given(maker, state);
     let (last, next) = trip(maker, region, counts, captured, &carried);
-    // Every second loop or so goes on for as many trips as it was told: it returns the condition it was given.
+    // Every second loop or so goes on for as many trips as it was told: it returns the condition it was
+    // given.
     let go = if maker.percent(50) { ahead[1] } else { maker.step(region, "Any", &[last], CONDITION) };
     let mut outputs = vec![go];
     outputs.extend(&next);

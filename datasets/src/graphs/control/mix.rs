@@ -1,15 +1,16 @@
 //! Mixtures of everything a region can hold.
 
-use super::{Maker, depth, operators};
+use super::maker::{Maker, depth, operators};
 use crate::error::GenerateError;
-use crate::params::Params;
+use crate::family::Params;
 use plimsoll_model::graph::{AliasKind, Graph, Handover, Moment, Role};
 use plimsoll_model::{OperatorId, RegionId, TensorId};
 use rand::RngExt;
 
-/// A random program of about `operators` operators, regions included, nested up to `depth`: plain operators, views, operators that
-/// can write in place, and as many conditionals, loops and calls as `control` says, percent. Results may be tensors of
-/// regions around, constants, or what a region was given; regions may be empty, tensors may have no bytes.
+/// A random program of about `operators` operators, regions included, nested up to `depth`: plain operators,
+/// views, operators that can write in place, and as many conditionals, loops and calls as `control` says,
+/// percent. Results may be tensors of regions around, constants, or what a region was given; regions may be
+/// empty, tensors may have no bytes.
 pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, GenerateError> {
     let (depth, operators) = (depth(params)?, operators(params)?);
     let control = params.percent("control")?;
@@ -30,16 +31,13 @@ pub(in crate::graphs) fn mix(params: &Params, seed: u64) -> Result<Graph, Genera
     mixer.maker.finish(&wanted)
 }
 
-/// A region in the making.
 struct Scope {
     region: RegionId,
     /// So many regions may still be nested inside.
     level: u64,
     /// Every tensor that can be read, those of enclosing regions first.
     seen: Vec<TensorId>,
-    /// Those made here.
     own: Vec<TensorId>,
-    /// Those given.
     given: Vec<TensorId>,
 }
 
@@ -64,7 +62,8 @@ impl Mixer {
         while left > 0 {
             left -= 1;
             if scope.level > 0 && self.maker.tensors < self.most && self.maker.percent(self.control) {
-                // Few of many, any number, or all that are left: long rows of them occur as well as deep ones.
+                // Few of many, any number, or all that are left: long rows of them occur as well as deep
+                // ones.
                 let share = match self.maker.rng.random_range(0..5) {
                     0 | 1 => self.maker.rng.random_range(0..=left.min(12)),
                     2 | 3 => self.maker.rng.random_range(0..=left),

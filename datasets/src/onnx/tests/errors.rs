@@ -1,9 +1,9 @@
 //! What is refused, and in which words.
 
 use super::{body, error, graph, import, info, int, model, node, read, shown, tensor, text};
-use crate::import::{ImportError, ImportOptions};
+use crate::import::{ImportError, ImportOptions, ImportProblem};
+use crate::model_file::read_onnx;
 use crate::onnx::proto::{self, Graph, Tensor, Type, ValueInfo};
-use crate::onnx::read_onnx;
 use plimsoll_model::graph::Role;
 use prost::Message;
 use std::path::Path;
@@ -150,7 +150,10 @@ fn damage_is_found() {
         // A cut at the end of a field leaves a smaller model.
         let _ = read(&whole[..length]);
     }
-    assert!(matches!(read(&whole[..whole.len() - 1]), Err(ImportError::Damaged { .. })));
+    assert!(matches!(
+        read(&whole[..whole.len() - 1]),
+        Err(ImportError::File { problem: ImportProblem::Damaged(_), .. })
+    ));
     assert_eq!(
         error(graph(&[("x", "2")], [node("Relu", "q", "y", [])], "y")),
         "m.onnx: damaged: operator 0 'y' (Relu) reads 'q', which nothing makes"
@@ -200,7 +203,6 @@ fn what_is_no_graph_is_refused() {
     );
 }
 
-/// Bodies inside bodies.
 fn nested(depth: usize) -> Graph {
     let mut inner = graph(&[], [node("Relu", "x", "t", [])], "t");
     for _ in 0..depth {

@@ -5,7 +5,6 @@ use crate::import::ImportOptions;
 use crate::onnx::proto::{Attribute, Function, Graph, Model, Node, OperatorSet};
 use prost::Message;
 
-/// A function of domain `local`.
 pub fn function(name: &str, inputs: &str, nodes: impl Into<Vec<Node>>, outputs: &str) -> Function {
     let list = |names: &str| names.split_whitespace().map(str::to_owned).collect();
     let opset_import = vec![OperatorSet { domain: String::new(), version: 17 }];
@@ -14,7 +13,6 @@ pub fn function(name: &str, inputs: &str, nodes: impl Into<Vec<Node>>, outputs: 
     Function { name, input, output, node, opset_import, domain, ..Function::default() }
 }
 
-/// A call of such a function.
 pub fn call(name: &str, inputs: &str, outputs: &str, attributes: impl Into<Vec<Attribute>>) -> Node {
     Node { domain: "local".to_owned(), ..node(name, inputs, outputs, attributes) }
 }
@@ -168,6 +166,7 @@ fn declared_shapes_and_counted_parts() {
     let parts = crate::onnx::proto::count_parts(&bytes, 1000);
     let bare =
         crate::onnx::proto::count_parts(&Model { functions: Vec::new(), ..whole }.encode_to_vec(), 1000);
-    // One function; its two names, two nodes with two names each, the version, the declared tensor with five messages.
+    // One function; its two names, two nodes with two names each, the version, the declared tensor with five
+    // messages.
     assert_eq!(parts - bare, 1 + 2 + 2 + 4 + 1 + 6);
 }

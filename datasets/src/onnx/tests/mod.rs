@@ -14,8 +14,8 @@ mod sources;
 use super::proto::{
     Attribute, Dimension, Graph, Model, Node, OperatorSet, Shape, Tensor, TensorType, Type, ValueInfo,
 };
-use super::read_onnx;
 use crate::import::{Import, ImportError, ImportOptions};
+use crate::model_file::read_onnx;
 use crate::operators::element::Element;
 use prost::Message;
 use std::path::Path;
@@ -51,7 +51,8 @@ pub fn floats(name: &str, dims: &[i64], list: &[f32]) -> Tensor {
     Tensor { name: name.to_owned(), data_type: 1, dims, float_data, ..Tensor::default() }
 }
 
-/// `float16:Nx3x?` has an element type, `float32` where it is left out, and extents that may be names or unknown.
+/// `float16:Nx3x?` has an element type, `float32` where it is left out, and extents that may be names or
+/// unknown.
 pub fn info(name: &str, kind: &str) -> ValueInfo {
     let (element, dims) = kind.split_once(':').unwrap_or(("float32", kind));
     let elem_type = Element::named(element).unwrap().code;
@@ -103,8 +104,9 @@ pub fn shown(import: &Import, name: &str) -> String {
     format!("{}:{shape}", tensor.element.as_deref().unwrap_or("?"))
 }
 
-/// One operator on its own, of another domain where that stands before its name with a dot: types of inputs as for [`info`], `=1,2` a constant list of integers, `#3` one integer, `~1,2`
-/// a list of floating-point numbers, nothing for inputs left out. Gives the first `outputs` outputs.
+/// One operator on its own, of another domain where that stands before its name with a dot: types of inputs
+/// as for [`info`], `=1,2` a constant list of integers, `#3` one integer, `~1,2` a list of floating-point
+/// numbers, nothing for inputs left out. Gives the first `outputs` outputs.
 pub fn operator(kind: &str, inputs: &[&str], attributes: &[Attribute], outputs: usize) -> Graph {
     let (mut input, mut initializer, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for (at, kind) in inputs.iter().enumerate() {
@@ -134,7 +136,6 @@ pub fn operator(kind: &str, inputs: &[&str], attributes: &[Attribute], outputs: 
     Graph { name: "g".to_owned(), node: vec![one], input, output, initializer, ..Graph::default() }
 }
 
-/// What [`operator`] makes, in words.
 pub fn made(kind: &str, inputs: &[&str], attributes: &[Attribute], outputs: usize) -> String {
     let graph = operator(kind, inputs, attributes, outputs);
     match read(&model(graph), &ImportOptions::default()) {

@@ -1,7 +1,7 @@
 //! What a file leaves open, and the options that close it.
 
 use super::{body, graph, int, model, node, read, shown};
-use crate::import::{Import, ImportError, ImportOptions};
+use crate::import::{Import, ImportError, ImportOptions, ImportProblem};
 use crate::onnx::proto::{Graph, Node, Type};
 
 fn with(graph: &Graph, options: &ImportOptions) -> Result<Import, String> {
@@ -110,7 +110,10 @@ fn values_that_fit_are_found() {
     let message = with(&strict(), &given).unwrap_err();
     assert!(message.contains("operator 1 'y' (MatMul): tensor 'y': "), "{message}");
     assert!(message.ends_with("; free dimensions above it: b=2 (--batch 2), s=5 (--dim s=5)"), "{message}");
-    assert!(matches!(read(&model(strict()), &given), Err(ImportError::Misfit { .. })));
+    assert!(matches!(
+        read(&model(strict()), &given),
+        Err(ImportError::File { problem: ImportProblem::Misfit { .. }, .. })
+    ));
 }
 
 fn valued(name: &str, list: &[i64]) -> ImportOptions {

@@ -1,4 +1,5 @@
-//! The seeds of the fuzz target are made here: `PLIMSOLL_WRITE_SEEDS=1 cargo test -p plimsoll-datasets seeds`.
+//! The seeds of the fuzz target are made here: `PLIMSOLL_WRITE_SEEDS=1 cargo test -p plimsoll-datasets
+//! seeds`.
 
 use super::functions::{call, function};
 use super::{body, floats, graph, info, int, ints, model, node, tensor};

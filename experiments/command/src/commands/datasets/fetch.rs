@@ -62,7 +62,7 @@ fn address(mirror: Option<&str>, corpus: &Corpus, file: &CorpusFile) -> Option<S
         (None, Origin::Package(_)) => return None,
     };
     let (Origin::Github(place) | Origin::Package(place)) = corpus.origin;
-    Some(format!("{base}/{place}/{}/{}", corpus.version, corpus.path(file)))
+    Some(format!("{base}/{place}/{}/{}", corpus.version, file.path))
 }
 
 /// What pip is asked for.
@@ -85,7 +85,7 @@ struct Planned {
 fn dry(args: &DatasetsFetchArgs, wanted: &[Wanted]) -> Result<u8, Failure> {
     let planned = wanted.iter().map(|&(corpus, file)| {
         let address = address(args.mirror.as_deref(), corpus, file);
-        let package = address.is_none().then(|| (requirement(corpus), corpus.path(file)));
+        let package = address.is_none().then(|| (requirement(corpus), file.path.to_owned()));
         let name = format!("{}/{}", corpus.folder, file.name);
         Planned { file: name, sha256: file.sha256, address, package }
     });
@@ -247,10 +247,10 @@ impl<'a> Fetcher<'a> {
             self.package = Some((requirement, folder));
         }
         let (_, folder) = self.package.as_ref().expect("downloaded above");
-        let from = folder.path().join(corpus.path(file));
+        let from = folder.path().join(file.path);
         std::fs::copy(&from, part)
             .map(|_| ())
-            .map_err(|error| format!("the archive has no {}: {error}", corpus.path(file)))
+            .map_err(|error| format!("the archive has no {}: {error}", file.path))
     }
 
     fn tell(&mut self, file: String, fate: Fate, why: Option<String>) -> Result<(), Failure> {

@@ -35,7 +35,7 @@ struct Listed {
 struct ListedFile {
     name: &'static str,
     /// Below the upstream place.
-    path: String,
+    path: &'static str,
     sha256: &'static str,
     buffers: Option<usize>,
     /// Bytes.
@@ -51,9 +51,9 @@ struct Listing {
 
 impl Listing {
     fn new() -> Self {
-        let file = |corpus: &Corpus, file: &CorpusFile| ListedFile {
+        let file = |file: &CorpusFile| ListedFile {
             name: file.name,
-            path: corpus.path(file),
+            path: file.path,
             sha256: file.sha256,
             buffers: file.facts.map(|facts| facts.buffers),
             load: file.facts.map(|facts| facts.load.get()),
@@ -64,7 +64,7 @@ impl Listing {
             upstream: corpus.upstream,
             version: corpus.version,
             licence: corpus.licence,
-            files: corpus.files.iter().map(|one| file(corpus, one)).collect(),
+            files: corpus.files.iter().map(file).collect(),
         };
         Self { corpora: MANIFEST.iter().map(corpus).collect() }
     }
@@ -82,7 +82,7 @@ fn list(args: &DatasetsListArgs) -> Result<u8, Failure> {
         ("commit or version", Align::Left),
         ("licence", Align::Left),
     ]);
-    for corpus in MANIFEST {
+    for corpus in MANIFEST.iter() {
         let count = corpus.files.len().to_string();
         let row = [corpus.folder, &count, corpus.upstream, corpus.version, corpus.licence];
         table.row(row.map(ToOwned::to_owned));
@@ -90,8 +90,8 @@ fn list(args: &DatasetsListArgs) -> Result<u8, Failure> {
     let mut text = table.text();
     if args.files {
         text.push('\n');
-        for corpus in MANIFEST {
-            for file in corpus.files {
+        for corpus in MANIFEST.iter() {
+            for file in &corpus.files {
                 let _ = writeln!(text, "{}  {}/{}", file.sha256, corpus.folder, file.name);
             }
         }

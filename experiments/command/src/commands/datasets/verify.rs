@@ -123,7 +123,7 @@ fn generated(folder: &str, verdict: &mut Verdict) -> Result<(), Failure> {
 fn look(root: &Path, folder: &str, verdict: &mut Verdict) -> Result<(), Failure> {
     let of_folder = MANIFEST.iter().filter(|corpus| corpus.folder == folder);
     let entry = |file: &'static CorpusFile| (file.name, file.sha256);
-    let listed = of_folder.flat_map(|corpus| corpus.files).map(entry).collect();
+    let listed = of_folder.flat_map(|corpus| &corpus.files).map(entry).collect();
     compare(&root.join(folder), folder, &listed, verdict)
 }
 

@@ -1,7 +1,55 @@
-//! Parameters of families, by name: what a family takes, and what somebody gave.
+//! Families: rules that make instances or graphs from named parameters and a seed.
 
 use crate::error::{GenerateError, at_least};
 use std::collections::BTreeMap;
+use std::fmt;
+
+/// A rule that makes values of one kind: the same parameters and seed give the same value on any machine.
+#[derive(Clone, Copy)]
+pub struct Generator<T> {
+    /// The name users type.
+    pub name: &'static str,
+    /// What it is like, in one line.
+    pub about: &'static str,
+    /// Its parameters; `buffers` is the first of every family of instances.
+    pub params: &'static [FamilyParam],
+    /// Counts up whenever the same parameters and seed make other bytes than before.
+    pub version: u32,
+    make: fn(&Params, u64) -> Result<T, GenerateError>,
+}
+
+/// A family of the first version.
+pub(crate) const fn family<T>(
+    name: &'static str,
+    about: &'static str,
+    params: &'static [FamilyParam],
+    make: fn(&Params, u64) -> Result<T, GenerateError>,
+) -> Generator<T> {
+    Generator { name, about, params, version: 1, make }
+}
+
+impl<T> Generator<T> {
+    /// The value of these parameters and this seed, and its name: the family, the parameters given, the
+    /// number of buffers where the family has one, the seed. Families without chance take a seed all the
+    /// same.
+    pub(crate) fn make_named(
+        &self,
+        seed: u64,
+        given: &BTreeMap<String, u64>,
+    ) -> Result<(T, String), GenerateError> {
+        let params = Params::of(self.name, self.params, given, seed)?;
+        Ok(((self.make)(&params, seed)?, params.name))
+    }
+}
+
+impl<T> fmt::Debug for Generator<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Generator")
+            .field("name", &self.name)
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
 
 /// A parameter of a family: a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,17 +60,16 @@ pub struct FamilyParam {
     pub default: u64,
     /// What it means, in a few words.
     pub about: &'static str,
-    /// No family takes a larger value; what is too large for a family beside its other parameters, it says itself.
+    /// No family takes a larger value; what is too large for a family beside its other parameters, it says
+    /// itself.
     pub most: u64,
 }
 
 impl FamilyParam {
-    /// The same, with another largest value.
     pub(crate) const fn up_to(self, most: u64) -> Self {
         Self { most, ..self }
     }
 
-    /// The same, with another meaning.
     pub(crate) const fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
@@ -40,18 +87,17 @@ pub(crate) const fn param(name: &'static str, default: u64, about: &'static str)
 
 /// Values of a family's parameters, by name.
 pub(crate) struct Params {
-    /// What is to be made is called so, but for what the family adds.
     name: String,
     values: BTreeMap<&'static str, u64>,
 }
 
 impl Params {
-    /// What was given, and defaults for all else. The name is the family's with the parameters given, but for those in `silent`.
-    pub fn of(
+    /// What was given, and defaults for all else.
+    fn of(
         family: &'static str,
         declared: &[FamilyParam],
         given: &BTreeMap<String, u64>,
-        silent: &[&str],
+        seed: u64,
     ) -> Result<Self, GenerateError> {
         let mut made = family.to_owned();
         let mut values: BTreeMap<&'static str, u64> = declared.iter().map(|p| (p.name, p.default)).collect();
@@ -64,21 +110,20 @@ impl Params {
                 return Err(GenerateError::TooBig { name: known.name, value, most: known.most });
             }
             values.insert(known.name, value);
-            if !silent.contains(&known.name) {
+            if known.name != "buffers" {
                 made = format!("{made}-{name}-{value}");
             }
         }
-        Ok(Self { name: made, values })
+        if let Some(&buffers) = values.get("buffers") {
+            at_least("buffers", buffers, 1)?;
+            made = format!("{made}-{buffers}");
+        }
+        Ok(Self { name: format!("{made}-{seed}"), values })
     }
 
-    /// The family and what was given.
+    /// What is made is called so.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// The same with this at the end of its name.
-    pub fn named(self, end: &str) -> Self {
-        Self { name: format!("{}-{end}", self.name), ..self }
     }
 
     pub fn get(&self, name: &'static str) -> u64 {

@@ -1,0 +1,70 @@
+//! Reads a model or a graph with the importer for its format.
+
+use crate::import::{FILE_LIMIT, Import, ImportError, ImportOptions, ImportProblem, SizeSources};
+use std::path::Path;
+
+/// Reads a model or a graph, chosen by its extension. `TFLite` models of any other extension are known by
+/// their first bytes.
+///
+/// # Errors
+/// See [`ImportError`].
+pub fn import_file(path: &Path, options: &ImportOptions) -> Result<Import, ImportError> {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let bytes = read(path).map_err(|problem| problem.of(path))?;
+    let imported = match extension.as_str() {
+        "json" => {
+            if let Some(option) = options.first_given() {
+                let reason = "a graph is taken as it is".to_owned();
+                return Err(ImportProblem::Option { option, reason }.of(path));
+            }
+            let graph = plimsoll_model::graph::read_graph(path, bytes.as_slice())?;
+            Ok(Import { graph, assumed: Vec::new(), sizes: SizeSources::default() })
+        }
+        "onnx" => {
+            let import = crate::onnx::read(path, bytes.into(), options);
+            if options.keep_constants { import } else { import.map(fold) }
+        }
+        _ if extension == "tflite" || crate::tflite::is_tflite(&bytes) => {
+            crate::tflite::read(path, &bytes, options)
+        }
+        _ => Err(ImportProblem::UnknownFormat),
+    };
+    imported.map_err(|problem| problem.of(path))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, ImportProblem> {
+    let bytes = std::fs::metadata(path)?.len();
+    if bytes > FILE_LIMIT {
+        return Err(ImportProblem::TooLarge(bytes));
+    }
+    Ok(std::fs::read(path)?)
+}
+
+/// Computes what depends on constants alone, and notes that.
+fn fold(import: Import) -> Import {
+    let (graph, count) = import.graph.folded();
+    let (mut assumed, sizes) = (import.assumed, import.sizes.within(&graph));
+    if count > 0 {
+        assumed
+            .push(format!("{count} operators read nothing but constants: what they make counts as weights"));
+    }
+    Import { graph, assumed, sizes }
+}
+
+/// Reads an ONNX model. `origin` is for messages and the name of the graph. O(size of the file), small
+/// constants aside.
+///
+/// # Errors
+/// See [`ImportError`].
+pub fn read_onnx(origin: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Import, ImportError> {
+    let bytes = bytes::Bytes::copy_from_slice(bytes);
+    crate::onnx::read(origin, bytes, options).map_err(|problem| problem.of(origin))
+}
+
+/// Reads a `TFLite` model. `origin` is for messages and the name of the graph. O(length of the file).
+///
+/// # Errors
+/// See [`ImportError`]; nothing is read from disk.
+pub fn read_tflite(origin: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Import, ImportError> {
+    crate::tflite::read(origin, bytes, options).map_err(|problem| problem.of(origin))
+}

@@ -1,0 +1,151 @@
+//! What a tensor is: inferred, else as the file declares it, else assumed; and what a message says of that.
+
+use super::dims::Change;
+use super::open::argument;
+use super::run::{Origin, Run};
+use crate::import::{ImportProblem, Source};
+use crate::operators::element::{Element, STRING_BYTES};
+use crate::operators::value::{FOLD_TOTAL, Fact, RANK_LIMIT, Reason, show};
+
+/// Lines of one kind that are printed.
+const LISTED: usize = 8;
+
+impl Run<'_, '_> {
+    /// Decides what a tensor is: what was inferred; else what the file says; else what is assumed.
+    pub fn settle(&mut self, tensor: usize, mut fact: Fact, origin: &Origin) -> Result<(), ImportProblem> {
+        let mut source = origin.source;
+        if fact.shape.as_ref().is_some_and(|shape| shape.len() > RANK_LIMIT) {
+            fact = Fact { element: fact.element, ..Fact::default() };
+        }
+        let slot = &self.program.slots[tensor];
+        match (&slot.given, &fact.shape) {
+            (Some(given), Some(shape)) if given != shape => {
+                let option = argument("--tensor-shape", &format!("{}={}", slot.name, show(given)));
+                let reason = format!("by operator {} it is {}", (origin.who)(), show(shape));
+                return Err(ImportProblem::option(option, reason));
+            }
+            (Some(given), None) => {
+                fact.shape = Some(given.clone());
+                source = source.max(Source::Assumed);
+            }
+            _ => {}
+        }
+        let inferred = fact.shape.is_some() || fact.bytes.is_some();
+        let slot = &self.program.slots[tensor];
+        if inferred {
+            self.compare(tensor, &fact, origin);
+        } else if slot.declared.shape.is_some() && origin.may_take(slot) {
+            fact.shape.clone_from(&slot.declared.shape);
+            source = source.max(Source::Declared);
+            self.note_declared(tensor, origin);
+        }
+        if fact.bound {
+            source = Source::Assumed;
+        }
+        fact.element = fact.element.or(self.program.slots[tensor].declared.element);
+        let strings = fact.element == Some(Element::STRING) && fact.bytes.is_none();
+        let sized = match self.options.assume_bytes {
+            Some(_) if strings => Err(Reason::unknown("texts have no fixed size")),
+            _ => fact.size(self.float),
+        };
+        if strings && sized.is_ok() && !origin.dead {
+            let line =
+                format!("tensors of type string have {STRING_BYTES} bytes per element, as std::string has");
+            if !self.assumed.contains(&line) {
+                self.assumed.push(line);
+            }
+        }
+        let bytes = match sized {
+            Ok(bytes) => bytes,
+            Err(unknown) => {
+                let bytes = self.unsized_tensor(tensor, origin, &unknown)?;
+                (fact.bytes, source) = (Some(bytes), Source::Assumed);
+                bytes
+            }
+        };
+        let elements = fact.value.as_ref().map_or(0, |value| value.len() as u64);
+        self.folded += elements;
+        if self.folded > FOLD_TOTAL {
+            fact.value = None;
+        }
+        let slot = &mut self.program.slots[tensor];
+        (slot.fact, slot.bytes, slot.source, slot.change) = (fact, Some(bytes), source, origin.change);
+        Ok(())
+    }
+
+    /// Notes where the file declares another shape than the one that follows from the inputs.
+    fn compare(&mut self, tensor: usize, fact: &Fact, origin: &Origin) {
+        let slot = &self.program.slots[tensor];
+        let holds = !origin.dead && origin.source == Source::Inferred && origin.may_take(slot);
+        if let (true, Some(shape), Some(declared)) = (holds, &fact.shape, &slot.declared.shape)
+            && shape != declared
+        {
+            let (who, name) = ((origin.who)(), slot.name);
+            self.contradictions.push(format!(
+                "operator {who}: tensor '{name}' is declared as {}, but is {}, which is taken",
+                show(declared),
+                show(shape)
+            ));
+        }
+    }
+
+    fn note_declared(&mut self, tensor: usize, origin: &Origin) {
+        if !origin.dead {
+            let name = self.program.slots[tensor].name;
+            let reason = origin.reason.map_or("its shape is not known", |reason| reason.text.as_str());
+            self.declared.push(format!(
+                "operator {}: tensor '{name}' has the declared shape: {reason}",
+                (origin.who)()
+            ));
+        }
+    }
+
+    /// Adds what was taken from the file and what contradicts it to what was assumed, shortened.
+    pub fn sum_up(&mut self) {
+        for lines in [std::mem::take(&mut self.declared), std::mem::take(&mut self.contradictions)] {
+            let more = lines.len().saturating_sub(LISTED);
+            self.assumed.extend(lines.into_iter().take(LISTED));
+            if more > 0 {
+                self.assumed.push(format!("... and {more} more of this kind"));
+            }
+        }
+    }
+
+    fn unsized_tensor(
+        &mut self,
+        tensor: usize,
+        origin: &Origin,
+        unknown: &Reason,
+    ) -> Result<u64, ImportProblem> {
+        let (slot, who) = (&self.program.slots[tensor], origin.who);
+        let (at, name) = (tensor, slot.name);
+        let mut reason = origin.reason.unwrap_or(unknown).clone();
+        if slot.declared.shape.is_some() && origin.change > Change::None && !reason.misfit {
+            reason.text.push_str("; the shape in the file holds for other inputs");
+        }
+        if !slot.open.is_empty() && origin.change < Change::Fixed && !reason.misfit {
+            let mut names = slot.open.clone();
+            names.sort_unstable();
+            names.dedup();
+            let options: Vec<String> =
+                names.iter().map(|name| argument("--dim", &format!("{name}=1"))).collect();
+            reason.text = format!("{}; {} completes the shape in the file", reason.text, options.join(" "));
+        }
+        if origin.dead {
+            self.void += 1;
+            return Ok(0);
+        }
+        let Some(bytes) = self.options.assume_bytes else {
+            self.failed = Some(at);
+            let (operator, tensor, misfit) = (who(), name.to_owned(), reason.misfit);
+            let reason = reason.text;
+            return Err(if misfit {
+                ImportProblem::Misfit { operator, tensor, reason }
+            } else {
+                ImportProblem::Unsized { operator, tensor, reason }
+            });
+        };
+        self.assumed.push(format!("operator {}: tensor '{name}' takes {bytes} bytes: {reason}", who()));
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,52 @@
+//! All operators that have a rule.
+
+use super::rules::{Rule, Sizing};
+use super::{learning, microsoft, onnx};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+fn tables() -> impl Iterator<Item = &'static Rule> {
+    [onnx::RULES, microsoft::RULES, learning::RULES].into_iter().flatten()
+}
+
+static INDEX: LazyLock<HashMap<(&str, &str), &Rule>> = LazyLock::new(|| {
+    tables()
+        .flat_map(|rule| rule.kinds.split_whitespace().map(move |kind| ((rule.domain, kind), rule)))
+        .collect()
+});
+
+/// The rule of an operator.
+pub(super) fn find(domain: &str, kind: &str) -> Option<&'static Rule> {
+    INDEX.get(&(domain, kind)).copied()
+}
+
+/// True where there are rules for operators of that domain; ONNX's own is empty.
+pub(super) fn knows(domain: &str) -> bool {
+    tables().any(|rule| rule.domain == domain)
+}
+
+/// An operator that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KnownOperator {
+    /// Its domain; `ai.onnx` for ONNX's own.
+    pub domain: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// How its outputs are sized: `inferred`, `bounded` or `opaque`.
+    pub sizing: &'static str,
+}
+
+/// Operators with bodies, which the importer itself follows.
+const OWNERS: [&str; 3] = ["If", "Loop", "Scan"];
+
+/// All operators that are known, by domain and name. A constant is no operator of a graph, but is listed.
+pub fn known_operators() -> Vec<KnownOperator> {
+    let domain = |domain| if str::is_empty(domain) { "ai.onnx" } else { domain };
+    let ruled = INDEX.iter().map(|(&(of, name), rule)| (domain(of), name, rule.sizing));
+    let owners = OWNERS.into_iter().map(|name| ("ai.onnx", name, Sizing::Bounded));
+    let all = ruled.chain(owners).chain([("ai.onnx", "Constant", Sizing::Inferred)]);
+    let mut all: Vec<KnownOperator> =
+        all.map(|(domain, name, sizing)| KnownOperator { domain, name, sizing: sizing.name() }).collect();
+    all.sort_unstable();
+    all
+}

@@ -1,0 +1,106 @@
+//! An operator of a `TFLite` model, as the rules for its shapes see it.
+
+use super::reader::Options;
+use super::schema::Field;
+use crate::operators::element::Element;
+use crate::operators::value::{Fact, Reason, extents, show};
+use crate::operators::{self, Attribute, Call, Facts};
+
+/// What is known of the outputs of an operator.
+pub(super) struct Made {
+    pub facts: Vec<Fact>,
+    /// What data decide, where the shapes are no more than upper bounds.
+    pub bound: Option<&'static str>,
+}
+
+impl Made {
+    /// No more than that.
+    pub(super) const fn at_most(facts: Vec<Fact>, why: &'static str) -> Self {
+        Self { facts, bound: Some(why) }
+    }
+}
+
+impl From<Vec<Fact>> for Made {
+    fn from(facts: Vec<Fact>) -> Self {
+        Self { facts, bound: None }
+    }
+}
+
+/// An operator and what is known of its inputs.
+pub(super) struct Operation<'c> {
+    /// Kind, inputs, names, number of outputs; attributes are in `options`.
+    pub call: Call<'c>,
+    /// False for operators that the schema does not know.
+    pub builtin: bool,
+    pub options: Options<'c>,
+    /// Options of a custom operator.
+    pub custom: &'c [u8],
+    /// Type of the first output.
+    pub element: Option<Element>,
+}
+
+impl<'c> Operation<'c> {
+    /// What a rule of ONNX's makes of some of the inputs.
+    pub(super) fn onnx(&self, kind: &str, inputs: &[usize], attributes: Vec<(&str, Attribute<'_>)>) -> Facts {
+        let facts = inputs.iter().map(|&at| self.call.input(at)).collect();
+        let names = inputs.iter().map(|&at| self.call.names.get(at).copied().unwrap_or_default()).collect();
+        let outputs = self.call.outputs;
+        operators::infer(&Call { domain: "", kind, attributes, inputs: facts, names, outputs, opset: OPSET })
+    }
+
+    /// The same of inputs that were changed before.
+    pub(super) fn onnx_of(
+        &self,
+        kind: &str,
+        facts: &[Fact],
+        attributes: Vec<(&str, Attribute<'_>)>,
+    ) -> Facts {
+        let (inputs, outputs) = (facts.iter().map(Some).collect(), self.call.outputs);
+        let names = self.call.names.clone();
+        operators::infer(&Call { domain: "", kind, attributes, inputs, names, outputs, opset: OPSET })
+    }
+
+    pub(super) fn shape(&self, at: usize) -> Result<&'c [u64], Reason> {
+        self.call.shape(at)
+    }
+
+    pub(super) fn ranked<const N: usize>(&self, at: usize) -> Result<&'c [u64; N], Reason> {
+        let shape = self.shape(at)?;
+        shape.try_into().map_err(|_| format!("shape {} has not {N} dimensions", show(shape)).into())
+    }
+
+    /// The type and shape of the first output.
+    pub(super) fn fact(&self, shape: impl Into<Vec<u64>>) -> Fact {
+        Fact::new(self.element, shape)
+    }
+
+    /// One output of that shape; what a rule ends with.
+    #[expect(clippy::unnecessary_wraps, reason = "rules end with it")]
+    pub(super) fn one(&self, shape: impl Into<Vec<u64>>) -> Result<Made, Reason> {
+        Ok(vec![self.fact(shape)].into())
+    }
+
+    /// The extents that the values of an input are.
+    pub(super) fn extents(&self, at: usize) -> Result<Vec<u64>, Reason> {
+        extents(self.call.ints(at)?)
+    }
+
+    pub(super) fn int(&self, field: Field) -> i64 {
+        self.options.int(field).into()
+    }
+
+    pub(super) fn all(&self) -> Vec<usize> {
+        (0..self.call.inputs.len()).collect()
+    }
+}
+
+/// Version of ONNX's operators that rules are asked as: attributes have become inputs, or may be either.
+const OPSET: i64 = 18;
+
+pub(super) fn int(name: &'static str, value: i64) -> (&'static str, Attribute<'static>) {
+    (name, Attribute::Int(value))
+}
+
+pub(super) fn ints(name: &'static str, list: impl Into<Vec<i64>>) -> (&'static str, Attribute<'static>) {
+    (name, Attribute::Ints(list.into().into()))
+}
