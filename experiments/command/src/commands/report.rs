@@ -1,8 +1,8 @@
 //! `plimsoll report`: what rows on record say, as tables, pictures and one page.
 
-use crate::cli::ReportArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use clap::Args;
 use plimsoll_lab::analysis::record::PAGE;
 use plimsoll_lab::analysis::{AnalysisError, Options, Study, files, find, study};
 use plimsoll_lab::report::html::{Page, page};
@@ -20,6 +20,43 @@ impl From<AnalysisError> for Failure {
 
 const SUMMARY: &str = "summary.md";
 const CHARTS: &str = "charts";
+
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// What to analyse: a folder that `bench --out`, `sweep --out` or `merge` wrote, a file of rows (CSV), or a folder of
+    /// such folders
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// Folder for the report; one that holds an earlier report is replaced, any other must be empty or not there
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// A run that minimises also counts as solved where its peak is at most P percent above the best bound [default: only
+    /// where it proved its answer]
+    #[arg(long, value_name = "P", value_parser = percent)]
+    target_gap: Option<f64>,
+    /// Shift of geometric means of times, seconds
+    #[arg(long, value_name = "S", default_value_t = plimsoll_lab::report::times::SHIFT, value_parser = seconds)]
+    shift: f64,
+    /// Title of the page
+    #[arg(long, value_name = "TEXT", default_value = "Plimsoll report")]
+    title: String,
+    /// Print one JSON object instead of lines
+    #[arg(long)]
+    json: bool,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    at_least_zero(text, "a percentage")
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    at_least_zero(text, "a number of seconds")
+}
+
+fn at_least_zero(text: &str, what: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| format!("not {what}"))?;
+    if number.is_finite() && number >= 0.0 { Ok(number) } else { Err(format!("not {what} from 0")) }
+}
 
 /// Runs the command.
 pub fn main(args: &ReportArgs) -> Result<u8, Failure> {

@@ -1,12 +1,13 @@
 //! `plimsoll bench`: many algorithms on many instances, against the best proven bound.
 
+mod args;
+mod record;
 mod runs;
 mod store;
 
-use super::{code_of_runs, command_line};
-use crate::cli::{BenchArgs, Decide};
-use crate::failure::{Failure, NOTHING_FOUND};
+use crate::failure::{Failure, NOTHING_FOUND, code_of_runs};
 use crate::output;
+pub use args::BenchArgs;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::interrupt;
 use plimsoll::plan::ProblemKind;
@@ -14,29 +15,14 @@ use plimsoll_lab::external::reaper;
 use plimsoll_lab::report::failures::{failures, lines};
 use plimsoll_lab::report::profile::profile;
 use plimsoll_lab::report::ratios;
-use plimsoll_lab::report::rows::Row;
 use plimsoll_lab::report::summary::{self, Peer, Question};
 use plimsoll_lab::report::times::{self, Clock, Times};
-use plimsoll_lab::report::trace::TraceRow;
 use plimsoll_lab::suite::{CORPORA, Case, Origin, SUITES, Suite, cases, corpora, fits_any};
+use record::Record;
 use runs::Bench;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use store::Store;
-
-/// What was found out: one row per run, and what happened during the runs.
-#[derive(Default)]
-struct Record {
-    rows: Vec<Row>,
-    trace: Vec<TraceRow>,
-}
-
-impl Record {
-    fn extend(&mut self, more: Self) {
-        self.rows.extend(more.rows);
-        self.trace.extend(more.trace);
-    }
-}
 
 /// Runs the command.
 pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
@@ -123,7 +109,7 @@ fn report(bench: &Bench, record: &Record, notes: &[String], store: Option<&Store
             store.chart("profile", &chart)?;
         }
         store.gaps(rows, trace)?;
-        let command = command_line();
+        let command = output::command_line();
         let peers: Vec<Peer> = bench.peers().collect();
         let question =
             Question { command: &command, machine: &bench.machine, notes, peers: &peers, comparison };
@@ -164,16 +150,4 @@ fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
         notes.push(format!("external instances through {CORPORA}"));
     }
     Ok((all, notes))
-}
-
-/// The instance with the capacity to decide, or with none.
-fn asked(instance: &plimsoll::model::Instance, decide: Option<Decide>) -> plimsoll::model::Instance {
-    use plimsoll::model::{Bytes, load};
-    let capacity = match decide {
-        None => None,
-        Some(Decide::File) => instance.capacity(),
-        Some(Decide::Load) => Some(load(instance).0),
-        Some(Decide::Bytes(bytes)) => Some(Bytes::new(bytes)),
-    };
-    instance.clone().with_capacity(capacity)
 }

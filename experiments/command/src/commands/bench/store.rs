@@ -1,6 +1,6 @@
 //! The folder of a record: rows and traces as they come, maps, charts and pages at the end.
 
-use super::Record;
+use super::record::Record;
 use crate::failure::Failure;
 use crate::output;
 use plimsoll::model::{Bytes, Instance};

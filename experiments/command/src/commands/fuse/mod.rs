@@ -1,13 +1,14 @@
 //! `plimsoll fuse`: which operators run as one, how much that covers, and how far from the most it is.
 
+mod args;
 mod compare;
 mod report;
 
-use crate::cli::FuseArgs;
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
+pub use args::FuseArgs;
 use plimsoll::fusion::{FuseError, FuseRun};
 use plimsoll::model::SolveError;
 use plimsoll::model::fusion::{FuserEntry, Fusion, Patterns, UnitRule, Units, contracted};

@@ -1,8 +1,8 @@
 //! `plimsoll overlap --free-order`: the least makespan over all orders of the operators, beside that of the file's order.
 
+use super::args::{ActivationsArg, OverlapArgs};
+use super::programs::{limits_of_schedules, unused_times};
 use super::report::share;
-use super::{limits_of_schedules, unused_times};
-use crate::cli::{ActivationsArg, OverlapArgs};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;

@@ -1,7 +1,7 @@
 //! `overlap --front`: memory on chip against makespan.
 
-use super::report::share;
-use super::{Programs, effort, store};
+use super::programs::{Programs, effort};
+use super::report::{share, store};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;

@@ -1,16 +1,53 @@
 //! What `overlap` prints of the schedules of one program.
 
-use super::Row;
+use super::args::OverlapArgs;
 use super::speculation::SpeculationReport;
+use crate::failure::Failure;
+use crate::output;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::graph::Graph;
-use plimsoll::model::overlap::{Machine, OverlapProgram, Time, TimelineProblem};
-use plimsoll::overlap::{ProgramBounds, ScheduleError};
+use plimsoll::model::overlap::{Machine, OverlapProgram, Time, TimelineProblem, write_program};
+use plimsoll::overlap::{ProgramBounds, ScheduleError, Scheduled};
 use plimsoll_lab::report::table::{Align, Table};
+use plimsoll_lab::report::timeline::Playback;
 use plimsoll_lab::report::{Basis, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
+
+/// One schedule of the whole program.
+pub struct Row {
+    pub name: &'static str,
+    pub result: Result<Scheduled, ScheduleError>,
+    pub seconds: f64,
+}
+
+/// The fastest; of equals the first.
+pub fn fastest(rows: &[Row]) -> Option<(&'static str, &Scheduled)> {
+    let found = rows.iter().filter_map(|row| Some((row.name, row.result.as_ref().ok()?)));
+    found.min_by_key(|(_, scheduled)| scheduled.makespan)
+}
+
+pub fn store(
+    args: &OverlapArgs,
+    graph: &Graph,
+    machine: &Machine,
+    program: &OverlapProgram,
+    (name, scheduled): (&str, &Scheduled),
+) -> Result<(), Failure> {
+    let (machine, graph) = (machine.name.as_str(), graph.name());
+    let playback = Playback { graph, machine, schedule: name, program, scheduled };
+    if let Some(path) = &args.trace {
+        output::write_file(path, |file| playback.write_trace(file))?;
+    }
+    if let Some(path) = &args.gantt {
+        output::write_file(path, |file| playback.write_gantt(file))?;
+    }
+    if let Some(path) = &args.instructions {
+        output::write_file(path, |file| write_program(program, &scheduled.timelines, file))?;
+    }
+    Ok(())
+}
 
 /// What is printed.
 #[derive(Debug, Serialize)]
@@ -140,7 +177,7 @@ impl Report {
             compute_bound_ps: limits.compute.get(),
             transfer_bound_ps: limits.transfers.get(),
             memory_bound_ps: limits.memory.get(),
-            best: super::fastest(rows).map(|(name, _)| name),
+            best: fastest(rows).map(|(name, _)| name),
             schedules: rows.iter().map(|row| ScheduleRow::new(row, bound, reference)).collect(),
             speculation,
             basis,

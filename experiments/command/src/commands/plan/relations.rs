@@ -1,6 +1,6 @@
 //! Every relation of conflicts, side by side.
 
-use crate::cli::PlanArgs;
+use super::args::PlanArgs;
 use crate::commands::choose::named;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;

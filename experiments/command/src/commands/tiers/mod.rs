@@ -1,11 +1,14 @@
 //! `plimsoll tiers`: which tensor lives in which memory, and how far from the least transfer time that is.
 
+mod args;
 mod report;
 
-use crate::cli::{BoundaryArg, FusionArg, TiersArgs};
+use crate::args::BoundaryArg;
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
+use args::FusionArg;
+pub use args::TiersArgs;
 use plimsoll::graphs::GraphRun;
 use plimsoll::interrupt;
 use plimsoll::model::fusion::{Patterns, UnitRule};

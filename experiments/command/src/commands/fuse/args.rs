@@ -1,11 +1,8 @@
-//! Arguments of `fuse`.
-
-use super::graph::{EffortArgs, ModelArgs};
+use crate::args::{EffortArgs, ModelArgs};
 use crate::format;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Arguments of `fuse`.
 #[derive(Args, Debug)]
 pub struct FuseArgs {
     #[command(flatten)]

@@ -1,13 +1,10 @@
-//! Arguments of `spill`.
-
-use super::{EffortArgs, InstanceArgs, LivenessArgs, ModelArgs};
+use crate::args::{EffortArgs, InstanceArgs, LivenessArgs, ModelArgs};
 use crate::failure::Failure;
 use crate::format;
 use clap::Args;
 use plimsoll::model::graph::LivenessOptions;
 use std::path::PathBuf;
 
-/// Arguments of `spill`.
 #[derive(Args, Debug)]
 pub struct SpillArgs {
     #[command(flatten)]

@@ -1,14 +1,10 @@
-//! Arguments of `overlap`.
-
-use super::bytes;
-use super::graph::{ActivationLivenessArgs, EffortArgs, ModelArgs};
+use crate::args::{ActivationLivenessArgs, EffortArgs, ModelArgs, bytes};
 use crate::format;
 use clap::{Args, ValueEnum};
 use plimsoll::model::overlap::ScheduleSetup;
 use plimsoll::overlap::Guess;
 use std::path::PathBuf;
 
-/// Arguments of `overlap`.
 #[derive(Args, Debug)]
 pub struct OverlapArgs {
     #[command(flatten)]
@@ -85,6 +81,13 @@ pub struct OverlapArgs {
     pub json: bool,
 }
 
+impl OverlapArgs {
+    /// What schedules are given.
+    pub fn setup(&self) -> ScheduleSetup {
+        ScheduleSetup { buffers: self.buffers as usize }
+    }
+}
+
 /// What activations take on chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ActivationsArg {
@@ -94,13 +97,6 @@ pub enum ActivationsArg {
     Peak,
     /// Up to the highest address in use at each step, in a layout of the whole graph by --solver
     Placed,
-}
-
-impl OverlapArgs {
-    /// What schedules are given.
-    pub fn setup(&self) -> ScheduleSetup {
-        ScheduleSetup { buffers: self.buffers as usize }
-    }
 }
 
 /// For which region weights are fetched ahead.

@@ -1,12 +1,9 @@
-//! Arguments of `tiers`.
-
-use super::graph::{EffortArgs, LivenessArgs, ModelArgs};
+use crate::args::{EffortArgs, LivenessArgs, ModelArgs};
 use crate::format;
 use clap::{Args, ValueEnum};
 use plimsoll::model::tiers::Addresses;
 use std::path::PathBuf;
 
-/// Arguments of `tiers`.
 #[derive(Args, Debug)]
 pub struct TiersArgs {
     #[command(flatten)]

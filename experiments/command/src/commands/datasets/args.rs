@@ -1,29 +1,6 @@
-//! Arguments of `convert` and `datasets`.
-
-use super::EndpointsArg;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Arguments of `convert`.
-#[derive(Args, Debug)]
-pub struct ConvertArgs {
-    /// One JSON document, or instances (CSV) that become the pools of one
-    #[arg(value_name = "FILE", required = true)]
-    pub files: Vec<PathBuf>,
-    /// From JSON: the folder for one instance per pool, made where it is not there, or for a single pool a file (.csv). From CSV,
-    /// and with --layout: the JSON file
-    #[arg(long, short, value_name = "DIR|FILE")]
-    pub output: PathBuf,
-    /// A layout of one pool's instance (CSV, as `solve --output` writes it), to go back as allocations of the document; once
-    /// per pool. Without a pool, by name or id, it is that of the one pool whose buffers it places
-    #[arg(long, value_name = "[POOL=]FILE")]
-    pub layout: Vec<String>,
-    /// How CSV writes ends of lifespans; by default the column names say (`end` is inclusive)
-    #[arg(long, value_name = "HOW")]
-    pub endpoints: Option<EndpointsArg>,
-}
-
-/// Arguments of `datasets`.
 #[derive(Args, Debug)]
 pub struct DatasetsArgs {
     /// What to do [default: list]
@@ -43,7 +20,6 @@ pub enum DatasetsCommand {
     Fetch(DatasetsFetchArgs),
 }
 
-/// Arguments of `datasets list`.
 #[derive(Args, Debug, Default)]
 pub struct DatasetsListArgs {
     /// Every file with its SHA-256
@@ -54,7 +30,6 @@ pub struct DatasetsListArgs {
     pub json: bool,
 }
 
-/// Arguments of `datasets verify`.
 #[derive(Args, Debug)]
 pub struct DatasetsVerifyArgs {
     /// Corpora to look at [default: all], or folders that `generate --count` wrote
@@ -65,7 +40,6 @@ pub struct DatasetsVerifyArgs {
     pub json: bool,
 }
 
-/// Arguments of `datasets fetch`.
 #[derive(Args, Debug)]
 pub struct DatasetsFetchArgs {
     /// Corpora or files (CORPUS/FILE) to get [default: all]
