@@ -2,13 +2,13 @@
 
 use crate::commands::{
     bench, convert, datasets, fuse, generate, import, list, measure, merge, order, overlap, plan, recheck,
-    report, reproduce, solve, spill, sweep, tiers, verify,
+    report, reproduce, shell, solve, spill, sweep, tiers, verify,
 };
 use crate::failure::{ANSWERED, BAD_INPUT, EXIT_CODES, Failure};
 use crate::output;
 use crate::signals::{self, First};
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use plimsoll::interrupt;
 use plimsoll_lab::external::reaper;
 
@@ -112,6 +112,12 @@ enum Command {
     Datasets(datasets::DatasetsArgs),
     /// List every algorithm, every suite of instances and every generated family
     List(list::ListArgs),
+    /// Print completions for a shell
+    #[command(after_help = EXIT_CODES)]
+    Completions(shell::CompletionsArgs),
+    /// Write manual pages, one per command
+    #[command(after_help = EXIT_CODES)]
+    Man(shell::ManArgs),
 }
 
 /// Parses, runs, and returns the exit code.
@@ -157,6 +163,8 @@ fn run(command: Command) -> Result<u8, Failure> {
         Command::Convert(args) => convert::main(&args),
         Command::Datasets(args) => datasets::main(&args),
         Command::List(args) => list::main(&args),
+        Command::Completions(args) => shell::completions(&args, Cli::command()),
+        Command::Man(args) => shell::manual(&args, Cli::command()),
     };
     if interrupt::is_requested() {
         output::complain("interrupted: this is what was found until then");
@@ -211,7 +219,6 @@ fn usage(error: &clap::Error) -> Result<u8, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_are_consistent() {

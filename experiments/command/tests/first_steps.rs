@@ -43,3 +43,27 @@ fn misspelt_options_get_advice_that_helps() {
     let run = scratch.plimsoll(&["solve", "--zzz"]).exits(2);
     assert_eq!(run.stderr, "plimsoll: unexpected argument '--zzz' found\n");
 }
+
+#[test]
+fn completions_and_manual_pages_cover_every_command() {
+    let scratch = Scratch::new();
+    let help = scratch.plimsoll(&["--help"]).exits(0).stdout;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands: Vec<&str> =
+        commands.map_while(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect();
+    assert!(commands.len() >= 22 && commands.contains(&"man"), "{commands:?}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = scratch.plimsoll(&["completions", shell]).exits(0).stdout;
+        assert!(commands.iter().all(|name| script.contains(name)), "{shell}");
+    }
+    scratch.plimsoll(&["man", "share/man1"]).exits(0);
+    for name in &commands {
+        let page = scratch.read(&format!("share/man1/plimsoll-{name}.1"));
+        assert!(page.starts_with(".ie") && page.contains(".SH OPTIONS"), "{name}: {page}");
+    }
+    assert!(scratch.path("share/man1/plimsoll.1").is_file());
+    assert!(!scratch.path("share/man1/plimsoll-reaper.1").exists());
+    scratch.write("file", "");
+    scratch.plimsoll(&["man", "file"]).refuses(&["cannot write into file: "]);
+    scratch.plimsoll(&["completions", "csh"]).refuses(&["csh", "bash"]);
+}

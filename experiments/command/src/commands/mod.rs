@@ -16,6 +16,7 @@ pub mod plan;
 pub mod recheck;
 pub mod report;
 pub mod reproduce;
+pub mod shell;
 pub mod solve;
 pub mod spill;
 pub mod sweep;
