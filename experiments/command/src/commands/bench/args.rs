@@ -112,6 +112,13 @@ impl FromStr for Decide {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: BenchArgs,
+    }
 
     #[test]
     fn capacities_to_decide_are_words_or_bytes() {
@@ -120,14 +127,12 @@ mod tests {
         assert_eq!("1048576".parse(), Ok(Decide::Bytes(1 << 20)));
         assert!("1e6".parse::<Decide>().is_err() && "".parse::<Decide>().is_err());
         let parse = |words: &[&str]| {
-            let Command::Bench(args) = Cli::try_parse_from(words).unwrap().command else {
-                panic!("no bench")
-            };
+            let args = Line::try_parse_from(words).unwrap().args;
             (args.decide, args.suites)
         };
         // The suite behind the bare word is no capacity.
-        assert_eq!(parse(&["p", "bench", "--decide", "x"]), (Some(Decide::File), vec!["x".to_owned()]));
-        assert_eq!(parse(&["p", "bench", "--decide=load"]), (Some(Decide::Load), vec![]));
-        assert_eq!(parse(&["p", "bench"]), (None, vec![]));
+        assert_eq!(parse(&["bench", "--decide", "x"]), (Some(Decide::File), vec!["x".to_owned()]));
+        assert_eq!(parse(&["bench", "--decide=load"]), (Some(Decide::Load), vec![]));
+        assert_eq!(parse(&["bench"]), (None, vec![]));
     }
 }
