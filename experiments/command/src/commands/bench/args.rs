@@ -67,6 +67,12 @@ pub struct BenchArgs {
     /// Write into a folder that is not empty
     #[arg(long, requires = "out")]
     pub force: bool,
+    /// Also analyse what was written, as `plimsoll report` does: DIR/report/report.html is a page to open
+    #[arg(long, requires = "out")]
+    pub report: bool,
+    /// Print a table of every run and every algorithm instead of one screen
+    #[arg(long)]
+    pub details: bool,
     /// Write down when layouts and bounds improved (trace.csv), and draw the gap over time
     #[arg(long, requires = "out")]
     pub trace: bool,

@@ -28,7 +28,7 @@ const GROUPS: [&str; 3] = ["heuristics", "solvers", "all"];
 
 /// What is asked of every instance.
 pub struct Bench<'a> {
-    args: &'a BenchArgs,
+    pub args: &'a BenchArgs,
     pub machine: Machine,
     offsets: Vec<&'static Entry<Offsets>>,
     scattered: Vec<&'static Entry<Scattered>>,
