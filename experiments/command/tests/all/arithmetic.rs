@@ -25,7 +25,8 @@ fn searches_in_whole_numbers_are_exact() {
     scratch.plimsoll(&[&ABOVE[..], &["c.csv"]].concat()).exits(0);
     let json = scratch.plimsoll(&["solve", "c.csv", "--json"]).exits(0).json();
     assert_eq!((&json["claim"], &json["arithmetic"]), (&"optimal".into(), &"exact".into()));
-    let words = ["bench", "c.csv", "--problems", "offsets", "--solvers", "exact,search", "--out", "rec"];
+    let words =
+        ["bench", "c.csv", "--problems", "offsets", "--solvers", "exact,search", "--details", "--out", "rec"];
     let text = scratch.plimsoll(&words).exits(0).stdout;
     assert!(!text.contains("floating"), "{text}");
     assert_eq!(scratch.read("rec/rows.csv").matches(",exact,").count(), 2 + 2, "kinds and arithmetic");
@@ -49,7 +50,10 @@ fn what_highs_alone_proved_is_marked() {
     let marked = format!("{OPTIMUM} (floating point)");
     let bench = |solvers: &str, out: &str| {
         let words = ["bench", "c.csv", "--problems", "offsets", "--solvers", solvers, "--out", out];
-        scratch.plimsoll(&words).exits(0).stdout
+        let screen = scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0).stdout;
+        let alone = screen.contains("1 best bound rests on floating point alone");
+        assert_eq!(alone, solvers == "ilp", "{screen}");
+        scratch.plimsoll(&[&words[..], &["--force", "--details"]].concat()).exits(0).stdout
     };
     let alone = bench("ilp", "alone");
     assert!(alone.contains(&marked) && alone.contains("optimal (floating point)"), "{alone}");
@@ -58,7 +62,7 @@ fn what_highs_alone_proved_is_marked() {
     // The best bound is as good as the best proof of it.
     let both = bench("ilp,exact", "both");
     assert!(!both.contains(&marked) && both.contains("optimal (floating point)"), "{both}");
-    let whole = ["bench", "c.csv", "--processes", "--solvers", "ilp", "--out", "whole"];
+    let whole = ["bench", "c.csv", "--processes", "--solvers", "ilp", "--details", "--out", "whole"];
     assert!(scratch.plimsoll(&whole).exits(0).stdout.contains("optimal (floating point)"));
     let text = "[[instances]]\npath = \"c.csv\"\n[[algorithms]]\nnames = [\"ilp\", \"exact\"]\n";
     scratch.write("s.toml", text);

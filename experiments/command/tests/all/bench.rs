@@ -20,7 +20,7 @@ fn a_record_holds_rows_pages_and_maps() {
     let scratch = Scratch::new();
     let words =
         ["bench", "embedded", "--solvers", "large-first,sequential", "--problems", "offsets", "--out", "rec"];
-    let run = scratch.plimsoll(&words).exits(0);
+    let run = scratch.plimsoll(&[&words[..], &["--details"]].concat()).exits(0);
     assert!(run.stdout.contains("pisarchyk-lee") && run.stdout.contains("gap %"));
     assert!(run.stderr.is_empty(), "{}", run.stderr);
     let rows = rows(&scratch, "rec");
@@ -53,6 +53,28 @@ fn a_record_holds_rows_pages_and_maps() {
     // Not twice into one folder, unless forced.
     scratch.plimsoll(&words).exits(2);
     scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0);
+}
+
+#[test]
+fn the_default_is_one_screen_and_a_page() {
+    let scratch = Scratch::new();
+    let words = ["bench", "--time-limit", "0.01", "--out", "rec"];
+    let run = scratch.plimsoll(&[&words[..], &["--report"]].concat()).exits(0);
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert!(lines.len() <= 40 && lines.iter().all(|line| line.chars().count() <= 100), "{}", run.stdout);
+    for column in ["algorithm", "mean gap %", "worst gap %", "optimal", "seconds"] {
+        assert!(run.stdout.contains(column), "{column}: {}", run.stdout);
+    }
+    assert!(
+        run.stdout.contains("written to rec:") && run.stdout.contains("page to open: rec/report/report.html")
+    );
+    assert!(scratch.read("rec/report/report.html").contains("<h1>Plimsoll report</h1>"));
+    assert!(scratch.read("rec/summary.md").lines().count() > 900);
+    // Again into the same folder: the page of before is replaced.
+    scratch.plimsoll(&[&words[..], &["--report", "--force"]].concat()).exits(0);
+    let details = scratch.plimsoll(&["bench", "--time-limit", "0.01", "--details"]).exits(0).stdout;
+    assert!(details.lines().count() > 900 && details.contains("claimed optimal"), "{details}");
+    scratch.plimsoll(&["bench", "--report"]).refuses(&["--out"]);
 }
 
 #[test]
@@ -128,7 +150,7 @@ fn own_algorithms_run_as_processes_and_are_compared() {
     scratch.write("tiny.8.csv", TINY);
     scratch.write("less.7.csv", TINY);
     let words = ["bench", "tiny.8.csv", "less.7.csv", "--decide", "--processes", "--solvers", "exact,naive"];
-    let more = ["--seeds", "2", "--reference", "exact", "--shift", "0.5", "--out", "rec"];
+    let more = ["--seeds", "2", "--reference", "exact", "--shift", "0.5", "--details", "--out", "rec"];
     let run = scratch.plimsoll(&[&words[..], &more].concat()).exits(0);
     assert!(run.stdout.contains("naive / exact") && run.stdout.contains("shift 0.5"));
     let rows = rows(&scratch, "rec");
@@ -395,7 +417,7 @@ fn own_times_are_compared_beside_whole_processes() {
     let externals = kinds.map(|kind| format!("{kind}=sh peer.sh {kind} {{input}} {{output}}"));
     let patterns = kinds.map(|kind| format!("{kind}=Elapsed time ([^s]+)"));
     let mut words = vec!["bench", "tiny.8.csv", "--decide", "--processes", "--solvers", "exact"];
-    words.extend(["--reference", "exact", "--out", "rec"]);
+    words.extend(["--reference", "exact", "--details", "--out", "rec"]);
     words.extend(externals.iter().flat_map(|external| ["--external", external]));
     words.extend(patterns.iter().flat_map(|pattern| ["--external-elapsed", pattern]));
     let run = scratch.plimsoll(&words).exits(0);

@@ -107,8 +107,8 @@ fn what_is_decided_is_said() {
     let run = scratch.plimsoll(&["convert", "k.json", "-o", "out"]).exits(0);
     assert!(run.stderr.contains("buffer 7 'z': bound to pool 2 'Mat'"), "{}", run.stderr);
     // The colocated ones are one allocation of the larger extent, and no more is asked.
-    let run = scratch.plimsoll(&["bench", "k.json", "--solvers", "large-first", "--problems", "offsets"]);
-    let run = run.exits(0);
+    let words = ["bench", "k.json", "--solvers", "large-first", "--problems", "offsets", "--details"];
+    let run = scratch.plimsoll(&words).exits(0);
     assert!(run.stderr.is_empty() && run.stdout.contains("k-Vec"), "{}", run.stderr);
     assert!(run.stdout.contains("k-Mat"), "{}", run.stdout);
 }

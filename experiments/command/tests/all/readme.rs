@@ -95,11 +95,32 @@ fn the_script_of_records_knows_its_words() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("unknown record 'nonsense'"));
 }
 
+/// A first run asks for nothing that only HiGHS and z3 need.
+#[cfg(unix)]
+#[test]
+fn the_first_run_needs_cargo_and_a_compiler() {
+    let scratch = Scratch::new();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/setup.sh");
+    let path = scratch.path("");
+    let setup = || {
+        let mut bash = std::process::Command::new("/bin/bash");
+        bash.args([script, "first"]).env_clear().env("PATH", &path).output()
+    };
+    let Ok(bare) = setup() else { return eprintln!("no bash here") };
+    let told = String::from_utf8(bare.stderr).unwrap();
+    assert!(bare.status.code() == Some(1) && told.contains("gcc") && !told.contains("cmake"), "{told}");
+    for tool in ["cc", "cargo"] {
+        std::os::unix::fs::symlink("/bin/true", scratch.path(tool)).unwrap();
+    }
+    let ready = setup().unwrap();
+    assert_eq!((ready.status.code(), ready.stderr), (Some(0), Vec::new()));
+}
+
 #[test]
 fn quoted_targets_and_options_exist() {
     let scratch = Scratch::new();
     let makefile = include_str!("../../../../Makefile");
-    for target in ["run", "test", "bench", "results", "report", "test-long"] {
+    for target in ["run", "release", "test", "bench", "results", "report", "test-long"] {
         assert!(README.contains(&format!("make {target}")), "{target}");
         assert!(makefile.contains(&format!("\n{target}:")), "{target}");
     }
