@@ -78,4 +78,4 @@ pub use solver::{
 pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost, written_and_read};
 pub use topological::topological;
 pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd};
-pub use words::{edit_distance, hexadecimal};
+pub use words::hexadecimal;

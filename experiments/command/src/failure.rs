@@ -3,11 +3,9 @@
 use plimsoll_lab::report::failures::Failures;
 use std::fmt;
 
-/// Answered.
 pub const ANSWERED: u8 = 0;
 /// Proved infeasible, or verification failed.
 pub const REFUTED: u8 = 1;
-/// Bad input or usage.
 pub const BAD_INPUT: u8 = 2;
 /// Nothing found within the limits.
 pub const NOTHING_FOUND: u8 = 3;
@@ -40,14 +38,12 @@ pub fn code_of_runs(failures: &[Failures], refused: bool) -> u8 {
 /// Something that ends the command without an answer.
 #[derive(Debug)]
 pub struct Failure {
-    /// The exit code.
     pub code: u8,
     /// One line for standard error.
     pub message: String,
 }
 
 impl Failure {
-    /// Bad input or usage.
     pub fn input(message: impl fmt::Display) -> Self {
         Self { code: BAD_INPUT, message: message.to_string() }
     }
@@ -60,7 +56,6 @@ impl Failure {
         Self { message: if told { self.message } else { format!("{path}: {}", self.message) }, ..self }
     }
 
-    /// A defect.
     pub fn internal(message: impl fmt::Display) -> Self {
         Self { code: INTERNAL, message: message.to_string() }
     }

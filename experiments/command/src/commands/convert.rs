@@ -29,7 +29,6 @@ pub struct ConvertArgs {
     endpoints: Option<EndpointsArg>,
 }
 
-/// Runs the command.
 pub fn main(args: &ConvertArgs) -> Result<u8, Failure> {
     let has =
         |path: &Path, extension: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));

@@ -106,7 +106,6 @@ pub struct GenerateArgs {
     out: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn main(args: &GenerateArgs) -> Result<u8, Failure> {
     let maker = Maker::of(args)?;
     // What is there already may be a folder of any name; so may what many files go into.

@@ -29,7 +29,6 @@ pub struct ImportArgs {
     json: bool,
 }
 
-/// Runs the command.
 pub fn main(args: &ImportArgs) -> Result<u8, Failure> {
     output::check_targets(&[&args.output, &args.dot], &[&args.model.model])?;
     let import = args.model.read()?;

@@ -235,7 +235,6 @@ pub struct ListArgs {
     json: bool,
 }
 
-/// Runs the command.
 pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     if args.family.as_deref() == Some("operators") {
         return operators(args.json);

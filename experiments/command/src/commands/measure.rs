@@ -149,7 +149,6 @@ fn startup(text: &str) -> Result<Duration, String> {
     if time <= Duration::from_secs(1) { Ok(time) } else { Err("expected at most one second".to_owned()) }
 }
 
-/// Runs the command.
 pub fn main(args: &MeasureArgs) -> Result<u8, Failure> {
     match &args.what {
         MeasureCommand::Calibrate(args) => only_calibrate(args),
@@ -299,7 +298,6 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
     Ok(if record.is_empty() { NOTHING_FOUND } else { ANSWERED })
 }
 
-/// The graphs asked for.
 fn graphs(args: &RunArgs) -> Result<Vec<Graph>, Failure> {
     let options = ImportOptions { batch: args.batch, ..ImportOptions::default() };
     let mut all = Vec::new();

@@ -27,7 +27,6 @@ pub struct MergeArgs {
     json: bool,
 }
 
-/// Runs the command.
 pub fn main(args: &MergeArgs) -> Result<u8, Failure> {
     let merged = merge(&args.folders, &args.out, args.partial, args.force)?;
     for note in &merged.notes {

@@ -31,7 +31,6 @@ pub struct RecheckArgs {
     json: bool,
 }
 
-/// Runs the command.
 pub fn main(args: &RecheckArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let effort = Effort { slowest: args.slowest.as_secs_f64(), every: args.every as usize };

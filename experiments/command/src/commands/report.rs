@@ -60,7 +60,6 @@ fn at_least_zero(text: &str, what: &str) -> Result<f64, String> {
     if number.is_finite() && number >= 0.0 { Ok(number) } else { Err(format!("not {what} from 0")) }
 }
 
-/// Runs the command.
 pub fn main(args: &ReportArgs) -> Result<u8, Failure> {
     let options = Options { target_gap: args.target_gap, shift: args.shift };
     let (studies, written) = analyse(&args.paths, &args.out, &args.title, options)?;
@@ -135,7 +134,6 @@ fn told(args: &ReportArgs, studies: &[Study], written: &[(PathBuf, Vec<u8>)]) ->
     Ok(ANSWERED)
 }
 
-/// Where the report goes.
 struct Folder<'a> {
     path: &'a Path,
     above: PathBuf,

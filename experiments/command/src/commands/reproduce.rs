@@ -41,7 +41,6 @@ pub struct ReproduceArgs {
     seed: u64,
 }
 
-/// Runs the command.
 pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     let papers = choose(&args.paper)?;
     let corpora = corpora();

@@ -20,7 +20,6 @@ pub struct ManArgs {
     folder: PathBuf,
 }
 
-/// Prints the completions.
 pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<u8, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "plimsoll", &mut script);
@@ -28,7 +27,6 @@ pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<u8, F
     Ok(ANSWERED)
 }
 
-/// Writes the pages.
 pub fn manual(args: &ManArgs, command: Command) -> Result<u8, Failure> {
     let folder = &args.folder;
     let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));

@@ -51,7 +51,6 @@ pub struct SolveArgs {
     json: bool,
 }
 
-/// Runs the command.
 pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let choice = choose(&registry, args.solver.as_deref(), args.problem)?;

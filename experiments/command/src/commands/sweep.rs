@@ -68,7 +68,6 @@ pub struct SweepArgs {
     json: bool,
 }
 
-/// Runs the command.
 pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     let sweep = Sweep::read(&args.file)?;
     if args.dry_run {

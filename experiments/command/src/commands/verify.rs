@@ -81,7 +81,6 @@ pub struct VerifyArgs {
     json: bool,
 }
 
-/// Runs the command.
 pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     let instance = args.input.read(&args.instance)?;
     let checked = args.layout.as_deref().map(|path| check(path, &instance)).transpose()?;

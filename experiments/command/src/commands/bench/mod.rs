@@ -26,7 +26,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use store::Store;
 
-/// Runs the command.
 pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
     reaper::employ(vec![own.into(), "reaper".into()]);

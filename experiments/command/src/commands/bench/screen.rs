@@ -1,10 +1,11 @@
 //! What `bench` prints by default: one screen. Everything else is for files and `--details`.
 
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll_lab::report::percent;
 use plimsoll_lab::report::rows::Row;
 use plimsoll_lab::report::table::{Align, Table};
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Rows of the table, shared evenly by the problems; with everything around it that is one screen of 40 lines.
@@ -69,6 +70,16 @@ fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     values.filter(|value| seen.insert(*value)).collect()
 }
 
+/// Best bounds that nothing but floating point proves.
+fn floating(rows: &[&Row]) -> usize {
+    let mut exact: BTreeMap<_, bool> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.best_bound.is_some() && row.lower_bound >= row.best_bound) {
+        *exact.entry((&row.problem, &row.suite, &row.instance)).or_default() |=
+            row.arithmetic == Arithmetic::Exact.as_str();
+    }
+    exact.values().filter(|exact| !**exact).count()
+}
+
 /// What was compared, and a table with the best algorithms of each problem. Empty without runs.
 pub fn screen(rows: &[Row], limit: Duration) -> String {
     let ran: Vec<&Row> = rows.iter().filter(|row| !row.algorithm.is_empty()).collect();
@@ -100,9 +111,14 @@ pub fn screen(rows: &[Row], limit: Duration) -> String {
             table.row([String::new(), format!("and {} more", lines.len() - shown)]);
         }
     }
+    let floating = match floating(&ran) {
+        0 => String::new(),
+        1 => "\n1 best bound rests on floating point alone\n".to_owned(),
+        count => format!("\n{count} best bounds rest on floating point alone\n"),
+    };
     let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!(
-        "{}, {}, {} of at most {} s; gaps are above the best proven bound\n\n{}",
+        "{}, {}, {} of at most {} s; gaps are above the best proven bound\n\n{}{floating}",
         plural(instances.len(), "instance"),
         plural(problems.len(), "problem"),
         plural(ran.len(), "run"),

@@ -152,7 +152,6 @@ impl Store {
         })
     }
 
-    /// Writes the pages.
     pub fn finish(&self, question: &Question<'_>, rows: &[Row]) -> Result<(), Failure> {
         let readme = question.readme(|name| name == "summary.md" || self.holds(name));
         let pages = [("summary.md", question.summary(rows)), ("README.md", readme)];

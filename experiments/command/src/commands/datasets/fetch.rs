@@ -16,7 +16,6 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Runs the command.
 pub(super) fn main(args: &DatasetsFetchArgs) -> Result<u8, Failure> {
     let wanted = wanted(args)?;
     if args.dry_run {

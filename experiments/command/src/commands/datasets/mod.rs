@@ -14,7 +14,6 @@ use plimsoll_lab::report::table::{Align, Table};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Runs the command.
 pub fn main(args: &DatasetsArgs) -> Result<u8, Failure> {
     match &args.command {
         None => list(&DatasetsListArgs::default()),

@@ -19,7 +19,6 @@ use report::Report;
 /// The word for the units that a graph names.
 const GRAPH: &str = "graph";
 
-/// Runs the command.
 pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let mut inputs = output::files_among([args.patterns.as_str(), args.units.as_str()]);

@@ -18,7 +18,6 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
 
-/// Runs the command.
 pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = choose::named(&registry.orders, &args.order, "order")?;

@@ -19,7 +19,6 @@ use plimsoll_lab::report::{Basis, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Runs the command.
 pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     if args.activations == ActivationsArg::Placed {
         return Err(Failure::input("--free-order: a layout needs an order; activations are alive or peak"));
@@ -97,7 +96,6 @@ fn audit(input: &FreeOrder<'_>, found: &FreeOrderOutcome) -> Result<(), Failure>
     fault.map_or(Ok(()), |fault| Err(Failure::internal(format!("the checker refused the timeline: {fault}"))))
 }
 
-/// What is printed.
 #[derive(Debug, Serialize)]
 struct Report {
     graph: String,

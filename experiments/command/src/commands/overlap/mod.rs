@@ -22,7 +22,6 @@ use report::{Report, Row, fastest, store};
 use speculation::Chances;
 use std::time::Instant;
 
-/// Runs the command.
 pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entries = chosen(&registry.schedules, &args.schedule)?;

@@ -49,7 +49,6 @@ pub fn store(
     Ok(())
 }
 
-/// What is printed.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     graph: String,
@@ -245,27 +244,8 @@ impl Report {
 
     /// One row per schedule, with what they share.
     pub(super) fn write_rows(&self, file: &mut dyn io::Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(file);
-        let names = "graph,machine,capacity,steps,segments,weights,activations,resident,lower_bound_ps,schedule,claim,\
-                     makespan_ps,gap_percent,gain_percent,waiting_percent,peak,seconds,reason,arithmetic";
-        writer.write_record(names.split(','))?;
-        let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
-        let share = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.4}"));
-        for row in &self.schedules {
-            let shared =
-                [self.capacity, self.steps as u64, self.segments as u64, self.weights, self.activations];
-            let mut fields = vec![self.graph.clone(), self.machine.clone()];
-            fields.extend(
-                shared.into_iter().chain([self.resident, self.lower_bound_ps]).map(|n| n.to_string()),
-            );
-            fields.extend([row.schedule.to_owned(), row.claim.to_owned(), number(row.makespan_ps)]);
-            fields.extend([row.gap_percent, row.gain_percent, row.waiting_percent].map(share));
-            fields.extend([number(row.peak), format!("{:.6}", row.seconds)]);
-            fields.push(row.reason.clone().unwrap_or_default());
-            fields.push(self.arithmetic.as_str().to_owned());
-            writer.write_record(fields)?;
-        }
-        writer.flush()
+        let rows: Vec<Line> = self.schedules.iter().map(|row| Line::new(self, row)).collect();
+        output::csv(file, &rows)
     }
 
     fn table(&self) -> String {
@@ -291,5 +271,55 @@ impl Report {
             ]);
         }
         table.text()
+    }
+}
+
+/// A schedule in a file of rows.
+#[derive(Serialize)]
+struct Line<'a> {
+    graph: &'a str,
+    machine: &'a str,
+    capacity: u64,
+    steps: usize,
+    segments: usize,
+    weights: u64,
+    activations: u64,
+    resident: u64,
+    lower_bound_ps: u64,
+    schedule: &'static str,
+    claim: &'static str,
+    makespan_ps: Option<u64>,
+    gap_percent: Option<String>,
+    gain_percent: Option<String>,
+    waiting_percent: Option<String>,
+    peak: Option<u64>,
+    seconds: String,
+    reason: Option<&'a str>,
+    arithmetic: Arithmetic,
+}
+
+impl<'a> Line<'a> {
+    fn new(all: &'a Report, row: &'a ScheduleRow) -> Self {
+        Self {
+            graph: &all.graph,
+            machine: &all.machine,
+            capacity: all.capacity,
+            steps: all.steps,
+            segments: all.segments,
+            weights: all.weights,
+            activations: all.activations,
+            resident: all.resident,
+            lower_bound_ps: all.lower_bound_ps,
+            schedule: row.schedule,
+            claim: row.claim,
+            makespan_ps: row.makespan_ps,
+            gap_percent: output::four_digits(row.gap_percent),
+            gain_percent: output::four_digits(row.gain_percent),
+            waiting_percent: output::four_digits(row.waiting_percent),
+            peak: row.peak,
+            seconds: format!("{:.6}", row.seconds),
+            reason: row.reason.as_deref(),
+            arithmetic: all.arithmetic,
+        }
     }
 }

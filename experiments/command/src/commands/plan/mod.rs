@@ -17,7 +17,6 @@ use plimsoll::branches::{SCHEMES, Scheme, SchemeEntry};
 use plimsoll::graphs::{GraphRun, Placement};
 use plimsoll::model::{Entry, Orders};
 
-/// Runs the command.
 pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let order = choose::named(&registry.orders, &args.order, "order")?;

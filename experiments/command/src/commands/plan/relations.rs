@@ -12,7 +12,6 @@ use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::table::{Align, Table};
 use std::fmt::Write as _;
 
-/// Compares and reports.
 pub fn relations(
     args: &PlanArgs,
     import: &Import,

@@ -21,7 +21,6 @@ use plimsoll_lab::report::svg;
 use report::Report;
 use std::io;
 
-/// Runs the command.
 pub fn main(args: &SpillArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = choose::named(&registry.spilling, &args.solver, "solver for spilling")?;

@@ -24,7 +24,6 @@ use report::{Comparison, Report};
 /// Nodes of an exact placement where no limit is given, and the same times tensors: some seconds.
 const NODES: (u64, u64) = (5_000_000, 5_000_000_000);
 
-/// Runs the command.
 pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = named(&registry.placers, &args.placement)?;
