@@ -2,10 +2,12 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run test test-long bench results report
+.PHONY: help setup run release test test-long bench results report
 
 help:
-	@echo "make run        build, then compare heuristics with proven optima (PLIMSOLL_CORPORA=DIR: real instances too)"
+	@echo "make run        build without HiGHS and z3, compare heuristics with proven optima: one screen and a page to open"
+	@echo "                (PLIMSOLL_CORPORA=DIR: real instances too; TIME_LIMIT=S: seconds per run, default 1)"
+	@echo "make release    build the command with every solver, optimised: $(TARGET)/release/plimsoll"
 	@echo "make test       format, lints, documentation, tests"
 	@echo "make test-long  the tests that take minutes"
 	@echo "make bench      criterion benches: checker, heuristics, search"
@@ -16,9 +18,13 @@ help:
 setup:
 	@bash scripts/setup.sh
 
-run: setup
+run:
+	@bash scripts/setup.sh first
+	cargo build --profile first --locked --package plimsoll-command --no-default-features
+	$(TARGET)/first/plimsoll bench --time-limit $(or $(TIME_LIMIT),1) --out $(TARGET)/run --force --report
+
+release: setup
 	cargo build --release --locked --workspace
-	$(TARGET)/release/plimsoll bench --time-limit $(or $(TIME_LIMIT),5)
 
 test: setup
 	@bash scripts/test.sh
@@ -32,6 +38,5 @@ bench: setup
 results: setup
 	@bash scripts/results.sh
 
-report: setup
-	cargo build --release --locked --workspace
+report: release
 	$(TARGET)/release/plimsoll report results --out $(or $(REPORT),$(TARGET)/report) --title 'Plimsoll: results on record'

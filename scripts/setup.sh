@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Installs what a build needs and this machine lacks: on Debian and Ubuntu through apt, elsewhere it says what is
 # missing. Silent where nothing is. Asks before it uses sudo; as root or with CI=true it does not ask.
+#   scripts/setup.sh         everything: HiGHS and z3 as well
+#   scripts/setup.sh first   only what a build without HiGHS and z3 needs: cargo and a C compiler
 set -euo pipefail
 
 packages=()
@@ -85,6 +87,8 @@ has_z3() {
 }
 
 look() {
+    if ! have cc && ! have gcc && ! have clang; then need gcc "a C compiler and linker"; fi
+    if [ "$1" = first ]; then return; fi
     if ! compiler >/dev/null; then need g++ "a C++ compiler, for HiGHS"; fi
     if ! have cmake; then need cmake "builds HiGHS"; fi
     if ! have make && ! have ninja; then need make "builds HiGHS"; fi
@@ -136,12 +140,20 @@ install() {
 }
 
 main() {
-    look
+    local what=${1:-everything}
+    case "$what" in
+        everything | first) ;;
+        *)
+            echo "usage: scripts/setup.sh [first]" >&2
+            exit 2
+            ;;
+    esac
+    look "$what"
     if [ "${#packages[@]}" -gt 0 ]; then
         if is_debian_like; then
             install
             packages=() reasons=()
-            look
+            look "$what"
             if [ "${#packages[@]}" -gt 0 ]; then
                 echo "Still missing after the installation:" >&2
                 list

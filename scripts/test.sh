@@ -14,4 +14,4 @@ RUSTDOCFLAGS="-D warnings" step cargo doc --workspace --no-deps --locked
 step cargo test --workspace --locked
 # Without HiGHS and z3.
 step cargo clippy -p plimsoll-command --no-default-features --all-targets --locked -- -D warnings
-step cargo test -p plimsoll-command --no-default-features --locked --test features
+step cargo test -p plimsoll-command --no-default-features --locked --test all features

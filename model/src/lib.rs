@@ -83,4 +83,4 @@ pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_c
 pub use topological::topological;
 pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd};
 pub use value::{Relations, Value};
-pub use words::{edit_distance, hexadecimal};
+pub use words::hexadecimal;

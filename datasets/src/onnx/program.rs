@@ -8,8 +8,9 @@ use crate::import::{ImportProblem, Source};
 use crate::operators::Share;
 use crate::operators::value::{Fact, RANK_LIMIT, show};
 use plimsoll_model::graph::{GraphError, MAX_DEPTH, Role};
-use plimsoll_model::{edit_distance, topological};
+use plimsoll_model::topological;
 use std::collections::{HashMap, HashSet};
+use strsim::levenshtein;
 
 /// A tensor: what the file says of it, and what is found out.
 pub struct Slot<'m> {
@@ -141,7 +142,7 @@ impl<'m> Program<'m> {
 fn near<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
     let close = |other: &str| other.len().abs_diff(name.len()) < 16;
     let mut names: Vec<&str> = names.filter(|other| !other.is_empty() && close(other)).collect();
-    names.sort_by_cached_key(|other| (edit_distance(&name.to_lowercase(), &other.to_lowercase()), *other));
+    names.sort_by_cached_key(|other| (levenshtein(&name.to_lowercase(), &other.to_lowercase()), *other));
     names.dedup();
     names.truncate(3);
     if names.is_empty() {

@@ -1,12 +1,11 @@
 //! Exit codes, and errors that know theirs.
 
+use plimsoll_lab::report::failures::Failures;
 use std::fmt;
 
-/// Answered.
 pub const ANSWERED: u8 = 0;
 /// Proved infeasible, or verification failed.
 pub const REFUTED: u8 = 1;
-/// Bad input or usage.
 pub const BAD_INPUT: u8 = 2;
 /// Nothing found within the limits.
 pub const NOTHING_FOUND: u8 = 3;
@@ -16,17 +15,35 @@ pub const INTERNAL: u8 = 4;
 /// Valid, but what is claimed rests on a search that only repeating it can confirm.
 pub const NOT_CHECKABLE: u8 = 5;
 
+pub const EXIT_CODES: &str = "Exit codes: 0 answered, 1 proved infeasible or verification failed, \
+    2 bad input or usage, 3 nothing found within the limits, 4 internal error, \
+    5 proof rests on a search that verify cannot check";
+
+/// The exit code of many runs: an algorithm of our own whose runs all broke is a defect, an answer that the checker
+/// refused a failed verification, an external binary whose runs all failed has found nothing. The first of these counts.
+pub fn code_of_runs(failures: &[Failures], refused: bool) -> u8 {
+    let broken = |one: &Failures| one.failed == one.runs && !one.is_external();
+    let wrong = |one: &Failures| one.refused == one.runs;
+    if failures.iter().any(broken) {
+        INTERNAL
+    } else if refused || failures.iter().any(wrong) {
+        REFUTED
+    } else if failures.iter().any(Failures::is_total) {
+        NOTHING_FOUND
+    } else {
+        ANSWERED
+    }
+}
+
 /// Something that ends the command without an answer.
 #[derive(Debug)]
 pub struct Failure {
-    /// The exit code.
     pub code: u8,
     /// One line for standard error.
     pub message: String,
 }
 
 impl Failure {
-    /// Bad input or usage.
     pub fn input(message: impl fmt::Display) -> Self {
         Self { code: BAD_INPUT, message: message.to_string() }
     }
@@ -39,7 +56,6 @@ impl Failure {
         Self { message: if told { self.message } else { format!("{path}: {}", self.message) }, ..self }
     }
 
-    /// A defect.
     pub fn internal(message: impl fmt::Display) -> Self {
         Self { code: INTERNAL, message: message.to_string() }
     }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 /// A format, with the suffixes that stand for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// Its name.
     pub name: &'static str,
     suffixes: &'static [&'static str],
 }
@@ -19,9 +18,7 @@ const fn format(name: &'static str, suffixes: &'static [&'static str]) -> Format
 pub const CSV: Format = format("CSV", &["csv"]);
 /// One JSON document.
 pub const JSON: Format = format("JSON", &["json"]);
-/// A picture.
 pub const SVG: Format = format("SVG", &["svg"]);
-/// A machine.
 pub const TOML: Format = format("TOML", &["toml"]);
 /// A picture for Graphviz.
 pub const DOT: Format = format("DOT", &["dot", "gv"]);

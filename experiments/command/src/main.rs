@@ -1,7 +1,9 @@
 //! The command `plimsoll`.
 
+mod args;
 mod cli;
 mod commands;
+mod digest;
 mod failure;
 mod format;
 mod output;

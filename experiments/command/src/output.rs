@@ -3,6 +3,8 @@
 use crate::failure::Failure;
 use crate::format::Format;
 use plimsoll::model::files::{is_stream, target_of, write_atomically};
+use plimsoll_lab::external::quote;
+use plimsoll_lab::report::{gap_percent, percent};
 use serde::Serialize;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -39,6 +41,11 @@ pub fn csv<T: Serialize>(file: &mut dyn Write, rows: &[T]) -> io::Result<()> {
         writer.serialize(row)?;
     }
     writer.flush()
+}
+
+/// A number as rows of files hold it: four digits behind the point.
+pub fn four_digits(number: Option<f64>) -> Option<String> {
+    number.map(|number| format!("{number:.4}"))
 }
 
 /// Makes sure, before any work, that a file can be written where the user wants it, and that it is none of the
@@ -116,4 +123,16 @@ fn folder_of(path: &Path) -> PathBuf {
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     write_atomically(path, write)
         .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))
+}
+
+/// The command as it was typed, quoted so that it can be typed again.
+pub fn command_line() -> String {
+    let words = std::env::args().skip(1).map(|word| quote(&word));
+    ["plimsoll".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// How far a value is above a bound, in words.
+pub fn gap(value: u64, bound: u64) -> String {
+    let gap = gap_percent(value.into(), bound.into());
+    gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)))
 }

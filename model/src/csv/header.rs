@@ -1,7 +1,7 @@
 //! Which column means what.
 
 use super::error::CsvErrorKind;
-use crate::words::edit_distance;
+use strsim::levenshtein;
 
 /// How a file writes the end of a lifespan or gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Endpoints {
 
 /// True where two names differ by a slip of the hand.
 fn is_near(written: &str, name: &str) -> bool {
-    edit_distance(&written.to_lowercase(), name) <= name.len() / 4 + usize::from(name.len() > 2)
+    levenshtein(&written.to_lowercase(), name) <= name.len() / 4 + usize::from(name.len() > 2)
 }
 
 /// Positions of the columns in a row, and how ends are written.
@@ -141,7 +141,7 @@ impl Header {
     fn meant(&self, unknown: &str) -> Option<&'static str> {
         let free = Column::ALL.into_iter().filter(|&column| self.position(column).is_none());
         let names = free.flat_map(Column::names).copied();
-        let far = |name: &&str| edit_distance(&unknown.to_lowercase(), name);
+        let far = |name: &&str| levenshtein(&unknown.to_lowercase(), name);
         names.min_by_key(far).filter(|name| is_near(unknown, name))
     }
 

@@ -1,17 +1,34 @@
 //! `plimsoll convert`: between CSV and the structured schema of dsa-solver, and layouts back to allocations.
 
-use super::note_columns;
-use crate::cli::ConvertArgs;
+use crate::args::{EndpointsArg, note_columns};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::format;
 use crate::output;
+use clap::Args;
 use plimsoll::datasets::dsa::{Document, Split, read_dsa_file, write_allocations, write_dsa};
 use plimsoll::model::csv::{ReadOptions, read_instance_file_noted, read_layout_file, write_instance};
 use plimsoll::model::{Bytes, Instance, Layout, check_layout, load};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Runs the command.
+#[derive(Args, Debug)]
+pub struct ConvertArgs {
+    /// One JSON document, or instances (CSV) that become the pools of one
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// From JSON: the folder for one instance per pool, made where it is not there, or for a single pool a file (.csv). From CSV,
+    /// and with --layout: the JSON file
+    #[arg(long, short, value_name = "DIR|FILE")]
+    output: PathBuf,
+    /// A layout of one pool's instance (CSV, as `solve --output` writes it), to go back as allocations of the document; once
+    /// per pool. Without a pool, by name or id, it is that of the one pool whose buffers it places
+    #[arg(long, value_name = "[POOL=]FILE")]
+    layout: Vec<String>,
+    /// How CSV writes ends of lifespans; by default the column names say (`end` is inclusive)
+    #[arg(long, value_name = "HOW")]
+    endpoints: Option<EndpointsArg>,
+}
+
 pub fn main(args: &ConvertArgs) -> Result<u8, Failure> {
     let has =
         |path: &Path, extension: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));

@@ -1,10 +1,11 @@
 //! `plimsoll generate`: writes instances or graphs of a family, or a small case by name.
 
-use crate::cli::{GenerateArgs, once};
-use crate::commands::Hashing;
+use crate::args::{dimension, once};
+use crate::digest::Hashing;
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
+use clap::Args;
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll::datasets::{FAMILIES, Family, Generated, Written};
@@ -82,7 +83,29 @@ struct Entry {
     facts: Facts,
 }
 
-/// Runs the command.
+#[derive(Args, Debug)]
+pub struct GenerateArgs {
+    /// The law, of instances or of graphs, or a single small graph; `plimsoll list` names them all
+    #[arg(value_name = "FAMILY")]
+    family: String,
+    /// Number of buffers, of instances only: short for --param buffers=N [default: the family's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    buffers: Option<u64>,
+    /// A parameter of the family, as `plimsoll list` shows them; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = dimension)]
+    param: Vec<(String, u64)>,
+    /// Seed of all randomness; with --count the first of as many seeds
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Write so many files, one per seed, into a folder (--out); its manifest.json has seed, SHA-256 and load or size of each
+    #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    count: Option<u64>,
+    /// Where to write: a file (.csv of an instance, .json of a graph) [default: FAMILY-..-SEED.csv or .json], or else a folder, made where it
+    /// is not there, with manifest.json beside the files
+    #[arg(long, short, value_name = "FILE|DIR")]
+    out: Option<PathBuf>,
+}
+
 pub fn main(args: &GenerateArgs) -> Result<u8, Failure> {
     let maker = Maker::of(args)?;
     // What is there already may be a folder of any name; so may what many files go into.

@@ -1,8 +1,10 @@
 //! `plimsoll import`: reads a model, says what is in it, writes it as a graph.
 
-use crate::cli::ImportArgs;
+use crate::args::ModelArgs;
 use crate::failure::{ANSWERED, Failure};
+use crate::format;
 use crate::output;
+use clap::Args;
 use plimsoll::datasets::Import;
 use plimsoll::model::graph::{Graph, Role, write_dot, write_graph};
 use plimsoll::model::{OperatorId, TensorId};
@@ -10,8 +12,23 @@ use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::table::{Align, Table};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-/// Runs the command.
+#[derive(Args, Debug)]
+pub struct ImportArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Write the graph, a JSON file (format plimsoll-graph, version 1)
+    #[arg(long, short, value_name = "GRAPH.json", value_parser = format::JSON.file())]
+    output: Option<PathBuf>,
+    /// Write a picture for Graphviz
+    #[arg(long, value_name = "FILE.dot", value_parser = format::DOT.file())]
+    dot: Option<PathBuf>,
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
 pub fn main(args: &ImportArgs) -> Result<u8, Failure> {
     output::check_targets(&[&args.output, &args.dot], &[&args.model.model])?;
     let import = args.model.read()?;

@@ -1,8 +1,8 @@
 //! `plimsoll list`: every algorithm, every suite and every generated family.
 
-use crate::cli::ListArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use clap::Args;
 use plimsoll::branches::{SCHEMES, SchemeEntry};
 use plimsoll::datasets::control_cases::{CONTROL_CASES, ControlCase};
 use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
@@ -190,7 +190,17 @@ fn one(name: &str, json: bool) -> Result<u8, Failure> {
     Ok(ANSWERED)
 }
 
-/// Runs the command.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    /// A family, by name: only its parameters, with their meaning; or `operators`: those of models that are known, and how
+    /// their outputs are sized
+    #[arg(value_name = "FAMILY")]
+    family: Option<String>,
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
 pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     if args.family.as_deref() == Some("operators") {
         return operators(args.json);

@@ -1,14 +1,32 @@
 //! `plimsoll merge`: joins the shards of a sweep.
 
-use super::code_of_runs;
-use crate::cli::MergeArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, code_of_runs};
 use crate::output;
+use clap::Args;
 use plimsoll_lab::report::failures::lines;
 use plimsoll_lab::sweep::merge;
 use serde_json::json;
+use std::path::PathBuf;
 
-/// Runs the command.
+#[derive(Args, Debug)]
+pub struct MergeArgs {
+    /// Folders of shards
+    #[arg(value_name = "DIR", required = true)]
+    folders: Vec<PathBuf>,
+    /// Folder for the rows of the whole sweep
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Join what is there even if runs are missing
+    #[arg(long)]
+    partial: bool,
+    /// Replace rows that are in the folder
+    #[arg(long)]
+    force: bool,
+    /// Print one JSON object instead of lines
+    #[arg(long)]
+    json: bool,
+}
+
 pub fn main(args: &MergeArgs) -> Result<u8, Failure> {
     let merged = merge(&args.folders, &args.out, args.partial, args.force)?;
     for note in &merged.notes {

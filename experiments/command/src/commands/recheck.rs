@@ -1,19 +1,36 @@
 //! `plimsoll recheck`: holds records against today's code.
 
-use crate::cli::RecheckArgs;
+use crate::args::seconds;
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::output;
+use clap::Args;
 use plimsoll_lab::recheck::{Effort, Finding, Verdict, read_rows, recheck};
 use plimsoll_lab::report::table::{Align, Table};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Differences that are shown of one record; all are counted.
 const SHOWN: usize = 20;
 
-/// Runs the command.
+#[derive(Args, Debug)]
+pub struct RecheckArgs {
+    /// Folders that `bench --out` wrote, or their rows.csv
+    #[arg(value_name = "DIR", required = true)]
+    records: Vec<PathBuf>,
+    /// Make again what took at most so long on record
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds, allow_negative_numbers = true)]
+    slowest: Duration,
+    /// Of those, every so many-th row
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    every: u64,
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
 pub fn main(args: &RecheckArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let effort = Effort { slowest: args.slowest.as_secs_f64(), every: args.every as usize };

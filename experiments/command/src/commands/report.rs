@@ -1,11 +1,12 @@
 //! `plimsoll report`: what rows on record say, as tables, pictures and one page.
 
-use crate::cli::ReportArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use clap::Args;
 use plimsoll_lab::analysis::record::PAGE;
 use plimsoll_lab::analysis::{AnalysisError, Options, Study, files, find, study};
 use plimsoll_lab::report::html::{Page, page};
+use plimsoll_lab::report::times::SHIFT;
 use plimsoll_lab::report::{overview, plots};
 use serde_json::json;
 use std::fs;
@@ -18,35 +19,90 @@ impl From<AnalysisError> for Failure {
     }
 }
 
+const TITLE: &str = "Plimsoll report";
 const SUMMARY: &str = "summary.md";
 const CHARTS: &str = "charts";
 
-/// Runs the command.
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// What to analyse: a folder that `bench --out`, `sweep --out` or `merge` wrote, a file of rows (CSV), or a folder of
+    /// such folders
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// Folder for the report; one that holds an earlier report is replaced, any other must be empty or not there
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// A run that minimises also counts as solved where its peak is at most P percent above the best bound [default: only
+    /// where it proved its answer]
+    #[arg(long, value_name = "P", value_parser = percent)]
+    target_gap: Option<f64>,
+    /// Shift of geometric means of times, seconds
+    #[arg(long, value_name = "S", default_value_t = SHIFT, value_parser = seconds)]
+    shift: f64,
+    /// Title of the page
+    #[arg(long, value_name = "TEXT", default_value = TITLE)]
+    title: String,
+    /// Print one JSON object instead of lines
+    #[arg(long)]
+    json: bool,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    at_least_zero(text, "a percentage")
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    at_least_zero(text, "a number of seconds")
+}
+
+fn at_least_zero(text: &str, what: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| format!("not {what}"))?;
+    if number.is_finite() && number >= 0.0 { Ok(number) } else { Err(format!("not {what} from 0")) }
+}
+
 pub fn main(args: &ReportArgs) -> Result<u8, Failure> {
-    let folder = Folder::open(&args.out, &args.paths)?;
-    let records = find(&args.paths)?;
+    let options = Options { target_gap: args.target_gap, shift: args.shift };
+    let (studies, written) = analyse(&args.paths, &args.out, &args.title, options)?;
+    told(args, &studies, &written)
+}
+
+/// Writes the report of some records, as the command does by default, and returns its page.
+pub fn write(paths: &[PathBuf], out: &Path) -> Result<PathBuf, Failure> {
+    let options = Options { target_gap: None, shift: SHIFT };
+    analyse(paths, out, TITLE, options).map(|_| out.join(PAGE))
+}
+
+/// Files of a report: names below its folder, and bytes.
+type Files = Vec<(PathBuf, Vec<u8>)>;
+
+fn analyse(
+    paths: &[PathBuf],
+    out: &Path,
+    title: &str,
+    options: Options,
+) -> Result<(Vec<Study>, Files), Failure> {
+    let folder = Folder::open(out, paths)?;
+    let records = find(paths)?;
     for record in &records {
         for note in &record.notes {
             output::complain(&format!("{}: {note}", record.name));
         }
     }
-    let options = Options { target_gap: args.target_gap, shift: args.shift };
     let studies = study(records, options);
-    let mut written = files::files(&studies)
+    let mut written: Files = files::files(&studies)
         .into_iter()
         .map(|(name, text)| (PathBuf::from(name), text.into_bytes()))
-        .collect::<Vec<_>>();
+        .collect();
     let plots = plots::plots(&studies);
     for plot in &plots {
         let name = Path::new(CHARTS).join(format!("{}.svg", plot.name));
         written.push((name, plot.svg.clone().into_bytes()));
     }
-    let summary = overview::summary(&args.title, &studies, options);
-    written.push((PathBuf::from(SUMMARY), summary.into_bytes()));
-    let page = page(&Page { title: &args.title, studies: &studies, plots: &plots, options });
+    written.push((PathBuf::from(SUMMARY), overview::summary(title, &studies, options).into_bytes()));
+    let page = page(&Page { title, studies: &studies, plots: &plots, options });
     written.push((PathBuf::from(PAGE), page.into_bytes()));
     folder.fill(&written)?;
-    told(args, &studies, &written)
+    Ok((studies, written))
 }
 
 fn told(args: &ReportArgs, studies: &[Study], written: &[(PathBuf, Vec<u8>)]) -> Result<u8, Failure> {
@@ -78,7 +134,6 @@ fn told(args: &ReportArgs, studies: &[Study], written: &[(PathBuf, Vec<u8>)]) ->
     Ok(ANSWERED)
 }
 
-/// Where the report goes.
 struct Folder<'a> {
     path: &'a Path,
     above: PathBuf,

@@ -1,9 +1,9 @@
 //! `plimsoll reproduce`: published results, computed again.
 
-use super::command_line;
-use crate::cli::ReproduceArgs;
+use crate::args::{seconds, threads};
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
+use clap::Args;
 use plimsoll::model::Setup;
 use plimsoll::run::Limits;
 use plimsoll_lab::machine::Machine;
@@ -14,11 +14,33 @@ use plimsoll_papers::{
 };
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The variable that names a binary of MiniMalloc.
 const MINIMALLOC: &str = "PLIMSOLL_MINIMALLOC";
 
-/// Runs the command.
+#[derive(Args, Debug)]
+pub struct ReproduceArgs {
+    /// The paper, by name or number (`plimsoll list` shows them), or `all`
+    #[arg(value_name = "PAPER")]
+    paper: String,
+    /// Folder for summary.md, rows.csv and, in a folder per paper, its report, rows and figures; made where it is not there
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Seeds per set of parameters where many generated graphs are tried (luna), at most
+    #[arg(long, value_name = "N")]
+    seeds: Option<u64>,
+    /// Seconds of wall-clock time per run
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
+    time_limit: Duration,
+    /// Threads an algorithm may use
+    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
+    threads: usize,
+    /// Seed of all randomness
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
 pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
     let papers = choose(&args.paper)?;
     let corpora = corpora();
@@ -159,7 +181,7 @@ fn readme(args: &ReproduceArgs, context: &Context<'_>, done: &[(&Paper, Reproduc
     format!(
         "# Record of published results, computed again\n\nMade by\n\n    {}\n\n{}- seed {}, {} s per run, {} threads\n- \
          {CORPORA} was {real}\n- {MINIMALLOC} was {peer}\n\n| file | holds |\n|---|---|\n{holds}",
-        command_line(),
+        output::command_line(),
         Machine::here().facts(),
         args.seed,
         args.time_limit.as_secs_f64(),

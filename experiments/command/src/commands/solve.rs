@@ -1,9 +1,11 @@
 //! `plimsoll solve`: plans the memory of one instance.
 
 use super::choose::{Choice, choose};
-use crate::cli::SolveArgs;
+use crate::args::{EffortArgs, InstanceArgs};
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::format;
 use crate::output;
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
@@ -15,9 +17,40 @@ use plimsoll_lab::report::{gap_percent, percent, svg};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// Runs the command.
+#[derive(Args, Debug)]
+pub struct SolveArgs {
+    /// The instance, a CSV file
+    instance: PathBuf,
+    /// The algorithm; `plimsoll list` names them all [default: exact, or the first exact one of the problem, or its first]
+    #[arg(long, value_name = "NAME")]
+    solver: Option<String>,
+    /// offsets, pools or scattered; by default the first of them that knows the solver
+    #[arg(long, value_name = "PROBLEM")]
+    problem: Option<ProblemKind>,
+    #[command(flatten)]
+    input: InstanceArgs,
+    /// Stop at the first layout within the capacity instead of looking for the lowest
+    #[arg(long)]
+    decide: bool,
+    #[command(flatten)]
+    effort: EffortArgs,
+    /// Write the solution, a CSV file
+    #[arg(long, short, value_name = "FILE.csv", value_parser = format::CSV.file())]
+    output: Option<PathBuf>,
+    /// Write what is proved and why, a JSON file
+    #[arg(long, value_name = "FILE.json", value_parser = format::JSON.file())]
+    certificate: Option<PathBuf>,
+    /// Draw the solution, an SVG file
+    #[arg(long, value_name = "FILE.svg", value_parser = format::SVG.file())]
+    plot: Option<PathBuf>,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
 pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let choice = choose(&registry, args.solver.as_deref(), args.problem)?;

@@ -1,16 +1,15 @@
 //! `plimsoll sweep`: all runs that a file describes.
 
-use super::code_of_runs;
-use crate::cli::SweepArgs;
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND};
+use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, code_of_runs};
 use crate::output;
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_lab::external::reaper;
 use plimsoll_lab::report::failures::lines;
 use plimsoll_lab::suite::CORPORA;
 use plimsoll_lab::sweep::rows::SweepRow;
 use plimsoll_lab::sweep::slurm::{self, Scripts};
-use plimsoll_lab::sweep::{Report, Run, Start, Sweep, SweepError, run};
+use plimsoll_lab::sweep::{Report, Run, Shard, Start, Sweep, SweepError, run};
 use serde_json::json;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -28,7 +27,47 @@ impl From<SweepError> for Failure {
     }
 }
 
-/// Runs the command.
+#[derive(Args, Debug)]
+pub struct SweepArgs {
+    /// What to run, a TOML file: instances, algorithms, limits, seeds, repetitions, metrics
+    #[arg(value_name = "FILE.toml")]
+    file: PathBuf,
+    /// Folder for rows.csv and sweep.json; where it holds rows of this sweep, only what is missing is run
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    out: Option<PathBuf>,
+    /// Runs at a time, each in a process of its own
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: u16,
+    /// Only part I of N; `merge` joins the parts
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// Only say how many runs there are, and which
+    #[arg(long, conflicts_with = "slurm")]
+    dry_run: bool,
+    /// Write scripts for Slurm, an array job of shards and a job that joins them, and submit them where `sbatch` is there
+    #[arg(long, conflicts_with = "shard")]
+    slurm: bool,
+    /// Options for `sbatch`, on one line
+    #[arg(
+        long,
+        value_name = "'OPTION ..'",
+        requires = "slurm",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    slurm_options: String,
+    /// Tasks of the array job, a shard each [default: 16, or the number of runs]
+    #[arg(long, value_name = "N", requires = "slurm", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    array: Option<u64>,
+    /// Only write the scripts
+    #[arg(long, requires = "slurm")]
+    no_submit: bool,
+    /// Print one JSON object instead of lines
+    #[arg(long)]
+    json: bool,
+}
+
 pub fn main(args: &SweepArgs) -> Result<u8, Failure> {
     let sweep = Sweep::read(&args.file)?;
     if args.dry_run {

@@ -1,9 +1,9 @@
 //! `plimsoll verify`: checks an answer, and the proof that goes with it.
 
-use super::note_columns;
-use crate::cli::VerifyArgs;
+use crate::args::{InstanceArgs, note_columns};
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
 use crate::output;
+use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::left_out;
 use plimsoll::model::csv::{Answer, read_answer_file};
@@ -16,6 +16,7 @@ use plimsoll::solvers::Exact;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::path::PathBuf;
 
 /// Nodes spent on a layout that refutes a bound, and the most buffers for which they are.
 const DOUBT: u64 = 20_000;
@@ -59,7 +60,27 @@ struct Checked {
     violations: Vec<Violation>,
 }
 
-/// Runs the command.
+#[derive(Args, Debug)]
+pub struct VerifyArgs {
+    /// The instance, a CSV file
+    instance: PathBuf,
+    /// The answer, a CSV file with `id` and `offset`, or as `solve` writes it for pools and scattered, or as `spill` writes
+    /// it; not needed for a certificate that speaks of no layout
+    #[arg(required_unless_present = "certificate")]
+    layout: Option<PathBuf>,
+    /// What `solve --certificate` wrote
+    #[arg(long, value_name = "FILE.json")]
+    certificate: Option<PathBuf>,
+    /// Exit with 0 also where the bound rests on a completed search, which only repeating it can confirm
+    #[arg(long, requires = "certificate")]
+    trust_search: bool,
+    #[command(flatten)]
+    input: InstanceArgs,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
 pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
     let instance = args.input.read(&args.instance)?;
     let checked = args.layout.as_deref().map(|path| check(path, &instance)).transpose()?;

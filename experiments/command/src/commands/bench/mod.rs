@@ -1,12 +1,14 @@
 //! `plimsoll bench`: many algorithms on many instances, against the best proven bound.
 
+mod args;
+mod record;
 mod runs;
+mod screen;
 mod store;
 
-use super::{code_of_runs, command_line};
-use crate::cli::{BenchArgs, Decide};
-use crate::failure::{Failure, NOTHING_FOUND};
+use crate::failure::{Failure, NOTHING_FOUND, code_of_runs};
 use crate::output;
+pub use args::BenchArgs;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::interrupt;
 use plimsoll::plan::ProblemKind;
@@ -17,28 +19,13 @@ use plimsoll_lab::report::ratios;
 use plimsoll_lab::report::rows::Row;
 use plimsoll_lab::report::summary::{self, Peer, Question};
 use plimsoll_lab::report::times::{self, Clock, Times};
-use plimsoll_lab::report::trace::TraceRow;
 use plimsoll_lab::suite::{CORPORA, Case, Origin, SUITES, Suite, cases, corpora, fits_any};
+use record::Record;
 use runs::Bench;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use store::Store;
 
-/// What was found out: one row per run, and what happened during the runs.
-#[derive(Default)]
-struct Record {
-    rows: Vec<Row>,
-    trace: Vec<TraceRow>,
-}
-
-impl Record {
-    fn extend(&mut self, more: Self) {
-        self.rows.extend(more.rows);
-        self.trace.extend(more.trace);
-    }
-}
-
-/// Runs the command.
 pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
     reaper::employ(vec![own.into(), "reaper".into()]);
@@ -87,9 +74,55 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     Ok(code_of_runs(&failures(&record.rows), refused))
 }
 
-/// Prints the tables, writes the pages.
+/// Prints the screen or all tables, writes the pages.
 fn report(bench: &Bench, record: &Record, notes: &[String], store: Option<&Store>) -> Result<(), Failure> {
     let Record { rows, trace } = record;
+    let comparison = bench.comparison();
+    let mut text =
+        if bench.args.details { details(bench, rows) } else { screen::screen(rows, bench.args.time_limit) };
+    if !bench.args.details && comparison.is_asked {
+        for problem in ProblemKind::ALL {
+            if let Some(table) = times::table(&Times::of(rows, problem), comparison.shift) {
+                let _ = write!(text, "\n{problem}, times\n\n{}", table.text());
+            }
+        }
+    }
+    for row in rows.iter().filter(|row| row.status == "unreadable") {
+        let _ = write!(text, "\nnot read: {}\n", row.error);
+    }
+    let failed = lines(&failures(rows));
+    if !failed.is_empty() {
+        let _ = write!(text, "\n{failed}");
+    }
+    output::print(&text)?;
+    let Some(store) = store else {
+        let more = "\n--details prints every run; --out DIR writes all of it, --report a page to open\n";
+        return if bench.args.details { Ok(()) } else { output::print(more) };
+    };
+    if comparison.is_asked
+        && let Some(chart) = profile(&Times::of(rows, ProblemKind::Offsets), comparison.question)
+    {
+        store.chart("profile", &chart)?;
+    }
+    store.gaps(rows, trace)?;
+    let command = output::command_line();
+    let peers: Vec<Peer> = bench.peers().collect();
+    let question = Question { command: &command, machine: &bench.machine, notes, peers: &peers, comparison };
+    store.finish(&question, rows)?;
+    let folder = store.folder();
+    output::print(&format!(
+        "\nwritten to {}: rows.csv, summary.md with every run, maps\n",
+        folder.display()
+    ))?;
+    if bench.args.report {
+        let page = super::report::write(&[folder.to_owned()], &folder.join("report"))?;
+        output::print(&format!("page to open: {}\n", page.display()))?;
+    }
+    Ok(())
+}
+
+/// Every run and every algorithm, in tables.
+fn details(bench: &Bench, rows: &[Row]) -> String {
     let comparison = bench.comparison();
     let mut text = String::new();
     // The main problem last: it is what stays on the screen.
@@ -108,29 +141,7 @@ fn report(bench: &Bench, record: &Record, notes: &[String], store: Option<&Store
             }
         }
     }
-    for row in rows.iter().filter(|row| row.status == "unreadable") {
-        let _ = write!(text, "\nnot read: {}\n", row.error);
-    }
-    let failed = lines(&failures(rows));
-    if !failed.is_empty() {
-        let _ = write!(text, "\n{failed}");
-    }
-    output::print(&text)?;
-    if let Some(store) = store {
-        if comparison.is_asked
-            && let Some(chart) = profile(&Times::of(rows, ProblemKind::Offsets), comparison.question)
-        {
-            store.chart("profile", &chart)?;
-        }
-        store.gaps(rows, trace)?;
-        let command = command_line();
-        let peers: Vec<Peer> = bench.peers().collect();
-        let question =
-            Question { command: &command, machine: &bench.machine, notes, peers: &peers, comparison };
-        store.finish(&question, rows)?;
-        output::print(&format!("\nwritten to {}\n", store.folder().display()))?;
-    }
-    Ok(())
+    text
 }
 
 /// The instances asked for, and what the reader should know about them.
@@ -164,16 +175,4 @@ fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
         notes.push(format!("external instances through {CORPORA}"));
     }
     Ok((all, notes))
-}
-
-/// The instance with the capacity to decide, or with none.
-fn asked(instance: &plimsoll::model::Instance, decide: Option<Decide>) -> plimsoll::model::Instance {
-    use plimsoll::model::{Bytes, load};
-    let capacity = match decide {
-        None => None,
-        Some(Decide::File) => instance.capacity(),
-        Some(Decide::Load) => Some(load(instance).0),
-        Some(Decide::Bytes(bytes)) => Some(Bytes::new(bytes)),
-    };
-    instance.clone().with_capacity(capacity)
 }

@@ -1,8 +1,8 @@
 //! The runs on one instance: our own algorithms in this process or in processes of their own, then everybody else's.
 
+use super::args::{BenchArgs, Decide};
+use super::record::Record;
 use super::store::Store;
-use super::{Record, asked};
-use crate::cli::BenchArgs;
 use crate::commands::choose::{default_entry, names, unknown};
 use crate::failure::Failure;
 use indicatif::ProgressBar;
@@ -28,7 +28,7 @@ const GROUPS: [&str; 3] = ["heuristics", "solvers", "all"];
 
 /// What is asked of every instance.
 pub struct Bench<'a> {
-    args: &'a BenchArgs,
+    pub args: &'a BenchArgs,
     pub machine: Machine,
     offsets: Vec<&'static Entry<Offsets>>,
     scattered: Vec<&'static Entry<Scattered>>,
@@ -402,4 +402,16 @@ fn select<P: Plan>(
     let named = |entry: &&&'static Entry<P>| args.solvers.iter().any(|name| name == entry.name);
     let variants = P::variants(registry).iter().filter(named);
     P::entries(registry).iter().filter(chosen).chain(variants).copied().collect()
+}
+
+/// The instance with the capacity to decide, or with none.
+fn asked(instance: &plimsoll::model::Instance, decide: Option<Decide>) -> plimsoll::model::Instance {
+    use plimsoll::model::{Bytes, load};
+    let capacity = match decide {
+        None => None,
+        Some(Decide::File) => instance.capacity(),
+        Some(Decide::Load) => Some(load(instance).0),
+        Some(Decide::Bytes(bytes)) => Some(Bytes::new(bytes)),
+    };
+    instance.clone().with_capacity(capacity)
 }

@@ -1,6 +1,6 @@
 //! The folder of a record: rows and traces as they come, maps, charts and pages at the end.
 
-use super::Record;
+use super::record::Record;
 use crate::failure::Failure;
 use crate::output;
 use plimsoll::model::{Bytes, Instance};
@@ -152,7 +152,6 @@ impl Store {
         })
     }
 
-    /// Writes the pages.
     pub fn finish(&self, question: &Question<'_>, rows: &[Row]) -> Result<(), Failure> {
         let readme = question.readme(|name| name == "summary.md" || self.holds(name));
         let pages = [("summary.md", question.summary(rows)), ("README.md", readme)];

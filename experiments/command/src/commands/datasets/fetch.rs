@@ -3,9 +3,9 @@
 //! A file grows as `FILE.part` beside its place, so that a torn download is continued by the next run; it takes its place when its SHA-256 is the
 //! one listed, and never before. Of several processes that fetch into one folder, one at a time gets a file; the next finds it there.
 
+use super::args::DatasetsFetchArgs;
 use super::client::{self, RAW, Why};
-use crate::cli::DatasetsFetchArgs;
-use crate::commands::sha256;
+use crate::digest::sha256;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use plimsoll::datasets::{Corpus, CorpusFile, MANIFEST, Origin};
@@ -16,7 +16,6 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Runs the command.
 pub(super) fn main(args: &DatasetsFetchArgs) -> Result<u8, Failure> {
     let wanted = wanted(args)?;
     if args.dry_run {

@@ -1,18 +1,19 @@
 //! `plimsoll datasets`: the external corpora: what they are, whether the copies here are those, and how to get them.
 
+mod args;
 mod client;
 mod fetch;
 mod verify;
 
-use crate::cli::{DatasetsArgs, DatasetsCommand, DatasetsListArgs};
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+pub use args::DatasetsArgs;
+use args::{DatasetsCommand, DatasetsListArgs};
 use plimsoll::datasets::{Corpus, CorpusFile, MANIFEST};
 use plimsoll_lab::report::table::{Align, Table};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Runs the command.
 pub fn main(args: &DatasetsArgs) -> Result<u8, Failure> {
     match &args.command {
         None => list(&DatasetsListArgs::default()),

@@ -1,8 +1,8 @@
 //! `plimsoll datasets verify`: files against the list of external corpora, or against the manifest in their folder.
 
-use crate::cli::DatasetsVerifyArgs;
+use super::args::DatasetsVerifyArgs;
 use crate::commands::generate::{self, MANIFEST as GENERATED};
-use crate::commands::sha256;
+use crate::digest::sha256;
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::output;
 use plimsoll::datasets::{CorpusFile, MANIFEST};

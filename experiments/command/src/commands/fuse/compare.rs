@@ -1,6 +1,6 @@
 //! `plimsoll fuse --compare`: every algorithm, within units and across them.
 
-use crate::cli::FuseArgs;
+use super::args::FuseArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::arithmetic::Arithmetic;

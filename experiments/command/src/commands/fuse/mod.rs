@@ -1,13 +1,14 @@
 //! `plimsoll fuse`: which operators run as one, how much that covers, and how far from the most it is.
 
+mod args;
 mod compare;
 mod report;
 
-use crate::cli::FuseArgs;
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
+pub use args::FuseArgs;
 use plimsoll::fusion::{FuseError, FuseRun};
 use plimsoll::model::SolveError;
 use plimsoll::model::fusion::{Fusion, Patterns, UnitRule, Units, contracted};
@@ -19,7 +20,6 @@ use report::Report;
 /// The word for the units that a graph names.
 const GRAPH: &str = "graph";
 
-/// Runs the command.
 pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let mut inputs = output::files_among([args.patterns.as_str(), args.units.as_str()]);

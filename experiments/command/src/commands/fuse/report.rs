@@ -1,6 +1,6 @@
 //! What `fuse` prints of one fusion.
 
-use crate::cli::FuseArgs;
+use super::args::FuseArgs;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::fusion::{FuseRun, FusedRegion, FusionTotals};
 use plimsoll::model::OperatorId;

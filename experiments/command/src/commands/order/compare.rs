@@ -1,6 +1,6 @@
 //! Every order algorithm on one graph, beside the best bound that any of them proved.
 
-use crate::cli::OrderArgs;
+use super::args::OrderArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::Registry;

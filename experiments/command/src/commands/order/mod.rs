@@ -1,11 +1,12 @@
 //! `plimsoll order`: orders the operators of a graph so that the least memory is alive.
 
+mod args;
 mod compare;
 
-use crate::cli::OrderArgs;
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+pub use args::OrderArgs;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::graphs::{GraphRun, OrderedRegion, reason};
 use plimsoll::model::csv::write_instance;
@@ -17,7 +18,6 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
 
-/// Runs the command.
 pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = choose::named(&registry.orders, &args.order, "order")?;

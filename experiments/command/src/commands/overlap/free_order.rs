@@ -1,8 +1,8 @@
 //! `plimsoll overlap --free-order`: the least makespan over all orders of the operators, beside that of the file's order.
 
+use super::args::{ActivationsArg, OverlapArgs};
+use super::programs::{limits_of_schedules, unused_times};
 use super::report::share;
-use super::{limits_of_schedules, unused_times};
-use crate::cli::{ActivationsArg, OverlapArgs};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
@@ -18,7 +18,6 @@ use plimsoll_lab::report::{Basis, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Runs the command.
 pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     if args.activations == ActivationsArg::Placed {
         return Err(Failure::input("--free-order: a layout needs an order; activations are alive or peak"));
@@ -98,7 +97,6 @@ fn audit(input: &FreeOrder<'_>, found: &FreeOrderOutcome) -> Result<(), Failure>
     fault.map_or(Ok(()), |fault| Err(Failure::internal(format!("the checker refused the timeline: {fault}"))))
 }
 
-/// What is printed.
 #[derive(Debug, Serialize)]
 struct Report {
     graph: String,

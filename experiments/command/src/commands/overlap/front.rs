@@ -1,7 +1,7 @@
 //! `overlap --front`: memory on chip against makespan.
 
-use super::report::share;
-use super::{Programs, effort, store};
+use super::programs::{Programs, effort};
+use super::report::{share, store};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
@@ -75,7 +75,6 @@ pub(super) fn main(
     Ok(code)
 }
 
-/// What is printed.
 #[derive(Debug, Default, Serialize)]
 struct FrontReport {
     graph: String,
@@ -187,23 +186,40 @@ impl FrontReport {
     }
 }
 
-/// One row per point.
+/// A point in a file of rows.
+#[derive(Serialize)]
+struct Line<'a> {
+    graph: &'a str,
+    machine: &'a str,
+    memory: u64,
+    makespan_ps: u64,
+    bound_ps: u64,
+    gap_percent: Option<String>,
+    order: &'static str,
+    schedule: &'static str,
+    buffers: Option<usize>,
+    resident: u64,
+    resident_blocks: usize,
+    preload_ps: u64,
+}
+
 fn write_points(report: &FrontReport, file: &mut dyn io::Write) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(file);
-    let names = "graph,machine,memory,makespan_ps,bound_ps,gap_percent,order,schedule,buffers,resident,resident_blocks,\
-                 preload_ps";
-    writer.write_record(names.split(','))?;
-    for one in &report.points {
-        let gap = one.gap_percent.map_or(String::new(), |gap| format!("{gap:.4}"));
-        let buffers = one.buffers.map_or(String::new(), |buffers| buffers.to_string());
-        let [memory, makespan, bound] = [one.memory, one.makespan_ps, one.bound_ps].map(|n| n.to_string());
-        let [resident, blocks, preload] =
-            [one.resident, one.resident_blocks as u64, one.preload_ps].map(|n| n.to_string());
-        let (graph, machine) = (report.graph.as_str(), report.machine.as_str());
-        let head = [graph, machine, &memory, &makespan, &bound, &gap, one.order, one.schedule];
-        writer.write_record(head.into_iter().chain([buffers.as_str(), &resident, &blocks, &preload]))?;
-    }
-    writer.flush()
+    let line = |one: &PointRow| Line {
+        graph: &report.graph,
+        machine: &report.machine,
+        memory: one.memory,
+        makespan_ps: one.makespan_ps,
+        bound_ps: one.bound_ps,
+        gap_percent: output::four_digits(one.gap_percent),
+        order: one.order,
+        schedule: one.schedule,
+        buffers: one.buffers,
+        resident: one.resident,
+        resident_blocks: one.resident_blocks,
+        preload_ps: one.preload_ps,
+    };
+    let rows: Vec<Line> = report.points.iter().map(line).collect();
+    output::csv(file, &rows)
 }
 
 /// Steps of what was found, and of what nothing goes below.

@@ -1,33 +1,27 @@
 //! `plimsoll overlap`: fetches weights while operators compute, and says how far from the limit that is.
 
+mod args;
 mod free_order;
 mod front;
+mod programs;
 mod report;
 mod speculation;
 
-use crate::cli::{ActivationsArg, OverlapArgs};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
-use plimsoll::branches::{Planner, SchemeEntry, ordered_program};
-use plimsoll::graphs::GraphRun;
-use plimsoll::model::graph::Graph;
-use plimsoll::model::overlap::{
-    Activations, Machine, OverlapOptions, OverlapProgram, Timelines, read_times, write_program,
-};
-use plimsoll::model::program::ProgramOptions;
-use plimsoll::model::{Bytes, Entry, Kind, Offsets, Orders};
-use plimsoll::overlap::{
-    Effort, ScheduleError, Scheduled, bounds, placed_activations, program, resident_within, schedule,
-};
-use plimsoll::run::Limits;
+use args::ActivationsArg;
+pub use args::OverlapArgs;
+use plimsoll::model::overlap::Timelines;
+use plimsoll::model::{Entry, Kind};
+use plimsoll::overlap::{ScheduleError, bounds, schedule};
 use plimsoll_lab::report::Basis;
-use plimsoll_lab::report::timeline::Playback;
-use report::Report;
+pub use programs::SEARCH_NODES;
+use programs::{Programs, limits_of_schedules, machine, unused_times};
+use report::{Report, Row, fastest, store};
 use speculation::Chances;
 use std::time::Instant;
 
-/// Runs the command.
 pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entries = chosen(&registry.timelines, &args.schedule)?;
@@ -90,82 +84,6 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     Ok(code(&rows))
 }
 
-/// Makes programs of a graph.
-struct Programs<'a> {
-    args: &'a OverlapArgs,
-    /// Of the whole command.
-    limits: Limits,
-    graph: &'a Graph,
-    machine: &'a Machine,
-    /// Who lays activations out, where it matters.
-    solver: &'static Entry<Offsets>,
-}
-
-impl Programs<'_> {
-    /// The program under one order, nothing resident.
-    fn program(&self, order: &Entry<Orders>, limits: Limits) -> Result<OverlapProgram, Failure> {
-        let (args, graph) = (self.args, self.graph);
-        let (liveness, setup) = (args.liveness.options(), args.effort.setup());
-        let limits = if args.front { effort(args, limits).each } else { limits };
-        // A layout takes the other half.
-        let stages = if args.activations == ActivationsArg::Placed { 2 } else { 1 };
-        let run = GraphRun { liveness, order, setup, limits: limits.share(stages) };
-        let make = |regions: &[_], activations| {
-            let options = OverlapOptions { trips: args.trips, activations };
-            program(graph, regions, self.machine, options).map_err(Failure::input)
-        };
-        match args.activations {
-            ActivationsArg::Alive => make(&run.order(graph)?, Activations::Alive),
-            ActivationsArg::Peak => make(&run.order(graph)?, Activations::Peak),
-            ActivationsArg::Placed => {
-                let options = ProgramOptions { liveness, ..ProgramOptions::default() };
-                let ordered = ordered_program(graph, &run, options)?;
-                let scheme = SchemeEntry::named("exclusive").expect("it is registered");
-                let execution = plimsoll::model::execution::ExecutionOptions::default();
-                let planner = Planner { scheme, solver: self.solver, setup, limits, execution };
-                let placed = placed_activations(&ordered, &planner)?;
-                make(&ordered.regions, Activations::Placed(&placed))
-            }
-        }
-    }
-
-    /// With as many weights on chip as `--resident` has room for: by what makes `prefetch` the faster.
-    fn resident(&self, program: OverlapProgram) -> Result<OverlapProgram, Failure> {
-        let Some(room) = self.args.resident else { return Ok(program) };
-        let machine = self.machine;
-        if room > machine.capacity.get() {
-            let reason = format!("--resident {room}: the machine has {} bytes on chip", machine.capacity);
-            return Err(Failure::input(reason));
-        }
-        resident_within(&program, machine, Bytes::new(room)).map_err(Failure::input)
-    }
-}
-
-/// Limits of schedules: those given, else beside the time so many nodes per segment that a search takes about a second.
-fn limits_of_schedules(args: &OverlapArgs, limits: Limits) -> Limits {
-    limits_or(args, limits, SEARCH_NODES)
-}
-
-/// The same for a front, with fewer nodes where schedules are many.
-fn effort(args: &OverlapArgs, limits: Limits) -> Effort {
-    Effort { each: limits_or(args, limits, FRONT_NODES), last: limits_or(args, limits, SEARCH_NODES) }
-}
-
-fn limits_or(args: &OverlapArgs, limits: Limits, nodes: u64) -> Limits {
-    if args.effort.is_default() { Limits { nodes: Some(nodes), ..limits } } else { limits }
-}
-
-/// Nodes of a search per segment where no limit is given; and of each where there are many.
-pub const SEARCH_NODES: u64 = 20_000;
-const FRONT_NODES: u64 = 1_000;
-
-/// One schedule of the whole program.
-struct Row {
-    name: &'static str,
-    result: Result<Scheduled, ScheduleError>,
-    seconds: f64,
-}
-
 /// The schedule of a name, or all.
 pub fn chosen(
     all: &[&'static Entry<Timelines>],
@@ -179,33 +97,6 @@ pub fn chosen(
     found.map(|entry| vec![*entry]).ok_or_else(|| choose::unknown("schedule", name, &known))
 }
 
-fn machine(args: &OverlapArgs) -> Result<Machine, Failure> {
-    let mut machine = Machine::find(&args.machine).map_err(Failure::input)?;
-    if let Some(capacity) = args.capacity {
-        machine.capacity = Bytes::new(capacity);
-    }
-    if let Some(times) = &args.times {
-        machine.times = read_times(times).map_err(Failure::input)?;
-    }
-    if let Some(slice) = args.slice {
-        machine.slice = (slice > 0).then_some(Bytes::new(slice));
-    }
-    Ok(machine)
-}
-
-/// Refuses `--times` for operators that are not there; such times of the machine's file are told, as it may serve several
-/// graphs.
-fn unused_times(args: &OverlapArgs, machine: &Machine, graph: &Graph) -> Result<Option<String>, Failure> {
-    let names = machine.unused_times(graph);
-    let Some(first) = names.first() else { return Ok(None) };
-    let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
-    let what = format!("no operator that computes is called '{first}'{more}");
-    match &args.times {
-        Some(path) => Err(Failure::input(format!("--times {}: {what}", path.display()))),
-        None => Ok(Some(format!("{what}: measured times that are not used"))),
-    }
-}
-
 /// Answered where any schedule fits; else why the first does not.
 fn code(rows: &[Row]) -> u8 {
     if rows.iter().any(|row| row.result.is_ok()) {
@@ -215,31 +106,4 @@ fn code(rows: &[Row]) -> u8 {
         Some(Row { result: Err(ScheduleError::Infeasible { .. }), .. }) => REFUTED,
         _ => NOTHING_FOUND,
     }
-}
-
-/// The fastest; of equals the first.
-fn fastest(rows: &[Row]) -> Option<(&'static str, &Scheduled)> {
-    let found = rows.iter().filter_map(|row| Some((row.name, row.result.as_ref().ok()?)));
-    found.min_by_key(|(_, scheduled)| scheduled.makespan)
-}
-
-fn store(
-    args: &OverlapArgs,
-    graph: &Graph,
-    machine: &Machine,
-    program: &OverlapProgram,
-    (name, scheduled): (&str, &Scheduled),
-) -> Result<(), Failure> {
-    let (machine, graph) = (machine.name.as_str(), graph.name());
-    let playback = Playback { graph, machine, schedule: name, program, scheduled };
-    if let Some(path) = &args.trace {
-        output::write_file(path, |file| playback.write_trace(file))?;
-    }
-    if let Some(path) = &args.gantt {
-        output::write_file(path, |file| playback.write_gantt(file))?;
-    }
-    if let Some(path) = &args.instructions {
-        output::write_file(path, |file| write_program(program, &scheduled.timelines, file))?;
-    }
-    Ok(())
 }

@@ -1,18 +1,54 @@
 //! What `overlap` prints of the schedules of one program.
 
-use super::Row;
+use super::args::OverlapArgs;
 use super::speculation::SpeculationReport;
+use crate::failure::Failure;
+use crate::output;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::graph::Graph;
-use plimsoll::model::overlap::{Machine, OverlapProgram, Time, TimelineProblem};
-use plimsoll::overlap::{ProgramBounds, ScheduleError};
+use plimsoll::model::overlap::{Machine, OverlapProgram, Time, TimelineProblem, write_program};
+use plimsoll::overlap::{ProgramBounds, ScheduleError, Scheduled};
 use plimsoll_lab::report::table::{Align, Table};
+use plimsoll_lab::report::timeline::Playback;
 use plimsoll_lab::report::{Basis, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io;
 
-/// What is printed.
+/// One schedule of the whole program.
+pub struct Row {
+    pub name: &'static str,
+    pub result: Result<Scheduled, ScheduleError>,
+    pub seconds: f64,
+}
+
+/// The fastest; of equals the first.
+pub fn fastest(rows: &[Row]) -> Option<(&'static str, &Scheduled)> {
+    let found = rows.iter().filter_map(|row| Some((row.name, row.result.as_ref().ok()?)));
+    found.min_by_key(|(_, scheduled)| scheduled.makespan)
+}
+
+pub fn store(
+    args: &OverlapArgs,
+    graph: &Graph,
+    machine: &Machine,
+    program: &OverlapProgram,
+    (name, scheduled): (&str, &Scheduled),
+) -> Result<(), Failure> {
+    let (machine, graph) = (machine.name.as_str(), graph.name());
+    let playback = Playback { graph, machine, schedule: name, program, scheduled };
+    if let Some(path) = &args.trace {
+        output::write_file(path, |file| playback.write_trace(file))?;
+    }
+    if let Some(path) = &args.gantt {
+        output::write_file(path, |file| playback.write_gantt(file))?;
+    }
+    if let Some(path) = &args.instructions {
+        output::write_file(path, |file| write_program(program, &scheduled.timelines, file))?;
+    }
+    Ok(())
+}
+
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     graph: String,
@@ -140,7 +176,7 @@ impl Report {
             compute_bound_ps: limits.compute.get(),
             transfer_bound_ps: limits.transfers.get(),
             memory_bound_ps: limits.memory.get(),
-            best: super::fastest(rows).map(|(name, _)| name),
+            best: fastest(rows).map(|(name, _)| name),
             schedules: rows.iter().map(|row| ScheduleRow::new(row, bound, reference)).collect(),
             speculation,
             basis,
@@ -208,27 +244,8 @@ impl Report {
 
     /// One row per schedule, with what they share.
     pub(super) fn write_rows(&self, file: &mut dyn io::Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(file);
-        let names = "graph,machine,capacity,steps,segments,weights,activations,resident,lower_bound_ps,schedule,claim,\
-                     makespan_ps,gap_percent,gain_percent,waiting_percent,peak,seconds,reason,arithmetic";
-        writer.write_record(names.split(','))?;
-        let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
-        let share = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.4}"));
-        for row in &self.schedules {
-            let shared =
-                [self.capacity, self.steps as u64, self.segments as u64, self.weights, self.activations];
-            let mut fields = vec![self.graph.clone(), self.machine.clone()];
-            fields.extend(
-                shared.into_iter().chain([self.resident, self.lower_bound_ps]).map(|n| n.to_string()),
-            );
-            fields.extend([row.schedule.to_owned(), row.claim.to_owned(), number(row.makespan_ps)]);
-            fields.extend([row.gap_percent, row.gain_percent, row.waiting_percent].map(share));
-            fields.extend([number(row.peak), format!("{:.6}", row.seconds)]);
-            fields.push(row.reason.clone().unwrap_or_default());
-            fields.push(self.arithmetic.as_str().to_owned());
-            writer.write_record(fields)?;
-        }
-        writer.flush()
+        let rows: Vec<Line> = self.schedules.iter().map(|row| Line::new(self, row)).collect();
+        output::csv(file, &rows)
     }
 
     fn table(&self) -> String {
@@ -254,5 +271,55 @@ impl Report {
             ]);
         }
         table.text()
+    }
+}
+
+/// A schedule in a file of rows.
+#[derive(Serialize)]
+struct Line<'a> {
+    graph: &'a str,
+    machine: &'a str,
+    capacity: u64,
+    steps: usize,
+    segments: usize,
+    weights: u64,
+    activations: u64,
+    resident: u64,
+    lower_bound_ps: u64,
+    schedule: &'static str,
+    claim: &'static str,
+    makespan_ps: Option<u64>,
+    gap_percent: Option<String>,
+    gain_percent: Option<String>,
+    waiting_percent: Option<String>,
+    peak: Option<u64>,
+    seconds: String,
+    reason: Option<&'a str>,
+    arithmetic: Arithmetic,
+}
+
+impl<'a> Line<'a> {
+    fn new(all: &'a Report, row: &'a ScheduleRow) -> Self {
+        Self {
+            graph: &all.graph,
+            machine: &all.machine,
+            capacity: all.capacity,
+            steps: all.steps,
+            segments: all.segments,
+            weights: all.weights,
+            activations: all.activations,
+            resident: all.resident,
+            lower_bound_ps: all.lower_bound_ps,
+            schedule: row.schedule,
+            claim: row.claim,
+            makespan_ps: row.makespan_ps,
+            gap_percent: output::four_digits(row.gap_percent),
+            gain_percent: output::four_digits(row.gain_percent),
+            waiting_percent: output::four_digits(row.waiting_percent),
+            peak: row.peak,
+            seconds: format!("{:.6}", row.seconds),
+            reason: row.reason.as_deref(),
+            arithmetic: all.arithmetic,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! `overlap --speculate`: weights fetched before it is known which region of a branch runs.
 
-use crate::cli::OverlapArgs;
+use super::args::OverlapArgs;
 use crate::failure::Failure;
 use plimsoll::model::graph::{Control, Graph};
 use plimsoll::model::overlap::{OverlapProgram, Time, Timeline, Timelines};

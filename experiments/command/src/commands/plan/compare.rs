@@ -1,6 +1,6 @@
 //! Every way to plan branches, side by side.
 
-use crate::cli::PlanArgs;
+use super::args::PlanArgs;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use plimsoll::Registry;

@@ -1,5 +1,6 @@
 //! `plimsoll plan`: from a model to a memory plan.
 
+mod args;
 mod compare;
 mod program;
 mod relations;
@@ -7,16 +8,15 @@ mod straight;
 mod structure;
 
 use super::choose;
-use crate::cli::{ConflictsArg, PlanArgs};
 use crate::failure::Failure;
 use crate::output;
+use args::ConflictsArg;
+pub use args::PlanArgs;
 use plimsoll::Registry;
 use plimsoll::branches::{SCHEMES, Scheme, SchemeEntry};
 use plimsoll::graphs::{GraphRun, Placement};
 use plimsoll::model::{Entry, Orders};
-use plimsoll_lab::report::{gap_percent, percent};
 
-/// Runs the command.
 pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let order = choose::named(&registry.orders, &args.order, "order")?;
@@ -66,12 +66,6 @@ fn by_conflicts(args: &PlanArgs, registry: &Registry, order: &'static Entry<Orde
         _ => relations::relations(args, &import, &run, registry),
     };
     done.map_err(|failure| failure.about(&args.model.model))
-}
-
-/// How far a value is above a bound, in words.
-fn gap(value: u64, bound: u64) -> String {
-    let gap = gap_percent(value.into(), bound.into());
-    gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)))
 }
 
 fn scheme(name: &str) -> Result<&'static SchemeEntry, Failure> {

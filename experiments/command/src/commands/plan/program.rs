@@ -1,6 +1,6 @@
 //! A graph with branches or loops, as one program.
 
-use crate::cli::PlanArgs;
+use super::args::PlanArgs;
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
@@ -230,7 +230,7 @@ impl Report {
     fn text(&self) -> String {
         let mut text = self.basis.text();
         let operators: usize = self.regions.iter().map(|row| row.operators).sum();
-        let gap = |bound| super::gap(self.arena, bound);
+        let gap = |bound| output::gap(self.arena, bound);
         let Names { order, branches, solver } = &self.names;
         let all = if self.all_runs { "all there are" } else { "not all there are" };
         let rows = [

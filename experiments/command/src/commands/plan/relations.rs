@@ -1,6 +1,6 @@
 //! Every relation of conflicts, side by side.
 
-use crate::cli::PlanArgs;
+use super::args::PlanArgs;
 use crate::commands::choose::named;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
@@ -12,7 +12,6 @@ use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::table::{Align, Table};
 use std::fmt::Write as _;
 
-/// Compares and reports.
 pub fn relations(
     args: &PlanArgs,
     import: &Import,

@@ -1,6 +1,6 @@
 //! A graph without regions inside operators: one order, one layout.
 
-use crate::cli::PlanArgs;
+use super::args::PlanArgs;
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
@@ -262,7 +262,7 @@ impl Report {
                 format!(
                     "{}: {} above the bound over all orders",
                     self.basis.claim(body.joint_claim),
-                    super::gap(body.arena, body.joint_bound)
+                    output::gap(body.arena, body.joint_bound)
                 ),
             ),
             (

@@ -1,6 +1,6 @@
 //! A plan by conflicts from the structure of the graph.
 
-use crate::cli::PlanArgs;
+use super::args::PlanArgs;
 use crate::commands::choose::{Choice, choose};
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
@@ -168,7 +168,7 @@ impl Report {
 
     fn text(&self) -> String {
         let mut text = self.basis.text();
-        let gap = super::gap(self.arena, self.lower_bound);
+        let gap = output::gap(self.arena, self.lower_bound);
         let inside = match self.regions {
             1 => String::new(),
             regions => format!(" of the body, {regions} regions"),

@@ -1,7 +1,8 @@
 //! Every algorithm for spilling on one problem, beside the best bound that any of them proved.
 
-use super::{Input, failed, need, report};
-use crate::cli::SpillArgs;
+use super::args::SpillArgs;
+use super::input::{Input, failed, need};
+use super::report;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
 use plimsoll::Registry;

@@ -1,34 +1,26 @@
 //! `plimsoll spill`: what goes to the slower tier where memory does not suffice.
 
+mod args;
 mod compare;
+mod input;
 mod report;
 mod traffic;
 
 use super::choose;
-use crate::cli::SpillArgs;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
+pub use args::SpillArgs;
+use input::{Input, failed, input, need};
 use plimsoll::Registry;
-use plimsoll::graphs::GraphRun;
 use plimsoll::model::{
-    BufferId, Bytes, Claim, Entry, Instance, Offsets, Outcome, Silent, Spill, SpillProblem, Spilling,
-    written_and_read,
+    BufferId, Bytes, Claim, Entry, Offsets, Outcome, Silent, Spill, SpillProblem, Spilling,
 };
 use plimsoll::plan::{Plan, ProblemKind};
-use plimsoll::run::{Attempt, Limits, RunError, run};
-use plimsoll::spill::{Capacity, capacity, graph_traffic, region_instance};
-use plimsoll_lab::report::Basis;
+use plimsoll::run::{Attempt, Limits, run};
 use plimsoll_lab::report::svg;
 use report::Report;
 use std::io;
 
-/// What is to be solved, and what was assumed on the way.
-struct Input {
-    problem: SpillProblem,
-    basis: Basis,
-}
-
-/// Runs the command.
 pub fn main(args: &SpillArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = choose::named(&registry.spilling, &args.solver, "solver for spilling")?;
@@ -77,57 +69,6 @@ fn spill(
 fn answer(attempt: Attempt<Spilling>) -> Result<(Outcome<Spilling>, f64), Failure> {
     let outcome = attempt.result.map_err(failed)?;
     Ok((outcome, attempt.seconds))
-}
-
-fn failed(error: RunError) -> Failure {
-    match &error {
-        RunError::Solve(plimsoll::model::SolveError::Unsupported { .. }) => Failure::input(error),
-        _ => Failure::internal(error),
-    }
-}
-
-/// Whether everything fits without spilling.
-fn need(
-    args: &SpillArgs,
-    registry: &Registry,
-    instance: &Instance,
-    limits: Limits,
-) -> Result<Capacity, Failure> {
-    let offsets: &Entry<Offsets> = choose::named(&registry.offsets, "exact", "solver")?;
-    capacity(instance, offsets, args.effort.setup(), limits).map_err(failed)
-}
-
-/// Reads the instance or the graph, and what its buffers would move.
-fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<Input, Failure> {
-    let (instance, mut traffic, basis) = if args.is_instance() {
-        let instance = args.input.read(&args.model.model)?;
-        if instance.capacity().is_none() {
-            return Err(Failure::input(
-                "a capacity is needed: in the file name (X.1048576.csv) or with --capacity",
-            ));
-        }
-        let traffic = written_and_read(&instance);
-        (instance, traffic, Basis::default())
-    } else {
-        let capacity = args.input.capacity.ok_or_else(|| Failure::input("a graph needs --capacity"))?;
-        let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("exact"), "order")?;
-        let import = args.model.read()?;
-        let liveness = args.liveness.options();
-        let ordering = GraphRun { liveness, order, setup: args.effort.setup(), limits: limits.share(3) };
-        let regions = ordering.order(&import.graph)?;
-        let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
-        let instance = region_instance(body, liveness.align, Bytes::new(capacity)).map_err(Failure::input)?;
-        let traffic = graph_traffic(&import.graph, body, instance.len());
-        (instance, traffic, Basis::of(&import))
-    };
-    if let Some(path) = &args.traffic {
-        traffic::read(path, &instance, &mut traffic)?;
-    }
-    for id in &args.keep {
-        traffic[traffic::named(&instance, id)?.index()] = None;
-    }
-    let problem = SpillProblem::new(instance, traffic).map_err(Failure::input)?;
-    Ok(Input { problem, basis })
 }
 
 fn store(

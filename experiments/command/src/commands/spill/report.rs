@@ -1,7 +1,7 @@
 //! What is printed of what is spilled.
 
-use super::Input;
-use crate::cli::SpillArgs;
+use super::args::SpillArgs;
+use super::input::Input;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, SpillProblem, Spilling, Witness, load};
 use plimsoll::spill::{Capacity, Shortage};

@@ -1,11 +1,14 @@
 //! `plimsoll tiers`: which tensor lives in which memory, and how far from the least transfer time that is.
 
+mod args;
 mod report;
 
-use crate::cli::{BoundaryArg, FusionArg, TiersArgs};
+use crate::args::BoundaryArg;
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
+use args::FusionArg;
+pub use args::TiersArgs;
 use plimsoll::graphs::GraphRun;
 use plimsoll::interrupt;
 use plimsoll::model::fusion::{Patterns, UnitRule};
@@ -20,7 +23,6 @@ use report::{Comparison, Report};
 /// Nodes of an exact placement where no limit is given, and the same times tensors: some seconds.
 const NODES: (u64, u64) = (5_000_000, 5_000_000_000);
 
-/// Runs the command.
 pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let entry = choose::named(&registry.tiers, &args.placement, "placement")?;

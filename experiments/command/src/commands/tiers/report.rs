@@ -1,5 +1,6 @@
 //! What `tiers` prints.
 
+use crate::output;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::Claim;
 use plimsoll::model::fusion::UnitRule;
@@ -429,31 +430,75 @@ impl Comparison {
 
     /// One row per placement, with what they share.
     pub(super) fn write_rows(&self, file: &mut dyn io::Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(file);
-        let names = "graph,machine,fusion,groups,coverage,operators,tensors,bytes,addresses,weight_traffic,compute_ps,\
-                     overhead_ps,weights_ps,best_bound_ps,placement,claim,stop,transfer_ps,lower_bound_ps,gap_percent,\
-                     on_chip_percent,off_chip_traffic,inference_ps,nodes,seconds,reason,arithmetic";
-        writer.write_record(names.split(','))?;
-        let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
-        let share = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.4}"));
-        let shared = &self.shared;
-        for row in &self.placements {
-            let mut fields = vec![shared.graph.clone(), shared.machine.clone(), shared.fusion.to_owned()];
-            fields.extend([shared.groups.to_string(), share(shared.coverage)]);
-            fields.extend([shared.operators, shared.tensors].map(|n| n.to_string()));
-            fields.extend([shared.bytes.to_string(), shared.addresses.to_owned()]);
-            let times = [shared.weight_traffic, shared.compute_ps, shared.overhead_ps, shared.weights_ps];
-            fields.extend(times.into_iter().chain([self.best_bound_ps]).map(|n| n.to_string()));
-            fields.extend([row.placement, row.claim, row.stop].map(str::to_owned));
-            fields.extend([number(row.transfer_ps), row.lower_bound_ps.to_string()]);
-            fields.extend([row.gap_percent, row.on_chip_percent].map(share));
-            fields.extend([row.off_chip_traffic, row.inference_ps].map(number));
-            fields.extend([row.nodes.to_string(), format!("{:.6}", row.seconds)]);
-            fields.push(row.reason.clone().unwrap_or_default());
-            fields.push(row.arithmetic.as_str().to_owned());
-            writer.write_record(fields)?;
+        let rows: Vec<Line> = self.placements.iter().map(|row| Line::new(self, row)).collect();
+        output::csv(file, &rows)
+    }
+}
+
+/// A placement in a file of rows.
+#[derive(Serialize)]
+struct Line<'a> {
+    graph: &'a str,
+    machine: &'a str,
+    fusion: &'static str,
+    groups: usize,
+    coverage: Option<String>,
+    operators: usize,
+    tensors: usize,
+    bytes: u64,
+    addresses: &'static str,
+    weight_traffic: u64,
+    compute_ps: u64,
+    overhead_ps: u64,
+    weights_ps: u64,
+    best_bound_ps: u64,
+    placement: &'static str,
+    claim: &'static str,
+    stop: &'static str,
+    transfer_ps: Option<u64>,
+    lower_bound_ps: u64,
+    gap_percent: Option<String>,
+    on_chip_percent: Option<String>,
+    off_chip_traffic: Option<u64>,
+    inference_ps: Option<u64>,
+    nodes: u64,
+    seconds: String,
+    reason: Option<&'a str>,
+    arithmetic: Arithmetic,
+}
+
+impl<'a> Line<'a> {
+    fn new(all: &'a Comparison, row: &'a Row) -> Self {
+        let shared = &all.shared;
+        Self {
+            graph: &shared.graph,
+            machine: &shared.machine,
+            fusion: shared.fusion,
+            groups: shared.groups,
+            coverage: output::four_digits(shared.coverage),
+            operators: shared.operators,
+            tensors: shared.tensors,
+            bytes: shared.bytes,
+            addresses: shared.addresses,
+            weight_traffic: shared.weight_traffic,
+            compute_ps: shared.compute_ps,
+            overhead_ps: shared.overhead_ps,
+            weights_ps: shared.weights_ps,
+            best_bound_ps: all.best_bound_ps,
+            placement: row.placement,
+            claim: row.claim,
+            stop: row.stop,
+            transfer_ps: row.transfer_ps,
+            lower_bound_ps: row.lower_bound_ps,
+            gap_percent: output::four_digits(row.gap_percent),
+            on_chip_percent: output::four_digits(row.on_chip_percent),
+            off_chip_traffic: row.off_chip_traffic,
+            inference_ps: row.inference_ps,
+            nodes: row.nodes,
+            seconds: format!("{:.6}", row.seconds),
+            reason: row.reason.as_deref(),
+            arithmetic: row.arithmetic,
         }
-        writer.flush()
     }
 }
 

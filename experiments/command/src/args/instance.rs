@@ -1,0 +1,60 @@
+use super::values::bytes;
+use crate::failure::Failure;
+use crate::output;
+use clap::{Args, ValueEnum};
+use plimsoll::model::csv::{Endpoints, Noted, ReadOptions, read_instance_file_noted};
+use plimsoll::model::{Bytes, Instance};
+use std::path::Path;
+
+/// How an instance is read.
+#[derive(Args, Debug)]
+pub struct InstanceArgs {
+    /// The most bytes a layout may reach; overrides the number in the file name (X.1048576.csv)
+    #[arg(long, value_name = "BYTES", conflicts_with = "no_capacity", value_parser = bytes)]
+    pub capacity: Option<u64>,
+    /// Ignore the capacity in the file name
+    #[arg(long)]
+    pub no_capacity: bool,
+    /// How the instance writes ends of lifespans; by default the column names say (`end` is inclusive)
+    #[arg(long, value_name = "HOW")]
+    pub endpoints: Option<EndpointsArg>,
+}
+
+impl InstanceArgs {
+    /// Reads the instance.
+    pub fn read(&self, path: &Path) -> Result<Instance, Failure> {
+        let options = ReadOptions {
+            endpoints: self.endpoints.map(Into::into),
+            capacity: self.capacity.map(Bytes::new),
+        };
+        let noted = read_instance_file_noted(path, options)?;
+        note_columns(path, &noted);
+        let instance = noted.value;
+        Ok(if self.no_capacity { instance.with_capacity(None) } else { instance })
+    }
+}
+
+/// How ends of lifespans are written.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum EndpointsArg {
+    /// The end is the first step after
+    HalfOpen,
+    /// The end is the last step alive
+    Inclusive,
+}
+
+impl From<EndpointsArg> for Endpoints {
+    fn from(how: EndpointsArg) -> Self {
+        match how {
+            EndpointsArg::HalfOpen => Self::HalfOpen,
+            EndpointsArg::Inclusive => Self::Inclusive,
+        }
+    }
+}
+
+/// Notes the columns of a file that were passed over.
+pub fn note_columns<T>(path: &Path, noted: &Noted<T>) {
+    if let Some(note) = noted.note() {
+        output::complain(&format!("note: {}: {note}", path.display()));
+    }
+}

@@ -1,0 +1,13 @@
+//! Arguments that several commands share.
+
+mod effort;
+mod instance;
+mod liveness;
+mod model;
+mod values;
+
+pub use effort::EffortArgs;
+pub use instance::{EndpointsArg, InstanceArgs, note_columns};
+pub use liveness::{ActivationLivenessArgs, BoundaryArg, LivenessArgs};
+pub use model::ModelArgs;
+pub use values::{bytes, dimension, once, seconds, threads};

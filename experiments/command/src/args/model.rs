@@ -1,0 +1,103 @@
+use super::values::{bytes, dimension, once};
+use crate::failure::Failure;
+use clap::Args;
+use plimsoll::datasets::{Import, ImportOptions, import_file};
+use std::path::PathBuf;
+
+/// The graph, and what its file leaves open.
+#[derive(Args, Debug)]
+pub struct ModelArgs {
+    /// A graph (.json, as `import` writes it) or a model (.onnx, .tflite)
+    #[arg(value_name = "GRAPH|MODEL")]
+    pub model: PathBuf,
+    /// Value of a free dimension, by the name it has in the file; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = dimension)]
+    pub dim: Vec<(String, u64)>,
+    /// Value of every free dimension that no other option gives one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub dim_default: Option<u64>,
+    /// Shape of an input, as in `x=1x3x224x224`; may be repeated. Overrides what the file says
+    #[arg(long, value_name = "NAME=AxBx..", value_parser = shape)]
+    pub input_shape: Vec<(String, Vec<u64>)>,
+    /// Value of an input that decides shapes: integers in row-major order, as in `size=1,3,224,224`; may be repeated
+    #[arg(long, value_name = "NAME=I,J,..", value_parser = value)]
+    pub value: Vec<(String, Vec<i64>)>,
+    /// Shape of any tensor of the model, where its operator does not give it; may be repeated
+    #[arg(long, value_name = "NAME=AxBx..", value_parser = shape)]
+    pub tensor_shape: Vec<(String, Vec<u64>)>,
+    /// First dimension of every input not named in --input-shape
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub batch: Option<u64>,
+    /// Count tensors of any floating-point type as this one (float16, bfloat16, float32, ..)
+    #[arg(long, value_name = "TYPE")]
+    pub element: Option<String>,
+    /// Keep operators that read nothing but constants, instead of counting what they make as weights (ONNX)
+    #[arg(long)]
+    pub keep_constants: bool,
+    /// Size of tensors whose shape or type the file does not tell, instead of an error
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub assume_bytes: Option<u64>,
+}
+
+impl ModelArgs {
+    /// Reads the graph.
+    pub fn read(&self) -> Result<Import, Failure> {
+        let options = ImportOptions {
+            dims: once("--dim", &self.dim)?.into_iter().collect(),
+            input_shapes: once("--input-shape", &self.input_shape)?.into_iter().collect(),
+            batch: self.batch,
+            element: self.element.clone(),
+            keep_constants: self.keep_constants,
+            assume_bytes: self.assume_bytes,
+            dim_default: self.dim_default,
+            values: once("--value", &self.value)?.into_iter().collect(),
+            tensor_shapes: once("--tensor-shape", &self.tensor_shape)?.into_iter().collect(),
+        };
+        import_file(&self.model, &options).map_err(Failure::input)
+    }
+}
+
+/// `NAME=AxBxC` with numbers; nothing behind the sign is a scalar.
+fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
+    let expected = || "expected NAME=AxBx.. with whole numbers, as in input=1x576".to_owned();
+    let (name, extents) = text.rsplit_once('=').ok_or_else(expected)?;
+    if name.is_empty() {
+        return Err(expected());
+    }
+    let extents = extents.split('x').filter(|_| !extents.is_empty());
+    let extents: Result<Vec<u64>, _> = extents.map(str::parse).collect();
+    Ok((name.to_owned(), extents.map_err(|_| expected())?))
+}
+
+/// `NAME=I,J,K` with integers; nothing behind the sign is a list of none.
+fn value(text: &str) -> Result<(String, Vec<i64>), String> {
+    let expected = || "expected NAME=I,J,.. with integers, as in size=1,3,224,224".to_owned();
+    let (name, list) = text.rsplit_once('=').ok_or_else(expected)?;
+    if name.is_empty() {
+        return Err(expected());
+    }
+    let list = list.split(',').filter(|_| !list.is_empty());
+    let list: Result<Vec<i64>, _> = list.map(str::parse).collect();
+    Ok((name.to_owned(), list.map_err(|_| expected())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_and_dimensions_are_parsed() {
+        assert_eq!(dimension("a=b=3"), Ok(("a=b".to_owned(), 3)));
+        assert_eq!(shape("x=1x576"), Ok(("x".to_owned(), vec![1, 576])));
+        assert_eq!(shape("x="), Ok(("x".to_owned(), vec![])));
+        assert_eq!(value("x=1,-3"), Ok(("x".to_owned(), vec![1, -3])));
+        assert_eq!(value("x="), Ok(("x".to_owned(), vec![])));
+        for bad in ["x", "=3", "x=1,", "x=1.5", "x=axb"] {
+            assert!(value(bad).is_err(), "{bad}");
+        }
+        for bad in ["x", "=3", "x=1x", "x=-1", "x=axb"] {
+            assert!(shape(bad).is_err(), "{bad}");
+            assert!(dimension(bad).is_err(), "{bad}");
+        }
+    }
+}

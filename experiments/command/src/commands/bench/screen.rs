@@ -1,0 +1,178 @@
+//! What `bench` prints by default: one screen. Everything else is for files and `--details`.
+
+use plimsoll::arithmetic::Arithmetic;
+use plimsoll_lab::report::percent;
+use plimsoll_lab::report::rows::Row;
+use plimsoll_lab::report::table::{Align, Table};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Rows of the table, shared evenly by the problems; with everything around it that is one screen of 40 lines.
+const ROWS: usize = 27;
+/// Fewest rows of a problem: the best algorithm, the next, and how many more there are.
+const FEWEST: usize = 3;
+/// Longest name of an algorithm, letters.
+const NAME: usize = 36;
+
+/// One algorithm over all runs on one problem.
+struct Line<'a> {
+    algorithm: &'a str,
+    runs: usize,
+    /// Gaps to the best bounds, percent, of the runs that have one.
+    gaps: Vec<f64>,
+    seconds: f64,
+}
+
+impl<'a> Line<'a> {
+    fn of(algorithm: &'a str, rows: &[&'a Row]) -> Self {
+        let own = || rows.iter().filter(|row| row.algorithm == algorithm);
+        Self {
+            algorithm,
+            runs: own().count(),
+            gaps: own().filter_map(|row| row.gap_percent).collect(),
+            seconds: own().filter_map(|row| row.seconds).sum(),
+        }
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (!self.gaps.is_empty()).then(|| self.gaps.iter().sum::<f64>() / self.gaps.len() as f64)
+    }
+
+    fn worst(&self) -> Option<f64> {
+        self.gaps.iter().copied().reduce(f64::max)
+    }
+
+    /// Fewest runs without an answer first, then the lowest mean gap, then the fastest.
+    fn rank(&self, other: &Self) -> Ordering {
+        let silent = |line: &Self| line.runs - line.gaps.len();
+        let mean = |line: &Self| line.mean().unwrap_or(f64::INFINITY);
+        let by = silent(self).cmp(&silent(other)).then(mean(self).total_cmp(&mean(other)));
+        by.then(self.seconds.total_cmp(&other.seconds))
+    }
+
+    fn cells(&self) -> [String; 5] {
+        let gap = |gap: Option<f64>| gap.map_or_else(|| "-".to_owned(), percent);
+        let optimal = self.gaps.iter().filter(|&&gap| gap == 0.0).count();
+        [
+            self.algorithm.chars().take(NAME).collect(),
+            gap(self.mean()),
+            gap(self.worst()),
+            format!("{optimal} of {}", self.runs),
+            format!("{:.3}", self.seconds),
+        ]
+    }
+}
+
+/// Values without repetition, in the order of the rows.
+fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = BTreeSet::new();
+    values.filter(|value| seen.insert(*value)).collect()
+}
+
+/// Best bounds that nothing but floating point proves.
+fn floating(rows: &[&Row]) -> usize {
+    let mut exact: BTreeMap<_, bool> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.best_bound.is_some() && row.lower_bound >= row.best_bound) {
+        *exact.entry((&row.problem, &row.suite, &row.instance)).or_default() |=
+            row.arithmetic == Arithmetic::Exact.as_str();
+    }
+    exact.values().filter(|exact| !**exact).count()
+}
+
+/// What was compared, and a table with the best algorithms of each problem. Empty without runs.
+pub fn screen(rows: &[Row], limit: Duration) -> String {
+    let ran: Vec<&Row> = rows.iter().filter(|row| !row.algorithm.is_empty()).collect();
+    let problems = distinct(ran.iter().map(|row| row.problem.as_str()));
+    if problems.is_empty() {
+        return String::new();
+    }
+    let instances: BTreeSet<_> = ran.iter().map(|row| (&row.suite, &row.instance)).collect();
+    let mut table = Table::new([
+        ("problem", Align::Left),
+        ("algorithm", Align::Left),
+        ("mean gap %", Align::Right),
+        ("worst gap %", Align::Right),
+        ("optimal", Align::Right),
+        ("seconds", Align::Right),
+    ]);
+    let most = (ROWS / problems.len()).max(FEWEST);
+    for problem in &problems {
+        let own: Vec<&Row> = ran.iter().copied().filter(|row| row.problem == *problem).collect();
+        let names = distinct(own.iter().map(|row| row.algorithm.as_str()));
+        let mut lines: Vec<Line> = names.into_iter().map(|name| Line::of(name, &own)).collect();
+        lines.sort_by(Line::rank);
+        let shown = if lines.len() > most { most - 1 } else { lines.len() };
+        for (at, line) in lines[..shown].iter().enumerate() {
+            let problem = if at == 0 { (*problem).to_owned() } else { String::new() };
+            table.row([problem].into_iter().chain(line.cells()));
+        }
+        if lines.len() > shown {
+            table.row([String::new(), format!("and {} more", lines.len() - shown)]);
+        }
+    }
+    let floating = match floating(&ran) {
+        0 => String::new(),
+        1 => "\n1 best bound rests on floating point alone\n".to_owned(),
+        count => format!("\n{count} best bounds rest on floating point alone\n"),
+    };
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!(
+        "{}, {}, {} of at most {} s; gaps are above the best proven bound\n\n{}{floating}",
+        plural(instances.len(), "instance"),
+        plural(problems.len(), "problem"),
+        plural(ran.len(), "run"),
+        limit.as_secs_f64(),
+        table.text()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(problem: &str, algorithm: &str, instance: &str, gap: Option<f64>) -> Row {
+        Row {
+            problem: problem.to_owned(),
+            algorithm: algorithm.to_owned(),
+            instance: instance.to_owned(),
+            gap_percent: gap,
+            seconds: Some(0.25),
+            ..Row::default()
+        }
+    }
+
+    #[test]
+    fn the_best_come_first_and_the_rest_is_counted() {
+        let mut rows = Vec::new();
+        for at in 0..40 {
+            rows.push(row("offsets", &format!("a{at}"), "x", Some(f64::from(40 - at))));
+        }
+        rows.push(row("offsets", "silent", "x", None));
+        rows.extend([row("orders", "b", "x", Some(0.0)), row("orders", "b", "y", Some(1.0))]);
+        let text = screen(&rows, Duration::from_millis(1500));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines[0],
+            "2 instances, 2 problems, 43 runs of at most 1.5 s; gaps are above the best proven bound"
+        );
+        assert!(
+            lines[4].starts_with("offsets  a39") && lines[4].ends_with("1.00         1.00   0 of 1    0.250"),
+            "{text}"
+        );
+        assert!(text.contains("         and 29 more\n"), "{text}");
+        assert!(text.contains("orders   b                  0.50         1.00   1 of 2    0.500"), "{text}");
+        assert_eq!(screen(&[], Duration::ZERO), "");
+    }
+
+    #[test]
+    fn nine_problems_fit_on_a_screen() {
+        let problem = |at: usize| format!("problem-{}", at % 9);
+        let rows: Vec<Row> = (0..900)
+            .map(|at| row(&problem(at), &format!("{at}-{}", "long".repeat(20)), "x", Some(1e4)))
+            .collect();
+        let text = screen(&rows, Duration::from_secs(10));
+        assert!(text.lines().count() <= 33, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+}

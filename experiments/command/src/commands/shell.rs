@@ -1,0 +1,35 @@
+//! `plimsoll completions` and `plimsoll man`: the command described for shells and for `man`.
+
+use crate::failure::{ANSWERED, Failure};
+use crate::output;
+use clap::{Args, Command};
+use clap_complete::Shell;
+use std::fs;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub struct CompletionsArgs {
+    /// The shell that is to complete words of this command
+    shell: Shell,
+}
+
+#[derive(Args, Debug)]
+pub struct ManArgs {
+    /// Folder for plimsoll.1 and a page per command; created if missing
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<u8, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "plimsoll", &mut script);
+    output::print(&String::from_utf8_lossy(&script))?;
+    Ok(ANSWERED)
+}
+
+pub fn manual(args: &ManArgs, command: Command) -> Result<u8, Failure> {
+    let folder = &args.folder;
+    let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
+    written.map_err(|error| Failure::input(format!("cannot write into {}: {error}", folder.display())))?;
+    Ok(ANSWERED)
+}

@@ -1,0 +1,67 @@
+use super::args::SpillArgs;
+use super::traffic;
+use crate::commands::choose;
+use crate::failure::Failure;
+use plimsoll::Registry;
+use plimsoll::graphs::GraphRun;
+use plimsoll::model::{Bytes, Entry, Instance, Offsets, SpillProblem, written_and_read};
+use plimsoll::run::{Limits, RunError};
+use plimsoll::spill::{Capacity, capacity, graph_traffic, region_instance};
+use plimsoll_lab::report::Basis;
+
+/// What is to be solved, and what was assumed on the way.
+pub struct Input {
+    pub problem: SpillProblem,
+    pub basis: Basis,
+}
+
+/// Reads the instance or the graph, and what its buffers would move.
+pub fn input(args: &SpillArgs, registry: &Registry, limits: Limits) -> Result<Input, Failure> {
+    let (instance, mut traffic, basis) = if args.is_instance() {
+        let instance = args.input.read(&args.model.model)?;
+        if instance.capacity().is_none() {
+            return Err(Failure::input(
+                "a capacity is needed: in the file name (X.1048576.csv) or with --capacity",
+            ));
+        }
+        let traffic = written_and_read(&instance);
+        (instance, traffic, Basis::default())
+    } else {
+        let capacity = args.input.capacity.ok_or_else(|| Failure::input("a graph needs --capacity"))?;
+        let order = choose::named(&registry.orders, args.order.as_deref().unwrap_or("exact"), "order")?;
+        let import = args.model.read()?;
+        let liveness = args.liveness.options();
+        let ordering = GraphRun { liveness, order, setup: args.effort.setup(), limits: limits.share(3) };
+        let regions = ordering.order(&import.graph)?;
+        let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
+        let instance = region_instance(body, liveness.align, Bytes::new(capacity)).map_err(Failure::input)?;
+        let traffic = graph_traffic(&import.graph, body, instance.len());
+        (instance, traffic, Basis::of(&import))
+    };
+    if let Some(path) = &args.traffic {
+        traffic::read(path, &instance, &mut traffic)?;
+    }
+    for id in &args.keep {
+        traffic[traffic::named(&instance, id)?.index()] = None;
+    }
+    let problem = SpillProblem::new(instance, traffic).map_err(Failure::input)?;
+    Ok(Input { problem, basis })
+}
+
+/// Whether everything fits without spilling.
+pub fn need(
+    args: &SpillArgs,
+    registry: &Registry,
+    instance: &Instance,
+    limits: Limits,
+) -> Result<Capacity, Failure> {
+    let offsets: &Entry<Offsets> = choose::named(&registry.offsets, "exact", "solver")?;
+    capacity(instance, offsets, args.effort.setup(), limits).map_err(failed)
+}
+
+pub fn failed(error: RunError) -> Failure {
+    match &error {
+        RunError::Solve(plimsoll::model::SolveError::Unsupported { .. }) => Failure::input(error),
+        _ => Failure::internal(error),
+    }
+}

@@ -1,0 +1,104 @@
+//! Claims that rest on floating point alone say so, in every command and record.
+
+use crate::common::{Scratch, TINY};
+
+/// Its optimum lies above the load and above every bound but a search: 263168 bytes.
+const ABOVE: [&str; 7] = ["generate", "above-load", "--buffers", "20", "--seed", "6", "--out"];
+const OPTIMUM: &str = "263168";
+
+const REMARK: &str = "(completed search by ilp: HiGHS, floating point)";
+
+/// Whether this build has HiGHS.
+fn has_ilp() -> bool {
+    match plimsoll::left_out("ilp") {
+        Some(reason) => {
+            eprintln!("skipped: {reason}");
+            false
+        }
+        None => true,
+    }
+}
+
+#[test]
+fn searches_in_whole_numbers_are_exact() {
+    let scratch = Scratch::new();
+    scratch.plimsoll(&[&ABOVE[..], &["c.csv"]].concat()).exits(0);
+    let json = scratch.plimsoll(&["solve", "c.csv", "--json"]).exits(0).json();
+    assert_eq!((&json["claim"], &json["arithmetic"]), (&"optimal".into(), &"exact".into()));
+    let words =
+        ["bench", "c.csv", "--problems", "offsets", "--solvers", "exact,search", "--details", "--out", "rec"];
+    let text = scratch.plimsoll(&words).exits(0).stdout;
+    assert!(!text.contains("floating"), "{text}");
+    assert_eq!(scratch.read("rec/rows.csv").matches(",exact,").count(), 2 + 2, "kinds and arithmetic");
+}
+
+#[test]
+fn what_highs_alone_proved_is_marked() {
+    if !has_ilp() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.plimsoll(&[&ABOVE[..], &["c.csv"]].concat()).exits(0);
+    scratch.write("tiny.csv", TINY);
+    let solve = ["solve", "c.csv", "--solver", "ilp"];
+    let json = scratch.plimsoll(&[&solve[..], &["--json"]].concat()).exits(0).json();
+    assert_eq!((&json["claim"], &json["arithmetic"]), (&"optimal".into(), &"floating-point".into()));
+    assert!(scratch.plimsoll(&solve).exits(0).stdout.contains(REMARK));
+    // Where it meets a bound of this project, nothing rests on it.
+    let json = scratch.plimsoll(&["solve", "tiny.csv", "--solver", "ilp", "--json"]).exits(0).json();
+    assert_eq!((&json["claim"], &json["arithmetic"]), (&"optimal".into(), &"exact".into()));
+    let marked = format!("{OPTIMUM} (floating point)");
+    let bench = |solvers: &str, out: &str| {
+        let words = ["bench", "c.csv", "--problems", "offsets", "--solvers", solvers, "--out", out];
+        let screen = scratch.plimsoll(&[&words[..], &["--force"]].concat()).exits(0).stdout;
+        let alone = screen.contains("1 best bound rests on floating point alone");
+        assert_eq!(alone, solvers == "ilp", "{screen}");
+        scratch.plimsoll(&[&words[..], &["--force", "--details"]].concat()).exits(0).stdout
+    };
+    let alone = bench("ilp", "alone");
+    assert!(alone.contains(&marked) && alone.contains("optimal (floating point)"), "{alone}");
+    assert!(scratch.read("alone/rows.csv").contains(",floating-point,"));
+    assert!(scratch.read("alone/summary.md").contains("optimal (floating point)"));
+    // The best bound is as good as the best proof of it.
+    let both = bench("ilp,exact", "both");
+    assert!(!both.contains(&marked) && both.contains("optimal (floating point)"), "{both}");
+    let whole = ["bench", "c.csv", "--processes", "--solvers", "ilp", "--details", "--out", "whole"];
+    assert!(scratch.plimsoll(&whole).exits(0).stdout.contains("optimal (floating point)"));
+    let text = "[[instances]]\npath = \"c.csv\"\n[[algorithms]]\nnames = [\"ilp\", \"exact\"]\n";
+    scratch.write("s.toml", text);
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "sweep"]).exits(0);
+    assert_eq!(scratch.read("sweep/rows.csv").matches(",floating-point,").count(), 1);
+    // Reports read the column, and of older records the name of the solver.
+    let old = scratch.read("alone/rows.csv").replace(",arithmetic,", ",").replace(",floating-point,", ",");
+    std::fs::create_dir(scratch.path("old")).unwrap();
+    scratch.write("old/rows.csv", old);
+    for record in ["alone", "old"] {
+        scratch.plimsoll(&["report", record, "--out", "page"]).exits(0);
+        let summary = scratch.read("page/summary.md");
+        assert!(summary.contains("1 claims of ilp rest on floating point alone (HiGHS)"), "{summary}");
+        assert!(summary.contains(&format!("| {marked} |")), "{summary}");
+        scratch.plimsoll(&["recheck", record]).exits(0);
+    }
+}
+
+#[test]
+fn every_problem_says_what_its_bounds_rest_on() {
+    if !has_ilp() {
+        return;
+    }
+    let scratch = Scratch::new();
+    scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
+    scratch.write("tiny.csv", TINY);
+    let json = |words: &[&str]| scratch.plimsoll(&[words, &["--json"]].concat()).exits(0).json();
+    let says = |found: &serde_json::Value| matches!(found.as_str(), Some("exact" | "floating-point"));
+    assert!(says(&json(&["order", "net.json", "--order", "ilp"])["arithmetic"]));
+    let joint = json(&["plan", "net.json", "--joint=ilp"]);
+    assert!(says(&joint["regions"][0]["arithmetic"]) && says(&joint["regions"][0]["joint_arithmetic"]));
+    assert!(says(&json(&["overlap", "net.json", "--machine", "luna"])["arithmetic"]));
+    let spill = json(&["spill", "tiny.csv", "--capacity", "6", "--solver", "ilp"]);
+    assert!(says(&spill["arithmetic"]), "{spill}");
+    let rows = json(&["spill", "tiny.csv", "--capacity", "6", "--compare"]);
+    assert!(rows.as_array().unwrap().iter().all(|row| says(&row["arithmetic"])), "{rows}");
+    let rows = json(&["order", "net.json", "--compare"]);
+    assert!(rows.as_array().unwrap().iter().all(|row| says(&row["arithmetic"])), "{rows}");
+}

@@ -1,0 +1,251 @@
+//! Bad input and usage: one clear line, exit code 2, never a panic; infeasible input: exit code 1.
+
+use crate::common::{Scratch, TINY};
+
+/// Content of an instance file, and what the message must hold.
+const BAD_INSTANCES: &[(&str, &str, &[&str])] = &[
+    ("missing-column", "id,lower,upper\na,0,1\n", &["line 1", "'size'"]),
+    ("wrong-column", "id,lower,upper,sise\na,0,1,4\n", &["line 1", "'size'", "'sise'"]),
+    ("negative", "id,lower,upper,size\na,0,1,-4\n", &["line 2", "'size'", "'-4'"]),
+    ("overflow", "id,lower,upper,size\na,0,1,99999999999999999999\n", &["line 2", "'size'", "999"]),
+    (
+        "sum-overflow",
+        "id,lower,upper,size\na,0,1,9000000000000000000\nb,0,1,9000000000000000000\n",
+        &["line 3", "'size'", "overflow"],
+    ),
+    ("fraction", "id,lower,upper,size\na,0,1,4.5\n", &["line 2", "'size'", "'4.5'"]),
+    ("backwards", "id,lower,upper,size\na,5,5,4\n", &["line 2", "'upper'", "5"]),
+    ("twice", "id,lower,upper,size\na,0,1,4\nb,0,1,4\na,1,2,4\n", &["line 4", "'id'", "'a'", "line 2"]),
+    ("zero", "id,lower,upper,size\na,1,0,0\n", &["line 2", "'upper'", "holds no step"]),
+    ("empty", "", &["empty"]),
+    ("fields", "id,lower,upper,size\na,0,1\n", &["line 2", "3 fields", "4"]),
+    (
+        "off-alignment",
+        "id,lower,upper,size,alignment,offset\na,0,1,4,8,12\n",
+        &["line 2", "'offset'", "12", "8"],
+    ),
+    ("window", "id,lower,upper,size,gaps\na,0,9,4,2-4@0:2\n", &["line 2", "'gaps'", "2-4@0:2"]),
+];
+
+#[test]
+fn bad_instances_are_named_by_file_line_column_and_value() {
+    let scratch = Scratch::new();
+    scratch.write("layout.csv", "id,offset\na,0\n");
+    for (name, text, parts) in BAD_INSTANCES {
+        let file = format!("{name}.csv");
+        scratch.write(&file, text);
+        let parts: Vec<&str> = parts.iter().copied().chain([file.as_str()]).collect();
+        scratch.plimsoll(&["solve", &file, "--solver", "large-first"]).refuses(&parts);
+        scratch.plimsoll(&["verify", &file, "layout.csv"]).refuses(&parts);
+    }
+}
+
+#[test]
+fn unreadable_files_are_named() {
+    let scratch = Scratch::new();
+    scratch.write("latin1.csv", b"id,lower,upper,size\n\xe4,0,1,4\n");
+    scratch.write("tiny.csv", TINY);
+    let solve = |file: &str| scratch.plimsoll(&["solve", file, "--solver", "large-first"]);
+    solve("latin1.csv").refuses(&["latin1.csv", "line 2", "UTF-8"]);
+    solve("absent.csv").refuses(&["absent.csv", "cannot read"]);
+    solve(".").refuses(&["directory"]);
+    scratch.plimsoll(&["verify", "tiny.csv", "absent.csv"]).refuses(&["absent.csv"]);
+    let certificate = scratch.write("bad.json", "{\"version\": 1");
+    scratch.write("layout.csv", "id,offset\na,0\nb,4\nc,4\n");
+    let certificate = certificate.to_str().unwrap();
+    scratch
+        .plimsoll(&["verify", "tiny.csv", "layout.csv", "--certificate", certificate])
+        .refuses(&["bad.json", "certificate"]);
+}
+
+#[test]
+fn layouts_that_answer_another_question_are_named() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.csv", TINY);
+    for (text, parts) in [
+        ("id,offset\na,0\nb,4\n", &["'c'", "not placed"][..]),
+        ("id,offset\na,0\nb,4\nc,4\nd,4\n", &["line 5", "'d'"]),
+        ("id,offset\na,0\nb,4\nb,4\n", &["line 4", "'b'", "line 3"]),
+        ("id,offset\na,0\nb,-4\nc,4\n", &["line 3", "'offset'", "'-4'"]),
+        ("id,size,offset\na,5,0\nb,4,4\nc,4,4\n", &["line 2", "'size'", "'5'"]),
+        ("id\na\n", &["'offset'"]),
+        ("", &["empty"]),
+    ] {
+        scratch.write("layout.csv", text);
+        scratch.plimsoll(&["verify", "tiny.csv", "layout.csv"]).refuses(parts);
+    }
+}
+
+#[test]
+fn bad_usage_is_one_line() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.csv", TINY);
+    scratch.write("tiny.8.csv", TINY);
+    let refuses = |words: &[&str], parts: &[&str]| {
+        scratch.plimsoll(words).refuses(parts);
+    };
+    refuses(&["slove"], &["slove", "solve"]);
+    refuses(&["solve"], &["INSTANCE"]);
+    refuses(
+        &["solve", "tiny.csv", "--solver", "large-frist"],
+        &["large-frist", "did you mean 'large-first'"],
+    );
+    refuses(&["solve", "tiny.csv", "--problem", "offset"], &["offset", "pools"]);
+    for limit in ["-1", "nan", "NaN", "inf", "soon", "1e99"] {
+        refuses(&["solve", "tiny.csv", &format!("--time-limit={limit}")], &["--time-limit", limit]);
+    }
+    for (option, value) in [
+        ("--capacity", "-1"),
+        ("--capacity", "1.5"),
+        ("--capacity", "99999999999999999999"),
+        ("--node-limit", "-1"),
+        ("--threads", "0"),
+        ("--seed", "x"),
+        ("--endpoints", "open"),
+    ] {
+        refuses(&["solve", "tiny.csv", &format!("{option}={value}")], &[option, value]);
+    }
+    refuses(&["solve", "tiny.csv", "--capacity", "8", "--no-capacity"], &["--no-capacity"]);
+    refuses(&["solve", "tiny.csv", "--solver", "large-first", "--decide"], &["capacity"]);
+}
+
+#[test]
+fn outputs_are_checked_before_the_work() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.csv", TINY);
+    scratch.write("tiny", TINY);
+    let solve = |words: &[&str]| {
+        let all: Vec<&str> = ["solve", "tiny.csv", "--solver", "large-first"]
+            .into_iter()
+            .chain(words.iter().copied())
+            .collect();
+        scratch.plimsoll(&all)
+    };
+    for option in ["--output", "--plot", "--certificate"] {
+        solve(&[option, "absent/file"]).refuses(&["absent", "does not exist"]);
+        solve(&[option, "."]).refuses(&["directory"]);
+        // A name without a suffix promises no format: only the input is in the way.
+        let words = ["solve", "tiny", "--solver", "large-first", option, "tiny"];
+        scratch.plimsoll(&words).refuses(&["tiny", "input"]);
+    }
+    solve(&["--output", "same", "--plot", "./same"]).refuses(&["two outputs"]);
+    assert_eq!((scratch.read("tiny.csv"), scratch.read("tiny")), (TINY.to_owned(), TINY.to_owned()));
+}
+
+#[test]
+fn bad_benches_are_refused() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("full")).unwrap();
+    scratch.write("full/file", "x");
+    let refuses = |words: &[&str], parts: &[&str]| {
+        scratch.plimsoll(words).refuses(parts);
+    };
+    refuses(&["bench", "nonsense"], &["nonsense", "embedded"]);
+    refuses(&["bench", "minimalloc"], &["PLIMSOLL_CORPORA"]);
+    refuses(&["bench", "--solvers", "exakt"], &["exakt", "heuristics"]);
+    refuses(&["bench", "--external", "x"], &["NAME="]);
+    refuses(&["bench", "--external", "x=cmd {input}"], &["{output}"]);
+    refuses(&["bench", "--external", "large-first=cmd {input} {output}"], &["taken"]);
+    refuses(&["bench", "--out", "full"], &["full", "--force"]);
+    refuses(&["bench", "--seeds", "0"], &["--seeds"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_pipes_stay_what_they_are() {
+    use std::process::{Command, Stdio};
+    let scratch = Scratch::new();
+    scratch.write("i.csv", "id,lower,upper,size\na,0,2,4\n");
+    scratch.write("real.csv", "old");
+    std::os::unix::fs::symlink(scratch.path("real.csv"), scratch.path("link.csv")).unwrap();
+    scratch.plimsoll(&["solve", "i.csv", "-o", "link.csv"]).exits(0);
+    assert!(std::fs::symlink_metadata(scratch.path("link.csv")).unwrap().is_symlink());
+    assert!(scratch.read("real.csv").contains("offset"));
+    let pipe = scratch.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().unwrap();
+    scratch.plimsoll(&["solve", "i.csv", "-o", "pipe"]).exits(0);
+    if std::fs::symlink_metadata(&pipe).unwrap().is_file() {
+        reader.kill().unwrap();
+        panic!("the pipe was replaced");
+    }
+    let read = reader.wait_with_output().unwrap();
+    assert!(String::from_utf8(read.stdout).unwrap().contains("offset"));
+}
+
+/// Every option that writes a file, with a name that promises another format: refused before any work.
+#[test]
+fn names_that_promise_another_format_are_refused() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.9.csv", TINY);
+    let refused: [(&[&str], &str, &str); 22] = [
+        (&["solve", "tiny.9.csv", "-o"], "x.json", "it writes CSV, not JSON: use a name ending in .csv"),
+        (&["solve", "tiny.9.csv", "--plot"], "x.png", "it writes SVG, not PNG: use a name ending in .svg"),
+        (&["solve", "tiny.9.csv", "--certificate"], "x.csv", "it writes JSON, not CSV"),
+        (&["import", "net.json", "-o"], "x.toml", "it writes JSON"),
+        (&["import", "net.json", "--dot"], "x.svg", "use a name ending in .dot or .gv"),
+        (&["order", "net.json", "--instance"], "x.json", "it writes CSV"),
+        (&["order", "net.json", "-o"], "x.html", "it writes CSV, not HTML"),
+        (&["order", "net.json", "--plot"], "x.pdf", "it writes SVG, not PDF"),
+        (&["plan", "net.json", "-o"], "x.csv.gz", "it writes CSV, not a compressed file"),
+        (&["plan", "net.json", "--tensors"], "x.md", "it writes CSV"),
+        (&["plan", "net.json", "--orders"], "x.JSON", "it writes CSV"),
+        (&["plan", "net.json", "--plot"], "x.jpg", "it writes SVG"),
+        (&["overlap", "net.json", "--trace"], "x.svg", "it writes JSON"),
+        (&["overlap", "net.json", "--gantt"], "x.png", "it writes SVG"),
+        (&["overlap", "net.json", "--instructions"], "x.json", "it writes CSV"),
+        (&["spill", "tiny.9.csv", "--capacity", "6", "--output"], "x.json", "it writes CSV"),
+        (&["tiers", "net.json", "--machine", "generic", "--output"], "x.json", "it writes CSV"),
+        (&["fuse", "net.json", "--output"], "x.csv", "--output 'x.csv': it writes JSON, not CSV"),
+        (&["fuse", "net.json", "--compare", "--output"], "x.json", "--output 'x.json': it writes CSV"),
+        (&["measure", "calibrate", "-o"], "x.json", "it writes TOML, not JSON"),
+        (&["generate", "uniform", "--out"], "x.json", "--out 'x.json': it writes CSV, not JSON"),
+        (&["generate", "lenet5", "--out"], "x.csv", "--out 'x.csv': it writes JSON, not CSV"),
+    ];
+    for (words, name, why) in refused {
+        scratch.plimsoll(&[words, &[name]].concat()).refuses(&[name, why]);
+        assert!(!scratch.path(name).exists(), "{name}");
+    }
+    for name in ["x", "x.txt", "x.log", "x.CSV", "/dev/null"] {
+        scratch.plimsoll(&["solve", "tiny.9.csv", "--solver", "large-first", "-o", name]).exits(0);
+    }
+}
+
+/// A model among the seeds of the fuzz targets.
+fn model(scratch: &Scratch, name: &str) {
+    let seed =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/onnx_model").join(name);
+    scratch.write(name, std::fs::read(seed).unwrap());
+}
+
+#[test]
+fn what_a_model_leaves_open_is_named_with_options_that_close_it() {
+    let scratch = Scratch::new();
+    for name in ["branch.onnx", "function.onnx", "loop.onnx"] {
+        model(&scratch, name);
+    }
+    for command in ["import", "order", "plan"] {
+        scratch.plimsoll(&[command, "branch.onnx"]).refuses(&[
+            "branch.onnx: 1 dimension has no value: N ('x' dimension 0); try --dim N=1, or --dim-default 1",
+        ]);
+        scratch.plimsoll(&[command, "branch.onnx", "--dim", "N=1"]).exits(0);
+        scratch.plimsoll(&[command, "branch.onnx", "--dim-default", "1", "--value", "c=1"]).exits(0);
+    }
+    let import = |words: &[&str]| scratch.plimsoll(&[&["import"], words].concat());
+    let made = import(&["function.onnx", "--dim-default", "3", "--json", "-o", "graph.json"]).exits(0);
+    drop(made);
+    import(&["graph.json", "--dim-default", "3"]).refuses(&["graph.json: --dim-default 3", "taken as it is"]);
+    import(&["graph.json", "--value", "x=3"]).refuses(&["graph.json: --value x=3", "taken as it is"]);
+    import(&["graph.json", "--tensor-shape", "x=3"]).refuses(&["--tensor-shape x=3", "taken as it is"]);
+    import(&["function.onnx", "--dim-default", "0"]).refuses(&["--dim-default"]);
+    import(&["branch.onnx", "--dim", "N=1", "--value", "c=1,0"])
+        .refuses(&["--value c=1,0: 2 values, but the input is"]);
+    import(&["branch.onnx", "--value", "c=x"]).refuses(&["NAME=I,J,.."]);
+    import(&["branch.onnx", "--value", "c=1", "--value", "c=0"]).refuses(&["--value names 'c' twice"]);
+    import(&["loop.onnx", "--tensor-shape", "w=3"])
+        .refuses(&["--tensor-shape w=3: by operator", "(Add) it is 2"]);
+    import(&["loop.onnx", "--tensor-shape", "ww=3"]).refuses(&["no tensor of that name; near it are w"]);
+    import(&["loop.onnx", "--tensor-shape", "w=2"]).exits(0);
+    scratch.write("tiny.csv", TINY);
+    scratch.plimsoll(&["spill", "tiny.csv", "--dim-default", "1"]).refuses(&["do not go with an instance"]);
+}

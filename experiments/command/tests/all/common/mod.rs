@@ -1,0 +1,109 @@
+//! Runs the command as its users do.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// Three buffers whose load, 8, is the optimum.
+pub const TINY: &str = "id,lower,upper,size\na,0,4,4\nb,0,2,4\nc,2,4,4\n";
+
+/// A scratch folder and the command run inside it.
+pub struct Scratch {
+    folder: TempDir,
+}
+
+/// What a run left.
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Scratch {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Runs `plimsoll` with these words, without corpora.
+    pub fn plimsoll(&self, words: &[&str]) -> Run {
+        let mut command = command(self.folder.path());
+        Run::from(command.args(words).output().unwrap())
+    }
+}
+
+/// The command in a folder, without corpora.
+pub fn command(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+    command.current_dir(folder).env_remove("PLIMSOLL_CORPORA").env_remove("RUST_BACKTRACE");
+    command
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().expect("not killed"),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Run {
+    /// Asserts the exit code, showing everything where it is another.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Asserts exit code 2 with one line on standard error that holds all `parts`.
+    #[track_caller]
+    pub fn refuses(self, parts: &[&str]) -> Self {
+        let run = self.exits(2);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+        assert!(run.stderr.starts_with("plimsoll: "), "{}", run.stderr);
+        assert!(!run.stderr.contains("panicked") && run.stdout.is_empty());
+        for part in parts {
+            assert!(run.stderr.contains(part), "no '{part}' in: {}", run.stderr);
+        }
+        run
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+}
+
+/// Names of the algorithms for the offset problem of one kind.
+pub fn algorithms(kind: &str) -> Vec<String> {
+    let list = Scratch::new().plimsoll(&["list", "--json"]).exits(0).json();
+    let all = list["algorithms"].as_array().unwrap().iter();
+    let chosen = all.filter(|a| a["problem"] == "offsets" && a["kind"] == kind);
+    chosen.map(|a| a["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Numbers from 0 to 1, the same for the same seed (xorshift).
+pub struct Moments(pub u64);
+
+impl Moments {
+    pub fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}

@@ -1,0 +1,39 @@
+//! What the features of a build bring in and leave out; in each build the same tests hold.
+
+use crate::common::{Scratch, TINY};
+use plimsoll::solvers::LIBRARIES;
+use plimsoll_model::Problem as _;
+
+#[test]
+fn what_is_left_out_is_neither_listed_nor_run() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.8.csv", TINY);
+    let list = scratch.plimsoll(&["list"]).exits(0).stdout;
+    for library in LIBRARIES {
+        for &solver in library.solvers {
+            let listed = list.lines().any(|line| line.split_whitespace().next() == Some(solver));
+            assert_eq!(listed, library.is_present, "{solver}");
+            let run = scratch.plimsoll(&["solve", "tiny.8.csv", "--solver", solver]);
+            if library.is_present {
+                run.exits(0);
+                continue;
+            }
+            let reason = format!("this build is without the solver '{solver}': it needs {}", library.name);
+            run.refuses(&[&reason, library.feature]);
+            scratch.plimsoll(&["bench", "tiny.8.csv", "--solvers", solver]).refuses(&[&reason]);
+        }
+        let plain = format!("{}:plain", library.feature);
+        assert_eq!(list.contains(&plain), library.is_present, "{plain}");
+    }
+}
+
+#[test]
+fn every_problem_has_a_default_in_every_build() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.csv", TINY);
+    for problem in
+        [plimsoll_model::Offsets::NAME, plimsoll_model::Scattered::NAME, plimsoll_model::Pools::NAME]
+    {
+        scratch.plimsoll(&["solve", "tiny.csv", "--problem", problem]).exits(0);
+    }
+}

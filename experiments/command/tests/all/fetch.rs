@@ -1,0 +1,375 @@
+//! Corpora are fetched from a small server of this test: what is right, what is wrong, torn, missing, or silent.
+
+use crate::common::{Run, Scratch, command};
+use plimsoll::datasets::{MANIFEST, Origin, minimalloc_five};
+use plimsoll::model::csv::write_instance;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How the server answers.
+#[derive(Clone, Copy, PartialEq)]
+enum Manner {
+    /// From where it is asked to begin.
+    Ranges,
+    /// Always the whole file.
+    Whole,
+    /// As in `Ranges`, half of it late.
+    Slow,
+    /// So many bytes of the file, then it hangs up.
+    Torn(usize),
+}
+
+struct Server {
+    address: String,
+    files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
+    manner: Arc<Mutex<Manner>>,
+    /// Paths and ranges asked for.
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let made = Self {
+            address,
+            files: Arc::default(),
+            manner: Arc::new(Mutex::new(Manner::Ranges)),
+            asked: Arc::default(),
+        };
+        let (files, manner, asked) = (made.files.clone(), made.manner.clone(), made.asked.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (manner, asked) = (*manner.lock().unwrap(), asked.clone());
+                let files = files.lock().unwrap().clone();
+                // A client that hangs up is no error.
+                std::thread::spawn(move || answer(&stream, &files, manner, &asked).ok());
+            }
+        });
+        made
+    }
+
+    fn give(&self, path: &str, bytes: &[u8]) {
+        self.files.lock().unwrap().insert(path.to_owned(), bytes.to_vec());
+    }
+
+    fn behave(&self, manner: Manner) {
+        *self.manner.lock().unwrap() = manner;
+    }
+
+    fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+}
+
+fn answer(
+    stream: &TcpStream,
+    files: &BTreeMap<String, Vec<u8>>,
+    manner: Manner,
+    asked: &Mutex<Vec<String>>,
+) -> std::io::Result<()> {
+    let mut lines = BufReader::new(stream).lines();
+    let request = lines.next().transpose()?.unwrap_or_default();
+    let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
+    let mut from = 0;
+    for line in lines {
+        let line = line?.to_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(range) = line.strip_prefix("range: bytes=") {
+            from = range.trim_end_matches('-').parse().unwrap_or(0);
+        }
+    }
+    asked.lock().unwrap().push(format!("{path} from {from}"));
+    let mut stream = stream;
+    let Some(bytes) = files.get(&path) else {
+        return write!(
+            stream,
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnone"
+        );
+    };
+    let all = bytes.len();
+    if from > 0 && manner != Manner::Whole {
+        if from >= all {
+            return write!(
+                stream,
+                "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            );
+        }
+        write!(stream, "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {from}-{}/{all}\r\n", all - 1)?;
+    } else {
+        from = 0;
+        write!(stream, "HTTP/1.1 200 OK\r\n")?;
+    }
+    write!(stream, "Content-Length: {}\r\nConnection: close\r\n\r\n", all - from)?;
+    let until = if let Manner::Torn(bytes) = manner { (from + bytes).min(all) } else { all };
+    if manner == Manner::Slow {
+        let half = usize::midpoint(from, until);
+        stream.write_all(&bytes[from..half])?;
+        std::thread::sleep(Duration::from_millis(300));
+        from = half;
+    }
+    stream.write_all(&bytes[from..until])
+}
+
+/// The small example of a corpus, of which the worked examples know every number.
+const SMALL: &str = "minimalloc/input.12.csv";
+
+fn small() -> (String, Vec<u8>) {
+    let corpus = MANIFEST.iter().find(|corpus| corpus.folder == "minimalloc").unwrap();
+    let file = corpus.files.iter().find(|file| file.name == "input.12.csv").unwrap();
+    let mut bytes = Vec::new();
+    write_instance(&minimalloc_five().instance, &mut bytes).unwrap();
+    (format!("/google/minimalloc/{}/{}", corpus.version, file.path), bytes)
+}
+
+fn has_curl() -> bool {
+    let found = Command::new("curl").arg("--version").output().is_ok_and(|run| run.status.success());
+    if !found {
+        eprintln!("skipped: there is no curl");
+    }
+    found
+}
+
+fn fetch(scratch: &Scratch, server: &Server, words: &[&str]) -> Run {
+    let start = ["datasets", "fetch", "--to", "corpora", "--mirror", &server.address];
+    scratch.plimsoll(&[&start[..], words].concat())
+}
+
+#[test]
+fn files_come_once_and_are_kept() {
+    if !has_curl() {
+        return;
+    }
+    let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
+    server.give(&path, &bytes);
+    let run = fetch(&scratch, &server, &[SMALL]).exits(0);
+    assert_eq!(run.stdout, format!("fetched  {SMALL}\n1 fetched, 0 kept, 0 wrong, 0 failed\n"));
+    assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}"))).unwrap(), bytes);
+    assert_eq!(server.asked(), [format!("{path} from 0")]);
+    let run = fetch(&scratch, &server, &[SMALL]).exits(0);
+    assert_eq!(run.stdout, format!("kept     {SMALL}\n0 fetched, 1 kept, 0 wrong, 0 failed\n"));
+    assert!(server.asked().is_empty());
+    // What was changed is fetched again.
+    scratch.write(&format!("corpora/{SMALL}"), "changed");
+    assert_eq!(fetch(&scratch, &server, &[SMALL, "--json"]).exits(0).json()["files"][0]["fate"], "fetched");
+    assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}"))).unwrap(), bytes);
+    assert!(!scratch.path(&format!("corpora/{SMALL}.part")).exists());
+}
+
+#[test]
+fn wrong_bytes_never_take_a_place() {
+    if !has_curl() {
+        return;
+    }
+    let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
+    server.give(&path, b"id,lower,upper,size\nb1,0,3,5\n");
+    std::fs::create_dir_all(scratch.path("corpora/minimalloc")).unwrap();
+    scratch.write(&format!("corpora/{SMALL}"), "mine");
+    let run = fetch(&scratch, &server, &[SMALL]).exits(1);
+    assert!(run.stdout.contains(&format!("wrong    {SMALL}: what came has SHA-256 ")), "{}", run.stdout);
+    assert!(run.stderr.contains("1 files are not here. By hand: "), "{}", run.stderr);
+    assert_eq!(scratch.read(&format!("corpora/{SMALL}")), "mine");
+    assert!(!scratch.path(&format!("corpora/{SMALL}.part")).exists());
+    server.give(&path, &bytes);
+    fetch(&scratch, &server, &[SMALL]).exits(0);
+}
+
+#[test]
+fn torn_downloads_go_on_where_they_stopped() {
+    if !has_curl() {
+        return;
+    }
+    let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
+    server.give(&path, &bytes);
+    server.behave(Manner::Torn(30));
+    let run = fetch(&scratch, &server, &[SMALL]).exits(3);
+    assert!(run.stdout.contains("stopped in the middle"), "{}", run.stdout);
+    assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}.part"))).unwrap(), bytes[..30]);
+    assert!(!scratch.path(&format!("corpora/{SMALL}")).exists());
+    server.asked();
+    server.behave(Manner::Ranges);
+    fetch(&scratch, &server, &[SMALL]).exits(0);
+    assert_eq!(server.asked(), [format!("{path} from 30")]);
+    assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}"))).unwrap(), bytes);
+}
+
+#[test]
+fn starts_that_lead_nowhere_are_thrown_away() {
+    if !has_curl() {
+        return;
+    }
+    let (path, bytes) = small();
+    // Other bytes; more bytes than there are; all of them already; and a server that only sends whole files.
+    let starts: [(&[u8], Manner); 4] = [
+        (b"rubbish", Manner::Ranges),
+        (&[b'x'; 4000], Manner::Ranges),
+        (&bytes, Manner::Ranges),
+        (&bytes[..10], Manner::Whole),
+    ];
+    for (start, manner) in starts {
+        let (scratch, server) = (Scratch::new(), Server::new());
+        server.give(&path, &bytes);
+        server.behave(manner);
+        std::fs::create_dir_all(scratch.path("corpora/minimalloc")).unwrap();
+        scratch.write(&format!("corpora/{SMALL}.part"), start);
+        fetch(&scratch, &server, &[SMALL]).exits(0);
+        assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}"))).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    if !has_curl() {
+        return;
+    }
+    let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
+    server.give(&path, &bytes);
+    let run = fetch(&scratch, &server, &["minimalloc"]).exits(3);
+    assert!(run.stdout.contains("failed   minimalloc/A.1048576.csv: 127.0.0.1:"), "{}", run.stdout);
+    assert!(run.stdout.contains(" does not give it: ") && run.stdout.contains("404"), "{}", run.stdout);
+    // The others come all the same.
+    assert!(run.stdout.ends_with("1 fetched, 0 kept, 0 wrong, 11 failed\n"), "{}", run.stdout);
+}
+
+#[test]
+fn several_fetch_into_one_folder() {
+    if !has_curl() {
+        return;
+    }
+    let (scratch, server, (path, bytes)) = (Scratch::new(), Server::new(), small());
+    server.give(&path, &bytes);
+    server.behave(Manner::Slow);
+    // What they get is the same file, which grows in the same place.
+    let start = || {
+        let mut command = command(&scratch.path(""));
+        command.args(["datasets", "fetch", "--to", "corpora", "--mirror", &server.address, SMALL]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let both = [start(), start(), start()];
+    let runs = both.map(|child| Run::from(child.wait_with_output().unwrap()).exits(0));
+    assert_eq!(std::fs::read(scratch.path(&format!("corpora/{SMALL}"))).unwrap(), bytes);
+    let fetched = runs.iter().filter(|run| run.stdout.starts_with("fetched ")).count();
+    assert_eq!((fetched, server.asked().len()), (1, 1));
+}
+
+#[test]
+fn passwords_of_mirrors_are_not_told() {
+    if !has_curl() {
+        return;
+    }
+    let (scratch, server) = (Scratch::new(), Server::new());
+    let mirror = server.address.replace("http://", "http://me:secret@");
+    let run =
+        scratch.plimsoll(&["datasets", "fetch", SMALL, "--to", "corpora", "--mirror", &mirror]).exits(3);
+    assert!(run.stdout.contains(" does not give it: "), "{}", run.stdout);
+    assert!(!run.stdout.contains("secret") && !run.stderr.contains("secret"), "{}", run.stdout);
+}
+
+#[test]
+fn silent_hosts_are_asked_once() {
+    if !has_curl() {
+        return;
+    }
+    let scratch = Scratch::new();
+    // Nobody listens where somebody just did.
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mirror = format!("http://{free}/");
+    let run =
+        scratch.plimsoll(&["datasets", "fetch", "minimalloc", "--to", "c", "--mirror", &mirror]).exits(3);
+    let first = format!("failed   minimalloc/A.1048576.csv: {free} could not be reached: ");
+    assert!(run.stdout.starts_with(&first), "{}", run.stdout);
+    assert_eq!(run.stdout.matches(&format!("{free}, as before\n")).count(), 11);
+    assert!(
+        run.stderr.contains("12 files are not here") && run.stderr.contains("--dry-run"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn clients_that_are_missing_are_said() {
+    let scratch = Scratch::new();
+    for (name, part) in [(SMALL, "curl: "), ("onnx/light_squeezenet.onnx", "python3: ")] {
+        let mut command = command(&scratch.path(""));
+        command.env("PATH", "").args(["datasets", "fetch", name, "--to", "corpora"]);
+        let run = Run::from(command.output().unwrap()).exits(3);
+        assert!(run.stdout.contains(part), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn addresses_are_printed() {
+    let scratch = Scratch::new();
+    let run = scratch.plimsoll(&["datasets", "fetch", "--dry-run"]).exits(0);
+    let count: usize = MANIFEST.iter().map(|corpus| corpus.files.len()).sum();
+    assert_eq!(run.stdout.lines().count(), count);
+    let version = |folder: &str| MANIFEST.iter().find(|corpus| corpus.folder == folder).unwrap().version;
+    let line = format!(
+        "{SMALL}  https://raw.githubusercontent.com/google/minimalloc/{}/benchmarks/examples/input.12.csv",
+        version("minimalloc")
+    );
+    assert!(run.stdout.lines().any(|one| one == line), "{}", run.stdout);
+    assert!(run.stdout.contains("pip download --no-deps onnx==1.23.1, then onnx/backend/test/data/light/"));
+    assert!(!scratch.path("corpora").exists());
+    let mirrored = ["datasets", "fetch", "--dry-run", "--mirror", "http://x:1/y/", "onnx"];
+    let run = scratch.plimsoll(&mirrored).exits(0);
+    assert!(
+        run.stdout.contains("  http://x:1/y/onnx/1.23.1/onnx/backend/test/data/light/light_vgg19.onnx\n")
+    );
+    let json = scratch.plimsoll(&["datasets", "fetch", "--dry-run", "--json", SMALL]).exits(0).json();
+    assert_eq!((json[0]["file"].as_str(), json.as_array().unwrap().len()), (Some(SMALL), 1));
+}
+
+#[test]
+fn odd_requests_are_refused() {
+    let scratch = Scratch::new();
+    scratch.plimsoll(&["datasets", "fetch"]).refuses(&["give --to DIR, or set PLIMSOLL_CORPORA"]);
+    scratch
+        .plimsoll(&["datasets", "fetch", "minimalloc/Z.csv", "--to", "c"])
+        .refuses(&["unknown corpus or file 'minimalloc/Z.csv'", "dsa, idealloc, minimalloc, onnx, tflite"]);
+    for mirror in ["", "http://", "http:///x", "file:///corpora", "example.org"] {
+        scratch
+            .plimsoll(&["datasets", "fetch", SMALL, "--to", "c", "--mirror", mirror])
+            .refuses(&["expected http://HOST.. or https://HOST.."]);
+    }
+    scratch.write("file", "");
+    scratch
+        .plimsoll(&["datasets", "fetch", SMALL, "--to", "file", "--mirror", "http://127.0.0.1:9"])
+        .refuses(&["cannot make the folder file/minimalloc"]);
+}
+
+/// Where the corpora are at hand, all of them, over the wire.
+#[test]
+fn whole_corpora_come_and_are_the_listed_ones() {
+    let Some(root) = std::env::var_os("PLIMSOLL_CORPORA").filter(|root| !root.is_empty()) else {
+        return eprintln!("skipped: PLIMSOLL_CORPORA is not set");
+    };
+    if !has_curl() {
+        return;
+    }
+    let (scratch, server) = (Scratch::new(), Server::new());
+    let mut missing = 0;
+    for corpus in MANIFEST.iter() {
+        let (Origin::Github(place) | Origin::Package(place)) = corpus.origin;
+        for file in &corpus.files {
+            let path = std::path::Path::new(&root).join(corpus.folder).join(file.name);
+            match std::fs::read(path) {
+                Ok(bytes) => {
+                    server.give(&format!("/{place}/{}/{}", corpus.version, file.path), &bytes);
+                }
+                Err(_) => missing += 1,
+            }
+        }
+    }
+    let run = fetch(&scratch, &server, &[]);
+    assert!(run.stdout.ends_with(&format!(" 0 kept, 0 wrong, {missing} failed\n")), "{}", run.stdout);
+    let mut verify = command(&scratch.path(""));
+    verify.env("PLIMSOLL_CORPORA", scratch.path("corpora")).args(["datasets", "verify"]);
+    assert_eq!(Run::from(verify.output().unwrap()).code, i32::from(missing > 0));
+}

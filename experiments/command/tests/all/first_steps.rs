@@ -1,0 +1,67 @@
+//! What a newcomer meets first: the command alone, its help, completions and manual pages.
+
+use crate::common::{Run, Scratch};
+
+/// The lines that `plimsoll` alone shows.
+fn shown(run: &Run) -> Vec<String> {
+    run.stdout.lines().filter_map(|line| line.strip_prefix("  plimsoll")).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_command_alone_shows_four_lines_that_run() {
+    let scratch = Scratch::new();
+    let run = scratch.plimsoll(&[]).exits(0);
+    assert!(run.stderr.is_empty(), "{}", run.stderr);
+    let lines = shown(&run);
+    assert_eq!(lines.len(), 4, "{}", run.stdout);
+    for (line, question) in lines.iter().zip(["solve", "plan", "bench", "list"]) {
+        assert!(line.contains(question), "{line}");
+        // The benchmark takes half a minute as shown; less of it shows the same.
+        let line = line.replace("bench --time-limit 1", "bench embedded --only patent --solvers exact");
+        for command in line.split(" && ") {
+            let words: Vec<&str> = command.split_whitespace().filter(|word| *word != "plimsoll").collect();
+            scratch.plimsoll(&words).exits(0);
+        }
+    }
+    assert!(scratch.read("first.svg").starts_with("<svg "));
+}
+
+#[test]
+fn a_missing_subcommand_shows_the_help_of_its_command() {
+    let run = Scratch::new().plimsoll(&["measure"]).exits(2);
+    assert!(run.stderr.contains("Usage: plimsoll measure <COMMAND>"), "{}", run.stderr);
+}
+
+#[test]
+fn misspelt_options_get_advice_that_helps() {
+    let scratch = Scratch::new();
+    let run = scratch.plimsoll(&["solve", "a.csv", "--sead", "3"]).exits(2);
+    let line = "plimsoll: unexpected argument '--sead' found; tip: a similar argument exists: '--seed'\n";
+    assert_eq!(run.stderr, line);
+    let run = scratch.plimsoll(&["solve", "--zzz"]).exits(2);
+    assert_eq!(run.stderr, "plimsoll: unexpected argument '--zzz' found\n");
+}
+
+#[test]
+fn completions_and_manual_pages_cover_every_command() {
+    let scratch = Scratch::new();
+    let help = scratch.plimsoll(&["--help"]).exits(0).stdout;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands: Vec<&str> =
+        commands.map_while(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect();
+    assert!(commands.len() >= 22 && commands.contains(&"man"), "{commands:?}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = scratch.plimsoll(&["completions", shell]).exits(0).stdout;
+        assert!(commands.iter().all(|name| script.contains(name)), "{shell}");
+    }
+    scratch.plimsoll(&["man", "share/man1"]).exits(0);
+    for name in &commands {
+        let page = scratch.read(&format!("share/man1/plimsoll-{name}.1"));
+        assert!(page.starts_with(".ie") && page.contains(".SH OPTIONS"), "{name}: {page}");
+    }
+    assert!(scratch.path("share/man1/plimsoll.1").is_file());
+    assert!(!scratch.path("share/man1/plimsoll-reaper.1").exists());
+    scratch.write("file", "");
+    scratch.plimsoll(&["man", "file"]).refuses(&["cannot write into file: "]);
+    scratch.plimsoll(&["completions", "csh"]).refuses(&["csh", "bash"]);
+}

@@ -1,0 +1,313 @@
+//! The commands that read graphs: import, order, plan, reproduce.
+
+use crate::common::Scratch;
+use serde_json::Value;
+
+/// Two chains from one input: the file interleaves them, which keeps both large tensors alive.
+///
+/// ```text
+/// x -> a1 (100) -> b1 (10) ─┐
+/// x -> a2 (100) -> b2 (10) ─┴-> y
+/// ```
+const TWO_CHAINS: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "two-chains",
+    "tensors": [ { "name": "x", "bytes": 4, "role": "input" }, { "name": "y", "bytes": 4, "role": "output" },
+                 { "name": "w", "bytes": 1000, "role": "weight" },
+                 { "name": "a1", "bytes": 100 }, { "name": "a2", "bytes": 100 },
+                 { "name": "b1", "bytes": 10 }, { "name": "b2", "bytes": 10 } ],
+    "body": { "inputs": ["x"], "outputs": ["y"], "operators": [
+        { "name": "grow1", "kind": "Conv", "inputs": ["x", "w"], "outputs": ["a1"], "cost": 50 },
+        { "name": "grow2", "kind": "Conv", "inputs": ["x", "w"], "outputs": ["a2"], "cost": 50 },
+        { "name": "shrink1", "kind": "Pool", "inputs": ["a1"], "outputs": ["b1"] },
+        { "name": "shrink2", "kind": "Pool", "inputs": ["a2"], "outputs": ["b2"] },
+        { "name": "join", "kind": "Add", "inputs": ["b1", "b2"], "outputs": ["y"] } ] } }"#;
+
+/// An `If` whose branches need 50 and 70 bytes inside.
+const BRANCHES: &str = r#"{ "format": "plimsoll-graph", "version": 1, "name": "branches",
+    "tensors": [ { "name": "c", "bytes": 1, "role": "input" }, { "name": "x", "bytes": 8, "role": "input" },
+                 { "name": "y", "bytes": 8, "role": "output" }, { "name": "p", "bytes": 42 }, { "name": "q", "bytes": 8 },
+                 { "name": "r", "bytes": 62 }, { "name": "s", "bytes": 8 } ],
+    "body": { "inputs": ["c", "x"], "outputs": ["y"], "operators": [
+        { "name": "choose", "kind": "If", "inputs": ["c"], "outputs": ["y"], "regions": [
+            { "name": "then", "outputs": ["q"], "operators": [
+                { "name": "t1", "kind": "F", "inputs": ["x"], "outputs": ["p"] },
+                { "name": "t2", "kind": "G", "inputs": ["p"], "outputs": ["q"] } ] },
+            { "name": "else", "outputs": ["s"], "operators": [
+                { "name": "e1", "kind": "F", "inputs": ["x"], "outputs": ["r"] },
+                { "name": "e2", "kind": "G", "inputs": ["r"], "outputs": ["s"] } ] } ] } ] } }"#;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn import_tells_what_is_in_a_graph_and_writes_it_again() {
+    let scratch = Scratch::new();
+    scratch.write("two.json", TWO_CHAINS);
+    let run = scratch.plimsoll(&["import", "two.json", "-o", "again.json", "--dot", "two.dot"]).exits(0);
+    assert!(run.stdout.starts_with("two-chains: 5 operators, 7 tensors, 1 regions\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("weights 1000, activations 220, inputs 4, outputs 4, states 0"));
+    assert!(run.stdout.contains("arithmetic   100 (3 operators unknown)"));
+    let first = json(&scratch.plimsoll(&["import", "two.json", "--json"]).exits(0).stdout);
+    let again = json(&scratch.plimsoll(&["import", "again.json", "--json"]).exits(0).stdout);
+    assert_eq!(first, again);
+    assert_eq!(first["kinds"][0]["kind"], "Conv");
+    assert!(scratch.read("two.dot").contains("o0 -> o2 [label=\"a1 (100)\"]"));
+}
+
+#[test]
+fn order_saves_what_the_file_wastes() {
+    let scratch = Scratch::new();
+    scratch.write("two.json", TWO_CHAINS);
+    let words =
+        ["order", "two.json", "--json", "--instance", "two.csv", "-o", "order.csv", "--plot", "two.svg"];
+    let report = json(&scratch.plimsoll(&words).exits(0).stdout);
+    assert_eq!(report["claim"], "optimal");
+    // Both large ones and a small one, against one large and both small ones.
+    assert_eq!((&report["file_peak"], &report["peak"]), (&Value::from(210), &Value::from(120)));
+    assert_eq!(report["lower_bound"], 120);
+    let order = scratch.read("order.csv");
+    assert!(order.starts_with("region,step,operator,kind,bytes_alive\n0:body,0,grow"), "{order}");
+    // The instance is anybody's to solve: its load is the peak.
+    let solved = json(&scratch.plimsoll(&["solve", "two.csv", "--json"]).exits(0).stdout);
+    assert_eq!((&solved["load"], &solved["peak"]), (&Value::from(120), &Value::from(120)));
+    assert!(scratch.read("two.svg").contains("as in file"));
+    let file =
+        json(&scratch.plimsoll(&["order", "two.json", "--order", "as-in-file", "--json"]).exits(0).stdout);
+    assert_eq!((&file["peak"], &file["claim"]), (&Value::from(210), &Value::from("feasible")));
+}
+
+#[test]
+fn plan_places_what_order_ordered() {
+    let scratch = Scratch::new();
+    scratch.write("two.json", TWO_CHAINS);
+    let words =
+        ["plan", "two.json", "--json", "--instance", "two.csv", "-o", "plan.csv", "--plot", "two.svg"];
+    let report = json(&scratch.plimsoll(&words).exits(0).stdout);
+    assert_eq!((&report["arena"], &report["joint_claim"]), (&Value::from(120), &Value::from("optimal")));
+    assert_eq!(report["naive"], 228);
+    scratch.plimsoll(&["verify", "two.csv", "plan.csv"]).exits(0);
+    assert!(scratch.read("two.svg").contains(">a1<"));
+    if plimsoll::left_out("ilp").is_none() {
+        let joint = json(&scratch.plimsoll(&["plan", "two.json", "--joint=ilp", "--json"]).exits(0).stdout);
+        assert_eq!((&joint["arena"], &joint["joint_claim"]), (&Value::from(120), &Value::from("optimal")));
+    }
+}
+
+#[test]
+fn branches_are_planned_by_scheme() {
+    let scratch = Scratch::new();
+    scratch.write("b.json", BRANCHES);
+    let plan = |more: &[&str]| {
+        let words = [&["plan", "b.json", "--json", "--tensors", "tensors.csv"], more].concat();
+        json(&scratch.plimsoll(&words).exits(0).stdout)
+    };
+    // In the larger branch x beside r, then r beside s. c is dead by then, y not yet made.
+    let best = plan(&["--instance", "b.csv", "-o", "layout.csv", "--plot", "b.svg"]);
+    assert_eq!((&best["arena"], &best["claim"]), (&Value::from(70), &Value::from("optimal")));
+    assert_eq!((&best["runs"], &best["all_runs"]), (&Value::from(2), &Value::from(true)));
+    assert_eq!(best["regions"].as_array().unwrap().len(), 3);
+    let tensors = scratch.read("tensors.csv");
+    assert!(tensors.contains("1:then,p,42,"), "{tensors}");
+    assert!(scratch.plimsoll(&["verify", "b.csv", "layout.csv"]).exits(0).stdout.contains("valid"));
+    // The body holds c, x and y beside the larger branch.
+    assert_eq!(plan(&["--branches", "nested"])["arena"], 17 + 70);
+    // x is held by both branches, y from the end of the first: r and s beside all of them.
+    assert_eq!(plan(&["--branches", "sequential-branches"])["arena"], 70 + 8);
+    assert_eq!(plan(&["--branches", "naive"])["arena"], 1 + 8 + 8 + 42 + 8 + 62 + 8);
+    assert_eq!(plan(&["--boundary", "outside"])["arena"], 70);
+    assert_eq!(plan(&["--handover", "alias"])["arena"], 70);
+    assert_eq!(plan(&["--joint"])["arena"], 70);
+    plan(&[
+        "--orders",
+        "orders.csv",
+        "--branches",
+        "sequential-branches",
+        "--instance",
+        "s.csv",
+        "-o",
+        "l.csv",
+    ]);
+    assert!(scratch.read("orders.csv").contains("1:then,0,t1,F,"));
+    scratch.plimsoll(&["verify", "s.csv", "l.csv"]).exits(0);
+    scratch.plimsoll(&["plan", "b.json", "--runs", "0"]).exits(2);
+    let refused = scratch.plimsoll(&["plan", "b.json", "--batch", "2"]).exits(2);
+    assert!(refused.stderr.contains("b.json: --batch 2: a graph is taken as it is"), "{}", refused.stderr);
+}
+
+#[test]
+fn schemes_are_compared() {
+    let scratch = Scratch::new();
+    scratch.write("b.json", BRANCHES);
+    let run = scratch.plimsoll(&["plan", "b.json", "--compare", "--output", "rows.csv"]).exits(0);
+    assert!(
+        run.stdout.contains("chain   optimum 70 <= nested-exact 87 <= nested 87 <= naive 137"),
+        "{}",
+        run.stdout
+    );
+    let rows = scratch.read("rows.csv");
+    assert!(rows.contains("branches,3,7,70,exclusive,exact,70,70,"), "{rows}");
+    assert_eq!(rows.lines().count(), 1 + 1 + 4 * 4);
+    let refused = scratch.plimsoll(&["plan", "b.json", "--branches", "magic"]).exits(2);
+    assert!(
+        refused.stderr.contains("unknown way to plan branches 'magic'; known are naive,"),
+        "{}",
+        refused.stderr
+    );
+    scratch.write("odd.json", BRANCHES.replace("\"If\"", "\"Odd\""));
+    let refused = scratch.plimsoll(&["plan", "odd.json"]).exits(2);
+    assert!(
+        refused.stderr.contains(
+            "odd.json: operator 0 'choose' (Odd) owns regions, but its kind 'Odd' does not say how they run"
+        ),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn small_cases_are_written_by_name() {
+    let scratch = Scratch::new();
+    scratch.plimsoll(&["generate", "cond-in-cond"]).exits(0);
+    let report = json(&scratch.plimsoll(&["plan", "cond-in-cond.json", "--json"]).exits(0).stdout);
+    assert_eq!(report["arena"], 32);
+    scratch.plimsoll(&["generate", "cond-in-cond", "--param", "x=1"]).exits(2);
+}
+
+#[test]
+fn liveness_is_a_choice() {
+    let scratch = Scratch::new();
+    scratch.write("two.json", TWO_CHAINS);
+    let peak = |more: &[&str]| {
+        let words = [&["order", "two.json", "--json"], more].concat();
+        json(&scratch.plimsoll(&words).exits(0).stdout)["peak"].as_u64().unwrap()
+    };
+    assert_eq!(peak(&[]), 120);
+    assert_eq!(peak(&["--boundary", "outside"]), 120);
+    assert_eq!(peak(&["--boundary", "persistent"]), 128);
+    assert_eq!(peak(&["--weights"]), 1120);
+    assert_eq!(peak(&["--align", "16"]), 144);
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let scratch = Scratch::new();
+    scratch.write("two.json", TWO_CHAINS);
+    scratch.write(
+        "cycle.json",
+        TWO_CHAINS.replace(
+            "\"inputs\": [\"x\", \"w\"], \"outputs\": [\"a1\"]",
+            "\"inputs\": [\"b1\"], \"outputs\": [\"a1\"]",
+        ),
+    );
+    scratch.write("model.bin", "nothing known");
+    scratch.write("cut.json", &TWO_CHAINS[..300]);
+    let cases: [(&[&str], &str); 9] = [
+        (&["import", "none.onnx"], "none.onnx: "),
+        (&["import", "model.bin"], "model.bin: no model this build can read"),
+        (&["import", "cut.json"], "cut.json: EOF while parsing"),
+        (&["order", "cycle.json"], "form a cycle: operator 2 'shrink1' (Pool) -> operator 0 'grow1' (Conv)"),
+        (&["order", "two.json", "--order", "bfz"], "unknown order 'bfz'; did you mean 'bfs'?"),
+        (&["plan", "two.json", "--solver", "exakt"], "unknown solver 'exakt'; did you mean 'exact'?"),
+        (&["import", "two.json", "-o", "two.json"], "it is an input of this very run"),
+        (&["import", "two.json", "--dim", "n"], "expected NAME=VALUE"),
+        (&["import", "two.json", "--dim", "n=1", "--dim", "n=2"], "--dim names 'n' twice"),
+    ];
+    for (words, message) in cases {
+        let run = scratch.plimsoll(words).exits(2);
+        assert!(run.stderr.contains(message), "{words:?}: {}", run.stderr);
+        assert_eq!(run.stderr.lines().count(), 1, "{words:?}: {}", run.stderr);
+    }
+    assert_eq!(scratch.read("two.json"), TWO_CHAINS);
+}
+
+#[test]
+fn published_results_are_computed_again() {
+    let scratch = Scratch::new();
+    let run = scratch.plimsoll(&["reproduce", "S1", "--out", "found"]).exits(0);
+    assert!(run.stdout.contains("Memory Saving:"), "{}", run.stdout);
+    assert!(scratch.read("found/mini-infer/report.md").contains("| vgg16 "));
+    let record = scratch.read("found/README.md");
+    assert!(
+        record.contains("    plimsoll reproduce S1 --out found\n") && record.contains("commit "),
+        "{record}"
+    );
+    let run = scratch.plimsoll(&["reproduce", "S9"]).exits(2);
+    assert!(
+        run.stderr.contains("unknown paper 'S9'; known are all, luna (S0), mini-infer (S1), patent (S2), fusion (S3), cann (S4), pisarchyk-lee (Pisarchyk, Lee 2020), minimalloc (Moffitt 2023)"),
+        "{}",
+        run.stderr
+    );
+}
+
+/// Without corpora: generated graphs and the cases from the field, every plan through both checkers.
+#[test]
+fn merging_branches_is_compared_with_the_optimum() {
+    let scratch = Scratch::new();
+    let words = ["reproduce", "luna", "--out", "found", "--time-limit", "600", "--seeds", "1"];
+    let run = scratch.plimsoll(&words).exits(0);
+    let printed = run.stdout;
+    for part in [
+        "the best gain is 5.88 % (FusionDetect)",
+        "98304, the same digits in another order",
+        "PLIMSOLL_CORPORA is not set: generated graphs stand in",
+        "Table 2 again: branches merged into blocks",
+        "fusion-trunk-handed",
+        "the synchronous time of BodyDetect is the ping-pong time of FaceAlign",
+        "Table 3 again: ping-pong on a machine like the paper's",
+        "When ping-pong loses: start-up",
+        "The answer",
+    ] {
+        assert!(printed.contains(part), "{part} is missing: {printed}");
+    }
+    assert_eq!(scratch.read("found/luna/table-3-splits.csv").lines().count(), 6);
+    assert!(scratch.read("found/luna/table-3.csv").contains("\nFaceAlign,lenet5-0,"));
+    assert!(scratch.read("found/luna/table-3-startup.csv").contains("\nlenet5-0,20000000,"));
+    let rows = scratch.read("found/luna/comparison.csv");
+    for graph in
+        ["two-branches-in-a-row,", "unbalanced-if-ratio-16-", "loops-loops-2-", "control-mix-operators-40-"]
+    {
+        assert!(rows.contains(graph), "{graph}");
+    }
+    for figure in [
+        "1b",
+        "1c",
+        "1d",
+        "2",
+        "5",
+        "5-printed",
+        "6a-conflict",
+        "6a-in-turn",
+        "6b-merged",
+        "6c-optimum",
+        "startup",
+    ] {
+        let svg = scratch.read(&format!("found/luna/figure-{figure}.svg"));
+        assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{figure}");
+    }
+    let record = scratch.read("found/README.md");
+    assert!(
+        record.contains("- seed 0, 600 s per run") && record.contains("| `luna/comparison.csv` |"),
+        "{record}"
+    );
+}
+
+#[test]
+fn families_of_graphs_are_generated() {
+    let scratch = Scratch::new();
+    let words = ["generate", "randwire-ws", "--seed", "3", "--param", "nodes=12", "-o", "g.json"];
+    let run = scratch.plimsoll(&words).exits(0);
+    assert!(run.stdout.starts_with("randwire-ws-nodes-12-3: "), "{}", run.stdout);
+    let compared = json(&scratch.plimsoll(&["order", "g.json", "--compare", "--json"]).exits(0).stdout);
+    let rows = compared.as_array().unwrap();
+    let exact = rows.iter().find(|row| row["order"] == "exact").unwrap();
+    assert_eq!(exact["claim"], "optimal");
+    assert!(rows.iter().all(|row| row["peak"].as_u64() >= exact["peak"].as_u64()));
+    for (words, part) in [
+        (&["generate", "chain", "--param", "m=3"][..], "has no parameter 'm'"),
+        (&["generate", "chain", "--buffers", "3"], "'chain' makes graphs, which take --param n, kib"),
+        (&["generate", "uniform", "--param", "n=3"], "uniform has no parameter 'n', only buffers"),
+    ] {
+        let run = scratch.plimsoll(words).exits(2);
+        assert!(run.stderr.contains(part), "{words:?}: {}", run.stderr);
+    }
+}

@@ -1,0 +1,266 @@
+//! Ctrl-C, SIGTERM and SIGKILL: answers, rows and files that are there are kept, and nothing that was started lives on.
+use crate::common::{Moments, Run, Scratch, command};
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longest wait for anything, where no test has failed.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A scratch folder with inputs that keep every command busy.
+fn inputs() -> Scratch {
+    let scratch = Scratch::new();
+    let make = |words: &[&str]| {
+        scratch.plimsoll(words).exits(0);
+    };
+    make(&["generate", "perturbed", "--buffers", "300", "--seed", "3", "-o", "hard.csv"]);
+    make(&["generate", "layered", "--param", "n=300", "--param", "width=12", "-o", "layered.json"]);
+    make(&["generate", "darts", "-o", "darts.json"]);
+    scratch
+}
+
+fn pid(child: &Child) -> Pid {
+    Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap()
+}
+
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !done() {
+        assert!(started.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// True once the process handles the signal itself, by the mask that the system shows.
+fn handles(child: &Child, signal: Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal.as_raw() - 1) & 1 == 1
+}
+
+fn is_alive(id: &str) -> bool {
+    // What has ended but is not reaped yet is dead.
+    let status = std::fs::read_to_string(format!("/proc/{}/status", id.trim())).unwrap_or_default();
+    status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
+}
+
+/// Starts the command, waits until it listens and for `moment` more, sends the signal, waits for its end.
+fn interrupted(scratch: &Scratch, words: &[&str], signal: Signal, moment: Duration) -> Run {
+    let mut command = command(&scratch.path(""));
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    wait_until("a handler", || handles(&child, signal) || !matches!(child.try_wait(), Ok(None)));
+    std::thread::sleep(moment);
+    // One that has ended by itself is not reaped yet, so its number is its own.
+    kill_process(pid(&child), signal).unwrap();
+    Run::from(child.wait_with_output().unwrap())
+}
+
+fn temporaries(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.contains("tmp")).collect()
+}
+
+#[test]
+fn solve_ends_with_its_best_answer() {
+    let scratch = inputs();
+    for signal in [Signal::INT, Signal::TERM] {
+        let words =
+            ["solve", "hard.csv", "--solver", "search", "--time-limit", "1000", "--json", "-o", "out.csv"];
+        let run = interrupted(&scratch, &words, signal, Duration::from_millis(300)).exits(0);
+        let answer = run.json();
+        assert_eq!(answer["stop"], "interrupted");
+        assert_eq!(answer["claim"], "feasible");
+        let peak = answer["peak"].as_u64().unwrap();
+        assert!(peak > answer["lower_bound"].as_u64().unwrap());
+        let layout = scratch.plimsoll(&["verify", "hard.csv", "out.csv", "--json"]).exits(0).json();
+        assert_eq!(layout["peak"].as_u64(), Some(peak));
+        assert_eq!(temporaries(&scratch.path("")), Vec::<String>::new());
+    }
+}
+
+/// The commands that search, each on an input that lasts, and what is in their JSON whenever they end.
+const SEARCHES: [(&[&str], &str); 8] = [
+    (&["solve", "hard.csv", "--json"], "lower_bound"),
+    (&["order", "layered.json", "--json"], "lower_bound"),
+    (&["order", "layered.json", "--compare", "--json"], ""),
+    (&["plan", "layered.json", "--json"], "regions"),
+    (&["overlap", "darts.json", "--machine", "generic", "--json"], ""),
+    (&["tiers", "darts.json", "--machine", "generic", "--json"], ""),
+    (&["fuse", "darts.json", "--json"], ""),
+    (&["spill", "layered.json", "--capacity", "9000000", "--json"], ""),
+];
+
+/// Interrupts one of the searches; there is an answer or the word that none was found, and it reads back.
+fn search_ends(scratch: &Scratch, at: usize, signal: Signal, moment: Duration) {
+    let (words, member) = SEARCHES[at];
+    let run = interrupted(scratch, words, signal, moment);
+    assert!(matches!(run.code, 0 | 1 | 3), "{words:?} exits {}: {} {}", run.code, run.stdout, run.stderr);
+    if run.code == 0 {
+        let answer = run.json();
+        assert!(member.is_empty() || !answer[member].is_null(), "{words:?}: {answer}");
+    }
+    assert_eq!(temporaries(&scratch.path("")), Vec::<String>::new());
+}
+
+#[test]
+fn every_search_ends_with_an_answer() {
+    let scratch = inputs();
+    for at in 0..SEARCHES.len() {
+        search_ends(&scratch, at, Signal::TERM, Duration::from_millis(40));
+    }
+}
+
+/// Interrupts a bench at work on algorithms that last; what it wrote is whole.
+fn bench_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
+    let words = [
+        "bench",
+        "hard.csv",
+        "--solvers",
+        "first-fit-size,search",
+        "--time-limit",
+        "1000",
+        "--out",
+        "b",
+        "--force",
+    ];
+    let run = interrupted(scratch, &words, signal, moment);
+    assert!(matches!(run.code, 0 | 3), "exits {}: {}", run.code, run.stderr);
+    assert!(run.stdout.contains("interrupted after"), "{}", run.stdout);
+    let mut rows = csv::Reader::from_path(scratch.path("b/rows.csv")).unwrap();
+    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
+    assert_eq!(rows.is_empty(), run.code == 3);
+    assert!(scratch.read("b/README.md").contains("interrupted after"));
+}
+
+#[test]
+fn a_signal_that_comes_twice_at_once_is_one() {
+    let scratch = inputs();
+    let mut command = command(&scratch.path(""));
+    command.args(["solve", "hard.csv", "--solver", "search", "--time-limit", "1000", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("a handler", || handles(&child, Signal::INT) || !matches!(child.try_wait(), Ok(None)));
+    std::thread::sleep(Duration::from_millis(300));
+    for _ in 0..3 {
+        // The last may find the process gone, but not reaped.
+        kill_process(pid(&child), Signal::INT).unwrap();
+    }
+    let run = Run::from(child.wait_with_output().unwrap()).exits(0);
+    assert_eq!(run.json()["stop"], "interrupted");
+}
+
+#[test]
+fn bench_keeps_the_rows_it_has() {
+    let scratch = inputs();
+    bench_ends(&scratch, Signal::INT, Duration::from_millis(300));
+    let rows = scratch.read("b/rows.csv");
+    assert!(rows.contains("interrupted") || rows.lines().count() == 2, "{rows}");
+}
+
+const SWEEP: &str = "[limits]\ntime = 1000\n[[instances]]\npath = \"hard.csv\"\n[[algorithms]]\n\
+    names = [\"first-fit-size\", \"search\"]\nseeds = 3\n";
+
+/// Interrupts a sweep; finished runs have rows, the others none, and what is there can be gone on with.
+fn sweep_ends(scratch: &Scratch, signal: Signal, moment: Duration) {
+    scratch.write("s.toml", SWEEP);
+    let run = interrupted(scratch, &["sweep", "s.toml", "--out", "s", "--json"], signal, moment).exits(3);
+    let report = run.json();
+    let rows: u64 = report["statuses"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
+    assert_eq!(report["runs"].as_u64().unwrap(), rows + report["open"].as_u64().unwrap());
+    let mut read = csv::Reader::from_path(scratch.path("s/rows.csv")).unwrap();
+    assert_eq!(read.records().map(Result::unwrap).count() as u64, rows);
+    assert_eq!(temporaries(&scratch.path("s")), Vec::<String>::new());
+}
+
+#[test]
+fn a_sweep_keeps_finished_runs_only() {
+    let scratch = inputs();
+    // The first writes the folder, the second goes on in it.
+    for signal in [Signal::INT, Signal::TERM] {
+        sweep_ends(&scratch, signal, Duration::from_millis(300));
+    }
+}
+
+#[test]
+fn commands_without_an_answer_leave_nothing_half_written() {
+    let scratch = Scratch::new();
+    let words = ["generate", "uniform", "--buffers", "10000000", "-o", "large.csv"];
+    let run = {
+        let mut command = command(&scratch.path(""));
+        let mut child = command.args(words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_until("a temporary file", || !temporaries(&scratch.path("")).is_empty());
+        kill_process(pid(&child), Signal::TERM).unwrap();
+        wait_until("the end", || matches!(child.try_wait(), Ok(Some(_))));
+        Run::from(child.wait_with_output().unwrap())
+    };
+    assert_eq!(run.exits(143).stderr, "plimsoll: interrupted\n");
+    assert_eq!(std::fs::read_dir(scratch.path("")).unwrap().count(), 0);
+}
+
+/// An external that never ends, and where it writes its number.
+fn endless(scratch: &Scratch) -> String {
+    let mark = scratch.path("pid");
+    format!(
+        "sh -c 'echo $$ > {0}.part; mv {0}.part {0}; sleep 1000 & wait' x {{input}} {{output}}",
+        mark.display()
+    )
+}
+
+/// A bench or sweep whose external runs, and the number of that.
+fn with_external(scratch: &Scratch, words: &[&str]) -> (Child, String) {
+    let _ = std::fs::remove_file(scratch.path("pid"));
+    let mut command = command(&scratch.path(""));
+    command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.env("TMPDIR", scratch.path("scratch")).spawn().unwrap();
+    wait_until("an external", || scratch.path("pid").exists());
+    let id = scratch.read("pid");
+    assert!(is_alive(&id));
+    (child, id)
+}
+
+#[test]
+fn externals_end_with_the_command_however_it_ends() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.csv", crate::common::TINY);
+    std::fs::create_dir(scratch.path("scratch")).unwrap();
+    let line = endless(&scratch);
+    let sweep = format!(
+        "[[instances]]\npath = \"tiny.csv\"\n[[algorithms]]\nnames = \"e\"\nexternal = {}\n",
+        serde_json::to_string(&line).unwrap()
+    );
+    scratch.write("e.toml", sweep);
+    let named = format!("e={line}");
+    let bench = ["bench", "tiny.csv", "--solvers", "naive", "--time-limit", "1000", "--external", &named];
+    for words in [&bench[..], &["sweep", "e.toml", "--out", "e"]] {
+        for signal in [Signal::INT, Signal::KILL] {
+            let (mut child, id) = with_external(&scratch, words);
+            kill_process(pid(&child), signal).unwrap();
+            child.wait().unwrap();
+            wait_until("the end of the external", || !is_alive(&id));
+            // Its scratch files as well.
+            wait_until("an empty folder", || {
+                std::fs::read_dir(scratch.path("scratch")).unwrap().count() == 0
+            });
+        }
+    }
+}
+
+/// Two hundred signals at random moments over everything above.
+#[test]
+#[ignore = "minutes"]
+fn two_hundred_interrupts() {
+    let scratch = inputs();
+    let mut moments = Moments(7);
+    for nth in 0..200 {
+        let signal = if nth % 3 == 0 { Signal::TERM } else { Signal::INT };
+        let moment = Duration::from_secs_f64(moments.next().powi(2) * 2.0);
+        match nth % (SEARCHES.len() + 2) {
+            8 => bench_ends(&scratch, signal, moment),
+            9 => sweep_ends(&scratch, signal, moment),
+            at => search_ends(&scratch, at, signal, moment),
+        }
+    }
+}

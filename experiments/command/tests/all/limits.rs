@@ -1,0 +1,192 @@
+//! Time limits: one for all that a command computes, with a default, and kept by every stage.
+
+use crate::common::{Scratch, TINY};
+use plimsoll::Registry;
+use std::time::Instant;
+
+/// Generates into the scratch folder.
+fn generated(scratch: &Scratch, family: &str, params: &[&str], name: &str) {
+    let params = params.iter().flat_map(|one| ["--param", one]);
+    let words: Vec<&str> = ["generate", family, "--out", name].into_iter().chain(params).collect();
+    scratch.plimsoll(&words).exits(0);
+}
+
+#[test]
+fn a_default_limit_holds_unless_nodes_are_limited_or_none_is_asked_for() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.8.csv", TINY);
+    let limit = |words: &[&str]| {
+        let words: Vec<&str> = ["solve", "tiny.8.csv", "--json"].iter().chain(words).copied().collect();
+        scratch.plimsoll(&words).exits(0).json()["time_limit"].as_f64()
+    };
+    assert_eq!(limit(&[]), Some(60.0));
+    assert_eq!(limit(&["--time-limit", "2.5"]), Some(2.5));
+    assert_eq!(limit(&["--time-limit", "none"]), None);
+    assert_eq!(limit(&["--node-limit", "1000"]), None);
+    assert_eq!(limit(&["--node-limit", "1000", "--time-limit", "3"]), Some(3.0));
+    scratch.plimsoll(&["solve", "tiny.8.csv", "--time-limit", "never"]).exits(2);
+}
+
+#[test]
+fn help_tells_the_default_limit() {
+    let scratch = Scratch::new();
+    for command in ["solve", "order", "plan", "overlap", "tiers", "fuse", "spill"] {
+        let help = scratch.plimsoll(&[command, "--help"]).exits(0).stdout;
+        assert!(help.contains("default: 60"), "{command}: {help}");
+    }
+    for command in ["bench", "reproduce"] {
+        assert!(scratch.plimsoll(&[command, "--help"]).exits(0).stdout.contains("default: 10"), "{command}");
+    }
+}
+
+#[test]
+fn without_time_every_command_on_graphs_ends_with_what_it_has() {
+    let scratch = Scratch::new();
+    generated(&scratch, "nested-if", &["depth=22", "operators=20"], "deep.json");
+    generated(&scratch, "weight-chain", &["n=400"], "chain.json");
+    let at_once = |words: &[&str]| {
+        let words: Vec<&str> = words.iter().copied().chain(["--time-limit", "0"]).collect();
+        scratch.plimsoll(&words)
+    };
+    for graph in ["deep.json", "chain.json"] {
+        at_once(&["order", graph]).exits(0);
+        at_once(&["fuse", graph, "--units", "one", "--patterns", "chains"]).exits(0);
+        at_once(&["tiers", graph, "--machine", "generic"]).exits(0);
+        at_once(&["overlap", graph, "--machine", "generic"]).exits(0);
+        // What fits trivially needs no time.
+        let plan = at_once(&["plan", graph]).code;
+        assert!(plan == 0 || plan == 3, "{graph}: {plan}");
+        at_once(&["plan", graph, "--conflicts", "reachable"]).exits(3);
+    }
+    at_once(&["spill", "chain.json", "--capacity", "2000000"]).exits(0);
+}
+
+#[test]
+fn a_front_without_time_has_one_point() {
+    let scratch = Scratch::new();
+    generated(&scratch, "weight-chain", &["n=400"], "chain.json");
+    let words = ["overlap", "chain.json", "--machine", "generic", "--front", "--json"];
+    let front = |limit: &[&str]| {
+        let words: Vec<&str> = words.iter().chain(limit).copied().collect();
+        scratch.plimsoll(&words).exits(0).json()
+    };
+    let at_once = front(&["--time-limit", "0"]);
+    // The second is the same in no more memory than it takes.
+    assert!(at_once["tried"].as_u64() <= Some(2));
+    let points = at_once["points"].as_array().unwrap();
+    assert!(points.len() == 1 || points.len() == 2);
+    assert!(points.iter().all(|point| point["bound_ps"] == 0), "there was no time for a bound");
+    let few = front(&["--node-limit", "1"]);
+    assert!(few["tried"].as_u64() > Some(10));
+}
+
+/// Seconds beyond the limit that reading, checking and printing may take.
+const SLACK: f64 = 1.0;
+
+/// Commands on one instance: every algorithm of every problem.
+fn on_instance(registry: &Registry, file: &str) -> Vec<Vec<String>> {
+    let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
+    let solve = |problem: &str, name: &str| words(&["solve", file, "--problem", problem, "--solver", name]);
+    let mut all = Vec::new();
+    all.extend(registry.offsets.iter().map(|one| solve("offsets", one.name)));
+    all.extend(registry.scattered.iter().map(|one| solve("scattered", one.name)));
+    all.extend(registry.pools.iter().map(|one| solve("pools", one.name)));
+    let spill = |name: &str| words(&["spill", file, "--capacity", "900000", "--solver", name]);
+    all.extend(registry.spilling.iter().map(|one| spill(one.name)));
+    all
+}
+
+/// Commands on one graph or model: every algorithm of every problem, and the ways of `plan` and `overlap`.
+fn on_graph(registry: &Registry, file: &str) -> Vec<Vec<String>> {
+    let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
+    let with = |command: &[&str], option: &str, name: &str| words(&[command, &[option, name]].concat());
+    let (order, plan) = (["order", file], ["plan", file]);
+    let overlap = ["overlap", file, "--machine", "generic"];
+    let tiers = ["tiers", file, "--machine", "generic"];
+    let fuse = ["fuse", file, "--units", "one", "--patterns", "chains"];
+    let mut all = vec![words(&plan), words(&["spill", file, "--capacity", "200000"])];
+    all.extend(registry.orders.iter().map(|one| with(&order, "--order", one.name)));
+    all.extend(registry.joint.iter().map(|one| words(&["plan", file, &format!("--joint={}", one.name)])));
+    all.extend(registry.timelines.iter().map(|one| with(&overlap, "--schedule", one.name)));
+    all.extend(registry.tiers.iter().map(|one| with(&tiers, "--placement", one.name)));
+    all.extend(registry.fusions.iter().map(|one| with(&fuse, "--method", one.name)));
+    for problem in ["offsets", "scattered", "pools"] {
+        for relation in ["schedule", "streams=2", "reachable", "mutex"] {
+            all.push(words(&["plan", file, "--conflicts", relation, "--problem", problem]));
+        }
+    }
+    all.extend([
+        words(&[&overlap[..], &["--front"]].concat()),
+        words(&[&overlap[..], &["--free-order"]].concat()),
+    ]);
+    all.push(with(&overlap, "--activations", "placed"));
+    all
+}
+
+/// Files of these kinds below `PLIMSOLL_CORPORA`, and hard ones that are generated.
+fn hard_files(scratch: &Scratch) -> (Vec<String>, Vec<String>) {
+    let below = |folder: &str, extension: &str| -> Vec<String> {
+        let corpora = std::env::var_os("PLIMSOLL_CORPORA").map(std::path::PathBuf::from);
+        let entries = corpora.and_then(|corpora| std::fs::read_dir(corpora.join(folder)).ok());
+        let paths = entries.into_iter().flatten().map(|entry| entry.unwrap().path());
+        let fitting = paths.filter(|path| path.extension().is_some_and(|own| own == extension));
+        fitting.map(|path| path.display().to_string()).collect()
+    };
+    let mut instances = [below("minimalloc", "csv"), below("idealloc", "csv")].concat();
+    let mut graphs = [below("onnx", "onnx"), below("tflite", "tflite")].concat();
+    let rows = (0..40_000u64).map(|at| format!("b{at},0,1,{}\n", 1 + at * 7919 % 1_000_003));
+    scratch.write("wide.csv", format!("id,lower,upper,size\n{}", rows.collect::<String>()));
+    instances.push("wide.csv".to_owned());
+    for (family, params, name) in [
+        ("nested-if", ["depth=22", "operators=20"].as_slice(), "deep.json"),
+        ("in-tree", &["n=1800"], "forest.json"),
+        ("layered", &["n=20000"], "layered.json"),
+        ("weight-chain", &["n=4000"], "chain.json"),
+        ("llama-13b", &[], "llama.json"),
+    ] {
+        generated(scratch, family, params, name);
+        graphs.push(name.to_owned());
+    }
+    instances.sort();
+    graphs.sort();
+    (instances, graphs)
+}
+
+/// Limits that are tried: those of `PLIMSOLL_TIME_LIMITS`, seconds with commas between them, or else 0.1 s alone. All of
+/// 0.1, 1 and 10 s take hours.
+fn limits() -> Vec<f64> {
+    let text = std::env::var("PLIMSOLL_TIME_LIMITS").unwrap_or_else(|_| "0.1".to_owned());
+    text.split(',').map(|limit| limit.parse().unwrap()).collect()
+}
+
+/// Reports every command that overruns its limit three times in a row, as a busy machine may delay any process once.
+#[test]
+#[ignore = "runs every algorithm on every file for minutes; asserts seconds"]
+fn every_command_keeps_its_limit_on_every_file() {
+    let scratch = Scratch::new();
+    let registry = plimsoll::registry();
+    let (instances, graphs) = hard_files(&scratch);
+    let mut commands: Vec<Vec<String>> = Vec::new();
+    commands.extend(instances.iter().flat_map(|file| on_instance(&registry, file)));
+    commands.extend(graphs.iter().flat_map(|file| on_graph(&registry, file)));
+    let mut late = Vec::new();
+    for limit in limits() {
+        for command in &commands {
+            let limit_word = limit.to_string();
+            let words: Vec<&str> =
+                command.iter().map(String::as_str).chain(["--time-limit", &limit_word]).collect();
+            let seconds = || {
+                let start = Instant::now();
+                let run = scratch.plimsoll(&words);
+                assert!([0, 1, 2, 3].contains(&run.code), "{words:?}: {}", run.stderr);
+                start.elapsed().as_secs_f64()
+            };
+            let best = (0..3).map(|_| seconds()).find(|&seconds| seconds <= limit + SLACK);
+            if best.is_none() {
+                eprintln!("late: plimsoll {}", words.join(" "));
+                late.push(words.join(" "));
+            }
+        }
+    }
+    assert!(late.is_empty(), "{} commands overrun: {late:#?}", late.len());
+}

@@ -1,0 +1,39 @@
+//! All tests of this crate in one binary: every further one would link the whole crate once more.
+
+mod arithmetic;
+mod bad_input;
+mod bench;
+mod branches;
+mod common;
+mod convert;
+mod features;
+mod fetch;
+#[cfg(unix)]
+mod files;
+mod first_steps;
+mod fronts;
+mod fusion;
+mod graphs;
+#[cfg(target_os = "linux")]
+mod interrupt;
+mod large;
+mod lifetimes;
+mod limits;
+mod manifests;
+mod measure;
+mod models;
+mod overlap;
+mod readme;
+mod records;
+mod report;
+mod reproduce;
+mod solve_and_verify;
+mod spill;
+mod structure;
+mod sweep;
+mod sweep_edges;
+#[cfg(unix)]
+mod sweep_processes;
+mod tiers;
+mod verify;
+mod zero_sizes;

@@ -1,0 +1,330 @@
+//! The records in `results/`: what does not depend on clocks is what the code gives today.
+//!
+//! Where a test here fails, algorithms give other answers than on record: either that was not meant, or the record has to be
+//! made again (`make results`, or `scripts/results.sh WORD`). Records of real instances and models are looked at where
+//! `PLIMSOLL_CORPORA` is set. A sample is made again; `--include-ignored` makes all that is quick.
+
+use crate::common::Scratch;
+use plimsoll_lab::recheck::{Effort, Verdict, read_rows, recheck};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+type Record = BTreeMap<String, String>;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn corpora() -> Option<PathBuf> {
+    std::env::var_os("PLIMSOLL_CORPORA").filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}
+
+/// The folders in `results/` by the word behind date and processor.
+fn records() -> BTreeMap<String, PathBuf> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(root().join("results")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        // Year, month, day, processor, word.
+        if let Some(word) = name.splitn(5, '-').nth(4) {
+            assert!(
+                found.insert(word.to_owned(), path).is_none(),
+                "two records of {word}: keep the later one"
+            );
+        }
+    }
+    found
+}
+
+fn header(rows: &Path) -> String {
+    std::fs::read_to_string(rows).unwrap_or_default().lines().next().unwrap_or_default().to_owned()
+}
+
+fn benchmarks(effort: Effort) {
+    let registry = plimsoll::registry();
+    let (mut same, mut differences) = (0, Vec::new());
+    for (word, folder) in records() {
+        let file = folder.join("rows.csv");
+        if !header(&file).starts_with("schema_version,") {
+            continue;
+        }
+        for finding in recheck(&read_rows(&file).unwrap(), &registry, effort).unwrap() {
+            match finding.verdict {
+                Verdict::Same => same += 1,
+                Verdict::Differs { .. } => differences.push(format!("{word}: {finding:?}")),
+                Verdict::Left(_) => {}
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    let enough = if corpora().is_some() { 100 } else { 50 };
+    assert!(same >= enough, "{same} rows are too few to say anything");
+}
+
+#[test]
+fn benchmarks_come_out_again() {
+    benchmarks(Effort { slowest: 0.01, every: 7 });
+}
+
+#[test]
+#[ignore = "minutes: every run of at most half a second"]
+fn benchmarks_come_out_again_in_full() {
+    benchmarks(Effort { slowest: 0.5, every: 1 });
+}
+
+#[test]
+fn a_record_is_held_against_the_code() {
+    let scratch = Scratch::new();
+    let bench = [
+        "bench",
+        "embedded",
+        "--solvers",
+        "naive,exact,mini-infer",
+        "--node-limit",
+        "1000",
+        "--out",
+        "record",
+    ];
+    scratch.plimsoll(&bench).exits(0);
+    let good = scratch.plimsoll(&["recheck", "record"]).exits(0).stdout;
+    assert!(good.starts_with("record") && good.lines().count() == 3, "{good}");
+    let rows = scratch.read("record/rows.csv");
+    let second = rows.lines().nth(1).unwrap();
+    let number = second.split(',').nth(4).unwrap().to_owned();
+    scratch.write("changed.csv", rows.replacen(&format!(",{number},"), ",999999,", 1));
+    let bad = scratch.plimsoll(&["recheck", "record", "changed.csv"]).exits(1).stdout;
+    assert!(bad.contains("changed.csv: line 2: naive on "), "{bad}");
+    assert!(bad.contains(&format!("buffers was 999999, is {number}")), "{bad}");
+    let json = scratch.plimsoll(&["recheck", "changed.csv", "--json", "--every", "1"]).exits(1).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["records"][0]["differ"], 1);
+    assert_eq!(json["records"][0]["differences"][0]["line"], 2);
+
+    scratch.write("other.csv", "graph,peak\na,1\n");
+    scratch.plimsoll(&["recheck", "other.csv"]).refuses(&["other.csv", "no column 'suite'"]);
+    scratch.plimsoll(&["recheck", "nowhere"]).refuses(&["nowhere"]);
+    scratch.write("torn.csv", format!("{rows}3,embedded"));
+    scratch.plimsoll(&["recheck", "torn.csv"]).refuses(&["torn.csv", "line"]);
+    scratch.write("moved.csv", rows.replace("embedded", "no-such-suite"));
+    scratch.plimsoll(&["recheck", "moved.csv"]).refuses(&["moved.csv", "no-such-suite"]);
+    scratch.plimsoll(&["recheck"]).exits(2);
+}
+
+/// A record of graphs: `{column}` in its command stands for what a row holds there.
+struct OfGraphs {
+    word: &'static str,
+    /// The file with its families.
+    families: Option<&'static str>,
+    /// Columns that tell the calls of the command apart, that of the graph first.
+    keys: &'static [&'static str],
+    command: &'static str,
+    /// Whether models keep the batch of their file.
+    own_batch: bool,
+}
+
+const OF_GRAPHS: [OfGraphs; 6] = [
+    OfGraphs {
+        word: "orders",
+        families: Some("graphs.txt"),
+        keys: &["graph"],
+        command: "order {graph} --compare --time-limit 10",
+        own_batch: true,
+    },
+    OfGraphs {
+        word: "structure",
+        families: Some("graphs.txt"),
+        keys: &["graph"],
+        command: "plan {graph} --conflicts compare --time-limit 10",
+        own_batch: true,
+    },
+    OfGraphs {
+        word: "tiers",
+        families: Some("graphs-tiers.txt"),
+        keys: &["graph", "machine"],
+        command: "tiers {graph} --machine {machine} --compare --time-limit 30",
+        own_batch: false,
+    },
+    OfGraphs {
+        word: "fusion",
+        families: Some("graphs-fusion.txt"),
+        keys: &["graph", "patterns", "units"],
+        command: "fuse {graph} --patterns {patterns} --units {units} --compare --time-limit 10",
+        own_batch: false,
+    },
+    OfGraphs {
+        word: "spilling",
+        families: Some("graphs.txt"),
+        keys: &["instance", "capacity"],
+        command: "spill {instance} --capacity {capacity} --compare --time-limit 10",
+        own_batch: false,
+    },
+    OfGraphs {
+        word: "overlap",
+        families: None,
+        keys: &["graph", "machine"],
+        command: "overlap {graph} --machine {machine} --boundary outside",
+        own_batch: false,
+    },
+];
+
+fn read(path: &Path) -> Vec<Record> {
+    let mut reader = csv::Reader::from_path(path).unwrap();
+    reader.deserialize().map(Result::unwrap).collect()
+}
+
+/// Where the graphs and instances of a record lie, by their names: generated ones in a scratch folder, real ones in the corpora.
+fn files(record: &OfGraphs, scratch: &Scratch) -> BTreeMap<String, PathBuf> {
+    let families =
+        record.families.map(|file| std::fs::read_to_string(root().join("scripts").join(file)).unwrap());
+    for line in families.unwrap_or_default().lines() {
+        let words: Vec<&str> = ["generate"].into_iter().chain(line.split_whitespace()).collect();
+        scratch.plimsoll(&words).exits(0);
+    }
+    let mut folders = vec![scratch.path("")];
+    if let Some(corpora) = corpora() {
+        folders.extend(["onnx", "tflite", "minimalloc"].map(|folder| corpora.join(folder)));
+    }
+    let mut found = BTreeMap::new();
+    for folder in folders {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let stem = path.file_stem().unwrap().to_string_lossy();
+            // A.1048576.csv is the instance A.
+            let name = if path.extension().is_some_and(|it| it == "csv") {
+                stem.split('.').next().unwrap()
+            } else {
+                &stem
+            };
+            found.insert(name.to_owned(), path.clone());
+        }
+    }
+    found
+}
+
+/// What the file of a model leaves open.
+fn open_shapes(path: &Path, own_batch: bool) -> &'static [&'static str] {
+    if path.file_name().unwrap().to_string_lossy().starts_with("silero") {
+        &["--input-shape", "input=1x576", "--input-shape", "state=2x1x128"]
+    } else if path.extension().is_some_and(|it| it == "onnx") && !own_batch {
+        &["--batch", "1"]
+    } else {
+        &[]
+    }
+}
+
+/// The rows of a call, made again.
+fn again(record: &OfGraphs, row: &Record, graph: &Path, scratch: &Scratch) -> Vec<Record> {
+    let filled = |word: &str| match word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
+        Some(column) if column == record.keys[0] => graph.to_string_lossy().into_owned(),
+        Some(column) => row[column].clone(),
+        None => word.to_owned(),
+    };
+    let words: Vec<String> = record.command.split(' ').map(filled).collect();
+    let output = scratch.path("rows.csv");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+    let run =
+        command.args(&words).args(open_shapes(graph, record.own_batch)).arg("--output").arg(&output).output();
+    let run = run.unwrap();
+    // 1: nothing fits, which is a row too.
+    assert!(matches!(run.status.code(), Some(0 | 1)), "{words:?}: {}", String::from_utf8_lossy(&run.stderr));
+    read(&output)
+}
+
+/// Rows without what a clock says.
+fn repeatable(rows: &[Record]) -> Vec<Record> {
+    let mut rows = rows.to_vec();
+    for row in &mut rows {
+        row.remove("seconds");
+    }
+    rows
+}
+
+fn graphs(record: &OfGraphs, slowest: f64, every: usize) {
+    let Some(folder) = records().remove(record.word) else { return };
+    let scratch = Scratch::new();
+    let files = files(record, &scratch);
+    let rows = read(&folder.join("rows.csv"));
+    let key = |row: &Record| record.keys.iter().map(|&column| row[column].clone()).collect::<Vec<_>>();
+    let (mut quick, mut compared) = (0, 0);
+    for group in rows.chunk_by(|a, b| key(a) == key(b)) {
+        let Some(graph) = files.get(&group[0][record.keys[0]]) else { continue };
+        let seconds: f64 = group.iter().map(|row| row["seconds"].parse().unwrap_or(0.0)).sum();
+        let by_clock = |row: &Record| row.get("stop").is_some_and(|stop| stop == "time-limit");
+        if seconds > slowest || group.iter().any(by_clock) {
+            continue;
+        }
+        quick += 1;
+        if quick % every != 0 {
+            continue;
+        }
+        compared += 1;
+        let today = again(record, &group[0], graph, &scratch);
+        let (recorded, today) = (repeatable(group), repeatable(&today));
+        assert_eq!(recorded.len(), today.len(), "{}: {:?}: number of rows", record.word, key(&group[0]));
+        for (recorded, today) in recorded.iter().zip(&today) {
+            let differing = recorded.iter().find(|(name, value)| today.get(*name) != Some(*value));
+            assert!(differing.is_none(), "{}: {differing:?} is on record, not {today:?}", record.word);
+        }
+    }
+    let nothing_to_see = record.families.is_none() && corpora().is_none();
+    assert!(compared > 0 || nothing_to_see, "{}: nothing was compared", record.word);
+    eprintln!("{}: {compared} of {quick} quick calls compared", record.word);
+}
+
+#[test]
+fn graphs_come_out_again() {
+    if let Some(reason) = plimsoll::left_out("ilp") {
+        return eprintln!("skipped: {reason}");
+    }
+    for record in &OF_GRAPHS {
+        graphs(record, 0.1, 7);
+    }
+}
+
+#[test]
+#[ignore = "minutes: every call of at most two seconds"]
+fn graphs_come_out_again_in_full() {
+    if let Some(reason) = plimsoll::left_out("ilp") {
+        return eprintln!("skipped: {reason}");
+    }
+    for record in &OF_GRAPHS {
+        graphs(record, 2.0, 1);
+    }
+}
+
+#[test]
+fn unreadable_instances_stay_so_and_lines_are_those_of_the_file() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("some")).unwrap();
+    scratch.write("some/bad.csv", "id,lower,upper,size\na,0\n");
+    scratch.write("some/good.csv", "id,lower,upper,size\na,0,3,5\nb,1,4,7\n");
+    let words = ["bench", "some", "--solvers", "exact", "--problems", "offsets", "--out", "record"];
+    scratch.plimsoll(&words);
+    scratch.plimsoll(&["recheck", "record"]).exits(0);
+    // A quoted field may hold ends of lines.
+    let text = scratch.read("record/rows.csv").replace("line 2: ", "line\n2: ");
+    assert!(text.contains(",12,12,"), "{text}");
+    scratch.write("rows.csv", text.replace(",12,12,", ",13,12,"));
+    let run = scratch.plimsoll(&["recheck", "rows.csv"]).exits(1);
+    assert!(run.stdout.contains("rows.csv: line 4: exact on good: peak was 13, is 12"), "{}", run.stdout);
+    scratch.write("some/bad.csv", "id,lower,upper,size\na,0,1,1\n");
+    let run = scratch.plimsoll(&["recheck", "record"]).exits(1);
+    assert!(run.stdout.contains("is none of that name"), "{}", run.stdout);
+}
+
+/// Papers whose rows need neither corpora nor clocks.
+#[test]
+fn published_results_come_out_again() {
+    if let Some(reason) = plimsoll::left_out("ilp") {
+        return eprintln!("skipped: {reason}");
+    }
+    let folder = &records()["reproduce"];
+    let scratch = Scratch::new();
+    for paper in ["patent", "fusion", "cann"] {
+        scratch.plimsoll(&["reproduce", paper, "--out", paper]).exits(0);
+        let rows = format!("{paper}/rows.csv");
+        let recorded = std::fs::read_to_string(folder.join(&rows)).unwrap();
+        assert_eq!(scratch.read(&format!("{paper}/{rows}")), recorded, "{paper}");
+    }
+}

@@ -1,0 +1,527 @@
+//! The analysis of rows on record: figures worked out by hand, properties, bad input, and the command.
+
+use crate::common::{Scratch, TINY};
+use plimsoll_lab::analysis::integral::integral;
+use plimsoll_lab::analysis::standing::{VIRTUAL, is_solved, virtual_best};
+use plimsoll_lab::analysis::{Group, Observation, Options, Standing, curves, find, groups, standings, study};
+use plimsoll_lab::report::plots::plots;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+const HEADER: &str = "schema_version,suite,instance,sha256,load,capacity,problem,algorithm,kind,seed,run,threads,time_limit,decide,status,claim,peak,lower_bound,verdict,seconds,cpu,cores,error";
+
+const PLAIN: Options = Options { target_gap: None, shift: 0.0 };
+
+/// `fast` is a heuristic with three seeds on `a`, `exact` proves `a`, stops at the limit on `b`, fails on `c`.
+fn example() -> String {
+    let rows = [
+        "3,s,a,ha,90,,offsets,fast,heuristic,0,1,1,10,false,done,feasible,110,90,valid,1,cpu,2,",
+        "3,s,a,ha,90,,offsets,fast,heuristic,1,1,1,10,false,done,feasible,120,90,valid,2,cpu,2,",
+        "3,s,a,ha,90,,offsets,fast,heuristic,2,1,1,10,false,done,feasible,130,90,valid,3,cpu,2,",
+        "3,s,a,ha,90,,offsets,exact,exact,0,1,1,10,false,done,optimal,100,100,valid,4,cpu,2,",
+        "3,s,b,hb,30,,offsets,fast,heuristic,0,1,1,10,false,done,feasible,50,30,valid,0.25,cpu,2,",
+        "3,s,b,hb,30,,offsets,exact,exact,0,1,1,10,false,done,feasible,60,40,valid,10,cpu,2,",
+        "3,s,c,hc,10,,offsets,fast,heuristic,0,1,1,10,false,done,optimal,10,10,valid,0.5,cpu,2,",
+        "3,s,c,hc,10,,offsets,exact,exact,0,1,1,10,false,failed,,,,,,cpu,2,\"it broke, \"\"badly\"\"\"",
+    ];
+    format!("{HEADER}\n{}\n", rows.join("\n"))
+}
+
+fn analysed(text: &str, options: Options) -> (Vec<Group>, Vec<Vec<Standing>>) {
+    let scratch = Scratch::new();
+    let path = scratch.write("rows.csv", text);
+    let records = find(&[path]).unwrap();
+    let groups = groups(&records[0].observations, &records[0].trace, options);
+    let standings = groups.iter().map(|group| standings(group, options.shift)).collect();
+    (groups, standings)
+}
+
+#[track_caller]
+fn near(found: Option<f64>, expected: f64) {
+    assert!(found.is_some_and(|found| (found - expected).abs() < 1e-9), "{found:?}, not {expected}");
+}
+
+#[test]
+fn figures_are_those_worked_out_by_hand() {
+    let (groups, standings) = analysed(&example(), PLAIN);
+    assert_eq!((groups.len(), groups[0].instances.len()), (1, 3));
+    let bounds: Vec<_> = groups[0].instances.iter().map(|i| (i.best_bound, i.best_peak)).collect();
+    assert_eq!(bounds, [(Some(100), Some(100)), (Some(40), Some(50)), (Some(10), Some(10))]);
+    let [fast, exact, best] = &standings[0][..] else { panic!("two and their best") };
+    assert_eq!((fast.instances, fast.runs, fast.answered, fast.solved, fast.at_bound), (3, 5, 3, 1, 1));
+    assert_eq!((exact.instances, exact.runs, exact.answered, exact.solved, exact.at_bound), (3, 3, 2, 1, 1));
+    // Medians 120 over 100, 50 over 40, 10 over 10; 100 over 100, 60 over 40.
+    near(fast.mean_gap, 15.0);
+    near(exact.mean_gap, 25.0);
+    assert_eq!((fast.worst_gap, exact.worst_gap), (Some(25.0), Some(50.0)));
+    // Times >10, >10, 0.5 and 4, >10, >10. A heuristic ends without a proof: its times to solve have no mean.
+    assert_eq!((fast.mean_time, fast.par2), (None, None));
+    let times: Vec<_> =
+        groups[0].cells[0].iter().flatten().map(plimsoll_lab::analysis::Cell::time_to_solve).collect();
+    assert!(times[0].is_none() && times[1].is_none() && times[2].is_some_and(|time| !time.censored));
+    near(exact.mean_time.map(|mean| mean.value), 400f64.cbrt());
+    assert!(exact.mean_time.unwrap().bound);
+    near(exact.par2, 44.0 / 3.0);
+    // Medians spent: 2, 0.25, 0.5.
+    near(fast.mean_spent, 0.25f64.cbrt());
+    let wins = |own: &Standing| (own.peak_alone, own.peak_shared, own.time_alone, own.time_shared);
+    assert_eq!((wins(fast), wins(exact)), ((2, 0, 1, 0), (1, 0, 1, 0)));
+    assert_eq!((best.algorithm.as_str(), best.solved), (VIRTUAL, 2));
+    near(best.mean_time.map(|mean| mean.value), 20f64.cbrt());
+    near(best.mean_gap, 25.0 / 3.0);
+    assert_eq!((fast.only_solver, exact.only_solver), (Some(1), Some(1)));
+    near(exact.time_factor.map(|mean| mean.value), 2.5f64.cbrt());
+    assert!(exact.time_factor.unwrap().bound);
+    near(exact.gap_loss, 20.0 / 3.0);
+    near(fast.gap_loss, 12.5);
+    assert_eq!(exact.troubles.get("failed"), Some(&1));
+    assert_eq!(groups[0].troubles[0].error, "it broke, \"badly\"");
+}
+
+#[test]
+fn curves_are_those_worked_out_by_hand() {
+    let (groups, _) = analysed(&example(), PLAIN);
+    let third = 1.0 / 3.0;
+    let time = curves::time_profile(&groups[0]);
+    assert_eq!(
+        time.iter().map(|curve| curve.points.clone()).collect::<Vec<_>>(),
+        [[(1.0, third)], [(1.0, third)]]
+    );
+    let peak = curves::peak_profile(&groups[0]);
+    assert_eq!(peak[0].points, [(1.0, third), (1.2, 2.0 * third), (1.25, 1.0)]);
+    assert_eq!(peak[1].points, [(1.0, third), (1.5, 2.0 * third)]);
+    let cactus = curves::cactus(&groups[0]);
+    assert_eq!(cactus[2].points, [(0.5, 1.0), (4.0, 2.0)]);
+}
+
+#[test]
+fn a_target_gap_solves_too() {
+    let (groups, standings) = analysed(&example(), Options { target_gap: Some(20.0), shift: 0.0 });
+    // 110 and 120 are within 20 % of 100, 130 is not: the median of 1, 2 and never.
+    let cell = groups[0].cells[0][0].as_ref().unwrap();
+    assert_eq!((cell.solved, cell.time.map(|time| time.seconds.to_bits())), (2, Some(2f64.to_bits())));
+    assert_eq!((standings[0][0].solved, standings[0][1].solved), (2, 1));
+}
+
+#[test]
+fn ties_are_shared_and_bounds_above_peaks_do_not_count() {
+    let text = format!(
+        "{HEADER}\n\
+         3,s,a,h,5,,offsets,x,exact,0,1,1,10,false,done,optimal,10,10,valid,2,cpu,2,\n\
+         3,s,a,h,5,,offsets,y,exact,0,1,1,10,false,done,optimal,10,10,valid,2,cpu,2,\n\
+         3,s,a,h,5,,offsets,z,exact,0,1,1,10,false,done,optimal,12,12,valid,1,cpu,2,\n"
+    );
+    let (groups, standings) = analysed(&text, PLAIN);
+    let wins = |at: usize| {
+        let own: &Standing = &standings[0][at];
+        (own.peak_alone, own.peak_shared, own.time_alone, own.time_shared)
+    };
+    assert_eq!((wins(0), wins(1), wins(2)), ((0, 1, 0, 1), (0, 1, 0, 1), (0, 0, 0, 0)));
+    assert_eq!(groups[0].instances[0].best_bound, Some(10));
+    assert_eq!((groups[0].troubles.len(), groups[0].troubles[0].status.as_str()), (1, "refused"));
+    assert!(groups[0].troubles[0].error.contains("12 is above 10"));
+    assert_eq!((standings[0][0].only_solver, standings[0][0].solved), (Some(0), 1));
+}
+
+#[test]
+fn other_questions_are_other_groups() {
+    let rows = ["10,false", "5,false", "10,true"]
+        .map(|limit| format!("3,s,a,h,5,7,offsets,x,exact,0,1,1,{limit},done,feasible,6,5,valid,2,cpu,2,"));
+    let (groups, _) = analysed(&format!("{HEADER}\n{}\n", rows.join("\n")), PLAIN);
+    assert_eq!(groups.len(), 3);
+    assert_eq!(
+        groups[2].question.to_string(),
+        "offsets, decide the capacity, 10 s, 1 thread, cpu with 2 threads"
+    );
+    // Within the capacity is an answer there, and nowhere else.
+    let solved: Vec<bool> = groups.iter().map(|g| is_solved(g.cells[0][0].as_ref().unwrap())).collect();
+    assert_eq!(solved, [false, false, true]);
+    assert!(groups[2].instances[0].capacity == Some(7) && groups[0].instances[0].capacity.is_none());
+}
+
+#[test]
+fn the_load_stands_in_only_where_nothing_else_is_there() {
+    let rows = "3,s,a,h,5,,offsets,x,external,0,1,1,10,false,done,,8,,valid,2,cpu,2,\n\
+                3,s,b,i,9,,offsets,x,external,0,1,1,10,false,done,,8,,valid,2,cpu,2,\n";
+    let (groups, _) = analysed(&format!("{HEADER}\n{rows}"), PLAIN);
+    let [a, b] = &groups[0].instances[..] else { panic!() };
+    assert_eq!((a.best_bound, a.bound_from), (Some(5), "load"));
+    // A load above a valid peak is no bound: some of the buffers exclude each other.
+    assert_eq!((b.best_bound, b.bound_from), (None, ""));
+}
+
+#[test]
+fn primal_integrals_are_areas() {
+    let area = |events: &[(f64, u64)], best, horizon| integral(events.iter().copied(), best, horizon);
+    // Nothing for 1 s, twice the best for 2 s, then the best.
+    near(Some(area(&[(1.0, 200), (3.0, 100)], 100, 10.0)), 1.0 + 2.0 * 0.5);
+    near(Some(area(&[], 100, 10.0)), 10.0);
+    near(Some(area(&[(0.0, 100)], 100, 10.0)), 0.0);
+    near(Some(area(&[(0.0, 0)], 0, 10.0)), 0.0);
+    // What comes after the limit does not count.
+    near(Some(area(&[(2.0, 400), (12.0, 100)], 100, 10.0)), 2.0 + 8.0 * 0.75);
+}
+
+#[test]
+fn traces_become_integrals_and_mean_gaps() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("r")).unwrap();
+    scratch.write("r/rows.csv", example());
+    scratch.write(
+        "r/trace.csv",
+        "suite,instance,problem,algorithm,seed,run,seconds,event,peak,lower_bound\n\
+         s,a,offsets,exact,0,1,1,incumbent,200,\ns,a,offsets,exact,0,1,3,incumbent,100,\ns,a,offsets,exact,0,1,4,end,100,100\n\
+         s,z,offsets,exact,0,1,1,incumbent,200,\n",
+    );
+    let record = &find(&[scratch.path("r")]).unwrap()[0];
+    let groups = groups(&record.observations, &record.trace, PLAIN);
+    let exact = &standings(&groups[0], 0.0)[1];
+    near(exact.integral, 2.0);
+    near(exact.integral_share, 20.0);
+    let (means, instances) = curves::gaps(&groups[0]);
+    assert_eq!((means.len(), means[0].runs, instances), (1, 1, 1));
+    assert_eq!(means[0].points, [(0.001, 100.0), (3.0, 0.0)]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_to_folders_above_are_not_followed() {
+    let scratch = Scratch::new();
+    std::fs::create_dir_all(scratch.path("all/r")).unwrap();
+    std::fs::create_dir(scratch.path("aside")).unwrap();
+    scratch.write("all/r/rows.csv", example());
+    scratch.write("aside/rows.csv", "this is none");
+    for (to, name) in [("..", "all/up"), (".", "all/here")] {
+        std::os::unix::fs::symlink(to, scratch.path(name)).unwrap();
+    }
+    let names: Vec<String> =
+        find(&[scratch.path("all")]).unwrap().into_iter().map(|record| record.name).collect();
+    assert_eq!(names, ["r"]);
+}
+
+#[test]
+fn traces_of_sweeps_belong_to_runs_by_seed_and_limit() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("r")).unwrap();
+    let mut rows =
+        "key,instance,problem,algorithm,seed,repetition,time_limit,status,peak,verdict,seconds\n".to_owned();
+    let mut trace = "suite,instance,problem,algorithm,seed,run,seconds,event,peak,lower_bound\n".to_owned();
+    // Two limits, two seeds; the trace counts runs of the algorithm on the instance through.
+    let runs = [(1, 0, 0.2), (1, 1, 0.4), (4, 0, 1.0), (4, 1, 3.0)];
+    for (nth, (limit, seed, found)) in (1..).zip(runs) {
+        writeln!(rows, "k{nth},a,offsets,x,{seed},1,{limit},done,7,valid,1").unwrap();
+        writeln!(trace, ",a,offsets,x,{seed},{nth},{found},incumbent,7,").unwrap();
+    }
+    scratch.write("r/rows.csv", rows);
+    scratch.write("r/trace.csv", trace);
+    let record = &find(&[scratch.path("r")]).unwrap()[0];
+    let groups = groups(&record.observations, &record.trace, PLAIN);
+    let found: Vec<_> = groups.iter().map(|group| standings(group, 0.0)[0].integral).collect();
+    assert_eq!(groups.len(), 2);
+    near(found[0], 0.3);
+    near(found[1], 2.0);
+    assert_eq!(curves::gaps(&groups[1]).1, 0, "no bound is known");
+}
+
+#[test]
+fn without_a_time_limit_nothing_stands_for_runs_that_did_not_solve() {
+    let row = |instance, who, claim: &str, peak: u64, seconds: f64| {
+        let bound = if claim == "optimal" { 10 } else { 5 };
+        format!(
+            "3,s,{instance},h{instance},5,,offsets,{who},x,0,1,1,,false,done,{claim},{peak},{bound},valid,{seconds},cpu,2,\n"
+        )
+    };
+    let rows = [
+        row("a", "gave-up", "feasible", 11, 0.001),
+        row("a", "slow", "optimal", 10, 4.0),
+        row("b", "slow", "optimal", 10, 4.0),
+    ];
+    let (groups, standings) = analysed(&format!("{HEADER}\n{}", rows.concat()), PLAIN);
+    let [gave_up, slow, best] = &standings[0][..] else { panic!("two and their best") };
+    assert_eq!((gave_up.par2, gave_up.mean_time.map(|mean| mean.value)), (None, None));
+    near(gave_up.mean_spent, 0.001);
+    near(slow.par2, 4.0);
+    near(best.mean_time.map(|mean| mean.value), 4.0);
+    assert_eq!(slow.time_factor.map(|mean| mean.value), None);
+    // On b nobody else ran: nothing to win, and a word about it.
+    assert_eq!((slow.peak_alone, slow.time_alone), (1, 1));
+    assert!(groups[0].notes[0].contains("not every algorithm ran"), "{:?}", groups[0].notes);
+}
+
+#[test]
+fn an_algorithm_has_one_colour_and_the_best_stands_above() {
+    let mut text = format!("{HEADER}\n");
+    for (at, peak) in (0..9).rev().zip(20..) {
+        writeln!(text, "3,s,a,h,10,,offsets,w{at},x,0,1,1,10,false,done,feasible,{peak},10,valid,1,cpu,2,")
+            .unwrap();
+    }
+    text += "3,s,b,k,10,,offsets,w3,x,0,1,1,10,false,done,optimal,10,10,valid,1,cpu,2,\n";
+    let scratch = Scratch::new();
+    let path = scratch.write("rows.csv", text);
+    let studies = study(find(&[path]).unwrap(), PLAIN);
+    let plots = plots(&studies);
+    let names: Vec<&str> = plots.iter().map(|plot| plot.title.as_str()).collect();
+    assert_eq!(
+        names,
+        ["Performance profile: time", "Performance profile: peak", "Cactus: instances solved over time"]
+    );
+    for plot in &plots {
+        let [third, other] = ["w3 (", "w8 ("].map(|name| plot.svg.find(name).unwrap());
+        assert!(third < other, "{}", plot.title);
+        // The last line and word before a name are its own in the legend.
+        let colour = |at: usize| plot.svg[..at].rsplit("stroke=\"").next().map(|rest| rest[..7].to_owned());
+        assert_eq!(colour(third).as_deref(), Some("#56B4E9"), "w3, the sixth: {}", plot.title);
+    }
+}
+
+/// Rows that nobody chose.
+fn random_rows(mut state: u64) -> Vec<Observation> {
+    let mut next = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut rows = Vec::new();
+    for line in 0..60 {
+        let instance = next(6);
+        let peak = (next(5) > 0).then(|| 100 + instance + next(50));
+        let optimal = next(3) == 0;
+        rows.push(Observation {
+            line,
+            instance: format!("i{instance}"),
+            problem: "offsets".to_owned(),
+            algorithm: format!("a{}", next(4)),
+            time_limit: Some(10.0),
+            threads: 1,
+            status: if next(8) == 0 { "crashed" } else { "done" }.to_owned(),
+            claim: if optimal { "optimal" } else { "feasible" }.to_owned(),
+            peak,
+            lower_bound: Some(90 + next(15)),
+            verdict: if peak.is_some() { "valid" } else { "" }.to_owned(),
+            seconds: Some(next(100) as f64 / 10.0),
+            ..Observation::default()
+        });
+    }
+    rows
+}
+
+#[test]
+fn the_virtual_best_is_never_worse_and_profiles_rise() {
+    for seed in 0..200 {
+        let rows = random_rows(seed);
+        let groups = groups(&rows, &[], PLAIN);
+        let group = &groups[0];
+        let (all, standings) = (virtual_best(group, None), standings(group, 0.01));
+        for own in &group.cells {
+            for (cell, best) in own.iter().zip(&all) {
+                let Some(cell) = cell else { continue };
+                let best = best.as_ref().unwrap();
+                assert!(cell.peak.is_none() || best.peak <= cell.peak && best.peak.is_some());
+                assert!(
+                    !is_solved(cell)
+                        || is_solved(best) && best.time.unwrap().seconds <= cell.time.unwrap().seconds
+                );
+            }
+        }
+        let lost = standings.iter().filter_map(|own| own.time_factor);
+        assert!(lost.clone().all(|factor| factor.value >= 1.0 - 1e-12), "seed {seed}");
+        assert!(standings.iter().filter_map(|own| own.gap_loss).all(|loss| loss >= 0.0), "seed {seed}");
+        let curves = [curves::time_profile(group), curves::peak_profile(group), curves::cactus(group)];
+        for curve in curves.iter().flatten() {
+            assert!(curve.points.is_sorted_by(|a, b| a.0 <= b.0 && a.1 < b.1), "{curve:?}");
+        }
+        for curve in curves[..2].iter().flatten() {
+            assert!(curve.points.iter().all(|&(x, y)| x >= 1.0 && y <= 1.0), "{curve:?}");
+        }
+        // Nothing is lost: every run is in a cell, every run without an answer is listed.
+        let runs: usize = group.cells.iter().flatten().flatten().map(|cell| cell.runs).sum();
+        assert_eq!(runs, rows.len());
+        let crashed = rows.iter().filter(|row| row.status == "crashed").count();
+        assert_eq!(group.troubles.iter().filter(|row| row.status == "crashed").count(), crashed);
+    }
+}
+
+#[test]
+fn bad_input_is_named_by_file_line_and_value() {
+    let scratch = Scratch::new();
+    let fails = |text: &str, parts: &[&str]| {
+        scratch.write("rows.csv", text);
+        scratch.plimsoll(&["report", "rows.csv", "--out", "o"]).refuses(parts);
+        assert!(!scratch.path("o").exists());
+    };
+    let good = example();
+    fails(&good.replace(",100,100,valid", ",x100,100,valid"), &["rows.csv: line 5: peak is 'x100'"]);
+    fails(&good.replace(",valid,4,", ",valid,-4,"), &["rows.csv: line 5: seconds is '-4', which is no time"]);
+    fails(
+        &good.replacen("10,false", "10,perhaps", 1),
+        &["line 2: decide is 'perhaps', neither true nor false"],
+    );
+    fails(&good.replace("3,s,b", "2,s,b"), &["line 6: schema_version is '2', where the rows before have 3"]);
+    fails(&good.replace("3,s,", "9,s,"), &["line 2: schema_version is '9', and this version knows 1 to"]);
+    fails(
+        &good.replacen("exact,exact", ",exact", 1),
+        &["line 5: algorithm is '', where something has to stand"],
+    );
+    fails(&good.replacen("3,s,b", "s,b", 1), &["rows.csv: line 6: 22 fields, where the first line has 23"]);
+    fails(&good.replacen("problem", "puzzle", 1), &["rows.csv: line 1: there is no column 'problem'"]);
+    fails(&good.replacen("seed", "run", 1), &["two columns are called 'run'"]);
+    fails(&format!("{HEADER}\n"), &["rows.csv: there are no rows in its files"]);
+    fails("", &["rows.csv"]);
+    scratch
+        .plimsoll(&["report", "nowhere", "--out", "o"])
+        .refuses(&["nowhere: there is no such file or folder"]);
+    std::fs::create_dir(scratch.path("empty")).unwrap();
+    scratch.plimsoll(&["report", "empty", "--out", "o"]).refuses(&["empty: there is no CSV file in it"]);
+    scratch.write("rows.csv", &good);
+    scratch.write("file", "");
+    scratch
+        .plimsoll(&["report", "file", "--out", "o"])
+        .refuses(&["file: it is neither a folder nor a CSV file"]);
+    scratch.plimsoll(&["report", "rows.csv", "--out", "file"]).refuses(&["file: it is no folder"]);
+    scratch.plimsoll(&["report", "rows.csv", "--out", "empty/.."]).refuses(&["cannot write"]);
+    scratch.plimsoll(&["report", "rows.csv", "--out", "o", "--target-gap", "-1"]).exits(2);
+    scratch.write("empty/mine", "");
+    scratch
+        .plimsoll(&["report", "rows.csv", "--out", "empty"])
+        .refuses(&["it is not empty and holds no report"]);
+}
+
+#[test]
+fn torn_rows_and_unknown_columns_are_told() {
+    let scratch = Scratch::new();
+    let text = example().replacen("error\n", "mood\n", 1);
+    scratch.write("rows.csv", format!("{text}3,s,c,hc,10,,off"));
+    let run = scratch.plimsoll(&["report", "rows.csv", "--out", "o", "--json"]).exits(0);
+    assert!(run.stderr.contains("the last line was cut short (16 bytes"), "{}", run.stderr);
+    assert!(run.stderr.contains("column 'mood' is unknown and not used"), "{}", run.stderr);
+    assert_eq!((run.json()["runs"].as_u64(), run.json()["without_answer"].as_u64()), (Some(8), Some(1)));
+    assert!(scratch.read("o/summary.md").contains("cut short"));
+    assert!(scratch.read("o/report.html").contains("cut short"));
+}
+
+#[test]
+fn a_report_is_written_whole_again_and_the_same() {
+    let scratch = Scratch::new();
+    scratch.write("t.csv", TINY);
+    scratch.plimsoll(&["bench", "t.csv", "--time-limit", "5", "--trace", "--out", "all/bench"]).exits(0);
+    scratch.write(
+        "s.toml",
+        "trace = true\nlayouts = true\nseeds = [0, 1]\n[limits]\nnodes = 50\n[[instances]]\nfamily = \"uniform\"\nbuffers = [5, 30]\n\
+         [[algorithms]]\nnames = [\"large-first\", \"search\"]\n",
+    );
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "all/sweep"]).exits(0);
+    std::fs::create_dir(scratch.path("all/other")).unwrap();
+    scratch.write("all/other/graphs.csv", "graph,n,why\nx,1,<b>&\"'\ny,2,\n");
+    let files = |out: &str| {
+        let mut found: Vec<(PathBuf, Vec<u8>)> = Vec::new();
+        for folder in [scratch.path(out), scratch.path(out).join("charts")] {
+            for entry in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+                if entry.is_file() {
+                    let name = entry.strip_prefix(scratch.path(out)).unwrap().to_owned();
+                    found.push((name, std::fs::read(&entry).unwrap()));
+                }
+            }
+        }
+        found.sort();
+        found
+    };
+    let run = scratch.plimsoll(&["report", "all", "--out", "one"]).exits(0);
+    assert!(run.stdout.starts_with("records      3\n"), "{}", run.stdout);
+    scratch.plimsoll(&["report", "all", "--out", "two"]).exits(0);
+    let first = files("one");
+    assert!(first == files("two"));
+    // The sweep kept layouts and courses.
+    let page = scratch.read("one/report.html");
+    assert!(page.contains("Maps and pictures: 2 of 2") && page.contains("<summary>uniform-30-0"), "no maps");
+    assert!(scratch.read("one/gap-over-time.csv").contains("sweep,1,search,"));
+    for name in [
+        "instances.csv",
+        "algorithms.csv",
+        "profile.csv",
+        "cactus.csv",
+        "gap-over-time.csv",
+        "summary.md",
+        "report.html",
+    ] {
+        assert!(first.iter().any(|(path, _)| path == std::path::Path::new(name)), "{name}");
+    }
+    assert!(first.iter().any(|(path, _)| path.to_string_lossy().ends_with("-gap-over-time.svg")));
+    // Once more in its place; with the report among the inputs, which is none.
+    scratch.plimsoll(&["report", "all", "--out", "one"]).exits(0);
+    assert!(first == files("one"));
+    scratch.plimsoll(&["report", "all", "--out", "all/report"]).exits(0);
+    scratch.plimsoll(&["report", "all", "--out", "all/report"]).exits(0);
+    assert!(scratch.read("all/report/summary.md") == scratch.read("one/summary.md"));
+    scratch
+        .plimsoll(&["report", "all/bench", "--out", "all"])
+        .refuses(&["an input of this very run lies in it"]);
+    // Somebody's file is not thrown away.
+    scratch.write("one/mine.txt", "");
+    scratch.plimsoll(&["report", "all", "--out", "one"]).refuses(&["one: it holds 'mine.txt'"]);
+}
+
+/// Names of identifiers on a page.
+fn identifiers(page: &str) -> Vec<&str> {
+    page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[test]
+fn the_page_is_whole_whatever_things_are_called() {
+    let scratch = Scratch::new();
+    let evil = "\"<b>&\"\"'</script><script>alert(1)</script>\"";
+    std::fs::create_dir_all(scratch.path("all/r/maps")).unwrap();
+    let text =
+        example().replace("s,a,ha", &format!("s,{evil},ha")).replace("it broke", "<img src=x onerror=y>");
+    scratch.write("all/r/rows.csv", text.replace(",fast,", &format!(",{evil},")));
+    scratch.write("all/r/README.md", "# <script>x</script>\n\n    plimsoll bench '<i>'\n\n- `<b>` & more\n");
+    scratch.write(
+        "all/r/maps/good.svg",
+        "<svg xmlns=\"x\" id=\"r1\" viewBox=\"0 0 1 1\"><rect width=\"1\" height=\"1\"/></svg>",
+    );
+    scratch.write("all/r/maps/evil.svg", "<svg xmlns=\"x\"><script>alert(2)</script></svg>");
+    std::fs::create_dir_all(scratch.path("all/<u>")).unwrap();
+    scratch.write("all/<u>/t.csv", format!("<i>name,{evil}\n{},1\n<u>,2\n", "<s>".repeat(99)));
+    scratch.plimsoll(&["report", "all", "--out", "o", "--title", "<em>&"]).exits(0);
+    let page = scratch.read("o/report.html");
+    for bad in ["<b>&", "<script>alert", "<script>x", "<img", "<i>", "<u>", "<s>", "<em>"] {
+        assert!(!page.contains(bad), "{bad}");
+    }
+    assert_eq!(page.matches("<script").count(), 1);
+    assert!(page.contains("default-src 'none'") && page.contains("&lt;b&gt;&amp;&quot;"));
+    assert!(
+        page.contains("good.svg") && page.contains("evil.svg is not shown: it holds an element 'script'")
+    );
+    for tag in ["table", "details", "section", "figure", "svg", "div", "summary", "ul"] {
+        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+    let mut ids = identifiers(&page);
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+    for link in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(ids.contains(&link), "{link}");
+    }
+    assert!(
+        !page.contains("href=\"h")
+            && !page.contains(" src=\"")
+            && !page.contains("url(")
+            && !page.contains("@import")
+    );
+}
+
+/// What the page promises in a browser: see the script.
+#[test]
+#[ignore = "needs a browser: apt-get install chromium"]
+fn a_browser_shows_and_sorts_the_page() {
+    let scratch = Scratch::new();
+    scratch.write("rows.csv", example());
+    scratch.plimsoll(&["report", "rows.csv", "--out", "o"]).exits(0);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/report-browser.sh");
+    let output =
+        std::process::Command::new("bash").arg(script).arg(scratch.path("o/report.html")).output().unwrap();
+    let told =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    assert!(told.contains("sorted") || told.contains("no browser here"), "{told}");
+}

@@ -1,0 +1,220 @@
+//! Answers: what is printed, stored, checked again, and which exit code says what.
+
+use crate::common::{Scratch, TINY, algorithms, command};
+use std::io::Read;
+use std::process::Stdio;
+
+const FAST: &[&str] = &["--solver", "large-first"];
+
+fn solve<'a>(file: &'a str, words: &[&'a str]) -> Vec<&'a str> {
+    ["solve", file].into_iter().chain(words.iter().copied()).collect()
+}
+
+#[test]
+fn json_holds_what_scripts_need() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.8.csv", TINY);
+    let words = solve("tiny.8.csv", &["--solver", "large-first", "--json", "--seed", "7"]);
+    let run = scratch.plimsoll(&words).exits(0);
+    assert_eq!(run.stdout.lines().count(), 1);
+    let json = run.json();
+    for (field, value) in [
+        ("instance", "tiny".into()),
+        ("solver", "large-first".into()),
+        ("problem", "offsets".into()),
+        ("claim", "optimal".into()),
+        ("stop", "completed".into()),
+        ("peak", serde_json::json!(8)),
+        ("lower_bound", serde_json::json!(8)),
+        ("load", serde_json::json!(8)),
+        ("capacity", serde_json::json!(8)),
+        ("buffers", serde_json::json!(3)),
+        ("gap_percent", serde_json::json!(0.0)),
+        ("seed", serde_json::json!(7)),
+        ("threads", serde_json::json!(1)),
+    ] {
+        assert_eq!(json[field], value, "{field}");
+    }
+    assert!(json["witness"].as_str().unwrap().contains("load at step 0"));
+    assert!(json["seconds"].as_f64().unwrap() >= 0.0 && json["nodes"].is_u64());
+}
+
+#[test]
+fn a_stored_answer_verifies() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.8.csv", TINY);
+    for name in algorithms("heuristic").iter().filter(|name| *name != "naive") {
+        let words = solve(
+            "tiny.8.csv",
+            &["--solver", name, "-o", "out.csv", "--certificate", "c.json", "--plot", "p.svg"],
+        );
+        let run = scratch.plimsoll(&words);
+        if run.code == 3 {
+            continue;
+        }
+        run.exits(0);
+        let verify = ["verify", "tiny.8.csv", "out.csv", "--certificate", "c.json"];
+        let run = scratch.plimsoll(&verify).exits(0);
+        assert!(run.stdout.contains("valid") && run.stdout.contains("confirmed"), "{name}: {}", run.stdout);
+        assert!(scratch.read("p.svg").trim_end().ends_with("</svg>"));
+    }
+}
+
+#[test]
+fn corrupted_layouts_are_refused_with_ids_and_numbers() {
+    let scratch = Scratch::new();
+    scratch.write("t.10.csv", "id,lower,upper,size,alignment\na,0,4,4,4\nb,2,6,2,1\nc,4,8,4,1\n");
+    scratch.write("good.csv", "id,offset\nc,0\nb,8\na,4\n");
+    scratch.plimsoll(&["verify", "t.10.csv", "good.csv"]).exits(0);
+    scratch.write("bad.csv", "id,offset\na,6\nb,7\nc,8\n");
+    let run = scratch.plimsoll(&["verify", "t.10.csv", "bad.csv"]).exits(1);
+    for part in [
+        "buffer 0 ('a') lies at 6, no multiple of its alignment 4",
+        "buffers 0 ('a') at [6, 10) and 1 ('b') at [7, 9) conflict and share 2 bytes",
+        "buffer 2 ('c') ends at 12, above the capacity 10",
+        "4 violations",
+    ] {
+        assert!(run.stdout.contains(part), "no '{part}' in {}", run.stdout);
+    }
+    let json = scratch.plimsoll(&["verify", "t.10.csv", "bad.csv", "--json"]).exits(1).json();
+    assert_eq!(json["valid"], false);
+    assert_eq!(json["violations"].as_array().unwrap().len(), 4);
+    assert_eq!((&json["peak"], &json["load"]), (&12.into(), &6.into()));
+    let json = scratch.plimsoll(&["verify", "t.10.csv", "good.csv", "--json"]).exits(0).json();
+    assert_eq!((&json["valid"], &json["certificate"]), (&true.into(), &serde_json::Value::Null));
+    // The same layout passes or fails with the capacity alone.
+    let with = |capacity| scratch.plimsoll(&["verify", "t.10.csv", "good.csv", "--capacity", capacity]).code;
+    assert_eq!((with("10"), with("9")), (0, 1));
+    scratch.plimsoll(&["verify", "t.9.csv", "good.csv"]).exits(2);
+}
+
+#[test]
+fn a_capacity_below_the_load_is_infeasible() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.7.csv", TINY);
+    for name in algorithms("heuristic").into_iter().chain(algorithms("exact")) {
+        let words = solve("tiny.7.csv", &["--solver", &name, "--json"]);
+        let run = scratch.plimsoll(&words).exits(1);
+        let json = run.json();
+        assert_eq!(json["claim"], "infeasible", "{name}");
+        assert!(json["lower_bound"].as_u64().unwrap() > 7, "{name}");
+    }
+    let words = solve("tiny.7.csv", &["--solver", "large-first", "--no-capacity"]);
+    scratch.plimsoll(&words).exits(0);
+    let words = solve("tiny.7.csv", &["--solver", "large-first", "--capacity", "8"]);
+    scratch.plimsoll(&words).exits(0);
+}
+
+#[test]
+fn a_layout_above_the_capacity_is_reported_as_what_it_is() {
+    let scratch = Scratch::new();
+    // The sum is 20, the load 12: end to end exceeds 15, which is not proved impossible.
+    scratch.write("t.15.csv", "id,lower,upper,size\na,0,1,8\nb,0,2,4\nc,1,2,8\n");
+    let words = solve("t.15.csv", &["--solver", "naive", "--json", "-o", "out.csv"]);
+    let json = scratch.plimsoll(&words).exits(3).json();
+    assert_eq!((&json["claim"], &json["peak"]), (&"unknown".into(), &20.into()));
+    let run = scratch.plimsoll(&["verify", "t.15.csv", "out.csv"]).exits(1);
+    assert!(run.stdout.contains("ends at 20, above the capacity 15"));
+    scratch.plimsoll(&["verify", "t.15.csv", "out.csv", "--no-capacity"]).exits(0);
+}
+
+/// Eight operators and who may not share with whom: optimum 43, load 20, so no cheap bound proves anything wrong.
+const CONFLICTS: &str = "id,lower,upper,size,separations\n1,0,1,5,2\n2,1,2,10,1 3 4 5\n3,2,3,8,2 4 5 6\n\
+    4,3,4,20,2 3 5 6 7\n5,4,5,2,2 3 4 6 7 8\n6,5,6,6,3 4 5 7\n7,6,7,15,4 5 6 8\n8,7,8,3,5 7\n";
+
+#[test]
+fn no_time_means_no_claim() {
+    let scratch = Scratch::new();
+    scratch.write("conflicts.csv", CONFLICTS);
+    for name in algorithms("heuristic").into_iter().chain(algorithms("exact")) {
+        for limit in
+            [["--time-limit", "0"], ["--time-limit", "0.003"], ["--node-limit", "0"], ["--node-limit", "3"]]
+        {
+            let run =
+                scratch.plimsoll(&solve("conflicts.csv", &["--solver", &name, "--json", limit[0], limit[1]]));
+            assert!(run.code == 0 || run.code == 3, "{name} {limit:?}: {} {}", run.code, run.stderr);
+            let json = run.json();
+            let bound = json["lower_bound"].as_u64().unwrap();
+            assert!(bound <= 43, "{name} {limit:?}: bound {bound}");
+            if json["claim"] == "optimal" {
+                assert_eq!((json["peak"].as_u64(), bound), (Some(43), 43), "{name} {limit:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn endpoints_can_be_overridden() {
+    let scratch = Scratch::new();
+    scratch.write("t.csv", "id,lower,upper,size\na,0,1,4\nb,1,2,4\n");
+    let peak = |words: &[&str]| {
+        let all = [&solve("t.csv", FAST)[..], &["--json"], words].concat();
+        scratch.plimsoll(&all).exits(0).json()["peak"].as_u64().unwrap()
+    };
+    assert_eq!(peak(&[]), 4);
+    assert_eq!(peak(&["--endpoints", "half-open"]), 4);
+    assert_eq!(peak(&["--endpoints", "inclusive"]), 8);
+}
+
+#[test]
+fn nothing_to_plan_is_planned() {
+    let scratch = Scratch::new();
+    scratch.write("none.csv", "id,lower,upper,size\n");
+    for name in algorithms("heuristic").into_iter().chain(algorithms("exact")) {
+        let words = solve("none.csv", &["--solver", &name, "--json", "-o", "o.csv", "--plot", "p.svg"]);
+        let json = scratch.plimsoll(&words).exits(0).json();
+        assert_eq!((&json["peak"], &json["claim"]), (&0.into(), &"optimal".into()), "{name}");
+        scratch.plimsoll(&["verify", "none.csv", "o.csv"]).exits(0);
+    }
+}
+
+#[test]
+fn decide_stops_at_the_first_layout_that_fits() {
+    let scratch = Scratch::new();
+    scratch.write("tiny.12.csv", TINY);
+    let words = solve("tiny.12.csv", &["--solver", "large-first", "--decide", "--json"]);
+    let json = scratch.plimsoll(&words).exits(0).json();
+    assert!(json["peak"].as_u64().unwrap() <= 12);
+    assert_eq!(json["decide"], true);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let scratch = Scratch::new();
+    scratch.write("conflicts.csv", CONFLICTS);
+    for name in algorithms("heuristic") {
+        let answer = |threads: &str| {
+            let words =
+                ["--solver", &name, "--seed", "5", "--node-limit", "50", "--threads", threads, "-o", "o.csv"];
+            scratch.plimsoll(&solve("conflicts.csv", &words)).exits(0);
+            scratch.read("o.csv")
+        };
+        let first = answer("1");
+        assert_eq!(first, answer("1"), "{name}");
+        assert_eq!(first, answer("2"), "{name}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let scratch = Scratch::new();
+    let mut child = command(&scratch.path(""))
+        .args(["list"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn help_and_version_go_to_standard_output() {
+    let scratch = Scratch::new();
+    assert!(scratch.plimsoll(&["--help"]).exits(0).stdout.contains("Exit codes"));
+    assert!(scratch.plimsoll(&["--version"]).exits(0).stdout.starts_with("plimsoll "));
+    let list = scratch.plimsoll(&["list"]).exits(0).stdout;
+    assert!(list.contains("large-first") && list.contains("embedded"));
+}

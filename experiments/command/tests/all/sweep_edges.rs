@@ -1,0 +1,460 @@
+//! Sweeps at their edges: what users name oddly, numbers beyond reason, disks that are full, processes ended in the wrong
+//! order.
+
+use crate::common::{Scratch, TINY};
+use plimsoll_lab::sweep::rows::{SweepRow, read};
+
+const LARGE_FIRST: &str = "[[algorithms]]\nnames = \"large-first\"\n";
+
+fn rows(scratch: &Scratch, folder: &str) -> Vec<SweepRow> {
+    read(&scratch.path(folder).join("rows.csv")).unwrap()
+}
+
+/// The pairs of suite and instance of a sweep, by a dry run.
+fn inputs(scratch: &Scratch, file: &str) -> Vec<(String, String)> {
+    let json = scratch.plimsoll(&["sweep", file, "--dry-run", "--json"]).exits(0).json();
+    let text = |run: &serde_json::Value, key: &str| run[key].as_str().unwrap().to_owned();
+    let list = json["list"].as_array().unwrap();
+    list.iter().map(|run| (text(run, "suite"), text(run, "instance"))).collect()
+}
+
+#[test]
+fn a_bound_of_a_body_counts_only_where_its_regions_are_proved() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "s.toml",
+        "[[instances]]\nfamily = \"loops\"\nseeds = \"2..5\"\n\
+         [[algorithms]]\nproblem = \"orders\"\nnodes = 2000\nnames = [\"dfs-right\", \"inductor-dfs\", \"exact\"]\n",
+    );
+    // What one orders badly inside of a loop makes a bound that others lie below: theirs, not the graph's.
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
+    let rows = rows(&scratch, "o");
+    assert!(rows.iter().all(|row| row.status == "done" && row.verdict == "valid"));
+    let best = |row: &SweepRow| rows.iter().filter(|r| r.sha256 == row.sha256).filter_map(|r| r.peak).min();
+    assert!(rows.iter().any(|row| row.peak > best(row)));
+    for row in &rows {
+        assert!(row.lower_bound.is_none_or(|bound| Some(bound) <= best(row)), "{row:?}");
+        assert!(row.claim != "optimal" || row.peak == best(row), "{row:?}");
+    }
+    assert!(rows.iter().any(|row| row.lower_bound.is_none() && row.claim == "feasible"));
+    assert!(rows.iter().filter(|row| row.algorithm == "exact").all(|row| row.claim == "optimal"));
+}
+
+/// An order that is not found within the limits is no failure of the algorithm.
+#[test]
+fn orders_that_are_not_found_are_unknown() {
+    let scratch = Scratch::new();
+    let text = "[[instances]]\nfamily = \"loops\"\n[[algorithms]]\nproblem = \"orders\"\nnodes = 0\nnames = \"dfs-right\"\n";
+    scratch.write("s.toml", text);
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
+    let row = rows(&scratch, "o").remove(0);
+    assert_eq!((row.status.as_str(), row.claim.as_str(), row.peak), ("done", "unknown", None), "{row:?}");
+}
+
+#[test]
+fn absolute_paths_and_paths_upwards_are_found() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("in")).unwrap();
+    scratch.write("in/i.csv", TINY);
+    scratch.write("in/bad.csv", "id\n");
+    let absolute = scratch.path("in/i.csv");
+    let whole = absolute.to_str().unwrap();
+    scratch.write("s.toml", format!("[[instances]]\npath = {whole:?}\n{LARGE_FIRST}"));
+    assert_eq!(inputs(&scratch, "s.toml"), [(whole.to_owned(), "i".to_owned())]);
+    std::fs::create_dir(scratch.path("sub")).unwrap();
+    scratch.write("sub/s.toml", format!("[[instances]]\npath = \"../in/*.csv\"\n{LARGE_FIRST}"));
+    let suite = "../in/*.csv".to_owned();
+    let wanted = [(suite.clone(), "../in/bad.csv".to_owned()), (suite, "i".to_owned())];
+    assert_eq!(inputs(&scratch, "sub/s.toml"), wanted);
+    // From the folder itself, and by a path that begins with a dot.
+    let scratch_sub = scratch.path("sub");
+    let mut command = crate::common::command(&scratch_sub);
+    let run =
+        crate::common::Run::from(command.args(["sweep", "s.toml", "--out", "o"]).output().unwrap()).exits(0);
+    assert!(run.stdout.contains("1 done, 1 unreadable"), "{}", run.stdout);
+    let rows = read(&scratch_sub.join("o/rows.csv")).unwrap();
+    assert_eq!(rows[0].instance, "../in/bad.csv");
+    assert!(rows[0].error.starts_with("../in/bad.csv: "), "{}", rows[0].error);
+}
+
+#[test]
+fn patterns_may_stand_in_any_part_of_a_path() {
+    let scratch = Scratch::new();
+    for folder in ["m/a", "m/b", "m/c", "m/a.csv"] {
+        std::fs::create_dir_all(scratch.path(folder)).unwrap();
+    }
+    scratch.write("m/plain", "no folder");
+    scratch.write("m/a/i.csv", TINY);
+    scratch.write("m/b/i.csv", TINY);
+    scratch.write("m/b/note.txt", TINY);
+    scratch.plimsoll(&["generate", "chain", "--param", "n=3", "--out", "m/c/g.json"]);
+    let named = |path: &str| {
+        scratch.write("s.toml", format!("[[instances]]\npath = \"{path}\"\n{LARGE_FIRST}"));
+        let inputs = inputs(&scratch, "s.toml");
+        inputs.into_iter().map(|(suite, name)| format!("{suite}: {name}")).collect::<Vec<_>>()
+    };
+    let both = ["m/a/*.csv: i", "m/b/*.csv: i"];
+    assert_eq!(named("m/*/*.csv"), both);
+    assert_eq!(named("m/?/*.csv"), both);
+    assert_eq!(named("*/b/i.csv"), ["m/b/i.csv: i"]);
+    assert_eq!(named("m/b/*"), ["m/b/*: i"]);
+    assert_eq!(named("m/b/*.txt"), ["m/b/*.txt: note"]);
+    let refuses = |path: &str, part: &str| {
+        scratch.write("s.toml", format!("[[instances]]\npath = \"{path}\"\n{LARGE_FIRST}"));
+        scratch.plimsoll(&["sweep", "s.toml", "--dry-run"]).refuses(&["s.toml: line 1: instances[1]", part]);
+    };
+    refuses("m/*/x.csv", "'m/*/x.csv' holds no file with instances");
+    refuses("nowhere/*/x.csv", "cannot read the folder nowhere: ");
+    refuses("", "path is empty");
+    scratch.write("s.toml", "[[instances]]\ngraph = \"m\"\n[[algorithms]]\nnames = \"dp\"\n");
+    scratch
+        .plimsoll(&["sweep", "s.toml", "--dry-run"])
+        .refuses(&["line 1", "graph 'm' is a folder; name its files, such as \"m/*.json\""]);
+}
+
+#[test]
+fn capacities_tell_runs_apart() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("m")).unwrap();
+    scratch.write("m/a.8.csv", TINY);
+    scratch.write("m/a.9.csv", TINY);
+    let decide = format!("[[instances]]\npath = \"m\"\n{LARGE_FIRST}decide = \"file\"\n");
+    scratch.write("s.toml", &decide);
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
+    let found: Vec<Option<u64>> = rows(&scratch, "o").iter().map(|row| row.capacity).collect();
+    assert_eq!(found, [Some(8), Some(9)]);
+    std::fs::rename(scratch.path("m/a.9.csv"), scratch.path("m/a.7.csv")).unwrap();
+    scratch
+        .plimsoll(&["sweep", "s.toml", "--out", "o"])
+        .refuses(&["instances: capacity of m 'a' is 8 there, 7 here"]);
+    // Who makes the peak least does not care.
+    std::fs::remove_file(scratch.path("m/a.8.csv")).unwrap();
+    scratch.write("s.toml", decide.replace("decide = \"file\"\n", ""));
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "p"]).exits(0);
+    std::fs::rename(scratch.path("m/a.7.csv"), scratch.path("m/a.8.csv")).unwrap();
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "p"]).exits(0);
+}
+
+#[test]
+fn numbers_beyond_reason_are_refused_at_once() {
+    let scratch = Scratch::new();
+    scratch.write("i.csv", TINY);
+    let instances = "[[instances]]\npath = \"i.csv\"\n";
+    for (text, parts) in [
+        (
+            format!("{instances}{LARGE_FIRST}repetitions = 9223372036854775807\n"),
+            &[
+                "line 3: with algorithm 'large-first' (offsets) the sweep has more than 10000000 runs",
+                "775807 repetitions",
+            ][..],
+        ),
+        (
+            format!("{instances}{LARGE_FIRST}repetitions = 1000\nseeds = \"0..10000000\"\n"),
+            &["line 3", "more than 10000000 runs", "10000000 seeds"],
+        ),
+        (
+            format!("[[instances]]\nfamily = \"uniform\"\nbuffers = 1000000000000\n{LARGE_FIRST}"),
+            &["line 1", "buffers is 1000000000000, but must be at most 16777216"],
+        ),
+        (
+            format!("[limits]\nmemory = 1.5\n{instances}{LARGE_FIRST}"),
+            &["line 2", "`1.5`, expected a whole number from 0 on"],
+        ),
+        (format!("[limits]\nmemory = 0\n{instances}{LARGE_FIRST}"), &["line 2: limits.memory is 0"]),
+        (
+            format!("[limits]\ngrace = [1, 2]\n{instances}{LARGE_FIRST}"),
+            &["line 2: limits.grace: expected one"],
+        ),
+        (
+            format!("seeds = [1, \"2\"]\n{instances}{LARGE_FIRST}"),
+            &["line 1", "\"2\", expected a whole number"],
+        ),
+        (format!("{instances}{instances}{LARGE_FIRST}"), &["line 3: run 1 is run 0 again"]),
+        (format!("{instances}{LARGE_FIRST}{LARGE_FIRST}"), &["line 5: run 1 is run 0 again"]),
+        (
+            format!("{instances}{LARGE_FIRST}[[algorithms]]\nnames = \"dp\"\n"),
+            &["line 5: algorithm 'dp' (orders)"],
+        ),
+        ("algorithms = []\ninstances = []\n".to_owned(), &["line 2: instances: the list is empty"]),
+    ] {
+        scratch.write("s.toml", text);
+        scratch.plimsoll(&["sweep", "s.toml", "--dry-run"]).refuses(parts);
+    }
+}
+
+#[test]
+fn shards_may_be_more_than_anybody_counts() {
+    let scratch = Scratch::new();
+    scratch.write("i.csv", TINY);
+    scratch.write("s.toml", format!("seeds = \"0..4\"\n[[instances]]\npath = \"i.csv\"\n{LARGE_FIRST}"));
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "a", "--shard", "1/1000000000000"]).exits(0);
+    scratch.plimsoll(&["merge", "a", "--out", "m"]).refuses(&[
+        "3 of 4 runs are missing: 1, 2, 3; not given: shard 2/1000000000000, ",
+        "11/1000000000000, .. (--partial",
+    ]);
+}
+
+#[test]
+fn a_worker_says_every_reply_on_a_line_of_its_own() {
+    use std::io::Write;
+    use std::process::Stdio;
+    let scratch = Scratch::new();
+    let mut command = crate::common::command(&scratch.path(""));
+    command.arg("sweep-worker").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    for request in ["", "nonsense\n"] {
+        input.write_all(request.as_bytes()).unwrap();
+        // A piece of a line that a library printed would end here.
+        for wanted in ["\n", "{\""] {
+            line.clear();
+            std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+            assert!(line.starts_with(wanted), "{line}");
+        }
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_sweep_whose_disk_is_full_goes_on_later() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "s.toml",
+        format!("seeds = \"0..60\"\n[[instances]]\nfamily = \"uniform\"\nbuffers = 9\n{LARGE_FIRST}"),
+    );
+    // A limit on the size of files is a full disk that needs no disk: the write that reaches it is cut short.
+    let script = "trap '' XFSZ; ulimit -f 16; exec \"$0\" sweep s.toml --out o --jobs 2";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_plimsoll")]).current_dir(scratch.path(""));
+    let run = crate::common::Run::from(command.output().unwrap());
+    assert_eq!(run.code, 2, "{}", run.stderr);
+    assert!(run.stderr.starts_with("plimsoll: o/rows.csv: ") && run.stderr.lines().count() == 1);
+    // No piece of a row stays behind.
+    let text = scratch.read("o/rows.csv");
+    let kept = text.lines().count() - 1;
+    assert!(text.ends_with('\n') && (1..60).contains(&kept), "{kept}");
+    let json = scratch.plimsoll(&["sweep", "s.toml", "--out", "o", "--json"]).exits(0).json();
+    assert_eq!((json["kept"].as_u64(), json["torn_bytes"].as_u64()), (Some(kept as u64), Some(0)));
+    assert_eq!(rows(&scratch, "o").len(), 60);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_whose_job_is_cancelled_has_no_row() {
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::time::{Duration, Instant};
+    let scratch = Scratch::new();
+    scratch.write(
+        "s.toml",
+        "[limits]\ntime = 50\n[[instances]]\nfamily = \"guillotine\"\nbuffers = 120\n[[algorithms]]\nnames = \"iterated-search\"\n",
+    );
+    let mut command = crate::common::command(&scratch.path(""));
+    let null = std::process::Stdio::null;
+    let mut child =
+        command.args(["sweep", "s.toml", "--out", "o"]).stdout(null()).stderr(null()).spawn().unwrap();
+    let id = child.id();
+    let workers = || -> Vec<i32> {
+        let tasks = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+        let children = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+        children
+            .flat_map(|text| text.split_whitespace().map(|id| id.parse().unwrap()).collect::<Vec<_>>())
+            .collect()
+    };
+    let started = Instant::now();
+    while workers().is_empty() {
+        assert!(started.elapsed() < Duration::from_secs(600));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    // A cluster ends the processes of a job one after the other, workers first.
+    kill_process(Pid::from_raw(workers()[0]).unwrap(), Signal::TERM).unwrap();
+    kill_process(Pid::from_raw(i32::try_from(id).unwrap()).unwrap(), Signal::TERM).unwrap();
+    child.wait().unwrap();
+    assert_eq!(rows(&scratch, "o").len(), 0);
+}
+
+/// A run that is over before anybody looks at its memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_short_run_above_its_memory_is_a_row_too() {
+    let scratch = Scratch::new();
+    scratch.write("i.csv", TINY);
+    let text = format!("[limits]\nmemory = 1_000_000\n[[instances]]\npath = \"i.csv\"\n{LARGE_FIRST}");
+    scratch.write("s.toml", format!("repetitions = 5\n{text}"));
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
+    assert!(rows(&scratch, "o").iter().all(|row| row.status == "out-of-memory"));
+}
+
+/// A peer that lays everything end to end, one line of shell per buffer; it says its times, and claims what it is told to.
+#[cfg(unix)]
+const STACK: &str = r#"awk -F, -v out="$2" 'NR == 1 { print "id,offset" > out; next } { print $1 "," at > out; at += $4 } BEGIN { at = 0 }' "$1"; echo "took 0.25 s"; echo "{\"claim\": \"$4\", \"lower_bound\": 12}""#;
+
+#[cfg(unix)]
+#[test]
+fn binaries_of_others_are_algorithms() {
+    let scratch = Scratch::new();
+    scratch.write("i.9.csv", TINY);
+    scratch.write("stack.sh", STACK);
+    let toml = |claim: &str, more: &str| {
+        format!(
+            "seeds = \"0..3\"\n[limits]\nnodes = [10, 20]\n[[instances]]\npath = \"i.9.csv\"\n\
+             [[algorithms]]\nnames = \"stack\"\n\
+             external = \"sh stack.sh {{input}} {{output}} {{capacity}} {claim}\"\n\
+             version = \"echo stack 1.2\"\nelapsed = \"took ([0-9.]+) s\"\n{more}\
+             [[algorithms]]\nnames = \"large-first\"\nseeds = 0\nnodes = 10\n"
+        )
+    };
+    scratch.write("s.toml", toml("optimal", ""));
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
+    let found = rows(&scratch, "o");
+    // It asks for no seed and knows no nodes, so that it runs once.
+    assert_eq!(found.len(), 2);
+    let row = &found[0];
+    assert_eq!(
+        (row.algorithm.as_str(), row.kind.as_str(), row.problem.as_str()),
+        ("stack", "external", "offsets")
+    );
+    assert_eq!(
+        (row.status.as_str(), row.verdict.as_str(), row.claim.as_str()),
+        ("done", "valid", "feasible")
+    );
+    assert_eq!((row.peak, row.capacity, row.lower_bound, row.node_limit), (Some(12), Some(9), None, None));
+    assert_eq!((row.version.as_str(), row.phases.as_str()), ("stack 1.2", "own=0.250000"));
+    // Ours found 8: neither its optimum nor its bound of 12 can be right.
+    assert_eq!((row.claimed.as_str(), row.claimed_bound), ("contradicted", None));
+    assert!(row.error.contains("its claims are contradicted by 8, the peak of a valid solution"));
+    assert!(found[1].peak == Some(8) && found[1].claimed.is_empty() && found[1].version != "stack 1.2");
+    let before = scratch.read("o/rows.csv");
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
+    assert_eq!(scratch.read("o/rows.csv"), before);
+    // Another command line, another version: another sweep.
+    let refuses = |text: String, parts: &[&str]| {
+        scratch.write("s.toml", text);
+        scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(parts);
+    };
+    refuses(toml("feasible", ""), &["algorithm stack (offsets): external is \"sh stack.sh"]);
+    let later = toml("optimal", "").replace("1.2", "1.3");
+    refuses(later, &["algorithm stack (offsets): version is \"stack 1.2\" there, \"stack 1.3\" here"]);
+    // Who is to decide and misses the capacity has no answer; who asks for the seed runs with each.
+    scratch.write("t.toml", toml("x{seed}", "decide = \"file\"\ntime = 20\n"));
+    scratch.plimsoll(&["sweep", "t.toml", "--out", "p", "--jobs", "2"]).exits(0);
+    let found = rows(&scratch, "p");
+    let seeds: Vec<u64> = found[..3].iter().map(|row| row.seed).collect();
+    assert_eq!((found.len(), seeds), (4, vec![0, 1, 2]));
+    assert!(found[..3].iter().all(|row| row.claim == "unknown" && row.time_limit == Some(20.0)), "{found:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn externals_are_refused_by_what_is_wrong() {
+    let scratch = Scratch::new();
+    scratch.write("i.csv", TINY);
+    let line = "external = \"cmd {input} {output}\"\n";
+    for (text, part) in [
+        (format!("names = \"exact\"\n{line}"), "external 'exact': the name is taken"),
+        (format!("names = \"all\"\n{line}"), "external 'all': the name is taken"),
+        (format!("names = [\"a\", \"b\"]\n{line}"), "names: an external has one name, not 2"),
+        (
+            format!("names = \"a\"\nproblem = \"pools\"\n{line}"),
+            "problem is 'pools'; externals are for offsets",
+        ),
+        (format!("names = \"a\"\nnodes = 5\n{line}"), "nodes: externals know no node limit"),
+        ("names = \"a\"\nexternal = \"cmd {input}\"\n".to_owned(), "the command has no {output}"),
+        (
+            format!("names = \"a\"\nversion = \"/no/such/binary\"\n{line}"),
+            "external version 'a=/no/such/binary'",
+        ),
+        (format!("names = \"a\"\nelapsed = \"(\"\n{line}"), "unclosed group"),
+        ("names = \"exact\"\nversion = \"x\"\n".to_owned(), "version goes with external only"),
+        (
+            format!("names = \"a\"\n{line}[[algorithms]]\nnames = \"a\"\n{line}"),
+            "another external is called 'a'",
+        ),
+    ] {
+        scratch.write("s.toml", format!("[[instances]]\npath = \"i.csv\"\n[[algorithms]]\n{text}"));
+        scratch.plimsoll(&["sweep", "s.toml", "--dry-run"]).refuses(&["s.toml: line ", "algorithms[", part]);
+    }
+}
+
+/// What a binary does that is not there, fails, hangs or takes too much is a row.
+#[cfg(target_os = "linux")]
+#[test]
+fn binaries_of_others_may_break() {
+    let scratch = Scratch::new();
+    scratch.write("i.csv", TINY);
+    let sweep = |line: &str, limits: &str, code: i32| {
+        let text = format!(
+            "[limits]\n{limits}[[instances]]\npath = \"i.csv\"\n[[algorithms]]\nnames = \"x\"\nexternal = '''{line}'''\n"
+        );
+        scratch.write("s.toml", text);
+        let _ = std::fs::remove_dir_all(scratch.path("o"));
+        let printed = scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(code).stdout;
+        let row = rows(&scratch, "o").remove(0);
+        let reason = format!("\nfailures     x (offsets) failed in 1 of 1 runs; i: {}\n", row.error);
+        assert_eq!(printed.contains(&reason), code == 3, "{printed}");
+        let merged = scratch.plimsoll(&["merge", "o", "--out", "m", "--force"]).exits(code).stdout;
+        assert_eq!(merged.contains(&reason), code == 3, "{merged}");
+        row
+    };
+    let gone = sweep("/no/such/binary {input} {output}", "", 3);
+    assert!(gone.status == "failed" && gone.error.contains("cannot run '/no/such/binary'"), "{gone:?}");
+    let broken = sweep("sh -c 'echo oops >&2; exit 3' x {input} {output}", "", 3);
+    assert!(broken.status == "failed" && broken.error.contains("exit status: 3; stderr: oops"), "{broken:?}");
+    let hung = sweep("sh -c 'exec sleep 600' x {input} {output}", "time = 0.2\n", 0);
+    assert_eq!((hung.status.as_str(), hung.stop.as_str()), ("done", "time-limit"));
+    let large = sweep("sh -c 'sleep 2' x {input} {output}", "memory = 1000\n", 0);
+    assert!(large.status == "out-of-memory" && large.peak_memory_bytes > Some(1000), "{large:?}");
+}
+
+#[test]
+fn courses_and_layouts_are_kept_where_asked() {
+    let scratch = Scratch::new();
+    let text = "trace = true\nlayouts = true\nseeds = \"0..2\"\n[limits]\nnodes = 300\n\
+        [[instances]]\nfamily = \"guillotine\"\nbuffers = [9, 30]\n\
+        [[algorithms]]\nnames = [\"iterated-search\", \"brute-force\"]\n\
+        [[algorithms]]\nproblem = \"pools\"\nnames = \"in-order\"\n";
+    scratch.write("s.toml", text);
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
+    let found = rows(&scratch, "o");
+    assert!(found.iter().any(|row| row.status == "skipped" && row.layout.is_empty() && row.trace.is_empty()));
+    for (at, row) in found.iter().enumerate().filter(|(_, row)| row.status == "done") {
+        let last = row.trace.split(' ').next_back().unwrap();
+        let bound = row.lower_bound.map_or_else(String::new, |bound| bound.to_string());
+        assert!(last.ends_with(&format!(":end:{}:{bound}", row.peak.unwrap())), "{last}");
+        assert_eq!(row.layout, format!("layouts/{at}.csv"));
+    }
+    // What is kept passes the checker.
+    let row = found
+        .iter()
+        .find(|row| row.instance.starts_with("guillotine-30") && row.problem == "offsets")
+        .unwrap();
+    scratch
+        .plimsoll(&["generate", "guillotine", "--buffers", "30", "--seed", "0", "--out", "i.csv"])
+        .exits(0);
+    scratch.plimsoll(&["verify", "i.csv", &format!("o/{}", row.layout)]).exits(0);
+    // The columns are those of a bench.
+    scratch.plimsoll(&["bench", "i.csv", "--solvers", "large-first", "--trace", "--out", "b"]).exits(0);
+    let first = |file: &str| scratch.read(file).lines().next().unwrap().to_owned();
+    assert_eq!(first("o/trace.csv"), first("b/trace.csv"));
+    let events: usize = found.iter().map(|row| row.trace.split_whitespace().count()).sum();
+    assert_eq!(scratch.read("o/trace.csv").lines().count(), events + 1);
+    // Shards bring theirs along.
+    for part in ["1", "2"] {
+        scratch.plimsoll(&["sweep", "s.toml", "--out", part, "--shard", &format!("{part}/2")]).exits(0);
+    }
+    scratch.plimsoll(&["merge", "1", "2", "--out", "m"]).exits(0);
+    for row in found.iter().filter(|row| !row.layout.is_empty()) {
+        assert_eq!(scratch.read(&format!("m/{}", row.layout)), scratch.read(&format!("o/{}", row.layout)));
+    }
+    assert_eq!(scratch.read("m/trace.csv").lines().count(), events + 1);
+    // Who does not ask has neither.
+    scratch.write("s.toml", text.replace("trace = true\nlayouts = true\n", ""));
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).refuses(&["trace is true there, false here"]);
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "p"]).exits(0);
+    assert!(!scratch.path("p/trace.csv").exists() && !scratch.path("p/layouts").exists());
+    assert!(scratch.read("p/rows.csv").lines().next().unwrap().ends_with(",claimed,claimed_bound"));
+}

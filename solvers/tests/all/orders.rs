@@ -1,0 +1,266 @@
+//! Exact orders agree with brute force on thousands of small problems, and prove optima on graphs like real ones.
+
+use crate::graphs::{Wiring, cells, densenet, inception, llama, randwire, resnet, shufflenet, small, unet};
+use plimsoll_model::order::OrderProblem;
+use plimsoll_model::{Budget, Bytes, Claim, Orders, Outcome, Problem, Setup, Silent, Solver};
+use plimsoll_solvers::ORDERS;
+use plimsoll_solvers::order::{
+    Method, OrderBrute, OrderParams, OrderRules, OrderSolver, Reductions, Settling,
+};
+use std::time::{Duration, Instant};
+
+fn checked(problem: &OrderProblem, solver: &dyn Solver<Orders>, budget: &mut Budget) -> Outcome<Orders> {
+    let outcome = solver.solve(problem, budget, &mut Silent).unwrap();
+    if let Some(order) = &outcome.solution {
+        assert_eq!(Orders::check(problem, order), [], "{} on {}", solver.name(), problem.name());
+        assert_eq!(Some(Orders::value(problem, order)), outcome.value);
+    }
+    if let Err(doubt) = Orders::confirm(problem, &outcome.lower_bound) {
+        assert!(matches!(doubt, plimsoll_model::BoundError::NotCheckable(_)), "{doubt}");
+    }
+    outcome
+}
+
+fn params(method: Method, change: fn(&mut OrderParams)) -> OrderSolver {
+    let (reductions, rules) = (Reductions::default(), OrderRules::default());
+    let mut params = OrderParams { method, reductions, rules };
+    change(&mut params);
+    OrderSolver::new(Setup::default(), method).with_params(params)
+}
+
+/// No reductions.
+const NONE: Reductions = Reductions { fuse: false, lazy: false, divide: false, narrow: false };
+
+/// The optimum by brute force equals that of every method with every switch off in turn.
+#[test]
+fn all_methods_agree_with_brute_force() {
+    let changes: [Change; 10] = [
+        |_| {},
+        |p| p.reductions = NONE,
+        |p| p.reductions = Reductions { fuse: true, ..NONE },
+        |p| p.reductions = Reductions { lazy: true, ..NONE },
+        |p| p.reductions = Reductions { divide: true, ..NONE },
+        |p| p.reductions = Reductions { narrow: true, ..NONE },
+        |p| p.rules.settling = Settling { free: false, chain: 0 },
+        |p| p.rules.settling = Settling { free: false, chain: 6 },
+        |p| (p.rules.jump, p.rules.memo) = (0, false),
+        |p| (p.rules.ahead, p.rules.jump) = (false, 1000),
+    ];
+    for seed in 0..3000 {
+        let problem = small(1 + seed as usize % 11, seed);
+        let judge = checked(&problem, &OrderBrute, &mut Budget::unlimited());
+        assert_eq!(judge.claim, Claim::Optimal);
+        for method in [Method::Paths, Method::Search, Method::Staged] {
+            for (at, change) in changes.iter().enumerate() {
+                let outcome = checked(&problem, &params(method, *change), &mut Budget::unlimited());
+                let found = (outcome.claim, outcome.value, outcome.lower_bound.value);
+                let wanted = (judge.claim, judge.value, judge.lower_bound.value);
+                assert_eq!(found, wanted, "seed {seed}, {method:?}, change {at}");
+            }
+        }
+    }
+}
+
+/// Proves the best order, however long that takes.
+fn proved(problem: &OrderProblem) {
+    let started = Instant::now();
+    let solver = (ORDERS[0].build)(Setup::default());
+    let outcome = checked(problem, &*solver, &mut Budget::unlimited());
+    let time = started.elapsed().as_secs_f64();
+    println!(
+        "{:>24} {:>6} ops {:>10} {:>12?} bound {:>12} nodes {:>9} {time:.3} s {:?}",
+        problem.name(),
+        problem.len(),
+        outcome.claim.as_str(),
+        outcome.value.map(plimsoll_model::Bytes::get),
+        outcome.lower_bound.value,
+        outcome.stats.nodes,
+        outcome.stats.counters
+    );
+    assert_eq!(outcome.claim, Claim::Optimal, "{}", problem.name());
+}
+
+#[test]
+fn graphs_like_real_models_are_proved() {
+    proved(&densenet(&[6, 12, 24, 16], 32));
+    proved(&inception(9, false));
+    proved(&inception(10, true));
+    proved(&resnet(&[3, 4, 6, 3]));
+    proved(&shufflenet(&[4, 8, 4]));
+    proved(&unet(4));
+    for seed in 0..4 {
+        proved(&cells(20, seed % 2 == 1, seed));
+    }
+    proved(&llama(40, false));
+    proved(&llama(40, true));
+}
+
+#[test]
+fn random_wirings_are_proved() {
+    for wiring in [Wiring::Ws(32, 4, 0.75), Wiring::Er(32, 0.2), Wiring::Ba(32, 5)] {
+        for ops in 1..=3 {
+            for varied in [false, true] {
+                for seed in 0..3 {
+                    proved(&randwire(wiring, ops, varied, seed));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "prints a table"]
+fn integer_programs() {
+    for (n, varied) in [(8, false), (8, true), (12, false), (12, true), (16, false), (16, true)] {
+        let problem = randwire(Wiring::Ws(n, 4, 0.75), 1, varied, 1);
+        let started = Instant::now();
+        let Some(entry) = ORDERS.iter().find(|entry| entry.name == "ilp") else {
+            return println!("this build is without HiGHS");
+        };
+        let solver = (entry.build)(Setup::default());
+        let mut budget = Budget::unlimited().with_time_limit(Duration::from_secs(20));
+        let outcome = checked(&problem, &*solver, &mut budget);
+        let best = checked(&problem, &params(Method::Staged, |_| {}), &mut Budget::unlimited());
+        assert!(outcome.lower_bound.value <= best.value.unwrap() && best.value <= outcome.value);
+        let (value, bound) = (outcome.value.unwrap(), outcome.lower_bound.value);
+        let seconds = started.elapsed().as_secs_f64();
+        println!(
+            "{n} {varied}: {} {value}, bound {bound}, {seconds:.2} s, {:?}",
+            outcome.claim, outcome.stats.counters
+        );
+    }
+}
+
+#[test]
+#[ignore = "prints a table"]
+fn larger_graphs() {
+    for (n, p) in [(48, 0.15), (64, 0.1)] {
+        for wiring in [Wiring::Ws(n, 4, 0.75), Wiring::Er(n, p), Wiring::Ba(n, 5)] {
+            for varied in [false, true] {
+                for seed in 0..2 {
+                    proved(&randwire(wiring, 3, varied, seed));
+                }
+            }
+        }
+    }
+    proved(&llama(200, true));
+    proved(&cells(400, true, 1));
+    proved(&densenet(&[100, 200, 400, 100], 32));
+}
+
+/// Every entry of the registry, the integer program among them, on fewer problems.
+#[test]
+fn the_registry_agrees_with_brute_force() {
+    for seed in 0..150 {
+        let problem = small(1 + seed as usize % 9, seed + 10_000);
+        let judge = checked(&problem, &OrderBrute, &mut Budget::unlimited());
+        for entry in ORDERS {
+            let solver = (entry.build)(Setup { seed, threads: 1, ..Setup::default() });
+            assert_eq!(solver.name(), entry.name);
+            let outcome = checked(&problem, &*solver, &mut Budget::unlimited());
+            let found = (outcome.claim, outcome.value, outcome.lower_bound.value);
+            assert_eq!(
+                found,
+                (Claim::Optimal, judge.value, judge.lower_bound.value),
+                "{} {seed}",
+                entry.name
+            );
+        }
+    }
+}
+
+#[test]
+fn limits_prove_nothing_false_and_are_reproducible() {
+    for seed in 0..12 {
+        let problem = randwire(Wiring::Er(24, 0.2), 2, seed % 2 == 1, seed);
+        let exact = |method, budget: &mut Budget| {
+            checked(&problem, &OrderSolver::new(Setup::default(), method), budget)
+        };
+        let best = exact(Method::Staged, &mut Budget::unlimited());
+        assert_eq!(best.claim, Claim::Optimal);
+        let optimum = best.value.unwrap();
+        for method in [Method::Paths, Method::Search, Method::Staged] {
+            for nodes in [0, 1, 10, 50, 200, 1000] {
+                let run = || exact(method, &mut Budget::unlimited().with_node_limit(nodes));
+                let outcome = run();
+                assert!(outcome.lower_bound.value <= optimum);
+                assert_eq!(outcome.claim == Claim::Optimal, outcome.value == Some(outcome.lower_bound.value));
+                let again = run();
+                assert_eq!((&outcome.solution, &outcome.lower_bound), (&again.solution, &again.lower_bound));
+                assert_eq!((outcome.stop, outcome.stats.nodes), (again.stop, again.stats.nodes));
+            }
+            let target = Bytes::new(optimum.get() + optimum.get() / 4);
+            let outcome = exact(method, &mut Budget::unlimited().with_target(target));
+            assert!(outcome.value.unwrap() <= target);
+        }
+    }
+}
+
+#[test]
+fn little_memory_ends_the_memo_but_not_the_truth() {
+    let problem = randwire(Wiring::Er(32, 0.2), 1, false, 3);
+    let best = checked(&problem, &params(Method::Staged, |_| {}), &mut Budget::unlimited());
+    for method in [Method::Paths, Method::Search] {
+        let poor = params(method, |p| p.rules.memo_bytes = 20_000);
+        let outcome = checked(&problem, &poor, &mut Budget::unlimited().with_node_limit(100_000));
+        assert!(outcome.lower_bound.value <= best.value.unwrap() && best.value <= outcome.value);
+    }
+}
+
+#[test]
+fn nothing_to_order_is_proved_too() {
+    let storage = plimsoll_model::order::Storage {
+        name: "state".to_owned(),
+        size: Bytes::new(7),
+        users: Vec::new(),
+        from_start: true,
+        to_end: true,
+    };
+    let problem = OrderProblem::new("empty", Vec::new(), [], vec![storage], Vec::new()).unwrap();
+    for entry in ORDERS {
+        let outcome = checked(&problem, &*(entry.build)(Setup::default()), &mut Budget::unlimited());
+        assert_eq!((outcome.claim, outcome.value), (Claim::Optimal, Some(Bytes::new(7))), "{}", entry.name);
+    }
+}
+
+/// A switch.
+type Change = fn(&mut OrderParams);
+
+/// Nodes and seconds with one part switched off each.
+#[test]
+#[ignore = "prints a table"]
+fn ablation() {
+    let mut problems = Vec::new();
+    for wiring in [Wiring::Ws(32, 4, 0.75), Wiring::Er(32, 0.2), Wiring::Ba(32, 5)] {
+        for (varied, seed) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
+            problems.push(randwire(wiring, 3, varied, seed));
+        }
+    }
+    let changes: [(&str, Change); 11] = [
+        ("everything", |_| {}),
+        ("no fuse", |p| p.reductions.fuse = false),
+        ("no lazy", |p| p.reductions.lazy = false),
+        ("no divide, no narrow", |p| (p.reductions.divide, p.reductions.narrow) = (false, false)),
+        ("no reductions", |p| p.reductions = NONE),
+        ("no free", |p| p.rules.settling.free = false),
+        ("no chains", |p| p.rules.settling.chain = 0),
+        ("no free, no chains", |p| p.rules.settling = Settling { free: false, chain: 0 }),
+        ("no ahead", |p| p.rules.ahead = false),
+        ("no jump", |p| p.rules.jump = 0),
+        ("no memo", |p| p.rules.memo = false),
+    ];
+    for method in [Method::Paths, Method::Search, Method::Staged] {
+        for (name, change) in changes {
+            let started = Instant::now();
+            let (mut nodes, mut proved) = (0, 0);
+            for problem in &problems {
+                let mut budget = Budget::unlimited().with_time_limit(Duration::from_secs(3));
+                let outcome = checked(problem, &params(method, change), &mut budget);
+                nodes += outcome.stats.nodes;
+                proved += usize::from(outcome.claim == Claim::Optimal);
+            }
+            let seconds = started.elapsed().as_secs_f64();
+            println!("{method:?} {name}: {proved}/{} proved, {nodes} nodes, {seconds:.2} s", problems.len());
+        }
+    }
+}
