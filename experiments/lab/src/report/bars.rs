@@ -50,7 +50,7 @@ pub struct Bars {
     /// What the dashed lines are called; empty where there are none.
     pub mark: String,
     /// What heights count, for the titles of bars.
-    pub unit: &'static str,
+    pub unit: String,
     /// The panels.
     pub panels: Vec<Panel>,
 }
@@ -79,7 +79,7 @@ impl Bars {
         for (at, panel) in self.panels.iter().enumerate() {
             let (column, row) = (at % columns, at / columns);
             let (x, y) = (MARGIN + wide * column as f64, TOP + HIGH * row as f64);
-            write!(output, "{}", panel.draw((x, y), wide - 18.0, (self.series.len(), self.unit)))?;
+            write!(output, "{}", panel.draw((x, y), wide - 18.0, (self.series.len(), &self.unit)))?;
         }
         writeln!(output, "</svg>")
     }
@@ -223,7 +223,7 @@ mod tests {
             caption: String::new(),
             series: vec!["one".to_owned(), "two".to_owned()],
             mark: "least".to_owned(),
-            unit: "bytes",
+            unit: "bytes".to_owned(),
             panels: vec![panel; 4],
         };
         let mut text = Vec::new();
