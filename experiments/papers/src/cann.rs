@@ -14,41 +14,32 @@ use serde::{Deserialize, Serialize};
 
 /// A network of the article.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/cann.toml explains every value")]
 pub struct Network {
-    /// Its name there.
     pub name: String,
-    /// The family that generates it.
     pub family: String,
-    /// Gigabytes before the adjustment of its order.
     pub before: f64,
-    /// And after it.
     pub after: f64,
-    /// The saving printed, percent.
     pub saving: f64,
 }
 
 /// How a graph engine may see a model: a name, and parameters of the family.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/cann.toml explains every value")]
 pub struct Setting {
-    /// In a few words.
     pub name: String,
-    /// As given to `plimsoll generate`.
     pub params: Params,
 }
 
 /// What the article prints, and what it is computed from.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/cann.toml explains every value")]
 pub struct Inputs {
-    /// The example of memory reuse, and its numbers.
     #[serde(skip, default = "cann")]
     pub worked: Worked,
-    /// Networks whose order is adjusted.
     pub networks: Vec<Network>,
-    /// How they are generated.
     pub settings: Vec<Setting>,
-    /// Memory of one network in eager and in graph mode, gigabytes, and the saving printed, percent.
     pub modes: (f64, f64, f64),
-    /// At most so many times the theoretical minimum is taken in eager mode, in most cases.
     pub eager: f64,
 }
 

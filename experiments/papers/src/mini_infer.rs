@@ -16,29 +16,22 @@ use serde::{Deserialize, Serialize};
 
 /// The report its article shows, as far as it is printed.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/mini-infer.toml explains every value")]
 pub struct Sample {
-    /// Pools it announces.
     pub pools: u64,
-    /// Pools it shows, kilobytes.
     pub shown: Vec<f64>,
-    /// Memory before and after, kilobytes.
     pub memory: (f64, f64),
-    /// The saving, percent.
     pub saving: f64,
 }
 
 /// What the article prints, and what it is tried on.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/mini-infer.toml explains every value")]
 pub struct Inputs {
-    /// The report shown.
     pub sample: Sample,
-    /// The saving claimed on common networks, percent.
     pub claimed: (f64, f64),
-    /// Sizes are rounded up to multiples of this many bytes.
     pub alignment: u64,
-    /// Generated families, and their parameters.
     pub families: Vec<(String, Params)>,
-    /// The extension and the beginning of the names of models of the corpora that take part.
     pub models: (String, String),
 }
 

@@ -23,17 +23,13 @@ const FITS: &str = "fits";
 
 /// What is decided, and what is printed.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/minimalloc.toml explains every value")]
 pub struct Inputs {
-    /// The example of the front page, with its capacity and layout.
     #[serde(skip, default = "minimalloc_five")]
     pub example: Worked,
-    /// The folder of the corpora that holds the instances.
     pub folder: String,
-    /// Instances whose file name does not begin so, up to the first point, take no part; a letter each.
     pub names: Vec<String>,
-    /// The capacity to decide where the file name has none, bytes.
     pub capacity: u64,
-    /// Instances whose optimal layout is drawn.
     pub maps: Vec<String>,
 }
 

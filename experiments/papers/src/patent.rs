@@ -14,32 +14,26 @@ use serde::{Deserialize, Serialize};
 
 /// One operator of figure 5.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/patent.toml explains every value")]
 pub struct Step {
-    /// Its number.
     pub operator: String,
-    /// From where to where it lies, M.
     pub place: (u64, u64),
-    /// Memory requested once it is placed, M.
     pub memory: u64,
 }
 
-/// What the patent prints, and the example it prints it of.
+/// What the patent prints, and the example it prints it of: the table of operators that exclude each other, with their sizes
+/// (`instance`), the graph from which the rules make that table (`graph`), and the one with the edges of the text (`listed`).
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/patent.toml explains every value")]
 pub struct Inputs {
-    /// Sizes of the operators, in M of one byte, and the table of which excludes which.
     #[serde(skip, default = "printed_table")]
     pub instance: Instance,
-    /// The graph from which the rules make that table.
     #[serde(skip, default = "drawn_graph")]
     pub graph: Graph,
-    /// The graph with the edges as the text lists them.
     #[serde(skip, default = "listed_graph")]
     pub listed: Graph,
-    /// Figure 5, in the order of placement.
     pub steps: Vec<Step>,
-    /// Without sharing, M.
     pub sum: u64,
-    /// With sharing, M.
     pub needed: u64,
 }
 

@@ -54,43 +54,33 @@ const OBJECTS: Way = Way {
 
 /// A network of the paper that a generated family can stand in for.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/pisarchyk-lee.toml explains every value")]
 pub struct Network {
-    /// Its name in the paper.
     pub name: String,
-    /// The family; left out where this build has none.
     pub family: String,
-    /// Parameters of the family.
     pub params: Params,
 }
 
 /// What is said of `MobileNet` v2 in float32, and which operators of the file at hand have no counterpart there.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/pisarchyk-lee.toml explains every value")]
 pub struct MobileNet {
-    /// Name of the model, as file or family, begins so.
     pub begins: String,
-    /// All intermediate tensors, in units of 2^20 bytes.
     pub megabytes: f64,
-    /// How many they are.
     pub tensors: u64,
-    /// Kinds of operators that the printed network does without.
     pub without: Vec<String>,
 }
 
 /// What is printed, and what it is tried on.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/pisarchyk-lee.toml explains every value")]
 pub struct Inputs {
-    /// The small example.
     #[serde(skip, default = "pisarchyk_lee")]
     pub worked: Worked,
-    /// The folder of the corpora, and the extension of its files.
     pub folder: String,
-    /// Networks that may be generated.
     pub networks: Vec<Network>,
-    /// At best so many percent less than what was best before.
     pub less_than_before: f64,
-    /// At best so many times less than without sharing.
     pub times_less: f64,
-    /// What the authors' article says of one network.
     pub mobilenet: MobileNet,
 }
 

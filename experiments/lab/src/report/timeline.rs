@@ -21,6 +21,8 @@ const LANE: f64 = 44.0;
 const GAP: f64 = 14.0;
 const MEMORY: f64 = 170.0;
 const BOTTOM: f64 = 50.0;
+/// Width of a letter of the names, points; many are capitals.
+const LETTER: f64 = 7.6;
 /// Where nothing computes, something is waited for.
 const WAITING: &str = "fill=\"#f6c9c4\"";
 
@@ -192,7 +194,7 @@ impl Playback<'_> {
         }
         boxes(&mut scene, &course, &frame);
         memory(&mut scene, &course, &frame);
-        for tick in ticks(0, end.get(), 10) {
+        for tick in ticks(0, end.get(), 12) {
             let (time, x) = (Time::new(tick), frame.x(Time::new(tick)));
             scene.line((x, floor), (x, floor + 5.0), "stroke=\"#222\"");
             let name = if tick == 0 { "0".to_owned() } else { short(time) };
@@ -287,7 +289,7 @@ fn boxes(scene: &mut Scene, course: &Course, frame: &Frame) {
     scene.open("font-size=\"11\" text-anchor=\"middle\"", "");
     for one in &course.boxes {
         let (left, right) = (frame.x(one.start), frame.x(one.end));
-        let room = ((right - left - 6.0) / 6.5).max(0.0) as usize;
+        let room = ((right - left - 6.0) / LETTER).max(0.0) as usize;
         if let Some(name) = shortened(&one.name, room) {
             scene.text((f64::midpoint(left, right), lane_top(one.lane) + LANE / 2.0 + 4.0), "", &name);
         }

@@ -34,74 +34,55 @@ struct Measured {
 
 /// A file of the corpora in the place of a model of the paper.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Model {
-    /// Folder of the corpora, and extension.
     pub folder: String,
-    /// Name without extension.
     pub file: String,
-    /// The model of the paper.
     pub paper: String,
-    /// How it differs.
     pub differs: String,
 }
 
 /// A way to join two models as the branches of one operator.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Joined {
-    /// The name of the graph.
     pub name: String,
-    /// Whether the first layers are common to both.
     pub trunk: bool,
-    /// Whether what the branches read is copied into them.
     pub handed: bool,
-    /// How it differs from the paper's.
     pub differs: String,
 }
 
 /// A generated graph in the place of a model of the paper.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Generated {
-    /// The model of the paper.
     pub paper: String,
-    /// The family that generates it.
     pub family: String,
-    /// Parameters of the family.
     pub params: Params,
 }
 
 /// A family of generated graphs on which merging is held against the optimum.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Family {
-    /// Its name.
     pub name: String,
-    /// Seeds per set of parameters, at most.
     pub seeds: u64,
-    /// Sets of parameters.
     pub sets: Vec<Params>,
 }
 
 /// What the paper prints, and what is tried beside it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Inputs {
-    /// Tables 1 and 2.
     pub tables: Vec<Printed>,
-    /// The best gain of merging that text and abstract claim, percent.
     pub best_gain: f64,
-    /// Table 3.
     pub times: Vec<PrintedTimes>,
-    /// The best gain of overlap that abstract and conclusion claim, percent.
     pub best_overlap: u64,
-    /// Shares of memory at run time that intermediate tensors take, as cited in the introduction: network, percent.
     pub shares: Vec<(String, f64)>,
-    /// The machine of table 3, a preset.
     pub machine: String,
-    /// Files that stand in for the paper's models.
     pub models: Vec<Model>,
-    /// Ways in which two of them are joined.
     pub joined: Vec<Joined>,
-    /// Graphs that stand in where there are no files.
     pub generated: Vec<Generated>,
-    /// Graphs on which merging is held against the optimum.
     pub families: Vec<Family>,
 }
 

@@ -9,14 +9,11 @@ pub(super) const STRATEGIES: [&str; 3] = ["large-first", "short-first", "sequent
 
 /// One model of tables 1 and 2, bytes.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Printed {
-    /// Its name there.
     pub model: String,
-    /// Table 1: every tensor in memory of its own.
     pub naive: u64,
-    /// Table 1: the strategies, before merging.
     pub before: [u64; 3],
-    /// Table 2: the same with merging; none for models without branches.
     pub after: Option<[u64; 3]>,
 }
 
