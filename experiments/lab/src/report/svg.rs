@@ -117,12 +117,11 @@ impl Map<'_> {
         let no_bound = if self.instance.exclusions().is_empty() { "" } else { " (no bound: exclusions)" };
         let x = scene.dash((LEFT, 70.0), PEAK, &format!("{what} {}", thousands(peak)));
         let x = scene.dash((x, 70.0), LOAD, &format!("load {}{no_bound}", thousands(load)));
-        match &self.groups {
-            Some(groups) => groups.legend(scene, x),
-            None => {
-                let text = "a buffer while it is alive (point at it for its numbers)";
-                swatch(scene, x, "hsl(210,60%,70%)", text);
-            }
+        if let Some(groups) = &self.groups {
+            groups.legend(scene, x);
+        } else {
+            let text = "a buffer while it is alive (point at it for its numbers)";
+            swatch(scene, x, "hsl(210,60%,70%)", text);
         }
     }
 

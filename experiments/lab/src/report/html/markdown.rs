@@ -21,8 +21,10 @@ pub fn html(text: &str, name: &str, long: usize) -> String {
             }
             (event, Some(rows)) => rows.take(&event),
             (Event::Html(text) | Event::InlineHtml(text), None) => pending.push(Event::Text(text)),
-            (Event::Start(Tag::Link { .. } | Tag::Image { .. }), None)
-            | (Event::End(TagEnd::Link | TagEnd::Image), None) => {}
+            (
+                Event::Start(Tag::Link { .. } | Tag::Image { .. }) | Event::End(TagEnd::Link | TagEnd::Image),
+                None,
+            ) => {}
             (Event::Start(Tag::Heading { level, classes, attrs, .. }), None) => {
                 let level = below(level);
                 pending.push(Event::Start(Tag::Heading { level, id: None, classes, attrs }));
