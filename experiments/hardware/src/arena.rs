@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("bytes {start} to {end} of the memory on chip are not free")]
 pub struct Taken {
-    /// First address.
     pub start: u64,
-    /// First address after.
     pub end: u64,
 }
 
@@ -24,7 +22,6 @@ pub struct Arena {
 #[derive(Debug)]
 pub struct Lent {
     start: u64,
-    /// Its bytes.
     pub bytes: BytesMut,
 }
 

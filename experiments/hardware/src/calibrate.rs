@@ -8,7 +8,6 @@
 //! [`take_samples`] reads the clock; [`conclude`] is a function of its samples alone. Times of a busy machine may determine
 //! no rate: that is an outcome, [`Inconclusive`], and not an error.
 
-use super::arena::Arena;
 use super::chains::Steps;
 use super::cold::{Cold, Link};
 use super::execute::{ExecuteError, Execution, Executor, Stretch};
@@ -18,7 +17,7 @@ use super::work::KINDS;
 use plimsoll_heuristics::overlap::Turns;
 use plimsoll_model::overlap::{Dma, Machine, Rates, Time, TimedOperator, TimelineError, TimelineProblem};
 use plimsoll_model::{Budget, Bytes, Solver};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// How a machine is calibrated.
@@ -96,21 +95,38 @@ pub struct Sample {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fit {
     /// Seconds of a transfer before its first byte.
+    #[serde(rename = "startup_seconds")]
     pub startup: f64,
     /// Bytes per second.
     pub bandwidth: f64,
     /// Seconds of an operator besides its work.
+    #[serde(rename = "overhead_seconds")]
     pub overhead: f64,
-    /// Per kind of [`KINDS`] except the last: multiply-accumulates, or bytes, per second.
+    /// Per kind of [`KINDS`] except the last: multiply-accumulates, or bytes, per second; a list of pairs in JSON.
+    #[serde(serialize_with = "pairs")]
     pub rates: BTreeMap<&'static str, f64>,
 }
 
-/// What came out.
-#[derive(Clone, Debug, PartialEq)]
+fn pairs<S: Serializer>(rates: &BTreeMap<&'static str, f64>, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(rates)
+}
+
+fn about_alone<S: Serializer>(machine: &Machine, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&machine.about)
+}
+
+fn count<S: Serializer>(samples: &[Sample], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_u64(samples.len() as u64)
+}
+
+/// What came out; in JSON with the description of the machine and the number of samples.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
     /// The machine, for [`Machine::toml`].
+    #[serde(rename = "about", serialize_with = "about_alone")]
     pub machine: Machine,
-    /// Alone.
+    /// Of operators that had the machine for themselves.
+    #[serde(flatten)]
     pub alone: Fit,
     /// How many times as long as alone a computation takes beside a transfer: median over computations.
     pub compute_slowdown: Option<f64>,
@@ -119,6 +135,7 @@ pub struct Calibration {
     /// What looks wrong.
     pub warnings: Vec<String>,
     /// Everything measured.
+    #[serde(serialize_with = "count")]
     pub samples: Vec<Sample>,
 }
 
@@ -183,27 +200,18 @@ pub fn take_samples(
     let problem = TimelineProblem::new("calibration", operators.collect(), dma, room, Bytes::new(64))?;
     let works: Vec<Work> = chain.iter().map(|one| one.work).collect();
     let executor = Executor { problem: &problem, works: &works, cold, link: settings.link };
-    let reference = executor.reference();
     let lists = [Turns::SYNCHRONOUS, Turns::EAGER].map(|turns| {
         let timeline = turns.solution(&problem, &mut Budget::unlimited());
         (turns.name(), timeline.ok().flatten().expect("two slices fit").instructions())
     });
     let mut samples = Vec::new();
-    let mut arena = Arena::new(problem.capacity().get() as usize);
-    for run in 0..=settings.repeat {
-        for (at, (name, list)) in lists.iter().enumerate() {
-            told(run * 2 + at as u32, settings.repeat * 2 + 2);
-            std::hint::black_box(cold.sweep());
-            let execution = executor.run(list, &mut arena)?;
-            if execution.digest != reference {
-                return Err(CalibrateError::Digest);
-            }
-            // The first run of each finds nothing in place.
-            if run > 0 {
-                take(name, run, &chain, &execution, &mut samples);
-            }
-        }
-    }
+    let found = executor.rounds(
+        lists.iter().map(|(_, list)| list.as_slice()),
+        settings.repeat,
+        |run, at| told(run * 2 + at as u32, settings.repeat * 2 + 2),
+        |run, at, execution| take(lists[at].0, run, &chain, &execution, &mut samples),
+    );
+    found.map_err(|(_, error)| error.map_or(CalibrateError::Digest, CalibrateError::Execute))?;
     Ok(samples)
 }
 

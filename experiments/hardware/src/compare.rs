@@ -1,21 +1,21 @@
 //! Predicted makespans beside measured ones.
 
-use super::arena::Arena;
 use super::cold::{Cold, Link};
-use super::execute::{ExecuteError, Executor};
+use super::execute::Executor;
 use super::fit::median;
 use super::kernel::Work;
-use super::work::{Executable, WorkError};
-use plimsoll::graphs::{GraphRun, GraphRunError};
+use super::work::Executable;
+use plimsoll::graphs::GraphRun;
 use plimsoll::overlap::{ScheduleError, program, schedule};
 use plimsoll::run::Limits;
 use plimsoll_lab::report::share;
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::overlap::{
-    Instruction, Machine, OverlapError, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines,
+    Instruction, Machine, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines,
 };
 use plimsoll_model::{Bytes, Entry, Setup};
 use serde::Serialize;
+use std::fmt::Display;
 use std::time::Duration;
 
 /// The largest memory on chip that is set aside.
@@ -40,80 +40,15 @@ pub struct Settings<'a> {
     pub most: Option<Duration>,
 }
 
-/// Why a graph was not measured.
+/// Why a graph was not measured; the message names it.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
-    /// It cannot be executed.
-    #[error(transparent)]
-    Work(#[from] WorkError),
-    /// It has no order.
-    #[error(transparent)]
-    Order(#[from] GraphRunError),
-    /// It is no program on this machine.
-    #[error(transparent)]
-    Program(#[from] OverlapError),
-    /// More memory on chip than this process should ask for.
-    #[error("{0} bytes on chip are more than the 16 GiB that are set aside here; see --room")]
-    Capacity(Bytes),
-    /// It would take too long.
-    #[error("graph '{graph}' would take {all}, more than the {most} allowed")]
-    TooLong {
-        /// Which.
-        graph: String,
-        /// Time of all runs, as predicted.
-        all: Time,
-        /// Time allowed.
-        most: Time,
-    },
-    /// An answer of a schedule was refused.
-    #[error("graph '{graph}', {schedule}: {source}")]
-    Schedule {
-        /// Which graph.
-        graph: String,
-        /// Which schedule.
-        schedule: &'static str,
-        /// Why.
-        source: ScheduleError,
-    },
-    /// A list that cannot be run.
-    #[error("graph '{graph}', {schedule}: {source}")]
-    Execute {
-        /// Which graph.
-        graph: String,
-        /// Whose list.
-        schedule: &'static str,
-        /// Why.
-        source: ExecuteError,
-    },
-    /// Wrong results.
-    #[error("graph '{graph}', {schedule}: results differ from those of a run without transfers")]
-    Digest {
-        /// Which graph.
-        graph: String,
-        /// Which schedule.
-        schedule: &'static str,
-    },
-}
-
-impl CompareError {
-    /// Said of a graph, which not all of them name.
-    pub fn of(&self, graph: &Graph) -> String {
-        match self {
-            Self::Order(_) | Self::Program(_) | Self::Capacity(_) => {
-                format!("graph '{}': {self}", graph.name())
-            }
-            _ => self.to_string(),
-        }
-    }
-
-    /// True where an algorithm, or the executor, is at fault.
-    pub fn is_defect(&self) -> bool {
-        match self {
-            Self::Schedule { source, .. } => matches!(source, ScheduleError::Refused { .. }),
-            Self::Execute { .. } | Self::Digest { .. } => true,
-            _ => false,
-        }
-    }
+    /// It cannot be executed here, or would take too long.
+    #[error("{0}")]
+    LeftOut(String),
+    /// An algorithm, or the executor, is at fault.
+    #[error("{0}")]
+    Defect(String),
 }
 
 /// One run.
@@ -215,37 +150,33 @@ pub fn compare(
     let seconds = case.seconds() * f64::from(settings.repeat + 1);
     if let Some(most) = settings.most.map(|most| most.as_secs_f64()).filter(|most| seconds > *most) {
         let [all, most] = [seconds, most].map(|seconds| Time::from_seconds(seconds).unwrap_or(Time::MAX));
-        return Err(CompareError::TooLong { graph: name.to_owned(), all, most });
+        let why = format!("graph '{name}' would take {all}, more than the {most} allowed");
+        return Err(CompareError::LeftOut(why));
     }
     let executor = Executor { problem: case.problem(), works: &case.works, cold, link: settings.link };
-    let reference = executor.reference();
     let mut samples = Vec::new();
-    let mut arena = Arena::new(case.problem().capacity().get() as usize);
-    for run in 0..=settings.repeat {
-        for one in &case.planned {
-            told(&format!("{name}: {}, run {run} of {}", one.name, settings.repeat));
-            std::hint::black_box(cold.sweep());
-            let execution = executor.run(&one.list, &mut arena).map_err(|source| CompareError::Execute {
+    let found = executor.rounds(
+        case.planned.iter().map(|one| one.list.as_slice()),
+        settings.repeat,
+        |run, at| told(&format!("{name}: {}, run {run} of {}", case.planned[at].name, settings.repeat)),
+        |run, at, execution| {
+            let one = &case.planned[at];
+            samples.push(Sample {
                 graph: name.to_owned(),
                 schedule: one.name,
-                source,
-            })?;
-            if execution.digest != reference {
-                return Err(CompareError::Digest { graph: name.to_owned(), schedule: one.name });
-            }
-            if run > 0 {
-                samples.push(Sample {
-                    graph: name.to_owned(),
-                    schedule: one.name,
-                    run,
-                    predicted_seconds: one.predicted.seconds(),
-                    measured_seconds: execution.makespan.as_secs_f64(),
-                    computing_seconds: execution.computations.iter().map(|one| one.seconds()).sum(),
-                    fetching_seconds: execution.transfers.iter().map(|one| one.span.seconds()).sum(),
-                });
-            }
-        }
-    }
+                run,
+                predicted_seconds: one.predicted.seconds(),
+                measured_seconds: execution.makespan.as_secs_f64(),
+                computing_seconds: execution.computations.iter().map(|one| one.seconds()).sum(),
+                fetching_seconds: execution.transfers.iter().map(|one| one.span.seconds()).sum(),
+            });
+        },
+    );
+    found.map_err(|(at, error)| {
+        let wrong = || "results differ from those of a run without transfers".to_owned();
+        let why = error.map_or_else(wrong, |error| error.to_string());
+        CompareError::Defect(format!("graph '{name}', {}: {why}", case.planned[at].name))
+    })?;
     let (steps, capacity) = (case.problem().len(), case.problem().capacity());
     Ok(Measured { comparisons: comparisons(&samples), samples, steps, capacity, notes: case.notes })
 }
@@ -256,7 +187,8 @@ fn plan(
     entries: &[&'static Entry<Timelines>],
     settings: Settings<'_>,
 ) -> Result<Case, CompareError> {
-    let executable = Executable::new(graph)?;
+    let left_out = |why: &dyn Display| CompareError::LeftOut(format!("graph '{}': {why}", graph.name()));
+    let executable = Executable::new(graph).map_err(CompareError::LeftOut)?;
     let registry = plimsoll::registry();
     let order = registry.orders.iter().find(|entry| entry.name == "as-in-file");
     let run = GraphRun {
@@ -266,9 +198,11 @@ fn plan(
         limits: Limits::default(),
     };
     let graph = &executable.graph;
-    let regions = run.order(graph)?;
+    let regions = run.order(graph).map_err(|error| left_out(&error))?;
     let mut machine = settings.machine.clone();
-    let build = |machine: &Machine| program(graph, &regions, machine, OverlapOptions::default());
+    let build = |machine: &Machine| {
+        program(graph, &regions, machine, OverlapOptions::default()).map_err(|error| left_out(&error))
+    };
     let mut program = build(&machine)?;
     if let Some(room) = settings.room {
         let activations = program.segments()[0].problem.activations();
@@ -276,7 +210,8 @@ fn plan(
         program = build(&machine)?;
     }
     if machine.capacity > MOST_CAPACITY {
-        return Err(CompareError::Capacity(machine.capacity));
+        let why = "bytes on chip are more than the 16 GiB that are set aside here; see --room";
+        return Err(left_out(&format_args!("{} {why}", machine.capacity)));
     }
     let works = executable.in_order(&regions[0], machine.slice);
     let (mut planned, mut notes) = (Vec::new(), Vec::new());
@@ -289,8 +224,8 @@ fn plan(
                 list: scheduled.timelines[0].instructions(),
             }),
             Err(source @ ScheduleError::Refused { .. }) => {
-                let graph = graph.name().to_owned();
-                return Err(CompareError::Schedule { graph, schedule: entry.name, source });
+                let why = format!("graph '{}', {}: {source}", graph.name(), entry.name);
+                return Err(CompareError::Defect(why));
             }
             Err(reason) => notes.push(format!("{}, {}: {reason}", graph.name(), entry.name)),
         }

@@ -14,108 +14,43 @@ use plimsoll_model::{Bytes, OperatorId};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-/// Why a list cannot be run.
+/// Why a list cannot be run: the first instruction that is wrong, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExecuteError {
-    /// An instruction that names what is not there.
-    #[error("instruction {at} names an operator or a channel that is not there")]
-    Unknown {
-        /// Which instruction.
-        at: usize,
-    },
-    /// Operators that do not run once each, in order.
-    #[error("instruction {at} runs operator {operator}, but operator {expected} is next")]
-    Order {
-        /// Which instruction.
-        at: usize,
-        /// Whom it runs.
-        operator: OperatorId,
-        /// Whose turn it is.
-        expected: usize,
-    },
-    /// A transfer that does not carry the weights of its operator.
-    #[error(
-        "instruction {at} fetches {bytes} bytes into {size} for operator {operator}, which has {weights}"
-    )]
-    Bytes {
-        /// Which instruction.
-        at: usize,
-        /// Whose weights.
-        operator: OperatorId,
-        /// Bytes it carries.
-        bytes: Bytes,
-        /// Bytes of the buffer.
-        size: Bytes,
-        /// Bytes there are.
-        weights: Bytes,
-    },
-    /// Weights fetched a second time.
-    #[error("instruction {at} fetches the weights of operator {operator} once more")]
-    Twice {
-        /// Which instruction.
-        at: usize,
-        /// Whose weights.
-        operator: OperatorId,
-    },
-    /// A wait for nothing.
-    #[error("instruction {at} waits for operator {operator}, for which nothing is being fetched")]
-    NothingToWaitFor {
-        /// Which instruction.
-        at: usize,
-        /// For whom.
-        operator: OperatorId,
-    },
-    /// A computation whose weights were not waited for.
-    #[error("instruction {at} runs operator {operator} without waiting for its weights")]
-    NotWaited {
-        /// Which instruction.
-        at: usize,
-        /// Whom it runs.
-        operator: OperatorId,
-    },
-    /// Memory that somebody holds.
-    #[error("instruction {at} for operator {operator}: {taken}")]
-    Memory {
-        /// Which instruction.
-        at: usize,
-        /// For whom.
-        operator: OperatorId,
-        /// Which range.
-        taken: Taken,
-    },
-    /// Fewer computations than operators.
-    #[error("the list ends after {computed} of {operators} operators")]
-    Incomplete {
-        /// Operators that ran.
-        computed: usize,
-        /// Operators there are.
-        operators: usize,
-    },
-    /// The thread of a channel is gone.
-    #[error("the thread of channel {channel} ended early")]
-    Broken {
-        /// Which channel.
-        channel: usize,
-    },
+#[error("{0}")]
+pub struct ExecuteError(String);
+
+impl ExecuteError {
+    fn at(at: usize, what: impl std::fmt::Display) -> Self {
+        Self(format!("instruction {at} {what}"))
+    }
+
+    fn unknown(at: usize) -> Self {
+        Self::at(at, "names an operator or a channel that is not there")
+    }
+
+    fn broken(channel: usize) -> Self {
+        Self(format!("the thread of channel {channel} ended early"))
+    }
+
+    fn taken(at: usize, operator: OperatorId) -> impl Fn(Taken) -> Self {
+        move |taken| Self::at(at, format_args!("for operator {operator}: {taken}"))
+    }
 }
 
 /// From a start to an end, counted from the first instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
-    /// First moment.
     pub start: Duration,
-    /// Last moment.
     pub end: Duration,
 }
 
 impl Stretch {
-    /// How long it is, seconds.
     pub fn seconds(self) -> f64 {
         self.end.saturating_sub(self.start).as_secs_f64()
     }
 
-    /// True where the other lies within.
-    pub fn covers(self, other: Self) -> bool {
+    #[cfg(test)]
+    fn covers(self, other: Self) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 }
@@ -123,7 +58,6 @@ impl Stretch {
 /// One transfer as it happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// Whose weights.
     pub operator: OperatorId,
     /// From start to end, by the thread of the channel.
     pub span: Stretch,
@@ -136,7 +70,6 @@ pub struct Fetched {
 pub struct Execution {
     /// When the last operator had computed.
     pub makespan: Duration,
-    /// Per operator.
     pub computations: Vec<Stretch>,
     /// In the order in which they were waited for.
     pub transfers: Vec<Fetched>,
@@ -149,11 +82,8 @@ pub struct Execution {
 pub struct Executor<'a> {
     /// Operators with their bytes, channels, memory on chip.
     pub problem: &'a TimelineProblem,
-    /// Per operator.
     pub works: &'a [Work],
-    /// Memory outside.
     pub cold: &'a Cold,
-    /// How weights are fetched.
     pub link: Link,
 }
 
@@ -166,7 +96,6 @@ struct Job {
     buffer: Lent,
 }
 
-/// And back.
 struct Done {
     operator: OperatorId,
     asked: Duration,
@@ -196,6 +125,36 @@ impl Executor<'_> {
             cpu.run(*work, &self.cold.read(place, operator.weights.get() as usize));
         }
         cpu.digest()
+    }
+
+    /// Runs every list `repeat` times and once more that does not count, as it finds nothing in place; what was read before
+    /// is in no cache any more. `before` is called with the run and the list before each, `after` with what happened.
+    ///
+    /// # Errors
+    /// Of the list: that it cannot be run (an error), or that its results are wrong (none).
+    pub fn rounds<'l>(
+        &self,
+        lists: impl Iterator<Item = &'l [Instruction]> + Clone,
+        repeat: u32,
+        mut before: impl FnMut(u32, usize),
+        mut after: impl FnMut(u32, usize, Execution),
+    ) -> Result<(), (usize, Option<ExecuteError>)> {
+        let reference = self.reference();
+        let mut arena = Arena::new(self.problem.capacity().get() as usize);
+        for run in 0..=repeat {
+            for (at, list) in lists.clone().enumerate() {
+                before(run, at);
+                std::hint::black_box(self.cold.sweep());
+                let execution = self.run(list, &mut arena).map_err(|error| (at, Some(error)))?;
+                if execution.digest != reference {
+                    return Err((at, None));
+                }
+                if run > 0 {
+                    after(run, at, execution);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Where the weights of each operator begin outside.
@@ -230,7 +189,7 @@ impl Executor<'_> {
                 ends.push(Channel { jobs, done });
             }
             for _ in 0..channels {
-                started.recv().map_err(|_| ExecuteError::Broken { channel: 0 })?;
+                started.recv().map_err(|_| ExecuteError::broken(0))?;
             }
             Run::new(self, ends, arena, begin).take(list)
         })
@@ -298,7 +257,7 @@ impl<'a> Run<'a> {
         }
         let (computed, operators) = (self.execution.computations.len(), self.executor.problem.len());
         if computed < operators {
-            return Err(ExecuteError::Incomplete { computed, operators });
+            return Err(ExecuteError(format!("the list ends after {computed} of {operators} operators")));
         }
         let mut execution = self.execution;
         let spans = execution.transfers.iter_mut().flat_map(|one| [&mut one.span, &mut one.known]);
@@ -319,12 +278,12 @@ impl<'a> Run<'a> {
         (offset, size): (Bytes, Bytes),
     ) -> Result<(), ExecuteError> {
         if channel >= self.channels.len() {
-            return Err(ExecuteError::Unknown { at });
+            return Err(ExecuteError::unknown(at));
         }
         let buffer = self.buffer(at, operator, bytes, (offset, size))?;
         let from = self.places[operator.index()];
         let job = Job { operator, asked: self.begin.elapsed(), from, bytes: bytes.get() as usize, buffer };
-        self.channels[channel].jobs.send(job).map_err(|_| ExecuteError::Broken { channel })?;
+        self.channels[channel].jobs.send(job).map_err(|_| ExecuteError::broken(channel))?;
         self.weights[operator.index()] = Weights::Coming(channel);
         Ok(())
     }
@@ -357,24 +316,29 @@ impl<'a> Run<'a> {
         (offset, size): (Bytes, Bytes),
     ) -> Result<Lent, ExecuteError> {
         let one = self.executor.problem.operators().get(operator.index());
-        let weights = one.ok_or(ExecuteError::Unknown { at })?.weights;
+        let weights = one.ok_or_else(|| ExecuteError::unknown(at))?.weights;
         if bytes != weights || size < bytes {
-            return Err(ExecuteError::Bytes { at, operator, bytes, size, weights });
+            let what =
+                format!("fetches {bytes} bytes into {size} for operator {operator}, which has {weights}");
+            return Err(ExecuteError::at(at, what));
         }
         if !matches!(self.weights[operator.index()], Weights::Outside) {
-            return Err(ExecuteError::Twice { at, operator });
+            let what = format!("fetches the weights of operator {operator} once more");
+            return Err(ExecuteError::at(at, what));
         }
-        let lent = self.arena.lend(offset.get(), size.get());
-        lent.map_err(|taken| ExecuteError::Memory { at, operator, taken })
+        self.arena.lend(offset.get(), size.get()).map_err(ExecuteError::taken(at, operator))
     }
 
     /// Receives what the channel hands back until it is what is waited for.
     fn wait(&mut self, at: usize, operator: OperatorId) -> Result<(), ExecuteError> {
         let channel = match self.weights.get(operator.index()) {
-            None => return Err(ExecuteError::Unknown { at }),
+            None => return Err(ExecuteError::unknown(at)),
             Some(Weights::Coming(channel)) => *channel,
             Some(Weights::Here(_)) => return Ok(()),
-            Some(_) => return Err(ExecuteError::NothingToWaitFor { at, operator }),
+            Some(_) => {
+                let what = format!("waits for operator {operator}, for which nothing is being fetched");
+                return Err(ExecuteError::at(at, what));
+            }
         };
         loop {
             let done = wait(|| match self.channels[channel].done.try_recv() {
@@ -382,7 +346,7 @@ impl<'a> Run<'a> {
                 Err(TryRecvError::Empty) => None,
                 Err(TryRecvError::Disconnected) => Some(None),
             });
-            let Some(done) = done else { return Err(ExecuteError::Broken { channel }) };
+            let Some(done) = done else { return Err(ExecuteError::broken(channel)) };
             let Done { operator: whose, asked, span, buffer } = done;
             let known = Stretch { start: asked, end: self.begin.elapsed() };
             self.execution.transfers.push(Fetched { operator: whose, span, known });
@@ -396,17 +360,21 @@ impl<'a> Run<'a> {
     fn compute(&mut self, at: usize, operator: OperatorId) -> Result<(), ExecuteError> {
         let (problem, expected) = (self.executor.problem, self.execution.computations.len());
         if operator.index() != expected || expected >= problem.len() {
-            return Err(ExecuteError::Order { at, operator, expected });
+            let what = format!("runs operator {operator}, but operator {expected} is next");
+            return Err(ExecuteError::at(at, what));
         }
         let one = &problem.operators()[expected];
         let weights = std::mem::replace(&mut self.weights[expected], Weights::Used);
         let weights = match weights {
             Weights::Here(lent) => Some(lent),
             _ if one.weights == Bytes::ZERO => None,
-            _ => return Err(ExecuteError::NotWaited { at, operator }),
+            _ => {
+                let what = format!("runs operator {operator} without waiting for its weights");
+                return Err(ExecuteError::at(at, what));
+            }
         };
-        let lent = self.arena.lend(0, one.activations.get());
-        let activations = lent.map_err(|taken| ExecuteError::Memory { at, operator, taken })?;
+        let activations =
+            self.arena.lend(0, one.activations.get()).map_err(ExecuteError::taken(at, operator))?;
         let bytes = weights.as_ref().map_or(&[][..], |buffer| &buffer.bytes[..one.weights.get() as usize]);
         let start = self.begin.elapsed();
         self.cpu.run(self.executor.works[expected], bytes);

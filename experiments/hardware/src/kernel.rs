@@ -7,22 +7,17 @@
 
 /// Numbers in a line of weights.
 pub const LINE: usize = 8;
-/// Bytes of a line.
 pub const LINE_BYTES: usize = 4 * LINE;
-/// Lines of a panel.
 const PANEL: usize = 256;
-/// Bytes of a panel.
 pub const PANEL_BYTES: usize = PANEL * LINE_BYTES;
 /// Blocks of rows that are kept; others repeat them.
 const BLOCKS: usize = 4;
-/// Rows of a block.
 pub const ROWS: usize = 4;
 /// Numbers of a tensor on chip.
 const TENSOR: usize = 16 * 1024;
 
 type Sums = [[f32; LINE]; ROWS];
 
-/// What one operator does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Rows that the weights fetched are multiplied with: 1, 2, or a multiple of 4; 0 without weights.

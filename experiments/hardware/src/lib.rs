@@ -1,9 +1,9 @@
 //! Schedules of weights and computations, run on this machine and held against what was predicted.
 //!
 //! Every operator of a straight graph becomes a product with as many multiply-accumulates and as many bytes of weights
-//! ([`Executable`]). The weights lie in memory larger than any cache ([`Cold`]); a second thread copies them into buffers, at
+//! (`work`). The weights lie in memory larger than any cache ([`Cold`]); a second thread copies them into buffers, at
 //! full speed or at the pace of a slower memory ([`Link`]), while the first computes. Both follow
-//! the instruction list of a timeline ([`Executor`]) in a memory whose ranges are lent to one of them at a time ([`Arena`]), so
+//! the instruction list of a timeline (`execute`) in a memory whose ranges are lent to one of them at a time (`arena`), so
 //! that a wrong list is refused and no result depends on times; every run must give the digest of one without
 //! transfers.
 //!
@@ -21,16 +21,12 @@ mod kernel;
 mod report;
 mod work;
 
-pub use arena::{Arena, Lent, Taken};
 pub use calibrate::{
     CalibrateError, Calibration, Fit, Inconclusive, Sample as CalibrationSample,
-    Settings as CalibrationSettings, about, conclude, fit, take_samples,
+    Settings as CalibrationSettings, about, conclude, take_samples,
 };
 pub use chains::chain;
 pub use cold::{Cold, Link};
-pub use compare::{CompareError, Comparison, Measured, Sample, Settings, compare, median_error};
-pub use execute::{ExecuteError, Execution, Executor, Fetched, Stretch};
-pub use fit::{least_squares, median};
-pub use kernel::{Cpu, Work};
-pub use report::{Found, Question, Record};
-pub use work::{Executable, KINDS, WorkError};
+pub use compare::{CompareError, Comparison, Measured, Sample, Settings, compare};
+pub use execute::ExecuteError;
+pub use report::{Question, Record};

@@ -14,54 +14,15 @@ use std::fmt::Write as _;
 const ONE_CORE: &str =
     "overlap itself: this process has one core, on which transfers and computations take turns";
 
-/// What a calibration found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Found {
-    /// What it is.
-    pub about: String,
-    /// Seconds before the first byte.
-    pub startup_seconds: f64,
-    /// Bytes per second.
-    pub bandwidth: f64,
-    /// Seconds per operator.
-    pub overhead_seconds: f64,
-    /// Per kind: multiply-accumulates, or bytes, per second.
-    pub rates: Vec<(&'static str, f64)>,
-    /// How many times as long computations take beside transfers.
-    pub compute_slowdown: Option<f64>,
-    /// How many times as long transfers take beside computations.
-    pub transfer_slowdown: Option<f64>,
-    /// What looks wrong.
-    pub warnings: Vec<String>,
-    /// Times measured.
-    pub samples: usize,
-}
-
-impl Found {
-    /// Of a calibration.
-    pub fn of(calibration: &Calibration) -> Self {
-        let fit = &calibration.alone;
-        Self {
-            about: calibration.machine.about.clone(),
-            startup_seconds: fit.startup,
-            bandwidth: fit.bandwidth,
-            overhead_seconds: fit.overhead,
-            rates: fit.rates.iter().map(|(kind, rate)| (*kind, *rate)).collect(),
-            compute_slowdown: calibration.compute_slowdown,
-            transfer_slowdown: calibration.transfer_slowdown,
-            warnings: calibration.warnings.clone(),
-            samples: calibration.samples.len(),
-        }
-    }
-
+impl Calibration {
     /// As a table.
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        let _ = writeln!(text, "machine      {}", self.about);
-        let _ = writeln!(text, "start-up     {} per transfer", time(self.startup_seconds));
-        let _ = writeln!(text, "bandwidth    {:.1} MB/s", self.bandwidth / 1e6);
-        let _ = writeln!(text, "overhead     {} per operator", time(self.overhead_seconds));
-        for (kind, rate) in &self.rates {
+        let (mut text, fit) = (String::new(), &self.alone);
+        let _ = writeln!(text, "machine      {}", self.machine.about);
+        let _ = writeln!(text, "start-up     {} per transfer", time(fit.startup));
+        let _ = writeln!(text, "bandwidth    {:.1} MB/s", fit.bandwidth / 1e6);
+        let _ = writeln!(text, "overhead     {} per operator", time(fit.overhead));
+        for (kind, rate) in &fit.rates {
             let unit = if *kind == "stream" { "GB/s" } else { "GMAC/s" };
             let _ = writeln!(text, "{kind:<11}  {:.2} {unit}", rate / 1e9);
         }
@@ -79,7 +40,7 @@ impl Found {
                 }
             }
         }
-        let _ = writeln!(text, "samples      {}", self.samples);
+        let _ = writeln!(text, "samples      {}", self.samples.len());
         for warning in &self.warnings {
             let _ = writeln!(text, "warning      {warning}");
         }
@@ -99,7 +60,7 @@ pub struct Question {
     /// Runs that count.
     pub repeat: u32,
     /// The calibration, where there was one.
-    pub calibration: Option<Found>,
+    pub calibration: Option<Calibration>,
 }
 
 /// One graph that was measured.
@@ -132,7 +93,7 @@ pub struct Report<'a> {
     commit: &'static str,
     cold: u64,
     repeat: u32,
-    calibration: Option<&'a Found>,
+    calibration: Option<&'a Calibration>,
     graphs: &'a [GraphLine],
     schedules: &'a [Comparison],
     /// Both without their signs; those of schedules have them.
@@ -165,6 +126,11 @@ impl Record {
         self.samples.extend(measured.samples);
         self.comparisons.extend(measured.comparisons);
         self.left_out.extend(measured.notes);
+    }
+
+    /// The calibration, where there was one.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.question.calibration.as_ref()
     }
 
     /// Notes what was not measured.

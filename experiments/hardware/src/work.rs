@@ -8,7 +8,7 @@
 use super::kernel::{LINE, LINE_BYTES, PANEL_BYTES, ROWS, Work};
 use plimsoll::graphs::OrderedRegion;
 use plimsoll_model::Bytes;
-use plimsoll_model::graph::{Graph, GraphBuilder, GraphError, Operator, Tensor};
+use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Tensor};
 
 /// Kinds of what is executed: weights times one row, two, a multiple of four; a pass; what costs no more than its turn.
 pub const KINDS: [&str; 5] = ["rows-1", "rows-2", "rows-4", "stream", "nothing"];
@@ -16,31 +16,10 @@ pub const KINDS: [&str; 5] = ["rows-1", "rows-2", "rows-4", "stream", "nothing"]
 /// Fewer bytes of weights than these are no matrix: they are read, and the arithmetic is done with lines on chip.
 const LEAST_WEIGHTS: u64 = 512;
 
-/// Why a graph cannot be executed.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkError {
-    /// It branches.
-    #[error("graph '{0}' has branches or loops; only straight graphs are executed")]
-    Regions(String),
-    /// It is empty.
-    #[error("graph '{0}' has no operators")]
-    Empty(String),
-    /// The rewritten graph is refused.
-    #[error("graph '{graph}': {source}")]
-    Graph {
-        /// Which.
-        graph: String,
-        /// Why.
-        source: Box<GraphError>,
-    },
-}
-
-/// What a graph becomes.
 #[derive(Clone, Debug)]
 pub struct Executable {
     /// The same graph with the kinds and costs of what is executed.
     pub graph: Graph,
-    /// Per operator.
     pub works: Vec<Work>,
 }
 
@@ -48,14 +27,14 @@ impl Executable {
     /// Rewrites a straight graph. O(size).
     ///
     /// # Errors
-    /// See [`WorkError`].
-    pub fn new(graph: &Graph) -> Result<Self, WorkError> {
-        let name = || graph.name().to_owned();
+    /// Why the graph cannot be executed.
+    pub fn new(graph: &Graph) -> Result<Self, String> {
+        let name = graph.name();
         if graph.regions().len() > 1 {
-            return Err(WorkError::Regions(name()));
+            return Err(format!("graph '{name}' has branches or loops; only straight graphs are executed"));
         }
         if graph.operators().is_empty() {
-            return Err(WorkError::Empty(name()));
+            return Err(format!("graph '{name}' has no operators"));
         }
         let mut build = GraphBuilder::new(graph.name());
         for tensor in graph.tensors() {
@@ -71,8 +50,7 @@ impl Executable {
         }
         let region = &graph.regions()[0];
         build.interface(body, region.inputs.iter().copied(), region.outputs.iter().copied());
-        let graph =
-            build.build().map_err(|source| WorkError::Graph { graph: name(), source: Box::new(source) })?;
+        let graph = build.build().map_err(|error| format!("graph '{name}': {error}"))?;
         Ok(Self { graph, works })
     }
 
@@ -185,7 +163,7 @@ mod tests {
     fn branches_are_refused() {
         let graph = plimsoll_datasets::graphs::GraphFamily::named("shared-if").unwrap();
         let graph = graph.generate(1, &std::collections::BTreeMap::new()).unwrap();
-        let error = Executable::new(&graph).unwrap_err().to_string();
+        let error = Executable::new(&graph).unwrap_err();
         assert_eq!(error, "graph 'shared-if-1' has branches or loops; only straight graphs are executed");
     }
 }

@@ -1,27 +1,30 @@
-//! What a reproduction leaves: rows, text, tables, files.
+//! What a reproduction leaves: rows, a report, files.
 
-use super::row::{self, Row, Verdict};
-use plimsoll_lab::report::table::Table;
+use crate::row::{self, Row, Verdict};
+use crate::sheet::{Figure, Sheet, fill};
+use crate::{ReproduceError, sources};
+use minijinja::{Value, context};
+use plimsoll_lab::report::bars::{Bars, Panel};
+use plimsoll_lab::report::chart::Chart;
+use plimsoll_lab::report::svg::Map;
+use plimsoll_lab::report::table::{Align, Table};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 
-/// Text and tables, and files that go with them.
-#[derive(Debug, Default)]
+/// Rows, a report in Markdown, and files that go with it; filled from the data of the paper and the facts computed.
+#[derive(Debug)]
 pub struct Reproduction {
     /// What is printed beside ours, in the order of the paper.
     pub rows: Vec<Row>,
     /// What took no part, and why.
     pub left_out: Vec<String>,
-    sections: Vec<Section>,
     /// What lies beside the text.
     pub files: Vec<File>,
-}
-
-impl File {
-    /// True for a picture.
-    pub fn is_figure(&self) -> bool {
-        std::path::Path::new(&self.name).extension().is_some_and(|extension| extension == "svg")
-    }
+    sheet: Sheet,
+    facts: BTreeMap<&'static str, Value>,
+    report: String,
 }
 
 /// A file of a reproduction.
@@ -35,23 +38,94 @@ pub struct File {
     pub content: Vec<u8>,
 }
 
-#[derive(Debug)]
-struct Section {
-    title: String,
-    lines: Vec<String>,
-    table: Option<Table>,
-    verbatim: Option<String>,
+impl File {
+    /// True for a picture.
+    pub fn is_figure(&self) -> bool {
+        std::path::Path::new(&self.name).extension().is_some_and(|extension| extension == "svg")
+    }
 }
 
 impl Reproduction {
-    /// Adds a row.
-    pub fn row(&mut self, row: Row) {
-        self.rows.push(row);
+    /// Of a paper, before anything is computed.
+    pub(crate) fn of(paper: &str) -> Self {
+        let (rows, left_out, files) = (Vec::new(), Vec::new(), Vec::new());
+        let (facts, report) = (BTreeMap::new(), String::new());
+        Self { rows, left_out, files, sheet: Sheet::of(paper), facts, report }
     }
 
-    /// Says what takes no part, and why.
-    pub fn leave_out(&mut self, what: impl Into<String>) {
+    /// Makes a fact known to rows, figures and text.
+    pub(crate) fn fact(&mut self, name: &'static str, value: impl Serialize) {
+        self.facts.insert(name, Value::from_serialize(value));
+    }
+
+    /// Records what takes no part, and why.
+    pub(crate) fn leave_out(&mut self, what: impl Into<String>) {
         self.left_out.push(what.into());
+    }
+
+    /// Fills in rows, report and files once every fact is known.
+    pub(crate) fn finish(mut self) -> Result<Self, ReproduceError> {
+        let facts = Value::from_serialize(&self.facts);
+        self.rows = self.sheet.rows(&facts)?;
+        self.report = fill(&format!("{}.md", self.sheet.name), sources(&self.sheet.name).1, &facts)?;
+        for one in std::mem::take(&mut self.sheet.files) {
+            let content = fill(&one.file, &one.text, &facts)?.into_bytes();
+            self.files.push(File { name: one.file, about: one.about, content });
+        }
+        Ok(self)
+    }
+
+    /// A file beside the text, filled by `write`, which cannot fail as it writes to memory.
+    pub(crate) fn file(
+        &mut self,
+        name: impl Into<String>,
+        about: impl Into<String>,
+        write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+    ) {
+        let mut content = Vec::new();
+        write(&mut content).expect("memory can be written to");
+        self.files.push(File { name: name.into(), about: about.into(), content });
+    }
+
+    /// The words of a figure, seeing the facts known so far and `it`.
+    fn figure(&self, name: &str, it: &Value) -> Result<Figure, ReproduceError> {
+        let missing = || ReproduceError::Defect(format!("{}: no figure '{name}'", self.sheet.name));
+        let figure = self.sheet.figures.get(name).ok_or_else(missing)?;
+        let facts = context! { it => it, ..Value::from_serialize(&self.facts) };
+        let text = |template: &String| fill(name, template, &facts);
+        Ok(Figure {
+            file: text(&figure.file)?,
+            about: text(&figure.about)?,
+            title: text(&figure.title)?,
+            caption: text(&figure.caption)?,
+            series: figure.series.iter().map(text).collect::<Result<_, _>>()?,
+            mark: text(&figure.mark)?,
+            unit: text(&figure.unit)?,
+        })
+    }
+
+    /// Draws panels of bars.
+    pub(crate) fn bars(&mut self, name: &str, it: &Value, panels: Vec<Panel>) -> Result<(), ReproduceError> {
+        let Figure { file, about, title, caption, series, mark, unit } = self.figure(name, it)?;
+        let chart = Bars { title, caption, series, mark, unit, panels };
+        self.file(file, about, |output| chart.write(output));
+        Ok(())
+    }
+
+    /// Draws the map of a layout; its title, where there is one, stands for the name of the instance.
+    pub(crate) fn map(&mut self, name: &str, it: &Value, map: &Map<'_>) -> Result<(), ReproduceError> {
+        let Figure { file, about, title, .. } = self.figure(name, it)?;
+        let titled = map.instance.clone().with_name(title);
+        let instance = if titled.name().is_empty() { map.instance } else { &titled };
+        self.file(file, about, |output| Map { instance, ..*map }.write(output));
+        Ok(())
+    }
+
+    /// Draws a chart, which gets its title and caption here.
+    pub(crate) fn chart(&mut self, name: &str, it: &Value, chart: Chart) -> Result<(), ReproduceError> {
+        let Figure { file, about, title, caption, .. } = self.figure(name, it)?;
+        self.file(file, about, |output| Chart { title, caption, ..chart }.write(output));
+        Ok(())
     }
 
     /// True where every row is as expected.
@@ -71,92 +145,78 @@ impl Reproduction {
         format!("{} rows: {}", self.rows.len(), counts.collect::<Vec<_>>().join(", "))
     }
 
-    /// Begins a section.
-    pub fn section(&mut self, title: impl Into<String>) {
-        self.sections.push(Section { title: title.into(), lines: Vec::new(), table: None, verbatim: None });
-    }
-
-    fn last(&mut self) -> &mut Section {
-        if self.sections.is_empty() {
-            self.section("");
-        }
-        self.sections.last_mut().expect("there is one now")
-    }
-
-    /// A line of text in the section begun last.
-    pub fn line(&mut self, text: impl Into<String>) {
-        self.last().lines.push(text.into());
-    }
-
-    /// The table of the section begun last.
-    pub fn table(&mut self, table: Table) {
-        self.last().table = Some(table);
-    }
-
-    /// Text of the section begun last that is shown as it is.
-    pub fn verbatim(&mut self, text: String) {
-        self.last().verbatim = Some(text);
-    }
-
-    /// A file beside the text, filled by `write`.
-    ///
-    /// # Panics
-    /// If `write` fails, which nothing that writes to memory does.
-    pub fn file(
-        &mut self,
-        name: impl Into<String>,
-        about: impl Into<String>,
-        write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
-    ) {
-        let mut content = Vec::new();
-        write(&mut content).expect("memory can be written to");
-        self.files.push(File { name: name.into(), about: about.into(), content });
-    }
-
-    /// For a terminal.
-    pub fn text(&self) -> String {
-        self.render(
-            |title| format!("{title}\n{}\n", "=".repeat(title.chars().count())),
-            Table::text,
-            str::to_owned,
-        )
-    }
-
     /// As Markdown.
     pub fn markdown(&self) -> String {
-        self.render(
-            |title| format!("## {title}\n\n"),
-            Table::markdown,
-            |text| format!("```text\n{text}```\n"),
-        )
-    }
-
-    fn render(
-        &self,
-        title: impl Fn(&str) -> String,
-        table: impl Fn(&Table) -> String,
-        verbatim: impl Fn(&str) -> String,
-    ) -> String {
-        let mut text = title("Printed and ours, row by row");
-        let _ = writeln!(text, "{}\n\n- {}", table(&row::table(&self.rows)).trim_end(), self.tally());
+        let rows = row::table(&self.rows).markdown();
+        let mut text = format!("## Printed and ours, row by row\n\n{rows}\n- {}\n", self.tally());
         for line in &self.left_out {
             let _ = writeln!(text, "- left out: {line}");
         }
-        for section in &self.sections {
-            text.push('\n');
-            text.push_str(&title(&section.title));
-            if let Some(own) = &section.table {
-                let _ = writeln!(text, "{}", table(own).trim_end());
-                text.push('\n');
-            }
-            for line in &section.lines {
-                let _ = writeln!(text, "- {line}");
-            }
-            if let Some(own) = &section.verbatim {
-                text.push('\n');
-                text.push_str(&verbatim(own));
+        format!("{text}\n{}", self.report)
+    }
+
+    /// For a terminal: headings underlined, tables in columns.
+    pub fn text(&self) -> String {
+        let markdown = self.markdown();
+        let (mut text, mut lines) = (String::new(), markdown.lines().peekable());
+        while let Some(line) = lines.next() {
+            if let Some(title) = line.strip_prefix("## ") {
+                let _ = writeln!(text, "{title}\n{}", "=".repeat(title.chars().count()));
+                lines.next_if(|line| line.is_empty());
+            } else if line.starts_with("| ") {
+                let rest = std::iter::from_fn(|| lines.next_if(|line| line.starts_with("| ")));
+                text.push_str(&table(line, rest).text());
+            } else if !line.starts_with("```") {
+                let _ = writeln!(text, "{line}");
             }
         }
         text
+    }
+}
+
+/// What stands in a cell of a Markdown table.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ")
+}
+
+/// A table of this header, with an alignment and rows to come.
+fn table<'l>(header: &str, mut rest: impl Iterator<Item = &'l str>) -> Table {
+    let cells = |line: &str| -> Vec<String> {
+        let inner = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |")).unwrap_or(line);
+        inner.split(" | ").map(|cell| cell.replace("\\|", "|").replace("\\\\", "\\")).collect()
+    };
+    let align = |rule: &String| if rule.ends_with(':') { Align::Right } else { Align::Left };
+    let aligns: Vec<Align> = rest.next().map(cells).unwrap_or_default().iter().map(align).collect();
+    let names = cells(header);
+    let mut table = Table::new(names.iter().map(String::as_str).zip(aligns));
+    rest.for_each(|line| table.row(cells(line)));
+    table
+}
+
+#[cfg(test)]
+impl Reproduction {
+    /// A template filled with the facts known so far.
+    pub(crate) fn fill(&self, template: &str) -> String {
+        fill("test", template, &Value::from_serialize(&self.facts)).unwrap()
+    }
+
+    /// A file of the data, filled likewise.
+    pub(crate) fn filled(&self, file: &str) -> String {
+        self.fill(&self.sheet.files.iter().find(|one| one.file == file).unwrap().text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_columns() {
+        let mut found = Reproduction::of("patent");
+        found.report =
+            "## T\n\n| a | b |\n| --- | ---: |\n| x\\|y | 10 |\n\n- note\n```text\nas is\n```\n".to_owned();
+        let text = found.text();
+        assert!(text.ends_with("T\n=\na     b\n---  --\nx|y  10\n\n- note\nas is\n"), "{text}");
+        assert!(text.contains("- 0 rows"));
     }
 }

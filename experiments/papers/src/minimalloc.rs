@@ -1,53 +1,42 @@
 //! The instances A to K of MiniMalloc (Moffitt, ASPLOS 2023): decided at the capacity of their file names, minimised, timed.
 //!
 //! The paper's table of seconds is not quoted here, for no public text of it was at hand; what is public beside the
-//! instances is an example with its capacity and its layout. Where a binary of MiniMalloc is named, its seconds of the same run stand
-//! beside ours.
+//! instances is an example with its capacity and its layout. Where a binary of MiniMalloc is named, its seconds of the
+//! same run stand beside ours.
 
-use super::{Amount, Context, ReproduceError, Reproduction, Row, files, named};
+use crate::mini_infer::proved;
+use crate::{Context, ReproduceError, Reproduction, files, named, sheet};
+use minijinja::{Value, context};
 use plimsoll::plan::{Plan, ProblemKind};
-use plimsoll::run::{Limits, run as run_one};
+use plimsoll::run::{Limits, run};
 use plimsoll_datasets::{Worked, minimalloc_five};
 use plimsoll_lab::external::{External, Task};
-use plimsoll_lab::report::bars::{Bars, Panel};
+use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::svg::Map;
-use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_model::csv::{ReadOptions, read_instance_file};
-use plimsoll_model::{Bytes, Claim, Instance, Layout, Offsets, Problem, Silent, load};
+use plimsoll_model::{Bytes, Claim, Instance, Offsets, Outcome, Problem, Silent, load};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
 
-/// What is said of a peer's layout that the checker took.
+/// What a layout of a peer that passed the checker, and a decision, are called.
 const FITS: &str = "fits";
 
 /// What is decided, and what is printed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/minimalloc.toml explains every value")]
 pub struct Inputs {
-    /// The example of the front page, with its capacity and layout.
+    #[serde(skip, default = "minimalloc_five")]
     pub example: Worked,
-    /// The folder of the corpora that holds the instances.
-    pub folder: &'static str,
-    /// Instances whose file name does not begin so, up to the first point, take no part; a letter each.
-    pub names: Vec<&'static str>,
-    /// The capacity to decide where the file name has none.
-    pub capacity: Bytes,
-    /// Instances whose optimal layout is drawn.
-    pub maps: Vec<&'static str>,
+    pub folder: String,
+    pub names: Vec<String>,
+    pub capacity: u64,
+    pub maps: Vec<String>,
 }
 
 impl Default for Inputs {
     fn default() -> Self {
-        Self {
-            example: minimalloc_five(),
-            folder: "minimalloc",
-            names: vec!["A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K"],
-            capacity: Bytes::new(1_048_576),
-            maps: vec!["D", "J"],
-        }
+        sheet::inputs("minimalloc")
     }
-}
-
-/// Computes everything again.
-pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
-    reproduce(&Inputs::default(), context)
 }
 
 /// Computes everything again from these inputs.
@@ -55,64 +44,61 @@ pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError>
 /// # Errors
 /// [`ReproduceError`]: an instance cannot be read, or a run failed.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
-    let mut found = Reproduction::default();
+    let mut found = Reproduction::of("minimalloc");
     example(context, &inputs.example, &mut found)?;
-    let row = Row::new("evaluation", "seconds of the paper on A to K", "s");
-    found.row(
-        row.missing("no public text with the paper's table was at hand; its repository prints no times"),
-    );
-    let Some(folder) = context.folder(inputs.folder) else {
-        found.leave_out(format!("the instances A to K: {}", context.no_folder(inputs.folder)));
-        return Ok(found);
-    };
-    let peer = peer(context, &mut found);
+    let folder = context.folder(&inputs.folder);
     let mut solved = Vec::new();
-    let paths = files(&folder, "csv")?;
-    for &name in &inputs.names {
-        let path = paths.iter().find(|path| {
-            let file = path.file_name().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
-            file.split('.').next() == Some(name)
-        });
-        let Some(path) = path else {
-            found.leave_out(format!("instance {name}: no such file in {}", folder.display()));
-            continue;
-        };
-        let instance = read_instance_file(path, ReadOptions::default())?.with_name(name);
-        let capacity = instance.capacity().unwrap_or(inputs.capacity);
-        solved.push(Solved::of(context, instance.with_capacity(None), capacity, peer.as_ref())?);
+    found.fact("corpora", folder.is_some());
+    if let Some(folder) = folder {
+        let peer = peer(context, &mut found);
+        found.fact("peer", peer.is_some());
+        let paths = files(&folder, "csv")?;
+        for name in &inputs.names {
+            let begins = |path: &&std::path::PathBuf| {
+                let file = path.file_name().map(|file| file.to_string_lossy().into_owned());
+                file.is_some_and(|file| file.split('.').next() == Some(name))
+            };
+            match paths.iter().find(begins) {
+                Some(path) => solved.push(Solved::of(context, path, name, inputs.capacity, peer.as_ref())?),
+                None => found.leave_out(format!("instance {name}: no such file in {}", folder.display())),
+            }
+        }
+        figures(inputs, &solved, &mut found)?;
+    } else {
+        found.leave_out(format!("the instances A to K: {}", context.no_folder(&inputs.folder)));
     }
-    for one in &solved {
-        one.rows(&mut found);
-    }
-    table(&solved, peer.is_some(), &mut found);
-    figures(inputs, &solved, peer.is_some(), &mut found);
-    Ok(found)
+    found.fact("solved", solved.iter().map(Solved::row).collect::<Vec<_>>());
+    found.fact("proved", solved.iter().filter(|one| one.least.claim == Claim::Optimal).count());
+    found.fact("at_load", solved.iter().filter(|one| one.least.value == Some(one.load)).count());
+    found.finish()
 }
 
 /// The five buffers of the front page.
 fn example(context: &Context<'_>, worked: &Worked, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let instance = &worked.instance;
     let exact = context.solve(&context.registry.offsets, "exact", worked.name, instance)?;
-    let row = |what: &str| Row::new("front page, example", what, "bytes");
-    let printed = worked.fact("minimalloc").unwrap_or(Bytes::ZERO);
-    if let Some(layout) = &worked.layout {
-        let refused = Offsets::check(instance, layout);
-        let peak = row("peak of the layout printed").printed(printed);
-        found.row(match refused.first() {
-            None => peak.same(layout.peak(instance), "its offsets, which pass the checker"),
-            Some(fault) => peak.same("refused", fault.to_string()),
-        });
-    }
-    if let Some(layout) = &exact.solution {
-        map(&worked.instance, layout, (exact.lower_bound.value, exact.claim), found);
-    }
-    let least = row("least peak").printed(printed);
-    let value = exact.value.map_or_else(|| Amount::from("none"), Amount::from);
-    found.row(least.same(value, format!("exact: {}; printed as the capacity", exact.claim)));
-    found.section("The paper");
-    found.line("Moffitt, M. D.: MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning, ASPLOS 2023; instances and example from github google/minimalloc");
-    found.line("its claim of orders of magnitude over the state of the art concerns solvers that are not public, and is not checked");
-    Ok(())
+    found.fact("printed", worked.fact("minimalloc").unwrap_or(Bytes::ZERO).get());
+    let layout = worked.layout.as_ref().map(|layout| match Offsets::check(instance, layout).first() {
+        None => context! { peak => layout.peak(instance).get(), by => "its offsets, which pass the checker" },
+        Some(fault) => context! { peak => "refused", by => fault.to_string() },
+    });
+    found.fact("layout", layout);
+    found.fact("exact", exact.value.map_or_else(|| "none".into(), |value| Value::from(value.get())));
+    found.fact("claim", exact.claim.to_string());
+    map(instance, &exact, found)
+}
+
+/// The map of a layout, where there is one.
+fn map(
+    instance: &Instance,
+    outcome: &Outcome<Offsets>,
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
+    let Some(layout) = &outcome.solution else { return Ok(()) };
+    let (problem, bound) = (ProblemKind::Offsets, outcome.lower_bound.value);
+    let pieces = &Offsets::pieces(instance, layout);
+    let drawn = Map { instance, problem, algorithm: "exact", pieces, bound, groups: None };
+    found.map("map", &context! { name => instance.name(), claim => outcome.claim.to_string() }, &drawn)
 }
 
 /// MiniMalloc as a peer, where its binary is named.
@@ -136,100 +122,83 @@ fn peer(context: &Context<'_>, found: &mut Reproduction) -> Option<External> {
 }
 
 /// What the peer did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 struct Peer {
     /// `fits`, or why not.
     answer: String,
     /// Of the whole process.
     seconds: f64,
-    /// By its own clock, where it says so.
+    /// By its own clock, where it prints that.
     own: Option<f64>,
 }
 
-/// One instance decided and minimised.
-#[derive(Clone, Debug)]
+/// One instance decided and minimised, with seconds.
 struct Solved {
     instance: Instance,
     capacity: Bytes,
     load: Bytes,
-    /// The claim at the capacity, and seconds.
     decided: (Claim, f64),
-    /// The least peak found, the bound, the claim, seconds.
-    least: (Option<Bytes>, Bytes, Claim, f64),
-    layout: Option<Layout>,
+    least: Outcome<Offsets>,
+    minimised: f64,
     peer: Option<Peer>,
 }
 
 impl Solved {
     fn of(
         context: &Context<'_>,
-        instance: Instance,
-        capacity: Bytes,
+        path: &Path,
+        name: &str,
+        capacity: u64,
         peer: Option<&External>,
     ) -> Result<Self, ReproduceError> {
+        let instance = read_instance_file(path, ReadOptions::default()).map_err(ReproduceError::input)?;
+        let capacity = instance.capacity().unwrap_or(Bytes::new(capacity));
+        let instance = instance.with_name(name).with_capacity(None);
         let exact = named(&context.registry.offsets, "exact")?;
         let timed = |instance: &Instance, target| {
             let limits = Limits { target, ..context.limits };
-            let attempt = run_one(exact, instance, context.setup, limits, &mut Silent);
-            let input = instance.name().to_owned();
-            let failed = |source| ReproduceError::Run { name: "exact", input, source };
-            attempt.result.map_err(failed).map(|outcome| (outcome, attempt.seconds))
+            let attempt = run(exact, instance, context.setup, limits, &mut Silent);
+            let outcome = attempt.result.map_err(ReproduceError::on(format!("exact on {name}")))?;
+            Ok::<_, ReproduceError>((outcome, attempt.seconds))
         };
         let within = instance.clone().with_capacity(Some(capacity));
         let (decided, seconds) = timed(&within, Some(capacity))?;
-        let (least, more) = timed(&instance, None)?;
+        let (least, minimised) = timed(&instance, None)?;
         let peer = peer.map(|peer| ask(context, peer, &within, capacity));
-        Ok(Self {
-            load: load(&instance).0,
-            decided: (decided.claim, seconds),
-            least: (least.value, least.lower_bound.value, least.claim, more),
-            layout: least.solution,
-            instance,
-            capacity,
-            peer,
-        })
+        let (load, decided) = (load(&instance).0, (decided.claim, seconds));
+        Ok(Self { instance, capacity, load, decided, least, minimised, peer })
     }
 
     fn decision(&self) -> &'static str {
         match self.decided.0 {
-            Claim::Optimal | Claim::Feasible => "fits",
+            Claim::Optimal | Claim::Feasible => FITS,
             Claim::Infeasible => "does not fit",
             Claim::Unknown => "open",
         }
     }
 
-    fn optimum(&self) -> String {
-        match self.least {
-            (Some(value), _, Claim::Optimal, _) => value.to_string(),
-            (Some(value), bound, ..) => format!("{bound} to {value}"),
-            (None, bound, ..) => format!("at least {bound}"),
+    fn row(&self) -> Value {
+        context! {
+            name => self.instance.name(), buffers => self.instance.len(), load => self.load.get(),
+            capacity => self.capacity.get(), decision => self.decision(), decided => self.decided.1,
+            least => proved(&self.least), claim => self.least.claim.to_string(),
+            minimised => self.minimised, peer => &self.peer,
         }
     }
 
-    fn rows(&self, found: &mut Reproduction) {
-        let name = self.instance.name();
-        let row = |what: &str, unit| Row::new("A to K", format!("{name}, {what}"), unit);
-        found.row(row("buffers", "buffers").same(self.instance.len(), "lines of the file"));
-        found.row(row("load", "bytes").same(self.load, "most bytes alive at a step"));
-        let by = |what: &str, seconds: f64| format!("exact, {what}: {seconds:.3} s");
-        let decision = row("at the capacity of the file", "");
-        // A file is named after a capacity that its layout keeps.
-        let decision = if self.decided.0 == Claim::Unknown {
-            decision.printed("fits").other("open", by("within the limit undecided", self.decided.1))
-        } else {
-            decision.printed("fits").same(self.decision(), by("decided", self.decided.1))
+    /// Milliseconds, rounded up, one bar each; a star where there is no answer or proof.
+    fn panel(&self) -> Panel {
+        let group = |name: &str, is_done: bool, seconds: f64| {
+            let name = if is_done { name.to_owned() } else { format!("{name} *") };
+            (name, vec![Some((seconds * 1e3).ceil() as u64)])
         };
-        found.row(decision);
-        let by = by(&format!("minimised, {}", self.least.2), self.least.3);
-        found.row(row("least peak", "bytes").same(self.optimum(), by));
-        let seconds = |who: &str| row(&format!("seconds to decide, {who}"), "s");
-        let how = "wall clock, in process, this machine";
-        found.row(seconds("exact").same(Amount::Decimal(self.decided.1, 3), how));
-        if let Some(peer) = &self.peer {
-            let own = peer.own.map_or_else(String::new, |own| format!("; {own} s by its own clock"));
-            let how = format!("its answer: {}; whole process, same run{own}", peer.answer);
-            found.row(seconds("MiniMalloc").same(Amount::Decimal(peer.seconds, 3), how));
-        }
+        let peer = self.peer.iter().map(|peer| group("MiniMalloc", peer.answer == FITS, peer.seconds));
+        let own = [
+            group("decide", self.decided.0 != Claim::Unknown, self.decided.1),
+            group("minimise", self.least.claim == Claim::Optimal, self.minimised),
+        ];
+        let groups = own.into_iter().chain(peer).collect();
+        Panel { name: self.instance.name().to_owned(), groups, mark: None }
     }
 }
 
@@ -248,93 +217,12 @@ fn ask(context: &Context<'_>, peer: &External, instance: &Instance, capacity: By
     Peer { answer, seconds: attempt.seconds, own }
 }
 
-fn table(solved: &[Solved], has_peer: bool, found: &mut Reproduction) {
-    let mut columns = vec![
-        ("instance", Align::Left),
-        ("buffers", Align::Right),
-        ("load", Align::Right),
-        ("capacity", Align::Right),
-        ("decision", Align::Left),
-        ("s", Align::Right),
-        ("least peak", Align::Right),
-        ("claim", Align::Left),
-        ("s", Align::Right),
-    ];
-    if has_peer {
-        columns.extend([("MiniMalloc", Align::Left), ("s", Align::Right), ("its own s", Align::Right)]);
-    }
-    let mut table = Table::new(columns);
-    for one in solved {
-        let mut cells = vec![
-            one.instance.name().to_owned(),
-            one.instance.len().to_string(),
-            one.load.to_string(),
-            one.capacity.to_string(),
-            one.decision().to_owned(),
-            format!("{:.3}", one.decided.1),
-            one.optimum(),
-            one.least.2.to_string(),
-            format!("{:.3}", one.least.3),
-        ];
-        if let Some(peer) = &one.peer {
-            let own = peer.own.map_or_else(|| "-".to_owned(), |own| format!("{own:.3}"));
-            cells.extend([peer.answer.clone(), format!("{:.3}", peer.seconds), own]);
-        }
-        table.row(cells);
-    }
-    found.section("A to K: decided, then minimised");
-    found.table(table);
-    let proved = solved.iter().filter(|one| one.least.2 == Claim::Optimal).count();
-    let at_load = solved.iter().filter(|one| one.least.0 == Some(one.load)).count();
-    found.line(format!(
-        "{proved} of {} optima proved; on {at_load} the optimum is the load: where it is the capacity too, a layout within the capacity leaves nothing to spare",
-        solved.len()
-    ));
-    found.line("bytes and wall-clock seconds of this run, one after the other; the peer's are of a whole process, reading the file among them");
-}
-
-/// The map of a layout.
-fn map(instance: &Instance, layout: &Layout, (bound, claim): (Bytes, Claim), found: &mut Reproduction) {
-    let pieces = Offsets::pieces(instance, layout);
-    let problem = ProblemKind::Offsets;
-    let map = Map { instance, problem, algorithm: "exact", pieces: &pieces, bound, groups: None };
-    let name = instance.name();
-    let about = format!("{name}: the best layout found ({claim}), addresses over steps");
-    found.file(format!("map-{name}.svg"), about, |file| map.write(file));
-}
-
-fn figures(inputs: &Inputs, solved: &[Solved], has_peer: bool, found: &mut Reproduction) {
-    for one in solved.iter().filter(|one| inputs.maps.contains(&one.instance.name())) {
-        let Some(layout) = &one.layout else { continue };
-        map(&one.instance, layout, (one.least.1, one.least.2), found);
+fn figures(inputs: &Inputs, solved: &[Solved], found: &mut Reproduction) -> Result<(), ReproduceError> {
+    for one in solved.iter().filter(|one| inputs.maps.iter().any(|name| name == one.instance.name())) {
+        map(&one.instance, &one.least, found)?;
     }
     if solved.is_empty() {
-        return;
+        return Ok(());
     }
-    let starred = |name: &str, is_done: bool| if is_done { name.to_owned() } else { format!("{name} *") };
-    let millis = |seconds: f64| Some((seconds * 1e3).ceil() as u64);
-    let panels = solved.iter().map(|one| {
-        let mut groups = vec![
-            (starred("decide", one.decided.0 != Claim::Unknown), vec![millis(one.decided.1)]),
-            (starred("minimise", one.least.2 == Claim::Optimal), vec![millis(one.least.3)]),
-        ];
-        if let Some(peer) = &one.peer {
-            groups.push((starred("MiniMalloc", peer.answer == FITS), vec![millis(peer.seconds)]));
-        }
-        Panel { name: one.instance.name().to_owned(), groups, mark: None }
-    });
-    let chart = Bars {
-        title: "Time on A to K".to_owned(),
-        caption: format!(
-            "milliseconds, rounded up: ours decides the capacity, and minimises{}; * no answer or proof within the limit",
-            if has_peer { "; MiniMalloc decides, whole process" } else { "" }
-        ),
-        series: vec!["wall clock".to_owned()],
-        mark: String::new(),
-        unit: "milliseconds",
-        panels: panels.collect(),
-    };
-    found.file("times.svg", "milliseconds per instance, every panel on its own scale", |file| {
-        chart.write(file)
-    });
+    found.bars("times", &().into(), solved.iter().map(Solved::panel).collect())
 }

@@ -1,346 +1,230 @@
-//! The patent on memory by mutually exclusive operators (SOURCES S2): its worked example.
+//! The patent on memory by mutually exclusive operators: its worked example.
 
-use super::{Context, ReproduceError, Reproduction, Row};
-use plimsoll::graphs::GraphRunError;
+use crate::{Answer, Context, ReproduceError, Reproduction, sheet};
+use minijinja::{Value, context};
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll_datasets::{patent, patent_graph};
-use plimsoll_lab::report::bars::{Bars, Panel};
+use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::svg::Map;
-use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_model::graph::{Graph, LivenessOptions};
-use plimsoll_model::structure::{Relation, Structure, StructureError};
-use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, Offsets, Outcome};
+use plimsoll_model::structure::{Relation, Structure};
+use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, Offsets};
 use plimsoll_solvers::clique::heaviest_clique;
-
-/// What figure 5 prints, in the order of placement: operator, where it lies, and the memory requested once it is placed.
-const STEPS: [(&str, (u64, u64), u64); 8] = [
-    ("4", (0, 20), 20),
-    ("7", (20, 35), 35),
-    ("2", (20, 30), 35),
-    ("3", (30, 38), 38),
-    ("6", (38, 44), 44),
-    ("1", (0, 5), 44),
-    ("8", (5, 8), 44),
-    ("5", (44, 46), 46),
-];
+use serde::{Deserialize, Serialize};
 
 /// One operator of figure 5.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/patent.toml explains every value")]
 pub struct Step {
-    /// Its number.
     pub operator: String,
-    /// From where to where it lies, M.
     pub place: (u64, u64),
-    /// Memory requested once it is placed, M.
     pub memory: u64,
 }
 
-/// What the patent prints, and the example it prints it of.
-#[derive(Clone, Debug)]
+/// What the patent prints, and the example it prints it of: the table of operators that exclude each other, with their sizes
+/// (`instance`), the graph from which the rules make that table (`graph`), and the one with the edges of the text (`listed`).
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/patent.toml explains every value")]
 pub struct Inputs {
-    /// Sizes of the operators, in M of one byte, and the table of who is exclusive with whom.
+    #[serde(skip, default = "printed_table")]
     pub instance: Instance,
-    /// The graph from which the rules make that table.
+    #[serde(skip, default = "drawn_graph")]
     pub graph: Graph,
-    /// The graph with the edges as the text lists them.
+    #[serde(skip, default = "listed_graph")]
     pub listed: Graph,
-    /// Figure 5, in the order of placement.
     pub steps: Vec<Step>,
-    /// Without sharing, M.
     pub sum: u64,
-    /// With sharing, M.
     pub needed: u64,
+}
+
+fn printed_table() -> Instance {
+    patent().instance
+}
+
+fn drawn_graph() -> Graph {
+    patent_graph(false)
+}
+
+fn listed_graph() -> Graph {
+    patent_graph(true)
 }
 
 impl Default for Inputs {
     fn default() -> Self {
-        let step =
-            |(operator, place, memory): (&str, _, _)| Step { operator: operator.to_owned(), place, memory };
-        Self {
-            instance: patent().instance,
-            graph: patent_graph(false),
-            listed: patent_graph(true),
-            steps: STEPS.map(step).to_vec(),
-            sum: 69,
-            needed: 46,
-        }
+        sheet::inputs("patent")
     }
 }
 
 /// Nodes for the heaviest clique, of which eight operators need few.
 const CLIQUE_NODES: u64 = 100_000;
-
-/// Computes everything again.
-pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
-    reproduce(&Inputs::default(), context)
-}
+/// What sets the two graphs apart.
+const DRAWN: &str = "8 reads what 7 makes";
+const LISTED: &str = "8 reads what 6 makes, as listed";
 
 /// Computes everything again from these inputs.
 ///
 /// # Errors
 /// [`ReproduceError`]: a run failed, or a graph is none.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
-    let mut found = Reproduction::default();
+    let mut found = Reproduction::of("patent");
     let instance = &inputs.instance;
-    let placed = context.answer(&context.registry.offsets, "patent-descending", "patent", instance)?;
-    let exact = context.answer(&context.registry.offsets, "exact", "patent", instance)?;
-    steps(inputs, &placed, &mut found);
-    totals(context, inputs, (&placed, &exact), &mut found)?;
-    edge(context, instance, &mut found)?;
-    graph(context, inputs, &mut found)?;
-    figures(inputs, (&placed, &exact), &mut found);
-    Ok(found)
+    let solve =
+        |name: &str, instance: &Instance| context.answer(&context.registry.offsets, name, "patent", instance);
+    let (placed, exact) = (solve("patent-descending", instance)?, solve("exact", instance)?);
+    let scattered = context.answer(&context.registry.scattered, "patent-scattered", "patent", instance)?;
+    found.fact("inputs", inputs);
+    found.fact("sum", instance.total_size().get());
+    found.fact("placed", placed.value);
+    found.fact("scattered", scattered.value);
+    found.fact("exact", exact.value);
+    found.fact("claim", &exact.claim);
+    found.fact("clique", clique(instance));
+    let place = |id: BufferId| {
+        format!("{}:[{})", instance.buffer(id).name(), lies(instance, &exact.solution, id, ","))
+    };
+    found.fact("layout", instance.ids().map(place).collect::<Vec<_>>().join(" "));
+    graphs(inputs, context, &mut found)?;
+    let (six, seven, eight) = (5, 6, 7);
+    let mut edges = Vec::new();
+    for (what, dropped) in
+        [("with 6 and 8 exclusive too", None), ("with 6 and 8 in place of 7 and 8", Some((seven, eight)))]
+    {
+        let other = changed(instance, (six, eight), dropped);
+        let (exact, placed) = (solve("exact", &other)?.value, solve("patent-descending", &other)?.value);
+        edges.push(context! { what, exact, placed });
+    }
+    found.fact("edges", edges);
+    figures(inputs, (&placed, &exact), &mut found)?;
+    found.finish()
 }
 
-/// What the rules make of the graph, and what is safe where branches run at the same time.
-fn graph(context: &Context<'_>, inputs: &Inputs, found: &mut Reproduction) -> Result<(), ReproduceError> {
+fn clique(instance: &Instance) -> Value {
+    let sizes: Vec<u64> = instance.buffers().iter().map(|buffer| buffer.size().get()).collect();
+    let mut budget = Budget::unlimited().with_node_limit(CLIQUE_NODES);
+    let clique = heaviest_clique(&ConflictGraph::of(instance), &sizes, &mut budget);
+    let members: Vec<&str> = clique.members.iter().map(|&id| instance.buffer(id).name()).collect();
+    context! { weight => clique.weight, members => members.join(", ") }
+}
+
+/// From where to where a buffer lies.
+fn lies(instance: &Instance, layout: &Layout, id: BufferId, between: &str) -> String {
+    let offset = layout.offsets()[id.index()].get();
+    format!("{offset}{between}{}", offset + instance.buffer(id).size().get())
+}
+
+/// What the rules make of both graphs, and what is safe where branches run at the same time.
+fn graphs(inputs: &Inputs, context: &Context<'_>, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let printed = &inputs.instance;
-    let mut table = Table::new([
-        ("graph", Align::Left),
-        ("two may share", Align::Left),
-        ("pairs that conflict", Align::Right),
-        ("not in the table", Align::Left),
-        ("optimum", Align::Right),
-    ]);
-    for (what, graph, is_drawn) in [
-        ("8 reads what 7 makes", &inputs.graph, true),
-        ("8 reads what 6 makes, as listed", &inputs.listed, false),
-    ] {
-        let storages = graph
-            .storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO)
-            .map_err(|source| ReproduceError::Order { graph: "patent".to_owned(), source })?;
+    let mut relations = Vec::new();
+    for (what, graph) in [(DRAWN, &inputs.graph), (LISTED, &inputs.listed)] {
+        let storages = graph.storages(Graph::BODY, &LivenessOptions::default(), |_| Bytes::ZERO);
+        let storages = storages.map_err(ReproduceError::on("patent"))?;
         let order = storages.problem.as_in_file();
-        let structure = Structure::of(graph, &storages, &order).map_err(broken)?;
+        let structure = Structure::of(graph, &storages, &order).map_err(ReproduceError::on("patent"))?;
         for relation in [Relation::Mutex, Relation::Schedule, Relation::Reachable] {
-            let conflicts = structure.conflicts(relation, &mut Budget::unlimited()).map_err(broken)?;
-            let instance =
-                structure.instance(relation, Bytes::new(1), &mut Budget::unlimited()).map_err(broken)?;
+            let mut unlimited = Budget::unlimited();
+            let conflicts = structure.conflicts(relation, &mut unlimited);
+            let conflicts = conflicts.map_err(ReproduceError::on("patent"))?;
+            let instance = structure.instance(relation, Bytes::new(1), &mut unlimited);
+            let instance = instance.map_err(ReproduceError::on("patent"))?;
             let exact = context.answer(&context.registry.offsets, "exact", "patent", &instance)?;
-            let beyond: Vec<String> = conflicts
-                .iter()
-                .filter(|&(a, b)| !printed.conflict(BufferId::at(a), BufferId::at(b)))
-                .map(|(a, b)| format!("{}-{}", structure.name(a), structure.name(b)))
-                .collect();
-            table.row([
-                what.to_owned(),
-                relation.to_string(),
-                conflicts.count().to_string(),
-                if beyond.is_empty() { "-".to_owned() } else { beyond.join(" ") },
-                exact.value.map_or(0, Bytes::get).to_string(),
-            ]);
-            if relation == Relation::Mutex {
-                let pairs: Vec<(usize, usize)> = conflicts.iter().collect();
-                exclusive(printed, &pairs, what, is_drawn, found);
+            let pairs: Vec<(usize, usize)> = conflicts.iter().collect();
+            let beyond = pairs.iter().filter(|&&(a, b)| !printed.conflict(BufferId::at(a), BufferId::at(b)));
+            let beyond: Vec<String> =
+                beyond.map(|&(a, b)| format!("{}-{}", structure.name(a), structure.name(b))).collect();
+            relations.push(context! {
+                graph => what, relation => relation.to_string(), pairs => conflicts.count(),
+                beyond => beyond.join(" "), optimum => exact.value,
+            });
+            match (relation, what) {
+                (Relation::Mutex, DRAWN) => found.fact("exclusive", exclusive(printed, &pairs)),
+                (Relation::Mutex, _) => {
+                    let ids = || printed.ids();
+                    let all = ids().flat_map(|b| ids().take(b.index()).map(move |a| (a, b)));
+                    let listed = all.filter(|&(a, b)| printed.conflict(a, b)).count();
+                    found.fact("pairs", context! { printed => listed, ours => pairs.len() });
+                }
+                _ => {}
             }
         }
     }
-    found.section("The table from the graph");
-    found.table(table);
-    found.line("M, each optimum proved; `mutex` are the rules of the source, `schedule` is the order 1 to 8");
-    found.line(
-        "with 8 behind 7 the rules give the table printed; with the edges as listed 8 is parallel to 4 and 7 too",
-    );
-    found.line(
-        "`reachable` is what holds with branches that run at the same time, as the source has them: 4 and 5 may \
-         still read what 2 made when 6 writes, which the table lets share with 2",
-    );
+    found.fact("drawn", DRAWN);
+    found.fact("relations", relations);
     Ok(())
 }
 
-fn broken(source: StructureError) -> ReproduceError {
-    ReproduceError::Graph(GraphRunError::Structure { region: "patent".to_owned(), source })
-}
-
-/// Table 1: who is exclusive with whom, from the rules.
-fn exclusive(
-    printed: &Instance,
-    pairs: &[(usize, usize)],
-    what: &str,
-    is_drawn: bool,
-    found: &mut Reproduction,
-) {
-    let joined = |of: Vec<usize>| {
-        let names = of.into_iter().map(|at| printed.buffer(BufferId::at(at)).name().to_owned());
-        names.collect::<Vec<_>>().join(" ")
+/// Which operators exclude each other: by the table printed, and by the rules.
+fn exclusive(printed: &Instance, pairs: &[(usize, usize)]) -> Vec<Value> {
+    let name = |id: BufferId| printed.buffer(id).name();
+    let joined = |excluded: &dyn Fn(BufferId) -> bool| {
+        printed.ids().filter(|&id| excluded(id)).map(name).collect::<Vec<_>>().join(" ")
     };
-    let conflict = |a: usize, b: usize| printed.conflict(BufferId::at(a), BufferId::at(b));
-    let listed = (0..printed.len()).map(|b| (0..b).filter(|&a| conflict(a, b)).count()).sum::<usize>();
-    if !is_drawn {
-        let row =
-            Row::new("table 1", "exclusive pairs, edges as the text lists them", "pairs").printed(listed);
-        found.row(row.differs(
-            pairs.len(),
-            "the text says once that 6 and 8 are joined, the table has 7 and 8: with the edge as listed 8 is parallel to 4 and 7",
-        ));
-        return;
-    }
-    for at in 0..printed.len() {
-        let theirs = (0..printed.len()).filter(|&other| other != at && conflict(at, other)).collect();
-        let mut mine: Vec<usize> = pairs
-            .iter()
-            .filter_map(|&(a, b)| if a == at { Some(b) } else { (b == at).then_some(a) })
-            .collect();
-        mine.sort_unstable();
-        let name = format!("exclusive with operator {}", printed.buffer(BufferId::at(at)).name());
-        let row = Row::new("table 1", name, "operators").printed(joined(theirs));
-        found.row(row.same(joined(mine), format!("rules of the text on the graph in which {what}")));
-    }
+    let row = |id: BufferId| {
+        let ruled = |other: BufferId| {
+            let (a, b) = (id.index(), other.index());
+            pairs.contains(&(a, b)) || pairs.contains(&(b, a))
+        };
+        context! {
+            operator => name(id), ours => joined(&ruled),
+            printed => joined(&|other| other != id && printed.conflict(id, other)),
+        }
+    };
+    printed.ids().map(row).collect()
 }
 
 /// Sizes descending, of equals the first.
 fn descending(instance: &Instance) -> Vec<BufferId> {
-    let mut order: Vec<BufferId> = (0..instance.len()).map(BufferId::at).collect();
+    let mut order: Vec<BufferId> = instance.ids().collect();
     order.sort_by_key(|&id| std::cmp::Reverse(instance.buffer(id).size()));
     order
 }
 
-/// The memory requested once each of `order` is placed: operator, offset, top.
-fn tops(instance: &Instance, layout: &Layout, order: &[BufferId]) -> Vec<(String, u64, u64)> {
-    let mut top = 0;
-    let step = |&id: &BufferId| {
-        let (offset, size) = (layout.offsets()[id.index()].get(), instance.buffer(id).size().get());
-        top = top.max(offset + size);
-        (instance.buffer(id).name().to_owned(), offset, top)
-    };
-    order.iter().map(step).collect()
+/// The memory requested once each of `order` is placed.
+fn tops(instance: &Instance, layout: &Layout, order: &[BufferId]) -> Vec<u64> {
+    let ends = order.iter().map(|id| layout.offsets()[id.index()].get() + instance.buffer(*id).size().get());
+    ends.scan(0, |top, end| {
+        *top = end.max(*top);
+        Some(*top)
+    })
+    .collect()
 }
 
-fn steps(inputs: &Inputs, placed: &Outcome<Offsets>, found: &mut Reproduction) {
-    let instance = &inputs.instance;
-    let order = descending(instance);
-    let made = placed.solution.as_ref().map_or(Vec::new(), |layout| tops(instance, layout, &order));
-    let names: Vec<&str> = made.iter().map(|one| one.0.as_str()).collect();
-    let printed: Vec<&str> = inputs.steps.iter().map(|step| step.operator.as_str()).collect();
-    let row = Row::new("table 2", "order of placement", "operators").printed(printed.join(" "));
-    found.row(row.same(names.join(" "), "by memory, descending"));
-    for step in &inputs.steps {
-        let own = made.iter().zip(&order).find(|(one, _)| one.0 == step.operator);
-        let place = Row::new("figure 5", format!("place of operator {}", step.operator), "M")
-            .printed(format!("[{}, {})", step.place.0, step.place.1));
-        let memory = Row::new("figure 5", format!("memory once operator {} is placed", step.operator), "M")
-            .printed(step.memory);
-        let Some(((_, offset, top), &id)) = own else {
-            for row in [place, memory] {
-                found.row(row.missing("there is no such operator"));
-            }
-            continue;
-        };
-        let end = offset + instance.buffer(id).size().get();
-        found.row(place.same(format!("[{offset}, {end})"), "patent-descending"));
-        found.row(memory.same(*top, "patent-descending"));
-    }
-}
-
-fn totals(
-    context: &Context<'_>,
+/// Figure 5: its steps, its layout and an optimal one.
+fn figures(
     inputs: &Inputs,
-    (placed, exact): (&Outcome<Offsets>, &Outcome<Offsets>),
+    (placed, exact): (&Answer<Layout>, &Answer<Layout>),
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
     let instance = &inputs.instance;
-    let value = |value: Option<Bytes>| value.unwrap_or(Bytes::ZERO);
-    let scattered = context.answer(&context.registry.scattered, "patent-scattered", "patent", instance)?;
-    let sizes: Vec<u64> = instance.buffers().iter().map(|buffer| buffer.size().get()).collect();
-    let clique = heaviest_clique(
-        &ConflictGraph::of(instance),
-        &sizes,
-        &mut Budget::unlimited().with_node_limit(CLIQUE_NODES),
-    );
-    let members: Vec<&str> = clique.members.iter().map(|&id| instance.buffer(id).name()).collect();
-    let row = |what: &str| Row::new("section of figure 5", what, "M");
-    found.row(row("no sharing").printed(inputs.sum).same(instance.total_size(), "sum of all sizes"));
-    found.row(row("with sharing").printed(inputs.needed).same(value(placed.value), "patent-descending"));
-    found.row(row("with sharing, in pieces").same(value(scattered.value), "patent-scattered"));
-    found.row(row("least there is").same(value(exact.value), format!("exact: {}", exact.claim)));
-    let by = format!("operators {}, exclusive in pairs: nothing is lower", members.join(", "));
-    found.row(row("heaviest clique").same(clique.weight, by));
-    found.section("What the example needs");
-    if let (Some(own), Some(best)) = (placed.value, exact.value) {
-        let own = own.get();
-        found.line(format!(
-            "the placement printed takes {} M more than needed, {:.1} %",
-            own - best.get(),
-            (own - best.get()) as f64 * 100.0 / best.get().max(1) as f64
-        ));
-    }
-    if let Some(layout) = &exact.solution {
-        let offsets = layout.offsets().iter().zip(instance.buffers());
-        let places: Vec<String> = offsets
-            .map(|(offset, buffer)| {
-                let end = offset.get() + buffer.size().get();
-                format!("{}:[{offset},{end})", buffer.name())
-            })
-            .collect();
-        found.line(format!("an optimal layout: {}", places.join(" ")));
-    }
-    Ok(())
-}
-
-/// Figure 5, its layout and an optimal one.
-fn figures(
-    inputs: &Inputs,
-    (placed, exact): (&Outcome<Offsets>, &Outcome<Offsets>),
-    found: &mut Reproduction,
-) {
-    let instance = &inputs.instance;
-    let layouts = [
-        ("figure-5.svg", "as in figure 5: one column per operator", "patent-descending", placed),
-        ("figure-5-optimum.svg", "the least there is: one column per operator", "exact", exact),
-    ];
-    for (name, about, algorithm, outcome) in layouts {
-        let Some(layout) = &outcome.solution else { continue };
-        let pieces = Offsets::pieces(instance, layout);
-        let bound = exact.lower_bound.value;
-        let problem = ProblemKind::Offsets;
-        let titled = instance.clone().with_name("Figure 5: one column per operator, in M");
-        let map = Map { instance: &titled, problem, algorithm, pieces: &pieces, bound, groups: None };
-        found.file(name, about, |file| map.write(file));
-    }
     let order = descending(instance);
-    let made = placed.solution.as_ref().map_or(Vec::new(), |layout| tops(instance, layout, &order));
-    let groups = inputs.steps.iter().map(|step| {
-        let own = made.iter().find(|one| one.0 == step.operator).map(|one| one.2);
-        (step.operator.clone(), vec![Some(step.memory), own])
-    });
-    let chart = Bars {
-        title: "Figure 5: memory requested, operator by operator".to_owned(),
-        caption: "M, once each operator is placed, in the order of placement".to_owned(),
-        series: ["printed", "ours"].map(str::to_owned).to_vec(),
-        mark: "least there is".to_owned(),
-        unit: "M",
-        panels: vec![Panel {
-            name: "operators by memory, descending".to_owned(),
-            groups: groups.collect(),
-            mark: exact.value.map(Bytes::get),
-        }],
-    };
-    found.file("figure-5-steps.svg", "memory requested after each operator, printed and ours", |file| {
-        chart.write(file)
-    });
-}
-
-/// The text once has an edge from 6 to 8, the table has 7 and 8 exclusive.
-fn edge(context: &Context<'_>, instance: &Instance, found: &mut Reproduction) -> Result<(), ReproduceError> {
-    found.section("Edges of the text against the table");
-    let (six, seven, eight) = (5, 6, 7);
-    for (what, added, dropped) in [
-        ("with 6 and 8 exclusive too", Some((six, eight)), None),
-        ("with 6 and 8 in place of 7 and 8", Some((six, eight)), Some((seven, eight))),
-    ] {
-        let other = changed(instance, added, dropped);
-        let exact = context.answer(&context.registry.offsets, "exact", "patent", &other)?;
-        let placed = context.answer(&context.registry.offsets, "patent-descending", "patent", &other)?;
-        let value = |one: &Outcome<Offsets>| one.value.map_or(0, Bytes::get);
-        found.line(format!("{what}: {} M, the optimum is {} M", value(&placed), value(&exact)));
+    let tops = tops(instance, &placed.solution, &order);
+    let name = |&id: &BufferId| instance.buffer(id).name();
+    found.fact("order", order.iter().map(name).collect::<Vec<_>>().join(" "));
+    let (mut steps, mut groups) = (Vec::new(), Vec::new());
+    for Step { operator, place: (from, to), memory } in &inputs.steps {
+        let at = order.iter().position(|id| name(id) == operator);
+        let place = at.map(|at| format!("[{})", lies(instance, &placed.solution, order[at], ", ")));
+        let top = at.map(|at| tops[at]);
+        let by = if at.is_some() { "patent-descending" } else { "there is no such operator" };
+        groups.push((operator.clone(), vec![Some(*memory), top]));
+        steps.push(context! { operator, printed => format!("[{from}, {to})"), memory, place, top, by });
     }
-    Ok(())
+    found.fact("steps", steps);
+    for (figure, algorithm, answer) in [("placed", "patent-descending", placed), ("optimum", "exact", exact)]
+    {
+        let pieces = &Offsets::pieces(instance, &answer.solution);
+        let (problem, bound, groups) = (ProblemKind::Offsets, exact.bound, None);
+        found.map(figure, &().into(), &Map { instance, problem, algorithm, pieces, bound, groups })?;
+    }
+    let panel = Panel { name: "operators by memory, descending".to_owned(), groups, mark: Some(exact.value) };
+    found.bars("steps", &().into(), vec![panel])
 }
 
-/// The same operators with a pair more and a pair fewer that exclude each other.
-fn changed(instance: &Instance, added: Option<(usize, usize)>, dropped: Option<(usize, usize)>) -> Instance {
+/// The same operators with a pair more that exclude each other, and perhaps a pair fewer.
+fn changed(instance: &Instance, added: (usize, usize), dropped: Option<(usize, usize)>) -> Instance {
     let conflict = |a: usize, b: usize| instance.conflict(BufferId::at(a), BufferId::at(b));
     let pairs = (0..instance.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
-    let edges = pairs.filter(|&(a, b)| Some((a, b)) != dropped && (Some((a, b)) == added || conflict(a, b)));
+    let edges = pairs.filter(|&(a, b)| Some((a, b)) != dropped && ((a, b) == added || conflict(a, b)));
     let buffers = instance.buffers().iter().map(|buffer| (buffer.name().to_owned(), buffer.size()));
     Instance::from_conflicts("patent", buffers, edges).expect("pairs of its own operators")
 }
@@ -351,10 +235,10 @@ mod tests {
 
     #[test]
     fn memory_is_followed_step_by_step() {
-        let instance = patent().instance;
+        let (instance, inputs) = (patent().instance, Inputs::default());
         let order = descending(&instance);
         let names: Vec<&str> = order.iter().map(|&id| instance.buffer(id).name()).collect();
-        assert_eq!(names, STEPS.map(|step| step.0));
+        assert!(names.iter().eq(inputs.steps.iter().map(|step| &step.operator)));
         // Everything end to end in that order: tops are sums.
         let mut offsets = vec![Bytes::ZERO; 8];
         let mut top = 0;
@@ -362,9 +246,8 @@ mod tests {
             offsets[id.index()] = Bytes::new(top);
             top += instance.buffer(id).size().get();
         }
-        let tops = tops(&instance, &Layout::new(offsets), &order);
-        assert_eq!(tops.last().map(|one| one.2), Some(69));
-        let other = changed(&instance, Some((5, 7)), Some((6, 7)));
+        assert_eq!(tops(&instance, &Layout::new(offsets), &order).last(), Some(&69));
+        let other = changed(&instance, (5, 7), Some((6, 7)));
         assert!(
             other.conflict(BufferId::at(5), BufferId::at(7))
                 && !other.conflict(BufferId::at(6), BufferId::at(7))

@@ -1,7 +1,6 @@
 //! One printed number beside ours.
 
 use plimsoll_lab::report::table::{Align, Table};
-use plimsoll_model::Bytes;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -30,39 +29,9 @@ impl fmt::Display for Amount {
 }
 
 /// No minus in front of what is shown as zero.
-fn unsigned_zero(number: f64, digits: usize) -> f64 {
+pub(crate) fn unsigned_zero(number: f64, digits: usize) -> f64 {
     let half = 0.5 * 0.1_f64.powi(i32::try_from(digits).unwrap_or(0));
     if number.abs() < half { 0.0 } else { number }
-}
-
-impl From<u64> for Amount {
-    fn from(number: u64) -> Self {
-        Self::Whole(number)
-    }
-}
-
-impl From<usize> for Amount {
-    fn from(number: usize) -> Self {
-        Self::Whole(number as u64)
-    }
-}
-
-impl From<Bytes> for Amount {
-    fn from(bytes: Bytes) -> Self {
-        Self::Whole(bytes.get())
-    }
-}
-
-impl From<&str> for Amount {
-    fn from(words: &str) -> Self {
-        Self::Words(words.to_owned())
-    }
-}
-
-impl From<String> for Amount {
-    fn from(words: String) -> Self {
-        Self::Words(words)
-    }
 }
 
 impl Amount {
@@ -106,13 +75,25 @@ impl Amount {
 
 /// What is known beforehand of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Expected {
+pub enum Expected {
     /// Ours is what is printed.
     Same,
     /// Ours is not what is printed, for the reason given.
     Different,
     /// Nothing: another input, or another machine.
     Open,
+}
+
+impl Expected {
+    /// By the word that the data files use.
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        match word {
+            "same" => Some(Self::Same),
+            "differs" => Some(Self::Different),
+            "other" => Some(Self::Open),
+            _ => None,
+        }
+    }
 }
 
 /// What came of a row.
@@ -162,49 +143,14 @@ pub struct Row {
     /// As computed; none where it cannot be.
     pub ours: Option<Amount>,
     /// Of both.
-    pub unit: &'static str,
+    pub unit: String,
     /// Why they differ, or by what ours is computed.
     pub reason: String,
-    expected: Expected,
+    /// What is known beforehand.
+    pub expected: Expected,
 }
 
 impl Row {
-    /// A row without numbers.
-    pub fn new(table: impl Into<String>, row: impl Into<String>, unit: &'static str) -> Self {
-        let (table, row, reason) = (table.into(), row.into(), String::new());
-        Self { table, row, printed: None, ours: None, unit, reason, expected: Expected::Same }
-    }
-
-    /// With what is printed.
-    #[must_use]
-    pub fn printed(self, printed: impl Into<Amount>) -> Self {
-        Self { printed: Some(printed.into()), ..self }
-    }
-
-    /// Ours must be what is printed; `by` says how it is computed.
-    #[must_use]
-    pub fn same(self, ours: impl Into<Amount>, by: impl Into<String>) -> Self {
-        Self { ours: Some(ours.into()), reason: by.into(), expected: Expected::Same, ..self }
-    }
-
-    /// Ours must not be what is printed, and this is why.
-    #[must_use]
-    pub fn differs(self, ours: impl Into<Amount>, reason: impl Into<String>) -> Self {
-        Self { ours: Some(ours.into()), reason: reason.into(), expected: Expected::Different, ..self }
-    }
-
-    /// Ours is of another input or machine, which may give another number.
-    #[must_use]
-    pub fn other(self, ours: impl Into<Amount>, reason: impl Into<String>) -> Self {
-        Self { ours: Some(ours.into()), reason: reason.into(), expected: Expected::Open, ..self }
-    }
-
-    /// Nothing is computed, and this is why.
-    #[must_use]
-    pub fn missing(self, reason: impl Into<String>) -> Self {
-        Self { ours: None, reason: reason.into(), ..self }
-    }
-
     /// What came of it.
     pub fn verdict(&self) -> Verdict {
         let (Some(printed), Some(ours)) = (&self.printed, &self.ours) else {
@@ -230,37 +176,40 @@ impl Row {
         };
         [text(self.printed.as_ref()), text(self.ours.as_ref()), shown]
     }
+
+    /// As [`COLUMNS`] name them.
+    fn cells(&self) -> [String; 8] {
+        let ([printed, ours, difference], verdict) = (self.numbers(), self.verdict().as_str().to_owned());
+        let [table, row, unit, reason] =
+            [&self.table, &self.row, &self.unit, &self.reason].map(String::to_owned);
+        [table, row, printed, ours, difference, unit, verdict, reason]
+    }
 }
 
 fn is_zero(text: &str) -> bool {
     text.chars().all(|c| c == '0' || c == '.')
 }
 
+const COLUMNS: [(&str, Align); 8] = [
+    ("table", Align::Left),
+    ("row", Align::Left),
+    ("printed", Align::Right),
+    ("ours", Align::Right),
+    ("difference", Align::Right),
+    ("unit", Align::Left),
+    ("verdict", Align::Left),
+    ("reason", Align::Left),
+];
+
 /// Rows as a table for readers.
 pub fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new([
-        ("table", Align::Left),
-        ("row", Align::Left),
-        ("printed", Align::Right),
-        ("ours", Align::Right),
-        ("difference", Align::Right),
-        ("unit", Align::Left),
-        ("verdict", Align::Left),
-        ("reason", Align::Left),
-    ]);
+    let mut table = Table::new(COLUMNS);
     for row in rows {
-        let [printed, ours, difference] =
-            row.numbers().map(|text| if text.is_empty() { "-".to_owned() } else { text });
-        table.row([
-            row.table.clone(),
-            row.row.clone(),
-            printed,
-            ours,
-            difference,
-            row.unit.to_owned(),
-            row.verdict().as_str().to_owned(),
-            row.reason.clone(),
-        ]);
+        let mut cells = row.cells();
+        for number in cells.iter_mut().skip(2).take(3).filter(|number| number.is_empty()) {
+            "-".clone_into(number);
+        }
+        table.row(cells);
     }
     table
 }
@@ -274,31 +223,9 @@ pub fn write_rows<'a>(
     output: &mut dyn Write,
 ) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(output);
-    writer.write_record([
-        "paper",
-        "table",
-        "row",
-        "printed",
-        "ours",
-        "difference",
-        "unit",
-        "verdict",
-        "reason",
-    ])?;
+    writer.write_record(["paper"].into_iter().chain(COLUMNS.map(|(name, _)| name)))?;
     for (paper, row) in rows {
-        let [printed, ours, difference] = row.numbers();
-        let verdict = row.verdict().as_str();
-        writer.write_record([
-            paper,
-            row.table.as_str(),
-            row.row.as_str(),
-            printed.as_str(),
-            ours.as_str(),
-            difference.as_str(),
-            row.unit,
-            verdict,
-            row.reason.as_str(),
-        ])?;
+        writer.write_record([paper.to_owned()].into_iter().chain(row.cells()))?;
     }
     writer.flush()
 }
@@ -307,25 +234,31 @@ pub fn write_rows<'a>(
 mod tests {
     use super::*;
 
-    fn numbers(row: &Row) -> (String, Verdict) {
-        (row.numbers()[2].clone(), row.verdict())
+    fn row(printed: Option<Amount>, ours: Option<Amount>, expected: Expected) -> Row {
+        let [table, row, unit, reason] = ["t, 1", "a \"b\"", "bytes", "by\nhand"].map(str::to_owned);
+        Row { table, row, printed, ours, unit, reason, expected }
     }
 
     #[test]
     fn verdicts_follow_from_numbers_and_expectations() {
-        let row = || Row::new("t", "r", "bytes").printed(46_u64);
-        assert_eq!(numbers(&row().same(46_u64, "")), ("0".to_owned(), Verdict::Same));
-        assert_eq!(numbers(&row().same(47_u64, "")), ("+1".to_owned(), Verdict::Unexpected));
-        assert_eq!(numbers(&row().differs(43_u64, "x")), ("-3".to_owned(), Verdict::Explained));
-        assert_eq!(numbers(&row().differs(46_u64, "x")), ("0".to_owned(), Verdict::Unexpected));
-        assert_eq!(numbers(&row().other(9_u64, "x")).1, Verdict::Other);
-        assert_eq!(numbers(&row().missing("x")), (String::new(), Verdict::Missing));
-        assert_eq!(numbers(&Row::new("t", "r", "").same(3_u64, "")).1, Verdict::Own);
+        let told = |printed: Option<u64>, ours: Option<u64>, expected| {
+            let row = row(printed.map(Amount::Whole), ours.map(Amount::Whole), expected);
+            (row.numbers()[2].clone(), row.verdict())
+        };
+        let against = |ours, expected| told(Some(46), ours, expected);
+        assert_eq!(against(Some(46), Expected::Same), ("0".to_owned(), Verdict::Same));
+        assert_eq!(against(Some(47), Expected::Same), ("+1".to_owned(), Verdict::Unexpected));
+        assert_eq!(against(Some(43), Expected::Different), ("-3".to_owned(), Verdict::Explained));
+        assert_eq!(against(Some(46), Expected::Different), ("0".to_owned(), Verdict::Unexpected));
+        assert_eq!(against(Some(9), Expected::Open).1, Verdict::Other);
+        assert_eq!(against(None, Expected::Same), (String::new(), Verdict::Missing));
+        assert_eq!(told(None, Some(3), Expected::Same).1, Verdict::Own);
     }
 
     #[test]
     fn numbers_are_compared_as_printed() {
         let decimal = |number, digits| Amount::Decimal(number, digits);
+        let words = |text: &str| Amount::Words(text.to_owned());
         assert!(decimal(5.9, 1).agrees(&decimal(5.882, 2)));
         assert!(!decimal(75.1, 1).agrees(&decimal(75.93, 2)));
         assert!(decimal(0.0, 2).agrees(&decimal(-0.001, 3)));
@@ -334,17 +267,18 @@ mod tests {
         assert!(range.agrees(&decimal(74.77, 2)) && !range.agrees(&decimal(28.0, 2)));
         assert_eq!(range.difference(&decimal(28.02, 2)).unwrap().to_string(), "-21.98");
         assert_eq!(range.difference(&decimal(96.5, 1)).unwrap().to_string(), "16.5");
-        assert!(Amount::from("a").agrees(&"a".into()) && Amount::from("a").difference(&"a".into()).is_none());
-        assert!(!Amount::from("3").agrees(&3_u64.into()));
+        assert!(words("a").agrees(&words("a")) && words("a").difference(&words("a")).is_none());
+        assert!(!words("3").agrees(&Amount::Whole(3)));
     }
 
     #[test]
     fn rows_are_quoted() {
-        let row = Row::new("t, 1", "a \"b\"", "").printed("x").same("x", "by\nhand");
+        let amount = Some(Amount::Words("x".to_owned()));
+        let row = row(amount.clone(), amount, Expected::Same);
         let mut text = Vec::new();
         write_rows([("p", &row)], &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert!(text.starts_with("paper,table,row,printed,ours,difference,unit,verdict,reason\n"), "{text}");
-        assert!(text.contains("p,\"t, 1\",\"a \"\"b\"\"\",x,x,,,same,\"by\nhand\"\n"), "{text}");
+        assert!(text.contains("p,\"t, 1\",\"a \"\"b\"\"\",x,x,,bytes,same,\"by\nhand\"\n"), "{text}");
     }
 }

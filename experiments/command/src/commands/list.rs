@@ -230,7 +230,7 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
     let worked_examples: Vec<Branches> = worked_examples().into_iter().map(example).collect();
     let papers = PAPERS.iter();
     let papers = papers
-        .map(|p| Reproduced { name: p.name, source: p.source, title: p.title, about: p.about })
+        .map(|p| Reproduced { name: &p.name, source: &p.source, title: &p.title, about: &p.about })
         .collect();
     let graph_families = GRAPH_FAMILIES.iter().map(Parametric::graphs).collect();
     let branch =

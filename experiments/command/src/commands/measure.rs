@@ -13,8 +13,8 @@ use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::Machine;
 use plimsoll::run::Limits;
 use plimsoll_hardware::{
-    CalibrateError, Calibration, CalibrationSample, CalibrationSettings, Cold, Found, Link, Question, Record,
-    Settings, about, chain, compare, conclude, take_samples,
+    CalibrateError, Calibration, CalibrationSample, CalibrationSettings, Cold, CompareError, Link, Question,
+    Record, Settings, about, chain, compare, conclude, take_samples,
 };
 use plimsoll_lab::external::quote;
 use std::fs;
@@ -176,11 +176,10 @@ fn only_calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     if let Some(path) = &args.output {
         output::write_file(path, |file| file.write_all(calibration.machine.toml().as_bytes()))?;
     }
-    let found = Found::of(&calibration);
     if args.json {
-        output::print_json(&found)?;
+        output::print_json(&calibration)?;
     } else {
-        output::print(&found.text())?;
+        output::print(&calibration.text())?;
     }
     Ok(ANSWERED)
 }
@@ -272,7 +271,7 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
         machine: machine.clone(),
         cold: cold.size(),
         repeat: args.link.repeat,
-        calibration: calibration.as_ref().map(Found::of),
+        calibration,
     };
     let mut record = Record::new(question);
     if let Some(unknown) = unknown {
@@ -281,14 +280,14 @@ fn run(args: &RunArgs) -> Result<u8, Failure> {
     for graph in &graphs {
         match compare(graph, &schedules, settings, &cold, &mut tell) {
             Ok(measured) => record.add(graph, measured),
-            Err(error) if error.is_defect() => return Err(Failure::internal(error)),
-            // What others have taken long to say is not thrown away.
-            Err(error) => record.leave_out(error.of(graph)),
+            Err(CompareError::Defect(message)) => return Err(Failure::internal(message)),
+            // What others have taken long to find is not thrown away.
+            Err(CompareError::LeftOut(message)) => record.leave_out(message),
         }
     }
     tell("");
     if let Some(folder) = &args.out {
-        store(folder, &record, calibration.as_ref(), &machine)?;
+        store(folder, &record, &machine)?;
     }
     if args.json {
         output::print_json(&record.report())?;
@@ -339,17 +338,12 @@ fn prepare(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn store(
-    folder: &Path,
-    record: &Record,
-    calibration: Option<&Calibration>,
-    machine: &Machine,
-) -> Result<(), Failure> {
+fn store(folder: &Path, record: &Record, machine: &Machine) -> Result<(), Failure> {
     let write = |name: &str, text: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
         output::write_file(&folder.join(name), text)
     };
     write("machine.toml", &|file| file.write_all(machine.toml().as_bytes()))?;
-    if let Some(calibration) = calibration {
+    if let Some(calibration) = record.calibration() {
         write("calibration.csv", &|file| output::csv(file, &calibration.samples))?;
     }
     write("samples.csv", &|file| output::csv(file, record.samples()))?;

@@ -72,7 +72,8 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
         output::print(&format!("{}\n", tally(&done).text()))?;
     }
     if let Some(folder) = &args.out {
-        let rows = done.iter().flat_map(|(paper, found)| found.rows.iter().map(|row| (paper.name, row)));
+        let rows =
+            done.iter().flat_map(|(paper, found)| found.rows.iter().map(|row| (paper.name.as_str(), row)));
         let mut text = Vec::new();
         write_rows(rows, &mut text).map_err(Failure::internal)?;
         output::write_file(&folder.join("rows.csv"), |file| file.write_all(&text))?;
@@ -95,11 +96,9 @@ pub fn main(args: &ReproduceArgs) -> Result<u8, Failure> {
 /// What cannot be read is the user's, all else is ours.
 fn failure(error: ReproduceError) -> Failure {
     match error {
-        ReproduceError::Import(_) | ReproduceError::Instance(_) | ReproduceError::Folder { .. } => {
-            Failure::input(error)
-        }
-        limited if limited.is_limit() => Failure { code: NOTHING_FOUND, message: limited.to_string() },
-        other => Failure::internal(other),
+        ReproduceError::Input(message) => Failure::input(message),
+        ReproduceError::Limit(message) => Failure { code: NOTHING_FOUND, message },
+        defect @ ReproduceError::Defect(_) => Failure::internal(defect),
     }
 }
 
@@ -110,13 +109,14 @@ fn make(folder: &Path) -> Result<(), Failure> {
 
 /// Text, rows and figures of one paper, in a folder of its own.
 fn write(folder: &Path, paper: &Paper, found: &Reproduction) -> Result<(), Failure> {
-    let folder = folder.join(paper.name);
+    let folder = folder.join(&paper.name);
     make(&folder)?;
     let head = format!("# {} ({})\n\n{}\n\n", paper.name, paper.title, paper.about);
     let text = format!("{head}{}", found.markdown());
     output::write_file(&folder.join("report.md"), |file| file.write_all(text.as_bytes()))?;
     let mut text = Vec::new();
-    write_rows(found.rows.iter().map(|row| (paper.name, row)), &mut text).map_err(Failure::internal)?;
+    write_rows(found.rows.iter().map(|row| (paper.name.as_str(), row)), &mut text)
+        .map_err(Failure::internal)?;
     output::write_file(&folder.join("rows.csv"), |file| file.write_all(&text))?;
     for one in &found.files {
         output::write_file(&folder.join(&one.name), |file| file.write_all(&one.content))?;
@@ -131,7 +131,7 @@ fn tally(done: &[(&Paper, Reproduction)]) -> Table {
     let mut table = Table::new(columns.into_iter().chain(verdicts).chain([("left out", Align::Right)]));
     for (paper, found) in done {
         let counts = Verdict::ALL.map(|verdict| found.count(verdict).to_string());
-        let head = [paper.name.to_owned(), paper.source.to_owned(), found.rows.len().to_string()];
+        let head = [paper.name.clone(), paper.source.clone(), found.rows.len().to_string()];
         table.row(head.into_iter().chain(counts).chain([found.left_out.len().to_string()]));
     }
     table
@@ -171,7 +171,7 @@ fn readme(args: &ReproduceArgs, context: &Context<'_>, done: &[(&Paper, Reproduc
         "| `summary.md` | every paper: counts, what is not as printed, figures |\n| `rows.csv` | every row of every paper |\n",
     );
     for (paper, found) in done {
-        let name = paper.name;
+        let name = &paper.name;
         let _ = writeln!(holds, "| `{name}/report.md` | {}: rows, tables and text |", paper.title);
         let _ = writeln!(holds, "| `{name}/rows.csv` | its rows |");
         for one in &found.files {

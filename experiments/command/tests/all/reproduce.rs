@@ -3,7 +3,7 @@
 use crate::common::{Run, Scratch, TINY, command};
 use plimsoll::run::Limits;
 use plimsoll_model::{Buffer, BufferId, Bytes, Instance, InstanceBuilder, Layout, Lifespan};
-use plimsoll_papers::{Amount, Context, Reproduction, Row, Verdict, write_rows};
+use plimsoll_papers::{Amount, Context, Params, Reproduction, Row, Verdict, write_rows};
 use plimsoll_papers::{cann, fusion, luna, mini_infer, minimalloc, patent, pisarchyk_lee};
 use std::time::Duration;
 
@@ -17,6 +17,11 @@ fn text(found: &Reproduction) -> String {
     let mut text = Vec::new();
     write_rows(found.rows.iter().map(|row| ("p", row)), &mut text).unwrap();
     String::from_utf8(text).unwrap()
+}
+
+/// Parameters of a generated family.
+fn params<const N: usize>(params: [(&str, u64); N]) -> Params {
+    params.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// The first row whose table and name contain these words.
@@ -104,14 +109,15 @@ fn the_graph_engine_follows_its_example_and_its_models() {
     let context = brief(&registry);
     let mut inputs = cann::Inputs::default();
     inputs.networks.truncate(1);
-    inputs.settings = vec![cann::Setting { name: "short", params: vec![("layers", 2), ("weights", 1)] }];
+    inputs.settings =
+        vec![cann::Setting { name: "short".to_owned(), params: params([("layers", 2), ("weights", 1)]) }];
     let plain = cann::reproduce(&inputs, &context).unwrap();
     assert!(plain.holds(), "{}", text(&plain));
     assert_eq!(ours(&plain, "worked", "Max-block"), "6656");
     assert_eq!(figures(&plain), 4);
 
     let mut larger = inputs.clone();
-    larger.settings[0].params[0].1 = 3;
+    larger.settings[0].params.insert("layers".to_owned(), 3);
     let larger = cann::reproduce(&larger, &context).unwrap();
     assert_ne!(ours(&larger, "3.3", "before; short"), ours(&plain, "3.3", "before; short"));
 
@@ -131,7 +137,8 @@ fn the_graph_engine_follows_its_example_and_its_models() {
 fn pools_follow_alignment_network_and_report() {
     let registry = plimsoll::registry();
     let context = brief(&registry);
-    let inputs = mini_infer::Inputs { families: vec![("lenet5", Vec::new())], ..Default::default() };
+    let inputs =
+        mini_infer::Inputs { families: vec![("lenet5".to_owned(), params([]))], ..Default::default() };
     let plain = mini_infer::reproduce(&inputs, &context).unwrap();
     assert!(plain.holds(), "{}", text(&plain));
     assert_eq!(ours(&plain, "claim", "lenet5"), "28.02");
@@ -139,7 +146,7 @@ fn pools_follow_alignment_network_and_report() {
     assert_eq!(figures(&plain), 2);
     let changed = [
         mini_infer::Inputs { alignment: 65_536, ..inputs.clone() },
-        mini_infer::Inputs { families: vec![("resnet18", Vec::new())], ..inputs.clone() },
+        mini_infer::Inputs { families: vec![("resnet18".to_owned(), params([]))], ..inputs.clone() },
     ];
     for changed in changed {
         let found = mini_infer::reproduce(&changed, &context).unwrap();
@@ -162,8 +169,8 @@ fn fusion_follows_its_tables_and_its_networks() {
     let mut other = fusion::Inputs::default();
     other.seconds[1].inference[3] = 7.544;
     other.subgraphs[0].after = 20;
-    other.yolov5s = vec![("release", 5)];
-    other.vgg16 = vec![("classifier", 1)];
+    other.yolov5s = params([("release", 5)]);
+    other.vgg16 = params([("classifier", 1)]);
     let other = fusion::reproduce(&other, &context).unwrap();
     assert_eq!(ours(&other, "table 2", "YOLOv5s, speed-up of inference"), "2.00");
     assert!(row(&other, "4.2", "YOLOX-Nano, coverage").reason.contains("would be 50 fewer"));
@@ -197,8 +204,9 @@ fn merging_and_overlap_follow_their_tables() {
     assert_ne!(figure(&other), figure(&plain));
 }
 
-fn none_but(family: &'static str) -> pisarchyk_lee::Inputs {
-    let network = pisarchyk_lee::Network { name: family, family, params: Vec::new() };
+fn none_but(family: &str) -> pisarchyk_lee::Inputs {
+    let (name, family) = (family.to_owned(), family.to_owned());
+    let network = pisarchyk_lee::Network { name, family, params: params([]) };
     pisarchyk_lee::Inputs { networks: vec![network], ..Default::default() }
 }
 
@@ -206,8 +214,11 @@ fn none_but(family: &'static str) -> pisarchyk_lee::Inputs {
 fn strategies_follow_their_networks() {
     let registry = plimsoll::registry();
     let context = brief(&registry);
-    let network = |params| pisarchyk_lee::Network { name: "a network", family: "lenet5", params };
-    let inputs = pisarchyk_lee::Inputs { networks: vec![network(Vec::new())], ..Default::default() };
+    let network = |params| {
+        let (name, family) = ("a network".to_owned(), "lenet5".to_owned());
+        pisarchyk_lee::Network { name, family, params }
+    };
+    let inputs = pisarchyk_lee::Inputs { networks: vec![network(params([]))], ..Default::default() };
     let plain = pisarchyk_lee::reproduce(&inputs, &context).unwrap();
     assert!(plain.holds(), "{}", text(&plain));
     let name = "a network (generated), shared-greedy-by-size-improved";
@@ -216,7 +227,7 @@ fn strategies_follow_their_networks() {
     assert!(plain.left_out.iter().any(|line| line.contains("PLIMSOLL_CORPORA is not set")));
     assert_eq!(figures(&plain), 4);
 
-    let twice = pisarchyk_lee::Inputs { networks: vec![network(vec![("batch", 2)])], ..inputs.clone() };
+    let twice = pisarchyk_lee::Inputs { networks: vec![network(params([("batch", 2)]))], ..inputs.clone() };
     let twice = pisarchyk_lee::reproduce(&twice, &context).unwrap();
     let number = |found| ours(found, "models, objects", name).parse::<u64>().unwrap();
     assert_eq!(number(&twice), 2 * number(&plain));
@@ -231,8 +242,8 @@ fn strategies_follow_their_networks() {
     assert_eq!(row(&other, "abstract", "naive over").printed, Some(Amount::Decimal(1.0, 1)));
 
     // No family at all: others stand in, and that is said.
-    let none = pisarchyk_lee::Network { name: "X", family: "no-such", params: Vec::new() };
-    let none = pisarchyk_lee::Inputs { networks: vec![none], ..Default::default() };
+    let mut none = none_but("no-such");
+    none.networks[0].name = "X".to_owned();
     let none = pisarchyk_lee::reproduce(&none, &context).unwrap();
     assert!(none.left_out.iter().any(|line| line == "X: no family 'no-such' generates it"));
     assert_eq!(ours(&none, "models, offsets", "lenet5, greedy-by-size"), "37632");

@@ -7,8 +7,7 @@
 //!      large    short
 //! ```
 
-use super::svg::{escape, thousands};
-use std::fmt::Write as _;
+use super::scene::{Point, Scene, thousands, ticks};
 use std::io::{self, Write};
 
 const WIDTH: f64 = 1200.0;
@@ -25,7 +24,7 @@ const COLUMNS: usize = 3;
 const FIGURE: f64 = 6.6;
 const COLOURS: [&str; 8] =
     ["#9aa5b1", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333"];
-const MARK: &str = "#111";
+const MARK: &str = "stroke=\"#111\" stroke-width=\"1.6\" stroke-dasharray=\"6 4\"";
 
 /// One panel.
 #[derive(Clone, Debug)]
@@ -50,7 +49,7 @@ pub struct Bars {
     /// What the dashed lines are called; empty where there are none.
     pub mark: String,
     /// What heights count, for the titles of bars.
-    pub unit: &'static str,
+    pub unit: String,
     /// The panels.
     pub panels: Vec<Panel>,
 }
@@ -63,51 +62,22 @@ impl Bars {
     pub fn write(&self, output: &mut dyn Write) -> io::Result<()> {
         let columns = self.panels.len().clamp(1, COLUMNS);
         let rows = self.panels.len().div_ceil(columns).max(1);
-        let height = TOP + rows as f64 * HIGH + 8.0;
-        write!(
-            output,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
-             height=\"{height}\" font-family=\"system-ui, sans-serif\" font-size=\"13\" fill=\"#222\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
-             <text x=\"{MARGIN}\" y=\"32\" font-size=\"18\" font-weight=\"600\">{}</text>\n\
-             <text x=\"{MARGIN}\" y=\"54\" fill=\"#555\">{}</text>\n",
-            escape(&self.title),
-            escape(&self.caption),
-        )?;
-        self.legend(output)?;
+        let mut scene = Scene::new((WIDTH, TOP + rows as f64 * HIGH + 8.0));
+        scene.heads(MARGIN, &self.title, &self.caption);
+        let mut x = MARGIN;
+        for (name, colour) in self.series.iter().zip(COLOURS.iter().cycle()) {
+            x = scene.swatch((x, 81.0), &format!("fill=\"{colour}\""), name);
+        }
+        if !self.mark.is_empty() {
+            scene.dash((x, 81.0), MARK, &self.mark);
+        }
         let wide = (WIDTH - 2.0 * MARGIN) / columns as f64;
         for (at, panel) in self.panels.iter().enumerate() {
             let (column, row) = (at % columns, at / columns);
-            let (x, y) = (MARGIN + wide * column as f64, TOP + HIGH * row as f64);
-            write!(output, "{}", panel.draw((x, y), wide - 18.0, (self.series.len(), self.unit)))?;
+            let corner = (MARGIN + wide * column as f64, TOP + HIGH * row as f64);
+            panel.draw(&mut scene, corner, wide - 18.0, (self.series.len(), &self.unit));
         }
-        writeln!(output, "</svg>")
-    }
-
-    fn legend(&self, output: &mut dyn Write) -> io::Result<()> {
-        let mut x = MARGIN;
-        for (at, name) in self.series.iter().enumerate() {
-            let colour = COLOURS[at % COLOURS.len()];
-            writeln!(
-                output,
-                "<rect x=\"{x}\" y=\"70\" width=\"22\" height=\"13\" fill=\"{colour}\"/>\
-                 <text x=\"{}\" y=\"81\">{}</text>",
-                x + 28.0,
-                escape(name)
-            )?;
-            x += 56.0 + 7.4 * name.chars().count() as f64;
-        }
-        if self.mark.is_empty() {
-            return Ok(());
-        }
-        writeln!(
-            output,
-            "<line x1=\"{x}\" x2=\"{}\" y1=\"77\" y2=\"77\" stroke=\"{MARK}\" stroke-width=\"1.6\" \
-             stroke-dasharray=\"6 4\"/><text x=\"{}\" y=\"81\">{}</text>",
-            x + 26.0,
-            x + 32.0,
-            escape(&self.mark)
-        )
+        scene.write(output)
     }
 }
 
@@ -127,50 +97,32 @@ impl Frame {
     }
 
     /// A line across at a value.
-    fn across(&self, value: u64, style: &str) -> String {
-        let (Self { axis, right, .. }, at) = (self, self.y(value));
-        format!("<line x1=\"{axis}\" x2=\"{right}\" y1=\"{at:.2}\" y2=\"{at:.2}\" {style}/>")
+    fn across(&self, scene: &mut Scene, value: u64, look: &str) {
+        scene.line((self.axis, self.y(value)), (self.right, self.y(value)), look);
     }
 }
 
 impl Panel {
-    fn draw(&self, (left, top): (f64, f64), wide: f64, (series, unit): (usize, &str)) -> String {
+    fn draw(&self, scene: &mut Scene, (left, top): Point, wide: f64, (series, unit): (usize, &str)) {
         let heights = self.groups.iter().flat_map(|(_, bars)| bars.iter().flatten().copied());
         let most = heights.chain(self.mark).max().unwrap_or(1).max(1);
-        let frame = Frame {
-            axis: left + LEFT,
-            right: left + wide,
-            ceiling: top + ABOVE,
-            bottom: top + HIGH - BELOW,
-            most,
-        };
-        let mut text = format!(
-            "<g>\n<text x=\"{}\" y=\"{}\" font-weight=\"600\">{}</text>\n",
-            frame.axis,
-            top + 20.0,
-            escape(&self.name)
-        );
-        for tick in super::svg::ticks(0, most, 5) {
-            let _ = writeln!(
-                text,
-                "{}<text x=\"{}\" y=\"{:.2}\" text-anchor=\"end\" font-size=\"12\" fill=\"#555\">{}</text>",
-                frame.across(tick, "stroke=\"#ddd\""),
-                frame.axis - 6.0,
-                frame.y(tick) + 4.0,
-                thousands(tick)
-            );
+        let (axis, right) = (left + LEFT, left + wide);
+        let frame = Frame { axis, right, ceiling: top + ABOVE, bottom: top + HIGH - BELOW, most };
+        scene.text((axis, top + 20.0), "font-weight=\"600\"", &self.name);
+        for tick in ticks(0, most, 5) {
+            frame.across(scene, tick, "stroke=\"#ddd\"");
+            let place = (axis - 6.0, frame.y(tick) + 4.0);
+            scene.text(place, "text-anchor=\"end\" font-size=\"12\" fill=\"#555\"", &thousands(tick));
         }
-        self.bars(&mut text, &frame, (series, unit));
+        self.bars(scene, &frame, (series, unit));
         if let Some(mark) = self.mark {
-            let style = format!("stroke=\"{MARK}\" stroke-width=\"1.6\" stroke-dasharray=\"6 4\"");
-            let _ = writeln!(text, "{}", frame.across(mark, &style));
+            frame.across(scene, mark, MARK);
         }
-        let _ = writeln!(text, "{}\n</g>", frame.across(0, "stroke=\"#333\""));
-        text
+        frame.across(scene, 0, "stroke=\"#333\"");
     }
 
     /// The bars, their titles and names, and their numbers where those have room above them.
-    fn bars(&self, text: &mut String, frame: &Frame, (series, unit): (usize, &str)) {
+    fn bars(&self, scene: &mut Scene, frame: &Frame, (series, unit): (usize, &str)) {
         let pace = (frame.right - frame.axis) / self.groups.len().max(1) as f64;
         let bar = pace * 0.78 / series.max(1) as f64;
         let values = self.groups.iter().flat_map(|(_, bars)| bars).flatten();
@@ -178,31 +130,20 @@ impl Panel {
         let is_told = bar >= FIGURE * widest as f64;
         for (nth, (name, bars)) in self.groups.iter().enumerate() {
             let from = frame.axis + pace * nth as f64 + pace * 0.11;
-            let called = if name.is_empty() { String::new() } else { format!("{}: ", escape(name)) };
+            let called = if name.is_empty() { String::new() } else { format!("{name}: ") };
             for (at, value) in bars.iter().enumerate() {
                 let Some(value) = *value else { continue };
-                let (x, high) = (from + bar * at as f64, frame.y(value));
-                let colour = COLOURS[at % COLOURS.len()];
-                let (shown, unit) = (thousands(value), escape(unit));
-                let (wide, tall) = ((bar - 1.0).max(0.5), frame.bottom - high);
-                let _ = writeln!(
-                    text,
-                    "<rect x=\"{x:.2}\" y=\"{high:.2}\" width=\"{wide:.2}\" height=\"{tall:.2}\" fill=\"{colour}\">\
-                     <title>{called}{shown} {unit}</title></rect>"
-                );
+                let (x, high, shown) = (from + bar * at as f64, frame.y(value), thousands(value));
+                let look = format!("fill=\"{}\"", COLOURS[at % COLOURS.len()]);
+                let size = ((bar - 1.0).max(0.5), frame.bottom - high);
+                scene.rect((x, high), size, &look, &format!("{called}{shown} {unit}"));
                 if is_told {
-                    let (middle, above) = (x + bar / 2.0, high - 4.0);
-                    let place = format!("x=\"{middle:.2}\" y=\"{above:.2}\" text-anchor=\"middle\"");
-                    let _ = writeln!(text, "<text {place} font-size=\"11\">{shown}</text>");
+                    let look = "text-anchor=\"middle\" font-size=\"11\"";
+                    scene.text((x + bar / 2.0, high - 4.0), look, &shown);
                 }
             }
-            let _ = writeln!(
-                text,
-                "<text x=\"{:.2}\" y=\"{}\" text-anchor=\"middle\" font-size=\"12\">{}</text>",
-                from + pace * 0.39,
-                frame.bottom + 18.0,
-                escape(name)
-            );
+            let place = (from + pace * 0.39, frame.bottom + 18.0);
+            scene.text(place, "text-anchor=\"middle\" font-size=\"12\"", name);
         }
     }
 }
@@ -223,7 +164,7 @@ mod tests {
             caption: String::new(),
             series: vec!["one".to_owned(), "two".to_owned()],
             mark: "least".to_owned(),
-            unit: "bytes",
+            unit: "bytes".to_owned(),
             panels: vec![panel; 4],
         };
         let mut text = Vec::new();
@@ -234,7 +175,7 @@ mod tests {
         assert_eq!(text.matches("stroke-dasharray").count(), 1 + 4);
         // The bars are wide enough for their numbers.
         assert_eq!(text.matches("font-size=\"11\"").count(), 4 * 3);
-        assert!(text.contains("a &amp; b") && text.contains("height=\"210.00\"") && !text.contains("NaN"));
+        assert!(text.contains("a &amp; b") && text.contains("height=\"210\"") && !text.contains("NaN"));
         // Two rows of panels.
         assert!(text.contains("height=\"712\""));
         let none = Bars { panels: Vec::new(), ..bars };

@@ -278,7 +278,7 @@ fn wrapped(text: &str, most: usize) -> Vec<String> {
 fn mark(number: f64) -> String {
     let size = number.abs();
     if size >= 1000.0 && number.fract() == 0.0 && size < 9e15 {
-        super::svg::thousands(number as u64)
+        super::scene::thousands(number as u64)
     } else if size != 0.0 && size < 0.001 {
         format!("{number:e}")
     } else {

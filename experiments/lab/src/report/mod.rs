@@ -13,6 +13,7 @@ pub mod plots;
 pub mod profile;
 pub mod ratios;
 pub mod rows;
+mod scene;
 pub mod summary;
 pub mod svg;
 pub mod table;

@@ -246,7 +246,7 @@ pub fn course_chart(trace: &[TraceRow], best_bound: Option<u64>) -> Option<Chart
     }
     let margin = ((high - low) * 0.06).max(high * 0.001).max(1.0);
     let bound = best_bound
-        .map_or_else(String::new, |bound| format!("; best bound {} bytes", super::svg::thousands(bound)));
+        .map_or_else(String::new, |bound| format!("; best bound {} bytes", super::scene::thousands(bound)));
     Some(Chart {
         title: format!("{}: peak and bound over time", first.instance),
         caption: format!("solid: best peak so far, dotted: best lower bound so far{bound}"),

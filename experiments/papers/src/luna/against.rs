@@ -1,9 +1,11 @@
 //! Merging against the optimum: the graphs it is tried on, and what is counted.
 
+use super::memory::{BEFORE, arena};
 use super::models::StandIn;
-use super::printed::STRATEGIES;
-use super::{Measured, measure};
-use crate::{Context, ReproduceError, generated_from};
+use super::printed::{STRATEGIES, gain};
+use super::{Family, Inputs, Measured, measure};
+use crate::{Context, Params, ReproduceError, Reproduction, generated};
+use minijinja::{Value, context};
 use plimsoll::branches::{Broken, Comparison, Scheme};
 use plimsoll::run::Limits;
 use plimsoll_datasets::control_cases::CONTROL_CASES;
@@ -14,110 +16,54 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(super) struct Sample {
     /// Its family.
-    pub family: &'static str,
-    /// Values of the parameters it was made with.
-    pub params: &'static [(&'static str, u64)],
+    pub family: String,
+    /// The parameters it was made with.
+    pub params: Params,
     /// How it was planned.
     pub measured: Measured,
 }
-
-type Params = &'static [(&'static str, u64)];
-
-/// Families, parameters, seeds per set of parameters.
-const FAMILIES: &[(&str, &[Params], u64)] = &[
-    (
-        "nested-if",
-        &[
-            &[("depth", 1)],
-            &[("depth", 2)],
-            &[("depth", 3)],
-            &[("depth", 5)],
-            &[("depth", 2), ("operators", 8)],
-            &[("depth", 4), ("operators", 8)],
-        ],
-        7,
-    ),
-    (
-        "unbalanced-if",
-        &[&[("ratio", 1)], &[("ratio", 2)], &[("ratio", 4)], &[("ratio", 8)], &[("ratio", 16)]],
-        8,
-    ),
-    (
-        "shared-if",
-        &[
-            &[("shared", 1)],
-            &[("shared", 4)],
-            &[("shared", 10)],
-            &[("shared", 20)],
-            &[("shared", 10), ("operators", 10)],
-        ],
-        8,
-    ),
-    (
-        "loops",
-        &[
-            &[("loops", 1), ("carried", 1), ("captured", 0)],
-            &[("loops", 1), ("carried", 2), ("captured", 4)],
-            &[("loops", 2)],
-            &[("loops", 3), ("carried", 3), ("captured", 3)],
-        ],
-        10,
-    ),
-    (
-        "control-mix",
-        &[
-            &[("operators", 9)],
-            &[("operators", 20)],
-            &[("operators", 40)],
-            &[("operators", 40), ("control", 50), ("depth", 6)],
-        ],
-        10,
-    ),
-];
 
 /// Nodes per run on a generated graph: with them alone answers repeat; the time limit is a safeguard.
 const NODES: u64 = 500_000;
 const TIME: Duration = Duration::from_secs(2);
 
-/// Plans all of them: real models with branches, graphs made of two of them, cases from the field, generated graphs with at most
-/// `most` seeds per set of parameters.
+/// Plans all of them: real models with branches, graphs made of two of them, cases from the field, generated graphs with at
+/// most as many seeds per set of parameters as the context allows.
 pub(super) fn sample(
+    inputs: &Inputs,
     context: &Context<'_>,
     stand_ins: &[StandIn],
     measured: Vec<Measured>,
-    most: u64,
 ) -> Result<Vec<Sample>, ReproduceError> {
     let mut samples = Vec::new();
+    let mut add = |family: &str, params: &Params, measured: Measured| {
+        samples.push(Sample { family: family.to_owned(), params: params.clone(), measured });
+    };
     for (stand_in, measured) in stand_ins.iter().zip(measured) {
-        let generated = stand_in.differs == "generated";
         // Those generated for the tables are among the families below.
-        if measured.comparison.regions > 1 && !generated {
-            let family = if stand_in.paper == "FusionDetect" { "two models joined" } else { "models" };
-            samples.push(Sample { family, params: &[], measured });
+        if measured.comparison.regions > 1 && stand_in.differs != "generated" {
+            let joined = stand_in.paper == "FusionDetect";
+            add(if joined { "two models joined" } else { "models" }, &Params::new(), measured);
         }
     }
     for case in CONTROL_CASES {
         let graph = (case.build)();
         let measured = measure(context, &graph, Boundary::Arena, context.limits)?;
         check(case.name, &measured.comparison, (case.optimum, case.merged))?;
-        samples.push(Sample { family: "field cases", params: &[], measured });
+        add("field cases", &Params::new(), measured);
     }
     let time = context.limits.time.map_or(TIME, |time| time.min(TIME));
     let limits = Limits { time: Some(time), nodes: Some(NODES), ..context.limits };
-    for &(family, sets, seeds) in FAMILIES {
+    for Family { name, seeds, sets } in &inputs.families {
         for params in sets {
-            for seed in (0..seeds.min(most)).map(|nth| context.setup.seed.wrapping_add(nth)) {
-                let graph = generated_from(family, params, seed)?;
-                let measured = measure(context, &graph, Boundary::Outside, limits)?;
-                samples.push(Sample { family, params, measured });
+            for seed in (0..*seeds.min(&context.seeds)).map(|nth| context.setup.seed.wrapping_add(nth)) {
+                let graph = generated(name, params, seed)?;
+                add(name, params, measure(context, &graph, Boundary::Outside, limits)?);
             }
         }
     }
     match samples.iter().find_map(|sample| Some((sample, contradiction(&sample.measured.comparison)?))) {
-        Some((sample, broken)) => {
-            let (graph, source) = (sample.measured.comparison.graph.clone(), Box::new(broken));
-            Err(ReproduceError::Contradiction { graph, source })
-        }
+        Some((sample, broken)) => Err(ReproduceError::on(&sample.measured.comparison.graph)(broken)),
         None => Ok(samples),
     }
 }
@@ -149,7 +95,8 @@ fn check(
         let Some(recorded) = recorded.map(plimsoll_model::Bytes::get) else { continue };
         if computed != Some(recorded) {
             let computed = computed.map_or_else(|| "unproved".to_owned(), |bytes| bytes.to_string());
-            return Err(ReproduceError::Record { graph: name.to_owned(), what, computed, recorded });
+            let told = format!("{name}: {what} is {computed} bytes, on record are {recorded}");
+            return Err(ReproduceError::Defect(told));
         }
     }
     Ok(())
@@ -219,7 +166,7 @@ impl Sample {
 
 /// What is counted of a family.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Count {
+struct Count {
     pub graphs: usize,
     /// Graphs whose optimum is proved, and not zero.
     pub proved: usize,
@@ -241,8 +188,7 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// Counts samples.
-    pub fn of<'s>(samples: impl IntoIterator<Item = &'s Sample>) -> Self {
+    fn of<'s>(samples: impl IntoIterator<Item = &'s Sample>) -> Self {
         let mut count = Self::default();
         for sample in samples {
             count.graphs += 1;
@@ -272,6 +218,82 @@ impl Count {
     }
 }
 
+impl Count {
+    fn facts(&self, family: &str) -> Value {
+        let over = self.over.each_ref().map(|over| {
+            context! { mean => mean(over), worst => over.iter().copied().fold(0.0, f64::max) }
+        });
+        let lost = self.loss[0] + self.loss[1];
+        let [held, packed] = self.loss.map(|part| 100.0 * part as f64 / lost.max(1) as f64);
+        context! {
+            family, graphs => self.graphs, proved => self.proved, over, met => self.met, duels => self.duels,
+            fast => self.fast, above => self.above, lost, held, packed, packing => self.packing,
+        }
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// How far merging is from the optimum, and when it loses.
+pub(super) fn answer(samples: &[Sample], found: &mut Reproduction) {
+    let mut families: Vec<&str> = Vec::new();
+    for sample in samples {
+        if !families.contains(&sample.family.as_str()) {
+            families.push(&sample.family);
+        }
+    }
+    let of = |family: &str| Count::of(samples.iter().filter(|sample| sample.family == family)).facts(family);
+    let mut counts: Vec<Value> = families.into_iter().map(of).collect();
+    counts.push(Count::of(samples).facts("all"));
+    found.fact("counts", counts);
+    found.fact("ratios", ratios(samples));
+    let hardest = samples.iter().filter_map(|sample| Some((sample, sample.optimum()?)));
+    let over = |(sample, least): &(&Sample, u64)| sample.best(Scheme::Nested) as f64 / *least as f64;
+    let hardest = hardest.max_by(|a, b| over(a).total_cmp(&over(b)));
+    let tells = |sample: &&Sample| {
+        let held = sample.measured.held.get() > sample.measured.comparison.load;
+        sample.optimum().is_some()
+            && held == sample.loss().is_some_and(|(holding, packing)| holding + packing > 0)
+    };
+    let answer = context! {
+        hardest => hardest.map(|(sample, _)| &sample.measured.comparison.graph),
+        told => samples.iter().filter(tells).count(), loops => of("loops"),
+    };
+    found.fact("answer", answer);
+    let lines: Vec<Comparison> = samples.iter().map(|one| one.measured.comparison.clone()).collect();
+    found.file("comparison.csv", "every graph by every scheme and solver: arena, bound, seconds", |file| {
+        plimsoll_lab::report::branches::write_lines(&lines, file)
+    });
+}
+
+/// The claim that branches of different sizes gain nothing: mean gains by their ratio.
+fn ratios(samples: &[Sample]) -> Vec<Value> {
+    let ratio = |sample: &Sample| sample.params.get("ratio").copied();
+    let mut values: Vec<u64> = samples.iter().filter_map(ratio).collect();
+    values.sort_unstable();
+    values.dedup();
+    let row = |value: u64| {
+        let of: Vec<&Sample> = samples.iter().filter(|sample| ratio(sample) == Some(value)).collect();
+        let average =
+            |number: &dyn Fn(&Sample) -> f64| mean(&of.iter().map(|one| number(one)).collect::<Vec<_>>());
+        let mut means = Vec::new();
+        for (scheme, _) in BEFORE {
+            means.push(average(&|sample| {
+                let of = |scheme| arena(&sample.measured.comparison, scheme, STRATEGIES[0]);
+                gain(of(scheme), of(Scheme::Nested))
+            }));
+            means.push(average(&|sample| gain(sample.best(scheme), sample.best(Scheme::Nested))));
+        }
+        means.push(average(&|sample| {
+            sample.optimum().map_or(0.0, |least| -gain(least, sample.best(Scheme::Nested)))
+        }));
+        context! { ratio => value, graphs => of.len(), means }
+    };
+    values.into_iter().map(row).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,7 +318,11 @@ mod tests {
         let lines = names.into_iter().zip(arenas).map(line).collect();
         let graph = "g".to_owned();
         let comparison = Comparison { graph, regions: 2, buffers: 3, load: 1, lines, missing: Vec::new() };
-        Sample { family: "f", params: &[], measured: Measured { comparison, held: Bytes::new(held) } }
+        Sample {
+            family: "f".to_owned(),
+            params: Params::new(),
+            measured: Measured { comparison, held: Bytes::new(held) },
+        }
     }
 
     #[test]

@@ -1,23 +1,36 @@
 //! Figures 1, 2, 5 and 6 again.
 
+use super::memory::{BEFORE, arena};
 use super::models::StandIn;
 use super::printed::{Printed, STRATEGIES};
-use super::tables::{BEFORE, arena};
 use super::{Measured, branches, in_order};
-use crate::{Context, ReproduceError, Reproduction, named};
+use crate::{Context, ReproduceError, Reproduction, missing, named};
+use minijinja::context;
 use plimsoll::branches::{Planner, SCHEMES, Scheme, program_groups};
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll_datasets::control_cases::ControlCase;
-use plimsoll_lab::report::bars::{Bars, Panel};
+use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::svg::{Groups, Map};
 use plimsoll_model::Offsets;
 use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::graph::{Boundary, Graph};
 
-/// The graph of figures 1 and 2.
+/// The graph of figures 1 and 2, inputs and outputs in the arena, and its maps.
 const SMALL: &str = "two-branches-in-a-row";
-/// The graph of figure 6: with a trunk, so that something lies outside of the branches.
+const SMALL_MAPS: [(&str, Scheme, &str, &str); 4] = [
+    ("1b", Scheme::Flat, "sequential", "before merging"),
+    ("1c", Scheme::Flat, "large-first", "before merging"),
+    ("1d", Scheme::Flat, "short-first", "before merging"),
+    ("2", Scheme::Nested, "large-first", "branches merged into blocks"),
+];
+/// The graph of figure 6, with a trunk, so that something lies outside of the branches; and its maps.
 const LARGE: &str = "fusion-trunk";
+const LARGE_MAPS: [(&str, Scheme, &str, &str); 4] = [
+    ("6a-conflict", Scheme::Flat, "large-first", "before, branches conflict"),
+    ("6a-in-turn", Scheme::Sequential, "large-first", "before, branches in turn"),
+    ("6b-merged", Scheme::Nested, "large-first", "after, branches merged into a block"),
+    ("6c-optimum", Scheme::Exclusive, "exact", "no blocks, the optimum"),
+];
 
 /// Draws all of them.
 pub(super) fn draw(
@@ -27,115 +40,64 @@ pub(super) fn draw(
     measured: &[Measured],
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
-    found.section("Figures");
-    small(context, found)?;
-    bars(tables, stand_ins, measured, found);
+    let case = ControlCase::named(SMALL).ok_or_else(|| missing(SMALL, "graphs with control flow"))?;
+    maps(context, (&(case.build)(), Boundary::Arena), SMALL_MAPS, found)?;
+    bars(tables, stand_ins, measured, found)?;
     let large = stand_ins.iter().find(|one| one.graph.name() == LARGE);
-    if let Some(large) = large {
-        let maps = [
-            ("a-conflict", Scheme::Flat, "before, branches conflict"),
-            ("a-in-turn", Scheme::Sequential, "before, branches in turn"),
-            ("b-merged", Scheme::Nested, "after, branches merged into a block"),
-            ("c-optimum", Scheme::Exclusive, "no blocks, the optimum"),
-        ];
-        for (suffix, scheme, about) in maps {
-            let solver = if scheme == Scheme::Exclusive { "exact" } else { STRATEGIES[0] };
-            let (name, about) = (format!("figure-6{suffix}.svg"), format!("{LARGE}: {about}, {solver}"));
-            map(context, (&large.graph, Boundary::Outside), (scheme, solver), (name, about), found)?;
-        }
-        found.line(format!("figure 6: maps of {LARGE}; colours are branches, grey is what lies outside of them; steps are points of the program, one branch after the other though one of them runs"));
-    }
-    Ok(())
+    found.fact("figure_6", large.map(|_| LARGE));
+    large.map_or(Ok(()), |large| maps(context, (&large.graph, Boundary::Outside), LARGE_MAPS, found))
 }
 
-/// Figures 1 and 2: the small graph, inputs and outputs in the arena.
-fn small(context: &Context<'_>, found: &mut Reproduction) -> Result<(), ReproduceError> {
-    let missing = ReproduceError::Missing { name: SMALL, problem: "graphs with control flow" };
-    let case = ControlCase::named(SMALL).ok_or(missing)?;
-    let graph = (case.build)();
-    let flat = [("1b", "sequential"), ("1c", "large-first"), ("1d", "short-first")];
-    let flat = flat.map(|(figure, solver)| (figure, Scheme::Flat, solver, "before merging"));
-    let merged = [("2", Scheme::Nested, "large-first", "branches merged into blocks")];
-    for (figure, scheme, solver, about) in flat.into_iter().chain(merged) {
-        let (name, about) = (format!("figure-{figure}.svg"), format!("{SMALL}: {about}, {solver}"));
-        map(context, (&graph, Boundary::Arena), (scheme, solver), (name, about), found)?;
-    }
-    found.line(
-        "figures 1 and 2: A, then B or C, D, then E or F, G; sizes are ours, for the paper prints none",
-    );
-    Ok(())
-}
-
-/// One map: a graph, who plans it, and the file.
-fn map(
+/// Maps of a graph: number, scheme, solver, and what is seen.
+fn maps(
     context: &Context<'_>,
     (graph, boundary): (&Graph, Boundary),
-    (scheme, solver): (Scheme, &'static str),
-    (file, about): (String, String),
+    maps: [(&str, Scheme, &str, &str); 4],
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
     let program = in_order(context, graph, boundary)?.program;
-    let solver = named(&context.registry.offsets, solver)?;
-    let scheme = SCHEMES.iter().find(|entry| entry.scheme == scheme).expect("every scheme is listed");
-    let execution = ExecutionOptions { seed: context.setup.seed, ..ExecutionOptions::default() };
-    let planner = Planner { scheme, solver, setup: context.setup, limits: context.limits, execution };
-    let plan = planner.plan(&program).map_err(|source| branches(graph, source))?;
-    let pieces = Offsets::pieces(program.instance(), &plan.layout);
     let (names, of) = program_groups(&program);
-    let algorithm = format!("{} with {}", scheme.name, solver.name);
-    let map = Map {
-        instance: program.instance(),
-        problem: ProblemKind::Offsets,
-        algorithm: &algorithm,
-        pieces: &pieces,
-        bound: plan.bound,
-        groups: Some(Groups { names: &names, of: &of }),
-    };
-    found.file(file, about, |file| map.write(file));
+    for (number, scheme, solver, about) in maps {
+        let solver = named(&context.registry.offsets, solver)?;
+        let scheme = SCHEMES.iter().find(|entry| entry.scheme == scheme).expect("every scheme is listed");
+        let execution = ExecutionOptions { seed: context.setup.seed, ..ExecutionOptions::default() };
+        let planner = Planner { scheme, solver, setup: context.setup, limits: context.limits, execution };
+        let plan = planner.plan(&program).map_err(|error| branches(graph, error))?;
+        let map = Map {
+            instance: program.instance(),
+            problem: ProblemKind::Offsets,
+            algorithm: &format!("{} with {}", scheme.name, solver.name),
+            pieces: &Offsets::pieces(program.instance(), &plan.layout),
+            bound: plan.bound,
+            groups: Some(Groups { names: &names, of: &of }),
+        };
+        let it = context! { number, graph => graph.name(), about, solver => solver.name };
+        found.map("map", &it, &map)?;
+    }
     Ok(())
 }
 
 /// Figure 5: peaks before and after, printed and of stand-ins.
-fn bars(tables: &[Printed], stand_ins: &[StandIn], measured: &[Measured], found: &mut Reproduction) {
+fn bars(
+    tables: &[Printed],
+    stand_ins: &[StandIn],
+    measured: &[Measured],
+    found: &mut Reproduction,
+) -> Result<(), ReproduceError> {
     let group = |strategy: &str, bars: Vec<u64>| (strategy.to_owned(), bars.into_iter().map(Some).collect());
     let printed = tables.iter().filter_map(|one| {
         let pairs = STRATEGIES.iter().zip(one.before).zip(one.after?);
         let groups = pairs.map(|((strategy, before), after)| group(strategy, vec![before, after]));
-        Some(Panel { name: one.model.to_owned(), groups: groups.collect(), mark: None })
+        Some(Panel { name: one.model.clone(), groups: groups.collect(), mark: None })
     });
-    let chart = Bars {
-        title: "Figure 5 as printed: peaks before and after merging branches".to_owned(),
-        caption: "bytes, by strategy, from tables 1 and 2".to_owned(),
-        series: vec!["before".to_owned(), "after".to_owned()],
-        mark: String::new(),
-        unit: "bytes",
-        panels: printed.collect(),
-    };
-    found.file("figure-5-printed.svg", "peaks before and after, from the printed tables", |file| {
-        chart.write(file)
-    });
+    found.bars("printed", &().into(), printed.collect())?;
     let branched = stand_ins.iter().zip(measured).filter(|(_, one)| one.comparison.regions > 1);
     let panels = branched.map(|(stand_in, Measured { comparison, .. })| {
-        let heights = |strategy: &str| {
-            let schemes = [BEFORE[1].0, BEFORE[0].0, Scheme::Nested];
-            schemes.map(|scheme| arena(comparison, scheme, strategy)).to_vec()
-        };
-        let groups = STRATEGIES.iter().copied().chain(["exact"]);
+        let schemes = [BEFORE[1].0, BEFORE[0].0, Scheme::Nested];
+        let heights = |strategy| schemes.map(|scheme| arena(comparison, scheme, strategy)).to_vec();
+        let groups = STRATEGIES.into_iter().chain(["exact"]);
         let groups = groups.map(|strategy| group(strategy, heights(strategy))).collect();
         Panel { name: stand_in.graph.name().to_owned(), groups, mark: comparison.optimum() }
     });
-    let chart = Bars {
-        title: "Figure 5 with public models: arenas before and after merging branches".to_owned(),
-        caption: "bytes, by strategy; the two readings of \"before\" are told at table 1".to_owned(),
-        series: ["before: branches conflict", "before: branches in turn", "after: branches merged"]
-            .map(str::to_owned)
-            .to_vec(),
-        mark: "proved optimum".to_owned(),
-        unit: "bytes",
-        panels: panels.collect(),
-    };
-    found.file("figure-5.svg", "arenas before and after, of the graphs with branches", |file| {
-        chart.write(file)
-    });
-    found.line("figure 5: one panel per graph, each on its own scale");
+    found.bars("arenas", &().into(), panels.collect())
 }

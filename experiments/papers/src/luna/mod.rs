@@ -1,27 +1,28 @@
 //! Memory of control-flow graphs: reuse by three strategies, branches merged into blocks, transfers overlapped with
-//! computation (SOURCES S0).
+//! computation.
 
 mod against;
-mod answer;
 mod figures;
+mod memory;
 mod models;
 mod printed;
-mod rows;
 mod startup;
-mod tables;
 mod timed;
 mod times;
 
-use super::{Context, ReproduceError, Reproduction, named};
+use crate::{Context, Params, ReproduceError, Reproduction, named, sheet};
 use models::StandIn;
-use plimsoll::branches::{Comparison, OrderedProgram, compare, held, ordered_program};
-use plimsoll::graphs::GraphRun;
+use plimsoll::branches::{BranchError, Comparison, OrderedProgram, compare, held, ordered_program};
+use plimsoll::graphs::{GraphRun, GraphRunError};
 use plimsoll::run::Limits;
 use plimsoll_model::Bytes;
 use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
 use plimsoll_model::overlap::Machine;
 use plimsoll_model::program::ProgramOptions;
+pub use printed::Printed;
+use serde::{Deserialize, Serialize};
+pub use times::PrintedTimes;
 
 /// A graph planned by every scheme.
 #[derive(Debug)]
@@ -31,45 +32,64 @@ struct Measured {
     held: Bytes,
 }
 
-pub use printed::Printed;
-pub use times::PrintedTimes;
+/// A file of the corpora in the place of a model of the paper.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
+pub struct Model {
+    pub folder: String,
+    pub file: String,
+    pub paper: String,
+    pub differs: String,
+}
 
-/// What the paper prints, and how much is tried beside it.
-#[derive(Clone, Debug)]
-pub struct Inputs {
-    /// Tables 1 and 2.
-    pub tables: Vec<Printed>,
-    /// The best gain of merging that text and abstract claim, percent.
-    pub best_gain: f64,
-    /// Table 3.
-    pub times: Vec<PrintedTimes>,
-    /// The best gain of overlap that abstract and conclusion claim, percent.
-    pub best_overlap: u64,
-    /// Shares of memory at run time that intermediate tensors take, as cited in the introduction: network, percent.
-    pub shares: Vec<(&'static str, f64)>,
-    /// The machine of table 3, a preset.
-    pub machine: &'static str,
-    /// Seeds per set of parameters of the generated graphs, at most.
+/// A way to join two models as the branches of one operator.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
+pub struct Joined {
+    pub name: String,
+    pub trunk: bool,
+    pub handed: bool,
+    pub differs: String,
+}
+
+/// A generated graph in the place of a model of the paper.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
+pub struct Generated {
+    pub paper: String,
+    pub family: String,
+    pub params: Params,
+}
+
+/// A family of generated graphs on which merging is held against the optimum.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
+pub struct Family {
+    pub name: String,
     pub seeds: u64,
+    pub sets: Vec<Params>,
+}
+
+/// What the paper prints, and what is tried beside it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
+pub struct Inputs {
+    pub tables: Vec<Printed>,
+    pub best_gain: f64,
+    pub times: Vec<PrintedTimes>,
+    pub best_overlap: u64,
+    pub shares: Vec<(String, f64)>,
+    pub machine: String,
+    pub models: Vec<Model>,
+    pub joined: Vec<Joined>,
+    pub generated: Vec<Generated>,
+    pub families: Vec<Family>,
 }
 
 impl Default for Inputs {
     fn default() -> Self {
-        Self {
-            tables: printed::PRINTED.to_vec(),
-            best_gain: 5.9,
-            times: times::ROWS.to_vec(),
-            best_overlap: 29,
-            shares: vec![("Inception v3", 37.0), ("MobileNet v2", 63.0)],
-            machine: "luna",
-            seeds: u64::MAX,
-        }
+        sheet::inputs("luna")
     }
-}
-
-/// Computes everything again.
-pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
-    reproduce(&Inputs::default(), context)
 }
 
 /// Computes everything again from these inputs.
@@ -77,26 +97,18 @@ pub(super) fn run(context: &Context<'_>) -> Result<Reproduction, ReproduceError>
 /// # Errors
 /// [`ReproduceError`]: a model cannot be read, a run failed, or plans contradict each other.
 pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction, ReproduceError> {
-    let mut found = Reproduction::default();
-    let Inputs { tables, times: rows, .. } = inputs;
-    printed::arithmetic(tables, inputs.best_gain, &mut found);
-    times::arithmetic(rows, inputs.best_overlap, &mut found);
-    times::splits(rows, &mut found);
-    found.section("What stands in for the paper's models");
-    let stand_ins = models::stand_ins(context, &mut found)?;
-    found.line("the paper's models are not public");
-    found.line("inputs, outputs, states and weights lie outside of the arena, as in the paper; views share memory; operators run in the order of the file; what a branch makes is copied to the result of its operator, and loops hold their state as long as they run");
+    let mut found = Reproduction::of("luna");
+    found.fact("inputs", inputs);
+    let stand_ins = models::stand_ins(inputs, context, &mut found)?;
     let measure = |one: &StandIn| measure(context, &one.graph, Boundary::Outside, context.limits);
     let measured = stand_ins.iter().map(measure).collect::<Result<Vec<_>, _>>()?;
-    rows::memory(inputs, &stand_ins, &measured, &mut found);
-    tables::before(tables, &stand_ins, &measured, &mut found);
-    tables::after(tables, &stand_ins, &measured, &mut found);
-    overlap(context, &stand_ins, rows, &Machine::find(inputs.machine)?, &mut found)?;
-    rows::claims(inputs, &mut found);
-    figures::draw(context, tables, &stand_ins, &measured, &mut found)?;
-    let sampled = against::sample(context, &stand_ins, measured, inputs.seeds.min(context.seeds))?;
-    answer::answer(&sampled, &mut found);
-    Ok(found)
+    memory::tables(inputs, &stand_ins, &measured, &mut found);
+    times::arithmetic(&inputs.times, inputs.best_overlap, &mut found);
+    let machine = Machine::find(&inputs.machine).map_err(ReproduceError::defect)?;
+    overlap(context, &stand_ins, &inputs.times, &machine, &mut found)?;
+    figures::draw(context, &inputs.tables, &stand_ins, &measured, &mut found)?;
+    against::answer(&against::sample(inputs, context, &stand_ins, measured)?, &mut found);
+    found.finish()
 }
 
 /// Table 3: ping-pong on a machine, and start-ups.
@@ -108,9 +120,7 @@ fn overlap(
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
     let measured = timed::measure(context, stand_ins, rows, machine)?;
-    rows::times(rows, &measured, machine, found);
     timed::table(&measured, rows, machine, found);
-    timed::write(&measured, rows, found);
     startup::startup(&measured, machine, found)
 }
 
@@ -129,7 +139,7 @@ fn in_order<'g>(
     let options = options(boundary);
     let order = named(&context.registry.orders, "as-in-file")?;
     let run = GraphRun { liveness: options.liveness, order, setup: context.setup, limits: context.limits };
-    ordered_program(graph, &run, options).map_err(|source| branches(graph, source))
+    ordered_program(graph, &run, options).map_err(|error| branches(graph, error))
 }
 
 /// Plans a graph by every scheme; a broken chain is an error.
@@ -143,15 +153,28 @@ fn measure(
     let exact = named(&context.registry.offsets, "exact")?;
     let execution = ExecutionOptions { seed: context.setup.seed, ..ExecutionOptions::default() };
     let comparison = compare(&program, context.registry, &[exact], context.setup, limits, execution)
-        .map_err(|source| branches(graph, source))?;
+        .map_err(|error| branches(graph, error))?;
     if let Some(broken) = comparison.broken() {
-        let (graph, source) = (graph.name().to_owned(), Box::new(broken));
-        return Err(ReproduceError::Contradiction { graph, source });
+        return Err(ReproduceError::on(graph.name())(broken));
     }
-    let held = held(&program).map_err(|source| branches(graph, source.into()))?;
+    let held = held(&program).map_err(|error| branches(graph, error.into()))?;
     Ok(Measured { comparison, held })
 }
 
-fn branches(graph: &Graph, source: plimsoll::branches::BranchError) -> ReproduceError {
-    ReproduceError::Branches { graph: graph.name().to_owned(), source: Box::new(source) }
+fn branches(graph: &Graph, error: BranchError) -> ReproduceError {
+    let message = format!("{}: {error}", graph.name());
+    if matches!(error, BranchError::Nothing { .. }) {
+        ReproduceError::Limit(message)
+    } else {
+        ReproduceError::Defect(message)
+    }
+}
+
+fn graphs(error: GraphRunError) -> ReproduceError {
+    let message = error.to_string();
+    if matches!(error, GraphRunError::Nothing { .. }) {
+        ReproduceError::Limit(message)
+    } else {
+        ReproduceError::Defect(message)
+    }
 }

@@ -1,65 +1,25 @@
-//! What the paper prints, and what follows from it by arithmetic alone.
+//! Tables 1 and 2 of the paper, and what follows from them by arithmetic alone.
 
-use crate::Reproduction;
-use plimsoll_lab::report::table::{Align, Table};
+use minijinja::{Value, context};
 use plimsoll_model::gcd;
+use serde::{Deserialize, Serialize};
 
 /// The three strategies, in the order of the columns of tables 1 and 2.
 pub(super) const STRATEGIES: [&str; 3] = ["large-first", "short-first", "sequential"];
 
 /// One model of tables 1 and 2, bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Printed {
-    /// Its name there.
-    pub model: &'static str,
-    /// Table 1: every tensor in memory of its own.
+    pub model: String,
     pub naive: u64,
-    /// Table 1: the strategies, before merging.
     pub before: [u64; 3],
-    /// Table 2: the same with merging; none for models without branches.
     pub after: Option<[u64; 3]>,
-}
-
-/// Tables 1 and 2.
-pub(super) const PRINTED: [Printed; 5] = [
-    Printed { model: "FaceDetect", naive: 934_000, before: [409_600, 409_600, 440_320], after: None },
-    Printed { model: "FaceAlign", naive: 202_429, before: [46_080, 46_668, 46_668], after: None },
-    Printed {
-        model: "wake-up",
-        naive: 312_664,
-        before: [24_152, 24_152, 24_152],
-        after: Some([24_152, 24_152, 24_152]),
-    },
-    Printed {
-        model: "FusionDetect",
-        naive: 26_502_400,
-        before: [489_600, 489_600, 604_800],
-        after: Some([460_800, 460_800, 576_000]),
-    },
-    Printed {
-        model: "denoise",
-        naive: 794_128,
-        before: [99_840, 117_760, 142_848],
-        after: Some([98_340, 116_224, 141_312]),
-    },
-];
-
-impl Printed {
-    /// All peaks printed for it.
-    fn peaks(&self) -> Vec<u64> {
-        self.before.iter().chain(self.after.iter().flatten()).copied().collect()
-    }
 }
 
 /// How much less `after` is than `before`, percent; negative where it is more.
 pub(super) fn gain(before: u64, after: u64) -> f64 {
     (1.0 - after as f64 / before.max(1) as f64) * 100.0
-}
-
-/// A gain as it is shown.
-pub(super) fn shown(gain: f64) -> String {
-    // No minus in front of zero.
-    format!("{:.2} %", if gain.abs() < 0.005 { 0.0 } else { gain })
 }
 
 fn common(numbers: &[u64]) -> u64 {
@@ -78,153 +38,112 @@ fn outlier(peaks: &[u64]) -> Option<(u64, u64)> {
     peaks.iter().find_map(without)
 }
 
-/// Checks the printed tables against themselves and against the text.
-pub(super) fn arithmetic(tables: &[Printed], claimed: f64, found: &mut Reproduction) {
-    let mut table = Table::new([
-        ("printed", Align::Left),
-        ("naive / large-first", Align::Right),
-        ("saved: large-first", Align::Right),
-        ("short-first", Align::Right),
-        ("sequential", Align::Right),
-        ("gain: large-first", Align::Right),
-        ("short-first", Align::Right),
-        ("sequential", Align::Right),
-        ("all peaks divide by", Align::Right),
-    ]);
-    let mut best = ("", 0.0);
-    for one in tables {
-        let mut cells =
-            vec![one.model.to_owned(), format!("{:.2}", one.naive as f64 / one.before[0].max(1) as f64)];
-        let pairs: Vec<(u64, u64)> =
-            one.after.iter().flat_map(|after| one.before.into_iter().zip(*after)).collect();
-        cells.extend(
-            pairs.iter().map(|&(before, after)| (i128::from(before) - i128::from(after)).to_string()),
-        );
-        cells.extend(pairs.iter().map(|&(before, after)| shown(gain(before, after))));
-        for gain in pairs.iter().map(|&(before, after)| gain(before, after)) {
-            if gain > best.1 {
-                best = (one.model, gain);
-            }
-        }
-        if pairs.is_empty() {
-            cells.extend(["-"; 6].map(str::to_owned));
-        }
-        cells.push(common(&one.peaks()).to_string());
-        table.row(cells);
-    }
-    found.section("The printed tables 1 and 2, checked against themselves");
-    found.table(table);
-    found.line("bytes; the gain of merging is 1 - table 2 / table 1");
-    found.line(format!(
-        "the best gain is {:.2} % ({}); text and abstract print {claimed} %, which is {}",
-        best.1,
-        best.0,
-        if (best.1 - claimed).abs() < 0.05 { "the same, rounded up" } else { "not the same" }
-    ));
-    for one in tables {
-        remarks(one, found);
-    }
-    for one in tables.iter().filter(|one| one.model == "wake-up") {
-        let same = one.after == Some(one.before);
-        found.line(format!(
-            "wake-up: all peaks are {}, so that {}; its naive size is {:.2} times that",
-            one.before[0],
-            if same { "merging gains nothing, as the text says" } else { "merging changes something" },
-            one.naive as f64 / one.before[0].max(1) as f64
-        ));
-    }
+fn digits(number: u64) -> Vec<char> {
+    let mut digits: Vec<char> = number.to_string().chars().collect();
+    digits.sort_unstable();
+    digits
 }
 
-/// What is odd about the numbers of one model.
-fn remarks(one: &Printed, found: &mut Reproduction) {
-    let peaks = one.peaks();
-    let savings: Vec<u64> = one
-        .after
-        .iter()
-        .flat_map(|after| one.before.into_iter().zip(*after))
-        .map(|(a, b)| a.saturating_sub(b))
-        .collect();
-    if let Some((odd, divisor)) = outlier(&peaks) {
-        // The saving the other strategies have in common says what would have been expected.
-        let mut others: Vec<u64> = savings.clone();
+impl Printed {
+    /// Both columns of a strategy, per strategy; none without branches.
+    fn pairs(&self) -> Vec<(u64, u64)> {
+        self.after.iter().flat_map(|after| self.before.into_iter().zip(*after)).collect()
+    }
+
+    /// The gains of merging, percent.
+    pub fn gains(&self) -> Vec<f64> {
+        self.pairs().into_iter().map(|(before, after)| gain(before, after)).collect()
+    }
+
+    /// All peaks printed for it.
+    fn peaks(&self) -> Vec<u64> {
+        self.before.iter().chain(self.after.iter().flatten()).copied().collect()
+    }
+
+    fn savings(&self) -> Vec<u64> {
+        self.pairs().into_iter().map(|(before, after)| before.saturating_sub(after)).collect()
+    }
+
+    /// What the arithmetic of its row tells.
+    pub fn facts(&self) -> Value {
+        let none = || vec![None; STRATEGIES.len()];
+        let gains: Vec<Option<f64>> = self.gains().into_iter().map(Some).collect();
+        let saved = |(before, after): (u64, u64)| Some(i128::from(before) - i128::from(after));
+        let saved: Vec<Option<i128>> = self.pairs().into_iter().map(saved).collect();
+        context! {
+            model => &self.model, naive => self.naive, before => self.before, after => self.after,
+            ratio => self.naive as f64 / self.before[0].max(1) as f64, same => self.after == Some(self.before),
+            saved => if saved.is_empty() { vec![None; 3] } else { saved },
+            gains => if gains.is_empty() { none() } else { gains },
+            common => common(&self.peaks()),
+            outlier => self.slip(), constant => self.constant(), odd => self.odd(),
+        }
+    }
+
+    /// A number that does not fit, and the one with the same digits that would.
+    fn slip(&self) -> Option<Value> {
+        let (odd, divisor) = outlier(&self.peaks())?;
+        // The saving the other strategies have in common tells what would have been expected.
+        let mut others = self.savings();
         others.sort_unstable();
-        let usual = others[others.len() / 2];
-        let expected = one.after.and_then(|after| {
-            let at = after.iter().position(|&peak| peak == odd)?;
-            Some(one.before[at] - usual)
+        let usual = others.get(others.len() / 2).copied().unwrap_or(0);
+        let at = self.after.and_then(|after| after.iter().position(|&peak| peak == odd));
+        let expected = at.and_then(|at| self.before[at].checked_sub(usual));
+        let slip = expected.filter(|&expected| digits(expected) == digits(odd)).map(|expected| {
+            let before = expected + usual;
+            context! { expected, usual, gain => gain(before, expected), instead => gain(before, odd) }
         });
-        let digits = |number: u64| {
-            let mut digits: Vec<char> = number.to_string().chars().collect();
-            digits.sort_unstable();
-            digits
-        };
-        let slip = expected.filter(|&expected| digits(expected) == digits(odd));
-        let slip = slip.map_or_else(String::new, |expected| {
-            format!(
-                "; {expected}, the same digits in another order, does, and saves {usual} like the other strategies: a likely slip (gain {} instead of {})",
-                shown(gain(expected + usual, expected)),
-                shown(gain(expected + usual, odd))
-            )
-        });
-        found.line(format!("{}: all printed peaks but {odd} divide by {divisor}{slip}", one.model));
+        Some(context! { odd, divisor, slip })
     }
-    if let [first, rest @ ..] = savings.as_slice()
-        && *first > 0
-        && rest.iter().all(|saving| saving == first)
-    {
-        let whole = peaks.iter().all(|peak| peak % first == 0);
-        let tail = if whole { ", and every peak is a multiple of it" } else { "" };
-        let after = one.after.unwrap_or(one.before);
-        let [large, small] =
-            [after.iter().max(), after.iter().min()].map(|peak| peak.map_or(0, |peak| peak / first));
-        found.line(format!(
-            "{}: merging saves {first} bytes whatever the strategy{tail}. If lifetimes of both branches overlap before, as the text on figure 6(a) says, this is what the smaller branch needs: the larger one takes {small} to {large} times as much",
-            one.model
-        ));
+
+    /// The same saving by every strategy.
+    fn constant(&self) -> Option<Value> {
+        let savings = self.savings();
+        let saving = *savings.first().filter(|&&first| first > 0)?;
+        let [large, small] = [self.after?.into_iter().max()?, self.after?.into_iter().min()?];
+        let divides = self.peaks().iter().all(|peak| peak % saving == 0);
+        let value = context! { saving, divides, small => small / saving, large => large / saving };
+        savings.iter().all(|&one| one == saving).then_some(value)
     }
-    let [large, short, sequential] = one.before;
-    if short == sequential && short != large && one.after.is_none() {
-        found.line(format!(
-            "{}: {short} against {large} is {} bytes more, {}; it divides by {} only, {large} by {}, and the naive {} is odd: tensors of a few bytes take part",
-            one.model,
-            short - large,
-            shown(gain(short, large)),
-            1u64 << short.trailing_zeros(),
-            1u64 << large.trailing_zeros(),
-            one.naive
-        ));
+
+    /// Without branches: a first peak that the others exceed by a few bytes.
+    fn odd(&self) -> Option<Value> {
+        let [large, short, sequential] = self.before;
+        let [short_by, large_by] = [short, large].map(|peak| 1u64 << peak.trailing_zeros());
+        let value = context! { short, large, gain => gain(short, large), short_by, large_by };
+        (short == sequential && short > large && self.after.is_none()).then_some(value)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::luna::Inputs;
 
     #[test]
     fn gains_are_those_of_the_tables() {
-        let gains: Vec<String> = PRINTED
-            .iter()
-            .filter_map(|one| Some(one.before.into_iter().zip(one.after?)))
-            .flat_map(|pairs| pairs.map(|(before, after)| shown(gain(before, after))))
-            .collect();
-        assert_eq!(gains[3..6], ["5.88 %", "5.88 %", "4.76 %"]);
-        assert_eq!(gains[..3], ["0.00 %"; 3]);
-        assert_eq!(gains[6..], ["1.50 %", "1.30 %", "1.08 %"]);
-        assert_eq!(shown(-0.001), "0.00 %");
-        assert_eq!(shown(gain(100, 107)), "-7.00 %");
+        let tables = Inputs::default().tables;
+        let gains: Vec<String> =
+            tables.iter().flat_map(Printed::gains).map(|gain| format!("{gain:.2}")).collect();
+        assert_eq!(gains[3..6], ["5.88", "5.88", "4.76"]);
+        assert_eq!(gains[..3], ["0.00"; 3]);
+        assert_eq!(gains[6..], ["1.50", "1.30", "1.08"]);
+        assert!((gain(100, 107) + 7.0).abs() < 1e-9);
     }
 
     #[test]
     fn the_number_that_does_not_fit_is_found() {
-        assert_eq!(outlier(&PRINTED[4].peaks()), Some((98_340, 512)));
-        assert!((0..4).all(|at| outlier(&PRINTED[at].peaks()).is_none()));
-        let mut found = Reproduction::default();
-        arithmetic(&PRINTED, 5.9, &mut found);
-        let text = found.text();
-        assert!(text.contains("98304, the same digits in another order"), "{text}");
-        assert!(
-            text.contains("FusionDetect: merging saves 28800 bytes whatever the strategy, and every peak")
-        );
-        assert!(text.contains("46668 against 46080 is 588 bytes more"));
+        let tables = Inputs::default().tables;
+        assert_eq!(outlier(&tables[4].peaks()), Some((98_340, 512)));
+        assert!((0..4).all(|at| outlier(&tables[at].peaks()).is_none()));
+        let number = |value: Option<Value>, path: &[&str]| {
+            let get = |value: Value, name: &&str| value.get_attr(name).unwrap();
+            u64::try_from(path.iter().fold(value.unwrap(), get)).unwrap()
+        };
+        assert_eq!(number(tables[4].slip(), &["slip", "expected"]), 98_304);
+        assert_eq!(number(tables[3].constant(), &["saving"]), 28_800);
+        assert_eq!(number(tables[3].constant(), &["small"]), 16);
+        assert_eq!(number(tables[1].odd(), &["short"]) - number(tables[1].odd(), &["large"]), 588);
+        assert!(tables[4].constant().is_none() && tables[0].odd().is_none());
     }
 }

@@ -8,11 +8,10 @@
 //! Where both carry at one rate, b = p, that is s > (n - 1) / n min(c, n p). Of whole graphs, the time of ping-pong never falls as start-up
 //! grows (a sum of maxima), so that halving finds the first start-up at which it loses, to a picosecond.
 
-use super::printed::shown;
-use super::timed::{Measured, PING_PONG, SYNCHRONOUS, Timed, Times, gain, text};
+use super::timed::{Measured, PING_PONG, SYNCHRONOUS, Timed, Times, gain, micros, refused};
 use crate::{ReproduceError, Reproduction};
+use minijinja::{Value, context};
 use plimsoll_lab::report::chart::{Axis, Chart, Series};
-use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_model::overlap::{Machine, Time};
 use std::fmt::Write as _;
 
@@ -70,10 +69,8 @@ impl Against {
         let copy = u64::try_from(bandwidth).unwrap_or(u64::MAX).max(1);
         let machine = Machine { copy: Some(copy), ..times.machine.clone() };
         // What fits one way fits the other.
-        let copied = timed.makespan(&machine, SYNCHRONOUS)?.map_err(|reason| ReproduceError::Refused {
-            what: format!("{SYNCHRONOUS} with copies on {}", timed.graph().name()),
-            reason,
-        })?;
+        let what = format!("{SYNCHRONOUS} with copies on {}", timed.graph().name());
+        let copied = timed.makespan(&machine, SYNCHRONOUS)?.map_err(|reason| refused(&what, &reason))?;
         // One transfer as long as all of it is enough, where there is one; all of them must stay within the range.
         let most = (copied.get() + 1).min(Time::LONGEST.get() / 4 / (times.steps as u64).max(1));
         let from = least(most, |startup| {
@@ -97,84 +94,42 @@ pub(super) fn startup(
         let [half, same, twice] = against;
         all.push((timed, times, [half?, same?, twice?]));
     }
-    table(&all, machine, found);
-    figure(&all, machine, found)?;
-    Ok(())
+    found.fact("startups", all.iter().map(row).collect::<Vec<_>>());
+    let losing = RATES.iter().enumerate().map(|(at, (.., rate))| {
+        let loses = |(.., against): &&(_, _, [Against; 3])| {
+            against[at].from.is_some_and(|from| from <= machine.startup)
+        };
+        let lost: Vec<&str> = all.iter().filter(loses).map(|(timed, ..)| timed.graph().name()).collect();
+        context! { rate, lost }
+    });
+    found.fact("losing", losing.collect::<Vec<_>>());
+    figure(&all, machine, found)
 }
 
-type All<'m, 'a> = [(&'m Timed<'a>, &'m Times, [Against; 3])];
+type One<'m, 'a> = (&'m Timed<'a>, &'m Times, [Against; 3]);
 
-fn table(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) {
-    let mut table = Table::new([
-        ("graph", Align::Left),
-        ("steps of a run", Align::Right),
-        ("transfers", Align::Right),
-        ("computing ms", Align::Right),
-        ("copied, same rate, ms", Align::Right),
-        ("ping-pong ms", Align::Right),
-        ("gain over DMA", Align::Right),
-        ("over copies", Align::Right),
-        ("loses from: half the rate", Align::Right),
-        ("same", Align::Right),
-        ("twice", Align::Right),
-        ("equal operators, same", Align::Right),
-    ]);
+/// One graph's line of the table.
+fn row((timed, times, against): &One<'_, '_>) -> Value {
     let from = |against: &Against| match against.from {
         None => "never".to_owned(),
         Some(Time::ZERO) => "any".to_owned(),
         Some(time) => time.to_string(),
     };
-    for (timed, times, against) in all {
-        let same = &against[DRAWN];
-        let copies = same.copied.saturating_sub(times.computing).get();
-        let steps = times.run.max(1);
-        let each = copies / steps;
-        let equal = uniform(steps, times.computing.get() / steps, each, each);
-        let mut cells = vec![
-            timed.graph().name().to_owned(),
-            times.run.to_string(),
-            times.transfers.to_string(),
-            text(times.computing),
-            text(same.copied),
-            text(times.overlapped),
-            shown(times.gain()),
-            shown(gain(same.copied, times.overlapped)),
-        ];
-        cells.extend(against.iter().map(from));
-        cells.push(Time::new(equal).to_string());
-        table.row(cells);
-    }
-    found.section("When ping-pong loses: start-up");
-    found.table(table);
-    notes(all, machine, found);
-}
-
-/// What stands below the table.
-fn notes(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) {
-    found.line(format!(
-        "at a start-up of {}, as the machine says; loses from: the least start-up at which ping-pong takes longer than synchronous with copies at that rate, compared with DMA's, found by halving on checked timelines; equal operators: what as many steps of equal size with these sums would say",
-        machine.startup
-    ));
-    found.line("the paper says in its conclusion that start-up may make a model with few intermediate tensors slower. Where both sides fetch by the same DMA that cannot be: ping-pong saves a sum of times. So what it is compared with must not pay start-ups. How that fetches is not said (\"synchronous transfer and computation\"); here the processor copies, computing nothing meanwhile, which is our reading, and its rate is ours");
-    found.line("n equal operators: with computing c, copies p and transfers s + b each, ping-pong loses from s + b > n p where n p <= c, else from s + b > p + c (n - 1) / n. At one rate (b = p) that is s > (n - 1) / n times the smaller of c and n p: with one operator at any start-up, with short operators soon, which is what the paper says of models with few or small tensors");
-    let losing = |at: usize| {
-        let lost =
-            all.iter().filter(|(.., against)| against[at].from.is_some_and(|from| from <= machine.startup));
-        lost.map(|(timed, ..)| timed.graph().name().to_owned()).collect::<Vec<_>>()
-    };
-    for (at, (.., rate)) in RATES.iter().enumerate() {
-        let lost = losing(at);
-        let who = if lost.is_empty() { String::new() } else { format!(" ({})", lost.join(", ")) };
-        found.line(format!(
-            "at the machine's start-up, ping-pong loses on {} of {} against copies at {rate} of DMA{who}",
-            lost.len(),
-            all.len()
-        ));
+    let same = &against[DRAWN];
+    let steps = times.run.max(1);
+    let each = same.copied.saturating_sub(times.computing).get() / steps;
+    let equal = uniform(steps, times.computing.get() / steps, each, each);
+    context! {
+        name => timed.graph().name(), run => times.run, transfers => times.transfers,
+        computing => micros(times.computing), copied => micros(same.copied),
+        overlapped => micros(times.overlapped), gain => times.gain(),
+        over_copies => gain(same.copied, times.overlapped), from => against.each_ref().map(from),
+        equal => Time::new(equal).to_string(),
     }
 }
 
 /// Gain over start-up: lines, and the same as rows.
-fn lines(all: &All<'_, '_>, middle: Time) -> Result<(Vec<Series>, String), ReproduceError> {
+fn lines(all: &[One<'_, '_>], middle: Time) -> Result<(Vec<Series>, String), ReproduceError> {
     let startups = (0..=POINTS).map(|nth| {
         let power = f64::from(nth) / f64::from(POINTS) * 2.0 - 1.0;
         Time::new((middle.get() as f64 * SPAN.powf(power)).round() as u64)
@@ -203,7 +158,7 @@ fn lines(all: &All<'_, '_>, middle: Time) -> Result<(Vec<Series>, String), Repro
 }
 
 /// Draws them.
-fn figure(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) -> Result<(), ReproduceError> {
+fn figure(all: &[One<'_, '_>], machine: &Machine, found: &mut Reproduction) -> Result<(), ReproduceError> {
     let middle = if machine.startup == Time::ZERO { MIDDLE } else { machine.startup };
     let (mut series, rows) = lines(all, middle)?;
     for one in &mut series {
@@ -211,11 +166,8 @@ fn figure(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) -> Res
         one.points.retain(|&(_, gain)| gain >= LEAST_GAIN);
     }
     let chart = Chart {
-        title: "Gain of ping-pong over copies by the processor, by start-up".to_owned(),
-        caption: format!(
-            "machine {}, copies at the rate of DMA; its own start-up, {}, is in the middle; below zero ping-pong loses; lines end at {LEAST_GAIN} %",
-            machine.name, middle
-        ),
+        title: String::new(),
+        caption: String::new(),
         x: Axis {
             label: "start-up of a transfer, microseconds",
             low: middle.seconds() * 1e6 / SPAN,
@@ -228,20 +180,16 @@ fn figure(all: &All<'_, '_>, machine: &Machine, found: &mut Reproduction) -> Res
     found.file("table-3-startup.csv", "gain of ping-pong by start-up, per stand-in", |file| {
         file.write_all(rows.as_bytes())
     });
-    found.file("figure-startup.svg", "gain of ping-pong over copies by the processor, by start-up", |file| {
-        chart.write(file)
-    });
-    found.line("figure-startup.svg: gain over copies at the rate of DMA, for start-ups around the machine's");
-    Ok(())
+    let it = context! { machine => &machine.name, middle => middle.to_string(), least => LEAST_GAIN };
+    found.chart("startup", &it, chart)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Context;
     use crate::luna::models::StandIn;
-    use crate::luna::timed;
-    use crate::luna::times::ROWS;
+    use crate::luna::{Inputs, timed};
+    use crate::{Context, Params};
     use plimsoll::run::Limits;
     use plimsoll_heuristics::overlap::Turns;
     use plimsoll_model::overlap::{Dma, TimedOperator, TimelineProblem};
@@ -317,17 +265,19 @@ mod tests {
         assert_eq!(least(39, |at| if at == 19 { Err(at) } else { Ok(at > 19) }), Err(19));
     }
 
+    /// Table 3 as rows, and what does not fit.
     fn text(machine: &Machine) -> String {
         let registry = plimsoll::registry();
         let limits = Limits { nodes: Some(1000), ..Limits::default() };
         let context = Context { limits, ..Context::new(&registry) };
-        let graph = |family| crate::generated(family, &[]).unwrap();
-        let stand_ins = [("FaceAlign", "lenet5"), ("wake-up", "nested-if")];
-        let stand_ins =
-            stand_ins.map(|(paper, family)| StandIn { paper, graph: graph(family), differs: "generated" });
-        let mut found = Reproduction::default();
-        crate::luna::overlap(&context, &stand_ins, &ROWS, machine, &mut found).unwrap();
-        let measured = timed::measure(&context, &stand_ins, &ROWS, machine).unwrap();
+        let stand_ins = [("FaceAlign", "lenet5"), ("wake-up", "nested-if")].map(|(paper, family)| StandIn {
+            paper: paper.to_owned(),
+            graph: crate::generated(family, &Params::new(), 0).unwrap(),
+            differs: "generated".to_owned(),
+        });
+        let (mut found, rows) = (Reproduction::of("luna"), Inputs::default().times);
+        crate::luna::overlap(&context, &stand_ins, &rows, machine, &mut found).unwrap();
+        let measured = timed::measure(&context, &stand_ins, &rows, machine).unwrap();
         for (timed, times) in &measured {
             let Ok(times) = times else { continue };
             // A picosecond less, and it does not lose.
@@ -340,26 +290,23 @@ mod tests {
                 assert_eq!(time > against.copied, loses, "{}", timed.graph().name());
             }
         }
-        let files = found.files.iter().map(|file| String::from_utf8(file.content.clone()).unwrap());
-        files.fold(found.text(), |all, file| all + &file)
+        let notes = "{% for one in timed %}{{ one.name }}: {{ one.why }}, {{ one.slice }}\n{% endfor %}";
+        found.filled("table-3.csv") + &found.fill(notes)
     }
 
     #[test]
     fn another_machine_gives_other_numbers() {
         let machine = Machine::find("luna").unwrap();
         let plain = text(&machine);
-        assert!(
-            plain.contains("lenet5") && !plain.contains("does not fit") && !plain.contains("NaN"),
-            "{plain}"
-        );
+        assert!(plain.contains("lenet5-0: -, -") && !plain.contains("NaN"), "{plain}");
         let line = |text: &str| {
             text.lines().find(|line| line.starts_with("FaceAlign,lenet5-0,")).unwrap().to_owned()
         };
         let faster = text(&Machine { bandwidth: 2 * machine.bandwidth, ..machine.clone() });
         assert_ne!(line(&plain), line(&faster));
         let small = text(&Machine { capacity: Bytes::new(64), ..machine.clone() });
-        assert!(small.contains("lenet5-0 does not fit on chip, in no slices: "), "{small}");
+        assert!(small.contains("lenet5-0: ") && !small.contains("lenet5-0: -, "), "{small}");
         let tight = text(&Machine { capacity: Bytes::new(60_000), ..machine });
-        assert!(tight.contains("lenet5-0 fits in slices of"), "{tight}");
+        assert!(tight.contains("lenet5-0: -, ") && !tight.contains("lenet5-0: -, -"), "{tight}");
     }
 }

@@ -1,14 +1,13 @@
 //! Table 3 with public models: the stand-ins of tables 1 and 2 on a machine.
 
 use super::models::StandIn;
-use super::options;
-use super::printed::shown;
-use super::times::{PrintedTimes, millis};
-use crate::{Context, ReproduceError, Reproduction, named};
+use super::times::PrintedTimes;
+use super::{graphs, options, printed};
+use crate::{Context, ReproduceError, Reproduction, missing, named};
+use minijinja::{Value, context};
 use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::overlap::{ScheduleError, Scheduled, program, schedule};
 use plimsoll::run::Limits;
-use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_model::graph::{Boundary, Graph};
 use plimsoll_model::overlap::{Machine, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines};
 use plimsoll_model::{Bytes, Entry, Problem, Setup};
@@ -33,8 +32,6 @@ pub(super) struct Timed<'a> {
 pub(super) struct Times {
     /// The machine, with slices small enough for two buffers.
     pub machine: Machine,
-    /// Operators, those in slices counted once.
-    pub operators: usize,
     /// Steps of all segments: operators and slices.
     pub steps: usize,
     /// Those of the longest run without overlap.
@@ -57,11 +54,8 @@ impl<'a> Timed<'a> {
         let liveness = options(Boundary::Outside).liveness;
         let order = named(&context.registry.orders, "as-in-file")?;
         let run = GraphRun { liveness, order, setup: context.setup, limits: context.limits };
-        let regions = run.order(&stand_in.graph)?;
-        let scheduled = |name: &'static str| {
-            let entry = context.registry.timelines.iter().copied().find(|entry| entry.name == name);
-            entry.ok_or(ReproduceError::Missing { name, problem: Timelines::NAME })
-        };
+        let regions = run.order(&stand_in.graph).map_err(graphs)?;
+        let scheduled = |name: &'static str| named(&context.registry.timelines, name);
         let schedules = [scheduled(SYNCHRONOUS)?, scheduled(PING_PONG)?];
         Ok(Self { stand_in, regions, schedules })
     }
@@ -72,9 +66,8 @@ impl<'a> Timed<'a> {
     }
 
     fn program(&self, machine: &Machine) -> Result<OverlapProgram, ReproduceError> {
-        program(self.graph(), &self.regions, machine, OverlapOptions::default()).map_err(|source| {
-            ReproduceError::Overlap { graph: self.graph().name().to_owned(), source: Box::new(source) }
-        })
+        program(self.graph(), &self.regions, machine, OverlapOptions::default())
+            .map_err(ReproduceError::on(self.graph().name()))
     }
 
     /// Its program by one of the two schedules, or why there is none.
@@ -84,12 +77,12 @@ impl<'a> Timed<'a> {
         name: &'static str,
     ) -> Result<Result<Scheduled, String>, ReproduceError> {
         let entry = self.schedules.iter().find(|entry| entry.name == name);
-        let entry = entry.ok_or(ReproduceError::Missing { name, problem: Timelines::NAME })?;
+        let entry = entry.ok_or_else(|| missing(name, Timelines::NAME))?;
         match schedule(program, entry, Setup::default(), Limits::default()) {
             Ok(scheduled) => Ok(Ok(scheduled)),
             Err(ScheduleError::Refused { segment, reason }) => {
                 let what = format!("{name} on {}, segment '{segment}'", self.graph().name());
-                Err(ReproduceError::Refused { what, reason })
+                Err(refused(&what, &reason))
             }
             Err(error) => Ok(Err(error.to_string())),
         }
@@ -118,7 +111,6 @@ impl<'a> Timed<'a> {
                     let transfers = synchronous.path.iter();
                     let transfers = transfers.map(|&at| synchronous.timelines[at].transfers.len() as u64);
                     return Ok(Ok(Times {
-                        operators: self.graph().operators().len(),
                         steps: problems().map(TimelineProblem::len).sum(),
                         run,
                         segments: program.segments().len(),
@@ -163,12 +155,16 @@ impl Times {
 
 /// How much less `after` is than `before`, percent; negative where it is more.
 pub(super) fn gain(before: Time, after: Time) -> f64 {
-    super::printed::gain(before.get(), after.get())
+    printed::gain(before.get(), after.get())
 }
 
-/// Milliseconds, in microseconds' digits.
-pub(super) fn text(time: Time) -> String {
-    millis((time.get() + 500_000) / 1_000_000)
+/// Microseconds, rounded.
+pub(super) fn micros(time: Time) -> u64 {
+    (time.get() + 500_000) / 1_000_000
+}
+
+pub(super) fn refused(what: &str, reason: &str) -> ReproduceError {
+    ReproduceError::Defect(format!("{what}: the checker refused its order: {reason}"))
 }
 
 /// Every stand-in with its times or why it has none.
@@ -181,7 +177,7 @@ pub(super) fn measure<'a>(
     rows: &[PrintedTimes],
     machine: &Machine,
 ) -> Result<Measured<'a>, ReproduceError> {
-    let wanted = |one: &&StandIn| rows.iter().any(|row| one.serves(row.model));
+    let wanted = |one: &&StandIn| rows.iter().any(|row| one.serves(&row.model));
     let all = stand_ins.iter().filter(wanted).map(|stand_in| {
         let timed = Timed::new(context, stand_in)?;
         let times = timed.times(machine)?;
@@ -190,127 +186,70 @@ pub(super) fn measure<'a>(
     all.collect()
 }
 
-/// Table 3 with stand-ins below each row.
+impl Times {
+    fn facts(&self) -> Value {
+        context! {
+            steps => self.steps, segments => self.segments, run => self.run, transfers => self.transfers,
+            computing => self.computing.get(), fetching => self.fetching().get(),
+            synchronous => self.synchronous.get(), synchronous_us => micros(self.synchronous),
+            synchronous_ms => self.synchronous.seconds() * 1e3,
+            overlapped => self.overlapped.get(), overlapped_us => micros(self.overlapped),
+            overlapped_ms => self.overlapped.seconds() * 1e3,
+            gain => self.gain(), share => self.share(),
+        }
+    }
+}
+
+/// Table 3 with stand-ins beside each row.
 pub(super) fn table(
     measured: &Measured<'_>,
     rows: &[PrintedTimes],
     machine: &Machine,
     found: &mut Reproduction,
 ) {
-    let mut table = Table::new([
-        ("model", Align::Left),
-        ("timed", Align::Left),
-        ("synchronous ms", Align::Right),
-        ("ping-pong ms", Align::Right),
-        ("gain", Align::Right),
-        ("ours less printed, points", Align::Right),
-        ("computing in synchronous", Align::Right),
-        ("as printed", Align::Left),
-        ("stands in with a difference", Align::Left),
-    ]);
-    let mut missing = Vec::new();
+    let (mut table, mut timed_rows) = (Vec::new(), Vec::new());
     for row in rows {
-        let split = row.split().map(|(least, most)| {
-            let share = |micros: u64| shown(100.0 * micros as f64 / row.synchronous as f64);
-            format!("{} to {}", share(least), share(most))
-        });
-        let cells = [row.model, "printed"].map(str::to_owned).into_iter();
-        let times = [row.synchronous, row.overlapped].map(millis);
-        let rest = [shown(row.gain as f64 / 100.0), String::new(), split.unwrap_or_default()];
-        table.row(cells.chain(times).chain(rest));
-        let mine: Vec<_> = measured.iter().filter(|(timed, _)| timed.stand_in.serves(row.model)).collect();
-        if mine.is_empty() {
-            missing.push(row.model);
-        }
-        for (timed, times) in mine {
-            table.row(cells_of(row, timed, times.as_ref()));
-        }
-    }
-    found.section("Table 3 again: ping-pong on a machine like the paper's");
-    found.table(table);
-    found.line(format!(
-        "machine `{}` ({}): {} bytes on chip, {} bytes per second and {} of start-up per transfer, {} multiply-accumulates per second: round numbers, not measurements",
-        machine.name, machine.about, machine.capacity, machine.bandwidth, machine.startup, machine.macs_per_second
-    ));
-    found.line("why ours differ: the paper prints neither its models nor rates of its chip. A gain is at most the share of computing, and at most that of fetching, whatever the machine; a stand-in whose share lies within the printed range could have the printed gain, one outside could not on this machine. As printed: whether its share is in that range");
-    found.line("of branches the longest counts; operators run in the order of the file, activations take the bytes alive");
-    for (timed, times) in measured {
-        notes(timed, times.as_ref(), machine, found);
-    }
-    for model in missing {
-        found.line(format!("{model} has no stand-in here"));
-    }
-}
-
-fn cells_of(row: &PrintedTimes, timed: &Timed<'_>, times: Result<&Times, &String>) -> Vec<String> {
-    let mut cells = vec![String::new(), timed.graph().name().to_owned()];
-    match times {
-        Ok(times) => {
-            let within = row.split().is_some_and(|(least, most)| {
+        let mine: Vec<_> = measured.iter().filter(|(timed, _)| timed.stand_in.serves(&row.model)).collect();
+        let cells = |(timed, times): &&(Timed<'_>, Result<Times, String>)| {
+            let within = times.as_ref().is_ok_and(|times| {
                 let share = times.share() / 100.0 * row.synchronous as f64;
-                (least as f64..=most as f64).contains(&share)
+                row.split().is_some_and(|(least, most)| (least as f64..=most as f64).contains(&share))
             });
-            let difference = times.gain() - row.gain as f64 / 100.0;
-            cells.extend([
-                text(times.synchronous),
-                text(times.overlapped),
-                shown(times.gain()),
-                format!("{difference:+.2}"),
-                shown(times.share()),
-                if within { "within" } else { "outside" }.to_owned(),
-            ]);
-        }
-        Err(_) => cells.extend(["does not fit", "-", "-", "-", "-", "-"].map(str::to_owned)),
-    }
-    cells.push(timed.stand_in.differs.to_owned());
-    cells
-}
-
-/// What does not fit, and what fits in slices.
-fn notes(timed: &Timed<'_>, times: Result<&Times, &String>, machine: &Machine, found: &mut Reproduction) {
-    let name = timed.graph().name();
-    match times {
-        Err(reason) => found.line(format!("{name} does not fit on chip, in no slices: {reason}")),
-        Ok(times) if times.machine.slice != machine.slice => {
-            let slice = times.machine.slice.unwrap_or_default();
-            found.line(format!("{name} fits in slices of {slice} bytes of weights only"));
-        }
-        Ok(_) => {}
-    }
-}
-
-/// Writes stand-ins as rows.
-pub(super) fn write(measured: &Measured<'_>, rows: &[PrintedTimes], found: &mut Reproduction) {
-    found.file("table-3.csv", "table 3: stand-ins on the machine, picoseconds", |file| {
-        writeln!(
-            file,
-            "model,graph,operators,steps,segments,run_steps,transfers,computing_ps,fetching_ps,synchronous_ps,ping_pong_ps,gain_percent,gain_printed_percent"
-        )?;
-        for row in rows {
-            for (timed, times) in measured.iter().filter(|(timed, _)| timed.stand_in.serves(row.model)) {
-                let name = timed.graph().name();
-                let Ok(times) = times else {
-                    writeln!(file, "{},{name},{},,,,,,,,,,{:.2}", row.model, timed.graph().operators().len(), row.gain as f64 / 100.0)?;
-                    continue;
-                };
-                writeln!(
-                    file,
-                    "{},{name},{},{},{},{},{},{},{},{},{},{:.4},{:.2}",
-                    row.model,
-                    times.operators,
-                    times.steps,
-                    times.segments,
-                    times.run,
-                    times.transfers,
-                    times.computing.get(),
-                    times.fetching().get(),
-                    times.synchronous.get(),
-                    times.overlapped.get(),
-                    times.gain(),
-                    row.gain as f64 / 100.0
-                )?;
+            context! {
+                name => timed.graph().name(), differs => &timed.stand_in.differs, within,
+                operators => timed.graph().operators().len(), times => times.as_ref().ok().map(Times::facts),
             }
-        }
-        Ok(())
+        };
+        table.push(context! { stand_ins => mine.iter().map(cells).collect::<Vec<_>>(), ..row.facts() });
+        let none = "the paper's model is not public, and nothing stands in for it here".to_owned();
+        let reasons = mine.iter().map(|(timed, times)| (reason(timed, times, machine), times.as_ref().ok()));
+        let reasons = reasons.chain(mine.is_empty().then_some((none, None)));
+        timed_rows.extend(reasons.enumerate().map(|(at, (reason, times))| {
+            context! { first => at == 0, ours => times.map(Times::facts), reason, ..row.facts() }
+        }));
+    }
+    found.fact("times", table);
+    found.fact("timed_rows", timed_rows);
+    let notes = measured.iter().map(|(timed, times)| {
+        let slice = times.as_ref().ok().map(|times| times.machine.slice);
+        let slice = slice.filter(|&slice| slice != machine.slice).map(Option::unwrap_or_default);
+        context! { name => timed.graph().name(), why => times.as_ref().err(), slice => slice.map(Bytes::get) }
     });
+    found.fact("timed", notes.collect::<Vec<_>>());
+    found.fact(
+        "machine",
+        context! {
+            name => &machine.name, about => &machine.about, capacity => machine.capacity.get(),
+            bandwidth => machine.bandwidth, startup => machine.startup.to_string(), macs => machine.macs_per_second,
+        },
+    );
+}
+
+/// Why a stand-in's times are not those printed, or why it has none.
+fn reason(timed: &Timed<'_>, times: &Result<Times, String>, machine: &Machine) -> String {
+    let (name, differs) = (timed.graph().name(), &timed.stand_in.differs);
+    match times {
+        Ok(_) => format!("another model, {name}: {differs}; machine {}, of round numbers", machine.name),
+        Err(why) => format!("{name} does not fit on chip: {why}"),
+    }
 }

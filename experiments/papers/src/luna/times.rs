@@ -12,35 +12,19 @@
 //!   exceed S / 2: n (S - 2 D) >= S.
 //! - **Regions** over whose borders nothing overlaps leave out terms of the sum; the first result stays.
 
-use super::printed::shown;
 use crate::Reproduction;
-use plimsoll_lab::report::table::{Align, Table};
+use minijinja::{Value, context};
+use serde::{Deserialize, Serialize};
 
 /// One row of table 3. Times are whole microseconds, as printed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct PrintedTimes {
-    /// The model's name there.
-    pub model: &'static str,
-    /// Without overlap, microseconds.
+    pub model: String,
     pub synchronous: u64,
-    /// With ping-pong, microseconds.
     pub overlapped: u64,
-    /// The gain, hundredths of a percent.
     pub gain: u64,
 }
-
-const fn row(model: &'static str, synchronous: u64, overlapped: u64, gain: u64) -> PrintedTimes {
-    PrintedTimes { model, synchronous, overlapped, gain }
-}
-
-/// Table 3.
-pub(super) const ROWS: [PrintedTimes; 5] = [
-    row("FaceAlign", 2_411_414, 1_712_770, 2897),
-    row("FaceDetect", 4_978_807, 4_342_279, 1278),
-    row("BodyDetect", 1_712_770, 1_702_147, 62),
-    row("FusionDetect", 6_006_455, 5_129_129, 1461),
-    row("wake-up", 2_229_174, 1_695_734, 2393),
-];
 
 /// The joined model, and its parts.
 const JOINED: (&str, [&str; 2]) = ("FusionDetect", ["BodyDetect", "FaceDetect"]);
@@ -85,177 +69,69 @@ impl PrintedTimes {
     }
 }
 
-/// Microseconds as the paper prints them.
-pub(super) fn millis(micros: u64) -> String {
-    format!("{}.{:03}", micros / 1000, micros % 1000)
+/// Chains of so many operators are shown.
+const CHAINS: [u64; 2] = [10, 100];
+
+impl PrintedTimes {
+    /// What its times tell.
+    pub fn facts(&self) -> Value {
+        let chain = |operators| self.uniform(operators).map(|micros| micros.round() as u64);
+        let fewest = self.fewest();
+        let chains = [fewest.and_then(chain), chain(CHAINS[0]), chain(CHAINS[1])];
+        context! {
+            model => &self.model, synchronous => self.synchronous, overlapped => self.overlapped,
+            gain => self.gain, computed => self.computed(), split => self.split(), fewest, chains,
+        }
+    }
 }
 
-fn percents(hundredths: i64) -> String {
-    shown(hundredths as f64 / 100.0)
-}
-
-/// Checks the printed table, and says what its times allow.
+/// Checks the printed table against itself.
 pub(super) fn arithmetic(rows: &[PrintedTimes], claimed: u64, found: &mut Reproduction) {
-    let mut table = Table::new([
-        ("printed", Align::Left),
-        ("synchronous ms", Align::Right),
-        ("ping-pong ms", Align::Right),
-        ("saved ms", Align::Right),
-        ("gain printed", Align::Right),
-        ("gain computed", Align::Right),
-    ]);
-    for row in rows {
-        let saved = row.synchronous as i64 - row.overlapped as i64;
-        let sign = if saved < 0 { "-" } else { "" };
-        table.row([
-            row.model.to_owned(),
-            millis(row.synchronous),
-            millis(row.overlapped),
-            format!("{sign}{}", millis(saved.unsigned_abs())),
-            percents(row.gain as i64),
-            percents(row.computed()),
-        ]);
-    }
-    found.section("The printed table 3, checked against itself");
-    found.table(table);
-    found.line("gain computed: 1 - ping-pong / synchronous, rounded to the digits printed");
-    let wrong: Vec<&PrintedTimes> = rows.iter().filter(|row| row.computed() != row.gain as i64).collect();
-    for row in &wrong {
-        found.line(format!(
-            "{}: {} is printed, its two times give {}",
-            row.model,
-            percents(row.gain as i64),
-            percents(row.computed())
-        ));
-    }
-    if wrong.is_empty() {
-        found.line(format!("all {} gains follow from their two times to the last digit", rows.len()));
-    }
-    if let Some(best) = rows.iter().max_by_key(|row| row.computed()) {
-        let same = best.computed() >= 0 && (best.computed() + 50) / 100 == claimed as i64;
-        found.line(format!(
-            "the best gain is {} ({}); abstract and conclusion print {claimed} %, which is {}",
-            percents(best.computed()),
-            best.model,
-            if same { "the same, rounded" } else { "not the same" }
-        ));
-    }
-    repeated(rows, found);
-    joined(rows, found);
+    let best = rows.iter().max_by_key(|row| row.computed()).map(|best| {
+        let agrees = best.computed() >= 0 && (best.computed() + 50) / 100 == claimed as i64;
+        context! { model => &best.model, computed => best.computed(), agrees }
+    });
+    found.fact("best_time", best);
+    found.fact("repeated", repeated(rows));
+    found.fact("parts", joined(rows));
 }
 
 /// Times that stand in two rows.
-fn repeated(rows: &[PrintedTimes], found: &mut Reproduction) {
+fn repeated(rows: &[PrintedTimes]) -> Vec<Value> {
     let times = |row: &PrintedTimes| [("synchronous", row.synchronous), ("ping-pong", row.overlapped)];
+    let mut repeated = Vec::new();
     for (at, one) in rows.iter().enumerate() {
         for other in &rows[at + 1..] {
             for (name, time) in times(other) {
                 for (before, _) in times(one).into_iter().filter(|&(_, before)| before == time) {
                     let follows = other.computed() == other.gain as i64;
-                    let when = if follows {
-                        "; its gain follows from it, so that it was there before the gain"
-                    } else {
-                        ""
-                    };
-                    found.line(format!(
-                        "the {name} time of {} is the {before} time of {} to the last digit, {} ms: a likely slip in copying{when}",
-                        other.model,
-                        one.model,
-                        millis(time)
-                    ));
+                    let (model, other) = (&other.model, &one.model);
+                    repeated.push(context! { name, model, other_name => before, other, time, follows });
                 }
             }
         }
     }
+    repeated
 }
 
 /// The model that joins two others.
-fn joined(rows: &[PrintedTimes], found: &mut Reproduction) {
+fn joined(rows: &[PrintedTimes]) -> Option<Value> {
     let named = |name: &str| rows.iter().find(|row| row.model == name);
-    let (Some(whole), [Some(one), Some(other)]) = (named(JOINED.0), JOINED.1.map(named)) else { return };
+    let (whole, [one, other]) = (named(JOINED.0)?, JOINED.1.map(named));
+    let (one, other) = (one?, other?);
     let longer = one.synchronous.max(other.synchronous);
     let both = one.synchronous + other.synchronous;
-    found.line(format!(
-        "{} joins cropped {} and {} under one branch; it takes {} ms, {} of both in turn, and {} ms {}",
-        whole.model,
-        one.model,
-        other.model,
-        millis(whole.synchronous),
-        shown(100.0 * whole.synchronous as f64 / both.max(1) as f64),
-        millis(whole.synchronous.abs_diff(longer)),
-        if whole.synchronous > longer {
-            "more than the longer one alone: the paper does not say what runs besides one branch"
-        } else {
-            "less than the longer one alone"
-        }
-    ));
-}
-
-/// Chains of so many operators are shown.
-const CHAINS: [u64; 2] = [10, 100];
-
-/// What the printed times say about computing and fetching.
-pub(super) fn splits(rows: &[PrintedTimes], found: &mut Reproduction) {
-    let mut table = Table::new([
-        ("printed", Align::Left),
-        ("computing, and fetching: at least ms", Align::Right),
-        ("at most ms", Align::Right),
-        ("shares at least", Align::Right),
-        ("at most", Align::Right),
-        ("equal operators: at least", Align::Right),
-        ("the smaller of both with as few, ms", Align::Right),
-        ("with 10", Align::Right),
-        ("with 100", Align::Right),
-    ]);
-    let or_none = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
-    for row in rows {
-        let share = |micros: u64| shown(100.0 * micros as f64 / row.synchronous.max(1) as f64);
-        let chain = |operators| or_none(row.uniform(operators).map(|micros| millis(micros.round() as u64)));
-        let split = row.split();
-        let fewest = row.fewest();
-        table.row([
-            row.model.to_owned(),
-            or_none(split.map(|(least, _)| millis(least))),
-            or_none(split.map(|(_, most)| millis(most))),
-            or_none(split.map(|(least, _)| share(least))),
-            or_none(split.map(|(_, most)| share(most))),
-            or_none(fewest.map(|operators| operators.to_string())),
-            fewest.map_or_else(|| "none".to_owned(), chain),
-            chain(CHAINS[0]),
-            chain(CHAINS[1]),
-        ]);
-    }
-    found.section("What both times of table 3 allow");
-    found.table(table);
-    found.line("let S and P be the times without and with overlap, C all computing, T all fetching: S = C + T. Ping-pong fetches for an operator while the one before computes, and takes the longer of both, so that S - P is the sum of the shorter ones: at most C, and at most T. So C and T both lie from S - P to P, their shares of S from the gain to one less the gain, and no gain exceeds a half");
-    found.line("nothing more follows: two operators that compute for C and nothing, and are fetched in P - C and S - P, take both times for every C in that range. Borders over which nothing overlaps change nothing about it");
-    found.line("n equal operators save min(C, T) (n - 1) / n, so that the smaller of both is (S - P) n / (n - 1), computing or fetching, and at most S / 2");
-    found.line("if what was measured without overlap did not fetch by DMA but let the processor copy, S says nothing about T: C is at most P, T from P - C to P, and copies take S - C");
-    found.file("table-3-splits.csv", "table 3: gains computed again, and what its times allow", |file| {
-        writeln!(file, "model,synchronous_us,ping_pong_us,gain_printed_percent,gain_computed_percent,least_us,most_us,fewest_equal_operators")?;
-        for row in rows {
-            let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
-            let split = row.split();
-            writeln!(
-                file,
-                "{},{},{},{:.2},{:.2},{},{},{}",
-                row.model,
-                row.synchronous,
-                row.overlapped,
-                row.gain as f64 / 100.0,
-                row.computed() as f64 / 100.0,
-                number(split.map(|(least, _)| least)),
-                number(split.map(|(_, most)| most)),
-                number(row.fewest())
-            )?;
-        }
-        Ok(())
-    });
+    Some(context! {
+        whole => &whole.model, one => &one.model, other => &other.model, time => whole.synchronous,
+        share => 100.0 * whole.synchronous as f64 / both.max(1) as f64,
+        difference => whole.synchronous.abs_diff(longer), longer => whole.synchronous > longer,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::luna::Inputs;
     use plimsoll_heuristics::overlap::Turns;
     use plimsoll_model::overlap::{Dma, Time, TimedOperator, TimelineProblem};
     use plimsoll_model::{Budget, Bytes, Solver};
@@ -277,7 +153,11 @@ mod tests {
     }
 
     fn of((synchronous, overlapped): (u64, u64)) -> PrintedTimes {
-        row("r", synchronous, overlapped, 0)
+        PrintedTimes { model: "r".to_owned(), synchronous, overlapped, gain: 0 }
+    }
+
+    fn printed() -> Vec<PrintedTimes> {
+        Inputs::default().times
     }
 
     /// The same numbers on any machine.
@@ -286,39 +166,32 @@ mod tests {
         (*state >> 33) % limit
     }
 
+    /// The numbers of a value, by name.
+    fn numbers(value: &Value, names: [&str; 3]) -> [String; 3] {
+        names.map(|name| value.get_attr(name).unwrap().to_string())
+    }
+
     #[test]
     fn printed_gains_follow_from_printed_times() {
-        assert!(ROWS.iter().all(|row| row.computed() == row.gain as i64));
-        let mut found = Reproduction::default();
-        arithmetic(&ROWS, 29, &mut found);
-        splits(&ROWS, &mut found);
-        let text = found.text();
-        for part in [
-            "all 5 gains follow",
-            "the best gain is 28.97 % (FaceAlign); abstract and conclusion print 29 %, which is the same",
-            "the synchronous time of BodyDetect is the ping-pong time of FaceAlign to the last digit, 1712.770 ms",
-            "6006.455 ms, 89.76 % of both in turn, and 1027.648 ms more",
-        ] {
-            assert!(text.contains(part), "{part}: {text}");
-        }
+        let rows = printed();
+        assert!(rows.iter().all(|row| row.computed() == row.gain as i64));
+        let repeated = repeated(&rows);
+        assert_eq!(repeated.len(), 1);
+        assert_eq!(numbers(&repeated[0], ["model", "other", "time"]), ["BodyDetect", "FaceAlign", "1712770"]);
+        let parts = joined(&rows).unwrap();
+        assert_eq!(numbers(&parts, ["time", "difference", "longer"]), ["6006455", "1027648", "True"]);
     }
 
     #[test]
     fn another_number_gives_another_text() {
-        let mut rows = ROWS;
+        let mut rows = printed();
         rows[2].synchronous += 1000;
         rows[0].gain = 2900;
         rows[4].overlapped = 1_000_000;
-        let mut found = Reproduction::default();
-        arithmetic(&rows, 29, &mut found);
-        splits(&rows, &mut found);
-        let text = found.text();
-        assert!(text.contains("FaceAlign: 29.00 % is printed, its two times give 28.97 %"), "{text}");
-        assert!(text.contains("BodyDetect: 0.62 % is printed, its two times give 0.68 %"));
-        assert!(!text.contains("to the last digit, 1712.770") && !text.contains("gains follow"));
+        assert_eq!((rows[0].computed(), rows[2].computed()), (2897, 68));
+        assert!(repeated(&rows).is_empty());
         // More than a half is saved: no chain does that.
         assert_eq!((rows[4].split(), rows[4].fewest(), rows[4].uniform(10)), (None, None, None));
-        assert!(text.contains("none"));
     }
 
     #[test]
@@ -342,7 +215,7 @@ mod tests {
             }
         }
         assert_eq!(touched, [true; 2]);
-        for row in ROWS {
+        for row in printed() {
             let (least, most) = row.split().unwrap();
             for tenth in 0..=10 {
                 let computing = least + (most - least) * tenth / 10;
@@ -367,9 +240,11 @@ mod tests {
             }
         }
         // 3 save at most a third: two cannot save 28.97 %, three can.
-        assert_eq!(ROWS.map(|row| row.fewest()), [Some(3), Some(2), Some(2), Some(2), Some(2)]);
-        assert_eq!((ROWS[0].uniform(2), ROWS[0].uniform(1)), (None, None));
-        let half = row("h", 100, 50, 5000);
+        let rows = printed();
+        let fewest: Vec<Option<u64>> = rows.iter().map(PrintedTimes::fewest).collect();
+        assert_eq!(fewest, [Some(3), Some(2), Some(2), Some(2), Some(2)]);
+        assert_eq!((rows[0].uniform(2), rows[0].uniform(1)), (None, None));
+        let half = of((100, 50));
         assert_eq!((half.split(), half.fewest()), (Some((50, 50)), None));
         assert_eq!((of((7, 7)).fewest(), of((7, 7)).uniform(1)), (Some(1), Some(0.0)));
     }

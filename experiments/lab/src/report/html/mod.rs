@@ -9,7 +9,7 @@ pub mod table;
 
 use crate::analysis::{Group, Options, Standing, Study};
 use crate::report::plots::Plot;
-use crate::report::svg::{escape, thousands};
+use crate::report::scene::{escape, thousands};
 use crate::report::{layouts, overview};
 use std::fmt::Write as _;
 

@@ -93,7 +93,7 @@ pub fn fit(svg: &str, name: &str) -> Result<String, String> {
         }
         let _ = write!(out, "<{element}");
         if element == "svg" {
-            let _ = write!(out, " role=\"img\" aria-label=\"{}\"", crate::report::svg::escape(name));
+            let _ = write!(out, " role=\"img\" aria-label=\"{}\"", crate::report::scene::escape(name));
         }
         push_attributes(&mut out, element, attributes)?;
         out.push_str(if empty { "/>" } else { ">" });

@@ -1,7 +1,7 @@
 //! Tables that a reader can sort and filter.
 
 use crate::analysis::Sheet;
-use crate::report::svg::escape;
+use crate::report::scene::escape;
 use crate::report::table::{Align, Table};
 use std::fmt::Write as _;
 

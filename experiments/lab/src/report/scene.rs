@@ -1,0 +1,231 @@
+//! A picture in SVG, element by element; what is written into it is escaped.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Degrees between neighbouring hues: the golden angle keeps neighbours apart, however many there are.
+const GOLDEN_ANGLE: f64 = 137.508;
+
+/// The hue of the `at`-th of many things, degrees.
+pub fn hue(at: usize) -> f64 {
+    (at as f64 * GOLDEN_ANGLE).rem_euclid(360.0)
+}
+
+/// A point, or a width and a height.
+pub type Point = (f64, f64);
+
+/// Elements of a picture in the order in which they are drawn. Looks are attributes of SVG, such as `fill="#ddd"`.
+#[derive(Debug)]
+pub struct Scene {
+    text: String,
+}
+
+impl Scene {
+    /// A white page of this size.
+    pub fn new((width, height): Point) -> Self {
+        let text = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" font-family=\"system-ui, sans-serif\" font-size=\"13\" fill=\"#222\">\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+        );
+        Self { text }
+    }
+
+    /// Title and caption, from the left.
+    pub fn heads(&mut self, left: f64, title: &str, caption: &str) {
+        self.text((left, 30.0), "font-size=\"18\" font-weight=\"600\"", title);
+        self.text((left, 50.0), "fill=\"#555\"", caption);
+    }
+
+    /// An element of this name with these numbers and looks, and what it holds.
+    fn element(&mut self, name: &str, numbers: &[(&str, f64)], look: &str, inner: &str) {
+        let _ = write!(self.text, "<{name}");
+        for (attribute, number) in numbers {
+            // Two digits behind the point are a hundredth of a pixel.
+            let _ = write!(self.text, " {attribute}=\"{}\"", (number * 100.0).round() / 100.0 + 0.0);
+        }
+        let space = if look.is_empty() { "" } else { " " };
+        let _ = match inner {
+            "" => writeln!(self.text, "{space}{look}/>"),
+            inner => writeln!(self.text, "{space}{look}>{inner}</{name}>"),
+        };
+    }
+
+    /// A rectangle, with a text that appears under the pointer where there is one.
+    pub fn rect(&mut self, (x, y): Point, (width, height): Point, look: &str, title: &str) {
+        let inner =
+            if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) };
+        self.element("rect", &[("x", x), ("y", y), ("width", width), ("height", height)], look, &inner);
+    }
+
+    /// A line.
+    pub fn line(&mut self, (x1, y1): Point, (x2, y2): Point, look: &str) {
+        self.element("line", &[("x1", x1), ("x2", x2), ("y1", y1), ("y2", y2)], look, "");
+    }
+
+    /// A text that begins here, or as its `text-anchor` says.
+    pub fn text(&mut self, (x, y): Point, look: &str, text: &str) {
+        if !text.is_empty() {
+            self.element("text", &[("x", x), ("y", y)], look, &escape(text));
+        }
+    }
+
+    /// A text that runs upwards.
+    pub fn upright(&mut self, (x, y): Point, look: &str, text: &str) {
+        let turned = format!("transform=\"translate({x:.1} {y:.1}) rotate(-90)\"");
+        self.element("text", &[], format!("{turned} {look}").trim_end(), &escape(text));
+    }
+
+    /// An outline through points from and back to the first.
+    pub fn outline(&mut self, points: &[Point], look: &str) {
+        let place = |(x, y): &Point| format!("{x:.2},{y:.2}");
+        let points: Vec<String> = points.iter().map(place).collect();
+        self.element("polygon", &[], &format!("points=\"{}\" {look}", points.join(" ")), "");
+    }
+
+    /// An entry of a legend: a swatch and its name. Returns where the next one may begin.
+    pub fn swatch(&mut self, (x, y): Point, look: &str, name: &str) -> f64 {
+        self.rect((x, y - 11.0), (26.0, 13.0), look, "");
+        self.named((x, y), name)
+    }
+
+    /// The same with a piece of a line.
+    pub fn dash(&mut self, (x, y): Point, look: &str, name: &str) -> f64 {
+        self.line((x, y - 4.0), (x + 26.0, y - 4.0), look);
+        self.named((x, y), name)
+    }
+
+    fn named(&mut self, (x, y): Point, name: &str) -> f64 {
+        self.text((x + 34.0, y), "", name);
+        x + entry_width(name)
+    }
+
+    /// Opens a group whose elements share these looks, with a text under the pointer where there is one.
+    pub fn open(&mut self, look: &str, title: &str) {
+        let title =
+            if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) };
+        let _ = writeln!(self.text, "<g {look}>{title}");
+    }
+
+    /// Closes the group opened last.
+    pub fn close(&mut self) {
+        self.text.push_str("</g>\n");
+    }
+
+    /// Writes the picture.
+    ///
+    /// # Errors
+    /// What the writer reports.
+    pub fn write(mut self, output: &mut dyn Write) -> io::Result<()> {
+        self.text.push_str("</svg>\n");
+        output.write_all(self.text.as_bytes())
+    }
+}
+
+/// The width of an entry of a legend with its distance from the next.
+pub fn entry_width(name: &str) -> f64 {
+    58.0 + 7.4 * name.chars().count() as f64
+}
+
+/// The end of a name in at most so many letters, as names differ there; none where that would tell nothing.
+pub fn shortened(name: &str, most: usize) -> Option<String> {
+    const LEAST: usize = 4;
+    let letters = name.chars().count();
+    if letters == 0 || most < letters.min(LEAST) {
+        return None;
+    }
+    if letters <= most {
+        return Some(name.to_owned());
+    }
+    Some(format!("\u{2026}{}", name.chars().skip(letters + 1 - most).collect::<String>()))
+}
+
+/// Round numbers between two ends, at most about `most` of them.
+pub fn ticks(from: u64, to: u64, most: u64) -> Vec<u64> {
+    let least = (to.saturating_sub(from) / most).max(1);
+    let mut pace = 1u64;
+    let pace = loop {
+        let found = [1u64, 2, 5].into_iter().filter_map(|m| pace.checked_mul(m)).find(|&p| p >= least);
+        match (found, pace.checked_mul(10)) {
+            (Some(found), _) => break found,
+            (None, Some(next)) => pace = next,
+            (None, None) => break least,
+        }
+    };
+    let start = from.div_ceil(pace).saturating_mul(pace);
+    std::iter::successors(Some(start), |tick| tick.checked_add(pace)).take_while(|&tick| tick <= to).collect()
+}
+
+/// A number with a thin blank between groups of three digits.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push('\u{2009}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Text as XML may hold it; control characters, which it may not, become question marks.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('?'),
+            c if c.is_control() => escaped.push('?'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_written_as_told() {
+        let mut scene = Scene::new((10.0, 5.5));
+        scene.open("fill=\"red\"", "a & b");
+        scene.rect((1.0, 2.346), (0.05, 3.0), "", "<t>");
+        scene.line((-0.001, 0.0), (1.5, 0.0), "stroke=\"#333\"");
+        scene.close();
+        scene.upright((1.0, 2.0), "", "u\u{1}");
+        let mut text = Vec::new();
+        scene.write(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("viewBox=\"0 0 10 5.5\"") && text.ends_with("</svg>\n"));
+        for part in [
+            "<g fill=\"red\"><title>a &amp; b</title>\n",
+            "<rect x=\"1\" y=\"2.35\" width=\"0.05\" height=\"3\"><title>&lt;t&gt;</title></rect>\n",
+            "<line x1=\"0\" x2=\"1.5\" y1=\"0\" y2=\"0\" stroke=\"#333\"/>\n</g>\n",
+            "<text transform=\"translate(1.0 2.0) rotate(-90)\">u?</text>\n",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
+    #[test]
+    fn names_keep_their_end() {
+        assert_eq!(shortened("conv1", 7).as_deref(), Some("conv1"));
+        assert_eq!(shortened("block/one/conv1", 7).as_deref(), Some("\u{2026}/conv1"));
+        assert_eq!((shortened("conv1", 3), shortened("", 9)), (None, None));
+        assert_eq!(shortened("abc", 3).as_deref(), Some("abc"));
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!(ticks(0, 12, 8), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+        assert_eq!(ticks(0, 1_048_576, 8), [0, 200_000, 400_000, 600_000, 800_000, 1_000_000]);
+        assert_eq!(ticks(95, 120, 12), [96, 98, 100, 102, 104, 106, 108, 110, 112, 114, 116, 118, 120]);
+        assert!(ticks(u64::MAX - 3, u64::MAX, 12).len() <= 4);
+        assert_eq!(thousands(1_048_576), "1\u{2009}048\u{2009}576");
+    }
+}

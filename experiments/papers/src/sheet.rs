@@ -1,0 +1,331 @@
+//! The data of a paper: its rows and figures as TOML, its report as Markdown with placeholders.
+//!
+//! A placeholder or expression is `MiniJinja`'s. It sees the facts that the code of the paper computed, by name. Rows
+//! come in groups; `each` names a list, and the group appears once per element, bound to `it`. A row of a group may have
+//! an `each` of its own, whose elements are bound to `one`, and both may have a condition `when`.
+
+use crate::row::{Amount, Expected, Row, unsigned_zero};
+use crate::{ReproduceError, sources};
+use minijinja::value::ValueKind;
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, UndefinedBehavior, Value, context};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+
+/// The TOML file of a paper, without its inputs.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Sheet {
+    pub name: String,
+    pub source: String,
+    pub title: String,
+    pub about: String,
+    #[serde(default)]
+    groups: Vec<Group>,
+    #[serde(default)]
+    pub figures: BTreeMap<String, Figure>,
+    #[serde(default)]
+    pub files: Vec<Sidecar>,
+}
+
+/// Rows of one table of the paper.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    table: String,
+    each: Option<String>,
+    when: Option<String>,
+    rows: Vec<Template>,
+}
+
+/// One row, or one per element of a list.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Template {
+    row: String,
+    each: Option<String>,
+    when: Option<String>,
+    #[serde(default)]
+    unit: String,
+    /// Expressions: a number, a pair of them for a range, words, or none.
+    printed: Option<String>,
+    ours: Option<String>,
+    /// Behind the point, of both; without, numbers are whole.
+    digits: Option<usize>,
+    /// Behind the point of what is printed, where that differs.
+    printed_digits: Option<usize>,
+    #[serde(default = "same")]
+    expect: String,
+    reason: String,
+}
+
+fn same() -> String {
+    "same".to_owned()
+}
+
+/// The words of a figure.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Figure {
+    pub file: String,
+    pub about: String,
+    #[serde(default)]
+    pub title: String,
+    #[serde(default)]
+    pub caption: String,
+    #[serde(default)]
+    pub series: Vec<String>,
+    #[serde(default)]
+    pub mark: String,
+    #[serde(default)]
+    pub unit: String,
+}
+
+/// A file beside the report.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sidecar {
+    pub file: String,
+    pub about: String,
+    pub text: String,
+}
+
+/// What a paper prints.
+///
+/// # Panics
+/// If the data file in the program is not what the paper's code expects; the tests read them all.
+pub(crate) fn inputs<I: DeserializeOwned>(paper: &str) -> I {
+    #[derive(Deserialize)]
+    struct Only<I> {
+        inputs: I,
+    }
+    let only: Only<I> = toml::from_str(sources(paper).0).unwrap_or_else(|error| panic!("{paper}: {error}"));
+    only.inputs
+}
+
+impl Sheet {
+    /// The sheet of a paper.
+    ///
+    /// # Panics
+    /// As [`inputs`].
+    pub fn of(paper: &str) -> Self {
+        toml::from_str(sources(paper).0).unwrap_or_else(|error| panic!("{paper}: {error}"))
+    }
+
+    /// Every row, from these facts.
+    pub fn rows(&self, facts: &Value) -> Result<Vec<Row>, ReproduceError> {
+        let language = language();
+        let scope = Scope { language: &language, facts: facts.clone() };
+        let mut rows = Vec::new();
+        for group in &self.groups {
+            scope
+                .each(group.each.as_deref(), group.when.as_deref(), "it", &mut |scope| {
+                    for template in &group.rows {
+                        scope.each(
+                            template.each.as_deref(),
+                            template.when.as_deref(),
+                            "one",
+                            &mut |scope| {
+                                rows.push(template.row(&group.table, scope)?);
+                                Ok(())
+                            },
+                        )?;
+                    }
+                    Ok(())
+                })
+                .map_err(|error| {
+                    ReproduceError::Defect(format!("{}, {}: {error:#}", self.name, group.table))
+                })?;
+        }
+        Ok(rows)
+    }
+}
+
+impl Template {
+    fn row(&self, table: &str, scope: &Scope<'_>) -> Result<Row, Error> {
+        let invalid = |what: String| Error::new(ErrorKind::InvalidOperation, what);
+        let amount = |expression: &Option<String>, digits: Option<usize>| match expression {
+            None => Ok(None),
+            Some(expression) => amount(&scope.value(expression)?, digits)
+                .map_err(|what| invalid(format!("{}: {expression}: {what}", self.row))),
+        };
+        let expected = scope.text(&self.expect)?;
+        Ok(Row {
+            table: scope.text(table)?,
+            row: scope.text(&self.row)?,
+            printed: amount(&self.printed, self.printed_digits.or(self.digits))?,
+            ours: amount(&self.ours, self.digits)?,
+            unit: scope.text(&self.unit)?,
+            reason: scope.text(&self.reason)?,
+            expected: Expected::named(&expected)
+                .ok_or_else(|| invalid(format!("{}: expect '{expected}'", self.row)))?,
+        })
+    }
+}
+
+/// A value as a row shows it; nothing for none.
+fn amount(value: &Value, digits: Option<usize>) -> Result<Option<Amount>, String> {
+    let number = |value: &Value| f64::try_from(value.clone()).map_err(|error| error.to_string());
+    match (value.kind(), digits) {
+        (ValueKind::None, _) => Ok(None),
+        (ValueKind::String, _) => Ok(Some(Amount::Words(value.to_string()))),
+        (ValueKind::Number, Some(digits)) => Ok(Some(Amount::Decimal(number(value)?, digits))),
+        (ValueKind::Number, None) if value.is_integer() => match u64::try_from(value.clone()) {
+            Ok(whole) => Ok(Some(Amount::Whole(whole))),
+            Err(_) => Ok(Some(Amount::Decimal(number(value)?, 0))),
+        },
+        (ValueKind::Number, None) => Err(format!("{value} is not whole, and digits are not given")),
+        (ValueKind::Seq, digits) => {
+            let item = |at: usize| value.get_item_by_index(at).map_err(|error| error.to_string());
+            Ok(Some(Amount::Range(number(&item(0)?)?, number(&item(1)?)?, digits.unwrap_or(0))))
+        }
+        (kind, _) => Err(format!("{kind} is no amount")),
+    }
+}
+
+/// Facts, and the elements bound on the way to a row.
+struct Scope<'e> {
+    language: &'e Environment<'static>,
+    facts: Value,
+}
+
+impl Scope<'_> {
+    fn value(&self, expression: &str) -> Result<Value, Error> {
+        self.language.compile_expression_owned(expression.to_owned())?.eval(&self.facts)
+    }
+
+    fn text(&self, template: &str) -> Result<String, Error> {
+        self.language.render_str(template, &self.facts)
+    }
+
+    /// Once per element of a list where the condition holds; once where there is no list.
+    fn each(
+        &self,
+        list: Option<&str>,
+        condition: Option<&str>,
+        name: &str,
+        then: &mut dyn FnMut(&Scope<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let scopes: Vec<Value> = match list {
+            None => vec![self.facts.clone()],
+            Some(list) => {
+                let bound =
+                    |item| context! { ..Value::from_iter([(name.to_owned(), item)]), ..self.facts.clone() };
+                self.value(list)?.try_iter()?.map(bound).collect()
+            }
+        };
+        for facts in scopes {
+            let scope = Scope { facts, ..*self };
+            let holds = condition.map_or(Ok(true), |when| scope.value(when).map(|value| value.is_true()))?;
+            if holds {
+                then(&scope)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A template with its facts in place; of a name that ends in `.md`, what is filled in is escaped for Markdown tables.
+pub(crate) fn fill(name: &str, template: &str, facts: &Value) -> Result<String, ReproduceError> {
+    let filled = language().render_named_str(name, template, facts);
+    filled.map_err(|error| ReproduceError::Defect(format!("{name}: {error:#}")))
+}
+
+/// The template language, with the project's ways to show numbers.
+fn language() -> Environment<'static> {
+    let mut language = Environment::new();
+    language.set_undefined_behavior(UndefinedBehavior::Strict);
+    language.set_trim_blocks(true);
+    language.set_lstrip_blocks(true);
+    language.set_keep_trailing_newline(true);
+    language.set_auto_escape_callback(|_| AutoEscape::None);
+    language.set_formatter(|out, state, value| out.write_str(&shown(state, value)).map_err(Error::from));
+    let none = || "-".to_owned();
+    language.add_filter("fixed", move |number: Option<f64>, digits: usize| {
+        number.map_or_else(none, |number| fixed(number, digits))
+    });
+    language.add_filter("percent", move |number: Option<f64>, digits: Option<usize>| {
+        number.map_or_else(none, |number| format!("{} %", fixed(number, digits.unwrap_or(2))))
+    });
+    language.add_filter("gap", |number: f64| plimsoll_lab::report::percent(number));
+    language.add_filter("signed", |number: f64, digits: usize| format!("{number:+.digits$}"));
+    language.add_filter("millis", |micros: Option<i64>| {
+        let shown = |micros: i64| {
+            let (sign, micros) = (if micros < 0 { "-" } else { "" }, micros.unsigned_abs());
+            format!("{sign}{}.{:03}", micros / 1000, micros % 1000)
+        };
+        micros.map_or_else(|| "none".to_owned(), shown)
+    });
+    language
+}
+
+fn fixed(number: f64, digits: usize) -> String {
+    format!("{:.digits$}", unsigned_zero(number, digits))
+}
+
+/// Numbers as Rust shows them, nothing as a dash.
+fn shown(state: &State<'_, '_>, value: &Value) -> String {
+    let text = match value.kind() {
+        ValueKind::None => "-".to_owned(),
+        ValueKind::Number if !value.is_integer() => {
+            f64::try_from(value.clone()).map_or_else(|_| value.to_string(), |number| number.to_string())
+        }
+        _ => value.to_string(),
+    };
+    if state.name().ends_with(".md") { crate::document::escaped(&text) } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sheet(rows: &str) -> Sheet {
+        let head = "name = 'n'\nsource = 's'\ntitle = 't'\nabout = 'a'\n";
+        toml::from_str(&format!("{head}{rows}")).unwrap()
+    }
+
+    #[test]
+    fn a_row_appears_per_element_where_its_condition_holds() {
+        let sheet = sheet(
+            "[[groups]]\ntable = 'table {{ it.at }}'\neach = 'list'\nrows = [\n\
+             { row = 'r {{ one }}', each = 'it.of', when = 'one > 1', printed = '2', ours = 'one / 3', digits = 2, printed_digits = 0, expect = 'other', reason = 'by {{ one }}' },\n\
+             { row = 's', printed = \"'a'\", ours = 'it.none', unit = 'u', reason = '' },\n]",
+        );
+        let list = [
+            context! { at => 1, of => [1, 2, 3], none => () },
+            context! { at => 2, of => [0; 0], none => "a" },
+        ];
+        let rows = sheet.rows(&context! { list }).unwrap();
+        let names: Vec<String> = rows.iter().map(|row| format!("{} {}", row.table, row.row)).collect();
+        assert_eq!(names, ["table 1 r 2", "table 1 r 3", "table 1 s", "table 2 s"]);
+        assert_eq!(rows[0].ours, Some(Amount::Decimal(2.0 / 3.0, 2)));
+        assert_eq!((&rows[0].printed, rows[0].reason.as_str()), (&Some(Amount::Decimal(2.0, 0)), "by 2"));
+        assert_eq!((&rows[2].ours, rows[2].unit.as_str()), (&None, "u"));
+        assert!(rows[3].printed.as_ref().unwrap().agrees(rows[3].ours.as_ref().unwrap()));
+    }
+
+    #[test]
+    fn what_is_not_there_is_an_error() {
+        let wrong = |row: &str| {
+            let sheet = sheet(&format!("[[groups]]\ntable = 't'\nrows = [{row}]"));
+            sheet.rows(&context! { half => 0.5 }).unwrap_err().to_string()
+        };
+        assert!(wrong("{ row = '{{ absent }}', reason = '' }").starts_with("n, t: "));
+        assert!(wrong("{ row = 'r', ours = 'half', reason = '' }").contains("r: half: "));
+        assert!(wrong("{ row = 'r', expect = 'perhaps', reason = '' }").contains("expect 'perhaps'"));
+    }
+
+    #[test]
+    fn numbers_are_shown_as_elsewhere() {
+        let filled =
+            |template: &str| fill("x.md", template, &context! { a => 5.0, b => "p|q", c => () }).unwrap();
+        assert_eq!(
+            filled("{{ a }} {{ a | fixed(2) }} {{ a | percent }} {{ c | fixed(1) }} {{ c }}"),
+            "5 5.00 5.00 % - -"
+        );
+        assert_eq!(
+            filled("{{ b }} {{ -0.001 | fixed(2) }} {{ 1234 | millis }} {{ -4 | millis }}"),
+            "p\\|q 0.00 1.234 -0.004"
+        );
+        assert_eq!(filled("{{ 2.5 | signed(2) }} {{ 0.001 | gap }}"), "+2.50 <0.01");
+    }
+}
