@@ -21,9 +21,11 @@
 
 mod ejection;
 mod fusion;
+mod gaps;
 mod heat;
 mod hill_climb;
 mod iterated;
+mod long_first;
 mod naive;
 pub mod order;
 mod ordered;
@@ -45,6 +47,7 @@ pub use fusion::{FUSIONS, LongestMatch};
 pub use heat::{Heat, Peak};
 pub use hill_climb::HillClimb;
 pub use iterated::{Effort, IteratedSearch};
+pub use long_first::long_first;
 pub use naive::Naive;
 pub use order::ORDERS;
 pub use ordered::Ordered;
@@ -62,4 +65,4 @@ pub use spill::{
 };
 pub use tiers::TIERS;
 pub use two_level::TwoLevel;
-pub use valley::{ValleyFit, ValleyWeights, long_first, valley_fit};
+pub use valley::{ValleyFit, ValleyWeights, valley_fit};

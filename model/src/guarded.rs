@@ -5,27 +5,12 @@
 //! Where fixed offsets contradict each other there is nothing to search: the answer is `infeasible`, with the buffers
 //! as the witness. Inputs without either are handed on as they are, at the cost of a look.
 
-use crate::bound::{Bound, Reason};
+use crate::bound::Reason;
 use crate::budget::Budget;
 use crate::outcome::{Outcome, Stats, Stop};
-use crate::problem::Problem;
+use crate::problem::{Bound, Problem, Reduced};
 use crate::solver::{Observer, SolveError, Solver};
 use crate::units::BufferId;
-
-/// What of an input an algorithm has to see.
-pub enum Reduced<P: Problem> {
-    /// All of it.
-    Whole,
-    /// Nothing: no solution exists, for this reason.
-    Infeasible(Bound<P>),
-    /// The input of the buffers `kept`, ascending ids of the whole.
-    Part {
-        /// That input.
-        input: P::Input,
-        /// Its buffers, by their ids in the whole.
-        kept: Vec<BufferId>,
-    },
-}
 
 /// An algorithm of the registry: `solver` behind what is settled without it.
 pub fn guarded<P: Problem>(solver: impl Solver<P> + 'static) -> Box<dyn Solver<P>> {

@@ -1,7 +1,6 @@
 //! What an algorithm says: what is proved, apart from why it stopped.
 
-use crate::bound::Bound;
-use crate::problem::Problem;
+use crate::problem::{Bound, Problem};
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,9 +1,8 @@
 //! One trait for every algorithm, fast or exact, and the entries a registry is made of.
 
-use crate::bound::Bound;
 use crate::budget::Budget;
 use crate::outcome::Outcome;
-use crate::problem::Problem;
+use crate::problem::{Bound, Problem};
 use std::fmt;
 
 /// Broken machinery or a problem the algorithm cannot take. Running out of budget is no error.

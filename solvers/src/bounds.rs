@@ -10,7 +10,7 @@
 //! - *Fixed end*: where a fixed buffer ends.
 
 use crate::clique::heaviest_clique;
-use crate::scattered::poset::{POSET_BUFFERS, Poset};
+use crate::poset::{POSET_BUFFERS, Poset};
 use plimsoll_heuristics::conflict_counts;
 use plimsoll_model::{
     Budget, BufferId, Bytes, ConflictGraph, Instance, LowerBound, Step, Witness, alive_at, gcd, simple_bound,

@@ -40,6 +40,7 @@ pub mod joint;
 mod network;
 pub mod order;
 pub mod overlap;
+mod poset;
 mod registry;
 pub mod scattered;
 pub mod search;
@@ -47,7 +48,6 @@ pub mod search;
 pub mod smt;
 pub mod spill;
 pub mod tiers;
-pub mod windows;
 
 pub use brute::BruteForce;
 pub use exact::Exact;

@@ -3,8 +3,8 @@
 use crate::joint::JointExact;
 use crate::order::{Method, OrderBrute, OrderSolver};
 use crate::search::learn::LearnRules;
+use crate::search::windows::WindowRules;
 use crate::search::{Search, SearchParams};
-use crate::windows::WindowRules;
 use crate::{BruteForce, Exact, ScatteredExact};
 use plimsoll_model::{Build, Entry, Joint, Kind, Offsets, Orders, Pools, Scattered, Setup, guarded};
 

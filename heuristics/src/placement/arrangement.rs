@@ -1,7 +1,7 @@
 //! A partial layout that grows buffer by buffer.
 
-use super::Fit;
 use super::blocks::{Blocks, Hull, Placed};
+use super::fit::Fit;
 use super::scan::Scan;
 use crate::ranks::Ranks;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};

@@ -26,20 +26,13 @@
 
 mod arrangement;
 mod blocks;
+mod fit;
 mod scan;
 
 pub use arrangement::{Abandoned, Arrangement};
+pub use fit::Fit;
 
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout};
-
-/// Which gap to take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fit {
-    /// The lowest that holds the buffer.
-    First,
-    /// The shortest that holds the buffer; the lowest of equals; above everything only where no gap does.
-    Best,
-}
 
 /// Places all buffers in the order given and returns the layout, or `None` as soon as its peak would reach `below`.
 ///

@@ -1,6 +1,6 @@
 //! One walk over placed buffers that looks for a gap.
 
-use super::Fit;
+use super::fit::Fit;
 
 /// The state of a walk by ascending offset.
 ///

@@ -10,7 +10,7 @@
 //! **Complexity.** O(n^2) distances for plain overlaps in time, times the logarithm of the members of a pool where the best pool
 //! of a buffer is lost. Linear memory.
 
-use super::pool::Pool;
+use super::pool::{Pool, distance};
 use super::{planned, positional_maxima};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, Pools, SolveError, Solver, Stop,
@@ -39,12 +39,6 @@ impl Solver<Pools> for ImprovedBySize {
     ) -> Result<Outcome<Pools>, SolveError> {
         Ok(planned(input, budget, observer, Bytes::new(1), |budget| assign(input, budget)))
     }
-}
-
-/// Steps between two lifespans; zero where they meet or their hulls overlap.
-pub(super) fn distance(instance: &Instance, a: BufferId, b: BufferId) -> u64 {
-    let [a, b] = [a, b].map(|id| instance.buffer(id).lifespan().hull());
-    a.lower.get().saturating_sub(b.upper.get()).max(b.lower.get().saturating_sub(a.upper.get()))
 }
 
 /// Buffers by stage, largest maxima first, in the order of their ids.

@@ -1,6 +1,5 @@
 //! One greedy pass over the buffers, with the choice of pool as a parameter.
 
-use super::improved::distance;
 use super::planned;
 use crate::orders::Order;
 use plimsoll_model::{
@@ -158,6 +157,12 @@ impl Pool {
         self.members.insert(at, (hull.lower, hull.upper, id));
         self.size = self.size.max(instance.buffer(id).size());
     }
+}
+
+/// Steps between two lifespans; zero where they meet or their hulls overlap.
+pub(super) fn distance(instance: &Instance, a: BufferId, b: BufferId) -> u64 {
+    let [a, b] = [a, b].map(|id| instance.buffer(id).lifespan().hull());
+    a.lower.get().saturating_sub(b.upper.get()).max(b.lower.get().saturating_sub(a.upper.get()))
 }
 
 #[cfg(test)]

@@ -26,12 +26,9 @@
 //! problem, 2004, where pieces may still move sideways.
 
 mod candidates;
-mod long_first;
 mod skyline;
 
-pub use long_first::long_first;
-
-use crate::ejection::first_fit;
+use crate::gaps::first_fit;
 use crate::heat::Heat;
 use crate::orders::log2;
 use crate::ranks::Ranks;
@@ -40,7 +37,7 @@ use candidates::Candidates;
 use plimsoll_model::{
     Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop,
 };
-use skyline::{Skyline, envelope};
+pub(crate) use skyline::{Skyline, envelope};
 
 /// How buffers that fit a valley are weighed: exponents of a product; that of the duration is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,7 +120,7 @@ fn separated(instance: &Instance, scores: &[f32]) -> Vec<u32> {
 }
 
 /// Logarithms of the scores.
-fn scores(instance: &Instance, weights: ValleyWeights) -> Vec<f32> {
+pub(crate) fn scores(instance: &Instance, weights: ValleyWeights) -> Vec<f32> {
     let heat = (weights.heat != 0.0).then(|| Heat::of(instance));
     let score = |buffer: &plimsoll_model::Buffer| {
         let lifespan = buffer.lifespan();
@@ -134,7 +131,7 @@ fn scores(instance: &Instance, weights: ValleyWeights) -> Vec<f32> {
 }
 
 /// Fills the valleys of a skyline with all buffers but those `placed`, which lie below it at the offsets given.
-fn fill(
+pub(crate) fn fill(
     instance: &Instance,
     ranks: &Ranks,
     scores: &[f32],

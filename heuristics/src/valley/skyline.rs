@@ -8,7 +8,7 @@ const BORDER: u64 = u64::MAX;
 
 /// A segment and the heights of its neighbours.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Segment {
+pub(crate) struct Segment {
     /// First rank.
     pub lower: u32,
     /// First rank after.
@@ -22,7 +22,7 @@ pub(super) struct Segment {
 /// Segments of constant height; two neighbours never have the same. Every operation but [`Skyline::descend`] is
 /// O(1); a descent passes segments of falling height only.
 #[derive(Clone, Debug)]
-pub(super) struct Skyline {
+pub(crate) struct Skyline {
     /// By first rank of a segment; meaningless elsewhere.
     height: Vec<u64>,
     end: Vec<u32>,
@@ -32,7 +32,7 @@ pub(super) struct Skyline {
 
 impl Skyline {
     /// Of the height given at every rank, at least one.
-    pub(super) fn over(heights: &[u64]) -> Self {
+    pub(crate) fn over(heights: &[u64]) -> Self {
         let len = heights.len();
         let (height, end, before) = (vec![0; len], vec![0; len], vec![0; len]);
         let mut skyline = Self { height, end, before, count: len as u32 };
@@ -54,7 +54,7 @@ impl Skyline {
     }
 
     /// From the segment that begins at `lower` down to a *valley*: a segment with no lower neighbour.
-    pub(super) fn descend(&self, lower: u32) -> Segment {
+    pub(crate) fn descend(&self, lower: u32) -> Segment {
         let mut segment = self.at(lower);
         loop {
             let next = if segment.left.min(segment.right) > segment.floor {
@@ -69,7 +69,7 @@ impl Skyline {
     }
 
     /// Raises a valley to its lower wall and returns where the segment begins then; `None` where there is no wall.
-    pub(super) fn raise(&mut self, valley: Segment) -> Option<u32> {
+    pub(crate) fn raise(&mut self, valley: Segment) -> Option<u32> {
         let to = valley.left.min(valley.right);
         if to == BORDER {
             return None;
@@ -81,7 +81,7 @@ impl Skyline {
     }
 
     /// Puts a block over `lower..upper` on a valley, its upper edge at `top`; returns where to go on.
-    pub(super) fn place(&mut self, valley: Segment, lower: u32, upper: u32, top: u64) -> u32 {
+    pub(crate) fn place(&mut self, valley: Segment, lower: u32, upper: u32, top: u64) -> u32 {
         let (mut begin, mut end) = (lower, upper);
         if lower > valley.lower {
             self.end[valley.lower as usize] = lower;
@@ -115,7 +115,7 @@ impl Skyline {
 }
 
 /// The highest end alive at every rank.
-pub(super) fn envelope(ranks: &Ranks, ids: &[u32], tops: &[u64]) -> Vec<u64> {
+pub(crate) fn envelope(ranks: &Ranks, ids: &[u32], tops: &[u64]) -> Vec<u64> {
     let mut begins: Vec<usize> = (0..ids.len()).collect();
     begins.sort_unstable_by_key(|&at| ranks.lower[ids[at] as usize]);
     let mut begins = begins.into_iter().peekable();

@@ -29,10 +29,6 @@ pub enum Answer {
     },
 }
 
-/// Columns that only answers have.
-pub(super) const COLUMNS: [Column; 5] =
-    [Column::Pool, Column::PoolSize, Column::Pieces, Column::Tier, Column::Traffic];
-
 const OFFSET: &str = "an offset in bytes (an integer from 0 on)";
 
 /// Reads a layout file for `instance`.

@@ -181,3 +181,7 @@ impl Header {
         self.position(column).map_or(column.names()[0], |at| &self.names[at])
     }
 }
+
+/// Columns that only answers have.
+pub(super) const ANSWER_COLUMNS: [Column; 5] =
+    [Column::Pool, Column::PoolSize, Column::Pieces, Column::Tier, Column::Traffic];

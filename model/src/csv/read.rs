@@ -1,7 +1,7 @@
 //! Reading instances and layouts.
 
 use super::error::{CsvError, CsvErrorKind};
-use super::header::{Column, Endpoints, Header};
+use super::header::{ANSWER_COLUMNS, Column, Endpoints, Header};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
 use crate::lifespan::{Interval, Lifespan, LifespanError};
@@ -179,7 +179,7 @@ fn read_instance_noted(
         let column = column_of(&error);
         rows.error(line, column, CsvErrorKind::Instance { error, also })
     })?;
-    Ok(Noted { value: instance, ignored: rows.header.ignored(&super::answer::COLUMNS) })
+    Ok(Noted { value: instance, ignored: rows.header.ignored(&ANSWER_COLUMNS) })
 }
 
 fn column_of(error: &InstanceError) -> Option<Column> {

@@ -366,8 +366,27 @@ impl GraphBuilder {
     }
 }
 
+impl Graph {
+    /// How messages call an operator: its number, name and kind.
+    ///
+    /// # Panics
+    /// If the id is of another graph.
+    pub fn label(&self, id: OperatorId) -> String {
+        label(self.operator(id), id.index())
+    }
+
+    /// The operators of a region in a topological order that follows the file as far as it can: of those ready, the one
+    /// first in the file. O(e log n).
+    ///
+    /// # Panics
+    /// Never: cycles were refused when the graph was built.
+    pub fn file_order(&self, region: RegionId) -> Vec<OperatorId> {
+        sorted(self, region).expect("a graph has no cycle once built")
+    }
+}
+
 /// How messages call an operator.
-pub(super) fn label(operator: &Operator, at: usize) -> String {
+fn label(operator: &Operator, at: usize) -> String {
     if operator.name.is_empty() {
         format!("operator {at} ({})", operator.kind)
     } else {
@@ -409,7 +428,7 @@ fn check_visible(graph: &Graph) -> Result<(), GraphError> {
 }
 
 /// The operators of a region sorted topologically, of those ready always the first in the file.
-pub(super) fn sorted(graph: &Graph, region: RegionId) -> Result<Vec<OperatorId>, GraphError> {
+fn sorted(graph: &Graph, region: RegionId) -> Result<Vec<OperatorId>, GraphError> {
     let operators = &graph.region(region).operators;
     let position: HashMap<OperatorId, usize> =
         operators.iter().enumerate().map(|(at, &id)| (id, at)).collect();

@@ -140,7 +140,7 @@ impl Graph {
         if operator.regions.is_empty() {
             return Ok(None);
         }
-        let name = super::build::label(operator, id.index());
+        let name = self.label(id);
         let Some(control) = operator.control.or_else(|| Control::of_kind(&operator.kind)) else {
             return Err(FlowError::Unknown { operator: name, kind: operator.kind.clone() });
         };

@@ -300,14 +300,6 @@ impl Graph {
         self.places[id.index()]
     }
 
-    /// How messages call an operator: its number, name and kind.
-    ///
-    /// # Panics
-    /// If the id is of another graph.
-    pub fn label(&self, id: OperatorId) -> String {
-        build::label(self.operator(id), id.index())
-    }
-
     /// Everything an operator reads: its inputs, then what the regions it owns take from outside of themselves, nested
     /// ones included. Each once. O(size of what it owns).
     pub fn reads(&self, id: OperatorId) -> Vec<TensorId> {
@@ -345,14 +337,5 @@ impl Graph {
     /// Sum of the bytes of all tensors of one role.
     pub fn bytes(&self, role: Role) -> Bytes {
         Bytes::new(self.tensors.iter().filter(|t| t.role == role).map(|t| t.bytes.get()).sum())
-    }
-
-    /// The operators of a region in a topological order that follows the file as far as it can: of those ready, the one
-    /// first in the file. O(e log n).
-    ///
-    /// # Panics
-    /// Never: cycles were refused when the graph was built.
-    pub fn file_order(&self, region: RegionId) -> Vec<OperatorId> {
-        build::sorted(self, region).expect("a graph has no cycle once built")
     }
 }

@@ -35,19 +35,13 @@
 use super::time::Time;
 use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::graph::{Graph, Operator};
+use crate::presets::{PRESETS, TIER_PRESETS};
 use crate::units::{Bytes, OperatorId};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
-
-/// Machines that are always there, by name.
-pub const PRESETS: [(&str, &str); 3] = [
-    ("luna", include_str!("presets/luna.toml")),
-    ("ethos-u", include_str!("presets/ethos-u.toml")),
-    ("generic", include_str!("presets/generic.toml")),
-];
 
 /// How fast operators of one kind run. Where both rates are given, `bytes` serves operators of unknown arithmetic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -177,7 +171,7 @@ impl Machine {
     /// # Errors
     /// See [`DescriptionError`].
     pub fn find(name: &str) -> Result<Self, DescriptionError> {
-        if let Some((_, text)) = crate::tiers::TIER_PRESETS.iter().find(|(preset, _)| *preset == name)
+        if let Some((_, text)) = TIER_PRESETS.iter().find(|(preset, _)| *preset == name)
             && !PRESETS.iter().any(|(preset, _)| *preset == name)
         {
             return Self::parse(name, text);

@@ -6,7 +6,7 @@
 
 use super::machine::Machine;
 use super::problem::{TimedOperator, TimelineError, TimelineProblem, sliced};
-use super::residency::Residency;
+use super::resident::Residency;
 use super::time::Time;
 use crate::graph::{Control, FlowError, Graph, Role, Storages};
 use crate::order::Order;

@@ -16,46 +16,11 @@ use super::machine::Machine;
 use super::prefix_sums::PrefixSums;
 use super::problem::{TimedOperator, TimelineProblem};
 use super::program::{OverlapError, OverlapProgram, OverlapSegment, WeightBlock};
+use super::resident::{Preload, Residency};
 use super::time::Time;
 use super::timeline::{Slot, Span};
 use crate::units::Bytes;
 use std::collections::HashSet;
-
-/// Which blocks stay on chip, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Residency {
-    /// Positions of the blocks, ascending.
-    pub blocks: Vec<usize>,
-    /// Where each lies.
-    pub slots: Vec<Slot>,
-    /// First address above everything else: all slots lie from there on.
-    pub ceiling: Bytes,
-    /// Bytes from there to the end of the memory.
-    pub bytes: Bytes,
-    /// Time to fetch them before the program begins; zero where they stay from run to run.
-    pub preload: Time,
-    /// When and how each of them is fetched then, in the order they start; none where they stay.
-    pub loads: Vec<Preload>,
-}
-
-/// One fetch before the program begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Preload {
-    /// Position of the block in [`Residency::blocks`].
-    pub resident: usize,
-    /// On which channel.
-    pub channel: u32,
-    /// When.
-    pub span: Span,
-}
-
-impl Residency {
-    /// Nothing stays.
-    pub fn none(capacity: Bytes) -> Self {
-        let (blocks, slots, loads) = (Vec::new(), Vec::new(), Vec::new());
-        Self { blocks, slots, ceiling: capacity, bytes: Bytes::ZERO, preload: Time::ZERO, loads }
-    }
-}
 
 impl OverlapProgram {
     /// The same program with some blocks on chip all the time, instead of those that are. O(size).

@@ -28,10 +28,12 @@
 //! **Complexity.** Reachability is a matrix of bits: for n operators n^2/8 bytes and O(n e / 64) time; relations of m memories
 //! take m^2/8 bytes and O(m^2 + m users) time. [`MAX_MEMBERS`] and [`MAX_PAIRS`] bound both.
 
+mod memories;
 mod mutex;
 mod relation;
 mod streams;
 
+pub use memories::Structure;
 pub use relation::{Conflicts, Relation};
 
 use crate::bits::BitMatrix;
@@ -41,6 +43,7 @@ use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::lifespan::Lifespan;
 use crate::order::{Order, OrderError, OrderProblem};
 use crate::units::{Bytes, OperatorId};
+use memories::Memory;
 
 /// Most operators, and most memories, of which relations are made: a matrix of this many rows takes 50 MB.
 pub const MAX_MEMBERS: usize = 20_000;
@@ -94,37 +97,6 @@ pub enum StructureError {
     /// No offset problem goes with the order.
     #[error(transparent)]
     Order(#[from] OrderError),
-}
-
-/// What needs memory.
-#[derive(Clone, Debug)]
-struct Memory {
-    name: String,
-    /// Who touches it, ascending.
-    users: Vec<OperatorId>,
-    /// Who writes it: operators whose memory it is.
-    makers: Vec<OperatorId>,
-    from_start: bool,
-    to_end: bool,
-}
-
-impl Memory {
-    /// True if it is held before the first operator only.
-    fn is_unused(&self) -> bool {
-        self.users.is_empty() && !self.to_end
-    }
-}
-
-/// The memories of one region under one order, with what is known of its operators.
-#[derive(Clone, Debug)]
-pub struct Structure<'a> {
-    problem: &'a OrderProblem,
-    order: &'a Order,
-    /// Per operator: its step in the order.
-    step: Vec<usize>,
-    memories: Vec<Memory>,
-    /// Who must run before whom, by any path.
-    reach: BitMatrix,
 }
 
 impl<'a> Structure<'a> {

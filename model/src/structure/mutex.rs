@@ -1,6 +1,7 @@
 //! The rules of S2.
 
-use super::{Conflicts, Memory, Structure};
+use super::memories::{Memory, Structure};
+use super::relation::Conflicts;
 use crate::bits::BitMatrix;
 use crate::budget::Budget;
 use crate::units::OperatorId;

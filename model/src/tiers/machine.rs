@@ -34,17 +34,11 @@ use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::fusion::{KindSet, Unit, Units, UnitsError};
 use crate::graph::{Graph, Operator};
 use crate::overlap::Time;
+use crate::presets::{PRESETS, TIER_PRESETS};
 use crate::units::{Bytes, OperatorId, UnitId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use toml::Spanned;
-
-/// Machines that are always there, by name.
-pub const TIER_PRESETS: [(&str, &str); 3] = [
-    ("s3-platform", include_str!("presets/s3-platform.toml")),
-    ("two-tier", include_str!("presets/two-tier.toml")),
-    ("generic", include_str!("presets/generic.toml")),
-];
 
 /// Where a memory stands (S3, eqs. 7 to 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -263,7 +257,7 @@ impl TierMachine {
     /// # Errors
     /// See [`DescriptionError`].
     pub fn find(name: &str) -> Result<Self, DescriptionError> {
-        if let Some((_, text)) = crate::overlap::PRESETS.iter().find(|(preset, _)| *preset == name)
+        if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name)
             && !TIER_PRESETS.iter().any(|(preset, _)| *preset == name)
         {
             return Self::parse(name, text);

@@ -13,7 +13,8 @@ mod steps;
 mod variants;
 
 pub use joint::JointIlp;
-pub use offsets::{Formulation, Ilp};
+pub use model::Formulation;
+pub use offsets::Ilp;
 pub use orders::OrderIlp;
 pub use pools::{PoolFormulation, PoolIlp};
 pub(crate) use variants::VARIANTS;

@@ -1,10 +1,49 @@
 //! The formulation of one part and its strengthening.
 
-use super::Formulation;
 use crate::formulation::{Domain, Part, bridges};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use plimsoll_model::Budget;
+
+/// The parts of the formulation, each of which can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "independent switches, named, for ablation")]
+pub struct Formulation {
+    /// Leave out buffers that can always lie inside another.
+    pub absorb: bool,
+    /// Narrow positions by exact reasoning, which fixes orders and shrinks every big-M.
+    pub positions: bool,
+    /// Stacking cuts per clique.
+    pub stacking: bool,
+    /// Transitivity of at most this many triples of mutual conflicts.
+    pub triangles: usize,
+    /// At most this many bridges, inequalities over orders between cliques that share a buffer.
+    pub bridges: usize,
+    /// Fix the order of twins and of one pair against the mirror image.
+    pub symmetry: bool,
+    /// First ask for a layout at the bound, then minimise.
+    pub decide: bool,
+    /// Begin the minimisation from the incumbent; else only better layouts are allowed.
+    pub warm: bool,
+    /// Instances with more conflicts than this are declined.
+    pub max_pairs: usize,
+}
+
+impl Default for Formulation {
+    fn default() -> Self {
+        Self {
+            absorb: true,
+            positions: true,
+            stacking: true,
+            triangles: 0,
+            bridges: 20_000,
+            symmetry: true,
+            decide: true,
+            warm: false,
+            max_pairs: 100_000,
+        }
+    }
+}
 
 /// The model of one part under one peak: variables in the order offsets, peak, orders, multipliers.
 ///

@@ -23,52 +23,12 @@
 //! variables.
 
 use super::highs::{Answer, End, Limits, SAFE_UNITS, Scale, believed, solve};
-use super::model::Model;
+use super::model::{Formulation, Model};
 use crate::bounds::conflicts;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use plimsoll_model::{
     Budget, Instance, Layout, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats,
 };
-
-/// The parts of the formulation, each of which can be switched off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "independent switches, named, for ablation")]
-pub struct Formulation {
-    /// Leave out buffers that can always lie inside another.
-    pub absorb: bool,
-    /// Narrow positions by exact reasoning, which fixes orders and shrinks every big-M.
-    pub positions: bool,
-    /// Stacking cuts per clique.
-    pub stacking: bool,
-    /// Transitivity of at most this many triples of mutual conflicts.
-    pub triangles: usize,
-    /// At most this many bridges, inequalities over orders between cliques that share a buffer.
-    pub bridges: usize,
-    /// Fix the order of twins and of one pair against the mirror image.
-    pub symmetry: bool,
-    /// First ask for a layout at the bound, then minimise.
-    pub decide: bool,
-    /// Begin the minimisation from the incumbent; else only better layouts are allowed.
-    pub warm: bool,
-    /// Instances with more conflicts than this are declined.
-    pub max_pairs: usize,
-}
-
-impl Default for Formulation {
-    fn default() -> Self {
-        Self {
-            absorb: true,
-            positions: true,
-            stacking: true,
-            triangles: 0,
-            bridges: 20_000,
-            symmetry: true,
-            decide: true,
-            warm: false,
-            max_pairs: 100_000,
-        }
-    }
-}
 
 /// Offset assignment by `HiGHS`; the registry calls it `ilp`.
 ///

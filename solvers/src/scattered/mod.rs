@@ -15,18 +15,17 @@
 //! where that meets the bound. Optimal is claimed where value and bound meet, and nowhere else.
 
 mod colours;
-pub(crate) mod poset;
 mod reduce;
 mod stable;
 
 use crate::bounds::{conflicts, quick_bound};
+use crate::poset::{POSET_BUFFERS, Poset, by_time, compatible, merged};
 use colours::{COLOUR_BUFFERS, Colouring, colour};
 use plimsoll_heuristics::{IteratedSearch, PatentScattered};
 use plimsoll_model::{
     Budget, Bytes, Instance, LowerBound, Observer, Outcome, Piece, Scattered, ScatteredLayout, Setup, Silent,
     SolveError, Solver, Stats, Stop, Witness, gcd,
 };
-use poset::{POSET_BUFFERS, Poset, by_time, compatible, merged};
 use reduce::Reduced;
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@
 //! Both are applied again and again to what is left, the *core*. Put back in reverse order, each takes the lowest addresses that no
 //! rival has: by the rules they end below the larger of the bound and what the core takes.
 
-use super::poset::merged;
+use crate::poset::merged;
 use plimsoll_model::{BitMatrix, Budget, BufferId, ConflictGraph, Instance};
 
 /// Largest core in which buffers are compared with each other.

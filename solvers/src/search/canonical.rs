@@ -26,8 +26,8 @@
 //! Source: Moffitt 2023, "`MiniMalloc`" (canonical solutions, monotone floor, dominance by holes), extended to
 //! alignments, fixed offsets and arbitrary conflicts. A node costs O(n + total size of the cliques + degree).
 
+use super::decide::{Decide, Verdict, deepen};
 use super::memo::{Key, Memo, mix};
-use super::{Verdict, deepen};
 use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, sections};
 
 /// Conflicts looked up at most while cliques are grown: a cover that is not complete only prunes less.
@@ -368,6 +368,12 @@ fn write_key(
             key.put(b as u64);
             key.put(floor[b]);
         }
+    }
+}
+
+impl Decide for Engine<'_> {
+    fn decide(&mut self, budget: &mut Budget) -> Verdict {
+        self.run(budget)
     }
 }
 

@@ -7,11 +7,11 @@
 //! capacities at the bound are impossible again and again, the aim moves above it. Five sixths of
 //! the nodes of a round go to the bound. The searches at the bound and just below the best layout are kept from round to round.
 
+use super::decide::{Decide, NAME, Verdict};
 use super::learn::Learner;
-use super::solver::NAME;
+use super::portfolio;
 use super::valley::Reduced;
-use super::{Decide, Verdict, portfolio};
-use crate::windows::{Proof, Windows};
+use super::windows::{Proof, Windows};
 use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Problem, Stop, Witness, sections,
 };

@@ -1,21 +1,18 @@
 //! The solver `search`.
 
-use super::Decide;
 use super::canonical::{self, Canonical};
+use super::decide::{Decide, NAME};
 use super::learn::{LearnRules, Learner};
 use super::minimise::{Progress, Prover, minimise};
 use super::valley::{self, Reduced, Rules};
+use super::windows::{WindowRules, Windows};
 use crate::bounds::{conflicts, quick_bound};
-use crate::windows::{WindowRules, Windows};
 use plimsoll_heuristics::{Arrangement, Fit, Order, ValleyWeights, valley_fit};
 use plimsoll_model::{
     Budget, Bytes, Instance, Layout, LowerBound, Observer, Offsets, Outcome, Setup, SolveError, Solver,
     Stats, Stop,
 };
 use std::cell::OnceCell;
-
-/// Its name in the registry and in witnesses.
-pub(super) const NAME: &str = "search";
 
 /// Where conflicts are not those of plain intervals, instances with more of them are not searched: their graph alone
 /// would take hundreds of megabytes.

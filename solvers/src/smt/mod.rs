@@ -5,5 +5,6 @@ mod offsets;
 mod run;
 mod variants;
 
-pub use offsets::{Encoding, Smt, Theory};
+pub use encode::{Encoding, Theory};
+pub use offsets::Smt;
 pub(crate) use variants::VARIANTS;

@@ -19,54 +19,13 @@
 //! arithmetic. Source: scheduling and packing by satisfiability modulo difference logic (job-shop
 //! encodings); the bridges are ours, see `formulation::bridges`.
 
+use super::encode::Encoding;
 use super::run::{Answer, decide};
 use crate::bounds::conflicts;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
 use plimsoll_model::{
     Budget, Instance, Layout, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats,
 };
-
-/// Arithmetic z3 decides the questions by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Theory {
-    /// Differences of two offsets only; falls back to [`Theory::Linear`] where alignments differ.
-    Difference,
-    /// Linear integer arithmetic.
-    Linear,
-}
-
-/// The parts of the encoding, each of which can be switched off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Encoding {
-    /// Leave out buffers that can always lie inside another.
-    pub absorb: bool,
-    /// Narrow positions by exact reasoning, which fixes orders.
-    pub positions: bool,
-    /// Fix the order of twins and of one pair against the mirror image.
-    pub symmetry: bool,
-    /// At most this many bridges, inequalities over orders between cliques that share a buffer.
-    pub bridges: usize,
-    /// The theory.
-    pub theory: Theory,
-    /// Instances with more conflicts than this are declined.
-    pub max_pairs: usize,
-    /// Megabytes z3 may use in this process; beyond them it gives up, and the answer is unknown.
-    pub memory: u32,
-}
-
-impl Default for Encoding {
-    fn default() -> Self {
-        Self {
-            absorb: true,
-            positions: true,
-            symmetry: true,
-            bridges: 50_000,
-            theory: Theory::Difference,
-            max_pairs: 100_000,
-            memory: 8_192,
-        }
-    }
-}
 
 /// Offset assignment by z3; the registry calls it `smt`.
 ///

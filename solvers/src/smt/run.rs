@@ -5,8 +5,7 @@
 //! is over or when the run is cancelled. Where z3 does not react to that either, its thread is
 //! [left behind](crate::foreign). Memory is limited for the whole process.
 
-use super::encode::Encoder;
-use super::offsets::{Encoding, Theory};
+use super::encode::{Encoder, Encoding, Theory};
 use crate::foreign::{Ended, call};
 use crate::formulation::{Domain, Part};
 use plimsoll_model::{Budget, Setup, SolveError, Stop};

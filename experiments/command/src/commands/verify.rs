@@ -113,7 +113,10 @@ fn check(path: &Path, instance: &Instance) -> Result<Checked, Failure> {
     })
 }
 
-fn checked<P: Problem<Value = Bytes, Violation = Violation>>(input: &P::Input, answer: &P::Solution) -> Checked {
+fn checked<P: Problem<Value = Bytes, Violation = Violation>>(
+    input: &P::Input,
+    answer: &P::Solution,
+) -> Checked {
     let (peak, violations) = (P::value(input, answer), P::check(input, answer));
     Checked { problem: P::NAME, peak, traffic: None, violations }
 }

@@ -1,8 +1,8 @@
 //! Runs a graph in memory that remembers who wrote what.
 
-use super::ExecutionOptions;
 use super::decisions::Decisions;
 use super::memory::Memory;
+use super::placed::ExecutionOptions;
 use super::prepared::{Cell, Owner, Prepared, holder_name, operator_name};
 use super::violation::{ExecutionViolation, Stage};
 use crate::graph::{AliasKind, Control, Graph, Handover, Moment};

@@ -1,7 +1,7 @@
 //! What stays the same from run to run.
 
+use super::placed::{Placed, Slot};
 use super::violation::{ExecutionViolation, Holder};
-use super::{Placed, Slot};
 use crate::graph::{Control, Flow, FlowError, Graph, Handover, Role};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashSet;

@@ -2,7 +2,7 @@
 
 use super::{Engine, LearnEnd, LearnRules, Problem};
 use crate::search::valley::Reduced;
-use crate::windows::Proof;
+use crate::search::windows::Proof;
 use plimsoll_model::Budget;
 use std::cell::OnceCell;
 

@@ -48,11 +48,13 @@
 
 mod ahead;
 mod border;
+mod end;
 mod pass;
 mod section;
 mod step;
 
-pub use pass::{Pass, SweepEnd};
+pub use end::SweepEnd;
+pub use pass::Pass;
 pub use section::Sections;
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::ahead::Ahead;
 use super::border::{Border, Trace, pack, pair, pairs, unpack};
-use super::pass::SweepEnd;
+use super::end::SweepEnd;
 use super::section::{MOST_ALIVE, Section};
 use plimsoll_model::Budget;
 

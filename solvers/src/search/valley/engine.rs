@@ -6,8 +6,8 @@ use super::analyse::{Branch, Dead, Scratch, View};
 use super::reduce::Reduced;
 use super::rules::Rules;
 use super::state::{NONE, State};
+use crate::search::decide::{Decide, Verdict, deepen};
 use crate::search::memo::Memo;
-use crate::search::{Verdict, deepen};
 use plimsoll_model::Budget;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -315,6 +315,12 @@ pub(in crate::search) fn luby(mut i: u64) -> u64 {
             return 1 << (k - 1);
         }
         i -= (1 << (k - 1)) - 1;
+    }
+}
+
+impl Decide for Engine<'_> {
+    fn decide(&mut self, budget: &mut Budget) -> Verdict {
+        self.run(budget)
     }
 }
 

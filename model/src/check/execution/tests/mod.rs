@@ -2,8 +2,8 @@ mod random;
 mod swap;
 
 use super::*;
-use crate::graph::{AliasKind, GraphBuilder, Handover, Moment, Operator, Role, Tensor};
-use crate::units::{RegionId, TensorId};
+use crate::graph::{AliasKind, Graph, GraphBuilder, Handover, Moment, Operator, Role, Tensor};
+use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashMap;
 
 /// Graphs from words: tensors by name, `x:8` one of 8 bytes where it is first met, 4 otherwise.

@@ -5,10 +5,9 @@
 //! the longest are packed on their own, by an [ejection search](EjectionSearch) on a small instance, and valleys are
 //! filled from the upper edge of that.
 
-use super::skyline::{Skyline, envelope};
-use super::{ValleyWeights, fill, scores, valley_fit};
 use crate::ejection::EjectionSearch;
 use crate::ranks::Ranks;
+use crate::valley::{Skyline, ValleyWeights, envelope, fill, scores, valley_fit};
 use plimsoll_model::{Budget, BufferId, Instance, InstanceBuilder, Layout, Stop, simple_bound};
 
 /// At most so many are packed on their own, and one in so many.

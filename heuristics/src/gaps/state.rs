@@ -32,7 +32,7 @@ struct Rival {
     price: f32,
 }
 
-pub(super) struct State<'a> {
+pub(crate) struct State<'a> {
     instance: &'a Instance,
     ranks: &'a Ranks,
     index: TimeIndex,
@@ -49,7 +49,7 @@ pub(super) struct State<'a> {
 
 impl<'a> State<'a> {
     /// Nothing placed but the fixed buffers.
-    pub(super) fn new(instance: &'a Instance, ranks: &'a Ranks) -> Self {
+    pub(crate) fn new(instance: &'a Instance, ranks: &'a Ranks) -> Self {
         let (exclusions, separations) = (instance.exclusions(), instance.separations());
         let item = |(id, buffer): (BufferId, &plimsoll_model::Buffer)| Item {
             size: buffer.size().get(),
@@ -72,36 +72,36 @@ impl<'a> State<'a> {
         state
     }
 
-    pub(super) fn is_fixed(&self, id: u32) -> bool {
+    pub(crate) fn is_fixed(&self, id: u32) -> bool {
         self.items[id as usize].fixed
     }
 
     /// Its area.
-    pub(super) fn weight(&self, id: u32) -> f32 {
+    pub(crate) fn weight(&self, id: u32) -> f32 {
         self.items[id as usize].weight
     }
 
     /// Where a placed buffer ends.
-    pub(super) fn end(&self, id: u32) -> Option<u64> {
+    pub(crate) fn end(&self, id: u32) -> Option<u64> {
         self.index.get(id).map(|placed| placed.end)
     }
 
-    pub(super) fn offset(&self, id: u32) -> Option<u64> {
+    pub(crate) fn offset(&self, id: u32) -> Option<u64> {
         self.index.get(id).map(|placed| placed.offset)
     }
 
-    pub(super) fn put(&mut self, id: u32, offset: u64) {
+    pub(crate) fn put(&mut self, id: u32, offset: u64) {
         let at = id as usize;
         let (end, lower, upper) = (offset + self.items[at].size, self.ranks.lower[at], self.ranks.upper[at]);
         self.index.put(Placed { offset, end, lower, upper, id });
     }
 
-    pub(super) fn take(&mut self, id: u32) {
+    pub(crate) fn take(&mut self, id: u32) {
         self.index.take(id);
     }
 
     /// Looks up who conflicts with an unplaced buffer; [`State::gap`] and [`State::evict`] go by that.
-    pub(super) fn face(&mut self, id: u32) {
+    pub(crate) fn face(&mut self, id: u32) {
         let (at, buffer) = (id as usize, BufferId::new(id));
         let (items, instance, rivals) = (&self.items, self.instance, &mut self.rivals);
         let own = items[at];
@@ -133,7 +133,7 @@ impl<'a> State<'a> {
     }
 
     /// The gap for the buffer faced, its end at or below `limit`.
-    pub(super) fn gap(&self, id: u32, fit: Fit, limit: u64) -> Option<u64> {
+    pub(crate) fn gap(&self, id: u32, fit: Fit, limit: u64) -> Option<u64> {
         let Item { size, alignment, .. } = self.items[id as usize];
         let (mut floor, mut tightest) = (0u64, None);
         for rival in &self.rivals {
@@ -159,7 +159,7 @@ impl<'a> State<'a> {
 
     /// Puts the buffer faced where those in its way are cheapest, and takes these out; false where every place holds
     /// a fixed buffer.
-    pub(super) fn evict(
+    pub(crate) fn evict(
         &mut self,
         id: u32,
         limit: u64,

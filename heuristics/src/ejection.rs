@@ -27,9 +27,7 @@
 //! **Source.** Nagata, Braysy: A powerful route minimization heuristic for the vehicle routing problem with time
 //! windows, 2009 (guided ejection search), carried over to offsets; prices and targets are ours.
 
-mod index;
-mod state;
-
+use crate::gaps::State;
 use crate::placement::Fit;
 use crate::ranks::Ranks;
 use crate::report::Run;
@@ -37,7 +35,6 @@ use crate::valley::{ValleyWeights, valley_fit};
 use plimsoll_model::{Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
-use state::State;
 
 /// Part of the way from the peak to the bound that the first target goes.
 const STEP: f64 = 0.3;
@@ -118,40 +115,6 @@ impl Solver<Offsets> for EjectionSearch {
         };
         Ok(run.conclude(stop, budget))
     }
-}
-
-/// Places the buffers of `order` anew, one after the other into the lowest gap between all others of a valid layout of
-/// these: O(m log m) for m placed buffers that conflict, whatever the number of all.
-///
-/// # Errors
-/// Why the budget ended before all were placed.
-pub(crate) fn first_fit(
-    instance: &Instance,
-    ranks: &Ranks,
-    others: &Layout,
-    order: &[u32],
-    budget: &mut Budget,
-) -> Result<Layout, Stop> {
-    let mut state = State::new(instance, ranks);
-    let mut waits = vec![false; instance.len()];
-    for &id in order {
-        waits[id as usize] = true;
-    }
-    for (id, offset) in (0u32..).zip(others.offsets()) {
-        if !waits[id as usize] && !state.is_fixed(id) {
-            state.put(id, offset.get());
-        }
-    }
-    for &id in order {
-        if let Some(stop) = budget.tick() {
-            return Err(stop);
-        }
-        state.face(id);
-        let offset = state.gap(id, Fit::First, u64::MAX).expect("there is no limit");
-        state.put(id, offset);
-    }
-    let offset = |id: u32| state.offset(id).expect("every buffer is placed");
-    Ok(Layout::from_raw((0..instance.len() as u32).map(offset)))
 }
 
 struct Search<'a> {
@@ -321,19 +284,6 @@ mod tests {
                 last = peak;
             });
             assert!(best.is_none_or(|(layout, peak)| peak == last && layout.peak(&instance) == peak));
-        }
-    }
-
-    #[test]
-    fn first_fit_agrees_with_the_placement_engine() {
-        for seed in 0..300 {
-            let instance = small_instance(SmallParams::with_features(14, seed % 16), seed);
-            let order: Vec<_> = instance.ids().collect();
-            let movable = order.iter().filter(|&&id| instance.buffer(id).fixed().is_none());
-            let raw: Vec<u32> = movable.map(|id| id.get()).collect();
-            let (ranks, nothing) = (Ranks::of(&instance), Layout::new(Vec::new()));
-            let own = first_fit(&instance, &ranks, &nothing, &raw, &mut Budget::unlimited()).unwrap();
-            assert_eq!(Some(own), crate::place(&instance, &order, Fit::First, None), "seed {seed}");
         }
     }
 }

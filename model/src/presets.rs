@@ -1,0 +1,15 @@
+//! Descriptions that are built in, by name.
+
+/// Machines of `overlap` and `measure`.
+pub const PRESETS: [(&str, &str); 3] = [
+    ("luna", include_str!("overlap/presets/luna.toml")),
+    ("ethos-u", include_str!("overlap/presets/ethos-u.toml")),
+    ("generic", include_str!("overlap/presets/generic.toml")),
+];
+
+/// Machines with several memories, of `tiers`.
+pub const TIER_PRESETS: [(&str, &str); 3] = [
+    ("s3-platform", include_str!("tiers/presets/s3-platform.toml")),
+    ("two-tier", include_str!("tiers/presets/two-tier.toml")),
+    ("generic", include_str!("tiers/presets/generic.toml")),
+];
