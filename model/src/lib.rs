@@ -53,6 +53,7 @@ mod solver;
 mod spill;
 pub mod structure;
 pub mod tiers;
+mod time;
 mod topological;
 mod units;
 mod value;

@@ -1,6 +1,6 @@
 //! What a problem optimises.
 
-use crate::overlap::Time;
+use crate::time::Time;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;

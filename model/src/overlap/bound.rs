@@ -22,8 +22,8 @@
 
 use super::prefix_sums::PrefixSums;
 use super::problem::TimelineProblem;
-use super::time::Time;
 use crate::bound::{BoundError, LowerBound, Reason};
+use crate::time::Time;
 use crate::units::OperatorId;
 use serde::Serialize;
 use std::fmt;

@@ -27,10 +27,10 @@ mod problem;
 mod program;
 mod residency;
 mod resident;
-mod time;
 mod timeline;
 
 pub use crate::presets::PRESETS;
+pub use crate::time::Time;
 pub use bound::{
     TimeBound, TimeWitness, compute_bound, confirm_time_bound, fitting_bound, memory_bound, time_bound,
     transfer_bound,
@@ -45,7 +45,6 @@ pub use program::{
 };
 pub use residency::residency_bound;
 pub use resident::{Preload, Residency};
-pub use time::Time;
 pub use timeline::{Slot, Span, Timeline, Transfer};
 
 use crate::bound::BoundError;

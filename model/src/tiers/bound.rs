@@ -12,7 +12,7 @@
 
 use super::problem::TierProblem;
 use crate::bound::{BoundError, LowerBound, Reason};
-use crate::overlap::Time;
+use crate::time::Time;
 use crate::units::TierId;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -36,8 +36,8 @@ pub use plan::TierPlan;
 pub use problem::{Addresses, TierError, TierProblem, TierSpace, TierStep, TierTensor, TierUse};
 
 use crate::bound::BoundError;
-use crate::overlap::Time;
 use crate::problem::{Bound, Problem};
+use crate::time::Time;
 
 /// The tier problem: a tier for every tensor, least transfer time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
