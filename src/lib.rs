@@ -38,7 +38,7 @@
 //! | [`model`] | problems, answers, bounds, checkers, the runner |
 //! | [`heuristics`] | fast answers without proof |
 //! | [`solvers`] | proven answers |
-//! | [`datasets`] | importers, worked examples, generators |
+//! | `datasets` | importers, worked examples, generators (feature `datasets`, on by default) |
 //! | [`registry()`] | every algorithm of every problem |
 //! | [`mod@run`] | one algorithm, under limits, through the checker |
 //! | [`graphs`] | orders and plans of whole graphs, region by region |
@@ -49,6 +49,7 @@
 //! | [`mod@fusion`] | fusions of whole graphs, region by region |
 //! | [`mod@spill`] | what is spilled where memory does not suffice |
 
+#[cfg(feature = "datasets")]
 pub use plimsoll_datasets as datasets;
 pub use plimsoll_heuristics as heuristics;
 pub use plimsoll_model as model;
@@ -57,6 +58,8 @@ pub use plimsoll_solvers as solvers;
 
 pub mod arithmetic;
 pub mod branches;
+mod compare;
+mod engine;
 pub mod fusion;
 pub mod graphs;
 pub mod overlap;
@@ -66,4 +69,6 @@ pub mod spill;
 pub mod structure;
 pub mod tiers;
 
+pub use compare::{Comparison, Standing};
+pub use engine::{Engine, EngineError, MemoryPlan, plan, solve};
 pub use registry::{LeftOut, Listed, NameTaken, Registry, left_out, registry};

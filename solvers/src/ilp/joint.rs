@@ -24,8 +24,8 @@ use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
 use plimsoll_model::order::{Order, around_bound, check_order};
 use plimsoll_model::{
-    Budget, Bytes, Joint, JointPlan, JointProblem, LowerBound, Observer, OperatorId, Outcome, Setup,
-    SolveError, Solver, Stop, Witness, gcd,
+    Budget, Bytes, Joint, JointProblem, LowerBound, Observer, OperatorId, Outcome, Setup, SolveError, Solver,
+    Stop, Witness, gcd,
 };
 
 /// Its name in the registry and in witnesses.

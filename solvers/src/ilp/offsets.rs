@@ -26,9 +26,7 @@ use super::highs::{Answer, End, Limits, SAFE_UNITS, Scale, believed, solve};
 use super::model::{Formulation, Model};
 use crate::bounds::conflicts;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
-use plimsoll_model::{
-    Budget, Instance, Layout, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats,
-};
+use plimsoll_model::{Budget, Instance, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats};
 
 /// Offset assignment by `HiGHS`; the registry calls it `ilp`.
 ///

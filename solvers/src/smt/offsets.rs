@@ -23,9 +23,7 @@ use super::encode::Encoding;
 use super::run::{Answer, decide};
 use crate::bounds::conflicts;
 use crate::formulation::{Domain, Engine, Found, Task, Verdict, drive};
-use plimsoll_model::{
-    Budget, Instance, Layout, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats,
-};
+use plimsoll_model::{Budget, Instance, Observer, Offsets, Outcome, Setup, SolveError, Solver, Stats};
 
 /// Offset assignment by z3; the registry calls it `smt`.
 ///

@@ -1,0 +1,15 @@
+//! Orders of least peak, region by region: `cargo run --example order`
+
+use plimsoll::{Engine, datasets::graphs::GraphFamily};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let family = GraphFamily::named("inception").ok_or("no such family")?;
+    let graph = family.generate(0, &Default::default())?;
+    for region in Engine::default().order(&graph)? {
+        println!(
+            "{}: {} bytes, {} in the order of the file",
+            region.outcome.claim, region.peak, region.file_peak
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! An own heuristic, registered at run time and measured beside all others: `cargo run --example own_heuristic`
+
+use plimsoll::model::{
+    Budget, BufferId, Entry, Instance, Kind, Observer, Offsets, Outcome, SolveError, Solver, Stats, Stop,
+    simple_bound,
+};
+use plimsoll::{Engine, heuristics};
+use std::cmp::Reverse;
+use std::time::Duration;
+
+/// First fit, the largest bytes times steps first.
+struct LargestArea;
+
+impl Solver<Offsets> for LargestArea {
+    fn name(&self) -> &'static str {
+        "largest-area"
+    }
+
+    fn solve(
+        &self,
+        instance: &Instance,
+        _: &mut Budget,
+        _: &mut dyn Observer<Offsets>,
+    ) -> Result<Outcome<Offsets>, SolveError> {
+        let area =
+            |id: &BufferId| instance.buffer(*id).size().get() * instance.buffer(*id).lifespan().duration();
+        let mut order: Vec<BufferId> = instance.ids().collect();
+        order.sort_by_key(|id| Reverse(area(id)));
+        let layout = heuristics::place(instance, &order, heuristics::Fit::First, None);
+        Ok(Outcome::of(instance, layout, simple_bound(instance), Stop::Completed, Stats::default()))
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut engine = Engine::default().with_time_limit(Duration::from_secs(1));
+    engine
+        .registry
+        .register(Entry::new("largest-area", Kind::Heuristic, "area first", "me", |_| LargestArea))?;
+    let inputs = plimsoll::datasets::worked_examples().into_iter().map(|worked| worked.instance);
+    println!("{}", engine.compare::<Offsets>(&inputs.collect::<Vec<_>>()));
+    Ok(())
+}
