@@ -133,22 +133,6 @@ pub struct Entry<P: Problem> {
     pub build: Build<P>,
 }
 
-impl<P: Problem> Entry<P> {
-    /// An entry made at run time. Its text and `build` are never freed.
-    pub fn new<S: Solver<P> + 'static>(
-        name: impl Into<String>,
-        kind: Kind,
-        about: impl Into<String>,
-        source: impl Into<String>,
-        build: impl Fn(Setup) -> S + Send + Sync + 'static,
-    ) -> &'static Self {
-        let name = name.into().leak();
-        let (about, source) = (about.into().leak(), source.into().leak());
-        let build = Box::leak(Box::new(move |setup| crate::guarded(build(setup))));
-        Box::leak(Box::new(Self { name, kind, about, source, build }))
-    }
-}
-
 impl<P: Problem> fmt::Debug for Entry<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entry")
