@@ -3,7 +3,6 @@
 use crate::instance::{Buffer, Instance};
 use crate::lifespan::{Interval, Lifespan};
 use crate::load::{alive_at, load};
-use crate::problem::Problem;
 use crate::units::{BufferId, Bytes, OperatorId, Step};
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
@@ -198,9 +197,6 @@ pub struct LowerBound<V = Bytes, W = Witness> {
     /// The reason.
     pub witness: W,
 }
-
-/// The bound of a problem.
-pub type Bound<P> = LowerBound<<P as Problem>::Value, <P as Problem>::Witness>;
 
 impl LowerBound {
     /// The bound zero.

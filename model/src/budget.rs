@@ -1,6 +1,6 @@
 //! Limits of a run: time, nodes, a target, somebody's wish to stop.
 
-use crate::outcome::Stop;
+use crate::claim::Stop;
 use crate::value::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

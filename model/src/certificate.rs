@@ -1,9 +1,10 @@
 //! A proof on record: what is claimed of an instance, and the witness.
 
 use crate::bound::{BoundError, LowerBound, Witness, verify_bound};
+use crate::claim::Claim;
 use crate::csv::content_hash;
 use crate::instance::Instance;
-use crate::outcome::{Claim, Outcome};
+use crate::outcome::Outcome;
 use crate::problem::InstanceProblem;
 use crate::units::{BufferId, Bytes};
 use serde::{Deserialize, Serialize};

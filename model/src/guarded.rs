@@ -5,31 +5,33 @@
 //! Where fixed offsets contradict each other there is nothing to search: the answer is `infeasible`, with the buffers
 //! as the witness. Inputs without either are handed on as they are, at the cost of a look.
 
-use crate::bound::{Bound, Reason};
+use crate::bound::Reason;
 use crate::budget::Budget;
-use crate::outcome::{Outcome, Stats, Stop};
-use crate::problem::Problem;
-use crate::solver::{Observer, SolveError, Solver};
+use crate::claim::{Stats, Stop};
+use crate::outcome::Outcome;
+use crate::problem::{Bound, Problem, Reduced};
+use crate::solver::{Entry, Kind, Observer, Setup, SolveError, Solver};
 use crate::units::BufferId;
-
-/// What of an input an algorithm has to see.
-pub enum Reduced<P: Problem> {
-    /// All of it.
-    Whole,
-    /// Nothing: no solution exists, for this reason.
-    Infeasible(Bound<P>),
-    /// The input of the buffers `kept`, ascending ids of the whole.
-    Part {
-        /// That input.
-        input: P::Input,
-        /// Its buffers, by their ids in the whole.
-        kept: Vec<BufferId>,
-    },
-}
 
 /// An algorithm of the registry: `solver` behind what is settled without it.
 pub fn guarded<P: Problem>(solver: impl Solver<P> + 'static) -> Box<dyn Solver<P>> {
     Box::new(Guarded(solver))
+}
+
+impl<P: Problem> Entry<P> {
+    /// An entry made at run time. Its text and `build` are never freed.
+    pub fn new<S: Solver<P> + 'static>(
+        name: impl Into<String>,
+        kind: Kind,
+        about: impl Into<String>,
+        source: impl Into<String>,
+        build: impl Fn(Setup) -> S + Send + Sync + 'static,
+    ) -> &'static Self {
+        let name = name.into().leak();
+        let (about, source) = (about.into().leak(), source.into().leak());
+        let build = Box::leak(Box::new(move |setup| guarded(build(setup))));
+        Box::leak(Box::new(Self { name, kind, about, source, build }))
+    }
 }
 
 struct Guarded<S>(S);

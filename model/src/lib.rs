@@ -27,6 +27,7 @@ mod bound;
 mod budget;
 mod certificate;
 mod check;
+mod claim;
 mod conflict;
 pub mod csv;
 mod description;
@@ -53,6 +54,7 @@ mod solver;
 mod spill;
 pub mod structure;
 pub mod tiers;
+mod time;
 mod topological;
 mod units;
 mod value;
@@ -60,24 +62,25 @@ mod words;
 
 pub use bits::{BitMatrix, ones};
 pub use bound::{
-    Bound, BoundError, LowerBound, Reason, Witness, alive_within, simple_bound, stack_height, verify_bound,
+    BoundError, LowerBound, Reason, Witness, alive_within, simple_bound, stack_height, verify_bound,
 };
 pub use budget::Budget;
 pub use certificate::{CERTIFICATE_VERSION, Certificate, CertificateError, CertifiedBound};
 pub use check::execution;
 pub use check::{Precedences, Race, Violation, check_layout, check_pools, check_scattered, races};
+pub use claim::{Claim, Stats, Stop};
 pub use conflict::ConflictGraph;
 pub use description::DescriptionError;
-pub use guarded::{Reduced, guarded};
+pub use guarded::guarded;
 pub use instance::{Buffer, Instance, InstanceBuilder};
 pub use instance_error::InstanceError;
 pub use joint::{Joint, JointPlan, JointProblem};
 pub use layout::{Layout, Piece, PoolPlan, ScatteredLayout};
 pub use lifespan::{Interval, Lifespan, LifespanError};
 pub use load::{LoadProfile, Section, alive_at, load, sections, sections_within};
-pub use outcome::{Claim, Outcome, Stats, Stop};
+pub use outcome::Outcome;
 pub use pairs::Pairs;
-pub use problem::{InstanceProblem, Offsets, Orders, Pools, Problem, Scattered};
+pub use problem::{Bound, InstanceProblem, Offsets, Orders, Pools, Problem, Reduced, Scattered};
 pub use solver::{Build, Entry, Kind, Observer, Setup, Silent, SolveError, Solver};
 pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost, written_and_read};
 pub use topological::topological;

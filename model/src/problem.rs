@@ -1,8 +1,7 @@
 //! The trait that all problems share, and the problems on buffers.
 
-use crate::bound::{Bound, BoundError, LowerBound, Reason, Witness, verify_bound};
+use crate::bound::{BoundError, LowerBound, Reason, Witness, verify_bound};
 use crate::check::{Violation, check_layout, check_pools, check_scattered};
-use crate::guarded::Reduced;
 use crate::instance::Instance;
 use crate::layout::{Layout, PoolPlan, ScatteredLayout};
 use crate::order::{Order, OrderProblem, check_order, confirm_order_bound, recomputed_peak};
@@ -69,6 +68,24 @@ pub trait Problem: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
     /// # Errors
     /// The first reason for doubt; [`BoundError::NotCheckable`] where only a repeated search could tell.
     fn confirm(input: &Self::Input, bound: &Bound<Self>) -> Result<(), BoundError>;
+}
+
+/// A value that no solution of a problem can be better than, and why.
+pub type Bound<P> = LowerBound<<P as Problem>::Value, <P as Problem>::Witness>;
+
+/// What of an input an algorithm has to see.
+pub enum Reduced<P: Problem> {
+    /// All of it.
+    Whole,
+    /// Nothing: no solution exists, for this reason.
+    Infeasible(Bound<P>),
+    /// The input of the buffers `kept`, ascending ids of the whole.
+    Part {
+        /// That input.
+        input: P::Input,
+        /// Its buffers, by their ids in the whole.
+        kept: Vec<BufferId>,
+    },
 }
 
 /// A problem whose input is an instance and whose value is a number of bytes.

@@ -6,7 +6,8 @@
 
 use crate::bound::BoundError;
 use crate::budget::Budget;
-use crate::outcome::{Claim, Outcome};
+use crate::claim::Claim;
+use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::solver::{Entry, Observer, Setup, SolveError};
 use crate::units::Bytes;
@@ -214,7 +215,8 @@ pub fn audit<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> Vec<String> 
 pub fn contradiction<'a, V: Value>(
     answers: impl IntoIterator<Item = (&'a str, Option<V>, V)>,
 ) -> Option<String> {
-    let (mut best, mut proved): (Option<(V, &str)>, Option<(V, &str)>) = (None, None);
+    let mut best: Option<(V, &str)> = None;
+    let mut proved: Option<(V, &str)> = None;
     for (name, value, bound) in answers {
         best = best.into_iter().chain(value.map(|value| (value, name))).min();
         proved = proved.into_iter().chain([(bound, name)]).max();

@@ -1,9 +1,8 @@
 //! One trait for every algorithm, fast or exact, and the entries a registry is made of.
 
-use crate::bound::Bound;
 use crate::budget::Budget;
 use crate::outcome::Outcome;
-use crate::problem::Problem;
+use crate::problem::{Bound, Problem};
 use std::fmt;
 
 /// Broken machinery or a problem the algorithm cannot take. Running out of budget is no error.
@@ -132,22 +131,6 @@ pub struct Entry<P: Problem> {
     pub source: &'static str,
     /// Makes one, [guarded](crate::guarded).
     pub build: Build<P>,
-}
-
-impl<P: Problem> Entry<P> {
-    /// An entry made at run time. Its text and `build` are never freed.
-    pub fn new<S: Solver<P> + 'static>(
-        name: impl Into<String>,
-        kind: Kind,
-        about: impl Into<String>,
-        source: impl Into<String>,
-        build: impl Fn(Setup) -> S + Send + Sync + 'static,
-    ) -> &'static Self {
-        let name = name.into().leak();
-        let (about, source) = (about.into().leak(), source.into().leak());
-        let build = Box::leak(Box::new(move |setup| crate::guarded(build(setup))));
-        Box::leak(Box::new(Self { name, kind, about, source, build }))
-    }
 }
 
 impl<P: Problem> fmt::Debug for Entry<P> {

@@ -7,10 +7,9 @@
 
 use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::{Violation, check_placed, conflict, share_a_step};
-use crate::guarded::Reduced;
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::layout::Layout;
-use crate::problem::Problem;
+use crate::problem::{Problem, Reduced};
 use crate::units::{BufferId, Bytes};
 
 /// Buffers, a capacity, and what each buffer would cost in the slower tier.

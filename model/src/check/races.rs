@@ -4,9 +4,9 @@
 
 use crate::bits::BitMatrix;
 use crate::budget::Budget;
+use crate::claim::Stop;
 use crate::layout::Piece;
 use crate::order::OrderProblem;
-use crate::outcome::Stop;
 use crate::units::{Bytes, OperatorId};
 use std::collections::HashMap;
 use std::fmt;

@@ -4,9 +4,8 @@
 //! operator, so together they optimise no more than all operators cost (weak duality of set packing). Matches that share operators, directly or through
 //! others, form components; what one of them optimises is whole, so its costs are rounded down.
 
-use super::Fusions;
 use super::problem::FusionProblem;
-use crate::bound::{Bound, BoundError, LowerBound, Reason};
+use crate::bound::{BoundError, LowerBound, Reason};
 use crate::value::Relations;
 use serde::Serialize;
 use std::fmt;
@@ -45,6 +44,9 @@ impl fmt::Display for FusionWitness {
     }
 }
 
+/// Relations that no choice of matches can exceed, and why.
+pub type FusionBound = LowerBound<Relations, FusionWitness>;
+
 /// Prices: each operator's largest share of a match, then lowered as far as matches allow, one operator after the other. O(matches x steps^2).
 pub fn fusion_prices(problem: &FusionProblem) -> Vec<u64> {
     let mut prices = vec![0u64; problem.operators().len()];
@@ -82,7 +84,7 @@ pub fn priced(problem: &FusionProblem, prices: &[u64], component: &[usize]) -> u
 }
 
 /// The bound by [`fusion_prices`].
-pub fn fusion_bound(problem: &FusionProblem) -> Bound<Fusions> {
+pub fn fusion_bound(problem: &FusionProblem) -> FusionBound {
     let prices = fusion_prices(problem);
     let value = problem.components().iter().map(|one| priced(problem, &prices, one)).sum();
     LowerBound { value: Relations::new(value), witness: FusionWitness::Prices(prices) }
@@ -92,7 +94,7 @@ pub fn fusion_bound(problem: &FusionProblem) -> Bound<Fusions> {
 ///
 /// # Errors
 /// The first reason for doubt.
-pub fn confirm_fusion_bound(problem: &FusionProblem, bound: &Bound<Fusions>) -> Result<(), BoundError> {
+pub fn confirm_fusion_bound(problem: &FusionProblem, bound: &FusionBound) -> Result<(), BoundError> {
     let prices = match &bound.witness {
         FusionWitness::Prices(prices) => prices,
         FusionWitness::Search { solver } => return Err(BoundError::NotCheckable(solver.clone())),

@@ -37,7 +37,9 @@ mod patterns;
 mod problem;
 mod units;
 
-pub use bound::{FusionWitness, PRICE_UNIT, confirm_fusion_bound, fusion_bound, fusion_prices, priced};
+pub use bound::{
+    FusionBound, FusionWitness, PRICE_UNIT, confirm_fusion_bound, fusion_bound, fusion_prices, priced,
+};
 pub use check::{FusionViolation, check_choice, check_fusion};
 pub use contract::contracted;
 pub use groups::{Coverage, Fusion, FusionError, relations, siblings};
@@ -46,8 +48,8 @@ pub use patterns::{MAX_STEPS, PATTERN_PRESETS, Pattern, Patterns, Step};
 pub use problem::{Fused, FusionProblem, MAX_MATCHES, Match, TooManyMatches, UnitRule};
 pub use units::{UNIT_PRESETS, Unit, Units, UnitsError};
 
-use crate::bound::{Bound, BoundError};
-use crate::problem::Problem;
+use crate::bound::BoundError;
+use crate::problem::{Bound, Problem};
 use crate::value::Relations;
 
 /// The fusion problem: matches that share no operator, most relations optimised.

@@ -20,11 +20,10 @@
 //!   copies where l / p is largest.
 //! - **memory**: what is left is fetched in at least min(l, p) each, by m + 1 in place of m.
 
-use super::Timelines;
 use super::prefix_sums::PrefixSums;
 use super::problem::TimelineProblem;
-use super::time::Time;
-use crate::bound::{Bound, BoundError, LowerBound, Reason};
+use crate::bound::{BoundError, LowerBound, Reason};
+use crate::time::Time;
 use crate::units::OperatorId;
 use serde::Serialize;
 use std::fmt;
@@ -87,8 +86,11 @@ impl fmt::Display for TimeWitness {
     }
 }
 
+/// A makespan that no timeline can go below, and why.
+pub type TimeBound = LowerBound<Time, TimeWitness>;
+
 /// The sum of all computing times.
-pub fn compute_bound(problem: &TimelineProblem) -> Bound<Timelines> {
+pub fn compute_bound(problem: &TimelineProblem) -> TimeBound {
     let value = problem.operators().iter().map(|one| one.compute).sum();
     LowerBound { value, witness: TimeWitness::Compute }
 }
@@ -157,7 +159,7 @@ fn fetched_or_copied(problem: &TimelineProblem) -> Vec<Time> {
 }
 
 /// The best over k of all transfers up to operator k, then all computations from k on; none without weights. O(n).
-pub fn transfer_bound(problem: &TimelineProblem) -> Option<Bound<Timelines>> {
+pub fn transfer_bound(problem: &TimelineProblem) -> Option<TimeBound> {
     let mut rest = Time::ZERO;
     let mut best: Option<(Time, usize)> = None;
     for (at, start) in fetched(problem).into_iter().enumerate().rev() {
@@ -248,12 +250,12 @@ fn saved(problem: &TimelineProblem) -> Vec<u64> {
 }
 
 /// The longest path described at the head of this file. O(n (log n + WINDOW^2)).
-pub fn memory_bound(problem: &TimelineProblem) -> Bound<Timelines> {
+pub fn memory_bound(problem: &TimelineProblem) -> TimeBound {
     memory_bound_from(problem, fetched(problem))
 }
 
 /// The same from what operators cannot start before in any case.
-pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>) -> Bound<Timelines> {
+pub(super) fn memory_bound_from(problem: &TimelineProblem, mut start: Vec<Time>) -> TimeBound {
     let channels = fetchers(problem);
     let count = problem.len();
     // Per operator: behind which its start must wait, where that is what decides.
@@ -312,7 +314,7 @@ fn waits(problem: &TimelineProblem, start: &[Time], before: usize, here: usize) 
 }
 
 /// The highest of the bounds, with the simplest reason. As [`memory_bound`], which takes longest.
-pub fn time_bound(problem: &TimelineProblem) -> Bound<Timelines> {
+pub fn time_bound(problem: &TimelineProblem) -> TimeBound {
     let mut best = compute_bound(problem);
     for bound in transfer_bound(problem).into_iter().chain([memory_bound(problem)]) {
         if bound.value > best.value {
@@ -323,7 +325,7 @@ pub fn time_bound(problem: &TimelineProblem) -> Bound<Timelines> {
 }
 
 /// The bound that proves that there is no timeline, where some operator does not fit on chip; else [`time_bound`].
-pub fn fitting_bound(problem: &TimelineProblem) -> Bound<Timelines> {
+pub fn fitting_bound(problem: &TimelineProblem) -> TimeBound {
     match problem.too_large() {
         Some(at) => LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::at(at) }),
         None => time_bound(problem),
@@ -334,7 +336,7 @@ pub fn fitting_bound(problem: &TimelineProblem) -> Bound<Timelines> {
 ///
 /// # Errors
 /// The first reason for doubt.
-pub fn confirm_time_bound(problem: &TimelineProblem, bound: &Bound<Timelines>) -> Result<(), BoundError> {
+pub fn confirm_time_bound(problem: &TimelineProblem, bound: &TimeBound) -> Result<(), BoundError> {
     bound.shown_by(match &bound.witness {
         TimeWitness::Compute => compute_bound(problem).value,
         TimeWitness::Transfers { .. } => transfer_bound(problem).map_or(Time::ZERO, |bound| bound.value),

@@ -16,8 +16,8 @@
 //! operator computes.
 
 use super::problem::TimelineProblem;
-use super::time::Time;
 use super::timeline::{Slot, Timeline, Transfer};
+use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 
 /// One thing that is wrong with a timeline. Operators and transfers are named by position.

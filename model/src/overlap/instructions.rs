@@ -6,8 +6,8 @@
 
 use super::problem::TimelineProblem;
 use super::program::OverlapProgram;
-use super::time::Time;
 use super::timeline::{Span, Timeline, Transfer};
+use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 use std::io::{self, Write};
 

@@ -32,10 +32,10 @@
 //! Unknown members are refused. Every error names file, line and value. Seconds are kept as picoseconds, rates as whole
 //! numbers, so that times computed from them are exact integers.
 
-use super::time::Time;
 use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::graph::{Graph, Operator};
 use crate::presets::{PRESETS, TIER_PRESETS};
+use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};

@@ -27,12 +27,13 @@ mod problem;
 mod program;
 mod residency;
 mod resident;
-mod time;
 mod timeline;
 
 pub use crate::presets::PRESETS;
+pub use crate::time::Time;
 pub use bound::{
-    TimeWitness, compute_bound, confirm_time_bound, fitting_bound, memory_bound, time_bound, transfer_bound,
+    TimeBound, TimeWitness, compute_bound, confirm_time_bound, fitting_bound, memory_bound, time_bound,
+    transfer_bound,
 };
 pub use check::{TimelineViolation, check_timeline};
 pub use instructions::{Instruction, ReplayError, replay, write_instructions, write_program};
@@ -44,11 +45,10 @@ pub use program::{
 };
 pub use residency::residency_bound;
 pub use resident::{Preload, Residency};
-pub use time::Time;
 pub use timeline::{Slot, Span, Timeline, Transfer};
 
-use crate::bound::{Bound, BoundError};
-use crate::problem::Problem;
+use crate::bound::BoundError;
+use crate::problem::{Bound, Problem};
 
 /// The timeline problem: when weights are fetched and operators compute, least makespan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

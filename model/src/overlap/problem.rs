@@ -1,7 +1,7 @@
 //! A straight run of operators with their times and bytes.
 
 use super::machine::Machine;
-use super::time::Time;
+use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 
 /// One operator of the run.

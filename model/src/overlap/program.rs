@@ -7,9 +7,9 @@
 use super::machine::Machine;
 use super::problem::{TimedOperator, TimelineError, TimelineProblem, sliced};
 use super::resident::Residency;
-use super::time::Time;
 use crate::graph::{Control, FlowError, Graph, Role, Storages};
 use crate::order::Order;
+use crate::time::Time;
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::HashMap;
 

@@ -17,8 +17,8 @@ use super::prefix_sums::PrefixSums;
 use super::problem::{TimedOperator, TimelineProblem};
 use super::program::{OverlapError, OverlapProgram, OverlapSegment, WeightBlock};
 use super::resident::{Preload, Residency};
-use super::time::Time;
 use super::timeline::{Slot, Span};
+use crate::time::Time;
 use crate::units::Bytes;
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! Weights that stay on chip: which, where, and how they get there.
 
-use super::time::Time;
 use super::timeline::{Slot, Span};
+use crate::time::Time;
 use crate::units::Bytes;
 
 /// Which blocks stay on chip, and where.

@@ -1,7 +1,7 @@
 //! When everything happens, and where weights lie.
 
 use super::problem::TimelineProblem;
-use super::time::Time;
+use crate::time::Time;
 use crate::units::{Bytes, OperatorId};
 
 /// From a start to an end, half-open.

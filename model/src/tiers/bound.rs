@@ -10,10 +10,9 @@
 //!   the bound is recomputed from them.
 //! - **search**: a search that left nothing out.
 
-use super::Tiers;
 use super::problem::TierProblem;
-use crate::bound::{Bound, BoundError, LowerBound, Reason};
-use crate::overlap::Time;
+use crate::bound::{BoundError, LowerBound, Reason};
+use crate::time::Time;
 use crate::units::TierId;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -75,8 +74,11 @@ impl fmt::Display for TierWitness {
     }
 }
 
+/// A transfer time that no plan can go below, and why.
+pub type TierBound = LowerBound<Time, TierWitness>;
+
 /// Every tensor where it costs least; one that fits nowhere costs nothing. O(n x tiers).
-pub fn cheapest_bound(problem: &TierProblem) -> Bound<Tiers> {
+pub fn cheapest_bound(problem: &TierProblem) -> TierBound {
     let least = (0..problem.tensors().len()).map(|tensor| {
         let costs = problem.tiers().filter_map(|tier| problem.cost(tensor, tier));
         costs.map(|cost| cost.time).min().unwrap_or(Time::ZERO)
@@ -136,7 +138,7 @@ pub fn price_bound(problem: &TierProblem, prices: &[TierPrice]) -> Option<Time> 
 }
 
 /// The bound that proves that there is no plan, where some tensor fits no tier; else [`cheapest_bound`].
-pub fn fitting_bound(problem: &TierProblem) -> Bound<Tiers> {
+pub fn fitting_bound(problem: &TierProblem) -> TierBound {
     match problem.too_large() {
         Some(tensor) => LowerBound::new(Time::MAX, TierWitness::TooLarge { tensor }),
         None => cheapest_bound(problem),
@@ -147,7 +149,7 @@ pub fn fitting_bound(problem: &TierProblem) -> Bound<Tiers> {
 ///
 /// # Errors
 /// The first reason for doubt.
-pub fn confirm_tier_bound(problem: &TierProblem, bound: &Bound<Tiers>) -> Result<(), BoundError> {
+pub fn confirm_tier_bound(problem: &TierProblem, bound: &TierBound) -> Result<(), BoundError> {
     bound.shown_by(match &bound.witness {
         TierWitness::Cheapest => cheapest_bound(problem).value,
         TierWitness::Prices(prices) => {

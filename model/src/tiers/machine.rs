@@ -33,8 +33,8 @@
 use crate::description::{DescriptionError, Source, preset_or_file};
 use crate::fusion::{KindSet, Unit, Units, UnitsError};
 use crate::graph::{Graph, Operator};
-use crate::overlap::Time;
 use crate::presets::{PRESETS, TIER_PRESETS};
+use crate::time::Time;
 use crate::units::{Bytes, OperatorId, UnitId};
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -26,7 +26,8 @@ mod problem;
 pub use crate::presets::TIER_PRESETS;
 pub use bandwidth::{BandwidthCheck, address_width, bus_bandwidth, switch_bandwidth};
 pub use bound::{
-    PRICE_UNIT, TierPrice, TierWitness, cheapest_bound, confirm_tier_bound, fitting_bound, price_bound,
+    PRICE_UNIT, TierBound, TierPrice, TierWitness, cheapest_bound, confirm_tier_bound, fitting_bound,
+    price_bound,
 };
 pub use check::{TierViolation, check_reach, check_tiers};
 pub use graph::{TierOptions, TierRegion, TierTimes, on_and_off_chip};
@@ -34,9 +35,9 @@ pub use machine::{Tier, TierKind, TierMachine, UnitRates};
 pub use plan::TierPlan;
 pub use problem::{Addresses, TierError, TierProblem, TierSpace, TierStep, TierTensor, TierUse};
 
-use crate::bound::{Bound, BoundError};
-use crate::overlap::Time;
-use crate::problem::Problem;
+use crate::bound::BoundError;
+use crate::problem::{Bound, Problem};
+use crate::time::Time;
 
 /// The tier problem: a tier for every tensor, least transfer time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! A tier for every tensor, and perhaps an address in it.
 
 use super::problem::TierProblem;
-use crate::overlap::Time;
+use crate::time::Time;
 use crate::units::{Bytes, TierId};
 
 /// An answer; whether it fits a problem is for [`check_tiers`](super::check_tiers) to say.

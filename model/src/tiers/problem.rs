@@ -3,7 +3,7 @@
 use super::machine::TierKind;
 use crate::instance::Buffer;
 use crate::lifespan::Lifespan;
-use crate::overlap::Time;
+use crate::time::Time;
 use crate::units::{Bytes, TierId, UnitId};
 
 /// A tier as the problem sees it.

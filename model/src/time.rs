@@ -44,7 +44,7 @@ impl Time {
     }
 
     /// The same rounded down.
-    pub(super) fn at_rate_down(amount: u64, rate: u64) -> Option<Self> {
+    pub(crate) fn at_rate_down(amount: u64, rate: u64) -> Option<Self> {
         let picoseconds = (u128::from(amount) * u128::from(SECOND)).checked_div(u128::from(rate))?;
         u64::try_from(picoseconds).ok().map(Self)
     }

@@ -1,0 +1,124 @@
+//! The one audit on problems that are not measured in bytes.
+
+use plimsoll_model::fusion::{
+    FusionProblem, FusionWitness, Fusions, Patterns, UnitRule, Units, fusion_bound,
+};
+use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
+use plimsoll_model::overlap::{
+    Dma, Span, Time, TimeWitness, TimedOperator, Timeline, TimelineProblem, Timelines, Transfer,
+    compute_bound, fitting_bound, time_bound,
+};
+use plimsoll_model::run::audit;
+use plimsoll_model::{Bytes, Claim, LowerBound, OperatorId, Outcome, Problem, Relations, Stats, Stop, Value};
+
+/// Two operators on one channel; a byte takes a picosecond.
+fn timed(capacity: u64) -> TimelineProblem {
+    let one = |name: &str, weights| TimedOperator {
+        name: name.into(),
+        compute: Time::new(5),
+        weights: Bytes::new(weights),
+        activations: Bytes::new(8),
+    };
+    let dma = Dma { channels: 1, startup: Time::ZERO, bandwidth: 1_000_000_000_000 };
+    let operators = vec![one("a", 10), one("b", 20)];
+    TimelineProblem::new("p", operators, dma, Bytes::new(capacity), Bytes::new(1)).unwrap()
+}
+
+fn timeline() -> Timeline {
+    let span = |start, end| Span { start: Time::new(start), end: Time::new(end) };
+    let transfer = |operator, bytes, span, offset| Transfer {
+        operator: OperatorId::new(operator),
+        channel: Some(0),
+        bytes: Bytes::new(bytes),
+        span,
+        offset: Bytes::new(offset),
+        size: Bytes::new(bytes),
+    };
+    Timeline {
+        transfers: vec![transfer(0, 10, span(0, 10), 54), transfer(1, 20, span(10, 30), 34)],
+        computations: vec![span(10, 15), span(30, 35)],
+        slots: vec![],
+    }
+}
+
+/// The first reason of the audit, or nothing.
+fn reason<P: Problem>(input: &P::Input, outcome: &Outcome<P>) -> String {
+    audit::<P>(input, outcome).into_iter().next().unwrap_or_default()
+}
+
+#[test]
+fn timelines_are_audited() {
+    let problem = timed(64);
+    let conclude = |bound| {
+        Outcome::<Timelines>::of(&problem, Some(timeline()), bound, Stop::Completed, Stats::default())
+    };
+    let honest = conclude(time_bound(&problem));
+    assert_eq!((honest.claim, honest.value), (Claim::Optimal, Some(Time::new(35))));
+    assert_eq!(reason(&problem, &honest), "");
+    let overstated = LowerBound::new(compute_bound(&problem).value + Time::new(1), TimeWitness::Compute);
+    assert_eq!(
+        reason(&problem, &conclude(overstated)),
+        "lower bound: the witness shows only 10 ps, the bound says 11 ps"
+    );
+    let slower = Outcome { value: Some(Time::new(36)), ..honest.clone() };
+    assert!(reason(&problem, &slower).starts_with("value"));
+    let mut early = timeline();
+    early.computations[1] = Span { start: Time::new(29), end: Time::new(34) };
+    assert_ne!(reason(&problem, &Outcome { solution: Some(early), ..honest }), "");
+}
+
+#[test]
+fn what_fits_nowhere_is_a_bound_above_any_limit() {
+    let none = |problem: &TimelineProblem, bound| {
+        Outcome::<Timelines>::of(problem, None, bound, Stop::Completed, Stats::default())
+    };
+    let small = timed(20);
+    let bound = fitting_bound(&small);
+    assert_eq!(bound.witness, TimeWitness::TooLarge { operator: OperatorId::new(1) });
+    let outcome = none(&small, bound.clone());
+    assert_eq!(outcome.claim, Claim::Infeasible);
+    assert_eq!(reason(&small, &outcome), "");
+    // The same bound is no proof where the operator fits, or does not exist.
+    let wrong = none(&timed(64), bound);
+    assert_eq!(reason(&timed(64), &wrong), "lower bound: what the witness names is not too large");
+    let nobody = LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::new(7) });
+    assert!(reason(&small, &none(&small, nobody)).contains("names operator 7"));
+}
+
+/// x -A-> y -B-> z -C-> w with the patterns A B and B C.
+fn chain() -> FusionProblem {
+    let mut g = GraphBuilder::new("g");
+    let mut last = g.tensor(Tensor::new("x", 4, Role::Input));
+    let input = last;
+    for kind in ["A", "B", "C"] {
+        let made = g.tensor(Tensor::new("", 4, Role::Activation));
+        g.operator(Graph::BODY, Operator::new("", kind).reads([last]).makes([made]));
+        last = made;
+    }
+    g.interface(Graph::BODY, [input], [last]);
+    let graph = g.build().unwrap();
+    let patterns = Patterns::parse("p", "ab = A B\nbc = B C\n").unwrap();
+    let units = Units::one("cpu").assign(&graph, Graph::BODY).unwrap();
+    FusionProblem::new(&graph, Graph::BODY, &patterns, &units, UnitRule::Any).unwrap()
+}
+
+#[test]
+fn fusions_are_audited() {
+    let problem = chain();
+    let conclude = |chosen: &[usize], bound| {
+        Outcome::<Fusions>::of(&problem, Some(chosen.to_vec()), bound, Stop::Completed, Stats::default())
+    };
+    let bound = fusion_bound(&problem);
+    let honest = conclude(&[0], bound.clone());
+    assert_eq!((honest.claim, honest.value), (Claim::Optimal, Some(Relations::new(1))));
+    assert_eq!(reason(&problem, &honest), "");
+    let search =
+        |count| LowerBound::new(Relations::new(count), FusionWitness::Search { solver: "exact".to_owned() });
+    assert_eq!(reason(&problem, &conclude(&[0, 1], search(2))), "matches 0 and 1 share an operator");
+    assert!(reason(&problem, &conclude(&[5], search(2))).contains("not one of the 2 matches"));
+    assert_eq!(reason(&problem, &conclude(&[], search(0))), "");
+    // Fewer relations than the multipliers show are a bound too strong.
+    let strong = Outcome { lower_bound: LowerBound { value: Relations::new(0), ..bound }, ..honest };
+    assert_eq!(reason(&problem, &strong), "the bound 0 rules out the value 1");
+    assert!(Relations::new(0) > Relations::new(1) && Relations::new(1).with_unit() == "1 relations");
+}
