@@ -56,7 +56,7 @@ impl<'a> Timed<'a> {
         let liveness = options(Boundary::Outside).liveness;
         let order = named(&context.registry.orders, "as-in-file")?;
         let run = GraphRun { liveness, order, setup: context.setup, limits: context.limits };
-        let regions = run.order(&stand_in.graph).map_err(graphs)?;
+        let regions = run.order(&stand_in.graph).map_err(|error| graphs(&error))?;
         let scheduled = |name: &'static str| {
             let entry = context.registry.schedules.iter().copied().find(|entry| entry.name == name);
             entry.ok_or_else(|| missing(name, ScheduleEntry::PROBLEM))
