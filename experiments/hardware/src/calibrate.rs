@@ -206,7 +206,7 @@ pub fn take_samples(
     });
     let mut samples = Vec::new();
     let found = executor.rounds(
-        lists.iter().map(|(_, list)| list.as_slice()),
+        &lists.each_ref().map(|(_, list)| list.as_slice()),
         settings.repeat,
         |run, at| told(run * 2 + at as u32, settings.repeat * 2 + 2),
         |run, at, execution| take(lists[at].0, run, &chain, &execution, &mut samples),

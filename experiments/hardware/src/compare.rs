@@ -155,8 +155,9 @@ pub fn compare(
     }
     let executor = Executor { problem: case.problem(), works: &case.works, cold, link: settings.link };
     let mut samples = Vec::new();
+    let lists: Vec<&[Instruction]> = case.planned.iter().map(|one| one.list.as_slice()).collect();
     let found = executor.rounds(
-        case.planned.iter().map(|one| one.list.as_slice()),
+        &lists,
         settings.repeat,
         |run, at| told(&format!("{name}: {}, run {run} of {}", case.planned[at].name, settings.repeat)),
         |run, at, execution| {

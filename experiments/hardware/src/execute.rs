@@ -132,9 +132,9 @@ impl Executor<'_> {
     ///
     /// # Errors
     /// Of the list: that it cannot be run (an error), or that its results are wrong (none).
-    pub fn rounds<'l>(
+    pub fn rounds(
         &self,
-        lists: impl Iterator<Item = &'l [Instruction]> + Clone,
+        lists: &[&[Instruction]],
         repeat: u32,
         mut before: impl FnMut(u32, usize),
         mut after: impl FnMut(u32, usize, Execution),
@@ -142,7 +142,7 @@ impl Executor<'_> {
         let reference = self.reference();
         let mut arena = Arena::new(self.problem.capacity().get() as usize);
         for run in 0..=repeat {
-            for (at, list) in lists.clone().enumerate() {
+            for (at, list) in lists.iter().enumerate() {
                 before(run, at);
                 std::hint::black_box(self.cold.sweep());
                 let execution = self.run(list, &mut arena).map_err(|error| (at, Some(error)))?;

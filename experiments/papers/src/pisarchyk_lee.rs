@@ -318,12 +318,10 @@ impl Model {
 fn claims(models: &[Model], found: &mut Reproduction) {
     let most = |of: &dyn Fn(&Model) -> f64| {
         let all = models.iter().map(|model| (of(model), model.name.as_str()));
-        match all.max_by(|a, b| a.0.total_cmp(&b.0)) {
-            Some((most, name)) => {
-                context! { most, reason => format!("other networks than the paper's; at best on {name}") }
-            }
-            None => context! { most => (), reason => "no model" },
-        }
+        let Some((most, name)) = all.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+            return context! { most => (), reason => "no model" };
+        };
+        context! { most, reason => format!("other networks than the paper's; at best on {name}") }
     };
     let own = |shared: &Shared| shared.best(0..shared.way.own);
     found.fact(

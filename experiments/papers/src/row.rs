@@ -181,7 +181,7 @@ impl Row {
     fn cells(&self) -> [String; 8] {
         let ([printed, ours, difference], verdict) = (self.numbers(), self.verdict().as_str().to_owned());
         let [table, row, unit, reason] =
-            [&self.table, &self.row, &self.unit, &self.reason].map(String::to_owned);
+            [&self.table, &self.row, &self.unit, &self.reason].map(String::clone);
         [table, row, printed, ours, difference, unit, verdict, reason]
     }
 }

@@ -11,6 +11,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, UndefinedBehav
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The TOML file of a paper, without its inputs.
 #[derive(Debug, Deserialize)]
@@ -271,7 +272,8 @@ fn shown(state: &State<'_, '_>, value: &Value) -> String {
         }
         _ => value.to_string(),
     };
-    if state.name().ends_with(".md") { crate::document::escaped(&text) } else { text }
+    let is_markdown = Path::new(state.name()).extension().is_some_and(|extension| extension == "md");
+    if is_markdown { crate::document::escaped(&text) } else { text }
 }
 
 #[cfg(test)]

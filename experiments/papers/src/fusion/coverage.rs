@@ -36,7 +36,7 @@ const IDEAL: Setting = Setting { patterns: "s3", units: "dla-gpu-cpu", rule: Uni
 const JOINED: Setting = Setting { patterns: "s3-joined", ..IDEAL };
 /// Patterns of the paper within NVDLA.
 const NVDLA: Setting = Setting { units: "nvdla", rule: UnitRule::Same, ..IDEAL };
-/// The group the paper counts in YOLOv5s.
+/// The group the paper counts in `YOLOv5s`.
 const TRIPLE: &str = "conv-sigmoid-mul";
 
 fn count(

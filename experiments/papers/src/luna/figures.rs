@@ -62,7 +62,7 @@ fn maps(
         let scheme = SCHEMES.iter().find(|entry| entry.scheme == scheme).expect("every scheme is listed");
         let execution = ExecutionOptions { seed: context.setup.seed, ..ExecutionOptions::default() };
         let planner = Planner { scheme, solver, setup: context.setup, limits: context.limits, execution };
-        let plan = planner.plan(&program).map_err(|error| branches(graph, error))?;
+        let plan = planner.plan(&program).map_err(|error| branches(graph, &error))?;
         let map = Map {
             instance: program.instance(),
             problem: ProblemKind::Offsets,

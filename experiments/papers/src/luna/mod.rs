@@ -139,7 +139,7 @@ fn in_order<'g>(
     let options = options(boundary);
     let order = named(&context.registry.orders, "as-in-file")?;
     let run = GraphRun { liveness: options.liveness, order, setup: context.setup, limits: context.limits };
-    ordered_program(graph, &run, options).map_err(|error| branches(graph, error))
+    ordered_program(graph, &run, options).map_err(|error| branches(graph, &error))
 }
 
 /// Plans a graph by every scheme; a broken chain is an error.
@@ -153,15 +153,15 @@ fn measure(
     let exact = named(&context.registry.offsets, "exact")?;
     let execution = ExecutionOptions { seed: context.setup.seed, ..ExecutionOptions::default() };
     let comparison = compare(&program, context.registry, &[exact], context.setup, limits, execution)
-        .map_err(|error| branches(graph, error))?;
+        .map_err(|error| branches(graph, &error))?;
     if let Some(broken) = comparison.broken() {
         return Err(ReproduceError::on(graph.name())(broken));
     }
-    let held = held(&program).map_err(|error| branches(graph, error.into()))?;
+    let held = held(&program).map_err(|error| branches(graph, &error.into()))?;
     Ok(Measured { comparison, held })
 }
 
-fn branches(graph: &Graph, error: BranchError) -> ReproduceError {
+fn branches(graph: &Graph, error: &BranchError) -> ReproduceError {
     let message = format!("{}: {error}", graph.name());
     if matches!(error, BranchError::Nothing { .. }) {
         ReproduceError::Limit(message)
@@ -170,7 +170,7 @@ fn branches(graph: &Graph, error: BranchError) -> ReproduceError {
     }
 }
 
-fn graphs(error: GraphRunError) -> ReproduceError {
+fn graphs(error: &GraphRunError) -> ReproduceError {
     let message = error.to_string();
     if matches!(error, GraphRunError::Nothing { .. }) {
         ReproduceError::Limit(message)

@@ -54,7 +54,7 @@ impl<'a> Timed<'a> {
         let liveness = options(Boundary::Outside).liveness;
         let order = named(&context.registry.orders, "as-in-file")?;
         let run = GraphRun { liveness, order, setup: context.setup, limits: context.limits };
-        let regions = run.order(&stand_in.graph).map_err(graphs)?;
+        let regions = run.order(&stand_in.graph).map_err(|error| graphs(&error))?;
         let scheduled = |name: &'static str| named(&context.registry.timelines, name);
         let schedules = [scheduled(SYNCHRONOUS)?, scheduled(PING_PONG)?];
         Ok(Self { stand_in, regions, schedules })
