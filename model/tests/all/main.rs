@@ -1,5 +1,6 @@
 //! All tests of this crate in one binary: every further one would link the whole crate once more.
 
+mod audits;
 mod checker;
 mod common;
 mod csv_bad_input;
