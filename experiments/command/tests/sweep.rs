@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Scratch, TINY};
-use plimsoll_lab::sweep::rows::{MEASURED, SweepRow, read};
+use plimsoll_lab::record::{MEASURED, Record, read};
 use std::collections::BTreeMap;
 
 const SMALL: &str = r#"
@@ -39,7 +39,7 @@ fn steady(scratch: &Scratch, folder: &str) -> Vec<Cells> {
     rows.map(|row| row.into_iter().filter(|(name, _)| !MEASURED.contains(&name.as_str())).collect()).collect()
 }
 
-fn rows(scratch: &Scratch, folder: &str) -> Vec<SweepRow> {
+fn rows(scratch: &Scratch, folder: &str) -> Vec<Record> {
     read(&scratch.path(folder).join("rows.csv")).unwrap()
 }
 
@@ -63,7 +63,7 @@ fn every_run_has_a_row_in_order() {
     for (at, row) in rows.iter().enumerate() {
         assert_eq!((row.run, row.key.len(), row.sha256.len()), (at as u64, 32, 64));
         assert_eq!((row.status.as_str(), row.verdict.as_str()), ("done", "valid"));
-        assert!(row.lower_bound.unwrap() <= row.peak.unwrap() && row.load.is_some());
+        assert!(row.lower_bound.unwrap() <= row.value.unwrap() && row.load.is_some());
         assert!(row.seconds.unwrap() >= 0.0 && row.timestamp.ends_with('Z') && row.cores > 0);
         assert!(cfg!(not(target_os = "linux")) || row.peak_memory_bytes >= row.resident_bytes);
     }
@@ -160,7 +160,7 @@ fn what_an_algorithm_declines_is_a_row() {
     scratch.write("s.toml", text);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let rows = rows(&scratch, "o");
-    let declined: Vec<&SweepRow> = rows.iter().filter(|row| row.algorithm == "brute-force").collect();
+    let declined: Vec<&Record> = rows.iter().filter(|row| row.algorithm == "brute-force").collect();
     assert!(!declined.is_empty());
     assert!(declined.iter().all(|row| row.status == "skipped" && row.error.contains("does not support")));
 }
@@ -187,7 +187,7 @@ problem = "orders"
     let rows = rows(&scratch, "o");
     assert!(rows.iter().filter(|row| row.instance == "bad.json").all(|row| row.status == "unreadable"));
     let exact = rows.iter().find(|row| row.instance == "shared-if-1" && row.algorithm == "exact").unwrap();
-    assert_eq!((exact.peak, exact.claim.as_str(), exact.operators), (Some(12051), "optimal", Some(18)));
+    assert_eq!((exact.value, exact.claim.as_str(), exact.operators), (Some(12051), "optimal", Some(18)));
     assert!(rows.iter().any(|row| row.instance == "chain-n-4-0" && row.status == "done"));
 }
 
@@ -224,7 +224,7 @@ fn rows_of_another_sweep_are_refused() {
     let words = ["sweep", "s.toml", "--out", "a"];
     scratch.write("a/rows.csv", format!("{whole}{}", whole.lines().nth(1).unwrap()) + "\n");
     scratch.plimsoll(&words).refuses(&["rows.csv: line 74: run 0 has a row already"]);
-    scratch.write("a/rows.csv", whole.replacen("\n0,", "\n1,", 1));
+    scratch.write("a/rows.csv", whole.replacen("\n5,0,", "\n5,1,", 1));
     scratch.plimsoll(&words).refuses(&["line 2: run 1 with key"]);
     scratch.write("a/rows.csv", whole.replacen("run,key", "key,run", 1));
     scratch.plimsoll(&words).refuses(&["a/rows.csv: line"]);

@@ -4,7 +4,7 @@ use super::code_of_runs;
 use crate::cli::MergeArgs;
 use crate::failure::Failure;
 use crate::output;
-use plimsoll_lab::report::failures::lines;
+use plimsoll_lab::record::lines;
 use plimsoll_lab::sweep::merge;
 use serde_json::json;
 

@@ -1,7 +1,8 @@
 //! How an algorithm stands over all instances of a group, and the virtual best of all.
 
+use super::time::{Time, shifted_geometric_mean};
 use super::{Cell, Group};
-use crate::report::times::{Time, shifted_geometric_mean};
+
 use std::collections::BTreeMap;
 
 /// A mean that is only a lower bound where times took part that are.

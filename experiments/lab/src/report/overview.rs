@@ -1,7 +1,8 @@
 //! Tables of an analysis, and its summary as Markdown.
 
 use crate::analysis::files::told;
-use crate::analysis::{Cell, Group, Mean, Observation, Options, Standing, Study};
+use crate::analysis::{Cell, Group, Mean, Options, Standing, Study};
+use crate::record::Record;
 use crate::report::percent;
 use crate::report::table::{Align, Table};
 use crate::report::times::figure;
@@ -201,7 +202,7 @@ fn by_instance(group: &Group, unit: &str, show: impl Fn(&Cell) -> String) -> Tab
         let mut cells = if suites { vec![instance.suite.clone()] } else { Vec::new() };
         cells.extend([
             format!("{}{capacity}", instance.name),
-            number(instance.buffers),
+            number(instance.buffers.map(|count| count as u64)),
             number(instance.load),
             format!("{}{mark}", number(instance.best_bound)),
             number(instance.best_peak),
@@ -239,7 +240,7 @@ pub fn times_by_instance(group: &Group) -> Option<Table> {
 }
 
 /// Runs without an answer.
-pub fn troubles<'a>(rows: impl Iterator<Item = &'a Observation>) -> Table {
+pub fn troubles<'a>(rows: impl Iterator<Item = &'a Record>) -> Table {
     let mut table = Table::new([
         ("line", RIGHT),
         ("instance", LEFT),

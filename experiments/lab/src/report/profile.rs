@@ -4,8 +4,10 @@
 //! At factor 1 a line shows how often its algorithm is the fastest; to the right it rises towards the share it
 //! solves at all. Times are medians over runs; instances that nobody solves count in the share.
 
+use crate::analysis::curves::{LEAST, best, shares};
+use crate::analysis::time::Time;
 use crate::report::chart::{Axis, Chart, Series};
-use crate::report::times::{Time, Times};
+use crate::report::times::Times;
 
 /// The profile; `None` where fewer than two algorithms took part, or nothing was solved.
 pub fn profile(times: &Times<'_>, question: &str) -> Option<Chart> {
@@ -25,30 +27,6 @@ pub fn profile(times: &Times<'_>, question: &str) -> Option<Chart> {
         format!("{question}: share of {total} instances solved within a factor of the fastest time to solve"),
         "factor of the fastest time to solve",
     ))
-}
-
-/// Where times are divided, none is shorter, seconds.
-pub const LEAST: f64 = 1e-9;
-
-/// The least value per instance, from values by algorithm and instance.
-pub fn best(cells: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
-    let total = cells.iter().map(Vec::len).max().unwrap_or(0);
-    (0..total)
-        .map(|instance| cells.iter().filter_map(|own| own.get(instance).copied().flatten()).reduce(f64::min))
-        .collect()
-}
-
-/// Per algorithm the factors at which its line rises, each with the share of `total` instances within it; both
-/// ascend. A value counts by its factor of the reference of its instance. O(algorithms * instances * log(instances)).
-pub fn shares(cells: &[Vec<Option<f64>>], reference: &[Option<f64>], total: usize) -> Vec<Vec<(f64, f64)>> {
-    let curve = |own: &Vec<Option<f64>>| {
-        let factors = own.iter().zip(reference).filter_map(|(value, best)| Some((*value)? / (*best)?));
-        let mut factors: Vec<f64> = factors.filter(|factor| factor.is_finite()).collect();
-        factors.sort_by(f64::total_cmp);
-        let ranked = factors.iter().enumerate();
-        ranked.map(|(nth, &factor)| (factor, (nth + 1) as f64 / total.max(1) as f64)).collect()
-    };
-    cells.iter().map(curve).collect()
 }
 
 /// The lines as a picture, from factor 1.

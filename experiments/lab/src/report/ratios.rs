@@ -10,9 +10,10 @@
 //!
 //! O(algorithms * instances * suites).
 
-use crate::report::rows::Row;
+use crate::analysis::time::Time;
+use crate::record::Record;
 use crate::report::table::{Align, Table};
-use crate::report::times::{Clock, Time, Times, figure, remember};
+use crate::report::times::{Clock, Times, figure, remember};
 use plimsoll::plan::ProblemKind;
 use std::collections::BTreeSet;
 
@@ -88,8 +89,8 @@ fn shown(time: Option<Time>, clock: Clock) -> String {
 
 /// Ratios of whole processes' own times, of those algorithms that have any. `None` where no process has one, and where
 /// the reference is unknown or alone.
-pub fn own_ratios(rows: &[Row], problem: ProblemKind, reference: &str) -> Option<Table> {
-    let own = |row: &&Row| row.problem == problem.as_str() && row.own_seconds.is_some();
+pub fn own_ratios(rows: &[Record], problem: ProblemKind, reference: &str) -> Option<Table> {
+    let own = |row: &&Record| row.problem == problem.as_str() && row.own_seconds.is_some();
     let timed: BTreeSet<&str> = rows.iter().filter(own).map(|row| row.algorithm.as_str()).collect();
     rows.iter().filter(own).find(|row| row.whole_process)?;
     let mut times = Times::by(Clock::Own, rows, problem);
@@ -202,7 +203,7 @@ mod tests {
     /// Each column tells of how many instances it is.
     #[test]
     fn means_say_of_how_many_they_are() {
-        let mut rows: Vec<Row> = ["a", "b"].map(|name| row(name, "fast", 1.0, "optimal")).into();
+        let mut rows: Vec<Record> = ["a", "b"].map(|name| row(name, "fast", 1.0, "optimal")).into();
         rows.extend(["a", "b"].map(|name| row(name, "all", 2.0, "optimal")));
         rows.push(row("a", "one", 4.0, "optimal"));
         let times = Times::of(&rows, ProblemKind::Offsets);
@@ -218,19 +219,19 @@ mod tests {
     }
 
     /// As processes, beside one that says nothing of its time.
-    fn with_whole(mut rows: Vec<Row>) -> Vec<Row> {
+    fn with_whole(mut rows: Vec<Record>) -> Vec<Record> {
         rows.push(row("a", "silent", 1.0, "optimal"));
-        rows.into_iter().map(|row| Row { whole_process: true, ..row }).collect()
+        rows.into_iter().map(|row| Record { whole_process: true, ..row }).collect()
     }
 
     #[test]
     fn printed_times_are_as_good_as_their_digits() {
-        let own = |instance: &str, algorithm: &str, seconds: Option<f64>, resolution: Option<f64>| Row {
+        let own = |instance: &str, algorithm: &str, seconds: Option<f64>, resolution: Option<f64>| Record {
             own_seconds: seconds,
             own_resolution: resolution,
             ..row(instance, algorithm, 1.0, "optimal")
         };
-        let mut rows: Vec<Row> =
+        let mut rows: Vec<Record> =
             ["a", "b", "c", "d"].map(|instance| own(instance, "fast", Some(1e-4), None)).into();
         let peer = |instance: &str, seconds| own(instance, "peer", seconds, Some(0.001));
         rows.extend([peer("a", Some(4.0)), peer("b", Some(0.003)), peer("c", Some(0.0)), peer("d", None)]);

@@ -1,8 +1,7 @@
 //! Tables and pages made from rows.
 
 use crate::machine::Machine;
-use crate::report::failures::{failures, lines};
-use crate::report::rows::Row;
+use crate::record::{Record, failures, lines};
 use crate::report::table::{Align, Table};
 use crate::report::times::{self, Clock, Times};
 use crate::report::{percent, ratios};
@@ -32,7 +31,7 @@ const FILES: [(&str, &str); 6] = [
 const REMARK: usize = 70;
 
 /// Instance by algorithm: peak, gap to the best proven bound, claim, seconds. `None` where no row is of `problem`.
-pub fn runs(rows: &[Row], problem: ProblemKind) -> Option<Table> {
+pub fn runs(rows: &[Record], problem: ProblemKind) -> Option<Table> {
     let own = || rows.iter().filter(|row| row.problem == problem.as_str());
     let seeds = own().any(|row| row.seed != own().next().map_or(0, |first| first.seed));
     let remarks = own().any(|row| !row.error.is_empty());
@@ -60,14 +59,14 @@ pub fn runs(rows: &[Row], problem: ProblemKind) -> Option<Table> {
         let first = previous.replace((&row.suite, &row.instance)) != Some((&row.suite, &row.instance));
         let once = |text: String| if first { text } else { String::new() };
         let claim = if row.claim.is_empty() { &row.status } else { &row.claim };
-        let claim = arithmetic(row).mark(claim);
+        let claim = row.arithmetic().mark(claim);
         let cells = [
             once(row.instance.clone()),
             once(number(row.load)),
             once(best_bound(row, rows)),
             row.algorithm.clone(),
             row.seed.to_string(),
-            number(row.peak),
+            number(row.value),
             row.gap_percent.map_or_else(String::new, percent),
             claim,
             row.stop.clone(),
@@ -79,21 +78,13 @@ pub fn runs(rows: &[Row], problem: ProblemKind) -> Option<Table> {
     (!table.is_empty()).then_some(table)
 }
 
-fn arithmetic(row: &Row) -> Arithmetic {
-    if row.arithmetic == Arithmetic::FloatingPoint.as_str() {
-        Arithmetic::FloatingPoint
-    } else {
-        Arithmetic::Exact
-    }
-}
-
 /// The best bound of the instance and problem of a row; marked where it rests on floating point alone.
-fn best_bound(row: &Row, rows: &[Row]) -> String {
-    let same = |other: &&Row| {
+fn best_bound(row: &Record, rows: &[Record]) -> String {
+    let same = |other: &&Record| {
         (&other.suite, &other.instance, &other.problem) == (&row.suite, &row.instance, &row.problem)
     };
     let its = rows.iter().filter(same).filter(|other| other.status == "done");
-    let best = its.filter_map(|other| Some((other.lower_bound?, arithmetic(other))));
+    let best = its.filter_map(|other| Some((other.lower_bound?, other.arithmetic())));
     row.best_bound.map_or_else(String::new, |bound| {
         let floating = Arithmetic::of_best(best.filter(|one| one.0 >= bound)) == Arithmetic::FloatingPoint;
         format!("{bound}{}", if floating { " (floating point)" } else { "" })
@@ -101,7 +92,7 @@ fn best_bound(row: &Row, rows: &[Row]) -> String {
 }
 
 /// Per algorithm over all instances: how often it answered, met the best bound, how far it was off, how long it took.
-pub fn algorithms(rows: &[Row], problem: ProblemKind) -> Option<Table> {
+pub fn algorithms(rows: &[Record], problem: ProblemKind) -> Option<Table> {
     let own = || rows.iter().filter(|row| row.problem == problem.as_str());
     let mut names: Vec<(&str, &str)> = Vec::new();
     for row in own() {
@@ -130,7 +121,7 @@ pub fn algorithms(rows: &[Row], problem: ProblemKind) -> Option<Table> {
             name.to_owned(),
             kind.to_owned(),
             its().count().to_string(),
-            its().filter(|row| row.peak.is_some()).count().to_string(),
+            its().filter(|row| row.value.is_some()).count().to_string(),
             gaps.iter().filter(|&&gap| gap == 0.0).count().to_string(),
             its().filter(|row| row.claim == "optimal").count().to_string(),
             gap(mean),
@@ -202,7 +193,7 @@ impl Question<'_> {
     }
 
     /// `summary.md`: the tables.
-    pub fn summary(&self, rows: &[Row]) -> String {
+    pub fn summary(&self, rows: &[Record]) -> String {
         let mut text = format!("# Summary\n\nGenerated from `rows.csv` by\n\n{}", self.facts());
         for problem in ProblemKind::ALL {
             if self.comparison.is_asked {
@@ -222,7 +213,7 @@ impl Question<'_> {
                 let _ = writeln!(text, "- {line}");
             }
         }
-        let unreadable: Vec<&Row> = rows.iter().filter(|row| row.status == "unreadable").collect();
+        let unreadable: Vec<&Record> = rows.iter().filter(|row| row.status == "unreadable").collect();
         if !unreadable.is_empty() {
             text.push_str("\n## Instances that could not be read\n\n");
             for row in unreadable {
@@ -233,7 +224,7 @@ impl Question<'_> {
     }
 
     /// The tables of times of one problem, and how to read them.
-    fn times(&self, rows: &[Row], problem: ProblemKind) -> String {
+    fn times(&self, rows: &[Record], problem: ProblemKind) -> String {
         let Comparison { question, reference, shift, .. } = self.comparison;
         let times = Times::of(rows, problem);
         let Some(table) = times::table(&times, shift) else { return String::new() };
@@ -290,8 +281,8 @@ impl Question<'_> {
 mod tests {
     use super::*;
 
-    fn rows() -> Vec<Row> {
-        let row = |instance: &str, algorithm: &str, peak, gap| Row {
+    fn rows() -> Vec<Record> {
+        let row = |instance: &str, algorithm: &str, peak, gap| Record {
             suite: "s".into(),
             instance: instance.into(),
             load: Some(10),
@@ -301,10 +292,10 @@ mod tests {
             kind: "heuristic".into(),
             claim: "feasible".into(),
             status: "done".into(),
-            peak,
+            value: peak,
             gap_percent: gap,
             seconds: Some(0.5),
-            ..Row::default()
+            ..Record::default()
         };
         let mut failed = row("b", "y", None, None);
         failed.claim.clear();
