@@ -216,6 +216,34 @@ fn a_sweep_goes_on_from_any_byte() {
     assert_eq!(steady(&scratch, "a"), wanted);
 }
 
+/// Columns of sweeps before version 5.
+const OLDER: &str = "run,key,suite,instance,sha256,problem,algorithm,kind,threads,decide,capacity,time_limit,node_limit,\
+seed,repetition,status,claim,peak,lower_bound,verdict,error,stop,bound_witness,arithmetic,gap_percent,buffers,operators,load,\
+seconds,phases,counters,nodes,peak_memory_bytes,resident_bytes,commit,dirty,version,rustc,profile,cpu,cores,timestamp,claimed,\
+claimed_bound";
+
+#[test]
+fn an_older_sweep_goes_on() {
+    let scratch = small();
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "a"]).exits(0);
+    let mut reader = csv::Reader::from_path(scratch.path("a/rows.csv")).unwrap();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(OLDER.split(',')).unwrap();
+    for row in reader.deserialize::<Cells>().take(RUNS / 2) {
+        let row = row.unwrap();
+        let cell = |name: &str| row[if name == "peak" { "value" } else { name }].clone();
+        writer.write_record(OLDER.split(',').map(cell)).unwrap();
+    }
+    let older = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "b"]).exits(0);
+    scratch.write("b/rows.csv", older + "36,torn");
+    let json = scratch.plimsoll(&["sweep", "s.toml", "--out", "b", "--json"]).exits(0).json();
+    assert_eq!((json["kept"].as_u64(), json["torn_bytes"].as_u64()), (Some(RUNS as u64 / 2), Some(7)));
+    let values = |folder: &str| rows(&scratch, folder).iter().map(|row| row.value).collect::<Vec<_>>();
+    assert_eq!(values("b"), values("a"));
+    assert_eq!(scratch.read("b/rows.csv").lines().next(), scratch.read("a/rows.csv").lines().next());
+}
+
 #[test]
 fn rows_of_another_sweep_are_refused() {
     let scratch = small();

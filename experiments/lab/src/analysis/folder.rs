@@ -211,7 +211,7 @@ impl Folder {
     /// What the manifest of a sweep tells: build and machine, also of rows that do not.
     fn tell_of_sweep(&mut self, folder: &Path) -> Result<(), AnalysisError> {
         let Some(manifest) = Manifest::read(folder)? else { return Ok(()) };
-        let begun = &manifest.begun;
+        let begun = &manifest.begun.machine;
         for row in self.observations.iter_mut().filter(|row| row.cpu.is_empty()) {
             row.cpu.clone_from(&begun.cpu);
             row.cores = begun.cores;

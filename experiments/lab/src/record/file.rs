@@ -154,7 +154,12 @@ impl CsvFile {
         Ok(all)
     }
 
-    /// The records, in the order of the file. Columns that it lacks are empty.
+    /// Whether it holds records of a sweep from before version 5.
+    pub fn is_older_sweep(&self) -> bool {
+        !self.has("schema_version") && self.has_records()
+    }
+
+    /// The records, in the order of the file and in the form of this version. Columns that the file lacks are empty.
     ///
     /// # Errors
     /// [`RecordError::Line`] where a column is missing that every version has, a cell does not hold what its column
@@ -165,11 +170,14 @@ impl CsvFile {
         }
         self.require(&NEEDED)?;
         let mut records: Vec<Record> = Vec::new();
+        let mut version = None;
         let mut counts: HashMap<[String; 4], u64> = HashMap::new();
         for (line, record) in self.rows::<Record>()? {
             let decide = if record.decide == "false" { String::new() } else { record.decide.clone() };
             let mut record = Record { line, decide, ..record };
-            self.check(&record, records.first()).map_err(|why| self.wrong(line, why))?;
+            let version = *version.get_or_insert(record.schema_version);
+            self.check(&record, version).map_err(|why| self.wrong(line, why))?;
+            record.schema_version = SCHEMA_VERSION;
             let names = [&record.suite, &record.instance, &record.problem, &record.algorithm];
             let count = counts.entry(names.map(Clone::clone)).or_default();
             *count += 1;
@@ -180,14 +188,14 @@ impl CsvFile {
     }
 
     /// What is wrong with a record beyond its types.
-    fn check(&self, record: &Record, first: Option<&Record>) -> Result<(), String> {
+    fn check(&self, record: &Record, first: u32) -> Result<(), String> {
         let version = record.schema_version;
         if self.has("schema_version") && !(1..=SCHEMA_VERSION).contains(&version) {
             return Err(format!(
                 "schema_version is '{version}', and this version knows 1 to {SCHEMA_VERSION}"
             ));
         }
-        if let Some(first) = first.map(|first| first.schema_version).filter(|&first| first != version) {
+        if version != first {
             return Err(format!("schema_version is '{version}', where the rows before have {first}"));
         }
         let needed = [&record.instance, &record.problem, &record.algorithm, &record.status];

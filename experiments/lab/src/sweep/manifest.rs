@@ -1,7 +1,7 @@
 //! The manifest of a sweep, stored beside its rows: the sweep as it was resolved, its shard, build and machine.
 
 use super::SweepError;
-use crate::machine::{Machine, timestamp};
+use crate::machine::Machine;
 use plimsoll_model::files::write_durably;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -200,42 +200,14 @@ fn differs<T: PartialEq + Serialize>(what: &str, then: &T, now: &T) -> Option<St
     (then != now).then(|| format!("{what} is {} there, {} here", shown(then), shown(now)))
 }
 
-/// Build and machine that a sweep was begun with.
+/// Build and machine that a sweep was begun with, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Begun {
-    /// Version of the command.
-    pub version: String,
-    /// Commit of the sources.
-    pub commit: String,
-    /// Whether sources differed from it.
-    pub dirty: String,
-    /// Compiler.
-    pub rustc: String,
-    /// Build profile.
-    pub profile: String,
-    /// Processor.
-    pub cpu: String,
-    /// Threads of the machine.
-    pub cores: usize,
-    /// When, UTC.
+    /// Build and machine.
+    #[serde(flatten)]
+    pub machine: Machine,
+    /// UTC.
     pub timestamp: String,
-}
-
-impl Begun {
-    /// Here and now.
-    pub fn now(machine: &Machine) -> Self {
-        Self {
-            version: machine.version.to_owned(),
-            commit: machine.commit.to_owned(),
-            dirty: machine.dirty.to_owned(),
-            rustc: machine.rustc.to_owned(),
-            profile: machine.profile.to_owned(),
-            cpu: machine.cpu.clone(),
-            cores: machine.cores,
-            timestamp: timestamp(),
-        }
-    }
 }
 
 /// Everything that is stored.

@@ -353,7 +353,9 @@ impl Sweep {
             operators,
             load,
             params: peer.map(External::line).unwrap_or_default(),
-            version: peer.map_or(machine.version, |peer| peer.version().unwrap_or_default()).to_owned(),
+            version: peer
+                .map_or(machine.version.as_str(), |peer| peer.version().unwrap_or_default())
+                .to_owned(),
             ..Record::on(machine)
         }
     }

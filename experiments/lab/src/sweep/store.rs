@@ -3,7 +3,7 @@
 use super::SweepError;
 use super::manifest::{Begun, MANIFEST, Manifest, Shard};
 use super::resolve::Sweep;
-use crate::machine::Machine;
+use crate::machine::{Machine, timestamp};
 use crate::record::{Columns, CsvFile, LAYOUTS, ROWS, Record, TRACE, read, settle, write_trace};
 use plimsoll_model::files::{remove_leftovers, write_durably};
 use std::fs::{File, OpenOptions};
@@ -80,29 +80,28 @@ impl Store {
         let mut notes = Vec::new();
         if let Some(manifest) = Manifest::read(folder)? {
             same(folder, &manifest, sweep, shard)?;
-            if (manifest.begun.commit.as_str(), manifest.begun.dirty.as_str())
-                != (machine.commit, machine.dirty)
-            {
+            let begun = &manifest.begun.machine;
+            if (&begun.commit, &begun.dirty) != (&machine.commit, &machine.dirty) {
                 notes.push(format!(
                     "{} was begun with commit {}; this is {}",
                     folder.display(),
-                    manifest.begun.commit,
+                    begun.commit,
                     machine.commit
                 ));
             }
         } else {
             if path.exists() {
-                let difference = format!("it has {ROWS}, but no {}", MANIFEST);
+                let difference = format!("it has {ROWS}, but no {MANIFEST}");
                 return Err(SweepError::Other { folder: folder.to_owned(), difference });
             }
-            Manifest::new(&sweep.file, shard, sweep.resolved(), Begun::now(machine)).write(folder)?;
+            let begun = Begun { machine: machine.clone(), timestamp: timestamp() };
+            Manifest::new(&sweep.file, shard, sweep.resolved(), begun).write(folder)?;
         }
         let wrong = |source| SweepError::Io { path: path.clone(), source };
         let mut rows = OpenOptions::new().create(true).append(true).open(&path).map_err(wrong)?;
         let file = CsvFile::read(&path)?;
-        let header = sweep.columns.header();
-        let is_new = file.columns.is_empty();
-        if !is_new && !file.columns.iter().eq(sweep.columns.names()) {
+        let (is_new, is_older) = (file.columns.is_empty(), file.is_older_sweep());
+        if !is_new && !is_older && !file.columns.iter().eq(sweep.columns.names()) {
             let found = file.columns.join(",");
             return Err(file.wrong(1, format!("the columns are not those of this sweep: {found}")).into());
         }
@@ -111,9 +110,11 @@ impl Store {
             rows.set_len(file.whole()).map_err(wrong)?;
         }
         let mut length = file.whole();
-        if is_new {
-            rows.write_all(header.as_bytes()).map_err(wrong)?;
-            length = header.len() as u64;
+        if is_new || is_older {
+            let text = sweep.columns.file(&file.records()?);
+            write_durably(&path, |file| file.write_all(text.as_bytes())).map_err(wrong)?;
+            rows = OpenOptions::new().append(true).open(&path).map_err(wrong)?;
+            length = text.len() as u64;
         }
         let (columns, synced) = (sweep.columns.clone(), Instant::now());
         let folder = folder.to_owned();

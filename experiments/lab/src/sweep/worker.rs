@@ -90,8 +90,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
         std::process::exit(0);
     });
     let machine = Machine::here();
-    let (version, commit) = (machine.version.to_owned(), machine.commit.to_owned());
-    say(&mut output, &Reply::Hello { version, commit })?;
+    say(&mut output, &Reply::Hello { version: machine.version, commit: machine.commit })?;
     let registry = registry();
     let mut held = None;
     while let Ok(line) = requests.recv() {
@@ -103,7 +102,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
                 }
                 Err(error) => Reply::Input { error: Some(error) },
             },
-            Ok(Request::Run(job)) => Reply::Answer(Box::new(answer(&registry, &mut held, job))),
+            Ok(Request::Run(job)) => Reply::Answer(Box::new(answer(&registry, &mut held, *job))),
             Err(error) => {
                 Reply::Answer(Box::new(Record::default().without("failed", &format!("no request: {error}"))))
             }
@@ -131,16 +130,16 @@ fn read(graph: bool, name: String, text: &str) -> Result<Held, String> {
     instance.map(|instance| Held::Instance(instance.with_name(name))).map_err(|error| error.to_string())
 }
 
-fn answer(registry: &Registry, held: &mut Option<Held>, job: Box<Job>) -> Record {
+fn answer(registry: &Registry, held: &mut Option<Held>, job: Job) -> Record {
     match held.take() {
         Some(Held::Instance(instance)) => {
             let capacity = job.asked.capacity.map(Bytes::new);
             let same = instance.capacity() == capacity;
             let instance = if same { instance } else { instance.with_capacity(capacity) };
             let answer = match job.asked.problem.as_str() {
-                Offsets::NAME => on_instance::<Offsets>(registry, &instance, *job),
-                Scattered::NAME => on_instance::<Scattered>(registry, &instance, *job),
-                Pools::NAME => on_instance::<Pools>(registry, &instance, *job),
+                Offsets::NAME => on_instance::<Offsets>(registry, &instance, job),
+                Scattered::NAME => on_instance::<Scattered>(registry, &instance, job),
+                Pools::NAME => on_instance::<Pools>(registry, &instance, job),
                 _ => nobody(job.asked),
             };
             *held = Some(Held::Instance(instance));
