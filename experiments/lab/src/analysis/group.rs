@@ -18,7 +18,7 @@ pub struct Options {
 }
 
 /// What all runs of a group have in common.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {
     /// `offsets`, `scattered`, `pools`, `orders`.
     pub problem: String,
@@ -124,7 +124,7 @@ impl Cell {
 }
 
 /// Runs with the same question.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
     /// The question.
     pub question: Question,
@@ -367,7 +367,9 @@ impl Builder<'_> {
         let run = |row: &&Record| {
             let solved = self.solved(row, instance.best_bound);
             let seconds = if solved { row.seconds } else { row.seconds.or(Some(0.0)) };
-            Run { seconds, solved, limit: row.time_limit, resolution: 0.0 }
+            // Seconds that an external binary printed are as good as their digits.
+            let resolution = row.own_resolution.filter(|_| row.seconds == row.own_seconds).unwrap_or(0.0);
+            Run { seconds, solved, limit: row.time_limit, resolution }
         };
         let spent = rows.iter().filter(|row| row.status == "done").filter_map(|row| row.seconds);
         Cell {

@@ -2,7 +2,6 @@
 
 use super::time::{Time, shifted_geometric_mean};
 use super::{Cell, Group};
-
 use std::collections::BTreeMap;
 
 /// A mean that is only a lower bound where times took part that are.
@@ -77,7 +76,8 @@ struct Terms {
 /// The name of the virtual best.
 pub const VIRTUAL: &str = "virtual best";
 
-fn mean(values: &[f64]) -> Option<f64> {
+/// The mean of some values; `None` of none.
+pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 

@@ -4,23 +4,18 @@
 //! At factor 1 a line shows how often its algorithm is the fastest; to the right it rises towards the share it
 //! solves at all. Times are medians over runs; instances that nobody solves count in the share.
 
-use crate::analysis::curves::{LEAST, best, shares};
-use crate::analysis::time::Time;
+use crate::analysis::curves::{Curve, time_profile};
 use crate::report::chart::{Axis, Chart, Series};
 use crate::report::times::Times;
 
 /// The profile; `None` where fewer than two algorithms took part, or nothing was solved.
-pub fn profile(times: &Times<'_>, question: &str) -> Option<Chart> {
-    let total = times.instances.len();
-    let solved = |time: &Option<Time>| time.filter(|time| !time.censored).map(|time| time.seconds.max(LEAST));
-    let cells: Vec<Vec<Option<f64>>> =
-        times.cells.iter().map(|own| own.iter().map(solved).collect()).collect();
-    if times.algorithms.len() < 2 || cells.iter().flatten().all(Option::is_none) {
+pub fn profile(times: &Times, question: &str) -> Option<Chart> {
+    let curves = time_profile(&times.0);
+    if curves.is_empty() {
         return None;
     }
-    let curves = shares(&cells, &best(&cells), total);
+    let total = times.0.instances.len();
     Some(chart(
-        &times.algorithms,
         &curves,
         total,
         "Performance profile",
@@ -30,20 +25,14 @@ pub fn profile(times: &Times<'_>, question: &str) -> Option<Chart> {
 }
 
 /// The lines as a picture, from factor 1.
-pub fn chart(
-    names: &[&str],
-    curves: &[Vec<(f64, f64)>],
-    total: usize,
-    title: &str,
-    caption: String,
-    label: &'static str,
-) -> Chart {
-    let largest = curves.iter().filter_map(|curve| curve.last()).map(|last| last.0).fold(2.0f64, f64::max);
-    let lines = names.iter().zip(curves).enumerate().map(|(at, (name, curve))| Series {
-        name: format!("{name} ({} of {total})", curve.len()),
+pub fn chart(curves: &[Curve], total: usize, title: &str, caption: String, label: &'static str) -> Chart {
+    let largest =
+        curves.iter().filter_map(|curve| curve.points.last()).map(|last| last.0).fold(2.0f64, f64::max);
+    let lines = curves.iter().enumerate().map(|(at, curve)| Series {
+        name: format!("{} ({} of {total})", curve.algorithm, curve.points.len()),
         colour: at,
         dashed: false,
-        points: [(1.0, 0.0)].into_iter().chain(curve.iter().copied()).collect(),
+        points: [(1.0, 0.0)].into_iter().chain(curve.points.iter().copied()).collect(),
     });
     Chart {
         title: title.to_owned(),

@@ -1,9 +1,10 @@
 //! Tables and pages made from rows.
 
+use crate::analysis::standing::mean;
 use crate::machine::Machine;
 use crate::record::{Record, failures, lines};
-use crate::report::table::{Align, Table};
-use crate::report::times::{self, Clock, Times};
+use crate::report::table::{Align, Column, Table};
+use crate::report::times::{self, Clock, Times, remember};
 use crate::report::{percent, ratios};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::plan::ProblemKind;
@@ -96,39 +97,31 @@ pub fn algorithms(rows: &[Record], problem: ProblemKind) -> Option<Table> {
     let own = || rows.iter().filter(|row| row.problem == problem.as_str());
     let mut names: Vec<(&str, &str)> = Vec::new();
     for row in own() {
-        if !names.contains(&(&row.algorithm, &row.kind)) {
-            names.push((&row.algorithm, &row.kind));
-        }
+        remember(&mut names, (row.algorithm.as_str(), row.kind.as_str()));
     }
-    let mut table = Table::new([
-        ("algorithm", Align::Left),
-        ("kind", Align::Left),
-        ("runs", Align::Right),
-        ("answered", Align::Right),
-        ("at the bound", Align::Right),
-        ("claimed optimal", Align::Right),
-        ("mean gap %", Align::Right),
-        ("worst gap %", Align::Right),
-        ("seconds", Align::Right),
-    ]);
-    for (name, kind) in names {
-        let its = || own().filter(|row| row.algorithm == name && row.kind == kind);
-        let gaps: Vec<f64> = its().filter_map(|row| row.gap_percent).collect();
-        let mean = (!gaps.is_empty()).then(|| gaps.iter().sum::<f64>() / gaps.len() as f64);
-        let worst = gaps.iter().copied().reduce(f64::max);
-        let gap = |gap: Option<f64>| gap.map_or_else(String::new, percent);
-        table.row([
-            name.to_owned(),
-            kind.to_owned(),
-            its().count().to_string(),
-            its().filter(|row| row.value.is_some()).count().to_string(),
-            gaps.iter().filter(|&&gap| gap == 0.0).count().to_string(),
-            its().filter(|row| row.claim == "optimal").count().to_string(),
-            gap(mean),
-            gap(worst),
-            format!("{:.3}", its().filter_map(|row| row.seconds).sum::<f64>()),
-        ]);
-    }
+    let its = |(name, kind): (&str, &str)| -> (Vec<&Record>, Vec<f64>) {
+        let rows: Vec<&Record> = own().filter(|row| row.algorithm == name && row.kind == kind).collect();
+        let gaps = rows.iter().filter_map(|row| row.gap_percent).collect();
+        (rows, gaps)
+    };
+    let count = |count: usize| count.to_string();
+    let gap = |gap: Option<f64>| gap.map_or_else(String::new, percent);
+    let columns: [Column<'_, (Vec<&Record>, Vec<f64>)>; 9] = [
+        ("algorithm", Align::Left, &|(rows, _)| rows[0].algorithm.clone()),
+        ("kind", Align::Left, &|(rows, _)| rows[0].kind.clone()),
+        ("runs", Align::Right, &|(rows, _)| count(rows.len())),
+        ("answered", Align::Right, &|(rows, _)| count(rows.iter().filter(|row| row.value.is_some()).count())),
+        ("at the bound", Align::Right, &|(_, gaps)| count(gaps.iter().filter(|&&gap| gap == 0.0).count())),
+        ("claimed optimal", Align::Right, &|(rows, _)| {
+            count(rows.iter().filter(|row| row.claim == "optimal").count())
+        }),
+        ("mean gap %", Align::Right, &|(_, gaps)| gap(mean(gaps))),
+        ("worst gap %", Align::Right, &|(_, gaps)| gap(gaps.iter().copied().reduce(f64::max))),
+        ("seconds", Align::Right, &|(rows, _)| {
+            format!("{:.3}", rows.iter().filter_map(|row| row.seconds).sum::<f64>())
+        }),
+    ];
+    let table = Table::of(&columns, names.into_iter().map(its));
     (!table.is_empty()).then_some(table)
 }
 

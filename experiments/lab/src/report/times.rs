@@ -3,13 +3,12 @@
 //! Definitions are those of [`analysis::time`](crate::analysis::time). Times are those of whole processes or runs, or those that
 //! algorithms measure themselves ([`Clock`]).
 //!
-//! O(rows * (algorithms + instances)).
+//! O(rows * log(rows) + algorithms * instances).
 
-use crate::analysis::time::{
-    Run, Time, can_prove, median_spent, median_time, shifted_geometric_mean, solved,
-};
+use crate::analysis::time::{Time, solved};
+use crate::analysis::{Group, Options, Standing, groups, standings};
 use crate::record::Record;
-use crate::report::table::{Align, Table};
+use crate::report::table::{Align, Column, Table};
 use plimsoll::plan::ProblemKind;
 
 /// Shift of geometric means where nobody chose another, seconds.
@@ -24,91 +23,35 @@ pub enum Clock {
     Own,
 }
 
-impl Clock {
-    /// Seconds of a run; `None` where this clock shows none although the run solved.
-    fn seconds(self, row: &Record) -> Option<f64> {
-        match self {
-            Self::Bench => Some(row.seconds.unwrap_or(0.0)),
-            Self::Own if solved(row) => row.own_seconds,
-            Self::Own => Some(0.0),
-        }
-    }
-}
-
-/// Times by algorithm and instance.
+/// What algorithms did on the instances of one problem.
 #[derive(Clone, Debug, Default)]
-pub struct Times<'a> {
-    /// Suite and name of every instance.
-    pub instances: Vec<(&'a str, &'a str)>,
-    /// Every algorithm, in the order of the rows.
-    pub algorithms: Vec<&'a str>,
-    /// Time to solve by algorithm, then instance; `None` where there was no run, and where none is to be expected.
-    pub cells: Vec<Vec<Option<Time>>>,
-    /// Median seconds spent, the same way; `None` where no run has any.
-    pub spent: Vec<Vec<Option<f64>>>,
-    /// By algorithm: whether it sets out to solve.
-    pub proves: Vec<bool>,
-    /// By algorithm: its runs, and those of them that solved.
-    pub runs: Vec<(usize, usize)>,
-}
+pub struct Times(pub(crate) Group);
 
-impl<'a> Times<'a> {
-    /// Gathers the rows of one problem.
-    pub fn of(rows: &'a [Record], problem: ProblemKind) -> Self {
+impl Times {
+    /// The rows of one problem of a benchmark.
+    pub fn of(rows: &[Record], problem: ProblemKind) -> Self {
         Self::by(Clock::Bench, rows, problem)
     }
 
     /// The same by another clock. An instance on which a run solved but has no time by that clock has no median.
-    pub fn by(clock: Clock, rows: &'a [Record], problem: ProblemKind) -> Self {
-        let own = || rows.iter().filter(|row| row.problem == problem.as_str());
-        let mut times = Self::default();
-        for row in own() {
-            remember(&mut times.instances, (row.suite.as_str(), row.instance.as_str()));
-            remember(&mut times.algorithms, row.algorithm.as_str());
+    pub fn by(clock: Clock, rows: &[Record], problem: ProblemKind) -> Self {
+        let mut own: Vec<Record> =
+            rows.iter().filter(|row| row.problem == problem.as_str()).cloned().collect();
+        if clock == Clock::Own {
+            for row in &mut own {
+                // A run that did not solve counts as its limit.
+                row.seconds = if solved(row) { row.own_seconds } else { Some(0.0) };
+            }
         }
-        for algorithm in &times.algorithms {
-            let its = || own().filter(|row| row.algorithm == *algorithm);
-            let on = |instance: (&'a str, &'a str)| {
-                its().filter(move |row| (row.suite.as_str(), row.instance.as_str()) == instance)
-            };
-            let proves = its().any(|row| can_prove(row));
-            let time = |&instance: &(&'a str, &'a str)| {
-                median(on(instance), clock).filter(|time| proves || !time.censored)
-            };
-            let spent =
-                |&instance: &(&'a str, &'a str)| median_spent(on(instance).filter_map(|row| row.seconds));
-            times.cells.push(times.instances.iter().map(time).collect());
-            times.spent.push(times.instances.iter().map(spent).collect());
-            times.proves.push(proves);
-            times.runs.push((its().count(), its().filter(|row| solved(row)).count()));
-        }
-        times
+        // Means are shifted where they are shown.
+        let options = Options { target_gap: None, shift: 0.0 };
+        Self(groups(&own, &[], options).into_iter().next().unwrap_or_default())
     }
 
-    /// Leaves out the other algorithms.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        let kept: Vec<bool> = self.algorithms.iter().map(|name| keep(name)).collect();
-        let mut at = kept.iter();
-        self.cells.retain(|_| at.next() == Some(&true));
-        at = kept.iter();
-        self.spent.retain(|_| at.next() == Some(&true));
-        at = kept.iter();
-        self.proves.retain(|_| at.next() == Some(&true));
-        at = kept.iter();
-        self.runs.retain(|_| at.next() == Some(&true));
-        self.algorithms.retain(|name| keep(name));
-    }
-
-    pub(crate) fn position(&self, algorithm: &str) -> Option<usize> {
-        self.algorithms.iter().position(|&name| name == algorithm)
-    }
-
-    /// Whether the algorithm at this position has the least time on an instance.
-    fn wins(&self, at: usize, instance: usize) -> bool {
-        let time =
-            |at: usize| self.cells[at][instance].filter(|time| !time.censored).map(|time| time.seconds);
-        let Some(own) = time(at) else { return false };
-        (0..self.cells.len()).filter_map(time).all(|other| own <= other)
+    /// Time to solve of the algorithm at a position on the instance at another; `None` where there was no run, and where
+    /// none is to be expected.
+    pub(crate) fn cell(&self, algorithm: usize, instance: usize) -> Option<Time> {
+        self.0.cells[algorithm][instance].as_ref()?.time_to_solve()
     }
 }
 
@@ -118,52 +61,24 @@ pub(crate) fn remember<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-fn median<'a>(runs: impl Iterator<Item = &'a Record>, clock: Clock) -> Option<Time> {
-    median_time(runs.map(|row| Run {
-        seconds: clock.seconds(row),
-        solved: solved(row),
-        limit: row.time_limit,
-        resolution: if clock == Clock::Own { row.own_resolution.unwrap_or(0.0) } else { 0.0 },
-    }))
-}
-
 /// Per algorithm: time spent, what it solved, time to solve, how often it was first. `None` without rows.
-pub fn table(times: &Times<'_>, shift: f64) -> Option<Table> {
+pub fn table(times: &Times, shift: f64) -> Option<Table> {
     let spent = format!("spent s (shift {shift})");
     let mean = format!("to solve s (shift {shift})");
-    let mut table = Table::new([
-        ("algorithm", Align::Left),
-        ("instances", Align::Right),
-        ("runs", Align::Right),
-        (spent.as_str(), Align::Right),
-        ("solved", Align::Right),
-        ("solved runs", Align::Right),
-        (mean.as_str(), Align::Right),
-        ("PAR-2 s", Align::Right),
-        ("wins", Align::Right),
-    ]);
-    for (at, (name, cells)) in times.algorithms.iter().zip(&times.cells).enumerate() {
-        let own: Vec<Time> = cells.iter().flatten().copied().collect();
-        let spent: Vec<f64> = times.spent[at].iter().flatten().copied().collect();
-        let (runs, solved_runs) = times.runs[at];
-        let to_solve = |figure: Option<String>| {
-            if times.proves[at] { figure.unwrap_or_default() } else { "-".to_owned() }
-        };
-        let seconds: Vec<f64> = own.iter().map(|time| time.seconds).collect();
-        let penalised = own.iter().map(|time| if time.censored { 2.0 } else { 1.0 } * time.seconds);
-        let wins = (0..times.instances.len()).filter(|&instance| times.wins(at, instance)).count();
-        table.row([
-            (*name).to_owned(),
-            spent.len().max(own.len()).to_string(),
-            runs.to_string(),
-            shifted_geometric_mean(&spent, shift).map_or_else(String::new, figure),
-            own.iter().filter(|time| !time.censored).count().to_string(),
-            solved_runs.to_string(),
-            to_solve(shifted_geometric_mean(&seconds, shift).map(figure)),
-            to_solve(Some(figure(penalised.sum::<f64>() / own.len().max(1) as f64))),
-            wins.to_string(),
-        ]);
-    }
+    let to_solve = |seconds: Option<f64>| seconds.map_or_else(|| "-".to_owned(), figure);
+    let columns: [Column<'_, Standing>; 9] = [
+        ("algorithm", Align::Left, &|own| own.algorithm.clone()),
+        ("instances", Align::Right, &|own| own.instances.to_string()),
+        ("runs", Align::Right, &|own| own.runs.to_string()),
+        (&spent, Align::Right, &|own| own.mean_spent.map_or_else(String::new, figure)),
+        ("solved", Align::Right, &|own| own.solved.to_string()),
+        ("solved runs", Align::Right, &|own| own.solved_runs.to_string()),
+        (&mean, Align::Right, &|own| to_solve(own.mean_time.map(|mean| mean.value))),
+        ("PAR-2 s", Align::Right, &|own| to_solve(own.par2)),
+        ("wins", Align::Right, &|own| (own.time_alone + own.time_shared).to_string()),
+    ];
+    let real = standings(&times.0, shift).into_iter().filter(|own| own.kind != "virtual");
+    let table = Table::of(&columns, real);
     (!table.is_empty()).then_some(table)
 }
 
@@ -211,19 +126,20 @@ pub(crate) mod tests {
     fn medians_count_unsolved_runs_as_longest() {
         let rows = rows();
         let times = Times::of(&rows, ProblemKind::Offsets);
-        assert_eq!(times.algorithms, ["fast", "slow"]);
+        let names: Vec<&str> = times.0.algorithms.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["fast", "slow"]);
         assert_eq!(
-            times.cells[0][0],
+            times.cell(0, 0),
             Some(Time { seconds: 0.1, censored: false, resolution: 0.0, solved: 3, runs: 3 })
         );
         assert_eq!(
-            times.cells[1][1],
+            times.cell(1, 1),
             Some(Time { seconds: 10.0, censored: true, resolution: 0.0, solved: 0, runs: 1 })
         );
         let half = [row("a", "x", 1.0, "optimal"), row("a", "x", 2.0, "unknown")];
-        assert!(Times::of(&half, ProblemKind::Offsets).cells[0][0].unwrap().censored);
+        assert!(Times::of(&half, ProblemKind::Offsets).cell(0, 0).unwrap().censored);
         let even = [row("a", "x", 1.0, "optimal"), row("a", "x", 2.0, "feasible")];
-        assert_eq!(Times::of(&even, ProblemKind::Offsets).cells[0][0].map(|time| time.seconds), Some(1.5));
+        assert_eq!(Times::of(&even, ProblemKind::Offsets).cell(0, 0).map(|time| time.seconds), Some(1.5));
     }
 
     #[test]
@@ -245,14 +161,15 @@ pub(crate) mod tests {
         };
         let rows = [ran("a", 6e-5, "feasible", ""), ran("b", 6e-5, "optimal", "")];
         let times = Times::of(&rows, ProblemKind::Offsets);
-        assert_eq!((times.cells[0][0], times.spent[0][0]), (None, Some(6e-5)));
-        assert_eq!(times.cells[0][1].map(|time| (time.seconds, time.censored)), Some((6e-5, false)));
+        let cell = times.0.cells[0][0].as_ref().unwrap();
+        assert_eq!((times.cell(0, 0), cell.spent), (None, Some(6e-5)));
+        assert_eq!(times.cell(0, 1).map(|time| (time.seconds, time.censored)), Some((6e-5, false)));
         let text = table(&times, 0.0).unwrap().text();
         let line: Vec<&str> = text.lines().nth(2).unwrap().split_whitespace().collect();
-        assert_eq!(line, ["quick", "2", "2", "0.0001", "1", "1", "-", "-", "1"]);
+        assert_eq!(line, ["quick", "2", "2", "0.0001", "1", "1", "-", "-", "0"]);
         // A capacity is decided by keeping it: one that does not has not answered.
         let rows = [ran("a", 6e-5, "unknown", "load")];
-        assert!(Times::of(&rows, ProblemKind::Offsets).cells[0][0].unwrap().censored);
+        assert!(Times::of(&rows, ProblemKind::Offsets).cell(0, 0).unwrap().censored);
     }
 
     #[test]
@@ -262,7 +179,7 @@ pub(crate) mod tests {
             own_resolution: resolution,
             ..row("a", "x", 1.0, "optimal")
         };
-        let time = |rows: &[Record]| Times::by(Clock::Own, rows, ProblemKind::Offsets).cells[0][0];
+        let time = |rows: &[Record]| Times::by(Clock::Own, rows, ProblemKind::Offsets).cell(0, 0);
         let found = time(&[own(Some(0.25), Some(0.001)), own(Some(0.75), None)]).unwrap();
         assert_eq!(
             (found.seconds.to_bits(), found.resolution.to_bits()),
