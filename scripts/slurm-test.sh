@@ -120,7 +120,7 @@ cat "$scratch"/sweep/slurm/merge-*.log
 steady() {
     python3 - "$1" <<'PYTHON'
 import csv, sys
-measured = {"seconds", "phases", "peak_memory_bytes", "resident_bytes", "timestamp"}
+measured = {"seconds", "own_seconds", "phases", "peak_memory_bytes", "resident_bytes", "timestamp"}
 for row in csv.DictReader(open(sys.argv[1], newline="")):
     print({name: value for name, value in row.items() if name not in measured})
 PYTHON

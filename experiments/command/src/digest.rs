@@ -1,6 +1,6 @@
 //! SHA-256 of bytes, also of those on their way.
 
-use plimsoll_lab::report::rows::hexadecimal;
+use plimsoll::model::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 

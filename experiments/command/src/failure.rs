@@ -1,6 +1,6 @@
 //! Exit codes, and errors that know theirs.
 
-use plimsoll_lab::report::failures::Failures;
+use plimsoll_lab::record::Failures;
 use std::fmt;
 
 pub const ANSWERED: u8 = 0;

@@ -90,7 +90,7 @@ pub struct Report<'a> {
     machine: &'a str,
     about: &'a str,
     cpu: String,
-    commit: &'static str,
+    commit: String,
     cold: u64,
     repeat: u32,
     calibration: Option<&'a Calibration>,

@@ -1,22 +1,23 @@
 //! Where and by what something was measured.
 
 use plimsoll_solvers::LIBRARIES;
+use serde::{Deserialize, Serialize};
 use std::fs;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 /// The build and the machine, as stored with every row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     /// Commit the binary was built from, or `unknown`.
-    pub commit: &'static str,
+    pub commit: String,
     /// `true` where tracked sources differed from that commit, `false`, or `unknown`.
-    pub dirty: &'static str,
+    pub dirty: String,
     /// Version of the command.
-    pub version: &'static str,
+    pub version: String,
     /// Compiler.
-    pub rustc: &'static str,
+    pub rustc: String,
     /// `release` or `debug`.
-    pub profile: &'static str,
+    pub profile: String,
     /// Model name of the processor, or `unknown`.
     pub cpu: String,
     /// Threads the system offers.
@@ -29,11 +30,11 @@ impl Machine {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let cpu = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
         Self {
-            commit: env!("PLIMSOLL_COMMIT"),
-            dirty: env!("PLIMSOLL_DIRTY"),
-            version: env!("CARGO_PKG_VERSION"),
-            rustc: env!("PLIMSOLL_RUSTC"),
-            profile: if cfg!(debug_assertions) { "debug" } else { "release" },
+            commit: env!("PLIMSOLL_COMMIT").to_owned(),
+            dirty: env!("PLIMSOLL_DIRTY").to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            rustc: env!("PLIMSOLL_RUSTC").to_owned(),
+            profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
             cpu: cpu.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned()),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
         }
@@ -59,7 +60,7 @@ pub fn largest_cache() -> Option<u64> {
 impl Machine {
     /// Lines of a list in Markdown: version, commit, compiler, processor.
     pub fn facts(&self) -> String {
-        let dirty = match self.dirty {
+        let dirty = match self.dirty.as_str() {
             "true" => ", with local changes",
             "unknown" => ", local changes unknown",
             _ => "",
@@ -92,23 +93,7 @@ fn features() -> String {
 
 /// Now, in UTC, as `2026-01-31T23:59:59Z`.
 pub fn timestamp() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    timestamp_of(seconds)
-}
-
-/// Seconds since 1970 as a date, by counting years that start in March, so that the leap day comes last.
-fn timestamp_of(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
 /// Watches the highest resident memory of this process from a moment on.
@@ -152,14 +137,6 @@ fn memory(process: &str, what: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_are_right() {
-        assert_eq!(timestamp_of(0), "1970-01-01T00:00:00Z");
-        assert_eq!(timestamp_of(951_782_399), "2000-02-28T23:59:59Z");
-        assert_eq!(timestamp_of(951_782_400), "2000-02-29T00:00:00Z");
-        assert_eq!(timestamp_of(1_735_689_600), "2025-01-01T00:00:00Z");
-    }
 
     #[test]
     fn the_machine_is_described() {

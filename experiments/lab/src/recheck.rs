@@ -3,60 +3,35 @@
 //! A run that ended by itself, or by its node limit, is made again and compared column by column. One that a time limit ended
 //! says nothing that another run must repeat; neither does another program's. Of those only the instance is compared.
 
-use crate::report::rows::{Row, content_hash};
+use crate::record::{CsvFile, Record, RecordError};
 use crate::suite::{Case, SuiteError, cases};
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::run::{Limits, run};
 use plimsoll::{Registry, left_out};
-use plimsoll_model::{Bytes, Instance, Offsets, Pools, Scattered, Setup, Silent, load};
+use plimsoll_model::csv::content_hash;
+use plimsoll_model::{Bytes, Instance, Offsets, Pools, Scattered, Silent, load};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 /// A run may take so many times the limit it had: a slower machine must not look like other code.
 const PATIENCE: u32 = 10;
 
-/// Why rows cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum RecheckError {
-    /// The file is none, or not of rows.
-    #[error("{}: {source}", path.display())]
-    Rows {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: csv::Error,
-    },
-    /// The file has other columns.
-    #[error("{}: no column '{column}': only records of `plimsoll bench` can be made again", path.display())]
-    Columns {
-        /// Which.
-        path: PathBuf,
-        /// What it lacks.
-        column: &'static str,
-    },
-}
-
 /// The columns without which there is nothing to compare.
 const NEEDED: [&str; 7] = ["suite", "instance", "sha256", "problem", "algorithm", "seed", "status"];
 
-/// Reads the rows of a record with their lines, of whatever version: columns it lacks are empty.
+/// Reads a record of whatever version: columns it lacks are empty.
 ///
 /// # Errors
-/// [`RecheckError`], with the line of what is no row.
-pub fn read_rows(path: &Path) -> Result<Vec<(u64, Row)>, RecheckError> {
-    let wrong = |source| RecheckError::Rows { path: path.to_owned(), source };
-    let mut reader = csv::Reader::from_path(path).map_err(wrong)?;
-    let header = reader.headers().map_err(wrong)?.clone();
-    if let Some(column) = NEEDED.into_iter().find(|&column| !header.iter().any(|name| name == column)) {
-        return Err(RecheckError::Columns { path: path.to_owned(), column });
+/// [`RecordError`], with the line; also of a last line that was truncated.
+pub fn read_rows(path: &Path) -> Result<Vec<Record>, RecordError> {
+    let file = CsvFile::read(path)?;
+    file.require(&NEEDED)?;
+    let rows = file.records()?;
+    if file.torn > 0 {
+        let line = rows.last().map_or(1, |row| row.line) + 1;
+        return Err(file.wrong(line, format!("it was cut short after {} bytes", file.torn)));
     }
-    let row = |record: csv::Result<csv::StringRecord>| {
-        let record = record?;
-        let line = record.position().map_or(0, csv::Position::line);
-        record.deserialize(Some(&header)).map(|row| (line, row))
-    };
-    reader.records().map(row).collect::<Result<_, _>>().map_err(wrong)
+    Ok(rows)
 }
 
 /// Which rows are made again.
@@ -103,11 +78,11 @@ pub struct Finding {
 ///
 /// # Errors
 /// [`SuiteError`] where a suite of the rows is none that is known, or cannot be read.
-pub fn recheck(rows: &[(u64, Row)], registry: &Registry, effort: Effort) -> Result<Vec<Finding>, SuiteError> {
+pub fn recheck(rows: &[Record], registry: &Registry, effort: Effort) -> Result<Vec<Finding>, SuiteError> {
     let mut suites: BTreeMap<&str, Option<BTreeMap<String, Case>>> = BTreeMap::new();
     let mut findings = Vec::new();
     let mut chosen = 0;
-    for (line, row) in rows {
+    for row in rows {
         let quick = row.seconds.is_none_or(|seconds| seconds <= effort.slowest);
         chosen += usize::from(quick);
         let verdict = if !quick {
@@ -124,7 +99,7 @@ pub fn recheck(rows: &[(u64, Row)], registry: &Registry, effort: Effort) -> Resu
             }
         };
         let (instance, algorithm) = (row.instance.clone(), row.algorithm.clone());
-        findings.push(Finding { line: *line, instance, algorithm, verdict });
+        findings.push(Finding { line: row.line, instance, algorithm, verdict });
     }
     Ok(findings)
 }
@@ -137,7 +112,7 @@ fn suite(name: &str) -> Result<Option<BTreeMap<String, Case>>, SuiteError> {
     }
 }
 
-fn held(row: &Row, cases: &BTreeMap<String, Case>, registry: &Registry) -> Verdict {
+fn held(row: &Record, cases: &BTreeMap<String, Case>, registry: &Registry) -> Verdict {
     let instance = match cases.get(&row.instance).map(|case| &case.instance) {
         Some(Ok(_)) if row.status == "unreadable" => return differs("status", &row.status, "readable"),
         Some(Err(_)) if row.status == "unreadable" => return Verdict::Left("unreadable, as on record"),
@@ -159,7 +134,7 @@ fn held(row: &Row, cases: &BTreeMap<String, Case>, registry: &Registry) -> Verdi
     }
 }
 
-fn instance_differs(row: &Row, instance: &Instance) -> Option<Verdict> {
+fn instance_differs(row: &Record, instance: &Instance) -> Option<Verdict> {
     let hash = content_hash(instance);
     if row.sha256 != hash {
         return Some(differs("sha256", &row.sha256, &hash));
@@ -169,7 +144,7 @@ fn instance_differs(row: &Row, instance: &Instance) -> Option<Verdict> {
 }
 
 /// Makes a run again, where it can be.
-fn again<P: Plan>(row: &Row, instance: &Instance, registry: &Registry) -> Verdict {
+fn again<P: Plan>(row: &Record, instance: &Instance, registry: &Registry) -> Verdict {
     let mut entries = P::entries(registry).iter().chain(P::variants(registry));
     let Some(entry) = entries.find(|entry| entry.name == row.algorithm) else {
         return match left_out(&row.algorithm) {
@@ -180,26 +155,23 @@ fn again<P: Plan>(row: &Row, instance: &Instance, registry: &Registry) -> Verdic
     if row.stop == "time-limit" {
         return Verdict::Left("ended by its time limit");
     }
-    if row.decide && row.capacity.is_none() {
+    if row.decides() && row.capacity.is_none() {
         return Verdict::Left("nothing to decide");
     }
+    let limits = row.limits();
     let limits = Limits {
-        time: row
-            .time_limit
-            .and_then(|limit| Duration::try_from_secs_f64(limit).ok())
-            .and_then(|limit| limit.checked_mul(PATIENCE)),
-        nodes: row.node_limit,
-        target: instance.capacity().filter(|_| row.decide),
-        deadline: None,
+        time: limits.time.and_then(|limit| limit.checked_mul(PATIENCE)),
+        target: instance.capacity().filter(|_| row.decides()),
+        ..limits
     };
-    let setup = Setup { seed: row.seed, threads: row.threads.max(1), ..Setup::default() };
+    let setup = row.setup();
     let attempt = run(entry, instance, setup, limits, &mut Silent);
-    let today = Row::default().attempted::<P>(instance, &attempt);
+    let today = Record::default().attempted::<P>(instance, &attempt);
     run_differs(row, &today).unwrap_or(Verdict::Same)
 }
 
 /// The first column in which two runs differ.
-fn run_differs(row: &Row, today: &Row) -> Option<Verdict> {
+fn run_differs(row: &Record, today: &Record) -> Option<Verdict> {
     let words = [
         ("status", &row.status, &today.status),
         ("claim", &row.claim, &today.claim),
@@ -211,7 +183,7 @@ fn run_differs(row: &Row, today: &Row) -> Option<Verdict> {
     words
         .into_iter()
         .find_map(|(column, recorded, today)| (recorded != today).then(|| differs(column, recorded, today)))
-        .or_else(|| compared("peak", row.peak, today.peak))
+        .or_else(|| compared("value", row.value, today.value))
         .or_else(|| compared("lower_bound", row.lower_bound, today.lower_bound))
         .or_else(|| compared("nodes", row.nodes, today.nodes))
 }
@@ -233,10 +205,11 @@ fn differs(column: &'static str, recorded: &str, today: &str) -> Verdict {
 mod tests {
     use super::*;
     use plimsoll::registry;
+    use plimsoll_model::Setup;
 
     const ALL: Effort = Effort { slowest: 1.0, every: 1 };
 
-    fn rows(text: &str) -> Vec<(u64, Row)> {
+    fn rows(text: &str) -> Vec<Record> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
         std::fs::write(&path, text).unwrap();
@@ -244,21 +217,21 @@ mod tests {
     }
 
     /// A row as `bench embedded` would store it.
-    fn fresh(algorithm: &str) -> Row {
+    fn fresh(algorithm: &str) -> Record {
         let case = cases("embedded", None).unwrap().remove(0);
         let instance = case.instance.unwrap().with_capacity(None);
         let registry = registry();
         let entry = registry.offsets.iter().find(|entry| entry.name == algorithm).unwrap();
         let attempt = run(entry, &instance, Setup::default(), Limits::default(), &mut Silent);
-        let blank = Row { algorithm: algorithm.to_owned(), threads: 1, ..Row::default() };
+        let blank = Record { algorithm: algorithm.to_owned(), threads: 1, ..Record::default() };
         blank.about("embedded", &instance, &content_hash(&instance)).attempted::<Offsets>(&instance, &attempt)
     }
 
-    fn verdict(row: Row) -> Verdict {
-        recheck(&[(2, row)], &registry(), ALL).unwrap().remove(0).verdict
+    fn verdict(row: Record) -> Verdict {
+        recheck(&[row], &registry(), ALL).unwrap().remove(0).verdict
     }
 
-    fn column(row: Row) -> &'static str {
+    fn column(row: Record) -> &'static str {
         match verdict(row) {
             Verdict::Differs { column, .. } => column,
             other => panic!("{other:?}"),
@@ -269,27 +242,27 @@ mod tests {
     fn what_differs_is_named() {
         let row = fresh("exact");
         assert_eq!(verdict(row.clone()), Verdict::Same);
-        assert_eq!(column(Row { peak: row.peak.map(|peak| peak + 1), ..row.clone() }), "peak");
-        assert_eq!(column(Row { lower_bound: Some(1), ..row.clone() }), "lower_bound");
-        assert_eq!(column(Row { nodes: None, ..row.clone() }), "nodes");
-        assert_eq!(column(Row { claim: "feasible".to_owned(), ..row.clone() }), "claim");
-        assert_eq!(column(Row { bound_witness: "hope".to_owned(), ..row.clone() }), "bound_witness");
-        assert_eq!(column(Row { bound_witness: String::new(), ..row.clone() }), "bound_witness");
-        assert_eq!(column(Row { sha256: "0".repeat(64), ..row.clone() }), "sha256");
-        assert_eq!(column(Row { load: Some(1), ..row.clone() }), "load");
-        assert_eq!(column(Row { instance: "nobody".to_owned(), ..row.clone() }), "instance");
-        assert_eq!(column(Row { algorithm: "magic".to_owned(), ..row.clone() }), "algorithm");
-        assert_eq!(column(Row { problem: "knots".to_owned(), ..row }), "problem");
+        assert_eq!(column(Record { value: row.value.map(|value| value + 1), ..row.clone() }), "value");
+        assert_eq!(column(Record { lower_bound: Some(1), ..row.clone() }), "lower_bound");
+        assert_eq!(column(Record { nodes: None, ..row.clone() }), "nodes");
+        assert_eq!(column(Record { claim: "feasible".to_owned(), ..row.clone() }), "claim");
+        assert_eq!(column(Record { bound_witness: "hope".to_owned(), ..row.clone() }), "bound_witness");
+        assert_eq!(column(Record { bound_witness: String::new(), ..row.clone() }), "bound_witness");
+        assert_eq!(column(Record { sha256: "0".repeat(64), ..row.clone() }), "sha256");
+        assert_eq!(column(Record { load: Some(1), ..row.clone() }), "load");
+        assert_eq!(column(Record { instance: "nobody".to_owned(), ..row.clone() }), "instance");
+        assert_eq!(column(Record { algorithm: "magic".to_owned(), ..row.clone() }), "algorithm");
+        assert_eq!(column(Record { problem: "knots".to_owned(), ..row }), "problem");
     }
 
     #[test]
     fn what_clocks_decide_is_left() {
         let row = fresh("exact");
         let left = |row| matches!(verdict(row), Verdict::Left(_));
-        assert!(left(Row { stop: "time-limit".to_owned(), peak: Some(0), ..row.clone() }));
-        assert!(left(Row { seconds: Some(2.0), peak: Some(0), ..row.clone() }));
-        assert!(left(Row { kind: "external".to_owned(), algorithm: "theirs".to_owned(), ..row.clone() }));
-        let two = [(2, row.clone()), (5, Row { peak: Some(0), ..row })];
+        assert!(left(Record { stop: "time-limit".to_owned(), value: Some(0), ..row.clone() }));
+        assert!(left(Record { seconds: Some(2.0), value: Some(0), ..row.clone() }));
+        assert!(left(Record { kind: "external".to_owned(), algorithm: "theirs".to_owned(), ..row.clone() }));
+        let two = [row.clone(), Record { line: 5, value: Some(0), ..row }];
         let findings = recheck(&two, &registry(), Effort { every: 2, ..ALL }).unwrap();
         assert_eq!(findings[0].verdict, Verdict::Left("not chosen"));
         assert!(matches!(findings[1].verdict, Verdict::Differs { .. }) && findings[1].line == 5);
@@ -298,8 +271,8 @@ mod tests {
     #[test]
     fn rows_of_any_version_are_read_and_others_refused() {
         let old = rows("suite,instance,sha256,problem,algorithm,seed,status,decide\na,b,c,d,e,7,done,true\n");
-        let (line, old) = &old[0];
-        assert!(*line == 2 && old.seed == 7 && old.decide && old.peak.is_none());
+        let old = &old[0];
+        assert!(old.line == 2 && old.seed == 7 && old.decides() && old.value.is_none());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
         let fails = |text: &str| {
@@ -308,9 +281,9 @@ mod tests {
         };
         assert!(fails("graph,peak\na,1\n").contains("no column 'suite'"));
         let header = "suite,instance,sha256,problem,algorithm,seed,status";
-        assert!(fails(&format!("{header}\na,b,c,d,e,x,done\n")).contains("line: 2"));
+        assert!(fails(&format!("{header}\na,b,c,d,e,x,done\n")).contains("line 2"));
         assert!(
-            recheck(&[(2, Row { suite: "none".to_owned(), ..Row::default() })], &registry(), ALL).is_err()
+            recheck(&[Record { suite: "none".to_owned(), ..Record::default() }], &registry(), ALL).is_err()
         );
     }
 }

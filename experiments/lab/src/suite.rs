@@ -1,5 +1,6 @@
 //! Suites of instances: embedded ones, corpora on disk, files and folders of the user.
 
+use glob::Pattern;
 use plimsoll_datasets::dsa::{DsaError, read_dsa_file};
 use plimsoll_datasets::{
     ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed, derived_thinned,
@@ -8,7 +9,8 @@ use plimsoll_datasets::{
 use plimsoll_model::Instance;
 use plimsoll_model::csv::{CsvError, Endpoints, Noted, ReadOptions, read_instance_file_noted};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::{Component, Path, PathBuf};
 
 /// The variable that names the folder of external corpora.
 pub const CORPORA: &str = plimsoll_datasets::CORPORA_VARIABLE;
@@ -233,35 +235,16 @@ pub(crate) fn is_pattern(path: &Path) -> bool {
 }
 
 /// Everything that a pattern fits, sorted. The error names the folder that cannot be read.
-pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, std::io::Error)> {
-    let mut found = vec![PathBuf::new()];
-    let mut varied = false;
-    for part in path.components() {
-        let wanted = part.as_os_str().as_encoded_bytes();
-        if !wanted.iter().any(|byte| b"*?".contains(byte)) {
-            for path in &mut found {
-                path.push(part);
-            }
-            continue;
-        }
-        let mut next = Vec::new();
-        for folder in found {
-            // Of what a pattern fitted, only folders hold more.
-            if varied && !folder.is_dir() {
-                continue;
-            }
-            let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder.as_path() };
-            let wrong = |error| (place.to_owned(), error);
-            for entry in std::fs::read_dir(place).map_err(wrong)? {
-                let name = entry.map_err(wrong)?.file_name();
-                if matches(wanted, name.as_encoded_bytes()) {
-                    next.push(folder.join(name));
-                }
-            }
-        }
-        (found, varied) = (next, true);
-    }
-    found.retain(|path| path.exists());
+pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+    let is_varied =
+        |part: &Component<'_>| part.as_os_str().as_encoded_bytes().iter().any(|b| b"*?".contains(b));
+    let fixed: PathBuf = path.components().take_while(|part| !is_varied(part)).collect();
+    let folder = if fixed.as_os_str().is_empty() { Path::new(".") } else { fixed.as_path() };
+    std::fs::read_dir(folder).map_err(|error| (folder.to_owned(), error))?;
+    let paths = glob::glob(pattern(&path.to_string_lossy()).as_str());
+    let paths = paths.map_err(|error| (path.to_owned(), io::Error::other(error)))?;
+    let mut found: Vec<PathBuf> =
+        paths.collect::<Result<_, _>>().map_err(|error| (error.path().to_owned(), error.into()))?;
     found.sort();
     Ok(found)
 }
@@ -291,7 +274,7 @@ fn derived(case: Case, derive: fn(&Instance) -> Vec<Instance>) -> Vec<Case> {
 
 /// True where a name fits one of the patterns (`*` stands for anything, `?` for one letter), or there are none.
 pub fn fits_any(patterns: &[String], name: &str) -> bool {
-    patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern.as_bytes(), name.as_bytes()))
+    patterns.is_empty() || patterns.iter().any(|text| pattern(text).matches(name))
 }
 
 fn files(
@@ -361,23 +344,14 @@ fn list_folder(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, SuiteErro
     Ok(found)
 }
 
-/// True where a name fits a pattern in which `*` stands for anything and `?` for one byte. O(product).
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let mut fits = vec![false; name.len() + 1];
-    fits[0] = true;
-    for &letter in pattern {
-        if letter == b'*' {
-            for at in 1..fits.len() {
-                fits[at] |= fits[at - 1];
-            }
-        } else {
-            for at in (1..fits.len()).rev() {
-                fits[at] = fits[at - 1] && (letter == b'?' || letter == name[at - 1]);
-            }
-            fits[0] = false;
-        }
+/// A pattern in which only `*` (anything) and `?` (one letter) are special.
+fn pattern(text: &str) -> Pattern {
+    let mut plain = text.replace('[', "[[]");
+    while plain.contains("**") {
+        plain = plain.replace("**", "*");
     }
-    fits[name.len()]
+    // Without brackets and doubled stars every text is a pattern.
+    Pattern::new(&plain).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -386,9 +360,10 @@ mod tests {
 
     #[test]
     fn patterns_fit() {
-        let fits = |pattern: &str, name: &str| matches(pattern.as_bytes(), name.as_bytes());
+        let fits = |text: &str, name: &str| pattern(text).matches(name);
         assert!(fits("*.csv", "A.1048576.csv") && fits("?.*.csv", "A.1048576.csv"));
         assert!(fits("**", "") && fits("", "") && fits("a*b*c", "axxbc"));
+        assert!(fits("[a]*", "[a]") && !fits("[a]", "a"));
         assert!(!fits("*.csv", "A.svg") && !fits("", "a") && !fits("?", "") && !fits("a*b", "ac"));
     }
 

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, code_of_runs};
 use crate::output;
 use clap::Args;
-use plimsoll_lab::report::failures::lines;
+use plimsoll_lab::record::lines;
 use plimsoll_lab::sweep::merge;
 use serde_json::json;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use clap::Args;
-use plimsoll_lab::analysis::record::PAGE;
+use plimsoll_lab::analysis::folder::PAGE;
 use plimsoll_lab::analysis::{AnalysisError, Options, Study, files, find, study};
 use plimsoll_lab::report::html::{Page, page};
 use plimsoll_lab::report::times::SHIFT;

@@ -5,9 +5,8 @@ use crate::output;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_lab::external::reaper;
-use plimsoll_lab::report::failures::lines;
+use plimsoll_lab::record::{Record, lines};
 use plimsoll_lab::suite::CORPORA;
-use plimsoll_lab::sweep::rows::SweepRow;
 use plimsoll_lab::sweep::slurm::{self, Scripts};
 use plimsoll_lab::sweep::{Report, Run, Shard, Start, Sweep, SweepError, run};
 use serde_json::json;
@@ -125,7 +124,7 @@ fn attempt(args: &SweepArgs, sweep: &Sweep, out: &Path) -> Result<Report, Failur
         bar.set_style(style);
     }
     let drawn = !bar.is_hidden();
-    let progress = |row: &SweepRow, there: u64, runs: u64| {
+    let progress = |row: &Record, there: u64, runs: u64| {
         if drawn {
             bar.set_length(runs);
             bar.set_position(there);

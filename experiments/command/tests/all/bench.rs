@@ -28,12 +28,12 @@ fn a_record_holds_rows_pages_and_maps() {
     assert!(instances.len() >= 12 && rows.len() == 2 * instances.len());
     for row in &rows {
         assert_eq!((row["status"].as_str(), row["verdict"].as_str()), ("done", "valid"));
-        assert_eq!((row["schema_version"].as_str(), row["sha256"].len()), ("4", 64));
-        assert_eq!((row["whole_process"].as_str(), row["run"].as_str()), ("false", "1"));
+        assert_eq!((row["schema_version"].as_str(), row["sha256"].len()), ("5", 64));
+        assert_eq!((row["whole_process"].as_str(), row["repetition"].as_str()), ("false", "1"));
         let number = |column: &str| row[column].parse::<u64>().unwrap();
-        assert!(number("lower_bound") <= number("best_bound") && number("best_bound") <= number("peak"));
-        assert!(number("load") <= number("peak") && number("cores") >= 1);
-        assert_eq!(row["claim"] == "optimal", row["lower_bound"] == row["peak"]);
+        assert!(number("lower_bound") <= number("best_bound") && number("best_bound") <= number("value"));
+        assert!(number("load") <= number("value") && number("cores") >= 1);
+        assert_eq!(row["claim"] == "optimal", row["lower_bound"] == row["value"]);
         assert!(row["timestamp"].ends_with('Z') && !row["commit"].is_empty() && !row["rustc"].is_empty());
     }
     for instance in instances {
@@ -160,7 +160,7 @@ fn own_algorithms_run_as_processes_and_are_compared() {
             (row["problem"].as_str(), row["status"].as_str(), row["error"].as_str()),
             ("offsets", "done", "")
         );
-        assert_eq!((row["whole_process"].as_str(), row["decide"].as_str()), ("true", "true"));
+        assert_eq!((row["whole_process"].as_str(), row["decide"].as_str()), ("true", "file"));
         assert!(row["params"].starts_with("plimsoll solve {input} "), "{}", row["params"]);
         assert!(row["seconds"].parse::<f64>().unwrap() > 0.0 && !row["lower_bound"].is_empty());
     }
@@ -209,7 +209,7 @@ fn a_trace_holds_what_improved_and_is_drawn() {
     for algorithm in ["exact", "large-first"] {
         let last = own(algorithm).pop().unwrap();
         assert_eq!(
-            (last["event"].as_str(), last["peak"].as_str(), last["lower_bound"].as_str()),
+            (last["event"].as_str(), last["value"].as_str(), last["lower_bound"].as_str()),
             ("end", "8", "8")
         );
         assert!(own(algorithm).iter().any(|line| line["event"] == "incumbent"));
@@ -247,14 +247,14 @@ fn peers_have_seeds_versions_and_a_word_of_their_own() {
     let column =
         |kind: &str, column: &str| -> Vec<&str> { of(kind).iter().map(|row| row[column].as_str()).collect() };
     assert_eq!(column("seeded", "seed"), ["4", "5", "6"]);
-    assert_eq!(column("seeded", "run"), ["1", "2", "3"]);
+    assert_eq!(column("seeded", "repetition"), ["1", "2", "3"]);
     assert_eq!(column("seeded", "version"), ["1.2 of may"; 3]);
     assert_eq!(column("seeded", "claimed_bound"), ["7"; 3]);
     assert_eq!(
         (column("seeded", "claim"), column("seeded", "claimed")),
         (vec!["optimal"; 3], vec!["optimal"; 3])
     );
-    assert_eq!((column("wrong", "seed"), column("wrong", "run")), (vec!["4"; 2], vec!["1", "2"]));
+    assert_eq!((column("wrong", "seed"), column("wrong", "repetition")), (vec!["4"; 2], vec!["1", "2"]));
     assert_eq!(column("wrong", "claimed"), ["contradicted"; 2]);
     assert_eq!(column("wrong", "claimed_bound"), [""; 2]);
     assert!(column("wrong", "error")[0].contains("contradicted by 8"));
@@ -302,7 +302,7 @@ fn external_binaries_run_under_the_same_rules() {
         let row = row(&rows, "tiny", kind);
         assert_eq!((row["kind"].as_str(), row["lower_bound"].as_str()), ("external", ""));
         assert!(row["params"].contains("{input}"));
-        (row["status"].clone(), row["claim"].clone(), row["peak"].clone(), row["error"].clone())
+        (row["status"].clone(), row["claim"].clone(), row["value"].clone(), row["error"].clone())
     };
     let is = |kind: &str, status: &str, claim: &str, peak: &str, error: &str| {
         let found = of(kind);
@@ -351,7 +351,7 @@ fn external_binaries_are_killed_at_the_limit() {
         }
         assert_eq!(row(&rows, "tiny", "sleeps")["claim"], "unknown");
         let late = row(&rows, "tiny", "late");
-        (late["claim"].clone(), late["peak"].clone())
+        (late["claim"].clone(), late["value"].clone())
     };
     let mut limits = ["0.5", "5", "50"].into_iter();
     let found = limits.find_map(|limit| Some(late(limit)).filter(|(claim, _)| claim != "unknown"));

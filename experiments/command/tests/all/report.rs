@@ -3,7 +3,8 @@
 use crate::common::{Scratch, TINY};
 use plimsoll_lab::analysis::integral::integral;
 use plimsoll_lab::analysis::standing::{VIRTUAL, is_solved, virtual_best};
-use plimsoll_lab::analysis::{Group, Observation, Options, Standing, curves, find, groups, standings, study};
+use plimsoll_lab::analysis::{Group, Options, Standing, curves, find, groups, standings, study};
+use plimsoll_lab::record::Record;
 use plimsoll_lab::report::plots::plots;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -275,7 +276,7 @@ fn an_algorithm_has_one_colour_and_the_best_stands_above() {
 }
 
 /// Rows that nobody chose.
-fn random_rows(mut state: u64) -> Vec<Observation> {
+fn random_rows(mut state: u64) -> Vec<Record> {
     let mut next = move |below: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
@@ -285,7 +286,7 @@ fn random_rows(mut state: u64) -> Vec<Observation> {
         let instance = next(6);
         let peak = (next(5) > 0).then(|| 100 + instance + next(50));
         let optimal = next(3) == 0;
-        rows.push(Observation {
+        rows.push(Record {
             line,
             instance: format!("i{instance}"),
             problem: "offsets".to_owned(),
@@ -294,11 +295,11 @@ fn random_rows(mut state: u64) -> Vec<Observation> {
             threads: 1,
             status: if next(8) == 0 { "crashed" } else { "done" }.to_owned(),
             claim: if optimal { "optimal" } else { "feasible" }.to_owned(),
-            peak,
+            value: peak,
             lower_bound: Some(90 + next(15)),
             verdict: if peak.is_some() { "valid" } else { "" }.to_owned(),
             seconds: Some(next(100) as f64 / 10.0),
-            ..Observation::default()
+            ..Record::default()
         });
     }
     rows

@@ -1,7 +1,7 @@
 //! Sweeps: what runs, what is stored, how it goes on, how shards are joined.
 
 use crate::common::{Scratch, TINY};
-use plimsoll_lab::sweep::rows::{MEASURED, SweepRow, read};
+use plimsoll_lab::record::{MEASURED, Record, read};
 use std::collections::BTreeMap;
 
 const SMALL: &str = r#"
@@ -37,7 +37,7 @@ fn steady(scratch: &Scratch, folder: &str) -> Vec<Cells> {
     rows.map(|row| row.into_iter().filter(|(name, _)| !MEASURED.contains(&name.as_str())).collect()).collect()
 }
 
-fn rows(scratch: &Scratch, folder: &str) -> Vec<SweepRow> {
+fn rows(scratch: &Scratch, folder: &str) -> Vec<Record> {
     read(&scratch.path(folder).join("rows.csv")).unwrap()
 }
 
@@ -61,7 +61,7 @@ fn every_run_has_a_row_in_order() {
     for (at, row) in rows.iter().enumerate() {
         assert_eq!((row.run, row.key.len(), row.sha256.len()), (at as u64, 32, 64));
         assert_eq!((row.status.as_str(), row.verdict.as_str()), ("done", "valid"));
-        assert!(row.lower_bound.unwrap() <= row.peak.unwrap() && row.load.is_some());
+        assert!(row.lower_bound.unwrap() <= row.value.unwrap() && row.load.is_some());
         assert!(row.seconds.unwrap() >= 0.0 && row.timestamp.ends_with('Z') && row.cores > 0);
         assert!(cfg!(not(target_os = "linux")) || row.peak_memory_bytes >= row.resident_bytes);
     }
@@ -158,7 +158,7 @@ fn what_an_algorithm_declines_is_a_row() {
     scratch.write("s.toml", text);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let rows = rows(&scratch, "o");
-    let declined: Vec<&SweepRow> = rows.iter().filter(|row| row.algorithm == "brute-force").collect();
+    let declined: Vec<&Record> = rows.iter().filter(|row| row.algorithm == "brute-force").collect();
     assert!(!declined.is_empty());
     assert!(declined.iter().all(|row| row.status == "skipped" && row.error.contains("does not support")));
 }
@@ -185,7 +185,7 @@ problem = "orders"
     let rows = rows(&scratch, "o");
     assert!(rows.iter().filter(|row| row.instance == "bad.json").all(|row| row.status == "unreadable"));
     let exact = rows.iter().find(|row| row.instance == "shared-if-1" && row.algorithm == "exact").unwrap();
-    assert_eq!((exact.peak, exact.claim.as_str(), exact.operators), (Some(12051), "optimal", Some(18)));
+    assert_eq!((exact.value, exact.claim.as_str(), exact.operators), (Some(12051), "optimal", Some(18)));
     assert!(rows.iter().any(|row| row.instance == "chain-n-4-0" && row.status == "done"));
 }
 
@@ -214,6 +214,34 @@ fn a_sweep_goes_on_from_any_byte() {
     assert_eq!(steady(&scratch, "a"), wanted);
 }
 
+/// Columns of sweeps before version 5.
+const OLDER: &str = "run,key,suite,instance,sha256,problem,algorithm,kind,threads,decide,capacity,time_limit,node_limit,\
+seed,repetition,status,claim,peak,lower_bound,verdict,error,stop,bound_witness,arithmetic,gap_percent,buffers,operators,load,\
+seconds,phases,counters,nodes,peak_memory_bytes,resident_bytes,commit,dirty,version,rustc,profile,cpu,cores,timestamp,claimed,\
+claimed_bound";
+
+#[test]
+fn an_older_sweep_goes_on() {
+    let scratch = small();
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "a"]).exits(0);
+    let mut reader = csv::Reader::from_path(scratch.path("a/rows.csv")).unwrap();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(OLDER.split(',')).unwrap();
+    for row in reader.deserialize::<Cells>().take(RUNS / 2) {
+        let row = row.unwrap();
+        let cell = |name: &str| row[if name == "peak" { "value" } else { name }].clone();
+        writer.write_record(OLDER.split(',').map(cell)).unwrap();
+    }
+    let older = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+    scratch.plimsoll(&["sweep", "s.toml", "--out", "b"]).exits(0);
+    scratch.write("b/rows.csv", older + "36,torn");
+    let json = scratch.plimsoll(&["sweep", "s.toml", "--out", "b", "--json"]).exits(0).json();
+    assert_eq!((json["kept"].as_u64(), json["torn_bytes"].as_u64()), (Some(RUNS as u64 / 2), Some(7)));
+    let values = |folder: &str| rows(&scratch, folder).iter().map(|row| row.value).collect::<Vec<_>>();
+    assert_eq!(values("b"), values("a"));
+    assert_eq!(scratch.read("b/rows.csv").lines().next(), scratch.read("a/rows.csv").lines().next());
+}
+
 #[test]
 fn rows_of_another_sweep_are_refused() {
     let scratch = small();
@@ -222,7 +250,7 @@ fn rows_of_another_sweep_are_refused() {
     let words = ["sweep", "s.toml", "--out", "a"];
     scratch.write("a/rows.csv", format!("{whole}{}", whole.lines().nth(1).unwrap()) + "\n");
     scratch.plimsoll(&words).refuses(&["rows.csv: line 74: run 0 has a row already"]);
-    scratch.write("a/rows.csv", whole.replacen("\n0,", "\n1,", 1));
+    scratch.write("a/rows.csv", whole.replacen("\n5,0,", "\n5,1,", 1));
     scratch.plimsoll(&words).refuses(&["line 2: run 1 with key"]);
     scratch.write("a/rows.csv", whole.replacen("run,key", "key,run", 1));
     scratch.plimsoll(&words).refuses(&["a/rows.csv: line"]);

@@ -2,11 +2,11 @@
 //! order.
 
 use crate::common::{Scratch, TINY};
-use plimsoll_lab::sweep::rows::{SweepRow, read};
+use plimsoll_lab::record::{Record, read};
 
 const LARGE_FIRST: &str = "[[algorithms]]\nnames = \"large-first\"\n";
 
-fn rows(scratch: &Scratch, folder: &str) -> Vec<SweepRow> {
+fn rows(scratch: &Scratch, folder: &str) -> Vec<Record> {
     read(&scratch.path(folder).join("rows.csv")).unwrap()
 }
 
@@ -30,11 +30,11 @@ fn a_bound_of_a_body_counts_only_where_its_regions_are_proved() {
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let rows = rows(&scratch, "o");
     assert!(rows.iter().all(|row| row.status == "done" && row.verdict == "valid"));
-    let best = |row: &SweepRow| rows.iter().filter(|r| r.sha256 == row.sha256).filter_map(|r| r.peak).min();
-    assert!(rows.iter().any(|row| row.peak > best(row)));
+    let best = |row: &Record| rows.iter().filter(|r| r.sha256 == row.sha256).filter_map(|r| r.value).min();
+    assert!(rows.iter().any(|row| row.value > best(row)));
     for row in &rows {
         assert!(row.lower_bound.is_none_or(|bound| Some(bound) <= best(row)), "{row:?}");
-        assert!(row.claim != "optimal" || row.peak == best(row), "{row:?}");
+        assert!(row.claim != "optimal" || row.value == best(row), "{row:?}");
     }
     assert!(rows.iter().any(|row| row.lower_bound.is_none() && row.claim == "feasible"));
     assert!(rows.iter().filter(|row| row.algorithm == "exact").all(|row| row.claim == "optimal"));
@@ -48,7 +48,7 @@ fn orders_that_are_not_found_are_unknown() {
     scratch.write("s.toml", text);
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     let row = rows(&scratch, "o").remove(0);
-    assert_eq!((row.status.as_str(), row.claim.as_str(), row.peak), ("done", "unknown", None), "{row:?}");
+    assert_eq!((row.status.as_str(), row.claim.as_str(), row.value), ("done", "unknown", None), "{row:?}");
 }
 
 #[test]
@@ -322,12 +322,15 @@ fn binaries_of_others_are_algorithms() {
         (row.status.as_str(), row.verdict.as_str(), row.claim.as_str()),
         ("done", "valid", "feasible")
     );
-    assert_eq!((row.peak, row.capacity, row.lower_bound, row.node_limit), (Some(12), Some(9), None, None));
-    assert_eq!((row.version.as_str(), row.phases.as_str()), ("stack 1.2", "own=0.250000"));
+    assert_eq!((row.value, row.capacity, row.lower_bound, row.node_limit), (Some(12), Some(9), None, None));
+    assert_eq!(
+        (row.version.as_str(), row.own_seconds, row.own_resolution),
+        ("stack 1.2", Some(0.25), Some(0.01))
+    );
     // Ours found 8: neither its optimum nor its bound of 12 can be right.
     assert_eq!((row.claimed.as_str(), row.claimed_bound), ("contradicted", None));
-    assert!(row.error.contains("its claims are contradicted by 8, the peak of a valid solution"));
-    assert!(found[1].peak == Some(8) && found[1].claimed.is_empty() && found[1].version != "stack 1.2");
+    assert!(row.error.contains("its claims are contradicted by 8, the value of a valid solution"));
+    assert!(found[1].value == Some(8) && found[1].claimed.is_empty() && found[1].version != "stack 1.2");
     let before = scratch.read("o/rows.csv");
     scratch.plimsoll(&["sweep", "s.toml", "--out", "o"]).exits(0);
     assert_eq!(scratch.read("o/rows.csv"), before);
@@ -424,7 +427,7 @@ fn courses_and_layouts_are_kept_where_asked() {
     for (at, row) in found.iter().enumerate().filter(|(_, row)| row.status == "done") {
         let last = row.trace.split(' ').next_back().unwrap();
         let bound = row.lower_bound.map_or_else(String::new, |bound| bound.to_string());
-        assert!(last.ends_with(&format!(":end:{}:{bound}", row.peak.unwrap())), "{last}");
+        assert!(last.ends_with(&format!(":end:{}:{bound}", row.value.unwrap())), "{last}");
         assert_eq!(row.layout, format!("layouts/{at}.csv"));
     }
     // What is kept passes the checker.

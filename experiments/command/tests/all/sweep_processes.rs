@@ -1,7 +1,7 @@
 //! Sweeps and what may happen to their processes: killed, crashed, hung, too large, without their parent.
 use crate::common::{Moments, Scratch, command};
 use plimsoll_lab::machine::Machine;
-use plimsoll_lab::sweep::rows::{MEASURED, SweepRow, read};
+use plimsoll_lab::record::{MEASURED, Record, read};
 use plimsoll_lab::sweep::{Start, Sweep, SweepError, run};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -149,7 +149,7 @@ fn a_run_above_its_memory_is_a_row() {
 
 /// A sweep of three runs by a worker that is a shell script, which has all the time that a busy machine takes: it says who
 /// it is, then does as told.
-fn with_worker(script: &str) -> (Result<plimsoll_lab::sweep::Report, SweepError>, Vec<SweepRow>) {
+fn with_worker(script: &str) -> (Result<plimsoll_lab::sweep::Report, SweepError>, Vec<Record>) {
     with_worker_within("time = 300\n", script)
 }
 
@@ -157,7 +157,7 @@ fn with_worker(script: &str) -> (Result<plimsoll_lab::sweep::Report, SweepError>
 fn with_worker_within(
     limits: &str,
     script: &str,
-) -> (Result<plimsoll_lab::sweep::Report, SweepError>, Vec<SweepRow>) {
+) -> (Result<plimsoll_lab::sweep::Report, SweepError>, Vec<Record>) {
     let scratch = Scratch::new();
     scratch.write(
         "s.toml",
@@ -184,7 +184,7 @@ fn with_worker_within(
 
 const READ: &str = "read input; echo '{\"input\":{\"error\":null}}'; read run";
 
-fn statuses(rows: &[SweepRow]) -> Vec<&str> {
+fn statuses(rows: &[Record]) -> Vec<&str> {
     rows.iter().map(|row| row.status.as_str()).collect()
 }
 
@@ -215,11 +215,13 @@ fn a_worker_that_hangs_is_killed() {
 
 #[test]
 fn what_is_no_reply_is_passed_over() {
-    let answer = "echo noise; echo '{\"answer\":{\"status\":\"done\",\"claim\":\"optimal\",\"peak\":7}}'";
+    // Fills in what it is asked.
+    let answer = r#"echo noise; echo "$run" | sed 's/^{"run":{"asked":/{"answer":/; s/,"trace":[a-z]*,"keep":.*/}/;
+        s/"status":""/"status":"done"/; s/"claim":""/"claim":"optimal"/; s/"value":null/"value":7/'"#;
     let script = format!("echo noise; HELLO; {READ}; {answer}; while read run; do {answer}; done");
     let (_, rows) = with_worker(&script);
     assert_eq!(statuses(&rows), ["done", "done", "done"]);
-    assert!(rows.iter().all(|row| row.peak == Some(7)));
+    assert!(rows.iter().all(|row| row.value == Some(7)));
     let (_, rows) = with_worker("HELLO; while read input; do echo '{\"input\":{\"error\":\"torn\"}}'; done");
     assert!(rows.iter().all(|row| row.status == "unreadable" && row.error == "torn"));
 }

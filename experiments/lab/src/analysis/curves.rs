@@ -2,8 +2,8 @@
 
 use super::standing::VIRTUAL;
 use super::{Cell, Group};
-use crate::report::profile::{LEAST, best, shares};
-use crate::report::trace::{MeanGap, TraceRow, mean_gaps};
+use crate::record::{TraceRow, gap_percent, runs};
+use plimsoll_model::Bytes;
 
 /// A curve of one algorithm.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,4 +83,97 @@ pub fn gaps(group: &Group) -> (Vec<MeanGap>, usize) {
         group.instances.iter().find(its).and_then(|instance| instance.best_bound)
     };
     mean_gaps(&group.trace, bound)
+}
+
+/// Where times are divided, none is shorter, seconds.
+pub const LEAST: f64 = 1e-9;
+
+/// The least value per instance, from values by algorithm and instance.
+pub fn best(cells: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
+    let total = cells.iter().map(Vec::len).max().unwrap_or(0);
+    (0..total)
+        .map(|instance| cells.iter().filter_map(|own| own.get(instance).copied().flatten()).reduce(f64::min))
+        .collect()
+}
+
+/// Per algorithm the factors at which its line rises, each with the share of `total` instances within it; both
+/// ascend. A value counts by its factor of the reference of its instance. O(algorithms * instances * log(instances)).
+pub fn shares(cells: &[Vec<Option<f64>>], reference: &[Option<f64>], total: usize) -> Vec<Vec<(f64, f64)>> {
+    let curve = |own: &Vec<Option<f64>>| {
+        let factors = own.iter().zip(reference).filter_map(|(value, best)| Some((*value)? / (*best)?));
+        let mut factors: Vec<f64> = factors.filter(|factor| factor.is_finite()).collect();
+        factors.sort_by(f64::total_cmp);
+        let ranked = factors.iter().enumerate();
+        ranked.map(|(nth, &factor)| (factor, (nth + 1) as f64 / total.max(1) as f64)).collect()
+    };
+    cells.iter().map(curve).collect()
+}
+
+/// Where time begins in the charts, seconds: earlier events are drawn there.
+pub const DAWN: f64 = 0.001;
+
+/// The algorithms of a trace, in the order of their first lines.
+pub fn algorithms(trace: &[TraceRow]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for row in trace {
+        if !names.contains(&row.algorithm.as_str()) {
+            names.push(&row.algorithm);
+        }
+    }
+    names
+}
+
+/// Gap of a run that has nothing yet, percent; a larger one counts as this.
+const WORST_GAP: f64 = 100.0;
+
+/// The mean gap of one algorithm over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeanGap {
+    /// The algorithm.
+    pub algorithm: String,
+    /// Runs that take part.
+    pub runs: usize,
+    /// Seconds since the start, and the mean gap from then on, percent; by ascending time.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Per algorithm the mean over instances and runs of the gap to the best bound at each moment; a run without a layout
+/// counts as 100 %. `best_bound` gives the best bound of a line's instance; lines without one do not count. Also the
+/// number of instances. O(lines * log(lines)).
+pub fn mean_gaps(trace: &[TraceRow], best_bound: impl Fn(&TraceRow) -> Option<u64>) -> (Vec<MeanGap>, usize) {
+    let mut means = Vec::new();
+    let mut instances: Vec<(&str, &str)> = Vec::new();
+    for name in algorithms(trace) {
+        // Each improvement lowers the sum by what it gains.
+        let mut gains: Vec<(f64, f64)> = Vec::new();
+        let mut count = 0;
+        for run in runs(trace).filter(|run| run[0].algorithm == name) {
+            let Some(bound) = best_bound(&run[0]) else { continue };
+            if !instances.contains(&(&run[0].suite, &run[0].instance)) {
+                instances.push((&run[0].suite, &run[0].instance));
+            }
+            count += 1;
+            let mut gap = WORST_GAP;
+            for row in run {
+                let now = row.value.and_then(|value| gap_percent(Bytes::new(value), Bytes::new(bound)));
+                let now = now.map_or(gap, |now| now.clamp(0.0, gap));
+                if now < gap {
+                    gains.push((row.seconds.max(DAWN), gap - now));
+                    gap = now;
+                }
+            }
+        }
+        if count == 0 {
+            continue;
+        }
+        gains.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut sum = WORST_GAP * count as f64;
+        let mut points = vec![(DAWN, sum / count as f64)];
+        for (seconds, gain) in gains {
+            sum -= gain;
+            points.push((seconds, (sum / count as f64).max(0.0)));
+        }
+        means.push(MeanGap { algorithm: name.to_owned(), runs: count, points });
+    }
+    (means, instances.len())
 }

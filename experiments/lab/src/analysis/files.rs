@@ -2,7 +2,8 @@
 
 use super::curves::{self, Curve};
 use super::standing::{Mean, is_solved};
-use super::{Cell, Group, InstanceFacts, Standing, Study};
+use super::{Cell, Group, InstanceFacts, Question, Standing, Study};
+use crate::record::Record;
 use std::collections::BTreeMap;
 
 /// Names of all files there may be.
@@ -18,6 +19,9 @@ pub fn files(studies: &[Study]) -> Vec<(&'static str, String)> {
 
 type Line = Vec<String>;
 
+/// A column: its name, and the cell of a row.
+type Column<T> = (&'static str, fn(&T) -> String);
+
 fn text(lines: &[Line]) -> String {
     let mut writer = csv::WriterBuilder::new().flexible(false).from_writer(Vec::new());
     for line in lines {
@@ -32,6 +36,14 @@ fn header(names: &[&str]) -> Vec<Line> {
     vec![names.iter().map(|&name| name.to_owned()).collect()]
 }
 
+fn names<T>(columns: &[Column<T>]) -> impl Iterator<Item = &'static str> {
+    columns.iter().map(|(name, _)| *name)
+}
+
+fn cells<T>(columns: &[Column<T>], row: &T) -> impl Iterator<Item = String> {
+    columns.iter().map(move |(_, cell)| cell(row))
+}
+
 fn shown<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
@@ -41,178 +53,143 @@ pub fn told(troubles: &BTreeMap<String, usize>) -> String {
     troubles.iter().map(|(name, count)| format!("{name}={count}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Every group with the name of its record and its number there, from 1.
-fn each(studies: &[Study]) -> impl Iterator<Item = ([String; 2], &Group, &[Standing])> {
+/// A group with the name of its record and its number there, from 1.
+struct Place<'a> {
+    record: &'a str,
+    nth: usize,
+    group: &'a Group,
+    standings: &'a [Standing],
+}
+
+impl Place<'_> {
+    fn name(&self) -> [String; 2] {
+        [self.record.to_owned(), self.nth.to_string()]
+    }
+
+    fn question(&self) -> impl Iterator<Item = String> {
+        self.name().into_iter().chain(cells(&QUESTION, &self.group.question))
+    }
+}
+
+fn each(studies: &[Study]) -> impl Iterator<Item = Place<'_>> {
     studies.iter().flat_map(|study| {
-        let groups = study.groups.iter().zip(&study.standings).enumerate();
-        groups.map(|(nth, (group, standings))| {
-            ([study.record.name.clone(), (nth + 1).to_string()], group, standings.as_slice())
-        })
+        let groups = study.groups.iter().zip(&study.standings).zip(1..);
+        let record = study.record.name.as_str();
+        groups.map(move |((group, standings), nth)| Place { record, nth, group, standings })
     })
 }
 
-/// The columns that name the question of a group.
-const QUESTION: [&str; 9] =
-    ["record", "group", "problem", "decide", "time_limit", "node_limit", "threads", "cpu", "cores"];
+const PLACE: [&str; 2] = ["record", "group"];
 
-fn question([record, nth]: [String; 2], group: &Group) -> Line {
-    let q = &group.question;
-    vec![
-        record,
-        nth,
-        q.problem.clone(),
-        q.decide.to_string(),
-        shown(q.time_limit),
-        shown(q.node_limit),
-        q.threads.to_string(),
-        q.cpu.clone(),
-        q.cores.to_string(),
-    ]
-}
+const QUESTION: [Column<Question>; 7] = [
+    ("problem", |asked| asked.problem.clone()),
+    ("decide", |asked| asked.decide.to_string()),
+    ("time_limit", |asked| shown(asked.time_limit)),
+    ("node_limit", |asked| shown(asked.node_limit)),
+    ("threads", |asked| asked.threads.to_string()),
+    ("cpu", |asked| asked.cpu.clone()),
+    ("cores", |asked| asked.cores.to_string()),
+];
+
+const FACTS: [Column<InstanceFacts>; 10] = [
+    ("suite", |its| its.suite.clone()),
+    ("instance", |its| its.name.clone()),
+    ("sha256", |its| its.sha256.clone()),
+    ("buffers", |its| shown(its.buffers)),
+    ("load", |its| shown(its.load)),
+    ("capacity", |its| shown(its.capacity)),
+    ("best_bound", |its| shown(its.best_bound)),
+    ("bound_from", |its| its.bound_from.to_owned()),
+    ("bound_arithmetic", |its| its.best_bound.map_or("", |_| its.arithmetic.as_str()).to_owned()),
+    ("best_peak", |its| shown(its.best_peak)),
+];
+
+const FIGURES: [Column<Cell>; 12] = [
+    ("runs", |own| own.runs.to_string()),
+    ("solved_runs", |own| own.solved.to_string()),
+    ("solved", |own| is_solved(own).to_string()),
+    ("median_peak", |own| shown(own.peak)),
+    ("gap_percent", |own| shown(own.gap)),
+    ("median_seconds", |own| shown(own.time_to_solve().map(|time| time.seconds))),
+    ("censored", |own| shown(own.time_to_solve().map(|time| time.censored))),
+    ("spent_seconds", |own| shown(own.spent)),
+    ("primal_integral_seconds", |own| shown(own.integral.map(|integral| integral.seconds))),
+    ("primal_integral_horizon", |own| shown(own.integral.map(|integral| integral.horizon))),
+    ("claimed", |own| shown(own.integral.map(|integral| integral.claimed))),
+    ("troubles", |own| told(&own.troubles)),
+];
 
 fn instances(studies: &[Study]) -> Vec<Line> {
-    let mut names = QUESTION.to_vec();
-    names.extend([
-        "suite",
-        "instance",
-        "sha256",
-        "buffers",
-        "load",
-        "capacity",
-        "best_bound",
-        "bound_from",
-        "bound_arithmetic",
-        "best_peak",
-        "algorithm",
-        "kind",
-        "runs",
-        "solved_runs",
-        "solved",
-        "median_peak",
-        "gap_percent",
-        "median_seconds",
-        "censored",
-        "spent_seconds",
-        "primal_integral_seconds",
-        "primal_integral_horizon",
-        "claimed",
-        "troubles",
-    ]);
-    let mut lines = header(&names);
-    for (place, group, _) in each(studies) {
+    let who = ["algorithm", "kind"];
+    let all =
+        PLACE.into_iter().chain(names(&QUESTION)).chain(names(&FACTS)).chain(who).chain(names(&FIGURES));
+    let mut lines = header(&all.collect::<Vec<_>>());
+    for place in each(studies) {
+        let group = place.group;
         for (at, instance) in group.instances.iter().enumerate() {
             for ((name, kind), own) in group.algorithms.iter().zip(&group.cells) {
                 let Some(cell) = &own[at] else { continue };
-                let mut line = question(place.clone(), group);
-                line.extend(facts(instance));
-                line.extend([name.clone(), kind.clone()]);
-                line.extend(figures(cell));
-                lines.push(line);
+                let line = place.question().chain(cells(&FACTS, instance));
+                let line = line.chain([name.clone(), kind.clone()]).chain(cells(&FIGURES, cell));
+                lines.push(line.collect());
             }
         }
     }
     lines
 }
 
-fn facts(instance: &InstanceFacts) -> [String; 10] {
-    [
-        instance.suite.clone(),
-        instance.name.clone(),
-        instance.sha256.clone(),
-        shown(instance.buffers),
-        shown(instance.load),
-        shown(instance.capacity),
-        shown(instance.best_bound),
-        instance.bound_from.to_owned(),
-        instance.best_bound.map_or("", |_| instance.arithmetic.as_str()).to_owned(),
-        shown(instance.best_peak),
-    ]
+fn value(mean: Option<Mean>) -> String {
+    shown(mean.map(|mean| mean.value))
 }
 
-fn figures(cell: &Cell) -> [String; 12] {
-    [
-        cell.runs.to_string(),
-        cell.solved.to_string(),
-        is_solved(cell).to_string(),
-        shown(cell.peak),
-        shown(cell.gap),
-        shown(cell.time_to_solve().map(|time| time.seconds)),
-        shown(cell.time_to_solve().map(|time| time.censored)),
-        shown(cell.spent),
-        shown(cell.integral.map(|integral| integral.seconds)),
-        shown(cell.integral.map(|integral| integral.horizon)),
-        shown(cell.integral.map(|integral| integral.claimed)),
-        told(&cell.troubles),
-    ]
+fn is_bound(mean: Option<Mean>) -> String {
+    shown(mean.map(|mean| mean.bound))
 }
 
-/// The columns that tell how an algorithm stands.
-const STANDING: [&str; 26] = [
-    "algorithm",
-    "kind",
-    "instances",
-    "of_instances",
-    "runs",
-    "answered",
-    "solved",
-    "solved_runs",
-    "at_bound",
-    "mean_gap_percent",
-    "worst_gap_percent",
-    "mean_seconds",
-    "mean_is_bound",
-    "par2_seconds",
-    "mean_spent_seconds",
-    "peak_wins_alone",
-    "peak_wins_shared",
-    "time_wins_alone",
-    "time_wins_shared",
-    "virtual_best_solved_lost",
-    "virtual_best_time_factor",
-    "virtual_best_factor_is_bound",
-    "virtual_best_gap_lost",
-    "mean_primal_integral_seconds",
-    "mean_primal_integral_percent",
-    "troubles",
+/// How an algorithm stands, before and behind the number of all instances.
+const WHO: [Column<Standing>; 3] = [
+    ("algorithm", |own| own.algorithm.clone()),
+    ("kind", |own| own.kind.clone()),
+    ("instances", |own| own.instances.to_string()),
+];
+const STANDING: [Column<Standing>; 22] = [
+    ("runs", |own| own.runs.to_string()),
+    ("answered", |own| own.answered.to_string()),
+    ("solved", |own| own.solved.to_string()),
+    ("solved_runs", |own| own.solved_runs.to_string()),
+    ("at_bound", |own| own.at_bound.to_string()),
+    ("mean_gap_percent", |own| shown(own.mean_gap)),
+    ("worst_gap_percent", |own| shown(own.worst_gap)),
+    ("mean_seconds", |own| value(own.mean_time)),
+    ("mean_is_bound", |own| is_bound(own.mean_time)),
+    ("par2_seconds", |own| shown(own.par2)),
+    ("mean_spent_seconds", |own| shown(own.mean_spent)),
+    ("peak_wins_alone", |own| own.peak_alone.to_string()),
+    ("peak_wins_shared", |own| own.peak_shared.to_string()),
+    ("time_wins_alone", |own| own.time_alone.to_string()),
+    ("time_wins_shared", |own| own.time_shared.to_string()),
+    ("virtual_best_solved_lost", |own| shown(own.only_solver)),
+    ("virtual_best_time_factor", |own| value(own.time_factor)),
+    ("virtual_best_factor_is_bound", |own| is_bound(own.time_factor)),
+    ("virtual_best_gap_lost", |own| shown(own.gap_loss)),
+    ("mean_primal_integral_seconds", |own| shown(own.integral)),
+    ("mean_primal_integral_percent", |own| shown(own.integral_share)),
+    ("troubles", |own| told(&own.troubles)),
 ];
 
 fn algorithms(studies: &[Study]) -> Vec<Line> {
-    let names = [&QUESTION[..], &STANDING].concat();
-    let mut lines = header(&names);
-    let value = |mean: Option<Mean>| shown(mean.map(|mean| mean.value));
-    let bound = |mean: Option<Mean>| shown(mean.map(|mean| mean.bound));
-    for (place, group, standings) in each(studies) {
-        for own in standings {
-            let mut line = question(place.clone(), group);
-            line.extend([
-                own.algorithm.clone(),
-                own.kind.clone(),
-                own.instances.to_string(),
-                group.instances.len().to_string(),
-                own.runs.to_string(),
-                own.answered.to_string(),
-                own.solved.to_string(),
-                own.solved_runs.to_string(),
-                own.at_bound.to_string(),
-                shown(own.mean_gap),
-                shown(own.worst_gap),
-                value(own.mean_time),
-                bound(own.mean_time),
-                shown(own.par2),
-                shown(own.mean_spent),
-                own.peak_alone.to_string(),
-                own.peak_shared.to_string(),
-                own.time_alone.to_string(),
-                own.time_shared.to_string(),
-                shown(own.only_solver),
-                value(own.time_factor),
-                bound(own.time_factor),
-                shown(own.gap_loss),
-                shown(own.integral),
-                shown(own.integral_share),
-                told(&own.troubles),
-            ]);
-            lines.push(line);
+    let all = PLACE
+        .into_iter()
+        .chain(names(&QUESTION))
+        .chain(names(&WHO))
+        .chain(["of_instances"])
+        .chain(names(&STANDING));
+    let mut lines = header(&all.collect::<Vec<_>>());
+    for place in each(studies) {
+        for own in place.standings {
+            let line = place.question().chain(cells(&WHO, own));
+            let line = line.chain([place.group.instances.len().to_string()]).chain(cells(&STANDING, own));
+            lines.push(line.collect());
         }
     }
     lines
@@ -231,60 +208,49 @@ fn points(lines: &mut Vec<Line>, place: &[String], measure: Option<&str>, curves
 
 fn profiles(studies: &[Study]) -> Vec<Line> {
     let mut lines = header(&["record", "group", "measure", "algorithm", "factor", "share"]);
-    for (place, group, _) in each(studies) {
-        points(&mut lines, &place, Some("time"), &curves::time_profile(group));
-        points(&mut lines, &place, Some("peak"), &curves::peak_profile(group));
+    for place in each(studies) {
+        points(&mut lines, &place.name(), Some("time"), &curves::time_profile(place.group));
+        points(&mut lines, &place.name(), Some("peak"), &curves::peak_profile(place.group));
     }
     lines
 }
 
 fn cactuses(studies: &[Study]) -> Vec<Line> {
     let mut lines = header(&["record", "group", "algorithm", "seconds", "solved"]);
-    for (place, group, _) in each(studies) {
-        points(&mut lines, &place, None, &curves::cactus(group));
+    for place in each(studies) {
+        points(&mut lines, &place.name(), None, &curves::cactus(place.group));
     }
     lines
 }
 
 fn gaps(studies: &[Study]) -> Vec<Line> {
     let mut lines = header(&["record", "group", "algorithm", "seconds", "mean_gap_percent"]);
-    for (place, group, _) in each(studies) {
-        let means = curves::gaps(group).0.into_iter();
+    for place in each(studies) {
+        let means = curves::gaps(place.group).0.into_iter();
         let means: Vec<Curve> =
             means.map(|mean| Curve { algorithm: mean.algorithm, points: mean.points }).collect();
-        points(&mut lines, &place, None, &means);
+        points(&mut lines, &place.name(), None, &means);
     }
     lines
 }
 
+const TROUBLES: [Column<Record>; 9] = [
+    ("suite", |row| row.suite.clone()),
+    ("instance", |row| row.instance.clone()),
+    ("problem", |row| row.problem.clone()),
+    ("algorithm", |row| row.algorithm.clone()),
+    ("seed", |row| row.seed.to_string()),
+    ("repetition", |row| row.repetition.to_string()),
+    ("line", |row| row.line.to_string()),
+    ("status", |row| row.status.clone()),
+    ("error", |row| row.error.clone()),
+];
+
 fn troubles(studies: &[Study]) -> Vec<Line> {
-    let mut lines = header(&[
-        "record",
-        "suite",
-        "instance",
-        "problem",
-        "algorithm",
-        "seed",
-        "repetition",
-        "line",
-        "status",
-        "error",
-    ]);
+    let mut lines = header(&["record"].into_iter().chain(names(&TROUBLES)).collect::<Vec<_>>());
     for study in studies {
-        for row in study.troubles() {
-            lines.push(vec![
-                study.record.name.clone(),
-                row.suite.clone(),
-                row.instance.clone(),
-                row.problem.clone(),
-                row.algorithm.clone(),
-                row.seed.to_string(),
-                row.repetition.to_string(),
-                row.line.to_string(),
-                row.status.clone(),
-                row.error.clone(),
-            ]);
-        }
+        let name = || [study.record.name.clone()].into_iter();
+        lines.extend(study.troubles().map(|row| name().chain(cells(&TROUBLES, row)).collect()));
     }
     lines
 }

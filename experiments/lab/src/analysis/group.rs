@@ -1,10 +1,8 @@
 //! Runs that may stand in one table, and what each algorithm did on each instance.
 
-use super::Observation;
 use super::integral::{Integral, integrals};
-use crate::report::gap_percent;
-use crate::report::times::{Run, Time, answers, can_prove, median_spent, median_time};
-use crate::report::trace::{TraceRow, runs};
+use super::time::{Run, Time, can_prove, median_spent, median_time, solved};
+use crate::record::{Record, RunKey, TraceRow, gap_percent, runs};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll_model::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +18,7 @@ pub struct Options {
 }
 
 /// What all runs of a group have in common.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {
     /// `offsets`, `scattered`, `pools`, `orders`.
     pub problem: String,
@@ -31,18 +29,18 @@ pub struct Question {
     /// Node limit.
     pub node_limit: Option<u64>,
     /// Threads allowed.
-    pub threads: u64,
+    pub threads: usize,
     /// Processor.
     pub cpu: String,
     /// Threads of the machine.
-    pub cores: u64,
+    pub cores: usize,
 }
 
 impl Question {
-    fn of(row: &Observation) -> Self {
+    fn of(row: &Record) -> Self {
         Self {
             problem: row.problem.clone(),
-            decide: row.decide,
+            decide: row.decides(),
             time_limit: row.time_limit,
             node_limit: row.node_limit,
             threads: row.threads,
@@ -82,7 +80,7 @@ pub struct InstanceFacts {
     /// The capacity to decide, bytes; none where it is to minimise.
     pub capacity: Option<u64>,
     /// Number of buffers.
-    pub buffers: Option<u64>,
+    pub buffers: Option<usize>,
     /// Load, bytes.
     pub load: Option<u64>,
     /// Best bound, bytes.
@@ -126,7 +124,7 @@ impl Cell {
 }
 
 /// Runs with the same question.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
     /// The question.
     pub question: Question,
@@ -137,7 +135,7 @@ pub struct Group {
     /// By algorithm, then instance; none where there was no run.
     pub cells: Vec<Vec<Option<Cell>>>,
     /// Runs without an answer, in the order of the rows.
-    pub troubles: Vec<Observation>,
+    pub troubles: Vec<Record>,
     /// The lines of traces of these runs.
     pub trace: Vec<TraceRow>,
     /// What the reader should know.
@@ -156,7 +154,7 @@ struct Known {
 type Place = (String, String, String);
 
 /// The same instance under any limits: by its hash, else by its name.
-fn place(row: &Observation) -> Place {
+fn place(row: &Record) -> Place {
     if row.sha256.is_empty() {
         (row.problem.clone(), row.suite.clone(), row.instance.clone())
     } else {
@@ -165,13 +163,13 @@ fn place(row: &Observation) -> Place {
 }
 
 /// Best bounds and lowest valid peaks. A bound above a valid peak is wrong and does not count.
-fn known(rows: &[Observation]) -> BTreeMap<Place, Known> {
+fn known(rows: &[Record]) -> BTreeMap<Place, Known> {
     let mut all: BTreeMap<Place, Known> = BTreeMap::new();
     for row in rows {
         let own = all.entry(place(row)).or_default();
         own.load = own.load.max(row.load);
         if row.verdict == "valid" && row.status == "done" {
-            own.peak = own.peak.into_iter().chain(row.peak).min();
+            own.peak = own.peak.into_iter().chain(row.value).min();
         }
     }
     for row in rows {
@@ -179,7 +177,7 @@ fn known(rows: &[Observation]) -> BTreeMap<Place, Known> {
         let proved = row.lower_bound.filter(|_| row.status == "done");
         if let Some(bound) = proved.filter(|&bound| own.peak.is_none_or(|peak| bound <= peak)) {
             let before = own.bound.map(|before| (before, own.arithmetic));
-            own.arithmetic = Arithmetic::of_best(before.into_iter().chain([(bound, row.arithmetic)]));
+            own.arithmetic = Arithmetic::of_best(before.into_iter().chain([(bound, row.arithmetic())]));
             own.bound = own.bound.max(Some(bound));
         }
     }
@@ -195,15 +193,15 @@ fn known(rows: &[Observation]) -> BTreeMap<Place, Known> {
 }
 
 /// Whether a row is of a problem and an algorithm; that of an instance that could not be read may be of neither.
-pub(super) fn has_question(row: &Observation) -> bool {
+pub(super) fn has_question(row: &Record) -> bool {
     !row.problem.is_empty() && !row.algorithm.is_empty()
 }
 
 /// Groups of runs, in the order of their first rows. Rows without a problem (unreadable instances) are in none.
 /// O(rows * log(rows) + algorithms * instances).
-pub fn groups(rows: &[Observation], trace: &[TraceRow], options: Options) -> Vec<Group> {
+pub fn groups(rows: &[Record], trace: &[TraceRow], options: Options) -> Vec<Group> {
     let known = known(rows);
-    let mut questions: Vec<(Question, Vec<&Observation>)> = Vec::new();
+    let mut questions: Vec<(Question, Vec<&Record>)> = Vec::new();
     for row in rows.iter().filter(|row| has_question(row)) {
         let question = Question::of(row);
         match questions.iter_mut().find(|(other, _)| *other == question) {
@@ -211,32 +209,20 @@ pub fn groups(rows: &[Observation], trace: &[TraceRow], options: Options) -> Vec
             None => questions.push((question, vec![row])),
         }
     }
-    let one = |(question, own): (Question, Vec<&Observation>)| {
+    let one = |(question, own): (Question, Vec<&Record>)| {
         let trace = trace_of(&own, trace);
         Builder { known: &known, options }.group(question, &own, trace)
     };
     questions.into_iter().map(one).collect()
 }
 
-/// What tells a run from all others of a record, as far as traces say it: names, seed, count.
-pub(super) type RunKey<'a> = ([&'a str; 4], u64, u64);
-
-fn run_key(row: &Observation) -> RunKey<'_> {
-    ([&row.suite, &row.instance, &row.problem, &row.algorithm], row.seed, row.nth)
-}
-
-/// The same of a line of a trace.
-pub(super) fn trace_key(line: &TraceRow) -> RunKey<'_> {
-    ([&line.suite, &line.instance, &line.problem, &line.algorithm], line.seed, line.run)
-}
-
 /// The lines of a trace that belong to some runs.
-fn trace_of(rows: &[&Observation], trace: &[TraceRow]) -> Vec<TraceRow> {
+fn trace_of(rows: &[&Record], trace: &[TraceRow]) -> Vec<TraceRow> {
     if trace.is_empty() {
         return Vec::new();
     }
-    let own: BTreeSet<RunKey<'_>> = rows.iter().map(|row| run_key(row)).collect();
-    runs(trace).filter(|run| own.contains(&trace_key(&run[0]))).flatten().cloned().collect()
+    let own: BTreeSet<RunKey<'_>> = rows.iter().map(|row| row.run_key()).collect();
+    runs(trace).filter(|run| own.contains(&run[0].run_key())).flatten().cloned().collect()
 }
 
 struct Builder<'a> {
@@ -245,12 +231,12 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn group(&self, question: Question, rows: &[&Observation], trace: Vec<TraceRow>) -> Group {
+    fn group(&self, question: Question, rows: &[&Record], trace: Vec<TraceRow>) -> Group {
         let mut instances: Vec<InstanceFacts> = Vec::new();
         let mut places: BTreeMap<(&str, &str, &str, Option<u64>), usize> = BTreeMap::new();
         let mut algorithms: Vec<(String, String)> = Vec::new();
         let mut ranks: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-        let mut runs: BTreeMap<(usize, usize), Vec<&Observation>> = BTreeMap::new();
+        let mut runs: BTreeMap<(usize, usize), Vec<&Record>> = BTreeMap::new();
         let mut traced: BTreeMap<RunKey<'_>, (usize, usize)> = BTreeMap::new();
         for row in rows {
             let capacity = row.capacity.filter(|_| question.decide);
@@ -264,23 +250,24 @@ impl Builder<'_> {
                 algorithms.len() - 1
             });
             runs.entry((who, at)).or_default().push(row);
-            traced.insert(run_key(row), (who, at));
+            traced.insert(row.run_key(), (who, at));
         }
         let timed = rows.iter().any(|row| row.seconds.is_some());
         let mut cells: Vec<Vec<Option<Cell>>> = vec![vec![None; instances.len()]; algorithms.len()];
         for ((who, at), own) in &runs {
             cells[*who][*at] = Some(self.cell(&instances[*at], own, timed));
         }
-        for ((who, at), integral) in integrals(&trace, &instances, &traced, question.time_limit) {
+        let best: Vec<Option<u64>> = instances.iter().map(|instance| instance.best_peak).collect();
+        for ((who, at), integral) in integrals(&trace, &best, &traced, question.time_limit) {
             if let Some(cell) = &mut cells[who][at] {
                 cell.integral = Some(integral);
             }
         }
         let mut notes = Vec::new();
         for (name, _) in &algorithms {
-            let floating = |row: &&&Observation| {
+            let floating = |row: &&&Record| {
                 row.algorithm == *name
-                    && row.arithmetic == Arithmetic::FloatingPoint
+                    && row.arithmetic() == Arithmetic::FloatingPoint
                     && matches!(row.claim.as_str(), "optimal" | "infeasible")
             };
             let count = rows.iter().filter(floating).count();
@@ -310,7 +297,7 @@ impl Builder<'_> {
         Group { question, instances, algorithms, cells, troubles, trace, notes }
     }
 
-    fn facts(&self, row: &Observation, capacity: Option<u64>) -> InstanceFacts {
+    fn facts(&self, row: &Record, capacity: Option<u64>) -> InstanceFacts {
         let known = self.known.get(&place(row)).copied().unwrap_or_default();
         // With exclusions more may be alive than any peak.
         let load = known.load.filter(|&load| known.peak.is_none_or(|peak| load <= peak));
@@ -334,7 +321,7 @@ impl Builder<'_> {
     }
 
     /// The lowest valid peak, where the bound of a run is above it.
-    fn is_wrong(&self, row: &Observation) -> Option<u64> {
+    fn is_wrong(&self, row: &Record) -> Option<u64> {
         // Of a graph with regions, bound and peak are those of the body, each under limits of its own.
         if row.problem == "orders" {
             return None;
@@ -344,44 +331,45 @@ impl Builder<'_> {
     }
 
     /// The run with what became of it, where that is no answer.
-    fn trouble(&self, row: &Observation) -> Option<Observation> {
+    fn trouble(&self, row: &Record) -> Option<Record> {
         match self.is_wrong(row) {
             Some(peak) => {
                 let bound = row.lower_bound.unwrap_or(0);
                 let error = format!("its bound {bound} is above {peak}, the peak of a valid solution");
-                Some(Observation { status: "refused".to_owned(), error, ..row.clone() })
+                Some(Record { status: "refused".to_owned(), error, ..row.clone() })
             }
             None => (row.status != "done").then(|| row.clone()),
         }
     }
 
-    fn solved(&self, row: &Observation, bound: Option<u64>) -> bool {
+    fn solved(&self, row: &Record, bound: Option<u64>) -> bool {
         if self.is_wrong(row).is_some() {
             return false;
         }
         let within = |target: f64| {
-            let gap = row.peak.zip(bound).and_then(|(peak, bound)| percent_above(peak, bound));
-            !row.decide
+            let gap = row.value.zip(bound).and_then(|(peak, bound)| percent_above(peak, bound));
+            !row.decides()
                 && row.status == "done"
                 && row.verdict != "refused"
                 && gap.is_some_and(|gap| gap <= target)
         };
-        answers(&row.status, [&row.claim, &row.claimed], row.decide)
-            || self.options.target_gap.is_some_and(within)
+        solved(row) || self.options.target_gap.is_some_and(within)
     }
 
-    fn cell(&self, instance: &InstanceFacts, rows: &[&Observation], timed: bool) -> Cell {
+    fn cell(&self, instance: &InstanceFacts, rows: &[&Record], timed: bool) -> Cell {
         let peaks =
-            rows.iter().map(|row| row.peak.filter(|_| row.status == "done" && self.is_wrong(row).is_none()));
+            rows.iter().map(|row| row.value.filter(|_| row.status == "done" && self.is_wrong(row).is_none()));
         let peak = median_peak(peaks);
         let mut troubles: BTreeMap<String, usize> = BTreeMap::new();
         for trouble in rows.iter().filter_map(|row| self.trouble(row)) {
             *troubles.entry(trouble.status).or_default() += 1;
         }
-        let run = |row: &&Observation| {
+        let run = |row: &&Record| {
             let solved = self.solved(row, instance.best_bound);
             let seconds = if solved { row.seconds } else { row.seconds.or(Some(0.0)) };
-            Run { seconds, solved, limit: row.time_limit, resolution: 0.0 }
+            // Seconds that an external binary printed are as good as their digits.
+            let resolution = row.own_resolution.filter(|_| row.seconds == row.own_seconds).unwrap_or(0.0);
+            Run { seconds, solved, limit: row.time_limit, resolution }
         };
         let spent = rows.iter().filter(|row| row.status == "done").filter_map(|row| row.seconds);
         Cell {
@@ -390,7 +378,7 @@ impl Builder<'_> {
             peak,
             gap: peak.zip(instance.best_bound).and_then(|(peak, bound)| percent_above(peak, bound)),
             time: if timed { median_time(rows.iter().map(run)) } else { None },
-            proves: rows.iter().any(|row| can_prove(&row.kind, row.decide)),
+            proves: rows.iter().any(|row| can_prove(row)),
             spent: median_spent(spent),
             troubles,
             integral: None,

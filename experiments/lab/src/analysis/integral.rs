@@ -1,8 +1,6 @@
 //! Primal integrals (Berthold 2013): how good, how soon, in one number.
 
-use super::InstanceFacts;
-use super::group::{RunKey, trace_key};
-use crate::report::trace::{TraceRow, runs};
+use crate::record::{RunKey, TraceRow, runs};
 use std::collections::BTreeMap;
 
 /// The integral of the primal gap over time.
@@ -36,10 +34,11 @@ pub fn integral(events: impl IntoIterator<Item = (f64, u64)>, best: u64, horizon
     sum + gap * (horizon - since).max(0.0)
 }
 
-/// The integrals of traced runs, by algorithm and instance of a group; `places` tells those of each run.
+/// The integrals of traced runs, by algorithm and instance of a group; `best` holds the lowest value of each instance,
+/// `places` algorithm and instance of each run.
 pub(super) fn integrals(
     trace: &[TraceRow],
-    instances: &[InstanceFacts],
+    best: &[Option<u64>],
     places: &BTreeMap<RunKey<'_>, (usize, usize)>,
     limit: Option<f64>,
 ) -> BTreeMap<(usize, usize), Integral> {
@@ -51,11 +50,11 @@ pub(super) fn integrals(
     }
     for run in runs(trace) {
         let first = &run[0];
-        let Some(&(who, at)) = places.get(&trace_key(first)) else { continue };
-        let Some(best) = instances[at].best_peak else { continue };
+        let Some(&(who, at)) = places.get(&first.run_key()) else { continue };
+        let Some(best) = best[at] else { continue };
         let horizon = limit.or_else(|| last.get(&(first.suite.as_str(), first.instance.as_str())).copied());
         let Some(horizon) = horizon.filter(|horizon| *horizon > 0.0) else { continue };
-        let events = run.iter().filter_map(|row| Some((row.seconds, row.peak?)));
+        let events = run.iter().filter_map(|row| Some((row.seconds, row.value?)));
         let nothing = Integral { seconds: 0.0, horizon, runs: 0, claimed: false };
         let sum = sums.entry((who, at)).or_insert(nothing);
         sum.seconds += integral(events, best, horizon);

@@ -1,6 +1,6 @@
 //! What rows on record say: read, grouped, compared. No drawing here; `report` draws.
 //!
-//! Rows of `bench` (every version of its columns) and of `sweep` become [`Observation`]s. A *group* holds those that may
+//! Rows of `bench` (every version of its columns) and of `sweep` are [`Record`]s. A *group* holds those that may
 //! stand in one table: same problem, same question (decide or minimise), same limits, same number of threads, same
 //! machine ([`Question`]). Nothing is ever averaged over groups. Definitions, per group:
 //!
@@ -9,7 +9,7 @@
 //! - **Peak** of an algorithm on an instance: the median over its runs (seeds and repetitions); a run without a peak
 //!   counts as worse than all others, and of an even number the larger of the middle two is taken, a peak that was
 //!   really reached. **Gap**: how far that lies above the best bound, percent of the bound.
-//! - **Time**, **solved**, **shifted geometric mean**, **PAR-2**: as in [`crate::report::times`]. With a target gap a
+//! - **Time**, **solved**, **shifted geometric mean**, **PAR-2**: as in [`time`]. With a target gap a
 //!   run also solves where its peak is within that of the best bound; its time is that of the whole run then, too.
 //! - Means of times and PAR-2 are none where runs without a time limit did not solve: nothing can stand for these.
 //! - **Wins**: instances where somebody else ran and nobody has a lower peak (a shorter time); *shared* where others have
@@ -28,21 +28,20 @@
 
 pub mod curves;
 pub mod files;
+pub mod folder;
 pub mod group;
 pub mod integral;
-pub mod observation;
-pub mod record;
 pub mod sheet;
 pub mod standing;
+pub mod time;
 
+pub use folder::{Folder, find};
 pub use group::{Cell, Group, InstanceFacts, Options, Question, groups};
-pub use observation::Observation;
-pub use record::{Record, find};
 pub use sheet::Sheet;
 pub use standing::{Mean, Standing, standings};
 
+use crate::record::{Record, RecordError};
 use crate::sweep::SweepError;
-use crate::sweep::rows::RowsError;
 use std::path::PathBuf;
 
 /// Why there is no analysis.
@@ -50,7 +49,7 @@ use std::path::PathBuf;
 pub enum AnalysisError {
     /// A file cannot be read, or a line of it is none.
     #[error(transparent)]
-    Rows(#[from] RowsError),
+    Rows(#[from] RecordError),
     /// The record of a sweep cannot be read.
     #[error(transparent)]
     Sweep(#[from] SweepError),
@@ -65,35 +64,13 @@ pub enum AnalysisError {
         /// What is missing.
         why: String,
     },
-    /// A cell holds what its column cannot hold.
-    #[error("{}: line {line}: {column} is '{value}', {why}", path.display())]
-    Value {
-        /// Which file.
-        path: PathBuf,
-        /// Which line, from 1.
-        line: u64,
-        /// Which column.
-        column: String,
-        /// What stands there.
-        value: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// A file of rows lacks a column.
-    #[error("{}: line 1: there is no column '{column}'", path.display())]
-    Column {
-        /// Which file.
-        path: PathBuf,
-        /// Which column.
-        column: String,
-    },
 }
 
 /// A record with its groups and the standings in each.
 #[derive(Clone, Debug)]
 pub struct Study {
     /// The record.
-    pub record: Record,
+    pub record: Folder,
     /// The groups, in the order of their first rows.
     pub groups: Vec<Group>,
     /// Per group the algorithms, in the order of their first rows, and last the virtual best where there are two.
@@ -102,15 +79,15 @@ pub struct Study {
 
 impl Study {
     /// Runs without an answer: first those of no group, whose instances could not be read.
-    pub fn troubles(&self) -> impl Iterator<Item = &Observation> {
+    pub fn troubles(&self) -> impl Iterator<Item = &Record> {
         let groupless = self.record.observations.iter().filter(|row| !group::has_question(row));
         groupless.chain(self.groups.iter().flat_map(|group| &group.troubles))
     }
 }
 
 /// Analyses records.
-pub fn study(records: Vec<Record>, options: Options) -> Vec<Study> {
-    let one = |record: Record| {
+pub fn study(records: Vec<Folder>, options: Options) -> Vec<Study> {
+    let one = |record: Folder| {
         let groups = groups(&record.observations, &record.trace, options);
         let standings = groups.iter().map(|group| standings(group, options.shift)).collect();
         Study { record, groups, standings }

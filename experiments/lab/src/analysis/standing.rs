@@ -1,7 +1,7 @@
 //! How an algorithm stands over all instances of a group, and the virtual best of all.
 
+use super::time::{Time, shifted_geometric_mean};
 use super::{Cell, Group};
-use crate::report::times::{Time, shifted_geometric_mean};
 use std::collections::BTreeMap;
 
 /// A mean that is only a lower bound where times took part that are.
@@ -76,7 +76,8 @@ struct Terms {
 /// The name of the virtual best.
 pub const VIRTUAL: &str = "virtual best";
 
-fn mean(values: &[f64]) -> Option<f64> {
+/// The mean of some values; `None` of none.
+pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 

@@ -1,7 +1,7 @@
-//! What another process left behind, through the checker and into its row.
+//! What another process left behind, through the checker and into its record.
 
-use super::{ExternalAttempt, Said};
-use crate::report::rows::Row;
+use super::{External, ExternalAttempt, Said, Task};
+use crate::record::{Record, of_process};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::run::audit;
 use plimsoll_model::{Bytes, Instance, Layout, LowerBound, Offsets, Outcome, Stats, Stop, Witness};
@@ -18,87 +18,107 @@ pub enum Whose {
 /// Why a run may say it ended.
 const STOPS: [&str; 5] = ["completed", "target", "time-limit", "node-limit", "interrupted"];
 
-/// Puts an answer through the checker and into its row; hands the layout back where it is valid.
-pub fn judge(
-    row: &mut Row,
+/// Runs a process as a record asks for it and puts its answer through the checker; `capacity` is the one it is given. Returns
+/// the record with what became of it, traced on request, and the layout where it is valid. `None` where a request to stop
+/// ended the process.
+pub fn answer(
+    peer: &External,
     instance: &Instance,
+    capacity: Bytes,
     whose: Whose,
-    attempt: ExternalAttempt,
-) -> Option<(Layout, Bytes)> {
+    asked: Record,
+    traced: bool,
+) -> Option<(Record, Option<Layout>)> {
+    let (limit, seed, threads) = (asked.time(), asked.seed, asked.threads);
+    let attempt = peer.run(&Task { instance, capacity, limit, seed, threads });
+    if attempt.interrupted {
+        return None;
+    }
+    let course = attempt.course();
+    let mut record = asked;
+    let layout = judge(&mut record, instance, whose, attempt);
+    if traced {
+        record.trace = of_process(&record, &course);
+    }
+    Some((record, layout))
+}
+
+/// Puts an answer through the checker and into its record; returns the layout where it is valid.
+fn judge(record: &mut Record, instance: &Instance, whose: Whose, attempt: ExternalAttempt) -> Option<Layout> {
     let said = Said::last(&attempt.said);
     let stop = if attempt.timed_out { Stop::TimeLimit } else { Stop::Completed };
-    row.seconds = Some(attempt.seconds);
-    row.whole_process = true;
-    row.peak_memory_bytes = attempt.peak_memory;
-    row.timestamp = crate::machine::timestamp();
-    row.nodes = said.nodes;
+    record.seconds = Some(attempt.seconds);
+    record.whole_process = true;
+    record.peak_memory_bytes = attempt.peak_memory;
+    record.timestamp = crate::machine::timestamp();
+    record.nodes = said.nodes;
     match &said.stop {
-        Some(own) if !attempt.timed_out && STOPS.contains(&own.as_str()) => row.stop.clone_from(own),
-        _ => stop.as_str().clone_into(&mut row.stop),
+        Some(own) if !attempt.timed_out && STOPS.contains(&own.as_str()) => record.stop.clone_from(own),
+        _ => stop.as_str().clone_into(&mut record.stop),
     }
     let mut errors: Vec<String> = Vec::new();
     let valid = match attempt.layout {
         Err(why) => {
-            without_layout(row, whose, &said, attempt.timed_out);
-            if row.status == "failed" || whose != Whose::Own {
+            without_layout(record, whose, &said, attempt.timed_out);
+            if record.status == "failed" || whose != Whose::Own {
                 errors.push(why);
             }
             None
         }
-        Ok(layout) => with_layout(row, instance, whose, &said, stop, layout, &mut errors),
+        Ok(layout) => with_layout(record, instance, whose, &said, stop, layout, &mut errors),
     };
     if let Whose::Foreign(_) = whose {
         // Without a layout only infeasibility can be claimed.
         let backed = valid.is_some() || matches!(said.claim.as_deref(), Some("infeasible" | "unknown"));
-        row.claimed = said.claim.filter(|_| backed).unwrap_or_default();
-        row.claimed_bound = said.lower_bound;
-    } else if row.status == "done" {
-        row.lower_bound = said.lower_bound;
-        row.bound_witness = said.witness.unwrap_or_default();
-        if row.lower_bound.is_some() {
-            Arithmetic::of_words(&row.bound_witness).as_str().clone_into(&mut row.arithmetic);
+        record.claimed = said.claim.filter(|_| backed).unwrap_or_default();
+        record.claimed_bound = said.lower_bound;
+    } else if record.status == "done" {
+        record.lower_bound = said.lower_bound;
+        record.bound_witness = said.witness.unwrap_or_default();
+        if record.lower_bound.is_some() {
+            Arithmetic::of_words(&record.bound_witness).as_str().clone_into(&mut record.arithmetic);
         }
     }
     match attempt.elapsed {
         Some(Ok(elapsed)) => {
-            row.own_seconds = Some(elapsed.seconds);
-            row.own_resolution = Some(elapsed.resolution);
+            record.own_seconds = Some(elapsed.seconds);
+            record.own_resolution = Some(elapsed.resolution);
         }
         Some(Err(why)) => errors.push(why.to_string()),
-        None if whose == Whose::Own => row.own_seconds = said.seconds,
+        None if whose == Whose::Own => record.own_seconds = said.seconds,
         None => {}
     }
     // Our own exit codes say what the row says already.
-    let spoken = whose == Whose::Own && row.status == "done" && !attempt.timed_out;
+    let spoken = whose == Whose::Own && record.status == "done" && !attempt.timed_out;
     errors.extend(attempt.remark.filter(|_| !spoken));
-    row.error = errors.join("; ");
+    record.error = errors.join("; ");
     valid
 }
 
 /// Nothing to check: a failure, unless time ran out or it said why there is nothing.
-fn without_layout(row: &mut Row, whose: Whose, said: &Said, timed_out: bool) {
+fn without_layout(record: &mut Record, whose: Whose, said: &Said, timed_out: bool) {
     match (&said.claim, whose) {
         (Some(claim), Whose::Own) if matches!(claim.as_str(), "infeasible" | "unknown") => {
-            "done".clone_into(&mut row.status);
-            row.claim.clone_from(claim);
+            "done".clone_into(&mut record.status);
+            record.claim.clone_from(claim);
         }
         (claim, _) if timed_out || claim.is_some() && whose != Whose::Own => {
-            "done".clone_into(&mut row.status);
-            "unknown".clone_into(&mut row.claim);
+            "done".clone_into(&mut record.status);
+            "unknown".clone_into(&mut record.claim);
         }
-        _ => "failed".clone_into(&mut row.status),
+        _ => "failed".clone_into(&mut record.status),
     }
 }
 
 fn with_layout(
-    row: &mut Row,
+    record: &mut Record,
     instance: &Instance,
     whose: Whose,
     said: &Said,
     stop: Stop,
     layout: Layout,
     errors: &mut Vec<String>,
-) -> Option<(Layout, Bytes)> {
+) -> Option<Layout> {
     let value = layout.peak(instance);
     let bound = match whose {
         Whose::Own => Bytes::new(said.lower_bound.unwrap_or(0)),
@@ -115,14 +135,14 @@ fn with_layout(
     let outcome = Outcome::<Offsets>::conclude(best, proved, instance.capacity(), stop, Stats::default());
     errors.extend(audit::<Offsets>(instance, &outcome));
     if errors.is_empty() {
-        "done".clone_into(&mut row.status);
-        "valid".clone_into(&mut row.verdict);
-        outcome.claim.as_str().clone_into(&mut row.claim);
-        row.peak = Some(value.get());
-        outcome.solution.map(|layout| (layout, value))
+        "done".clone_into(&mut record.status);
+        "valid".clone_into(&mut record.verdict);
+        outcome.claim.as_str().clone_into(&mut record.claim);
+        record.value = Some(value.get());
+        outcome.solution
     } else {
-        "refused".clone_into(&mut row.status);
-        "refused".clone_into(&mut row.verdict);
+        "refused".clone_into(&mut record.status);
+        "refused".clone_into(&mut record.verdict);
         errors.truncate(3);
         None
     }

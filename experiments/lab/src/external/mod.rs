@@ -20,7 +20,7 @@
 //! it says it took ([`ElapsedPattern`]).
 
 mod elapsed;
-pub mod judge;
+mod judge;
 mod process;
 pub mod reaper;
 mod said;
@@ -28,10 +28,11 @@ mod tail;
 mod words;
 
 pub use elapsed::{Elapsed, ElapsedError, ElapsedPattern};
+pub use judge::{Whose, answer};
 pub use said::Said;
 pub use words::quote;
 
-use crate::report::trace::Course;
+use crate::record::Course;
 use plimsoll_model::csv::{read_layout_file, write_instance};
 use plimsoll_model::{Bytes, Instance, Layout};
 use process::Ended;
@@ -103,7 +104,7 @@ impl ExternalAttempt {
             let Some(seconds) = said.seconds.filter(|seconds| *seconds >= 0.0) else { continue };
             let seconds = seconds.min(self.seconds);
             if let Some(peak) = said.peak {
-                course.peak(seconds, peak);
+                course.value(seconds, peak);
             }
             if let Some(bound) = said.lower_bound {
                 course.bound(seconds, bound);

@@ -6,7 +6,7 @@
 //! wake-up; another samples its memory now and then and keeps the deadline.
 
 #[cfg(unix)]
-use super::reaper::Leader;
+use super::reaper::{Leader, kill_group, pid_of};
 use crate::machine::high_water_mark;
 use plimsoll::interrupt;
 use std::io;
@@ -107,20 +107,6 @@ fn wait_for_end(child: &Child) -> io::Result<()> {
             Ok(_) => return Ok(()),
         }
     }
-}
-
-#[cfg(unix)]
-pub(super) fn kill_group(id: u32) {
-    use rustix::process::{Signal, kill_process_group};
-    if let Some(pid) = pid_of(id) {
-        // Fails only where nobody is left, which is what is wanted.
-        let _ = kill_process_group(pid, Signal::KILL);
-    }
-}
-
-#[cfg(unix)]
-fn pid_of(id: u32) -> Option<rustix::process::Pid> {
-    rustix::process::Pid::from_raw(i32::try_from(id).ok()?)
 }
 
 /// Without process groups only the process itself is ended, and its end is noticed a little late.

@@ -92,7 +92,7 @@ impl Leader {
 #[cfg(unix)]
 impl Drop for Leader {
     fn drop(&mut self) {
-        super::process::kill_group(self.id());
+        kill_group(self.id());
         // The number may be given to others once the leader has been waited for.
         self.watch.release();
         let _ = self.process.wait();
@@ -122,6 +122,21 @@ fn spawn() -> Option<Child> {
     command.spawn().ok()
 }
 
+/// Kills a process group.
+#[cfg(unix)]
+pub(super) fn kill_group(id: u32) {
+    use rustix::process::{Signal, kill_process_group};
+    if let Some(pid) = pid_of(id) {
+        // Fails only where nobody is left, which is what is wanted.
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+}
+
+#[cfg(unix)]
+pub(super) fn pid_of(id: u32) -> Option<rustix::process::Pid> {
+    rustix::process::Pid::from_raw(i32::try_from(id).ok()?)
+}
+
 /// The reaper: reads lines until the input ends, then ends and removes what was not released.
 pub fn serve(input: impl Read) {
     let mut wards: Vec<Ward> = Vec::new();
@@ -136,7 +151,7 @@ pub fn serve(input: impl Read) {
     for ward in wards {
         match ward {
             #[cfg(unix)]
-            Ward::Group(id) => super::process::kill_group(id),
+            Ward::Group(id) => kill_group(id),
             #[cfg(not(unix))]
             Ward::Group(_) => {}
             Ward::Folder(path) => {

@@ -1,44 +1,8 @@
 //! A command line as words, and back.
 
-/// Splits a line into words as a shell does: blanks separate; single quotes keep everything; double quotes keep
-/// everything but backslashes before `"` and `\`; a backslash keeps the next letter.
+/// Splits a line into words as a shell does.
 pub(super) fn split(line: &str) -> Result<Vec<String>, &'static str> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut letters = line.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            ' ' | '\t' | '\n' => words.extend(word.take()),
-            '\'' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match letters.next().ok_or("a single quote is not closed")? {
-                        '\'' => break,
-                        kept => word.push(kept),
-                    }
-                }
-            }
-            '"' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match letters.next().ok_or("a double quote is not closed")? {
-                        '"' => break,
-                        '\\' if letters.peek().is_some_and(|&next| next == '"' || next == '\\') => {
-                            word.extend(letters.next());
-                        }
-                        kept => word.push(kept),
-                    }
-                }
-            }
-            '\\' => {
-                let kept = letters.next().ok_or("nothing follows the last backslash")?;
-                word.get_or_insert_default().push(kept);
-            }
-            kept => word.get_or_insert_default().push(kept),
-        }
-    }
-    words.extend(word);
-    Ok(words)
+    shlex::split(line).ok_or("a quote is not closed, or nothing follows the last backslash")
 }
 
 /// A word as a shell would read it back.

@@ -1,6 +1,7 @@
 //! Maps of layouts that a sweep kept: of every instance the one with the lowest peak.
 
-use crate::analysis::{Observation, Study};
+use crate::analysis::Study;
+use crate::record::Record;
 use crate::report::svg::Map;
 use plimsoll::plan::ProblemKind;
 use plimsoll_model::csv::{ReadOptions, read_instance, read_layout_file};
@@ -13,16 +14,16 @@ const MOST: usize = 20_000;
 /// The maps with their names, in the order of the rows; for one that cannot be drawn the reason. Only of the problem of
 /// offsets, whose layouts tell lifespans and places of all buffers.
 pub fn maps(study: &Study) -> Vec<(String, Result<String, String>)> {
-    let mut best: Vec<&Observation> = Vec::new();
-    let kept = |row: &&Observation| {
+    let mut best: Vec<&Record> = Vec::new();
+    let kept = |row: &&Record| {
         row.problem == ProblemKind::Offsets.as_str() && row.verdict == "valid" && !row.layout.is_empty()
     };
     for row in study.record.observations.iter().filter(kept) {
-        let same = |other: &&mut &Observation| {
+        let same = |other: &&mut &Record| {
             (&other.suite, &other.instance, &other.sha256) == (&row.suite, &row.instance, &row.sha256)
         };
         match best.iter_mut().find(same) {
-            Some(other) if row.peak < other.peak => *other = row,
+            Some(other) if row.value < other.value => *other = row,
             Some(_) => {}
             None => best.push(row),
         }
@@ -30,7 +31,7 @@ pub fn maps(study: &Study) -> Vec<(String, Result<String, String>)> {
     best.into_iter().map(|row| (row.instance.clone(), map(study, row))).collect()
 }
 
-fn map(study: &Study, row: &Observation) -> Result<String, String> {
+fn map(study: &Study, row: &Record) -> Result<String, String> {
     let inner = Path::new(&row.layout);
     if !inner.components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(format!("a layout outside of its folder, '{}'", row.layout));

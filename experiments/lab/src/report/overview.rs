@@ -1,9 +1,10 @@
 //! Tables of an analysis, and its summary as Markdown.
 
 use crate::analysis::files::told;
-use crate::analysis::{Cell, Group, Mean, Observation, Options, Standing, Study};
+use crate::analysis::{Cell, Group, Mean, Options, Standing, Study};
+use crate::record::Record;
 use crate::report::percent;
-use crate::report::table::{Align, Table};
+use crate::report::table::{Align, Column, Table};
 use crate::report::times::figure;
 use plimsoll::arithmetic::Arithmetic;
 use std::fmt::Write as _;
@@ -75,38 +76,23 @@ fn mean(mean: Option<Mean>, show: fn(f64) -> String) -> String {
 
 /// How good the answers of each algorithm are.
 pub fn peaks(group: &Group, standings: &[Standing]) -> Table {
-    let mut table = Table::new([
-        ("algorithm", LEFT),
-        ("kind", LEFT),
-        ("instances", RIGHT),
-        ("runs", RIGHT),
-        ("with a peak", RIGHT),
-        ("at the bound", RIGHT),
-        ("mean gap %", RIGHT),
-        ("worst gap %", RIGHT),
-        ("wins alone", RIGHT),
-        ("wins shared", RIGHT),
-        ("gap lost, points", RIGHT),
-        ("without answer", LEFT),
-    ]);
-    for own in standings {
-        let wins = |count: usize| if own.kind == "virtual" { String::new() } else { count.to_string() };
-        table.row([
-            own.algorithm.clone(),
-            own.kind.clone(),
-            part(own.instances, group),
-            own.runs.to_string(),
-            part(own.answered, group),
-            own.at_bound.to_string(),
-            maybe(own.mean_gap, percent),
-            maybe(own.worst_gap, percent),
-            wins(own.peak_alone),
-            wins(own.peak_shared),
-            maybe(own.gap_loss, percent),
-            told(&own.troubles),
-        ]);
-    }
-    table
+    let wins =
+        |own: &Standing, count: usize| if own.kind == "virtual" { String::new() } else { count.to_string() };
+    let columns: [Column<'_, &Standing>; 12] = [
+        ("algorithm", LEFT, &|own| own.algorithm.clone()),
+        ("kind", LEFT, &|own| own.kind.clone()),
+        ("instances", RIGHT, &|own| part(own.instances, group)),
+        ("runs", RIGHT, &|own| own.runs.to_string()),
+        ("with a peak", RIGHT, &|own| part(own.answered, group)),
+        ("at the bound", RIGHT, &|own| own.at_bound.to_string()),
+        ("mean gap %", RIGHT, &|own| maybe(own.mean_gap, percent)),
+        ("worst gap %", RIGHT, &|own| maybe(own.worst_gap, percent)),
+        ("wins alone", RIGHT, &|own| wins(own, own.peak_alone)),
+        ("wins shared", RIGHT, &|own| wins(own, own.peak_shared)),
+        ("gap lost, points", RIGHT, &|own| maybe(own.gap_loss, percent)),
+        ("without answer", LEFT, &|own| told(&own.troubles)),
+    ];
+    Table::of(&columns, standings)
 }
 
 /// A number of instances, told apart where it is not all.
@@ -120,51 +106,24 @@ pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table>
     standings.iter().find(|own| own.mean_time.is_some() || own.mean_spent.is_some())?;
     let name = format!("to solve s (shift {shift})");
     let traced = standings.iter().any(|own| own.integral.is_some());
-    let mut columns = vec![
-        ("algorithm", LEFT),
-        ("instances", RIGHT),
-        ("spent s", RIGHT),
-        ("solved", RIGHT),
-        ("solved runs", RIGHT),
-        (name.as_str(), RIGHT),
-        ("PAR-2 s", RIGHT),
-        ("wins alone", RIGHT),
-        ("wins shared", RIGHT),
-        ("only it solves", RIGHT),
-        ("time factor", RIGHT),
+    let real = |own: &Standing, text: String| if own.kind == "virtual" { String::new() } else { text };
+    let columns: [Column<'_, &Standing>; 13] = [
+        ("algorithm", LEFT, &|own| own.algorithm.clone()),
+        ("instances", RIGHT, &|own| part(own.instances, group)),
+        ("spent s", RIGHT, &|own| maybe(own.mean_spent, seconds)),
+        ("solved", RIGHT, &|own| own.solved.to_string()),
+        ("solved runs", RIGHT, &|own| real(own, format!("{} of {}", own.solved_runs, own.runs))),
+        (&name, RIGHT, &|own| mean(own.mean_time, seconds)),
+        // A mean that counts limits twice is no bound of anything: it has no mark.
+        ("PAR-2 s", RIGHT, &|own| maybe(own.par2, seconds)),
+        ("wins alone", RIGHT, &|own| real(own, own.time_alone.to_string())),
+        ("wins shared", RIGHT, &|own| real(own, own.time_shared.to_string())),
+        ("only it solves", RIGHT, &|own| own.only_solver.map_or_else(String::new, |count| count.to_string())),
+        ("time factor", RIGHT, &|own| mean(own.time_factor, figure)),
+        ("primal integral s", RIGHT, &|own| maybe(own.integral, seconds)),
+        ("primal integral %", RIGHT, &|own| maybe(own.integral_share, percent)),
     ];
-    if traced {
-        columns.extend([("primal integral s", RIGHT), ("primal integral %", RIGHT)]);
-    }
-    let mut table = Table::new(columns);
-    for own in standings {
-        let real = |text: String| if own.kind == "virtual" { String::new() } else { text };
-        table.row(
-            [
-                own.algorithm.clone(),
-                part(own.instances, group),
-                maybe(own.mean_spent, seconds),
-                own.solved.to_string(),
-                real(format!("{} of {}", own.solved_runs, own.runs)),
-                mean(own.mean_time, seconds),
-                par2(own),
-                real(own.time_alone.to_string()),
-                real(own.time_shared.to_string()),
-                own.only_solver.map_or_else(String::new, |count| count.to_string()),
-                mean(own.time_factor, figure),
-                maybe(own.integral, seconds),
-                maybe(own.integral_share, percent),
-            ]
-            .into_iter()
-            .take(if traced { 13 } else { 11 }),
-        );
-    }
-    Some(table)
-}
-
-/// A mean that counts limits twice is no bound of anything: it has no mark.
-fn par2(own: &Standing) -> String {
-    maybe(own.par2, seconds)
+    Some(Table::of(&columns[..if traced { 13 } else { 11 }], standings))
 }
 
 /// Whether suites have to be told.
@@ -201,7 +160,7 @@ fn by_instance(group: &Group, unit: &str, show: impl Fn(&Cell) -> String) -> Tab
         let mut cells = if suites { vec![instance.suite.clone()] } else { Vec::new() };
         cells.extend([
             format!("{}{capacity}", instance.name),
-            number(instance.buffers),
+            number(instance.buffers.map(|count| count as u64)),
             number(instance.load),
             format!("{}{mark}", number(instance.best_bound)),
             number(instance.best_peak),
@@ -239,56 +198,35 @@ pub fn times_by_instance(group: &Group) -> Option<Table> {
 }
 
 /// Runs without an answer.
-pub fn troubles<'a>(rows: impl Iterator<Item = &'a Observation>) -> Table {
-    let mut table = Table::new([
-        ("line", RIGHT),
-        ("instance", LEFT),
-        ("problem", LEFT),
-        ("algorithm", LEFT),
-        ("seed", RIGHT),
-        ("run", RIGHT),
-        ("what", LEFT),
-        ("why", LEFT),
-    ]);
-    for row in rows {
-        table.row([
-            row.line.to_string(),
-            row.instance.clone(),
-            row.problem.clone(),
-            row.algorithm.clone(),
-            row.seed.to_string(),
-            row.repetition.to_string(),
-            row.status.clone(),
-            row.error.clone(),
-        ]);
-    }
-    table
+pub fn troubles<'a>(rows: impl Iterator<Item = &'a Record>) -> Table {
+    let columns: [Column<'_, &Record>; 8] = [
+        ("line", RIGHT, &|row| row.line.to_string()),
+        ("instance", LEFT, &|row| row.instance.clone()),
+        ("problem", LEFT, &|row| row.problem.clone()),
+        ("algorithm", LEFT, &|row| row.algorithm.clone()),
+        ("seed", RIGHT, &|row| row.seed.to_string()),
+        ("run", RIGHT, &|row| row.repetition.to_string()),
+        ("what", LEFT, &|row| row.status.clone()),
+        ("why", LEFT, &|row| row.error.clone()),
+    ];
+    Table::of(&columns, rows)
 }
 
 /// How many of what there is, one row per record.
 pub fn records(studies: &[Study]) -> Table {
-    let mut table = Table::new([
-        ("record", LEFT),
-        ("runs", RIGHT),
-        ("without answer", RIGHT),
-        ("groups", RIGHT),
-        ("instances", RIGHT),
-        ("algorithms", RIGHT),
-        ("other tables", RIGHT),
-    ]);
-    for study in studies {
-        let most = |count: fn(&Group) -> usize| study.groups.iter().map(count).max().unwrap_or(0);
-        table.row([
-            study.record.name.clone(),
-            study.record.observations.len().to_string(),
-            study.troubles().count().to_string(),
-            study.groups.len().to_string(),
-            most(|group| group.instances.len()).to_string(),
-            most(|group| group.algorithms.len()).to_string(),
-            study.record.sheets.len().to_string(),
-        ]);
-    }
-    table
+    let most = |study: &Study, count: fn(&Group) -> usize| {
+        study.groups.iter().map(count).max().unwrap_or(0).to_string()
+    };
+    let columns: [Column<'_, &Study>; 7] = [
+        ("record", LEFT, &|study| study.record.name.clone()),
+        ("runs", RIGHT, &|study| study.record.observations.len().to_string()),
+        ("without answer", RIGHT, &|study| study.troubles().count().to_string()),
+        ("groups", RIGHT, &|study| study.groups.len().to_string()),
+        ("instances", RIGHT, &|study| most(study, |group| group.instances.len())),
+        ("algorithms", RIGHT, &|study| most(study, |group| group.algorithms.len())),
+        ("other tables", RIGHT, &|study| study.record.sheets.len().to_string()),
+    ];
+    Table::of(&columns, studies)
 }
 
 /// `summary.md`.

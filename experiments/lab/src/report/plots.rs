@@ -56,12 +56,9 @@ pub fn harmless(name: &str) -> String {
 fn time_profile(group: &Group) -> Option<Chart> {
     let curves = curves::time_profile(group);
     let total = group.instances.len();
-    let names: Vec<&str> = curves.iter().map(|curve| curve.algorithm.as_str()).collect();
-    let points: Vec<_> = curves.iter().map(|curve| curve.points.clone()).collect();
     (!curves.is_empty()).then(|| {
         let mut chart = profile::chart(
-            &names,
-            &points,
+            &curves,
             total,
             "Performance profile: time",
             format!(

@@ -4,21 +4,18 @@
 //! At factor 1 a line shows how often its algorithm is the fastest; to the right it rises towards the share it
 //! solves at all. Times are medians over runs; instances that nobody solves count in the share.
 
+use crate::analysis::curves::{Curve, time_profile};
 use crate::report::chart::{Axis, Chart, Series};
-use crate::report::times::{Time, Times};
+use crate::report::times::Times;
 
 /// The profile; `None` where fewer than two algorithms took part, or nothing was solved.
-pub fn profile(times: &Times<'_>, question: &str) -> Option<Chart> {
-    let total = times.instances.len();
-    let solved = |time: &Option<Time>| time.filter(|time| !time.censored).map(|time| time.seconds.max(LEAST));
-    let cells: Vec<Vec<Option<f64>>> =
-        times.cells.iter().map(|own| own.iter().map(solved).collect()).collect();
-    if times.algorithms.len() < 2 || cells.iter().flatten().all(Option::is_none) {
+pub fn profile(times: &Times, question: &str) -> Option<Chart> {
+    let curves = time_profile(&times.0);
+    if curves.is_empty() {
         return None;
     }
-    let curves = shares(&cells, &best(&cells), total);
+    let total = times.0.instances.len();
     Some(chart(
-        &times.algorithms,
         &curves,
         total,
         "Performance profile",
@@ -27,45 +24,15 @@ pub fn profile(times: &Times<'_>, question: &str) -> Option<Chart> {
     ))
 }
 
-/// Where times are divided, none is shorter, seconds.
-pub const LEAST: f64 = 1e-9;
-
-/// The least value per instance, from values by algorithm and instance.
-pub fn best(cells: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
-    let total = cells.iter().map(Vec::len).max().unwrap_or(0);
-    (0..total)
-        .map(|instance| cells.iter().filter_map(|own| own.get(instance).copied().flatten()).reduce(f64::min))
-        .collect()
-}
-
-/// Per algorithm the factors at which its line rises, each with the share of `total` instances within it; both
-/// ascend. A value counts by its factor of the reference of its instance. O(algorithms * instances * log(instances)).
-pub fn shares(cells: &[Vec<Option<f64>>], reference: &[Option<f64>], total: usize) -> Vec<Vec<(f64, f64)>> {
-    let curve = |own: &Vec<Option<f64>>| {
-        let factors = own.iter().zip(reference).filter_map(|(value, best)| Some((*value)? / (*best)?));
-        let mut factors: Vec<f64> = factors.filter(|factor| factor.is_finite()).collect();
-        factors.sort_by(f64::total_cmp);
-        let ranked = factors.iter().enumerate();
-        ranked.map(|(nth, &factor)| (factor, (nth + 1) as f64 / total.max(1) as f64)).collect()
-    };
-    cells.iter().map(curve).collect()
-}
-
 /// The lines as a picture, from factor 1.
-pub fn chart(
-    names: &[&str],
-    curves: &[Vec<(f64, f64)>],
-    total: usize,
-    title: &str,
-    caption: String,
-    label: &'static str,
-) -> Chart {
-    let largest = curves.iter().filter_map(|curve| curve.last()).map(|last| last.0).fold(2.0f64, f64::max);
-    let lines = names.iter().zip(curves).enumerate().map(|(at, (name, curve))| Series {
-        name: format!("{name} ({} of {total})", curve.len()),
+pub fn chart(curves: &[Curve], total: usize, title: &str, caption: String, label: &'static str) -> Chart {
+    let largest =
+        curves.iter().filter_map(|curve| curve.points.last()).map(|last| last.0).fold(2.0f64, f64::max);
+    let lines = curves.iter().enumerate().map(|(at, curve)| Series {
+        name: format!("{} ({} of {total})", curve.algorithm, curve.points.len()),
         colour: at,
         dashed: false,
-        points: [(1.0, 0.0)].into_iter().chain(curve.iter().copied()).collect(),
+        points: [(1.0, 0.0)].into_iter().chain(curve.points.iter().copied()).collect(),
     });
     Chart {
         title: title.to_owned(),

@@ -10,9 +10,11 @@
 //!
 //! O(algorithms * instances * suites).
 
-use crate::report::rows::Row;
+use crate::analysis::Group;
+use crate::analysis::time::Time;
+use crate::record::Record;
 use crate::report::table::{Align, Table};
-use crate::report::times::{Clock, Time, Times, figure, remember};
+use crate::report::times::{Clock, Times, figure, remember};
 use plimsoll::plan::ProblemKind;
 use std::collections::BTreeSet;
 
@@ -88,21 +90,22 @@ fn shown(time: Option<Time>, clock: Clock) -> String {
 
 /// Ratios of whole processes' own times, of those algorithms that have any. `None` where no process has one, and where
 /// the reference is unknown or alone.
-pub fn own_ratios(rows: &[Row], problem: ProblemKind, reference: &str) -> Option<Table> {
-    let own = |row: &&Row| row.problem == problem.as_str() && row.own_seconds.is_some();
+pub fn own_ratios(rows: &[Record], problem: ProblemKind, reference: &str) -> Option<Table> {
+    let own = |row: &&Record| row.problem == problem.as_str() && row.own_seconds.is_some();
     let timed: BTreeSet<&str> = rows.iter().filter(own).map(|row| row.algorithm.as_str()).collect();
     rows.iter().filter(own).find(|row| row.whole_process)?;
-    let mut times = Times::by(Clock::Own, rows, problem);
-    times.retain(|algorithm| timed.contains(algorithm));
-    ratios(&times, reference, Clock::Own)
+    let timed: Vec<Record> =
+        rows.iter().filter(|row| timed.contains(row.algorithm.as_str())).cloned().collect();
+    ratios(&Times::by(Clock::Own, &timed, problem), reference, Clock::Own)
 }
 
 /// Instance by instance: the time of the reference, and per other algorithm its time and its ratio to that; seconds
 /// by the benchmark's clock, milliseconds by their own. Below the instances, for each suite, geometric mean and least
 /// ratio, bounds where bounds took part, and of how many instances where it is not all. `None` where the reference is unknown or alone.
-pub fn ratios(times: &Times<'_>, reference: &str, clock: Clock) -> Option<Table> {
-    let at = times.position(reference)?;
-    let others: Vec<usize> = (0..times.algorithms.len()).filter(|&other| other != at).collect();
+pub fn ratios(times: &Times, reference: &str, clock: Clock) -> Option<Table> {
+    let Group { instances, algorithms, .. } = &times.0;
+    let at = algorithms.iter().position(|(name, _)| name == reference)?;
+    let others: Vec<usize> = (0..algorithms.len()).filter(|&other| other != at).collect();
     if others.is_empty() {
         return None;
     }
@@ -112,30 +115,31 @@ pub fn ratios(times: &Times<'_>, reference: &str, clock: Clock) -> Option<Table>
     };
     let mut names = vec!["suite".to_owned(), "instance".to_owned(), format!("{reference} {unit}")];
     for &other in &others {
-        let name = times.algorithms[other];
+        let name = &algorithms[other].0;
         names.extend([format!("{name} {unit}"), format!("{name} / {reference}")]);
     }
     let align = |column: usize| if column < 2 { Align::Left } else { Align::Right };
     let mut table = Table::new(names.iter().enumerate().map(|(column, name)| (name.as_str(), align(column))));
     let ratio_on =
-        |other: usize, instance: usize| ratio(times.cells[other][instance], times.cells[at][instance]);
-    for (nth, &(suite, instance)) in times.instances.iter().enumerate() {
-        let mut cells = vec![suite.to_owned(), instance.to_owned(), shown(times.cells[at][nth], clock)];
+        |other: usize, instance: usize| ratio(times.cell(other, instance), times.cell(at, instance));
+    for (nth, instance) in instances.iter().enumerate() {
+        let mut cells =
+            vec![instance.suite.clone(), instance.name.clone(), shown(times.cell(at, nth), clock)];
         for &other in &others {
-            cells.extend([shown(times.cells[other][nth], clock), shown_ratio(ratio_on(other, nth))]);
+            cells.extend([shown(times.cell(other, nth), clock), shown_ratio(ratio_on(other, nth))]);
         }
         table.row(cells);
     }
     let mut suites: Vec<&str> = Vec::new();
-    for &(suite, _) in &times.instances {
-        remember(&mut suites, suite);
+    for instance in instances {
+        remember(&mut suites, instance.suite.as_str());
     }
     for suite in suites {
         let of_suite = |other: usize| -> Vec<Ratio> {
-            let its = (0..times.instances.len()).filter(|&nth| times.instances[nth].0 == suite);
+            let its = (0..instances.len()).filter(|&nth| instances[nth].suite == suite);
             its.filter_map(|nth| ratio_on(other, nth)).collect()
         };
-        let total = times.instances.iter().filter(|instance| instance.0 == suite).count();
+        let total = instances.iter().filter(|instance| instance.suite == suite).count();
         // Where there is no ratio, or none that a mean can take, the reader is told, in every column of its own.
         let share = |count: usize| if count < total { format!("{count} of {total}") } else { String::new() };
         let kinds: [(&str, Summarise, Count); 2] = [
@@ -202,7 +206,7 @@ mod tests {
     /// Each column tells of how many instances it is.
     #[test]
     fn means_say_of_how_many_they_are() {
-        let mut rows: Vec<Row> = ["a", "b"].map(|name| row(name, "fast", 1.0, "optimal")).into();
+        let mut rows: Vec<Record> = ["a", "b"].map(|name| row(name, "fast", 1.0, "optimal")).into();
         rows.extend(["a", "b"].map(|name| row(name, "all", 2.0, "optimal")));
         rows.push(row("a", "one", 4.0, "optimal"));
         let times = Times::of(&rows, ProblemKind::Offsets);
@@ -218,19 +222,19 @@ mod tests {
     }
 
     /// As processes, beside one that says nothing of its time.
-    fn with_whole(mut rows: Vec<Row>) -> Vec<Row> {
+    fn with_whole(mut rows: Vec<Record>) -> Vec<Record> {
         rows.push(row("a", "silent", 1.0, "optimal"));
-        rows.into_iter().map(|row| Row { whole_process: true, ..row }).collect()
+        rows.into_iter().map(|row| Record { whole_process: true, ..row }).collect()
     }
 
     #[test]
     fn printed_times_are_as_good_as_their_digits() {
-        let own = |instance: &str, algorithm: &str, seconds: Option<f64>, resolution: Option<f64>| Row {
+        let own = |instance: &str, algorithm: &str, seconds: Option<f64>, resolution: Option<f64>| Record {
             own_seconds: seconds,
             own_resolution: resolution,
             ..row(instance, algorithm, 1.0, "optimal")
         };
-        let mut rows: Vec<Row> =
+        let mut rows: Vec<Record> =
             ["a", "b", "c", "d"].map(|instance| own(instance, "fast", Some(1e-4), None)).into();
         let peer = |instance: &str, seconds| own(instance, "peer", seconds, Some(0.001));
         rows.extend([peer("a", Some(4.0)), peer("b", Some(0.003)), peer("c", Some(0.0)), peer("d", None)]);

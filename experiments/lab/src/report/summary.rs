@@ -1,10 +1,10 @@
 //! Tables and pages made from rows.
 
+use crate::analysis::standing::mean;
 use crate::machine::Machine;
-use crate::report::failures::{failures, lines};
-use crate::report::rows::Row;
-use crate::report::table::{Align, Table};
-use crate::report::times::{self, Clock, Times};
+use crate::record::{Record, failures, lines};
+use crate::report::table::{Align, Column, Table};
+use crate::report::times::{self, Clock, Times, remember};
 use crate::report::{percent, ratios};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::plan::ProblemKind;
@@ -32,7 +32,7 @@ const FILES: [(&str, &str); 6] = [
 const REMARK: usize = 70;
 
 /// Instance by algorithm: peak, gap to the best proven bound, claim, seconds. `None` where no row is of `problem`.
-pub fn runs(rows: &[Row], problem: ProblemKind) -> Option<Table> {
+pub fn runs(rows: &[Record], problem: ProblemKind) -> Option<Table> {
     let own = || rows.iter().filter(|row| row.problem == problem.as_str());
     let seeds = own().any(|row| row.seed != own().next().map_or(0, |first| first.seed));
     let remarks = own().any(|row| !row.error.is_empty());
@@ -60,14 +60,14 @@ pub fn runs(rows: &[Row], problem: ProblemKind) -> Option<Table> {
         let first = previous.replace((&row.suite, &row.instance)) != Some((&row.suite, &row.instance));
         let once = |text: String| if first { text } else { String::new() };
         let claim = if row.claim.is_empty() { &row.status } else { &row.claim };
-        let claim = arithmetic(row).mark(claim);
+        let claim = row.arithmetic().mark(claim);
         let cells = [
             once(row.instance.clone()),
             once(number(row.load)),
             once(best_bound(row, rows)),
             row.algorithm.clone(),
             row.seed.to_string(),
-            number(row.peak),
+            number(row.value),
             row.gap_percent.map_or_else(String::new, percent),
             claim,
             row.stop.clone(),
@@ -79,21 +79,13 @@ pub fn runs(rows: &[Row], problem: ProblemKind) -> Option<Table> {
     (!table.is_empty()).then_some(table)
 }
 
-fn arithmetic(row: &Row) -> Arithmetic {
-    if row.arithmetic == Arithmetic::FloatingPoint.as_str() {
-        Arithmetic::FloatingPoint
-    } else {
-        Arithmetic::Exact
-    }
-}
-
 /// The best bound of the instance and problem of a row; marked where it rests on floating point alone.
-fn best_bound(row: &Row, rows: &[Row]) -> String {
-    let same = |other: &&Row| {
+fn best_bound(row: &Record, rows: &[Record]) -> String {
+    let same = |other: &&Record| {
         (&other.suite, &other.instance, &other.problem) == (&row.suite, &row.instance, &row.problem)
     };
     let its = rows.iter().filter(same).filter(|other| other.status == "done");
-    let best = its.filter_map(|other| Some((other.lower_bound?, arithmetic(other))));
+    let best = its.filter_map(|other| Some((other.lower_bound?, other.arithmetic())));
     row.best_bound.map_or_else(String::new, |bound| {
         let floating = Arithmetic::of_best(best.filter(|one| one.0 >= bound)) == Arithmetic::FloatingPoint;
         format!("{bound}{}", if floating { " (floating point)" } else { "" })
@@ -101,43 +93,35 @@ fn best_bound(row: &Row, rows: &[Row]) -> String {
 }
 
 /// Per algorithm over all instances: how often it answered, met the best bound, how far it was off, how long it took.
-pub fn algorithms(rows: &[Row], problem: ProblemKind) -> Option<Table> {
+pub fn algorithms(rows: &[Record], problem: ProblemKind) -> Option<Table> {
     let own = || rows.iter().filter(|row| row.problem == problem.as_str());
     let mut names: Vec<(&str, &str)> = Vec::new();
     for row in own() {
-        if !names.contains(&(&row.algorithm, &row.kind)) {
-            names.push((&row.algorithm, &row.kind));
-        }
+        remember(&mut names, (row.algorithm.as_str(), row.kind.as_str()));
     }
-    let mut table = Table::new([
-        ("algorithm", Align::Left),
-        ("kind", Align::Left),
-        ("runs", Align::Right),
-        ("answered", Align::Right),
-        ("at the bound", Align::Right),
-        ("claimed optimal", Align::Right),
-        ("mean gap %", Align::Right),
-        ("worst gap %", Align::Right),
-        ("seconds", Align::Right),
-    ]);
-    for (name, kind) in names {
-        let its = || own().filter(|row| row.algorithm == name && row.kind == kind);
-        let gaps: Vec<f64> = its().filter_map(|row| row.gap_percent).collect();
-        let mean = (!gaps.is_empty()).then(|| gaps.iter().sum::<f64>() / gaps.len() as f64);
-        let worst = gaps.iter().copied().reduce(f64::max);
-        let gap = |gap: Option<f64>| gap.map_or_else(String::new, percent);
-        table.row([
-            name.to_owned(),
-            kind.to_owned(),
-            its().count().to_string(),
-            its().filter(|row| row.peak.is_some()).count().to_string(),
-            gaps.iter().filter(|&&gap| gap == 0.0).count().to_string(),
-            its().filter(|row| row.claim == "optimal").count().to_string(),
-            gap(mean),
-            gap(worst),
-            format!("{:.3}", its().filter_map(|row| row.seconds).sum::<f64>()),
-        ]);
-    }
+    let its = |(name, kind): (&str, &str)| -> (Vec<&Record>, Vec<f64>) {
+        let rows: Vec<&Record> = own().filter(|row| row.algorithm == name && row.kind == kind).collect();
+        let gaps = rows.iter().filter_map(|row| row.gap_percent).collect();
+        (rows, gaps)
+    };
+    let count = |count: usize| count.to_string();
+    let gap = |gap: Option<f64>| gap.map_or_else(String::new, percent);
+    let columns: [Column<'_, (Vec<&Record>, Vec<f64>)>; 9] = [
+        ("algorithm", Align::Left, &|(rows, _)| rows[0].algorithm.clone()),
+        ("kind", Align::Left, &|(rows, _)| rows[0].kind.clone()),
+        ("runs", Align::Right, &|(rows, _)| count(rows.len())),
+        ("answered", Align::Right, &|(rows, _)| count(rows.iter().filter(|row| row.value.is_some()).count())),
+        ("at the bound", Align::Right, &|(_, gaps)| count(gaps.iter().filter(|&&gap| gap == 0.0).count())),
+        ("claimed optimal", Align::Right, &|(rows, _)| {
+            count(rows.iter().filter(|row| row.claim == "optimal").count())
+        }),
+        ("mean gap %", Align::Right, &|(_, gaps)| gap(mean(gaps))),
+        ("worst gap %", Align::Right, &|(_, gaps)| gap(gaps.iter().copied().reduce(f64::max))),
+        ("seconds", Align::Right, &|(rows, _)| {
+            format!("{:.3}", rows.iter().filter_map(|row| row.seconds).sum::<f64>())
+        }),
+    ];
+    let table = Table::of(&columns, names.into_iter().map(its));
     (!table.is_empty()).then_some(table)
 }
 
@@ -202,7 +186,7 @@ impl Question<'_> {
     }
 
     /// `summary.md`: the tables.
-    pub fn summary(&self, rows: &[Row]) -> String {
+    pub fn summary(&self, rows: &[Record]) -> String {
         let mut text = format!("# Summary\n\nGenerated from `rows.csv` by\n\n{}", self.facts());
         for problem in ProblemKind::ALL {
             if self.comparison.is_asked {
@@ -222,7 +206,7 @@ impl Question<'_> {
                 let _ = writeln!(text, "- {line}");
             }
         }
-        let unreadable: Vec<&Row> = rows.iter().filter(|row| row.status == "unreadable").collect();
+        let unreadable: Vec<&Record> = rows.iter().filter(|row| row.status == "unreadable").collect();
         if !unreadable.is_empty() {
             text.push_str("\n## Instances that could not be read\n\n");
             for row in unreadable {
@@ -233,7 +217,7 @@ impl Question<'_> {
     }
 
     /// The tables of times of one problem, and how to read them.
-    fn times(&self, rows: &[Row], problem: ProblemKind) -> String {
+    fn times(&self, rows: &[Record], problem: ProblemKind) -> String {
         let Comparison { question, reference, shift, .. } = self.comparison;
         let times = Times::of(rows, problem);
         let Some(table) = times::table(&times, shift) else { return String::new() };
@@ -290,8 +274,8 @@ impl Question<'_> {
 mod tests {
     use super::*;
 
-    fn rows() -> Vec<Row> {
-        let row = |instance: &str, algorithm: &str, peak, gap| Row {
+    fn rows() -> Vec<Record> {
+        let row = |instance: &str, algorithm: &str, peak, gap| Record {
             suite: "s".into(),
             instance: instance.into(),
             load: Some(10),
@@ -301,10 +285,10 @@ mod tests {
             kind: "heuristic".into(),
             claim: "feasible".into(),
             status: "done".into(),
-            peak,
+            value: peak,
             gap_percent: gap,
             seconds: Some(0.5),
-            ..Row::default()
+            ..Record::default()
         };
         let mut failed = row("b", "y", None, None);
         failed.claim.clear();

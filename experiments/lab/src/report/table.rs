@@ -9,6 +9,9 @@ pub enum Align {
     Right,
 }
 
+/// A column: its name, where its text sits, and its cell for a thing.
+pub type Column<'a, T> = (&'a str, Align, &'a dyn Fn(&T) -> String);
+
 /// A table with a header. Widths follow the content.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -21,6 +24,15 @@ impl Table {
     pub fn new<'a>(columns: impl IntoIterator<Item = (&'a str, Align)>) -> Self {
         let columns = columns.into_iter().map(|(name, align)| (name.to_owned(), align)).collect();
         Self { columns, rows: Vec::new() }
+    }
+
+    /// A table with a row for each of some things: columns with their names and cells.
+    pub fn of<T>(columns: &[Column<'_, T>], things: impl IntoIterator<Item = T>) -> Self {
+        let mut table = Self::new(columns.iter().map(|(name, align, _)| (*name, *align)));
+        for thing in things {
+            table.row(columns.iter().map(|(_, _, cell)| cell(&thing)));
+        }
+        table
     }
 
     /// Adds a row; missing cells are empty.

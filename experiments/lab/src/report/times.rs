@@ -1,45 +1,18 @@
 //! How long algorithms take, compared: shifted geometric means, penalised averages, ratios, wins.
 //!
-//! Definitions, for one problem and rows that differ in instance, algorithm and run (seed or repetition):
+//! Definitions are those of [`analysis::time`](crate::analysis::time). Times are those of whole processes or runs, or those that
+//! algorithms measure themselves ([`Clock`]).
 //!
-//! - A run *solves* where it answers the question within the limit: a layout within the capacity or the proof that
-//!   there is none where a capacity is to be decided, a proven optimum otherwise ([`solved`]).
-//! - The *time spent* by an algorithm on an instance is the median over its runs, solved or not.
-//! - The *time to solve* is the median over its runs; a run that does not solve counts as
-//!   longer than every one that does. Where that median is a run that did not solve, the time is the limit and
-//!   marked as only a lower bound: it is *censored*. A heuristic that is to minimise ends without a proof, mostly long before
-//!   the limit ([`can_prove`]): where it does not solve it has no time to solve, and it has no means of them.
-//! - The *shifted geometric mean* with shift s is `exp(mean(ln(t + s))) - s` over all instances; the shift keeps
-//!   instances of a few milliseconds from deciding everything (Achterberg 2007, Constraint Integer Programming).
-//! - *PAR-2* is the mean over all instances with censored times counted twice.
-//!
-//! Times are those of whole processes or runs, or those that algorithms measure themselves ([`Clock`]).
-//!
-//! O(rows * (algorithms + instances)).
+//! O(rows * log(rows) + algorithms * instances).
 
-use crate::report::rows::Row;
-use crate::report::table::{Align, Table};
+use crate::analysis::time::{Time, solved};
+use crate::analysis::{Group, Options, Standing, groups, standings};
+use crate::record::Record;
+use crate::report::table::{Align, Column, Table};
 use plimsoll::plan::ProblemKind;
 
 /// Shift of geometric means where nobody chose another, seconds.
 pub const SHIFT: f64 = 0.01;
-
-/// True where the run answers the question that was put.
-pub fn solved(row: &Row) -> bool {
-    answers(&row.status, [&row.claim, &row.claimed], row.decide)
-}
-
-/// The same by what a row says: its status, its claim and that of an external binary, and whether a capacity is decided.
-pub fn answers(status: &str, claims: [&str; 2], decide: bool) -> bool {
-    let settles = |claim: &str| claim == "optimal" || claim == "infeasible";
-    status == "done" && (claims.into_iter().any(settles) || decide && claims[0] == "feasible")
-}
-
-/// Whether an algorithm of this kind sets out to answer the question: heuristics prove no optimum, except where they happen to
-/// meet a bound, but decide a capacity by keeping it.
-pub fn can_prove(kind: &str, decide: bool) -> bool {
-    decide || kind != "heuristic"
-}
 
 /// Whose clock times are read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,106 +23,35 @@ pub enum Clock {
     Own,
 }
 
-impl Clock {
-    /// Seconds of a run; `None` where this clock shows none although the run solved.
-    fn seconds(self, row: &Row) -> Option<f64> {
-        match self {
-            Self::Bench => Some(row.seconds.unwrap_or(0.0)),
-            Self::Own if solved(row) => row.own_seconds,
-            Self::Own => Some(0.0),
-        }
-    }
-}
-
-/// Median seconds of one algorithm on one instance.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Time {
-    /// Seconds; the limit where censored.
-    pub seconds: f64,
-    /// True where the median run did not solve.
-    pub censored: bool,
-    /// One unit of the last digit of a time that was printed, seconds; 0 where it was measured.
-    pub resolution: f64,
-    /// Runs that solved.
-    pub solved: usize,
-    /// Runs.
-    pub runs: usize,
-}
-
-/// Times by algorithm and instance.
+/// What algorithms did on the instances of one problem.
 #[derive(Clone, Debug, Default)]
-pub struct Times<'a> {
-    /// Suite and name of every instance.
-    pub instances: Vec<(&'a str, &'a str)>,
-    /// Every algorithm, in the order of the rows.
-    pub algorithms: Vec<&'a str>,
-    /// Time to solve by algorithm, then instance; `None` where there was no run, and where none is to be expected.
-    pub cells: Vec<Vec<Option<Time>>>,
-    /// Median seconds spent, the same way; `None` where no run has any.
-    pub spent: Vec<Vec<Option<f64>>>,
-    /// By algorithm: whether it sets out to solve.
-    pub proves: Vec<bool>,
-    /// By algorithm: its runs, and those of them that solved.
-    pub runs: Vec<(usize, usize)>,
-}
+pub struct Times(pub(crate) Group);
 
-impl<'a> Times<'a> {
-    /// Gathers the rows of one problem.
-    pub fn of(rows: &'a [Row], problem: ProblemKind) -> Self {
+impl Times {
+    /// The rows of one problem of a benchmark.
+    pub fn of(rows: &[Record], problem: ProblemKind) -> Self {
         Self::by(Clock::Bench, rows, problem)
     }
 
     /// The same by another clock. An instance on which a run solved but has no time by that clock has no median.
-    pub fn by(clock: Clock, rows: &'a [Row], problem: ProblemKind) -> Self {
-        let own = || rows.iter().filter(|row| row.problem == problem.as_str());
-        let mut times = Self::default();
-        for row in own() {
-            remember(&mut times.instances, (row.suite.as_str(), row.instance.as_str()));
-            remember(&mut times.algorithms, row.algorithm.as_str());
+    pub fn by(clock: Clock, rows: &[Record], problem: ProblemKind) -> Self {
+        let mut own: Vec<Record> =
+            rows.iter().filter(|row| row.problem == problem.as_str()).cloned().collect();
+        if clock == Clock::Own {
+            for row in &mut own {
+                // A run that did not solve counts as its limit.
+                row.seconds = if solved(row) { row.own_seconds } else { Some(0.0) };
+            }
         }
-        for algorithm in &times.algorithms {
-            let its = || own().filter(|row| row.algorithm == *algorithm);
-            let on = |instance: (&'a str, &'a str)| {
-                its().filter(move |row| (row.suite.as_str(), row.instance.as_str()) == instance)
-            };
-            let proves = its().any(|row| can_prove(&row.kind, row.decide));
-            let time = |&instance: &(&'a str, &'a str)| {
-                median(on(instance), clock).filter(|time| proves || !time.censored)
-            };
-            let spent =
-                |&instance: &(&'a str, &'a str)| median_spent(on(instance).filter_map(|row| row.seconds));
-            times.cells.push(times.instances.iter().map(time).collect());
-            times.spent.push(times.instances.iter().map(spent).collect());
-            times.proves.push(proves);
-            times.runs.push((its().count(), its().filter(|row| solved(row)).count()));
-        }
-        times
+        // Means are shifted where they are shown.
+        let options = Options { target_gap: None, shift: 0.0 };
+        Self(groups(&own, &[], options).into_iter().next().unwrap_or_default())
     }
 
-    /// Leaves out the other algorithms.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        let kept: Vec<bool> = self.algorithms.iter().map(|name| keep(name)).collect();
-        let mut at = kept.iter();
-        self.cells.retain(|_| at.next() == Some(&true));
-        at = kept.iter();
-        self.spent.retain(|_| at.next() == Some(&true));
-        at = kept.iter();
-        self.proves.retain(|_| at.next() == Some(&true));
-        at = kept.iter();
-        self.runs.retain(|_| at.next() == Some(&true));
-        self.algorithms.retain(|name| keep(name));
-    }
-
-    pub(crate) fn position(&self, algorithm: &str) -> Option<usize> {
-        self.algorithms.iter().position(|&name| name == algorithm)
-    }
-
-    /// Whether the algorithm at this position has the least time on an instance.
-    fn wins(&self, at: usize, instance: usize) -> bool {
-        let time =
-            |at: usize| self.cells[at][instance].filter(|time| !time.censored).map(|time| time.seconds);
-        let Some(own) = time(at) else { return false };
-        (0..self.cells.len()).filter_map(time).all(|other| own <= other)
+    /// Time to solve of the algorithm at a position on the instance at another; `None` where there was no run, and where
+    /// none is to be expected.
+    pub(crate) fn cell(&self, algorithm: usize, instance: usize) -> Option<Time> {
+        self.0.cells[algorithm][instance].as_ref()?.time_to_solve()
     }
 }
 
@@ -159,103 +61,24 @@ pub(crate) fn remember<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-/// What the median needs to know of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Run {
-    /// Seconds; `None` where it solved and nobody knows in what time.
-    pub seconds: Option<f64>,
-    /// Whether it answers the question.
-    pub solved: bool,
-    /// Its limit, seconds.
-    pub limit: Option<f64>,
-    /// One unit of the last digit of its time, where it was printed, seconds.
-    pub resolution: f64,
-}
-
-fn median<'a>(runs: impl Iterator<Item = &'a Row>, clock: Clock) -> Option<Time> {
-    median_time(runs.map(|row| Run {
-        seconds: clock.seconds(row),
-        solved: solved(row),
-        limit: row.time_limit,
-        resolution: if clock == Clock::Own { row.own_resolution.unwrap_or(0.0) } else { 0.0 },
-    }))
-}
-
-/// The median of some runs; of an even number the mean of the middle two, censored where either did not solve. A run that
-/// did not solve counts as longer than all that did. `None` of no runs, and where a time is unknown.
-pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
-    let mut limit: Option<f64> = None;
-    let mut seconds: Vec<f64> = Vec::new();
-    let (mut count, mut longest, mut resolution) = (0, 0.0f64, 0.0f64);
-    for run in runs {
-        count += 1;
-        limit = limit.or(run.limit);
-        let own = run.seconds?;
-        longest = longest.max(own);
-        resolution = resolution.max(run.resolution);
-        seconds.push(if run.solved { own } else { f64::INFINITY });
-    }
-    if count == 0 {
-        return None;
-    }
-    seconds.sort_by(f64::total_cmp);
-    let solved = seconds.iter().filter(|seconds| seconds.is_finite()).count();
-    let middle = f64::midpoint(seconds[(count - 1) / 2], seconds[count / 2]);
-    let censored = middle.is_infinite();
-    let seconds = if censored { limit.unwrap_or(longest) } else { middle };
-    Some(Time { seconds, censored, resolution, solved, runs: count })
-}
-
-/// The median of seconds, solved or not; of an even number the mean of the middle two. `None` of none.
-pub fn median_spent(seconds: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut all: Vec<f64> = seconds.collect();
-    all.sort_by(f64::total_cmp);
-    (!all.is_empty()).then(|| f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2]))
-}
-
-/// Shifted geometric mean of seconds; `None` of none.
-pub fn shifted_geometric_mean(seconds: &[f64], shift: f64) -> Option<f64> {
-    let sum: f64 = seconds.iter().map(|seconds| (seconds + shift).ln()).sum();
-    (!seconds.is_empty()).then(|| ((sum / seconds.len() as f64).exp() - shift).max(0.0))
-}
-
 /// Per algorithm: time spent, what it solved, time to solve, how often it was first. `None` without rows.
-pub fn table(times: &Times<'_>, shift: f64) -> Option<Table> {
+pub fn table(times: &Times, shift: f64) -> Option<Table> {
     let spent = format!("spent s (shift {shift})");
     let mean = format!("to solve s (shift {shift})");
-    let mut table = Table::new([
-        ("algorithm", Align::Left),
-        ("instances", Align::Right),
-        ("runs", Align::Right),
-        (spent.as_str(), Align::Right),
-        ("solved", Align::Right),
-        ("solved runs", Align::Right),
-        (mean.as_str(), Align::Right),
-        ("PAR-2 s", Align::Right),
-        ("wins", Align::Right),
-    ]);
-    for (at, (name, cells)) in times.algorithms.iter().zip(&times.cells).enumerate() {
-        let own: Vec<Time> = cells.iter().flatten().copied().collect();
-        let spent: Vec<f64> = times.spent[at].iter().flatten().copied().collect();
-        let (runs, solved_runs) = times.runs[at];
-        let to_solve = |figure: Option<String>| {
-            if times.proves[at] { figure.unwrap_or_default() } else { "-".to_owned() }
-        };
-        let seconds: Vec<f64> = own.iter().map(|time| time.seconds).collect();
-        let penalised = own.iter().map(|time| if time.censored { 2.0 } else { 1.0 } * time.seconds);
-        let wins = (0..times.instances.len()).filter(|&instance| times.wins(at, instance)).count();
-        table.row([
-            (*name).to_owned(),
-            spent.len().max(own.len()).to_string(),
-            runs.to_string(),
-            shifted_geometric_mean(&spent, shift).map_or_else(String::new, figure),
-            own.iter().filter(|time| !time.censored).count().to_string(),
-            solved_runs.to_string(),
-            to_solve(shifted_geometric_mean(&seconds, shift).map(figure)),
-            to_solve(Some(figure(penalised.sum::<f64>() / own.len().max(1) as f64))),
-            wins.to_string(),
-        ]);
-    }
+    let to_solve = |seconds: Option<f64>| seconds.map_or_else(|| "-".to_owned(), figure);
+    let columns: [Column<'_, Standing>; 9] = [
+        ("algorithm", Align::Left, &|own| own.algorithm.clone()),
+        ("instances", Align::Right, &|own| own.instances.to_string()),
+        ("runs", Align::Right, &|own| own.runs.to_string()),
+        (&spent, Align::Right, &|own| own.mean_spent.map_or_else(String::new, figure)),
+        ("solved", Align::Right, &|own| own.solved.to_string()),
+        ("solved runs", Align::Right, &|own| own.solved_runs.to_string()),
+        (&mean, Align::Right, &|own| to_solve(own.mean_time.map(|mean| mean.value))),
+        ("PAR-2 s", Align::Right, &|own| to_solve(own.par2)),
+        ("wins", Align::Right, &|own| (own.time_alone + own.time_shared).to_string()),
+    ];
+    let real = standings(&times.0, shift).into_iter().filter(|own| own.kind != "virtual");
+    let table = Table::of(&columns, real);
     (!table.is_empty()).then_some(table)
 }
 
@@ -273,23 +96,23 @@ pub(crate) fn figure(number: f64) -> String {
 pub(crate) mod tests {
     use super::*;
 
-    pub(crate) fn row(instance: &str, algorithm: &str, seconds: f64, claim: &str) -> Row {
-        Row {
+    pub(crate) fn row(instance: &str, algorithm: &str, seconds: f64, claim: &str) -> Record {
+        Record {
             suite: "s".into(),
             instance: instance.into(),
             problem: "offsets".into(),
             algorithm: algorithm.into(),
             status: "done".into(),
             claim: claim.into(),
-            decide: true,
+            decide: "load".into(),
             time_limit: Some(10.0),
             seconds: Some(seconds),
-            ..Row::default()
+            ..Record::default()
         }
     }
 
     /// `fast` solves both in 0.1 s; `slow` needs 4 s for one and fails the other.
-    pub(crate) fn rows() -> Vec<Row> {
+    pub(crate) fn rows() -> Vec<Record> {
         let mut rows = Vec::new();
         for instance in ["a", "b"] {
             rows.extend([0.3, 0.1, 0.05].map(|s| row(instance, "fast", s, "feasible")));
@@ -303,39 +126,20 @@ pub(crate) mod tests {
     fn medians_count_unsolved_runs_as_longest() {
         let rows = rows();
         let times = Times::of(&rows, ProblemKind::Offsets);
-        assert_eq!(times.algorithms, ["fast", "slow"]);
+        let names: Vec<&str> = times.0.algorithms.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["fast", "slow"]);
         assert_eq!(
-            times.cells[0][0],
+            times.cell(0, 0),
             Some(Time { seconds: 0.1, censored: false, resolution: 0.0, solved: 3, runs: 3 })
         );
         assert_eq!(
-            times.cells[1][1],
+            times.cell(1, 1),
             Some(Time { seconds: 10.0, censored: true, resolution: 0.0, solved: 0, runs: 1 })
         );
         let half = [row("a", "x", 1.0, "optimal"), row("a", "x", 2.0, "unknown")];
-        assert!(Times::of(&half, ProblemKind::Offsets).cells[0][0].unwrap().censored);
+        assert!(Times::of(&half, ProblemKind::Offsets).cell(0, 0).unwrap().censored);
         let even = [row("a", "x", 1.0, "optimal"), row("a", "x", 2.0, "feasible")];
-        assert_eq!(Times::of(&even, ProblemKind::Offsets).cells[0][0].map(|time| time.seconds), Some(1.5));
-    }
-
-    #[test]
-    fn what_solves_depends_on_the_question() {
-        let minimised = |claim: &str, claimed: &str| {
-            solved(&Row { decide: false, claimed: claimed.into(), ..row("a", "x", 1.0, claim) })
-        };
-        assert!(!minimised("feasible", "") && minimised("optimal", "") && minimised("feasible", "optimal"));
-        assert!(solved(&row("a", "x", 1.0, "feasible")) && solved(&row("a", "x", 1.0, "infeasible")));
-        assert!(!solved(&row("a", "x", 1.0, "unknown")));
-        assert!(!solved(&Row { status: "refused".into(), ..row("a", "x", 1.0, "optimal") }));
-    }
-
-    #[test]
-    fn means_are_shifted() {
-        let mean = shifted_geometric_mean(&[1.0, 100.0], 0.0).unwrap();
-        assert!((mean - 10.0).abs() < 1e-9);
-        let mean = shifted_geometric_mean(&[0.0, 0.03], 0.01).unwrap();
-        assert!((mean - 0.01).abs() < 1e-9);
-        assert_eq!(shifted_geometric_mean(&[], 0.01), None);
+        assert_eq!(Times::of(&even, ProblemKind::Offsets).cell(0, 0).map(|time| time.seconds), Some(1.5));
     }
 
     #[test]
@@ -350,31 +154,32 @@ pub(crate) mod tests {
     /// What ends in microseconds is not shown as long as the limit, only because it proves nothing.
     #[test]
     fn heuristics_spend_time_and_have_none_to_a_proof() {
-        let ran = |instance: &str, seconds, claim: &str, decide| Row {
+        let ran = |instance: &str, seconds, claim: &str, decide: &str| Record {
             kind: "heuristic".into(),
-            decide,
+            decide: decide.into(),
             ..row(instance, "quick", seconds, claim)
         };
-        let rows = [ran("a", 6e-5, "feasible", false), ran("b", 6e-5, "optimal", false)];
+        let rows = [ran("a", 6e-5, "feasible", ""), ran("b", 6e-5, "optimal", "")];
         let times = Times::of(&rows, ProblemKind::Offsets);
-        assert_eq!((times.cells[0][0], times.spent[0][0]), (None, Some(6e-5)));
-        assert_eq!(times.cells[0][1].map(|time| (time.seconds, time.censored)), Some((6e-5, false)));
+        let cell = times.0.cells[0][0].as_ref().unwrap();
+        assert_eq!((times.cell(0, 0), cell.spent), (None, Some(6e-5)));
+        assert_eq!(times.cell(0, 1).map(|time| (time.seconds, time.censored)), Some((6e-5, false)));
         let text = table(&times, 0.0).unwrap().text();
         let line: Vec<&str> = text.lines().nth(2).unwrap().split_whitespace().collect();
-        assert_eq!(line, ["quick", "2", "2", "0.0001", "1", "1", "-", "-", "1"]);
+        assert_eq!(line, ["quick", "2", "2", "0.0001", "1", "1", "-", "-", "0"]);
         // A capacity is decided by keeping it: one that does not has not answered.
-        let rows = [ran("a", 6e-5, "unknown", true)];
-        assert!(Times::of(&rows, ProblemKind::Offsets).cells[0][0].unwrap().censored);
+        let rows = [ran("a", 6e-5, "unknown", "load")];
+        assert!(Times::of(&rows, ProblemKind::Offsets).cell(0, 0).unwrap().censored);
     }
 
     #[test]
     fn own_clocks_may_be_silent() {
-        let own = |seconds, resolution| Row {
+        let own = |seconds, resolution| Record {
             own_seconds: seconds,
             own_resolution: resolution,
             ..row("a", "x", 1.0, "optimal")
         };
-        let time = |rows: &[Row]| Times::by(Clock::Own, rows, ProblemKind::Offsets).cells[0][0];
+        let time = |rows: &[Record]| Times::by(Clock::Own, rows, ProblemKind::Offsets).cell(0, 0);
         let found = time(&[own(Some(0.25), Some(0.001)), own(Some(0.75), None)]).unwrap();
         assert_eq!(
             (found.seconds.to_bits(), found.resolution.to_bits()),

@@ -3,13 +3,12 @@
 use super::SweepError;
 use super::file::{RawInstances, Source};
 use super::lists::Numbers;
-use crate::report::rows::{content_hash, hexadecimal};
 use crate::suite::{Case, SUITES, cases, fits_any, glob, is_pattern, path_cases};
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll_datasets::{FAMILIES, Family, Generated, ImportOptions, import_file};
-use plimsoll_model::csv::{Endpoints, write_instance};
+use plimsoll_model::csv::{Endpoints, content_hash, write_instance};
 use plimsoll_model::graph::{Graph, write_graph};
-use plimsoll_model::{Bytes, Instance, load};
+use plimsoll_model::{Bytes, Instance, hexadecimal, load};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

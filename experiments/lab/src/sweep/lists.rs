@@ -1,30 +1,36 @@
 //! Values of a sweep that may be one or several.
 
-use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use serde::Deserialize;
 use std::fmt;
 use std::time::Duration;
+use toml::Value;
 
 /// Most numbers that a range may stand for.
 const MOST: u64 = 10_000_000;
 
 /// A whole number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Value")]
 pub(super) struct Whole(pub u64);
 
 /// Whole numbers: one, a list, or a range without its end, `"0..10"`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Value")]
 pub(super) struct Numbers(pub Vec<u64>);
 
 /// Seconds from 0 on: one number or a list.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Value")]
 pub(super) struct Seconds(pub Vec<Duration>);
 
 /// Words: one or a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Value")]
 pub(super) struct Words(pub Vec<String>);
 
 /// A capacity to decide.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Value")]
 pub(super) enum Capacity {
     /// The one the instance came with.
     File,
@@ -34,173 +40,108 @@ pub(super) enum Capacity {
     Bytes(u64),
 }
 
-fn whole<E: Error>(value: i64) -> Result<u64, E> {
-    u64::try_from(value).map_err(|_| E::custom(format!("{value} is not a whole number from 0 on")))
+fn expected<T>(value: &Value, what: &str) -> Result<T, String> {
+    let found = match value {
+        Value::String(text) => format!("{text:?}"),
+        Value::Integer(number) => format!("`{number}`"),
+        Value::Float(number) => format!("`{number}`"),
+        other => other.type_str().to_owned(),
+    };
+    Err(format!("invalid value {found}, expected {what}"))
 }
 
-fn duration<E: Error>(value: f64) -> Result<Duration, E> {
-    let wrong = || E::custom(format!("{value} is not a number of seconds from 0 on"));
-    if value.is_nan() || value < 0.0 {
-        return Err(wrong());
-    }
-    Duration::try_from_secs_f64(value).map_err(|_| wrong())
-}
-
-impl<'de> Deserialize<'de> for Whole {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Own;
-        impl Visitor<'_> for Own {
-            type Value = Whole;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number from 0 on")
-            }
-
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Whole, E> {
-                whole(value).map(Whole)
-            }
+fn whole(value: &Value) -> Result<u64, String> {
+    match value {
+        Value::Integer(number) => {
+            u64::try_from(*number).map_err(|_| format!("{number} is not a whole number from 0 on"))
         }
-        deserializer.deserialize_any(Own)
+        _ => expected(value, "a whole number from 0 on"),
     }
 }
 
-impl<'de> Deserialize<'de> for Numbers {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Own;
-        impl<'de> Visitor<'de> for Own {
-            type Value = Numbers;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number from 0 on, a list of them, or a range such as \"0..10\"")
-            }
-
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Numbers, E> {
-                Ok(Numbers(vec![whole(value)?]))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Numbers, E> {
-                let ends = text.split_once("..").map(|(from, to)| (from.trim().parse(), to.trim().parse()));
-                let Some((Ok(from), Ok(to))) = ends else {
-                    return Err(E::custom(format!("'{text}' is no range such as \"0..10\"")));
-                };
-                let (from, to): (u64, u64) = (from, to);
-                match to.checked_sub(from) {
-                    None | Some(0) => Err(E::custom(format!("the range '{text}' is empty"))),
-                    Some(long) if long > MOST => {
-                        Err(E::custom(format!("the range '{text}' holds more than {MOST} numbers")))
-                    }
-                    Some(_) => Ok(Numbers((from..to).collect())),
-                }
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Numbers, A::Error> {
-                let mut numbers = Vec::new();
-                while let Some(Whole(value)) = list.next_element()? {
-                    numbers.push(value);
-                }
-                non_empty(numbers).map(Numbers)
-            }
-        }
-        deserializer.deserialize_any(Own)
+fn seconds(value: &Value) -> Result<Duration, String> {
+    match value {
+        Value::Float(number) => Duration::try_from_secs_f64(*number)
+            .map_err(|_| format!("{number} is not a number of seconds from 0 on")),
+        Value::Integer(_) => whole(value).map(Duration::from_secs),
+        _ => expected(value, "a number of seconds from 0 on"),
     }
 }
 
-fn non_empty<T, E: Error>(list: Vec<T>) -> Result<Vec<T>, E> {
-    if list.is_empty() { Err(E::custom("the list is empty")) } else { Ok(list) }
+fn word(value: &Value) -> Result<String, String> {
+    value
+        .as_str()
+        .map_or_else(|| expected(value, "a word in quotes, or a list of them"), |text| Ok(text.to_owned()))
 }
 
-/// A number of seconds inside a list.
-struct Second(Duration);
-
-impl<'de> Deserialize<'de> for Second {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let seconds = Seconds::deserialize(deserializer)?;
-        match seconds.0.as_slice() {
-            [one] => Ok(Self(*one)),
-            _ => Err(D::Error::custom("a list inside of a list of seconds")),
-        }
+/// One value or a list of them.
+fn several<T>(value: &Value, read: fn(&Value) -> Result<T, String>) -> Result<Vec<T>, String> {
+    match value {
+        Value::Array(list) if list.is_empty() => Err("the list is empty".to_owned()),
+        Value::Array(list) => list.iter().map(read).collect(),
+        _ => read(value).map(|one| vec![one]),
     }
 }
 
-impl<'de> Deserialize<'de> for Seconds {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Own;
-        impl<'de> Visitor<'de> for Own {
-            type Value = Seconds;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number of seconds from 0 on, or a list of them")
-            }
-
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Seconds, E> {
-                Ok(Seconds(vec![Duration::from_secs(whole(value)?)]))
-            }
-
-            fn visit_f64<E: Error>(self, value: f64) -> Result<Seconds, E> {
-                Ok(Seconds(vec![duration(value)?]))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Seconds, A::Error> {
-                let mut seconds = Vec::new();
-                while let Some(Second(value)) = list.next_element()? {
-                    seconds.push(value);
-                }
-                non_empty(seconds).map(Seconds)
-            }
-        }
-        deserializer.deserialize_any(Own)
+fn range(text: &str) -> Result<Vec<u64>, String> {
+    let ends = text.split_once("..").map(|(from, to)| (from.trim().parse::<u64>(), to.trim().parse::<u64>()));
+    let Some((Ok(from), Ok(to))) = ends else {
+        return Err(format!("'{text}' is no range such as \"0..10\""));
+    };
+    match to.checked_sub(from) {
+        None | Some(0) => Err(format!("the range '{text}' is empty")),
+        Some(long) if long > MOST => Err(format!("the range '{text}' holds more than {MOST} numbers")),
+        Some(_) => Ok((from..to).collect()),
     }
 }
 
-impl<'de> Deserialize<'de> for Words {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Own;
-        impl<'de> Visitor<'de> for Own {
-            type Value = Words;
+impl TryFrom<Value> for Whole {
+    type Error = String;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a word in quotes, or a list of them")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Words, E> {
-                Ok(Words(vec![text.to_owned()]))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Words, A::Error> {
-                let mut words = Vec::new();
-                while let Some(word) = list.next_element::<String>()? {
-                    words.push(word);
-                }
-                non_empty(words).map(Words)
-            }
-        }
-        deserializer.deserialize_any(Own)
+    fn try_from(value: Value) -> Result<Self, String> {
+        whole(&value).map(Self)
     }
 }
 
-impl<'de> Deserialize<'de> for Capacity {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Own;
-        impl Visitor<'_> for Own {
-            type Value = Capacity;
+impl TryFrom<Value> for Numbers {
+    type Error = String;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"file\", \"load\", or a number of bytes")
-            }
-
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Capacity, E> {
-                whole(value).map(Capacity::Bytes)
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Capacity, E> {
-                match text {
-                    "file" => Ok(Capacity::File),
-                    "load" => Ok(Capacity::Load),
-                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
-                }
-            }
+    fn try_from(value: Value) -> Result<Self, String> {
+        match &value {
+            Value::String(text) => range(text),
+            Value::Integer(_) | Value::Array(_) => several(&value, whole),
+            _ => expected(&value, "a whole number from 0 on, a list of them, or a range such as \"0..10\""),
         }
-        deserializer.deserialize_any(Own)
+        .map(Self)
+    }
+}
+
+impl TryFrom<Value> for Seconds {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        several(&value, seconds).map(Self)
+    }
+}
+
+impl TryFrom<Value> for Words {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        several(&value, word).map(Self)
+    }
+}
+
+impl TryFrom<Value> for Capacity {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        match value.as_str() {
+            Some("file") => Ok(Self::File),
+            Some("load") => Ok(Self::Load),
+            None if value.is_integer() => whole(&value).map(Self::Bytes),
+            _ => expected(&value, "\"file\", \"load\", or a number of bytes"),
+        }
     }
 }
 

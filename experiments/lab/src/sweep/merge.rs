@@ -1,11 +1,10 @@
 //! Joins shards into the rows of the whole sweep.
 
 use super::SweepError;
-use super::record::{Record, Shard};
-use super::rows::{Columns, LAYOUTS, ROWS, SweepRow, layout_of, read_whole};
+use super::manifest::{Manifest, Shard};
 use super::store::{lock, write_in_order};
-use crate::report::failures::{Failures, failures};
-use crate::report::rows::hexadecimal;
+use crate::record::{Columns, CsvFile, Failures, LAYOUTS, ROWS, Record, failures, layout_of};
+use plimsoll_model::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -39,9 +38,9 @@ pub struct Merge {
 pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Result<Merge, SweepError> {
     let refuse = |why: String| Err(SweepError::Merge(why));
     let mut notes = Vec::new();
-    let mut records: Vec<(&PathBuf, Record)> = Vec::new();
+    let mut records: Vec<(&PathBuf, Manifest)> = Vec::new();
     for folder in folders {
-        let Some(record) = Record::read(folder)? else {
+        let Some(record) = Manifest::read(folder)? else {
             return refuse(format!("{} holds no sweep", folder.display()));
         };
         if let Some((first, other)) = records.first()
@@ -81,18 +80,15 @@ pub fn merge(folders: &[PathBuf], out: &Path, partial: bool, force: bool) -> Res
     }
     let mut record = first.clone();
     record.shard = None;
-    let of = |row: &SweepRow| records[from[row.run as usize].unwrap_or_default()].0.as_path();
-    let layouts: Vec<(PathBuf, String)> = rows
-        .iter()
-        .filter(|row| !row.layout.is_empty())
-        .map(|row| (of(row).join(layout_of(row.run)), layout_of(row.run)))
-        .collect();
+    let of = |row: &Record| records[from[row.run as usize].unwrap_or_default()].0.as_path();
+    let layouts = rows.iter().filter(|row| !row.layout.is_empty());
+    let layouts = layouts.map(|row| (of(row).join(layout_of(row.run)), layout_of(row.run))).collect();
     write(out, &record, &columns, Gathered { rows, layouts, missing, notes }, force)
 }
 
 /// What the folders hold together.
 struct Gathered {
-    rows: Vec<SweepRow>,
+    rows: Vec<Record>,
     /// Where layouts are, and where they go from the folder of the whole sweep.
     layouts: Vec<(PathBuf, String)>,
     missing: Option<String>,
@@ -101,7 +97,7 @@ struct Gathered {
 
 fn write(
     out: &Path,
-    record: &Record,
+    record: &Manifest,
     columns: &Columns,
     gathered: Gathered,
     force: bool,
@@ -131,21 +127,22 @@ fn write(
 
 /// All rows in the order of runs, and for every run the folder that has it, by position.
 fn gather(
-    records: &[(&PathBuf, Record)],
+    records: &[(&PathBuf, Manifest)],
     runs: u64,
     notes: &mut Vec<String>,
-) -> Result<(Vec<SweepRow>, Vec<Option<usize>>), SweepError> {
+) -> Result<(Vec<Record>, Vec<Option<usize>>), SweepError> {
     let mut rows = Vec::new();
     let mut from: Vec<Option<usize>> = vec![None; runs as usize];
     for (at, (folder, record)) in records.iter().enumerate() {
         let path = folder.join(ROWS);
-        let read = if path.exists() { read_whole(&path)? } else { super::rows::Read::default() };
-        if read.torn > 0 {
+        let file = if path.exists() { CsvFile::read(&path)? } else { CsvFile::default() };
+        if file.torn > 0 {
             notes.push(format!("{}: the last row was cut short and does not count", path.display()));
         }
-        for row in read.rows {
+        for row in file.records()? {
             let place = usize::try_from(row.run).ok().and_then(|run| from.get_mut(run));
-            let Some(place) = place.filter(|_| record.shard.is_none_or(|shard| shard.has(row.run))) else {
+            let is_own = !row.key.is_empty() && record.shard.is_none_or(|shard| shard.has(row.run));
+            let Some(place) = place.filter(|_| is_own) else {
                 let why = format!("{}: run {} is not of this sweep or shard", path.display(), row.run);
                 return Err(SweepError::Merge(why));
             };
@@ -163,7 +160,7 @@ fn gather(
 }
 
 /// Which runs have no row, and which shards are not among the folders.
-fn missing(records: &[(&PathBuf, Record)], from: &[Option<usize>]) -> Option<String> {
+fn missing(records: &[(&PathBuf, Manifest)], from: &[Option<usize>]) -> Option<String> {
     let absent: Vec<u64> =
         from.iter().enumerate().filter(|(_, from)| from.is_none()).map(|(run, _)| run as u64).collect();
     if absent.is_empty() {

@@ -5,9 +5,7 @@
 //! | [`Sweep`] | reads the file (TOML), finds instances and algorithms, lists the runs in order, each with a key |
 //! | [`run()`] | attempts the runs that have no row yet, several at a time, and appends a row as each ends |
 //! | [`worker`] | serves one run after the other in a process of its own |
-//! | [`rows`] | what a row holds; reads `rows.csv` |
-//! | [`record`] | what is stored beside the rows; in what another sweep differs |
-//! | [`trace`] | when what got better |
+//! | [`Manifest`] | what is stored beside the rows; in what another sweep differs |
 //! | [`merge()`] | joins shards |
 //! | [`slurm`] | scripts for a cluster |
 //!
@@ -16,28 +14,27 @@
 //! a second, so that a sweep that is killed loses no finished run, and one whose machine fails loses little. When the last
 //! run is in, rows are put in the order of runs, which replaces the file as a whole.
 
-pub mod answer;
 mod file;
 mod inputs;
 mod lists;
+mod manifest;
 mod merge;
 mod pool;
 mod process;
-pub mod record;
 mod resolve;
-pub mod rows;
 pub mod slurm;
 mod store;
 mod tasks;
-pub mod trace;
 pub mod worker;
 
 pub use inputs::{Content, Input};
+pub use manifest::{Manifest, Shard};
 pub use merge::{Merge, merge};
 pub use pool::{Report, Start, run};
-pub use record::Shard;
-pub use resolve::{Run, Sweep, Task};
+pub use resolve::{Run, Sweep};
+pub use tasks::Task;
 
+use crate::record::RecordError;
 use std::path::PathBuf;
 
 /// Why a sweep cannot go on.
@@ -61,9 +58,9 @@ pub enum SweepError {
         /// What is wrong.
         message: String,
     },
-    /// The record of a folder is none.
+    /// The manifest of a folder is none.
     #[error("{}: {why}", path.display())]
-    Record {
+    Manifest {
         /// Which.
         path: PathBuf,
         /// Why.
@@ -82,7 +79,7 @@ pub enum SweepError {
     InUse(PathBuf),
     /// Rows that cannot be read, or are not of this sweep.
     #[error(transparent)]
-    Rows(#[from] rows::RowsError),
+    Rows(#[from] RecordError),
     /// A process for runs does not start.
     #[error("cannot start a process for runs: {0}")]
     Worker(String),

@@ -1,22 +1,22 @@
 //! Attempts runs, several at a time.
 
 use super::SweepError;
-use super::answer::Answer;
 use super::inputs::Content;
+use super::manifest::Shard;
 use super::process::{Question, Worker};
-use super::record::Shard;
 use super::resolve::{Run, Sweep};
-use super::rows::{SweepRow, layout_of};
 use super::store::{Opened, Store};
 use super::worker::Job;
-use crate::external::{self, External};
+use crate::attempt::NO_CAPACITY;
+use crate::external::{self, External, Whose};
 use crate::machine::{Machine, timestamp};
-use crate::report::failures::{Failures, failures};
+use crate::record::{Failures, Record, failures};
 use plimsoll::interrupt;
-use plimsoll_model::{Bytes, Orders, Problem};
+use plimsoll::plan::Plan;
+use plimsoll_model::{Offsets, Orders, Problem};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -32,7 +32,7 @@ pub struct Start<'a> {
     /// The command that starts a worker.
     pub worker: &'a [OsString],
     /// Is told of every row: the row, how many are there, how many there will be.
-    pub progress: &'a (dyn Fn(&SweepRow, u64, u64) + Sync),
+    pub progress: &'a (dyn Fn(&Record, u64, u64) + Sync),
 }
 
 /// How it went.
@@ -147,35 +147,30 @@ impl Shared<'_> {
     }
 
     fn attempt(&self, worker: &mut Option<Worker>, run: &Run) -> Result<(), SweepError> {
-        let Some(answer) = self.answer(worker, run)? else { return Ok(()) };
-        let busy = answer.seconds.unwrap_or(0.0);
-        let row = self.sweep.blank(run).on(&self.machine).answered(answer);
-        let mut row = SweepRow { timestamp: timestamp(), ..row };
-        if let Some(peer) = self.sweep.peer(run.task) {
-            peer.version().unwrap_or_default().clone_into(&mut row.version);
-        }
+        let Some(row) = self.answer(worker, run)? else { return Ok(()) };
+        let row = Record { timestamp: timestamp(), ..row };
         let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         state.store.append(&row)?;
         state.there += 1;
-        state.busy += busy;
+        state.busy += row.seconds.unwrap_or(0.0);
         (self.start.progress)(&row, state.there, self.runs);
         Ok(())
     }
 
     /// What became of a run; nothing where a request to stop ended it.
-    fn answer(&self, slot: &mut Option<Worker>, run: &Run) -> Result<Option<Answer>, SweepError> {
+    fn answer(&self, slot: &mut Option<Worker>, run: &Run) -> Result<Option<Record>, SweepError> {
+        let asked = self.sweep.blank(run, &self.machine);
         let input = &self.sweep.inputs[run.input];
         let task = &self.sweep.tasks[run.task];
         let content = match &input.content {
             Ok(content) => content,
-            Err(why) => return Ok(Some(Answer::without("unreadable", why))),
+            Err(why) => return Ok(Some(asked.without("unreadable", why))),
         };
-        let capacity = self.sweep.capacity(run).map(Bytes::get);
-        if task.decide.is_some() && capacity.is_none() && task.problem != Orders::NAME {
-            return Ok(Some(Answer::without("skipped", "the instance has no capacity to decide")));
+        if asked.decides() && asked.capacity.is_none() && task.problem != Orders::NAME {
+            return Ok(Some(asked.without("skipped", NO_CAPACITY)));
         }
         if let Some(peer) = self.sweep.peer(run.task) {
-            return Ok(self.ask_peer(peer, run));
+            return Ok(self.ask_peer(peer, run, asked));
         }
         // Every region of a graph has the time limit for itself.
         let regions = match content {
@@ -192,17 +187,8 @@ impl Shared<'_> {
                 *slot = Some(Worker::start(self.start.worker)?);
             }
             let Some(worker) = slot else { return Err(SweepError::Worker("none is there".to_owned())) };
-            let job = Job {
-                problem: task.problem.to_owned(),
-                algorithm: task.algorithm.clone(),
-                seed: run.seed,
-                threads: task.threads,
-                capacity,
-                time: run.time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
-                nodes: run.nodes,
-                trace: self.sweep.traces(),
-                layout: self.layout(run),
-            };
+            let keep = self.sweep.keeps_layouts().then(|| self.start.out.to_owned());
+            let job = Job { asked: asked.clone(), trace: self.sweep.traces(), keep };
             let question = Question { input: run.input, name: &input.name, content, job, limit, memory };
             match worker.ask(question) {
                 Ok(answer) => return Ok(Some(answer)),
@@ -220,33 +206,27 @@ impl Shared<'_> {
         }
     }
 
-    /// Where the layout of a run is kept.
-    fn layout(&self, run: &Run) -> Option<PathBuf> {
-        self.sweep.keeps_layouts().then(|| self.start.out.join(layout_of(run.index)))
-    }
-
     /// Runs a binary of others, in a process group of its own; nothing where a request to stop ended it.
-    fn ask_peer(&self, peer: &External, run: &Run) -> Option<Answer> {
-        let (input, task) = (&self.sweep.inputs[run.input], &self.sweep.tasks[run.task]);
+    fn ask_peer(&self, peer: &External, run: &Run, asked: Record) -> Option<Record> {
+        let input = &self.sweep.inputs[run.input];
         let (Ok(Content::Instance { instance, .. }), Some(capacity)) = (&input.content, self.sweep.told(run))
         else {
-            return Some(Answer::without("failed", "an external needs an instance"));
+            return Some(asked.without("failed", "an external needs an instance"));
         };
         let instance = (**instance).clone().with_capacity(self.sweep.capacity(run));
-        let (limit, seed, threads) = (run.time, run.seed, task.threads);
-        let attempt = peer.run(&external::Task { instance: &instance, capacity, limit, seed, threads });
-        if attempt.interrupted {
-            return None;
+        let whose = Whose::Foreign(Offsets::floor(&instance).value);
+        let blank = asked.clone();
+        let (record, layout) =
+            external::answer(peer, &instance, capacity, whose, asked, self.sweep.traces())?;
+        let (seconds, peak) = (record.seconds, record.peak_memory_bytes);
+        if let Some(bytes) = peak.filter(|&peak| self.sweep.memory.is_some_and(|most| peak > most)) {
+            let why = format!("{bytes} bytes resident, above the limit");
+            return Some(Record { seconds, peak_memory_bytes: peak, ..blank.without("out-of-memory", &why) });
         }
-        let answer = Answer::of_peer(&instance, attempt, self.sweep.traces(), self.layout(run).as_deref());
-        let above = self.sweep.memory.and_then(|most| answer.peak_memory_bytes.filter(|&peak| peak > most));
-        Some(match above {
-            Some(bytes) => Answer {
-                seconds: answer.seconds,
-                peak_memory_bytes: Some(bytes),
-                ..Answer::without("out-of-memory", &format!("{bytes} bytes resident, above the limit"))
-            },
-            None => answer,
+        Some(if self.sweep.keeps_layouts() {
+            record.keeping::<Offsets>(&instance, layout.as_ref(), self.start.out)
+        } else {
+            record
         })
     }
 }

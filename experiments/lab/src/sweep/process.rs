@@ -1,10 +1,10 @@
 //! A worker as seen by who asks it: started, asked, watched, ended.
 
 use super::SweepError;
-use super::answer::Answer;
 use super::inputs::Content;
 use super::worker::{Job, Reply, Request};
 use crate::machine::{Machine, high_water_mark, resident};
+use crate::record::Record;
 use plimsoll::interrupt;
 use std::ffi::OsString;
 use std::fs::File;
@@ -54,7 +54,7 @@ pub(super) struct Question<'a> {
 
 /// What became of a run whose worker did not survive it.
 pub(super) struct Lost {
-    pub answer: Answer,
+    pub answer: Record,
     /// Whether the worker was asked at all, or was gone before.
     pub asked: bool,
 }
@@ -114,8 +114,8 @@ impl Worker {
     }
 
     /// Asks for one run.
-    pub fn ask(&mut self, question: Question<'_>) -> Result<Answer, Box<Lost>> {
-        let started = Instant::now();
+    pub fn ask(&mut self, question: Question<'_>) -> Result<Record, Box<Lost>> {
+        let (started, asked) = (Instant::now(), question.job.asked.clone());
         let mut peak = None;
         let answer = self.exchange(question, &mut peak);
         self.most = self.most.max(peak.unwrap_or(0));
@@ -123,25 +123,28 @@ impl Worker {
             let seconds = started.elapsed().as_secs_f64();
             let (status, why) = self.end(&end);
             let (seconds, peak_memory_bytes) = (Some(seconds), peak);
-            let answer = Answer { seconds, peak_memory_bytes, ..Answer::without(status, &why) };
+            let answer = Record { seconds, peak_memory_bytes, ..asked.without(status, &why) };
             Box::new(Lost { answer, asked: !matches!(end, End::Deaf) })
         })
     }
 
-    fn exchange(&mut self, question: Question<'_>, peak: &mut Option<u64>) -> Result<Answer, End> {
+    fn exchange(&mut self, question: Question<'_>, peak: &mut Option<u64>) -> Result<Record, End> {
         if self.holds != Some(question.input) {
             self.holds = None;
             let graph = matches!(question.content, Content::Graph(_));
             let (name, text) = (question.name.to_owned(), question.content.text());
             match self.send_large(&Request::Input { graph, name, text }, question.memory, peak)? {
                 Reply::Input { error: None } => self.holds = Some(question.input),
-                Reply::Input { error: Some(error) } => return Ok(Answer::without("unreadable", &error)),
+                Reply::Input { error: Some(error) } => {
+                    return Ok(question.job.asked.without("unreadable", &error));
+                }
                 _ => return Err(End::Gone),
             }
         }
-        self.send(&Request::Run(question.job))?;
+        let key = question.job.asked.key.clone();
+        self.send(&Request::Run(Box::new(question.job)))?;
         match self.wait(question.limit, question.memory, peak)? {
-            Reply::Answer(answer) => {
+            Reply::Answer(answer) if answer.key == key => {
                 *peak = (*peak).max(answer.peak_memory_bytes);
                 // Between two looks it may have been more.
                 match question.memory.and_then(|most| peak.filter(|&peak| peak > most)) {

@@ -4,12 +4,12 @@ use super::SweepError;
 use super::file::{RawSweep, Source};
 use super::inputs::{Content, Input, inputs};
 use super::lists::Capacity;
-use super::record::{AlgorithmRecord, InputRecord, Resolved};
-use super::rows::{Columns, SweepRow, metrics};
-use super::tasks::tasks;
+use super::manifest::{AlgorithmRecord, InputRecord, Resolved};
+use super::tasks::{Task, tasks};
 use crate::external::External;
-use crate::report::rows::hexadecimal;
-use plimsoll_model::{Bytes, Orders, Problem};
+use crate::machine::Machine;
+use crate::record::{Columns, Record, metrics};
+use plimsoll_model::{Bytes, Orders, Problem, hexadecimal};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -23,26 +23,6 @@ const MOST_RUNS: u64 = 10_000_000;
 /// Digits of a key.
 const KEY: usize = 32;
 
-/// An algorithm with its parameters, and how often it runs on every input.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Task {
-    /// Name of the problem.
-    pub problem: &'static str,
-    /// Name of the algorithm.
-    pub algorithm: String,
-    /// `heuristic`, `exact`, `external`.
-    pub kind: String,
-    /// Which of [`Sweep::peers`] it is; `None` for our own.
-    pub peer: Option<usize>,
-    /// Threads it may use.
-    pub threads: usize,
-    pub(super) decide: Option<Capacity>,
-    pub(super) times: Vec<Option<Duration>>,
-    pub(super) nodes: Vec<Option<u64>>,
-    pub(super) seeds: Vec<u64>,
-    pub(super) repetitions: u64,
-}
-
 /// Where the entries of inputs and tasks are in the file, byte by byte.
 struct Places {
     inputs: Vec<usize>,
@@ -54,31 +34,6 @@ impl Places {
     fn of(&self, run: &Run, first: &Run) -> usize {
         let (own, other) = (self.inputs[run.input], self.inputs[first.input]);
         if own == other { self.tasks[run.task].max(self.tasks[first.task]) } else { own.max(other) }
-    }
-}
-
-impl Task {
-    /// How many runs it has on one input.
-    fn count(&self) -> Option<u64> {
-        let lists = [self.times.len(), self.nodes.len(), self.seeds.len()];
-        lists.iter().try_fold(self.repetitions, |runs, &each| runs.checked_mul(each as u64))
-    }
-
-    /// Its runs on one input, still without number and key.
-    fn runs(&self, input: usize, task: usize) -> impl Iterator<Item = Run> {
-        let limits = self.times.iter().flat_map(|time| self.nodes.iter().map(move |nodes| (*time, *nodes)));
-        let seeded = limits.flat_map(|limits| self.seeds.iter().map(move |seed| (limits, *seed)));
-        let repeated = seeded.flat_map(|seeded| (1..=self.repetitions).map(move |nth| (seeded, nth)));
-        repeated.map(move |(((time, nodes), seed), repetition)| Run {
-            index: 0,
-            input,
-            task,
-            seed,
-            repetition,
-            time,
-            nodes,
-            key: String::new(),
-        })
     }
 }
 
@@ -101,6 +56,25 @@ pub struct Run {
     pub nodes: Option<u64>,
     /// What tells it from all others.
     pub key: String,
+}
+
+impl Run {
+    /// The runs of a task on one input, still without number and key.
+    fn of(owner: &Task, input: usize, task: usize) -> impl Iterator<Item = Self> {
+        let limits = owner.times.iter().flat_map(|time| owner.nodes.iter().map(move |nodes| (*time, *nodes)));
+        let seeded = limits.flat_map(|limits| owner.seeds.iter().map(move |seed| (limits, *seed)));
+        let repeated = seeded.flat_map(|seeded| (1..=owner.repetitions).map(move |nth| (seeded, nth)));
+        repeated.map(move |(((time, nodes), seed), repetition)| Self {
+            index: 0,
+            input,
+            task,
+            seed,
+            repetition,
+            time,
+            nodes,
+            key: String::new(),
+        })
+    }
 }
 
 /// A sweep with everything that it names found: what to run, in order.
@@ -200,7 +174,7 @@ impl Sweep {
         let mut runs: Vec<Run> = Vec::new();
         for input in 0..self.inputs.len() {
             for task in (0..self.tasks.len()).filter(|&task| self.go_together(input, task)) {
-                for mut run in self.tasks[task].runs(input, task) {
+                for mut run in Run::of(&self.tasks[task], input, task) {
                     run.index = runs.len() as u64;
                     run.key = self.key(&run);
                     runs.push(run);
@@ -351,14 +325,15 @@ impl Sweep {
     }
 
     /// The row of a run before anything is known of what became of it.
-    pub(super) fn blank(&self, run: &Run) -> SweepRow {
+    pub(super) fn blank(&self, run: &Run, machine: &Machine) -> Record {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
+        let peer = self.peer(run.task);
         let (buffers, operators, load) = match &input.content {
             Ok(Content::Instance { instance, load, .. }) => (Some(instance.len()), None, Some(load.get())),
             Ok(Content::Graph(graph)) => (None, Some(graph.operators().len()), None),
             Err(_) => (None, None, None),
         };
-        SweepRow {
+        Record {
             run: run.index,
             key: run.key.clone(),
             suite: input.suite.clone(),
@@ -369,7 +344,7 @@ impl Sweep {
             kind: task.kind.clone(),
             threads: task.threads,
             decide: decided(task),
-            capacity: if task.peer.is_some() { self.told(run) } else { self.capacity(run) }.map(Bytes::get),
+            capacity: if peer.is_some() { self.told(run) } else { self.capacity(run) }.map(Bytes::get),
             time_limit: run.time.map(|time| time.as_secs_f64()),
             node_limit: run.nodes,
             seed: run.seed,
@@ -377,7 +352,11 @@ impl Sweep {
             buffers,
             operators,
             load,
-            ..SweepRow::default()
+            params: peer.map(External::line).unwrap_or_default(),
+            version: peer
+                .map_or(machine.version.as_str(), |peer| peer.version().unwrap_or_default())
+                .to_owned(),
+            ..Record::on(machine)
         }
     }
 
@@ -433,15 +412,16 @@ fn decided(task: &Task) -> String {
 }
 
 fn columns(source: &Source, raw: &RawSweep) -> Result<Columns, SweepError> {
-    let Some(names) = &raw.metrics else {
-        return Ok(Columns::of(None, raw.trace, raw.layouts).unwrap_or_else(Columns::all));
-    };
-    if let Some(bad) = names.iter().find(|name| !metrics().contains(&name.get_ref().as_str())) {
-        let known = metrics().join(", ");
-        let message =
-            format!("metrics: unknown '{}'; known are {known} (others are always kept)", bad.get_ref());
-        return Err(source.wrong(bad.span().start, &message));
-    }
-    let names: Vec<String> = names.iter().map(|name| name.get_ref().clone()).collect();
-    Ok(Columns::of(Some(&names), raw.trace, raw.layouts).unwrap_or_else(Columns::all))
+    let names: Option<Vec<String>> =
+        raw.metrics.as_ref().map(|names| names.iter().map(|name| name.get_ref().clone()).collect());
+    let columns = Columns::of(names.as_deref(), raw.trace, raw.layouts);
+    columns.ok_or_else(|| {
+        let known: Vec<&str> = metrics().collect();
+        let mut given = raw.metrics.iter().flatten();
+        let (at, bad) = given
+            .find(|name| !known.contains(&name.get_ref().as_str()))
+            .map_or((0, ""), |bad| (bad.span().start, bad.get_ref()));
+        let known = known.join(", ");
+        source.wrong(at, &format!("metrics: unknown '{bad}'; known are {known} (others are always kept)"))
+    })
 }

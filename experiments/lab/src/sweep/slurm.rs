@@ -1,7 +1,7 @@
 //! A sweep on a cluster under Slurm: an array job, a shard per task, and a job that joins the shards after it.
 
 use super::SweepError;
-use super::record::{Record, Resolved, Shard};
+use super::manifest::{Manifest, Resolved, Shard};
 use crate::external::quote;
 use plimsoll_model::files::write_atomically;
 use std::fmt::Write as _;
@@ -86,10 +86,10 @@ impl Scripts<'_> {
     pub fn check(&self, sweep: &Resolved) -> Result<(), SweepError> {
         for part in 1..=self.array {
             let folder = self.out.join(SHARDS).join(part.to_string());
-            let Some(record) = Record::read(&folder)? else { continue };
+            let Some(manifest) = Manifest::read(&folder)? else { continue };
             let here = Shard { part, of: self.array };
-            let difference = match record.shard {
-                Some(there) if there == here => record.sweep.difference(sweep),
+            let difference = match manifest.shard {
+                Some(there) if there == here => manifest.sweep.difference(sweep),
                 Some(there) => Some(format!("shard {there} there, {here} here")),
                 None => Some(format!("all runs there, shard {here} here")),
             };

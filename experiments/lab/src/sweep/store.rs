@@ -1,11 +1,10 @@
 //! The folder of a sweep while it grows.
 
 use super::SweepError;
-use super::record::{Begun, Record, Shard};
+use super::manifest::{Begun, MANIFEST, Manifest, Shard};
 use super::resolve::Sweep;
-use super::rows::{Columns, LAYOUTS, ROWS, RowsError, SweepRow, read_whole, settle};
-use super::trace;
-use crate::machine::Machine;
+use crate::machine::{Machine, timestamp};
+use crate::record::{Columns, CsvFile, LAYOUTS, ROWS, Record, TRACE, read, settle, write_trace};
 use plimsoll_model::files::{remove_leftovers, write_durably};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -73,56 +72,59 @@ impl Store {
             let layouts = folder.join(LAYOUTS);
             if layouts.to_str().is_none() {
                 let why = "layouts: a folder whose name is not UTF-8 holds none".to_owned();
-                return Err(SweepError::Record { path: layouts, why });
+                return Err(SweepError::Manifest { path: layouts, why });
             }
             let wrong = |source| SweepError::Io { path: layouts.clone(), source };
             std::fs::create_dir_all(&layouts).and_then(|()| remove_leftovers(&layouts)).map_err(wrong)?;
         }
         let mut notes = Vec::new();
-        if let Some(record) = Record::read(folder)? {
-            same(folder, &record, sweep, shard)?;
-            if (record.begun.commit.as_str(), record.begun.dirty.as_str()) != (machine.commit, machine.dirty)
-            {
+        if let Some(manifest) = Manifest::read(folder)? {
+            same(folder, &manifest, sweep, shard)?;
+            let begun = &manifest.begun.machine;
+            if (&begun.commit, &begun.dirty) != (&machine.commit, &machine.dirty) {
                 notes.push(format!(
                     "{} was begun with commit {}; this is {}",
                     folder.display(),
-                    record.begun.commit,
+                    begun.commit,
                     machine.commit
                 ));
             }
         } else {
             if path.exists() {
-                let difference = format!("it has {ROWS}, but no {}", super::record::RECORD);
+                let difference = format!("it has {ROWS}, but no {MANIFEST}");
                 return Err(SweepError::Other { folder: folder.to_owned(), difference });
             }
-            Record::new(&sweep.file, shard, sweep.resolved(), Begun::now(machine)).write(folder)?;
+            let begun = Begun { machine: machine.clone(), timestamp: timestamp() };
+            Manifest::new(&sweep.file, shard, sweep.resolved(), begun).write(folder)?;
         }
         let wrong = |source| SweepError::Io { path: path.clone(), source };
         let mut rows = OpenOptions::new().create(true).append(true).open(&path).map_err(wrong)?;
-        let read = read_whole(&path)?;
-        let header = sweep.columns.header();
-        if let Some(found) = read.header.as_deref().filter(|found| *found != header.trim_end()) {
-            let why = format!("the columns are not those of this sweep: {found}");
-            return Err(RowsError::Line { path, line: 1, why }.into());
+        let file = CsvFile::read(&path)?;
+        let (is_new, is_older) = (file.columns.is_empty(), file.is_older_sweep());
+        if !is_new && !is_older && !file.columns.iter().eq(sweep.columns.names()) {
+            let found = file.columns.join(",");
+            return Err(file.wrong(1, format!("the columns are not those of this sweep: {found}")).into());
         }
-        let has = present(&path, &read.rows, sweep, shard)?;
-        if read.torn > 0 {
-            rows.set_len(read.whole).map_err(wrong)?;
+        let has = present(&file, sweep, shard)?;
+        if file.torn > 0 {
+            rows.set_len(file.whole()).map_err(wrong)?;
         }
-        let mut length = read.whole;
-        if read.header.is_none() {
-            rows.write_all(header.as_bytes()).map_err(wrong)?;
-            length = header.len() as u64;
+        let mut length = file.whole();
+        if is_new || is_older {
+            let text = sweep.columns.file(&file.records()?);
+            write_durably(&path, |file| file.write_all(text.as_bytes())).map_err(wrong)?;
+            rows = OpenOptions::new().append(true).open(&path).map_err(wrong)?;
+            length = text.len() as u64;
         }
         let (columns, synced) = (sweep.columns.clone(), Instant::now());
         let folder = folder.to_owned();
         let store = Self { folder, columns, rows, length, broken: false, synced, _lock: lock };
-        Ok(Opened { store, has, torn: read.torn, notes })
+        Ok(Opened { store, has, torn: file.torn, notes })
     }
 
     /// Appends a row: one call of `write` with a complete line. After one that failed nothing is written any more, as it may
     /// have left a piece of a line.
-    pub fn append(&mut self, row: &SweepRow) -> Result<(), SweepError> {
+    pub fn append(&mut self, row: &Record) -> Result<(), SweepError> {
         if self.broken {
             return Ok(());
         }
@@ -143,19 +145,19 @@ impl Store {
     }
 
     /// Puts the rows of a sweep that is complete in order. Bounds and peaks of all runs are compared where it is whole.
-    pub fn finish(self, whole: bool) -> Result<Vec<SweepRow>, SweepError> {
+    pub fn finish(self, whole: bool) -> Result<Vec<Record>, SweepError> {
         let path = self.folder.join(ROWS);
         self.rows.sync_data().map_err(|source| SweepError::Io { path: path.clone(), source })?;
-        let mut rows = read_whole(&path)?.rows;
+        let mut rows = read(&path)?;
         write_in_order(&path, &self.columns, &mut rows, whole)?;
         Ok(rows)
     }
 
     /// The rows so far.
-    pub fn close(self) -> Result<Vec<SweepRow>, SweepError> {
+    pub fn close(self) -> Result<Vec<Record>, SweepError> {
         let path = self.folder.join(ROWS);
         self.rows.sync_data().map_err(|source| SweepError::Io { path: path.clone(), source })?;
-        Ok(read_whole(&path)?.rows)
+        Ok(read(&path)?)
     }
 }
 
@@ -163,15 +165,17 @@ impl Store {
 pub(super) fn write_in_order(
     path: &Path,
     columns: &Columns,
-    rows: &mut [SweepRow],
+    rows: &mut [Record],
     whole: bool,
 ) -> Result<(), SweepError> {
     rows.sort_by_key(|row| row.run);
     if whole {
-        settle(rows);
+        settle(rows, None);
     }
     if columns.has("trace") {
-        trace::write(path.parent().unwrap_or(Path::new("")), rows)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let wrong = |source| SweepError::Io { path: folder.join(TRACE), source };
+        write_trace(folder, rows).map_err(wrong)?;
     }
     let text = columns.file(rows.iter());
     if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
@@ -182,13 +186,13 @@ pub(super) fn write_in_order(
 }
 
 /// Refuses a folder that holds another sweep, or another part of it.
-fn same(folder: &Path, record: &Record, sweep: &Sweep, shard: Option<Shard>) -> Result<(), SweepError> {
+fn same(folder: &Path, manifest: &Manifest, sweep: &Sweep, shard: Option<Shard>) -> Result<(), SweepError> {
     let name =
         |shard: Option<Shard>| shard.map_or_else(|| "all runs".to_owned(), |shard| format!("shard {shard}"));
-    let difference = if record.shard == shard {
-        record.sweep.difference(&sweep.resolved())
+    let difference = if manifest.shard == shard {
+        manifest.sweep.difference(&sweep.resolved())
     } else {
-        Some(format!("{} there, {} here", name(record.shard), name(shard)))
+        Some(format!("{} there, {} here", name(manifest.shard), name(shard)))
     };
     match difference {
         None => Ok(()),
@@ -197,15 +201,10 @@ fn same(folder: &Path, record: &Record, sweep: &Sweep, shard: Option<Shard>) -> 
 }
 
 /// Which runs have rows; refuses rows that are not of this sweep, or twice there.
-fn present(
-    path: &Path,
-    rows: &[SweepRow],
-    sweep: &Sweep,
-    shard: Option<Shard>,
-) -> Result<Vec<bool>, SweepError> {
+fn present(file: &CsvFile, sweep: &Sweep, shard: Option<Shard>) -> Result<Vec<bool>, SweepError> {
     let mut has = vec![false; sweep.runs.len()];
-    for (at, row) in rows.iter().enumerate() {
-        let wrong = |why: String| RowsError::Line { path: path.to_owned(), line: at + 2, why };
+    for row in file.records()? {
+        let wrong = |why: String| file.wrong(row.line, why);
         let own = usize::try_from(row.run).ok().and_then(|run| sweep.runs.get(run));
         match own {
             Some(own) if own.key == row.key && shard.is_none_or(|shard| shard.has(row.run)) => {}

@@ -2,10 +2,39 @@
 
 use super::SweepError;
 use super::file::{RawAlgorithms, RawSweep, Source};
-use super::resolve::Task;
+use super::lists::Capacity;
 use crate::external::External;
 use plimsoll::{Listed, Registry, left_out, registry};
 use plimsoll_model::{Entry, Kind, Offsets, Orders, Pools, Problem, Scattered};
+use std::time::Duration;
+
+/// An algorithm with its parameters, and how often it runs on every input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// Name of the problem.
+    pub problem: &'static str,
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// `heuristic`, `exact`, `external`.
+    pub kind: String,
+    /// Which of [`Sweep::peers`](super::Sweep::peers) it is; `None` for our own.
+    pub peer: Option<usize>,
+    /// Threads it may use.
+    pub threads: usize,
+    pub(super) decide: Option<Capacity>,
+    pub(super) times: Vec<Option<Duration>>,
+    pub(super) nodes: Vec<Option<u64>>,
+    pub(super) seeds: Vec<u64>,
+    pub(super) repetitions: u64,
+}
+
+impl Task {
+    /// How many runs it has on one input.
+    pub(super) fn count(&self) -> Option<u64> {
+        let lists = [self.times.len(), self.nodes.len(), self.seeds.len()];
+        lists.iter().try_fold(self.repetitions, |runs, &each| runs.checked_mul(each as u64))
+    }
+}
 
 /// Problems in the order in which a name is looked for.
 const PROBLEMS: [&str; 4] = [Offsets::NAME, Pools::NAME, Scattered::NAME, Orders::NAME];

@@ -3,22 +3,20 @@
 //! It says who it is, then answers every request. An instance is sent once and kept until another comes. When its input
 //! ends, the process ends at once, in the middle of a run too: whoever asked is gone.
 
-use super::answer::Answer;
+use crate::attempt::attempt;
 use crate::machine::{Machine, MemoryMeter, resident};
-use crate::measured::run_measured;
-use crate::report::trace::Recorder;
+use crate::record::Record;
 use plimsoll::graphs::GraphRun;
 use plimsoll::plan::Plan;
-use plimsoll::run::Limits;
 use plimsoll::{Registry, registry};
 use plimsoll_model::csv::{ReadOptions, read_instance};
 use plimsoll_model::graph::{Graph, LivenessOptions, read_graph};
-use plimsoll_model::{Bytes, Instance, Offsets, Orders, Pools, Problem, Scattered, Setup, Silent};
+use plimsoll_model::{Bytes, Instance, Offsets, Orders, Pools, Problem, Scattered};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What a worker is asked.
 #[derive(Debug, Serialize, Deserialize)]
@@ -34,31 +32,19 @@ pub enum Request {
         text: String,
     },
     /// To run on what it keeps.
-    Run(Job),
+    Run(Box<Job>),
 }
 
 /// One run.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// Name of the problem.
-    pub problem: String,
-    /// Name of the algorithm.
-    pub algorithm: String,
-    /// Seed.
-    pub seed: u64,
-    /// Threads.
-    pub threads: usize,
-    /// Capacity to decide, bytes.
-    pub capacity: Option<u64>,
-    /// Time limit, nanoseconds.
-    pub time: Option<u64>,
-    /// Node limit.
-    pub nodes: Option<u64>,
-    /// Whether to tell when what got better.
+    /// What is asked: problem, algorithm, seed, threads, capacity to decide, limits.
+    pub asked: Record,
+    /// Whether to record improvements.
     pub trace: bool,
-    /// Where to keep the layout.
-    pub layout: Option<PathBuf>,
+    /// The folder of the sweep, where layouts are kept.
+    pub keep: Option<PathBuf>,
 }
 
 /// What a worker says.
@@ -78,7 +64,7 @@ pub enum Reply {
         error: Option<String>,
     },
     /// What became of a run.
-    Answer(Box<Answer>),
+    Answer(Box<Record>),
 }
 
 /// What is run on.
@@ -104,8 +90,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
         std::process::exit(0);
     });
     let machine = Machine::here();
-    let (version, commit) = (machine.version.to_owned(), machine.commit.to_owned());
-    say(&mut output, &Reply::Hello { version, commit })?;
+    say(&mut output, &Reply::Hello { version: machine.version, commit: machine.commit })?;
     let registry = registry();
     let mut held = None;
     while let Ok(line) = requests.recv() {
@@ -117,8 +102,10 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
                 }
                 Err(error) => Reply::Input { error: Some(error) },
             },
-            Ok(Request::Run(job)) => Reply::Answer(Box::new(answer(&registry, &mut held, &job))),
-            Err(error) => Reply::Answer(Box::new(Answer::without("failed", &format!("no request: {error}")))),
+            Ok(Request::Run(job)) => Reply::Answer(Box::new(answer(&registry, &mut held, *job))),
+            Err(error) => {
+                Reply::Answer(Box::new(Record::default().without("failed", &format!("no request: {error}"))))
+            }
         };
         say(&mut output, &reply)?;
     }
@@ -143,80 +130,61 @@ fn read(graph: bool, name: String, text: &str) -> Result<Held, String> {
     instance.map(|instance| Held::Instance(instance.with_name(name))).map_err(|error| error.to_string())
 }
 
-fn answer(registry: &Registry, held: &mut Option<Held>, job: &Job) -> Answer {
+fn answer(registry: &Registry, held: &mut Option<Held>, job: Job) -> Record {
     match held.take() {
         Some(Held::Instance(instance)) => {
-            let capacity = job.capacity.map(Bytes::new);
+            let capacity = job.asked.capacity.map(Bytes::new);
             let same = instance.capacity() == capacity;
             let instance = if same { instance } else { instance.with_capacity(capacity) };
-            let answer = match job.problem.as_str() {
+            let answer = match job.asked.problem.as_str() {
                 Offsets::NAME => on_instance::<Offsets>(registry, &instance, job),
                 Scattered::NAME => on_instance::<Scattered>(registry, &instance, job),
                 Pools::NAME => on_instance::<Pools>(registry, &instance, job),
-                other => Answer::without("failed", &format!("'{other}' is no problem of instances")),
+                _ => nobody(job.asked),
             };
             *held = Some(Held::Instance(instance));
             answer
         }
         Some(Held::Graph(graph)) => {
-            let answer = on_graph(registry, &graph, job);
+            let answer = on_graph(registry, &graph, job.asked);
             *held = Some(Held::Graph(graph));
             answer
         }
-        None => Answer::without("failed", "nothing to run on"),
+        None => job.asked.without("failed", "nothing to run on"),
     }
 }
 
-fn setup(job: &Job) -> Setup {
-    Setup { seed: job.seed, threads: job.threads, ..Setup::default() }
-}
-
-fn limits(job: &Job) -> Limits {
-    Limits {
-        time: job.time.map(Duration::from_nanos),
-        nodes: job.nodes,
-        target: job.capacity.map(Bytes::new),
-        deadline: None,
-    }
-}
-
-fn on_instance<P: Plan>(registry: &Registry, instance: &Instance, job: &Job) -> Answer {
+fn on_instance<P: Plan>(registry: &Registry, instance: &Instance, job: Job) -> Record {
     let mut entries = P::entries(registry).iter().chain(P::variants(registry));
-    let Some(entry) = entries.find(|entry| entry.name == job.algorithm) else { return nobody(job) };
-    let before = resident("self");
-    let mut recorder = job.trace.then(Recorder::start);
-    let (setup, limits) = (setup(job), limits(job));
-    let attempt = match &mut recorder {
-        Some(recorder) => run_measured(entry, instance, setup, limits, recorder),
-        None => run_measured(entry, instance, setup, limits, &mut Silent),
+    let Some(entry) = entries.find(|entry| entry.name == job.asked.algorithm) else {
+        return nobody(job.asked);
     };
-    let answer = Answer { resident_bytes: before, ..Answer::of::<P>(instance, &attempt) };
-    let answer = match recorder {
-        Some(recorder) => answer.traced(recorder),
-        None => answer,
-    };
-    let found = attempt.result.as_ref().ok().and_then(|outcome| outcome.solution.as_ref());
-    answer.keeping::<P>(instance, found, job.layout.as_deref())
+    let (record, solution) = attempt(entry, instance, job.asked, job.trace);
+    match job.keep {
+        Some(folder) => record.keeping::<P>(instance, solution.as_ref(), &folder),
+        None => record,
+    }
 }
 
 /// Orders all regions, which share the time limit; every region has the node limit for itself.
-fn on_graph(registry: &Registry, graph: &Graph, job: &Job) -> Answer {
-    let entry = registry.orders.iter().find(|entry| entry.name == job.algorithm);
-    let Some(entry) = entry.filter(|_| job.problem == Orders::NAME) else { return nobody(job) };
+fn on_graph(registry: &Registry, graph: &Graph, asked: Record) -> Record {
+    let entry = registry.orders.iter().find(|entry| entry.name == asked.algorithm);
+    let Some(entry) = entry.filter(|_| asked.problem == Orders::NAME) else { return nobody(asked) };
     let run = GraphRun {
         liveness: LivenessOptions::default(),
         order: entry,
-        setup: setup(job),
-        limits: limits(job).from_now(),
+        setup: asked.setup(),
+        limits: asked.limits().from_now(),
     };
-    let before = resident("self");
+    let resident_bytes = resident("self");
     let (meter, started) = (MemoryMeter::start(), Instant::now());
     let result = run.order(graph);
     let seconds = started.elapsed().as_secs_f64();
     let peak_memory_bytes = meter.peak();
-    Answer { resident_bytes: before, peak_memory_bytes, ..Answer::of_orders(&result, seconds) }
+    Record { resident_bytes, peak_memory_bytes, ..asked.ordered(&result, seconds) }
 }
 
-fn nobody(job: &Job) -> Answer {
-    Answer::without("failed", &format!("no algorithm '{}' for {}", job.algorithm, job.problem))
+fn nobody(asked: Record) -> Record {
+    let why = format!("no algorithm '{}' for {}", asked.algorithm, asked.problem);
+    asked.without("failed", &why)
 }

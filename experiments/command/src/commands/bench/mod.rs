@@ -1,7 +1,6 @@
 //! `plimsoll bench`: many algorithms on many instances, against the best proven bound.
 
 mod args;
-mod record;
 mod runs;
 mod screen;
 mod store;
@@ -13,14 +12,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::interrupt;
 use plimsoll::plan::ProblemKind;
 use plimsoll_lab::external::reaper;
-use plimsoll_lab::report::failures::{failures, lines};
+use plimsoll_lab::record::{Record, failures, lines};
 use plimsoll_lab::report::profile::profile;
 use plimsoll_lab::report::ratios;
-use plimsoll_lab::report::rows::Row;
 use plimsoll_lab::report::summary::{self, Peer, Question};
 use plimsoll_lab::report::times::{self, Clock, Times};
 use plimsoll_lab::suite::{CORPORA, Case, Origin, SUITES, Suite, cases, corpora, fits_any};
-use record::Record;
 use runs::Bench;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -44,21 +41,24 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {
         bar.set_style(style);
     }
-    let mut record = Record::default();
+    let mut rows: Vec<Record> = Vec::new();
     for case in interrupt::until_requested(&cases) {
-        let own = bench.case(case, &bar, store.as_mut())?;
+        let mut own = bench.case(case, &bar, store.as_mut())?;
+        for (row, run) in own.iter_mut().zip(rows.len() as u64..) {
+            row.run = run;
+        }
         if let Some(store) = &mut store {
             store.append(&own)?;
         }
-        record.extend(own);
+        rows.extend(own);
     }
     bar.finish_and_clear();
     if interrupt::is_requested() {
-        let (runs, all) = (record.rows.len(), cases.len() * bench.runs_per_case());
+        let (runs, all) = (rows.len(), cases.len() * bench.runs_per_case());
         notes.push(format!("interrupted after {runs} of {all} runs"));
         output::print(&format!("{}\n", notes[notes.len() - 1]))?;
     }
-    report(&bench, &record, &notes, store.as_ref())?;
+    report(&bench, &rows, &notes, store.as_ref())?;
     for case in &cases {
         if let Err(error) = &case.instance {
             output::complain(&format!("not read: {error}"));
@@ -67,16 +67,15 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     if !cases.is_empty() && cases.iter().all(|case| case.instance.is_err()) {
         return Err(Failure::input("none of the instances could be read"));
     }
-    let refused = record.rows.iter().any(|row| row.status == "refused" && row.kind != "external");
-    if record.rows.is_empty() {
+    let refused = rows.iter().any(|row| row.status == "refused" && row.kind != "external");
+    if rows.is_empty() {
         return Ok(NOTHING_FOUND);
     }
-    Ok(code_of_runs(&failures(&record.rows), refused))
+    Ok(code_of_runs(&failures(&rows), refused))
 }
 
 /// Prints the screen or all tables, writes the pages.
-fn report(bench: &Bench, record: &Record, notes: &[String], store: Option<&Store>) -> Result<(), Failure> {
-    let Record { rows, trace } = record;
+fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store>) -> Result<(), Failure> {
     let comparison = bench.comparison();
     let mut text =
         if bench.args.details { details(bench, rows) } else { screen::screen(rows, bench.args.time_limit) };
@@ -104,7 +103,7 @@ fn report(bench: &Bench, record: &Record, notes: &[String], store: Option<&Store
     {
         store.chart("profile", &chart)?;
     }
-    store.gaps(rows, trace)?;
+    store.gaps(rows)?;
     let command = output::command_line();
     let peers: Vec<Peer> = bench.peers().collect();
     let question = Question { command: &command, machine: &bench.machine, notes, peers: &peers, comparison };
@@ -122,7 +121,7 @@ fn report(bench: &Bench, record: &Record, notes: &[String], store: Option<&Store
 }
 
 /// Every run and every algorithm, in tables.
-fn details(bench: &Bench, rows: &[Row]) -> String {
+fn details(bench: &Bench, rows: &[Record]) -> String {
     let comparison = bench.comparison();
     let mut text = String::new();
     // The main problem last: it is what stays on the screen.

@@ -1,25 +1,20 @@
 //! The runs on one instance: our own algorithms in this process or in processes of their own, then everybody else's.
 
 use super::args::{BenchArgs, Decide};
-use super::record::Record;
 use super::store::Store;
 use crate::commands::choose::{default_entry, names, unknown};
 use crate::failure::Failure;
 use indicatif::ProgressBar;
 use plimsoll::Registry;
 use plimsoll::interrupt;
-use plimsoll::model::{
-    Bytes, Entry, Instance, Kind, Offsets, Outcome, Pools, Problem, Scattered, Setup, Silent, SolveError,
-};
+use plimsoll::model::csv::content_hash;
+use plimsoll::model::{Bytes, Entry, Instance, Kind, Offsets, Pools, Scattered};
 use plimsoll::plan::{Plan, ProblemKind};
-use plimsoll::run::{Attempt, Limits, RunError};
-use plimsoll_lab::external::judge::{Whose, judge};
-use plimsoll_lab::external::{External, Task};
+use plimsoll_lab::attempt::attempt;
+use plimsoll_lab::external::{External, Whose, answer};
 use plimsoll_lab::machine::Machine;
-use plimsoll_lab::measured::run_measured;
-use plimsoll_lab::report::rows::{Row, content_hash, settle};
+use plimsoll_lab::record::{Record, settle};
 use plimsoll_lab::report::summary::{Comparison, Peer};
-use plimsoll_lab::report::trace::{Recorder, TraceRow, of_process};
 use plimsoll_lab::suite::Case;
 use std::collections::BTreeSet;
 
@@ -36,41 +31,43 @@ pub struct Bench<'a> {
     externals: Vec<External>,
 }
 
-/// The best solution of a problem so far.
-struct Best<P: Plan> {
-    value: Bytes,
-    algorithm: String,
-    solution: P::Solution,
-}
-
 /// What the runs of one problem on one instance share and fill.
 struct Field<'a, P: Plan> {
     /// With the capacity to decide, or without one.
     instance: &'a Instance,
     /// The capacity it came with.
     file_capacity: Option<Bytes>,
-    /// A row with all that its runs have in common.
-    blank: &'a Row,
+    /// A record with everything that its runs have in common.
+    blank: &'a Record,
     bar: &'a ProgressBar,
-    record: Record,
-    best: Option<Best<P>>,
+    rows: Vec<Record>,
+    /// The best solution so far: value, algorithm, solution.
+    best: Option<(u64, String, P::Solution)>,
 }
 
 impl<P: Plan> Field<'_, P> {
-    fn keep(&mut self, value: Bytes, algorithm: &str, solution: P::Solution) {
-        if self.best.as_ref().is_none_or(|best| value < best.value) {
-            self.best = Some(Best { value, algorithm: algorithm.to_owned(), solution });
+    /// The record of a run before it begins.
+    fn asked(&self, algorithm: &str, kind: &str, repetition: u64, seed: u64) -> Record {
+        self.bar.set_message(format!("{} {algorithm}", self.instance.name()));
+        Record {
+            problem: P::NAME.to_owned(),
+            algorithm: algorithm.to_owned(),
+            kind: kind.to_owned(),
+            seed,
+            repetition,
+            ..self.blank.clone()
         }
     }
 
-    /// Row and events of one run are complete.
-    fn done(&mut self, row: Row) {
-        self.record.rows.push(row);
+    /// One run is complete.
+    fn done(&mut self, row: Record, solution: Option<P::Solution>) {
+        if let (Some(value), Some(solution)) = (row.value, solution)
+            && self.best.as_ref().is_none_or(|best| value < best.0)
+        {
+            self.best = Some((value, row.algorithm.clone(), solution));
+        }
+        self.rows.push(row);
         self.bar.inc(1);
-    }
-
-    fn announce(&self, algorithm: &str) {
-        self.bar.set_message(format!("{} {algorithm}", self.instance.name()));
     }
 }
 
@@ -144,38 +141,47 @@ impl<'a> Bench<'a> {
         case: &Case,
         bar: &ProgressBar,
         mut store: Option<&mut Store>,
-    ) -> Result<Record, Failure> {
+    ) -> Result<Vec<Record>, Failure> {
         let (instance, file_capacity) = match &case.instance {
             Ok(instance) => (asked(instance, self.args.decide), instance.capacity()),
             Err(error) => {
                 bar.inc(self.runs_per_case() as u64);
-                return Ok(Record { rows: vec![self.unreadable(case, error)], trace: Vec::new() });
+                return Ok(vec![self.unreadable(case, error)]);
             }
         };
-        let limit = Some(self.args.time_limit);
-        let blank = Row::on(&self.machine).about(&case.suite, &instance, &content_hash(&instance)).limited(
-            limit,
-            self.args.node_limit,
-            self.args.decide.is_some(),
-        );
-        let blank = Row { threads: self.args.threads, ..blank };
+        let blank = Record {
+            threads: self.args.threads,
+            time_limit: Some(self.args.time_limit.as_secs_f64()),
+            node_limit: self.args.node_limit,
+            decide: self.decide(),
+            ..Record::on(&self.machine)
+        };
+        let blank = blank.about(&case.suite, &instance, &content_hash(&instance));
         let ground = (&instance, file_capacity, &blank, bar);
-        let mut record = self.problem(ground, &self.offsets, store.as_deref_mut(), |field| {
+        let mut rows = self.problem(ground, &self.offsets, store.as_deref_mut(), |field| {
             self.processes(field);
         })?;
-        record.extend(self.problem(ground, &self.scattered, store.as_deref_mut(), |_| ())?);
-        record.extend(self.problem(ground, &self.pools, store, |_| ())?);
-        Ok(record)
+        rows.extend(self.problem(ground, &self.scattered, store.as_deref_mut(), |_| ())?);
+        rows.extend(self.problem(ground, &self.pools, store, |_| ())?);
+        Ok(rows)
     }
 
-    fn unreadable(&self, case: &Case, error: &impl ToString) -> Row {
-        Row {
+    /// The capacity to decide, as it is recorded.
+    fn decide(&self) -> String {
+        match self.args.decide {
+            None => String::new(),
+            Some(Decide::File) => "file".to_owned(),
+            Some(Decide::Load) => "load".to_owned(),
+            Some(Decide::Bytes(bytes)) => bytes.to_string(),
+        }
+    }
+
+    fn unreadable(&self, case: &Case, error: &impl ToString) -> Record {
+        Record {
             suite: case.suite.clone(),
             instance: case.name.clone(),
-            status: "unreadable".to_owned(),
-            error: error.to_string(),
-            decide: self.args.decide.is_some(),
-            ..Row::on(&self.machine)
+            decide: self.decide(),
+            ..Record::on(&self.machine).without("unreadable", &error.to_string())
         }
     }
 
@@ -187,70 +193,27 @@ impl<'a> Bench<'a> {
     /// All runs of one problem on one instance: our own, then whatever `more` adds; then bounds and gaps, and the map.
     fn problem<P: Plan>(
         &self,
-        (instance, file_capacity, blank, bar): (&Instance, Option<Bytes>, &Row, &ProgressBar),
+        (instance, file_capacity, blank, bar): (&Instance, Option<Bytes>, &Record, &ProgressBar),
         entries: &[&'static Entry<P>],
         store: Option<&mut Store>,
         more: impl FnOnce(&mut Field<P>),
-    ) -> Result<Record, Failure> {
-        let mut field = Field { instance, file_capacity, blank, bar, record: Record::default(), best: None };
+    ) -> Result<Vec<Record>, Failure> {
+        let mut field = Field { instance, file_capacity, blank, bar, rows: Vec::new(), best: None };
         if !self.args.processes {
             for entry in entries {
                 for (nth, seed) in interrupt::until_requested(self.seeds()) {
-                    self.own(&mut field, entry, nth, seed);
+                    let asked = field.asked(entry.name, &entry.kind.to_string(), nth, seed);
+                    let (row, solution) = attempt(entry, instance, asked, self.args.trace);
+                    field.done(row, solution);
                 }
             }
         }
         more(&mut field);
-        let bound = settle(&mut field.record.rows, P::floor(instance).value);
-        if let (Some(store), Some(best)) = (store, field.best) {
-            store.map::<P>(instance, &best.algorithm, &best.solution, bound)?;
+        let bound = settle(&mut field.rows, Some(P::floor(instance).value.get()));
+        if let (Some(store), Some((_, algorithm, solution))) = (store, field.best) {
+            store.map::<P>(instance, &algorithm, &solution, bound.unwrap_or_default().into())?;
         }
-        Ok(field.record)
-    }
-
-    /// One run of our own in this process.
-    fn own<P: Plan>(&self, field: &mut Field<P>, entry: &Entry<P>, nth: u64, seed: u64) {
-        field.announce(entry.name);
-        let mut recorder = Recorder::start();
-        let attempt = self.attempt(field.instance, entry, seed, self.args.trace.then_some(&mut recorder));
-        let kind = entry.kind.to_string();
-        let named = Row { algorithm: entry.name.to_owned(), kind, seed, run: nth, ..field.blank.clone() };
-        let row = named.attempted::<P>(field.instance, &attempt);
-        if self.args.trace && row.status == "done" {
-            let events = recorder.finish(attempt.seconds, row.peak, row.lower_bound);
-            let line = TraceRow::of(&row);
-            field.record.trace.extend(events.iter().map(|event| line.with(event, false)));
-        }
-        if let Ok(Outcome { solution: Some(solution), value: Some(value), .. }) = attempt.result {
-            field.keep(value, entry.name, solution);
-        }
-        field.done(row);
-    }
-
-    fn attempt<P: Plan>(
-        &self,
-        instance: &Instance,
-        entry: &Entry<P>,
-        seed: u64,
-        recorder: Option<&mut Recorder>,
-    ) -> Attempt<P> {
-        let deciding = self.args.decide.is_some();
-        let limits = Limits {
-            time: Some(self.args.time_limit),
-            nodes: self.args.node_limit,
-            target: if deciding { instance.capacity() } else { None },
-            deadline: None,
-        };
-        if deciding && instance.capacity().is_none() {
-            let reason = "the instance has no capacity to decide".to_owned();
-            let error = SolveError::Unsupported { solver: entry.name, reason };
-            return Attempt { result: Err(RunError::Solve(error)), seconds: 0.0, peak_memory: None };
-        }
-        let setup = Setup { seed, threads: self.args.threads, ..Setup::default() };
-        match recorder {
-            Some(recorder) => run_measured(entry, instance, setup, limits, recorder),
-            None => run_measured(entry, instance, setup, limits, &mut Silent),
-        }
+        Ok(field.rows)
     }
 
     /// Runs the processes: our own where asked, then the externals, which are held against the best bound of ours.
@@ -259,16 +222,19 @@ impl<'a> Bench<'a> {
             for entry in &self.offsets {
                 let process = self.as_process(entry);
                 for (nth, seed) in interrupt::until_requested(self.seeds()) {
-                    self.process(field, &process, entry.kind.to_string(), Whose::Own, nth, seed);
+                    let asked = field.asked(entry.name, &entry.kind.to_string(), nth, seed);
+                    self.process(field, &process, Whose::Own, asked);
                 }
             }
         }
-        let bound = settle(&mut field.record.rows, Offsets::floor(field.instance).value);
+        let floor = Offsets::floor(field.instance).value.get();
+        let bound = settle(&mut field.rows, Some(floor)).unwrap_or(floor).into();
         for peer in &self.externals {
             for nth in interrupt::until_requested(1..=self.repetitions(peer)) {
                 let offset = if peer.is_seeded() { nth - 1 } else { 0 };
                 let seed = self.args.seed.wrapping_add(offset);
-                self.process(field, peer, "external".to_owned(), Whose::Foreign(bound), nth, seed);
+                let asked = field.asked(peer.name(), "external", nth, seed);
+                self.process(field, peer, Whose::Foreign(bound), asked);
             }
         }
     }
@@ -295,57 +261,25 @@ impl<'a> Bench<'a> {
 
     /// Runs a process once. Its capacity is the one to decide; where none is, a peer is told the file's, or the load
     /// where there is none, and an answer above it counts as well.
-    fn process(
-        &self,
-        field: &mut Field<Offsets>,
-        peer: &External,
-        kind: String,
-        whose: Whose,
-        nth: u64,
-        seed: u64,
-    ) {
-        field.announce(peer.name());
-        let deciding = self.args.decide.is_some();
+    fn process(&self, field: &mut Field<Offsets>, peer: &External, whose: Whose, asked: Record) {
         let instance = field.instance;
-        let own = if deciding { instance.capacity() } else { field.file_capacity };
+        let own = if asked.decides() { instance.capacity() } else { field.file_capacity };
         let capacity = own.unwrap_or_else(|| plimsoll::model::load(instance).0);
         let line = peer.line();
-        let mut row = Row {
-            algorithm: peer.name().to_owned(),
-            kind,
-            problem: Offsets::NAME.to_owned(),
-            seed,
-            run: nth,
-            ..field.blank.clone()
-        };
-        if whose == Whose::Own {
+        let asked = if whose == Whose::Own {
             // Where the binary lies is of no interest to a reader of the record.
-            row.params =
+            let params =
                 line.split_once(' ').map_or_else(String::new, |(_, rest)| format!("plimsoll {rest}"));
+            Record { params, ..asked }
         } else {
-            row.params = line;
-            row.capacity = Some(capacity.get());
-            peer.version().unwrap_or_default().clone_into(&mut row.version);
+            let version = peer.version().unwrap_or_default().to_owned();
+            Record { params: line, capacity: Some(capacity.get()), version, ..asked }
+        };
+        if asked.decides() && own.is_none() {
+            field.done(asked.without("skipped", "the instance has no capacity to decide"), None);
+        } else if let Some((row, layout)) = answer(peer, instance, capacity, whose, asked, self.args.trace) {
+            field.done(row, layout);
         }
-        if deciding && own.is_none() {
-            "skipped".clone_into(&mut row.status);
-            "the instance has no capacity to decide".clone_into(&mut row.error);
-        } else {
-            let (limit, threads) = (Some(self.args.time_limit), self.args.threads);
-            let attempt = peer.run(&Task { instance, capacity, limit, seed, threads });
-            if attempt.interrupted {
-                return;
-            }
-            let said = self.args.trace.then(|| attempt.course());
-            let seconds = attempt.seconds;
-            if let Some((layout, value)) = judge(&mut row, instance, whose, attempt) {
-                field.keep(value, peer.name(), layout);
-            }
-            if let Some(said) = said {
-                field.record.trace.extend(of_process(&row, &said, seconds));
-            }
-        }
-        field.done(row);
     }
 }
 

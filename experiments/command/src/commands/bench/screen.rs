@@ -1,8 +1,8 @@
 //! What `bench` prints by default: one screen. Everything else is for files and `--details`.
 
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll_lab::record::Record;
 use plimsoll_lab::report::percent;
-use plimsoll_lab::report::rows::Row;
 use plimsoll_lab::report::table::{Align, Table};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(algorithm: &'a str, rows: &[&'a Row]) -> Self {
+    fn of(algorithm: &'a str, rows: &[&'a Record]) -> Self {
         let own = || rows.iter().filter(|row| row.algorithm == algorithm);
         Self {
             algorithm,
@@ -71,7 +71,7 @@ fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 /// Best bounds that nothing but floating point proves.
-fn floating(rows: &[&Row]) -> usize {
+fn floating(rows: &[&Record]) -> usize {
     let mut exact: BTreeMap<_, bool> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.best_bound.is_some() && row.lower_bound >= row.best_bound) {
         *exact.entry((&row.problem, &row.suite, &row.instance)).or_default() |=
@@ -81,8 +81,8 @@ fn floating(rows: &[&Row]) -> usize {
 }
 
 /// What was compared, and a table with the best algorithms of each problem. Empty without runs.
-pub fn screen(rows: &[Row], limit: Duration) -> String {
-    let ran: Vec<&Row> = rows.iter().filter(|row| !row.algorithm.is_empty()).collect();
+pub fn screen(rows: &[Record], limit: Duration) -> String {
+    let ran: Vec<&Record> = rows.iter().filter(|row| !row.algorithm.is_empty()).collect();
     let problems = distinct(ran.iter().map(|row| row.problem.as_str()));
     if problems.is_empty() {
         return String::new();
@@ -98,7 +98,7 @@ pub fn screen(rows: &[Row], limit: Duration) -> String {
     ]);
     let most = (ROWS / problems.len()).max(FEWEST);
     for problem in &problems {
-        let own: Vec<&Row> = ran.iter().copied().filter(|row| row.problem == *problem).collect();
+        let own: Vec<&Record> = ran.iter().copied().filter(|row| row.problem == *problem).collect();
         let names = distinct(own.iter().map(|row| row.algorithm.as_str()));
         let mut lines: Vec<Line> = names.into_iter().map(|name| Line::of(name, &own)).collect();
         lines.sort_by(Line::rank);
@@ -131,14 +131,14 @@ pub fn screen(rows: &[Row], limit: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn row(problem: &str, algorithm: &str, instance: &str, gap: Option<f64>) -> Row {
-        Row {
+    fn row(problem: &str, algorithm: &str, instance: &str, gap: Option<f64>) -> Record {
+        Record {
             problem: problem.to_owned(),
             algorithm: algorithm.to_owned(),
             instance: instance.to_owned(),
             gap_percent: gap,
             seconds: Some(0.25),
-            ..Row::default()
+            ..Record::default()
         }
     }
 
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn nine_problems_fit_on_a_screen() {
         let problem = |at: usize| format!("problem-{}", at % 9);
-        let rows: Vec<Row> = (0..900)
+        let rows: Vec<Record> = (0..900)
             .map(|at| row(&problem(at), &format!("{at}-{}", "long".repeat(20)), "x", Some(1e4)))
             .collect();
         let text = screen(&rows, Duration::from_secs(10));

@@ -1,18 +1,17 @@
 //! The folder of a record: rows and traces as they come, maps, charts and pages at the end.
 
-use super::record::Record;
 use crate::failure::Failure;
 use crate::output;
 use plimsoll::model::{Bytes, Instance};
 use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll_lab::record::{Columns, ROWS, Record, TRACE, TraceRow, trace_rows};
 use plimsoll_lab::report::chart::Chart;
-use plimsoll_lab::report::rows::Row;
 use plimsoll_lab::report::summary::Question;
 use plimsoll_lab::report::svg::Map;
-use plimsoll_lab::report::trace::{TraceRow, course_chart, gap_chart};
-use serde::Serialize;
+use plimsoll_lab::report::trace::{course_chart, gap_chart};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Above this many buffers no map is drawn: it would take hundreds of megabytes and show nothing.
@@ -21,7 +20,8 @@ const MOST_DRAWN: usize = 50_000;
 /// An open record.
 pub struct Store {
     folder: PathBuf,
-    rows: csv::Writer<File>,
+    columns: Columns,
+    rows: File,
     trace: Option<csv::Writer<File>>,
     maps: BTreeSet<String>,
 }
@@ -54,18 +54,19 @@ impl Store {
                 }
             }
         }
-        let writer =
-            |name: &str| File::create(folder.join(name)).map(csv::Writer::from_writer).map_err(wrong);
-        let rows = writer("rows.csv")?;
+        let columns = Columns::of(None, trace, false).unwrap_or_else(Columns::all);
+        let mut rows = File::create(folder.join(ROWS)).map_err(wrong)?;
+        rows.write_all(columns.header().as_bytes()).map_err(wrong)?;
+        let path = folder.join(TRACE);
         let trace = if trace {
-            Some(writer("trace.csv")?)
+            Some(csv::Writer::from_writer(File::create(path).map_err(wrong)?))
         } else {
-            match fs::remove_file(folder.join("trace.csv")) {
+            match fs::remove_file(path) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(wrong(error)),
                 _ => None,
             }
         };
-        Ok(Self { folder: folder.to_owned(), rows, trace, maps: BTreeSet::new() })
+        Ok(Self { folder: folder.to_owned(), columns, rows, trace, maps: BTreeSet::new() })
     }
 
     /// Where it is.
@@ -74,12 +75,17 @@ impl Store {
     }
 
     /// Adds what was found out; it is on disk when this returns, so a bench that is cut short leaves what it has.
-    pub fn append(&mut self, record: &Record) -> Result<(), Failure> {
-        append(&mut self.rows, "rows.csv", &record.rows)?;
-        match &mut self.trace {
-            Some(trace) => append(trace, "trace.csv", &record.trace),
-            None => Ok(()),
+    pub fn append(&mut self, rows: &[Record]) -> Result<(), Failure> {
+        let wrong = |name: &str, error: &dyn std::fmt::Display| {
+            Failure::input(format!("cannot write {name}: {error}"))
+        };
+        let text: String = rows.iter().map(|row| self.columns.line(row)).collect();
+        self.rows.write_all(text.as_bytes()).map_err(|error| wrong(ROWS, &error))?;
+        let Some(trace) = &mut self.trace else { return Ok(()) };
+        for line in trace_rows(rows) {
+            trace.serialize(line).map_err(|error| wrong(TRACE, &error))?;
         }
+        trace.flush().map_err(|error| wrong(TRACE, &error))
     }
 
     /// Draws a solution, unless nobody could make out its buffers.
@@ -117,15 +123,15 @@ impl Store {
     }
 
     /// Draws gaps over time: one chart of all instances, and one of each, for the problem of offsets.
-    pub fn gaps(&self, rows: &[Row], trace: &[TraceRow]) -> Result<(), Failure> {
+    pub fn gaps(&self, rows: &[Record]) -> Result<(), Failure> {
         let bounds: BTreeMap<(&str, &str), u64> = rows
             .iter()
             .filter(|row| row.problem == ProblemKind::Offsets.as_str())
             .filter_map(|row| Some(((row.suite.as_str(), row.instance.as_str()), row.best_bound?)))
             .collect();
         let bound = |suite: &str, instance: &str| bounds.get(&(suite, instance)).copied();
-        let trace: Vec<TraceRow> =
-            trace.iter().filter(|row| row.problem == ProblemKind::Offsets.as_str()).cloned().collect();
+        let mut trace: Vec<TraceRow> = trace_rows(rows);
+        trace.retain(|row| row.problem == ProblemKind::Offsets.as_str());
         if let Some(chart) = gap_chart(&trace, bound) {
             self.chart("gap", &chart)?;
         }
@@ -152,7 +158,7 @@ impl Store {
         })
     }
 
-    pub fn finish(&self, question: &Question<'_>, rows: &[Row]) -> Result<(), Failure> {
+    pub fn finish(&self, question: &Question<'_>, rows: &[Record]) -> Result<(), Failure> {
         let readme = question.readme(|name| name == "summary.md" || self.holds(name));
         let pages = [("summary.md", question.summary(rows)), ("README.md", readme)];
         for (name, text) in pages {
@@ -160,14 +166,6 @@ impl Store {
         }
         Ok(())
     }
-}
-
-fn append<T: Serialize>(writer: &mut csv::Writer<File>, name: &str, lines: &[T]) -> Result<(), Failure> {
-    let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("cannot write {name}: {error}"));
-    for line in lines {
-        writer.serialize(line).map_err(|error| wrong(&error))?;
-    }
-    writer.flush().map_err(|error| wrong(&error))
 }
 
 /// A name with nothing in it that a file system could mind.

@@ -1,7 +1,7 @@
-//! What is stored beside the rows: the sweep as it was found, its shard, build and machine.
+//! The manifest of a sweep, stored beside its rows: the sweep as it was resolved, its shard, build and machine.
 
 use super::SweepError;
-use crate::machine::{Machine, timestamp};
+use crate::machine::Machine;
 use plimsoll_model::files::write_durably;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 /// The name of the file in the folder of a sweep.
-pub const RECORD: &str = "sweep.json";
+pub const MANIFEST: &str = "sweep.json";
 const FORMAT: &str = "plimsoll-sweep";
 const VERSION: u32 = 1;
 
@@ -200,48 +200,20 @@ fn differs<T: PartialEq + Serialize>(what: &str, then: &T, now: &T) -> Option<St
     (then != now).then(|| format!("{what} is {} there, {} here", shown(then), shown(now)))
 }
 
-/// Build and machine that a record was begun with.
+/// Build and machine that a sweep was begun with, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Begun {
-    /// Version of the command.
-    pub version: String,
-    /// Commit of the sources.
-    pub commit: String,
-    /// Whether sources differed from it.
-    pub dirty: String,
-    /// Compiler.
-    pub rustc: String,
-    /// Build profile.
-    pub profile: String,
-    /// Processor.
-    pub cpu: String,
-    /// Threads of the machine.
-    pub cores: usize,
-    /// When, UTC.
+    /// Build and machine.
+    #[serde(flatten)]
+    pub machine: Machine,
+    /// UTC.
     pub timestamp: String,
 }
 
-impl Begun {
-    /// Here and now.
-    pub fn now(machine: &Machine) -> Self {
-        Self {
-            version: machine.version.to_owned(),
-            commit: machine.commit.to_owned(),
-            dirty: machine.dirty.to_owned(),
-            rustc: machine.rustc.to_owned(),
-            profile: machine.profile.to_owned(),
-            cpu: machine.cpu.clone(),
-            cores: machine.cores,
-            timestamp: timestamp(),
-        }
-    }
-}
-
-/// All that is stored.
+/// Everything that is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Record {
+pub struct Manifest {
     format: String,
     version: u32,
     /// Name of the file that described it.
@@ -254,7 +226,7 @@ pub struct Record {
     pub begun: Begun,
 }
 
-impl Record {
+impl Manifest {
     /// A new one.
     pub fn new(file: &str, shard: Option<Shard>, sweep: Resolved, begun: Begun) -> Self {
         Self { format: FORMAT.to_owned(), version: VERSION, file: file.to_owned(), shard, sweep, begun }
@@ -265,20 +237,20 @@ impl Record {
     /// # Errors
     /// [`SweepError`] where it cannot be read, or is none of this version.
     pub fn read(folder: &Path) -> Result<Option<Self>, SweepError> {
-        let path = folder.join(RECORD);
+        let path = folder.join(MANIFEST);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(SweepError::Io { path, source }),
         };
         let record: Self = serde_json::from_str(&text)
-            .map_err(|error| SweepError::Record { path: path.clone(), why: error.to_string() })?;
+            .map_err(|error| SweepError::Manifest { path: path.clone(), why: error.to_string() })?;
         if record.format != FORMAT || record.version != VERSION {
             let why = format!(
                 "format '{}' version {}, not '{FORMAT}' version {VERSION}",
                 record.format, record.version
             );
-            return Err(SweepError::Record { path, why });
+            return Err(SweepError::Manifest { path, why });
         }
         Ok(Some(record))
     }
@@ -288,7 +260,7 @@ impl Record {
     /// # Errors
     /// [`SweepError::Io`].
     pub fn write(&self, folder: &Path) -> Result<(), SweepError> {
-        let path = folder.join(RECORD);
+        let path = folder.join(MANIFEST);
         let written = write_durably(&path, |file| {
             serde_json::to_writer_pretty(&mut *file, self)?;
             file.write_all(b"\n")

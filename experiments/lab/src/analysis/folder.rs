@@ -1,15 +1,13 @@
-//! Records: folders that hold CSV files, found below the paths that a user names.
+//! Records on disk: folders that hold CSV files, found below the paths that a user names.
 
-use super::observation::{Observation, has_runs, observations};
 use super::{AnalysisError, Sheet};
-use crate::report::trace::TraceRow;
-use crate::sweep;
-use crate::sweep::rows::ROWS;
+use crate::record::{CsvFile, ROWS, Record, RecordError, TRACE, TraceRow};
+use crate::sweep::Manifest;
 use std::path::{Path, PathBuf};
 
 /// A folder with something on record, or a single file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Record {
+pub struct Folder {
     /// Its name: that of the folder or file, below the path that was named.
     pub name: String,
     /// The folder, or that of the file.
@@ -19,7 +17,7 @@ pub struct Record {
     /// Its own summary, Markdown; only where it holds no runs, whose summary is made anew.
     pub summary: Option<String>,
     /// Its runs.
-    pub observations: Vec<Observation>,
+    pub observations: Vec<Record>,
     /// What happened while they ran, where that was kept.
     pub trace: Vec<TraceRow>,
     /// CSV files with other columns.
@@ -32,7 +30,6 @@ pub struct Record {
 
 /// How deep folders are searched.
 const DEPTH: usize = 4;
-const TRACE: &str = "trace.csv";
 /// The page of a report: a folder that holds it is no record.
 pub const PAGE: &str = "report.html";
 
@@ -41,8 +38,8 @@ pub const PAGE: &str = "report.html";
 ///
 /// # Errors
 /// [`AnalysisError`] naming file, line and value; [`AnalysisError::Nothing`] for a path without anything on record.
-pub fn find(paths: &[PathBuf]) -> Result<Vec<Record>, AnalysisError> {
-    let mut records: Vec<Record> = Vec::new();
+pub fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, AnalysisError> {
+    let mut records: Vec<Folder> = Vec::new();
     for path in paths {
         if !path.exists() {
             return Err(AnalysisError::Missing(path.clone()));
@@ -62,7 +59,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Record>, AnalysisError> {
             let why = "there is no CSV file in it, nor in the folders inside".to_owned();
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
-        if records[before..].iter().all(Record::is_empty) {
+        if records[before..].iter().all(Folder::is_empty) {
             let why = format!("there are no rows in its files ({ROWS} and others)");
             return Err(AnalysisError::Nothing { path: path.clone(), why });
         }
@@ -78,7 +75,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Record>, AnalysisError> {
     Ok(records)
 }
 
-impl Record {
+impl Folder {
     fn is_empty(&self) -> bool {
         self.observations.is_empty() && self.sheets.iter().all(|sheet| sheet.lines.is_empty())
     }
@@ -92,7 +89,7 @@ fn named(path: &Path) -> String {
 
 /// Files and folders of a folder, by name.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, AnalysisError> {
-    let wrong = |source| crate::sweep::rows::RowsError::Io { path: folder.to_owned(), source };
+    let wrong = |source| RecordError::Io(folder.to_owned(), source);
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(wrong)? {
         found.push(entry.map_err(wrong)?.path());
@@ -119,7 +116,7 @@ fn search(
     name: &str,
     above: Option<&str>,
     depth: usize,
-    records: &mut Vec<Record>,
+    records: &mut Vec<Folder>,
 ) -> Result<(), AnalysisError> {
     let entries = entries(folder)?;
     if entries.iter().any(|path| path.file_name().is_some_and(|name| name == PAGE)) {
@@ -174,69 +171,59 @@ fn read(
     files: &[PathBuf],
     pictures: &[PathBuf],
     readme: Option<&str>,
-) -> Result<Record, AnalysisError> {
-    let mut record = Record {
+) -> Result<Folder, AnalysisError> {
+    let mut record = Folder {
         name: name.to_owned(),
         folder: files.first().and_then(|path| path.parent()).map(Path::to_owned).unwrap_or_default(),
         readme: readme.map(str::to_owned),
         pictures: pictures.to_vec(),
-        ..Record::default()
+        ..Folder::default()
     };
     for path in files {
-        let sheet = Sheet::read(path)?;
-        if sheet.torn > 0 {
-            let torn = sheet.torn;
+        let file = CsvFile::read(path)?;
+        let name = file.name();
+        if file.columns.is_empty() {
+            let why = "it holds no whole line".to_owned();
+            return Err(AnalysisError::Nothing { path: path.clone(), why });
+        }
+        if file.torn > 0 {
+            let torn = file.torn;
             record.notes.push(format!(
-                "{}: the last line was cut short ({torn} bytes without a line break) and does not count",
-                sheet.name()
+                "{name}: the last line was cut short ({torn} bytes without a line break) and does not count"
             ));
         }
-        if has_runs(&sheet) {
-            let (found, unknown) = observations(&sheet)?;
-            record.observations.extend(found);
-            for column in unknown {
-                record.notes.push(format!("{}: column '{column}' is unknown and not used", sheet.name()));
-            }
-        } else if sheet.name() == TRACE {
-            record.trace.extend(trace(&sheet)?);
+        if file.has_records() {
+            record.observations.extend(file.records()?);
+            let unknown = file.unknown();
+            record
+                .notes
+                .extend(unknown.map(|column| format!("{name}: column '{column}' is unknown and not used")));
+        } else if name == TRACE {
+            record.trace.extend(file.rows::<TraceRow>()?.into_iter().map(|(_, row)| row));
         } else {
-            record.sheets.push(sheet);
+            record.sheets.push(Sheet::of(&file)?);
         }
     }
     Ok(record)
 }
 
-/// The lines of a trace.
-fn trace(sheet: &Sheet) -> Result<Vec<TraceRow>, AnalysisError> {
-    let columns = csv::StringRecord::from(sheet.columns.clone());
-    let one = |(line, cells): &(u64, Vec<String>)| {
-        let row: Result<TraceRow, csv::Error> =
-            csv::StringRecord::from(cells.clone()).deserialize(Some(&columns));
-        row.map_err(|error| {
-            let line = *line as usize;
-            sweep::rows::RowsError::of(&sheet.path, &error, line).into()
-        })
-    };
-    sheet.lines.iter().map(one).collect()
-}
-
-impl Record {
-    /// What the record of a sweep tells: build and machine, also of rows that do not.
+impl Folder {
+    /// What the manifest of a sweep tells: build and machine, also of rows that do not.
     fn tell_of_sweep(&mut self, folder: &Path) -> Result<(), AnalysisError> {
-        let Some(record) = sweep::record::Record::read(folder)? else { return Ok(()) };
-        let begun = &record.begun;
+        let Some(manifest) = Manifest::read(folder)? else { return Ok(()) };
+        let begun = &manifest.begun.machine;
         for row in self.observations.iter_mut().filter(|row| row.cpu.is_empty()) {
             row.cpu.clone_from(&begun.cpu);
-            row.cores = begun.cores as u64;
+            row.cores = begun.cores;
         }
         if self.readme.is_none() {
             let dirty = if begun.dirty == "true" { " with changes" } else { "" };
             self.readme = Some(format!(
                 "# Sweep\n\nRows of `plimsoll sweep {}`, {} of {} runs.\n\n- plimsoll {}, commit {}{dirty}, {} build\n\
                  - {}\n- {}, {} threads\n",
-                record.file,
+                manifest.file,
                 self.observations.len(),
-                record.sweep.runs,
+                manifest.sweep.runs,
                 begun.version,
                 begun.commit,
                 begun.profile,
@@ -245,10 +232,10 @@ impl Record {
                 begun.cores
             ));
         }
-        if (self.observations.len() as u64) < record.sweep.runs {
+        if (self.observations.len() as u64) < manifest.sweep.runs {
             self.notes.push(format!(
                 "the sweep has {} runs, of which {} have rows",
-                record.sweep.runs,
+                manifest.sweep.runs,
                 self.observations.len()
             ));
         }

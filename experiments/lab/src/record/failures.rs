@@ -1,43 +1,11 @@
 //! Which algorithms failed, how often, and why.
 
-use crate::report::rows::Row;
-use crate::sweep::rows::SweepRow;
+use super::Record;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// One attempted run, as far as its failure goes.
-#[derive(Clone, Copy, Debug)]
-pub struct Run<'a> {
-    /// The problem.
-    pub problem: &'a str,
-    /// The algorithm.
-    pub algorithm: &'a str,
-    /// `heuristic`, `exact`, `external`.
-    pub kind: &'a str,
-    /// The instance.
-    pub instance: &'a str,
-    /// How it went, as in rows.
-    pub status: &'a str,
-    /// What went wrong.
-    pub error: &'a str,
-}
-
-impl<'a> From<&'a Row> for Run<'a> {
-    fn from(row: &'a Row) -> Self {
-        let Row { problem, algorithm, kind, instance, status, error, .. } = row;
-        Self { problem, algorithm, kind, instance, status, error }
-    }
-}
-
-impl<'a> From<&'a SweepRow> for Run<'a> {
-    fn from(row: &'a SweepRow) -> Self {
-        let SweepRow { problem, algorithm, kind, instance, status, error, .. } = row;
-        Self { problem, algorithm, kind, instance, status, error }
-    }
-}
-
 /// An algorithm with runs that failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Failures {
     /// The problem.
     pub problem: String,
@@ -70,26 +38,29 @@ impl Failures {
 }
 
 /// The algorithms with failed runs, in the order of the runs.
-pub fn failures<'a, R: Into<Run<'a>>>(runs: impl IntoIterator<Item = R>) -> Vec<Failures> {
+pub fn failures(records: &[Record]) -> Vec<Failures> {
     let mut all: Vec<Failures> = Vec::new();
-    for run in runs.into_iter().map(Into::into) {
-        if matches!(run.status, "skipped" | "unreadable") {
+    for run in records {
+        let status = run.status.as_str();
+        if matches!(status, "skipped" | "unreadable") {
             continue;
         }
         let own = |one: &Failures| {
-            (one.problem.as_str(), one.algorithm.as_str(), one.kind.as_str())
-                == (run.problem, run.algorithm, run.kind)
+            (&one.problem, &one.algorithm, &one.kind) == (&run.problem, &run.algorithm, &run.kind)
         };
         let at = all.iter().position(own).unwrap_or(all.len());
         if at == all.len() {
-            let (problem, algorithm, kind) = (run.problem.into(), run.algorithm.into(), run.kind.into());
-            let (instance, reason) = (String::new(), String::new());
-            all.push(Failures { problem, algorithm, kind, runs: 0, failed: 0, refused: 0, instance, reason });
+            all.push(Failures {
+                problem: run.problem.clone(),
+                algorithm: run.algorithm.clone(),
+                kind: run.kind.clone(),
+                ..Failures::default()
+            });
         }
         let one = &mut all[at];
         one.runs += 1;
-        let broke = matches!(run.status, "failed" | "crashed" | "killed");
-        let refused = run.status == "refused";
+        let broke = matches!(status, "failed" | "crashed" | "killed");
+        let refused = status == "refused";
         if (broke || refused) && one.failed + one.refused == 0 {
             run.instance.clone_into(&mut one.instance);
             run.error.clone_into(&mut one.reason);
@@ -119,8 +90,9 @@ pub fn lines(failures: &[Failures]) -> String {
 mod tests {
     use super::*;
 
-    fn run(algorithm: &'static str, status: &'static str, error: &'static str) -> Run<'static> {
-        Run { problem: "offsets", algorithm, kind: "external", instance: "i", status, error }
+    fn run(algorithm: &str, status: &str, error: &str) -> Record {
+        let [problem, kind, instance, algorithm] = ["offsets", "external", "i", algorithm].map(str::to_owned);
+        Record { problem, kind, instance, algorithm, ..Record::default().without(status, error) }
     }
 
     #[test]
@@ -135,7 +107,7 @@ mod tests {
             run("mixed", "crashed", "signal: 11"),
             run("large", "out-of-memory", "9 bytes"),
         ];
-        let found = failures(runs);
+        let found = failures(&runs);
         let names: Vec<&str> = found.iter().map(|one| one.algorithm.as_str()).collect();
         assert_eq!(names, ["bad", "mixed"]);
         assert!(found[0].is_total() && !found[1].is_total());

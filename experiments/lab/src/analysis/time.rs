@@ -1,0 +1,122 @@
+//! When a run solves, and medians and means of times.
+//!
+//! - A run *solves* where it answers the question within the limit: a layout within the capacity or the proof that
+//!   there is none where a capacity is decided, a proven optimum otherwise ([`solved`]).
+//! - The *time spent* by an algorithm on an instance is the median over its runs, solved or not.
+//! - The *time to solve* is the median over its runs; a run that does not solve counts as longer than every one that does.
+//!   Where that median is a run that did not solve, the time is the limit and only a lower bound: it is *censored*. A
+//!   heuristic that minimises ends without a proof, mostly long before the limit ([`can_prove`]): where it does not solve it
+//!   has no time to solve, and it has no means of them.
+//! - The *shifted geometric mean* with shift s is `exp(mean(ln(t + s))) - s` over all instances; the shift keeps
+//!   instances of a few milliseconds from deciding everything (Achterberg 2007, Constraint Integer Programming).
+//! - *PAR-2* is the mean over all instances with censored times counted twice.
+
+use crate::record::Record;
+
+/// Whether a run answers its question.
+pub fn solved(record: &Record) -> bool {
+    let settles = |claim: &String| claim == "optimal" || claim == "infeasible";
+    let claims = [&record.claim, &record.claimed];
+    record.status == "done"
+        && (claims.into_iter().any(settles) || record.decides() && record.claim == "feasible")
+}
+
+/// Whether the algorithm of a run sets out to answer the question: heuristics prove no optimum, except where they happen to
+/// meet a bound, but decide a capacity by keeping it.
+pub fn can_prove(record: &Record) -> bool {
+    record.decides() || record.kind != "heuristic"
+}
+
+/// Median seconds of one algorithm on one instance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Time {
+    /// Seconds; the limit where censored.
+    pub seconds: f64,
+    /// True where the median run did not solve.
+    pub censored: bool,
+    /// One unit of the last digit of a time that was printed, seconds; 0 where it was measured.
+    pub resolution: f64,
+    /// Runs that solved.
+    pub solved: usize,
+    /// Runs.
+    pub runs: usize,
+}
+
+/// What the median needs to know of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// Seconds; `None` where it solved and nobody knows in what time.
+    pub seconds: Option<f64>,
+    /// Whether it answers the question.
+    pub solved: bool,
+    /// Its limit, seconds.
+    pub limit: Option<f64>,
+    /// One unit of the last digit of its time, where it was printed, seconds.
+    pub resolution: f64,
+}
+
+/// The median of some runs; of an even number the mean of the middle two, censored where either did not solve. A run that
+/// did not solve counts as longer than all that did. `None` of no runs, and where a time is unknown.
+pub fn median_time(runs: impl Iterator<Item = Run>) -> Option<Time> {
+    let mut limit: Option<f64> = None;
+    let mut seconds: Vec<f64> = Vec::new();
+    let (mut count, mut longest, mut resolution) = (0, 0.0f64, 0.0f64);
+    for run in runs {
+        count += 1;
+        limit = limit.or(run.limit);
+        let own = run.seconds?;
+        longest = longest.max(own);
+        resolution = resolution.max(run.resolution);
+        seconds.push(if run.solved { own } else { f64::INFINITY });
+    }
+    if count == 0 {
+        return None;
+    }
+    seconds.sort_by(f64::total_cmp);
+    let solved = seconds.iter().filter(|seconds| seconds.is_finite()).count();
+    let middle = f64::midpoint(seconds[(count - 1) / 2], seconds[count / 2]);
+    let censored = middle.is_infinite();
+    let seconds = if censored { limit.unwrap_or(longest) } else { middle };
+    Some(Time { seconds, censored, resolution, solved, runs: count })
+}
+
+/// The median of seconds, solved or not; of an even number the mean of the middle two. `None` of none.
+pub fn median_spent(seconds: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut all: Vec<f64> = seconds.collect();
+    all.sort_by(f64::total_cmp);
+    (!all.is_empty()).then(|| f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2]))
+}
+
+/// Shifted geometric mean of seconds; `None` of none.
+pub fn shifted_geometric_mean(seconds: &[f64], shift: f64) -> Option<f64> {
+    let sum: f64 = seconds.iter().map(|seconds| (seconds + shift).ln()).sum();
+    (!seconds.is_empty()).then(|| ((sum / seconds.len() as f64).exp() - shift).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(decide: &str, claim: &str) -> Record {
+        Record { decide: decide.into(), status: "done".into(), claim: claim.into(), ..Record::default() }
+    }
+
+    #[test]
+    fn what_solves_depends_on_the_question() {
+        let minimised =
+            |claim: &str, claimed: &str| solved(&Record { claimed: claimed.into(), ..record("", claim) });
+        assert!(!minimised("feasible", "") && minimised("optimal", "") && minimised("feasible", "optimal"));
+        assert!(solved(&record("load", "feasible")) && solved(&record("load", "infeasible")));
+        assert!(!solved(&record("load", "unknown")));
+        assert!(!solved(&Record { status: "refused".into(), ..record("load", "optimal") }));
+    }
+
+    #[test]
+    fn means_are_shifted() {
+        let mean = shifted_geometric_mean(&[1.0, 100.0], 0.0).unwrap();
+        assert!((mean - 10.0).abs() < 1e-9);
+        let mean = shifted_geometric_mean(&[0.0, 0.03], 0.01).unwrap();
+        assert!((mean - 0.01).abs() < 1e-9);
+        assert_eq!(shifted_geometric_mean(&[], 0.01), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! Which columns a file has, and records as lines.
+
+use super::Record;
+use csv::StringRecord;
+use std::sync::LazyLock;
+
+/// Names of all columns, in order.
+static NAMES: LazyLock<StringRecord> = LazyLock::new(|| first_line(&Record::default(), true));
+
+/// The last column that every file has; those before it identify the run and state its result.
+const LAST_FIXED: &str = "error";
+/// Columns that are stored only on request.
+const ON_REQUEST: [&str; 2] = ["trace", "layout"];
+
+/// Columns that differ between equal runs: what clocks and memory show. All others repeat where runs have no time limit,
+/// on the same build and machine.
+pub const MEASURED: [&str; 7] =
+    ["seconds", "own_seconds", "phases", "peak_memory_bytes", "resident_bytes", "timestamp", "trace"];
+
+/// The first line of a file that begins with this record.
+fn first_line(record: &Record, header: bool) -> StringRecord {
+    let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
+    // A vector accepts every write.
+    let written = writer.serialize(record);
+    debug_assert!(written.is_ok());
+    let text = writer.into_inner().unwrap_or_default();
+    let mut lines = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_slice());
+    lines.records().next().and_then(Result::ok).unwrap_or_default()
+}
+
+/// The columns that a sweep may keep or omit (`metrics`).
+pub fn metrics() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().skip_while(|name| *name != LAST_FIXED).skip(1)
+}
+
+/// Whether there is a column of this name.
+pub(super) fn is_known(name: &str) -> bool {
+    NAMES.iter().any(|known| known == name)
+}
+
+/// The columns of one file, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns(Vec<usize>);
+
+impl Columns {
+    /// All but those on request.
+    pub fn all() -> Self {
+        let all = NAMES.iter().enumerate().filter(|(_, name)| !ON_REQUEST.contains(name));
+        Self(all.map(|(at, _)| at).collect())
+    }
+
+    /// Those that every file has, and these metrics or all, with trace and layout on request; `None` for a name that
+    /// is no metric.
+    pub fn of(kept: Option<&[String]>, trace: bool, layouts: bool) -> Option<Self> {
+        if kept.is_some_and(|kept| kept.iter().any(|name| !metrics().any(|known| known == name))) {
+            return None;
+        }
+        let on_request: Vec<&str> = ON_REQUEST
+            .into_iter()
+            .zip([trace, layouts])
+            .filter_map(|(name, on)| on.then_some(name))
+            .collect();
+        let metrics: Vec<&str> = metrics().collect();
+        let is_kept = |name: &str| {
+            let by_default = !ON_REQUEST.contains(&name);
+            !metrics.contains(&name)
+                || on_request.contains(&name)
+                || kept.map_or(by_default, |kept| kept.iter().any(|own| own == name))
+        };
+        let all = NAMES.iter().enumerate();
+        Some(Self(all.filter(|(_, name)| is_kept(name)).map(|(at, _)| at).collect()))
+    }
+
+    /// Their names.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|&at| &NAMES[at])
+    }
+
+    /// Whether a column of this name is kept.
+    pub fn has(&self, name: &str) -> bool {
+        self.names().any(|own| own == name)
+    }
+
+    /// The first line of the file, with its line break.
+    pub fn header(&self) -> String {
+        line(self.names())
+    }
+
+    /// One record as a line, with its line break and no other: those inside cells become blanks.
+    pub fn line(&self, record: &Record) -> String {
+        let cells = first_line(record, false);
+        let plain: Vec<String> =
+            self.0.iter().map(|&at| cells[at].replace(['\n', '\r', '\0'], " ")).collect();
+        line(plain.iter().map(String::as_str))
+    }
+
+    /// A whole file.
+    pub fn file<'a>(&self, records: impl IntoIterator<Item = &'a Record>) -> String {
+        records.into_iter().fold(self.header(), |text, record| text + &self.line(record))
+    }
+}
+
+fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // A vector accepts every write, and cells are UTF-8.
+    let written = writer.write_record(cells);
+    debug_assert!(written.is_ok());
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keeping(names: &[&str]) -> Option<Columns> {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        Columns::of(Some(&names), false, false)
+    }
+
+    #[test]
+    fn fixed_columns_end_with_the_error() {
+        assert!(
+            metrics().next() == Some("stop") && MEASURED.iter().all(|name| metrics().any(|m| m == *name))
+        );
+        assert!(keeping(&["seconds", "seconds"]).unwrap().header().ends_with(",error,seconds\n"));
+        assert!(keeping(&["error"]).is_none() && keeping(&["x"]).is_none());
+        assert!(
+            Columns::of(None, false, true).unwrap().header().ends_with(",claimed,claimed_bound,layout\n")
+        );
+    }
+}

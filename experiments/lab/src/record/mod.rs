@@ -1,0 +1,252 @@
+//! One run, from the algorithm to the CSV file and back.
+//!
+//! Every run of `bench` and `sweep` is one [`Record`]: what was asked, what came out, on which machine. Fields are
+//! columns. The same type is filled by [`attempt`](mod@crate::attempt) and [`external`](crate::external), written with
+//! [`Columns`], read with [`CsvFile`] and grouped by [`analysis`](crate::analysis).
+
+mod columns;
+mod failures;
+mod file;
+mod outcome;
+mod settle;
+mod trace;
+
+pub use columns::{Columns, MEASURED, metrics};
+pub use failures::{Failures, failures, lines};
+pub use file::{CsvFile, RecordError, read};
+pub use settle::settle;
+pub use trace::{Course, Event, Recorder, RunKey, TraceRow, of_process, runs, trace_rows, write_trace};
+
+use crate::machine::{Machine, timestamp};
+use plimsoll::arithmetic::Arithmetic;
+use plimsoll_model::{Bytes, Instance, load};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Version of the columns. Before version 5, `run` of `bench` was the repetition, `decide` was a switch, and `value` was
+/// called `peak`; files of all versions are read.
+pub const SCHEMA_VERSION: u32 = 5;
+
+/// The file of records in the folder of a benchmark or sweep.
+pub const ROWS: &str = "rows.csv";
+/// The file of their traces.
+pub const TRACE: &str = "trace.csv";
+/// The folder of their layouts.
+pub const LAYOUTS: &str = "layouts";
+
+/// Path of the layout of a run from the folder of its record.
+pub fn layout_of(run: u64) -> String {
+    format!("{LAYOUTS}/{run}.csv")
+}
+
+fn one<T: From<u8>>() -> T {
+    1.into()
+}
+
+fn bytes() -> String {
+    "bytes".to_owned()
+}
+
+/// One attempted run. Fields are columns, in this order. A column that does not apply or was not stored is empty. Values
+/// and bounds are in `unit`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Record {
+    /// Line in the file it was read from, from 1.
+    #[serde(skip)]
+    pub line: u64,
+    /// Number of the run among those of its algorithm on its instance, from 1, whatever its seed and limits; traces
+    /// count like this.
+    #[serde(skip)]
+    pub nth: u64,
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Number of the run in its sweep or benchmark, from 0.
+    pub run: u64,
+    /// Hash of instance, algorithm, parameters, seed, repetition and limits; sweeps only.
+    pub key: String,
+    /// Suite, path or family of the instance.
+    pub suite: String,
+    /// Name of the instance.
+    pub instance: String,
+    /// SHA-256 of the instance, or graph, in the form this project writes it.
+    pub sha256: String,
+    /// `offsets`, `scattered`, `pools`, `orders`, ...
+    pub problem: String,
+    /// Unit of `value`, of bounds and of `capacity`: `bytes`, `picoseconds`, `relations`.
+    #[serde(default = "bytes")]
+    pub unit: String,
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// `heuristic`, `exact`, `external`.
+    pub kind: String,
+    /// Threads allowed.
+    #[serde(default = "one")]
+    pub threads: usize,
+    /// `file`, `load` or a number where a capacity is decided, `true` where an older file only states that; empty where the
+    /// value is minimised.
+    pub decide: String,
+    /// The capacity to decide; of an external binary the one it was given.
+    pub capacity: Option<u64>,
+    /// Seconds.
+    pub time_limit: Option<f64>,
+    /// Nodes, whatever the algorithm counts.
+    pub node_limit: Option<u64>,
+    /// Seed of all randomness.
+    pub seed: u64,
+    /// Number among equal runs, from 1; in `bench` also across seeds.
+    #[serde(default = "one")]
+    pub repetition: u64,
+    /// `done`, `skipped` (declined), `failed`, `refused` (by the checker), `unreadable` (instance), `crashed` (process),
+    /// `killed` (exceeded its time limit), `out-of-memory`.
+    pub status: String,
+    /// What is proved.
+    pub claim: String,
+    /// Value of the best solution.
+    #[serde(alias = "peak")]
+    pub value: Option<u64>,
+    /// Lower bound that the run proved.
+    pub lower_bound: Option<u64>,
+    /// The checker's verdict: `valid`, `refused`, or empty where there was nothing to check.
+    pub verdict: String,
+    /// What went wrong, or what an external binary reported.
+    pub error: String,
+    /// Termination reason.
+    pub stop: String,
+    /// Why the bound holds.
+    pub bound_witness: String,
+    /// In which arithmetic the bound was proved: `exact`, `floating-point`.
+    pub arithmetic: String,
+    /// Best bound of all runs on the same instance and problem.
+    pub best_bound: Option<u64>,
+    /// Distance of the value to `best_bound`, percent of the bound.
+    pub gap_percent: Option<f64>,
+    /// Number of buffers of an instance.
+    pub buffers: Option<usize>,
+    /// Number of operators of a graph.
+    pub operators: Option<usize>,
+    /// Load of an instance, bytes.
+    pub load: Option<u64>,
+    /// Wall-clock seconds: of the algorithm alone, or of the whole process.
+    pub seconds: Option<f64>,
+    /// True where `seconds` are those of a process, from its start to its end.
+    pub whole_process: bool,
+    /// Wall-clock seconds from after reading the instance to the answer, by the algorithm's own clock.
+    pub own_seconds: Option<f64>,
+    /// One unit of the last digit that an external binary printed of them, seconds.
+    pub own_resolution: Option<f64>,
+    /// Seconds per phase, `name=seconds` separated by blanks.
+    pub phases: String,
+    /// Counters of the algorithm, `name=number` separated by blanks.
+    pub counters: String,
+    /// Nodes, whatever the algorithm counts.
+    pub nodes: Option<u64>,
+    /// Highest resident memory of the process during the run, bytes.
+    pub peak_memory_bytes: Option<u64>,
+    /// Resident memory of the process before the run, bytes.
+    pub resident_bytes: Option<u64>,
+    /// Commit of the sources.
+    pub commit: String,
+    /// Whether sources differed from it.
+    pub dirty: String,
+    /// Version of the command, or of the external binary.
+    pub version: String,
+    /// Compiler.
+    pub rustc: String,
+    /// Build profile.
+    pub profile: String,
+    /// Processor.
+    pub cpu: String,
+    /// Threads of the machine.
+    pub cores: usize,
+    /// End of the run, UTC.
+    pub timestamp: String,
+    /// Command line of a process.
+    pub params: String,
+    /// What an external binary claims; `contradicted` where a valid solution disproves it.
+    pub claimed: String,
+    /// Lower bound that an external binary claims.
+    pub claimed_bound: Option<u64>,
+    /// Improvements over time, words `seconds:event:value:bound` separated by blanks; only where asked for.
+    pub trace: String,
+    /// Path of the layout from the folder of the record; only where asked for.
+    pub layout: String,
+}
+
+impl Record {
+    /// A record with build and machine.
+    pub fn on(machine: &Machine) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            unit: bytes(),
+            commit: machine.commit.clone(),
+            dirty: machine.dirty.clone(),
+            version: machine.version.clone(),
+            rustc: machine.rustc.clone(),
+            profile: machine.profile.clone(),
+            cpu: machine.cpu.clone(),
+            cores: machine.cores,
+            timestamp: timestamp(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds an instance, with its capacity as the one to decide.
+    #[must_use]
+    pub fn about(self, suite: &str, instance: &Instance, sha256: &str) -> Self {
+        Self {
+            suite: suite.to_owned(),
+            instance: instance.name().to_owned(),
+            sha256: sha256.to_owned(),
+            buffers: Some(instance.len()),
+            load: Some(load(instance).0.get()),
+            capacity: instance.capacity().map(Bytes::get),
+            ..self
+        }
+    }
+
+    /// Ends it without an answer.
+    #[must_use]
+    pub fn without(self, status: &str, error: &(impl ToString + ?Sized)) -> Self {
+        Self { status: status.to_owned(), error: error.to_string(), ..self }
+    }
+
+    /// Whether a capacity is decided, instead of a value minimised.
+    pub fn decides(&self) -> bool {
+        !self.decide.is_empty()
+    }
+
+    /// The time limit as a duration.
+    pub fn time(&self) -> Option<Duration> {
+        self.time_limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok())
+    }
+
+    /// In which arithmetic the bound was proved; of older files by the name of the solver in the witness.
+    pub fn arithmetic(&self) -> Arithmetic {
+        let known = [Arithmetic::Exact, Arithmetic::FloatingPoint];
+        let named = known.into_iter().find(|one| one.as_str() == self.arithmetic);
+        named.unwrap_or_else(|| Arithmetic::of_words(&self.bound_witness))
+    }
+}
+
+/// Distance of a value to a bound, percent of the bound; `None` above a bound of zero.
+pub fn gap_percent(value: Bytes, bound: Bytes) -> Option<f64> {
+    match (value.get(), bound.get()) {
+        (value, bound) if value == bound => Some(0.0),
+        (_, 0) => None,
+        (value, bound) => Some((value as f64 - bound as f64) * 100.0 / bound as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_honest() {
+        let gap = |value, bound| gap_percent(Bytes::new(value), Bytes::new(bound));
+        assert_eq!(gap(0, 0), Some(0.0));
+        assert_eq!(gap(5, 0), None);
+        assert_eq!(gap(110, 100), Some(10.0));
+    }
+}

@@ -1,0 +1,268 @@
+//! Improvements over time: better solutions and better bounds, and when they were found.
+//!
+//! Own runs are watched through their observer; its clock starts with the run. The trace of an external process holds
+//! what it reports by its own clock, and its checked value at its end. Only improvements are kept. In `rows.csv` a trace
+//! is a column with a word per event; in `trace.csv`, made from it, a line per event.
+
+use super::{Record, TRACE};
+use plimsoll_model::files::write_durably;
+use plimsoll_model::{Bound, Observer, Problem, Value};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::time::Instant;
+
+/// A line of `trace.csv`. Fields are columns, in this order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TraceRow {
+    /// Suite of the instance.
+    pub suite: String,
+    /// The instance.
+    pub instance: String,
+    /// The problem.
+    pub problem: String,
+    /// The algorithm.
+    pub algorithm: String,
+    /// Seed.
+    pub seed: u64,
+    /// Number of the run among those of this algorithm on this instance, from 1.
+    pub run: u64,
+    /// Wall-clock seconds since its start.
+    pub seconds: f64,
+    /// `incumbent`, `bound`, `end`; with `-claimed` behind it where an external process reports it.
+    pub event: String,
+    /// Best value so far.
+    #[serde(alias = "peak")]
+    pub value: Option<u64>,
+    /// Best bound so far.
+    pub lower_bound: Option<u64>,
+}
+
+/// One event of a run; prints as a word of the column `trace`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    /// Seconds since the start.
+    pub seconds: f64,
+    /// `incumbent`, `bound`, `end`.
+    pub what: &'static str,
+    /// Best value so far.
+    pub value: Option<u64>,
+    /// Best bound so far.
+    pub bound: Option<u64>,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+        let Self { seconds, what, value, bound } = self;
+        write!(f, "{seconds:.6}:{what}:{}:{}", number(*value), number(*bound))
+    }
+}
+
+/// A course of improvements.
+#[derive(Clone, Debug, Default)]
+pub struct Course {
+    value: Option<u64>,
+    bound: Option<u64>,
+    /// The events, in order.
+    pub events: Vec<Event>,
+}
+
+impl Course {
+    /// Adds a value, if it is better.
+    pub fn value(&mut self, seconds: f64, value: u64) {
+        if self.value.is_none_or(|best| value < best) {
+            self.value = Some(value);
+            self.push(seconds, "incumbent");
+        }
+    }
+
+    /// Adds a bound, if it is better.
+    pub fn bound(&mut self, seconds: f64, bound: u64) {
+        if self.bound.is_none_or(|best| bound > best) {
+            self.bound = Some(bound);
+            self.push(seconds, "bound");
+        }
+    }
+
+    /// Adds the end, with what the outcome of the run reports, also where no observer was called.
+    fn end(&mut self, seconds: f64, record: &Record) {
+        if let Some(value) = record.value {
+            self.value(seconds, value);
+        }
+        if let Some(bound) = record.lower_bound {
+            self.bound(seconds, bound);
+        }
+        self.push(seconds, "end");
+    }
+
+    fn push(&mut self, seconds: f64, what: &'static str) {
+        self.events.push(Event { seconds, what, value: self.value, bound: self.bound });
+    }
+}
+
+/// Records what an observer is told.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    started: Instant,
+    course: Course,
+}
+
+impl Recorder {
+    /// Starts the clock.
+    pub fn start() -> Self {
+        Self { started: Instant::now(), course: Course::default() }
+    }
+
+    /// The trace of a run that ended like this.
+    pub fn finish(mut self, record: &Record) -> String {
+        let seconds = record.seconds.unwrap_or_default();
+        // The clock here started a little before that of the run.
+        let seconds = self.course.events.last().map_or(seconds, |last| last.seconds.max(seconds));
+        self.course.end(seconds, record);
+        words(self.course.events.iter().map(ToString::to_string))
+    }
+}
+
+impl<P: Problem> Observer<P> for Recorder {
+    fn incumbent(&mut self, _: &P::Solution, value: P::Value) {
+        self.course.value(self.started.elapsed().as_secs_f64(), value.number());
+    }
+
+    fn bound(&mut self, bound: &Bound<P>) {
+        self.course.bound(self.started.elapsed().as_secs_f64(), bound.value.number());
+    }
+}
+
+/// The trace of a process: what it reported where its answer passed the checker, then what was found valid.
+pub fn of_process(record: &Record, reported: &Course) -> String {
+    let mut all = Vec::new();
+    if record.status == "done" {
+        // A value below the checked one of the end was never reached.
+        let honest = |value: u64| record.value.is_some_and(|valid| value >= valid);
+        let events = reported.events.iter().filter(|event| event.value.is_none_or(honest));
+        all.extend(
+            events.map(|event| event.to_string().replacen(event.what, &format!("{}-claimed", event.what), 1)),
+        );
+    }
+    let mut end = Course::default();
+    end.end(record.seconds.unwrap_or_default(), record);
+    all.extend(end.events.iter().map(ToString::to_string));
+    words(all)
+}
+
+fn words(all: impl IntoIterator<Item = String>) -> String {
+    all.into_iter().collect::<Vec<_>>().join(" ")
+}
+
+/// Identifies a run of a record as far as traces do: names, seed, count.
+pub type RunKey<'a> = ([&'a str; 4], u64, u64);
+
+impl Record {
+    /// Identifies the run for traces.
+    pub fn run_key(&self) -> RunKey<'_> {
+        ([&self.suite, &self.instance, &self.problem, &self.algorithm], self.seed, self.nth)
+    }
+}
+
+impl TraceRow {
+    /// Identifies the run of a line.
+    pub fn run_key(&self) -> RunKey<'_> {
+        ([&self.suite, &self.instance, &self.problem, &self.algorithm], self.seed, self.run)
+    }
+}
+
+/// The runs of a trace: consecutive lines of one run each.
+pub fn runs(trace: &[TraceRow]) -> impl Iterator<Item = &[TraceRow]> {
+    trace.chunk_by(|a, b| a.run_key() == b.run_key())
+}
+
+/// The lines of all records, in their order. Runs of one algorithm on one instance count from 1.
+pub fn trace_rows(records: &[Record]) -> Vec<TraceRow> {
+    let mut counts: HashMap<[&str; 4], u64> = HashMap::new();
+    let mut lines = Vec::new();
+    for record in records {
+        let nth = counts.entry(record.run_key().0).or_default();
+        *nth += 1;
+        for word in record.trace.split_whitespace() {
+            let mut parts = word.split(':');
+            let mut next = || parts.next().unwrap_or_default();
+            lines.push(TraceRow {
+                suite: record.suite.clone(),
+                instance: record.instance.clone(),
+                problem: record.problem.clone(),
+                algorithm: record.algorithm.clone(),
+                seed: record.seed,
+                run: *nth,
+                seconds: next().parse().unwrap_or_default(),
+                event: next().to_owned(),
+                value: next().parse().ok(),
+                lower_bound: next().parse().ok(),
+            });
+        }
+    }
+    lines
+}
+
+/// Writes `trace.csv` into a folder.
+///
+/// # Errors
+/// What the file system reports.
+pub fn write_trace(folder: &Path, records: &[Record]) -> io::Result<()> {
+    write_durably(&folder.join(TRACE), |file| {
+        let mut writer = csv::Writer::from_writer(file);
+        for line in trace_rows(records) {
+            writer.serialize(line)?;
+        }
+        writer.flush()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_model::{Bytes, Layout, LowerBound, Offsets, Witness};
+
+    #[test]
+    fn only_improvements_are_recorded() {
+        let mut recorder = Recorder::start();
+        let observer: &mut dyn Observer<Offsets> = &mut recorder;
+        let layout = Layout::from_raw([]);
+        let bound = |value| LowerBound::new(Bytes::new(value), Witness::Trivial);
+        observer.incumbent(&layout, Bytes::new(9));
+        observer.incumbent(&layout, Bytes::new(9));
+        observer.bound(&bound(3));
+        observer.incumbent(&layout, Bytes::new(7));
+        observer.bound(&bound(2));
+        let record = Record { seconds: Some(2.0), value: Some(6), lower_bound: Some(3), ..Record::default() };
+        let trace = recorder.finish(&record);
+        let lines = trace_rows(&[Record { trace, ..record }]);
+        let seen: Vec<_> =
+            lines.iter().map(|line| (line.event.as_str(), line.value, line.lower_bound)).collect();
+        assert_eq!(
+            seen,
+            [
+                ("incumbent", Some(9), None),
+                ("bound", Some(9), Some(3)),
+                ("incumbent", Some(7), Some(3)),
+                ("incumbent", Some(6), Some(3)),
+                ("end", Some(6), Some(3)),
+            ]
+        );
+        assert!(lines.is_sorted_by(|a, b| a.seconds <= b.seconds));
+    }
+
+    #[test]
+    fn reports_of_processes_are_marked() {
+        let mut reported = Course::default();
+        reported.value(0.5, 9);
+        reported.value(1.0, 5);
+        reported.bound(1.5, 4);
+        let record =
+            Record { status: "done".into(), value: Some(8), seconds: Some(2.0), ..Record::default() };
+        let trace = of_process(&record, &reported);
+        assert_eq!(trace, "0.500000:incumbent-claimed:9: 2.000000:incumbent:8: 2.000000:end:8:");
+    }
+}
