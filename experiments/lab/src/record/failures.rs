@@ -92,7 +92,7 @@ mod tests {
 
     fn run(algorithm: &str, status: &str, error: &str) -> Record {
         let [problem, kind, instance, algorithm] = ["offsets", "external", "i", algorithm].map(str::to_owned);
-        Record { problem, kind, instance, algorithm, ..Record::default().without(status, error) }
+        Record { instance, problem, algorithm, kind, ..Record::default().without(status, error) }
     }
 
     #[test]

@@ -181,7 +181,7 @@ fn on_graph(registry: &Registry, graph: &Graph, asked: Record) -> Record {
     let result = run.order(graph);
     let seconds = started.elapsed().as_secs_f64();
     let peak_memory_bytes = meter.peak();
-    Record { resident_bytes, peak_memory_bytes, ..asked.ordered(&result, seconds) }
+    Record { peak_memory_bytes, resident_bytes, ..asked.ordered(&result, seconds) }
 }
 
 fn nobody(asked: Record) -> Record {
