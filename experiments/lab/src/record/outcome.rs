@@ -20,6 +20,7 @@ impl Record {
         };
         Self {
             problem: P::NAME.to_owned(),
+            unit: P::Value::UNIT.to_owned(),
             seconds: Some(attempt.seconds),
             own_seconds: Some(attempt.seconds),
             peak_memory_bytes: attempt.peak_memory,
