@@ -1,5 +1,6 @@
 //! Lower bounds and the reasons for them.
 
+use crate::check::conflict::{conflict, share_a_step};
 use crate::instance::{Buffer, Instance};
 use crate::lifespan::{Interval, Lifespan};
 use crate::load::{alive_at, load};
@@ -232,6 +233,15 @@ impl<V: Value, W: Reason> LowerBound<V, W> {
     }
 }
 
+impl Instance {
+    /// The proof that no layout exists at any capacity, where two conflicting buffers are fixed at addresses that
+    /// overlap. Its value is one byte above the [ceiling](Self::ceiling).
+    pub fn contradiction(&self) -> Option<LowerBound> {
+        let buffers = self.contradiction?.to_vec();
+        Some(LowerBound::new(self.beyond(), Witness::Contradiction { buffers }))
+    }
+}
+
 /// The simplest bound that is always right: the load; where exclusions make it unsound, a clique among the buffers
 /// alive at the most loaded step; or the highest fixed end; or fixed offsets that [cannot be
 /// kept](Instance::contradiction). O(n log n), with exclusions O(n k) for a clique of k.
@@ -460,7 +470,7 @@ fn confirm_contradiction(instance: &Instance, buffers: &[BufferId]) -> Result<()
     if a == b {
         return Err(BoundError::bad_buffer(instance, a));
     }
-    if !crate::check::conflict(instance, a, b) {
+    if !conflict(instance, a, b) {
         return Err(BoundError::no_conflict(instance, a, b));
     }
     let end = |b: &Buffer, offset: Bytes| u128::from(offset.get()) + u128::from(b.size().get());
@@ -474,7 +484,7 @@ fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) ->
         let own = instance.buffer(id).alignment().get();
         alignment.get() != 0 && own.is_multiple_of(alignment.get())
     };
-    let together = crate::check::share_a_step(instance, buffers);
+    let together = share_a_step(instance, buffers);
     for (i, &a) in buffers.iter().enumerate() {
         if a.index() >= instance.len() || buffers[..i].contains(&a) {
             return Err(BoundError::bad_buffer(instance, a));
@@ -482,7 +492,7 @@ fn clique_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes) ->
         if !divides(a) {
             return Err(BoundError::NotAligned(instance.buffer(a).name().to_owned(), alignment));
         }
-        let apart = |&&b: &&BufferId| !crate::check::conflict(instance, a, b);
+        let apart = |&&b: &&BufferId| !conflict(instance, a, b);
         if !together && let Some(&b) = buffers[..i].iter().find(apart) {
             return Err(BoundError::no_conflict(instance, b, a));
         }

@@ -1,6 +1,5 @@
 //! The offset problem: buffers, extra separations and exclusions, an optional capacity.
 
-use crate::bound::{LowerBound, Witness};
 use crate::instance_error::InstanceError;
 use crate::lifespan::Lifespan;
 use crate::pairs::Pairs;
@@ -324,7 +323,7 @@ pub struct Instance {
     ceiling: Bytes,
     /// Whether some buffer has size 0.
     has_empty: bool,
-    contradiction: Option<[BufferId; 2]>,
+    pub(crate) contradiction: Option<[BufferId; 2]>,
 }
 
 impl Instance {
@@ -426,13 +425,6 @@ impl Instance {
         self.has_empty
     }
 
-    /// The proof that no layout exists at any capacity, where two conflicting buffers are fixed at addresses that
-    /// overlap. Its value is one byte above the [ceiling](Self::ceiling).
-    pub fn contradiction(&self) -> Option<LowerBound> {
-        let buffers = self.contradiction?.to_vec();
-        Some(LowerBound::new(self.beyond(), Witness::Contradiction { buffers }))
-    }
-
     /// One byte above the ceiling: a bound this high says that there is no layout.
     pub(crate) fn beyond(&self) -> Bytes {
         Bytes::new(self.ceiling.get() + 1)
@@ -495,7 +487,7 @@ impl Instance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bound::verify_bound;
+    use crate::bound::{LowerBound, Witness, verify_bound};
 
     fn buffer(name: &str, size: u64, lower: u64, upper: u64) -> Buffer {
         Buffer::new(name, size, Lifespan::single(lower, upper).unwrap())
@@ -584,7 +576,10 @@ mod tests {
         assert!(instance.has_empty() && instance.contradiction().is_none());
         for (a, b) in instance.ids().flat_map(|a| instance.ids().map(move |b| (a, b))).filter(|(a, b)| a != b)
         {
-            assert!(!instance.conflict(a, b) && !crate::check::conflict(&instance, a, b), "{a} {b}");
+            assert!(
+                !instance.conflict(a, b) && !crate::check::conflict::conflict(&instance, a, b),
+                "{a} {b}"
+            );
         }
         assert_eq!((instance.ceiling().get(), instance.total_size().get()), (9, 8));
     }

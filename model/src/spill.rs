@@ -6,7 +6,8 @@
 //! rejection.
 
 use crate::bound::{BoundError, LowerBound, Witness};
-use crate::check::{Violation, check_placed, conflict, share_a_step};
+use crate::check::conflict::{conflict, share_a_step};
+use crate::check::{Violation, check_placed};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::layout::Layout;
 use crate::problem::{Problem, Reduced};

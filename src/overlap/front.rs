@@ -7,13 +7,14 @@
 //! something to find. What is as small and as fast as no other stays. Every point is a capacity with timelines made for it, so
 //! that it can be had again by asking for that capacity.
 
+mod point;
 mod search;
 
-use super::{Draft, ScheduleError, Scheduled};
-use crate::run::Limits;
-use plimsoll_heuristics::overlap::{Worth, residents};
-use plimsoll_model::overlap::{Machine, OverlapProgram, Time, Timelines, residency_bound};
+use super::ScheduleError;
+use plimsoll_model::overlap::{Machine, Time, Timelines, residency_bound};
 use plimsoll_model::{Bytes, Entry, Kind};
+use point::{BUFFERS, Ranked, Try, steps};
+pub use point::{Candidate, Effort, FrontPoint};
 use search::Search;
 use std::collections::BTreeSet;
 
@@ -24,53 +25,6 @@ const FEWEST_LEVELS: u64 = 3;
 const WORK: u64 = 1_200_000;
 /// Sets of resident weights per capacity, roughly.
 const SETS: u64 = 20;
-/// Buffers that `k-buffers` is given.
-const BUFFERS: std::ops::RangeInclusive<usize> = 3..=8;
-
-/// What searches of exact schedules may spend, for each segment.
-#[derive(Clone, Copy, Debug)]
-pub struct Effort {
-    /// At most capacities: they are many.
-    pub each: Limits,
-    /// At the machine's capacity.
-    pub last: Limits,
-}
-
-/// A program under one order, nothing resident.
-#[derive(Clone, Debug)]
-pub struct Candidate {
-    /// Who ordered.
-    pub order: &'static str,
-    /// The program on the machine.
-    pub program: OverlapProgram,
-}
-
-/// Something that can be had.
-#[derive(Clone, Debug)]
-pub struct FrontPoint {
-    /// Bytes on chip that the timelines were made for, resident weights included.
-    pub memory: Bytes,
-    /// Who ordered.
-    pub order: &'static str,
-    /// Which schedule.
-    pub schedule: &'static str,
-    /// Buffers, of `k-buffers`.
-    pub buffers: Option<usize>,
-    /// The program: its residency and capacity.
-    pub program: OverlapProgram,
-    /// Timelines that have passed the checker.
-    pub scheduled: Scheduled,
-    /// Nothing is faster with so much memory in any of the orders, whatever is resident.
-    pub bound: Time,
-}
-
-impl FrontPoint {
-    /// Its makespan.
-    pub fn makespan(&self) -> Time {
-        self.scheduled.makespan
-    }
-}
-
 /// What can be had, by ascending memory and descending makespan.
 #[derive(Clone, Debug, Default)]
 pub struct Front {
@@ -86,67 +40,6 @@ impl Front {
     /// The fastest, with the least memory of those.
     pub fn fastest(&self) -> Option<&FrontPoint> {
         self.points.last()
-    }
-}
-
-/// What a point is before it is known to stay.
-#[derive(Clone, Debug)]
-struct Try {
-    memory: Bytes,
-    order: &'static str,
-    schedule: &'static str,
-    buffers: Option<usize>,
-    program: OverlapProgram,
-    made: Made,
-}
-
-/// Timelines, with bounds once somebody has asked for them: they take longer than a schedule.
-#[derive(Clone, Debug)]
-enum Made {
-    Draft(Draft),
-    Bounded(Scheduled),
-}
-
-impl Try {
-    fn makespan(&self) -> Time {
-        match &self.made {
-            Made::Draft(draft) => draft.makespan,
-            Made::Bounded(scheduled) => scheduled.makespan,
-        }
-    }
-
-    fn point(self, bound: Time) -> Result<FrontPoint, ScheduleError> {
-        let Self { memory, order, schedule, buffers, program, made } = self;
-        let scheduled = match made {
-            Made::Draft(draft) => draft.measured(&program)?,
-            Made::Bounded(scheduled) => scheduled,
-        };
-        if bound > scheduled.makespan {
-            let (segment, reason) = (order.to_owned(), "it ends before the bound".to_owned());
-            return Err(ScheduleError::Refused { segment, reason });
-        }
-        Ok(FrontPoint { memory, order, schedule, buffers, program, scheduled, bound })
-    }
-}
-
-/// Tries that nothing so small and so fast beats, by ascending memory.
-#[derive(Debug, Default)]
-struct Kept(Vec<Try>);
-
-impl Kept {
-    /// True where nothing so small is as fast.
-    fn wants(&self, memory: Bytes, makespan: Time) -> bool {
-        let before = self.0.partition_point(|one| one.memory <= memory);
-        before.checked_sub(1).is_none_or(|at| self.0[at].makespan() > makespan)
-    }
-
-    fn insert(&mut self, one: Try) {
-        if !self.wants(one.memory, one.makespan()) {
-            return;
-        }
-        self.0.retain(|other| other.memory < one.memory || other.makespan() < one.makespan());
-        let at = self.0.partition_point(|other| other.memory < one.memory);
-        self.0.insert(at, one);
     }
 }
 
@@ -195,46 +88,6 @@ pub fn front(
     };
     let points: Result<Vec<FrontPoint>, ScheduleError> = kept.into_iter().map(point).collect();
     Ok(Front { points: points?, bounds, tried })
-}
-
-/// A candidate, and what does not depend on the capacity.
-struct Ranked<'a> {
-    candidate: &'a Candidate,
-    /// Least capacity with which every operator runs.
-    need: Bytes,
-    /// Blocks by [`Worth::ALL`].
-    orders: [Vec<usize>; 2],
-}
-
-impl<'a> Ranked<'a> {
-    fn new(candidate: &'a Candidate, machine: &Machine) -> Self {
-        let program = &candidate.program;
-        let orders = Worth::ALL.map(|worth| residents(program, worth, machine.resident_weights));
-        Self { candidate, need: needed(program), orders }
-    }
-}
-
-/// Operators and slices in all segments.
-fn steps(program: &OverlapProgram) -> usize {
-    program.segments().iter().map(|segment| segment.problem.len()).sum()
-}
-
-/// Least capacity with which every operator runs.
-fn needed(program: &OverlapProgram) -> Bytes {
-    let problems = program.segments().iter().map(|segment| &segment.problem);
-    let needs = problems.flat_map(|problem| {
-        (0..problem.len()).map(|at| {
-            // Buffers begin at multiples of the alignment above the activations.
-            let activations = problem.operators()[at].activations;
-            let floor = if problem.load(at).is_some() {
-                activations.align_up(problem.alignment())
-            } else {
-                Some(activations)
-            };
-            Bytes::new(floor.unwrap_or(activations).get().saturating_add(problem.buffer(at).get()))
-        })
-    });
-    needs.max().unwrap_or(Bytes::ZERO)
 }
 
 /// So many capacities from the least to the largest, at equal ratios, multiples of the alignment but for the ends.

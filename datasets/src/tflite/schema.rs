@@ -87,7 +87,7 @@ macro_rules! fields {
 /// Fields of options: name, member of the union, field, how it is stored, default.
 #[rustfmt::skip]
 pub(super) mod options {
-    use super::{Field, Stored};
+    use crate::tflite::schema::{Field, Stored};
 
     fields! {
         CONV_PADDING = "padding", 1, 0, Byte, 0;

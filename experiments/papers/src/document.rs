@@ -1,8 +1,9 @@
 //! What a reproduction leaves: rows, a report, files.
 
+use crate::ReproduceError;
 use crate::row::{self, Row, Verdict};
 use crate::sheet::{Figure, Sheet, fill};
-use crate::{ReproduceError, sources};
+use crate::sources::sources;
 use minijinja::{Value, context};
 use plimsoll_lab::report::bars::{Bars, Panel};
 use plimsoll_lab::report::chart::Chart;
@@ -172,11 +173,6 @@ impl Reproduction {
         }
         text
     }
-}
-
-/// What stands in a cell of a Markdown table.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ")
 }
 
 /// A table of this header, with an alignment and rows to come.

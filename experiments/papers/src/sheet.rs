@@ -4,8 +4,9 @@
 //! come in groups; `each` names a list, and the group appears once per element, bound to `it`. A row of a group may have
 //! an `each` of its own, whose elements are bound to `one`, and both may have a condition `when`.
 
+use crate::ReproduceError;
 use crate::row::{Amount, Expected, Row, unsigned_zero};
-use crate::{ReproduceError, sources};
+use crate::sources::sources;
 use minijinja::value::ValueKind;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, UndefinedBehavior, Value, context};
 use serde::Deserialize;
@@ -273,7 +274,12 @@ fn shown(state: &State<'_, '_>, value: &Value) -> String {
         _ => value.to_string(),
     };
     let is_markdown = Path::new(state.name()).extension().is_some_and(|extension| extension == "md");
-    if is_markdown { crate::document::escaped(&text) } else { text }
+    if is_markdown { escaped(&text) } else { text }
+}
+
+/// What stands in a cell of a Markdown table.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ")
 }
 
 #[cfg(test)]

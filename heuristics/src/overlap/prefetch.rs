@@ -1,6 +1,6 @@
 //! Fetching into any free memory.
 
-use super::{Growing, Place, solved};
+use super::growing::{Growing, Place, solved};
 use plimsoll_model::overlap::{Time, Timeline, TimelineProblem, Timelines};
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 

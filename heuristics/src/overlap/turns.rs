@@ -1,6 +1,6 @@
 //! Schedules with a fixed number of buffers that operators take in turn.
 
-use super::{Growing, Place, slots, solved};
+use super::growing::{Growing, Place, slots, solved};
 use plimsoll_model::overlap::{Time, Timeline, TimelineProblem, Timelines};
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
 

@@ -1,8 +1,8 @@
 //! Tiers that fill up: what is where, and whether more fits.
 
 use plimsoll_model::overlap::Time;
-use plimsoll_model::tiers::{Addresses, TierPlan, TierProblem};
-use plimsoll_model::{Bytes, TierId};
+use plimsoll_model::tiers::{Addresses, TierKind, TierPlan, TierProblem, Tiers, fitting_bound};
+use plimsoll_model::{Budget, Bytes, Observer, Outcome, Stats, Stop, TierId};
 
 /// What one tier holds.
 #[derive(Clone, Debug)]
@@ -162,4 +162,26 @@ impl<'a> Fill<'a> {
         let placed = self.problem.addresses() == Addresses::Placed;
         Some(TierPlan { tiers: tiers?, offsets: placed.then(|| self.offsets.clone()) })
     }
+}
+
+/// Puts a tensor off chip, into the fastest such tier with room.
+pub(super) fn off_chip(fill: &mut Fill<'_>, problem: &TierProblem, at: usize) -> bool {
+    let options = problem.options(at);
+    let mut outside = options.into_iter().filter(|&tier| problem.space(tier).kind == TierKind::Ddr);
+    outside.any(|tier| fill.put(at, tier))
+}
+
+/// The outcome of a heuristic, with no bound but the simplest.
+pub(super) fn conclude(
+    problem: &TierProblem,
+    plan: Option<TierPlan>,
+    budget: &mut Budget,
+    observer: &mut dyn Observer<Tiers>,
+) -> Outcome<Tiers> {
+    let bound = fitting_bound(problem);
+    observer.bound(&bound);
+    let nodes = budget.nodes() + problem.tensors().len() as u64;
+    let stop = budget.spend(problem.tensors().len() as u64).unwrap_or(Stop::Completed);
+    let stats = Stats { nodes, ..Stats::default() };
+    Outcome::of(problem, plan, bound, stop, stats)
 }

@@ -11,8 +11,7 @@
 //! soon be full for ever, `fused` gives bytes back when a tensor is dead, `fused-printed` does not. Either way the plan is one of
 //! the same problem. Beyond the paper: a tensor for which memory off chip has no room goes wherever it fits.
 
-use super::fill::Fill;
-use super::{conclude, off_chip};
+use super::fill::{Fill, conclude, off_chip};
 use plimsoll_model::tiers::{TierKind, TierPlan, TierProblem, Tiers};
 use plimsoll_model::{Budget, Observer, Outcome, SolveError, Solver, TierId};
 use std::collections::BTreeMap;

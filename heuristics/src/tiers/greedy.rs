@@ -1,7 +1,6 @@
 //! One tensor after the other, each into the fastest tier with room.
 
-use super::fill::Fill;
-use super::{conclude, off_chip};
+use super::fill::{Fill, conclude, off_chip};
 use plimsoll_model::tiers::{TierPlan, TierProblem, Tiers};
 use plimsoll_model::{Budget, Observer, Outcome, SolveError, Solver};
 

@@ -4,9 +4,9 @@
 //! again, the chosen one first and the others by what they save, with noise; so that tensors change tiers or trade
 //! places. What is slower than before is undone, what is not is kept. After many moves without gain a larger set is taken.
 
-use super::fill::Fill;
-use super::greedy::{by_saving, filled};
-use super::{conclude, plans};
+use super::fill::{Fill, conclude};
+use super::fused::Fused;
+use super::greedy::{by_saving, filled, greedy};
 use plimsoll_model::tiers::{TierPlan, TierProblem, Tiers};
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, Setup, SolveError, Solver, TierId};
 use rand::rngs::Xoshiro256PlusPlus;
@@ -24,6 +24,12 @@ const MOST: usize = 24;
 pub fn moves(problem: &TierProblem) -> u64 {
     let count = problem.tensors().len() as u64;
     (MOVES.0 + MOVES.1 * count).min(LOOKS / count.max(1))
+}
+
+/// The plans of all heuristics that need no search.
+pub fn plans(problem: &TierProblem) -> Vec<TierPlan> {
+    let fused = [Fused::RETURNING, Fused::PRINTED].map(|one| one.plan(problem));
+    fused.into_iter().chain([greedy(problem)]).flatten().collect()
 }
 
 /// From the best of the other heuristics.

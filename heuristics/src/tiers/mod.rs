@@ -13,13 +13,13 @@ mod fused;
 mod greedy;
 mod local;
 
-use plimsoll_model::tiers::{TierKind, TierPlan, TierProblem, Tiers, fitting_bound};
-use plimsoll_model::{Budget, Entry, Kind, Observer, Outcome, Stats, Stop, guarded};
+use plimsoll_model::tiers::Tiers;
+use plimsoll_model::{Entry, Kind, guarded};
 
 pub use fill::Fill;
 pub use fused::Fused;
 pub use greedy::{Greedy, OffChip, by_saving, greedy};
-pub use local::{LocalSearch, moves};
+pub use local::{LocalSearch, moves, plans};
 
 /// Every heuristic placement, the simplest first.
 pub const TIERS: &[Entry<Tiers>] = &[
@@ -59,31 +59,3 @@ pub const TIERS: &[Entry<Tiers>] = &[
         build: &|setup| guarded(LocalSearch::new(setup)),
     },
 ];
-
-/// The plans of all heuristics that need no search.
-pub fn plans(problem: &TierProblem) -> Vec<TierPlan> {
-    let fused = [Fused::RETURNING, Fused::PRINTED].map(|one| one.plan(problem));
-    fused.into_iter().chain([greedy(problem)]).flatten().collect()
-}
-
-/// Puts a tensor off chip, into the fastest such tier with room.
-fn off_chip(fill: &mut Fill<'_>, problem: &TierProblem, at: usize) -> bool {
-    let options = problem.options(at);
-    let mut outside = options.into_iter().filter(|&tier| problem.space(tier).kind == TierKind::Ddr);
-    outside.any(|tier| fill.put(at, tier))
-}
-
-/// The outcome of a heuristic, with no bound but the simplest.
-fn conclude(
-    problem: &TierProblem,
-    plan: Option<TierPlan>,
-    budget: &mut Budget,
-    observer: &mut dyn Observer<Tiers>,
-) -> Outcome<Tiers> {
-    let bound = fitting_bound(problem);
-    observer.bound(&bound);
-    let nodes = budget.nodes() + problem.tensors().len() as u64;
-    let stop = budget.spend(problem.tensors().len() as u64).unwrap_or(Stop::Completed);
-    let stats = Stats { nodes, ..Stats::default() };
-    Outcome::of(problem, plan, bound, stop, stats)
-}

@@ -8,7 +8,7 @@
 //! The answers are those of the comparison of all pairs, in the same order, up to a limit; tests hold the two together.
 //! O((k + p) log n) for n buffers of k intervals, p pairs that overlap or are separated, times the number of layers.
 
-use super::conflict;
+use super::conflict::conflict;
 use crate::instance::Instance;
 use crate::units::{BufferId, Step};
 use std::collections::{BTreeMap, BTreeSet};

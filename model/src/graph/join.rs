@@ -333,7 +333,7 @@ impl Choice<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::execution::{ExecutionOptions, check_execution};
+    use crate::execution::{ExecutionOptions, check_execution};
     use crate::graph::{AliasKind, Control, LivenessOptions, read_graph, write_graph};
     use crate::layout::Layout;
     use crate::program::{Program, ProgramOptions};

@@ -27,7 +27,7 @@ pub use bound::ProgramBound;
 pub use frames::{Frame, FrameBuffer};
 pub use points::{Point, Points};
 
-use crate::check::execution::{Placed, Slot};
+use crate::execution::{Placed, Slot};
 use crate::graph::{Boundary, Control, FlowError, Graph, LivenessOptions, Moment, Role};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;

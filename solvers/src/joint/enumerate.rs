@@ -4,7 +4,7 @@
 //! an order only the pairs of buffers alive together matter: where these contain all pairs of an order that allowed nothing
 //! better, neither does this one (fewer conflicts never need more room).
 
-use super::{OTHER, Run};
+use super::run::{OTHER, Run};
 use plimsoll_model::order::{Order, OrderProblem};
 use plimsoll_model::{Budget, Bytes, Instance, JointProblem, OperatorId, SolveError};
 

@@ -1,6 +1,6 @@
 //! The search for the front: which sets of weights, schedules and capacities are tried, and what of it is kept.
 
-use super::{BUFFERS, Effort, Kept, Made, Ranked, Try, steps};
+use super::point::{BUFFERS, Effort, Kept, Made, Ranked, Try, steps};
 use crate::overlap::{ScheduleError, Scheduled, draft, fits, prefetched, schedule};
 use crate::run::Limits;
 use plimsoll_heuristics::overlap::{Worth, fitting, resident_sets};

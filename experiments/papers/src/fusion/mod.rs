@@ -2,51 +2,12 @@
 
 mod coverage;
 mod estimate;
+mod inputs;
 mod times;
 
-use crate::{Context, Params, ReproduceError, Reproduction, sheet};
-use serde::{Deserialize, Serialize};
+use crate::{Context, ReproduceError, Reproduction};
 
-/// What tables 1 to 3 print of one network.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[allow(missing_docs, reason = "data/fusion.toml explains every value")]
-pub struct Measured {
-    pub network: String,
-    pub family: String,
-    pub inference: [f64; 4],
-    pub total: [f64; 4],
-    pub performance: [f64; 4],
-    pub subgraph_gain: f64,
-    pub fast: (f64, f64),
-}
-
-/// Subgraphs before and after, as the experiments count them.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[allow(missing_docs, reason = "data/fusion.toml explains every value")]
-pub struct Subgraphs {
-    pub network: String,
-    pub family: String,
-    pub before: usize,
-    pub after: usize,
-    pub coverage: f64,
-}
-
-/// What the paper prints, and the networks it prints it of.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[allow(missing_docs, reason = "data/fusion.toml explains every value")]
-pub struct Inputs {
-    pub seconds: Vec<Measured>,
-    pub subgraphs: Vec<Subgraphs>,
-    pub vgg16: Params,
-    pub yolov5s: Params,
-    pub clocks: (f64, f64),
-}
-
-impl Default for Inputs {
-    fn default() -> Self {
-        sheet::inputs("fusion")
-    }
-}
+pub use inputs::{Inputs, Measured, Subgraphs};
 
 /// Computes everything again from these inputs.
 ///

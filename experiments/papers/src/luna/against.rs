@@ -1,9 +1,10 @@
 //! Merging against the optimum: the graphs it is tried on, and what is counted.
 
+use super::inputs::{Family, Inputs};
+use super::measured::{Measured, measure};
 use super::memory::{BEFORE, arena};
 use super::models::StandIn;
 use super::printed::{STRATEGIES, gain};
-use super::{Family, Inputs, Measured, measure};
 use crate::{Context, Params, ReproduceError, Reproduction, generated};
 use minijinja::{Value, context};
 use plimsoll::branches::{Broken, Comparison, Scheme};

@@ -1,9 +1,9 @@
 //! Figures 1, 2, 5 and 6 again.
 
+use super::measured::{Measured, branches, in_order};
 use super::memory::{BEFORE, arena};
 use super::models::StandIn;
 use super::printed::{Printed, STRATEGIES};
-use super::{Measured, branches, in_order};
 use crate::{Context, ReproduceError, Reproduction, missing, named};
 use minijinja::context;
 use plimsoll::branches::{Planner, SCHEMES, Scheme, program_groups};

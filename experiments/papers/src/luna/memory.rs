@@ -1,8 +1,9 @@
 //! Tables 1 and 2 again, with the stand-ins beside each printed row.
 
+use super::inputs::Inputs;
+use super::measured::Measured;
 use super::models::StandIn;
 use super::printed::{Printed, STRATEGIES, gain};
-use super::{Inputs, Measured};
 use crate::Reproduction;
 use minijinja::{Value, context};
 use plimsoll::branches::{Comparison, Scheme};

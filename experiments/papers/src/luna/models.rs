@@ -1,6 +1,6 @@
 //! Public models that stand in for those of the paper, and graphs made of two of them.
 
-use super::{Generated, Inputs, Joined, Model};
+use super::inputs::{Generated, Inputs, Joined, Model};
 use crate::{Context, Params, ReproduceError, Reproduction, generated, import};
 use plimsoll_datasets::ImportOptions;
 use plimsoll_model::TensorId;

@@ -1,8 +1,9 @@
 //! Table 3 with public models: the stand-ins of tables 1 and 2 on a machine.
 
+use super::measured::{graphs, options};
 use super::models::StandIn;
+use super::printed;
 use super::times::PrintedTimes;
-use super::{graphs, options, printed};
 use crate::{Context, ReproduceError, Reproduction, missing, named};
 use minijinja::{Value, context};
 use plimsoll::graphs::{GraphRun, OrderedRegion};

@@ -1,7 +1,7 @@
 //! Random graphs.
 
 use super::*;
-use crate::check::execution::decisions::Random;
+use crate::execution::decisions::Random;
 
 /// A slot for everything, one after the other.
 fn apart<'a>(graph: &'a Graph, orders: &'a [Vec<OperatorId>]) -> Placed<'a> {

@@ -1,0 +1,28 @@
+//! Data and reports of the papers.
+
+macro_rules! source {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../data/", $name, ".toml")),
+            include_str!(concat!("../data/", $name, ".md")),
+        )
+    };
+}
+
+/// Name, data and report of every paper.
+const SOURCES: [(&str, &str, &str); 7] = [
+    source!("luna"),
+    source!("mini-infer"),
+    source!("patent"),
+    source!("fusion"),
+    source!("cann"),
+    source!("pisarchyk-lee"),
+    source!("minimalloc"),
+];
+
+/// Data and report of a paper.
+pub(crate) fn sources(paper: &str) -> (&'static str, &'static str) {
+    let found = SOURCES.iter().find(|(name, ..)| *name == paper);
+    found.map(|&(_, data, report)| (data, report)).expect("a paper of the list")
+}
