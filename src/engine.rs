@@ -39,10 +39,10 @@ pub enum EngineError {
     Run(#[from] RunError),
     /// A region could not be ordered.
     #[error(transparent)]
-    Graph(#[from] GraphRunError),
+    Graph(Box<GraphRunError>),
     /// A program could not be planned.
     #[error(transparent)]
-    Plan(#[from] BranchError),
+    Plan(Box<BranchError>),
     /// The graph and the machine make no timeline problem.
     #[error(transparent)]
     Overlap(#[from] OverlapError),
@@ -51,7 +51,7 @@ pub enum EngineError {
     Schedule(#[from] ScheduleError),
     /// The graph and the machine make no tier problem.
     #[error(transparent)]
-    Tiers(#[from] TierCaseError),
+    Tiers(Box<TierCaseError>),
     /// The graph could not be fused.
     #[error(transparent)]
     Fusion(#[from] FuseError),
@@ -59,6 +59,18 @@ pub enum EngineError {
     #[error(transparent)]
     Spill(#[from] SpillError),
 }
+
+macro_rules! boxed {
+    ($($variant:ident($error:ty)),*) => {$(
+        impl From<$error> for EngineError {
+            fn from(error: $error) -> Self {
+                Self::$variant(Box::new(error))
+            }
+        }
+    )*};
+}
+
+boxed!(Graph(GraphRunError), Plan(BranchError), Tiers(TierCaseError));
 
 /// Algorithms, a seed, threads and limits: what a question is answered with.
 ///
@@ -161,6 +173,9 @@ impl Engine {
     ///
     /// # Errors
     /// See [`BranchError`].
+    ///
+    /// # Panics
+    /// Never: the scheme is always registered.
     pub fn plan<'g>(&self, graph: &'g Graph) -> Result<MemoryPlan<'g>, EngineError> {
         let (limits, options) = (self.limits(), ProgramOptions::default());
         let ordered = ordered_program(graph, &self.ordering(DEFAULT, limits.share(2))?, options)?;
