@@ -1,10 +1,11 @@
 //! Orders of least peak, region by region: `cargo run --example order`
 
 use plimsoll::{Engine, datasets::graphs::GraphFamily};
+use std::collections::BTreeMap;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let family = GraphFamily::named("inception").ok_or("no such family")?;
-    let graph = family.generate(0, &Default::default())?;
+    let graph = family.generate(0, &BTreeMap::new())?;
     for region in Engine::default().order(&graph)? {
         println!(
             "{}: {} bytes, {} in the order of the file",

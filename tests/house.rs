@@ -300,7 +300,7 @@ fn floors(arrows: &BTreeMap<Names, BTreeSet<Names>>) -> Vec<BTreeSet<String>> {
     let joined = circles(&between);
     let name = |room: &String| {
         let circle = joined.iter().find(|circle| circle.contains(room));
-        circle.map_or_else(|| room.clone(), |circle| Vec::from_iter(circle.iter().cloned()).join(" = "))
+        circle.map_or_else(|| room.clone(), |circle| circle.iter().cloned().collect::<Vec<_>>().join(" = "))
     };
     let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (from, targets) in &between {
@@ -320,30 +320,36 @@ fn floors(arrows: &BTreeMap<Names, BTreeSet<Names>>) -> Vec<BTreeSet<String>> {
     floors
 }
 
+/// One floor in lines of at most 110 columns.
+fn floor_lines(at: usize, floor: &BTreeSet<String>) -> Vec<String> {
+    let mut lines = vec![format!("  {at:>2}")];
+    for room in floor {
+        let last = lines.last_mut().expect("there is a first line");
+        if last.len() + room.len() > 108 {
+            lines.push(format!("      {room}"));
+        } else {
+            last.push_str("  ");
+            last.push_str(room);
+        }
+    }
+    lines
+}
+
 fn drawing() -> String {
-    let mut page = String::new();
+    let mut lines = Vec::new();
     for (name, folder) in CRATES.iter().rev() {
         let house = House::read(&source(folder));
-        let crates: BTreeSet<&str> =
-            house.modules.values().flat_map(|module| &module.crates).map(String::as_str).collect();
-        let needed: Vec<&str> =
-            CRATES.iter().map(|(name, _)| *name).filter(|one| crates.contains(one)).collect();
+        let named = |one: &&str| house.modules.values().any(|module| module.crates.contains(*one));
+        let needed: Vec<&str> = CRATES.iter().map(|(name, _)| *name).filter(named).collect();
         let needed = if needed.is_empty() { "no other".to_owned() } else { needed.join(", ") };
-        page += &format!("{name} ({}/src) needs {needed}\n", if *folder == "." { "" } else { folder });
+        let place = if *folder == "." { "src".to_owned() } else { format!("{folder}/src") };
+        lines.push(format!("{name} ({place}) needs {needed}"));
         for (at, floor) in floors(&house.arrows()).iter().enumerate().rev() {
-            let mut line = format!("  {at:>2} ");
-            for room in floor {
-                if line.len() + room.len() > 108 {
-                    page += &format!("{}\n", line.trim_end());
-                    line = "     ".to_owned();
-                }
-                line += &format!(" {room} ");
-            }
-            page += &format!("{}\n", line.trim_end());
+            lines.extend(floor_lines(at, floor));
         }
-        page.push('\n');
+        lines.push(String::new());
     }
-    page.replace("(/src)", "(src)")
+    lines.join("\n")
 }
 
 #[test]

@@ -59,13 +59,12 @@ fn plan(problem: &TierProblem, tiers: &[TierId]) -> Result<Option<TierPlan>, Sol
 fn choices(problem: &TierProblem) -> Result<(Vec<Vec<TierId>>, u64), SolveError> {
     let options: Vec<Vec<TierId>> = (0..problem.tensors().len()).map(|at| problem.options(at)).collect();
     let choices = options.iter().try_fold(1u64, |product, one| product.checked_mul(one.len() as u64));
-    match choices.filter(|&choices| options.len() <= MOST_TENSORS && choices <= MOST_CHOICES) {
-        Some(choices) => Ok((options, choices)),
-        None => {
-            let reason = format!("{} tensors are too many ({})", options.len(), problem.name());
-            Err(SolveError::Unsupported { solver: NAME, reason })
-        }
-    }
+    let few = choices.filter(|&choices| options.len() <= MOST_TENSORS && choices <= MOST_CHOICES);
+    let Some(choices) = few else {
+        let reason = format!("{} tensors are too many ({})", options.len(), problem.name());
+        return Err(SolveError::Unsupported { solver: NAME, reason });
+    };
+    Ok((options, choices))
 }
 
 impl Solver<Tiers> for TierBrute {

@@ -69,7 +69,7 @@ impl From<FuseError> for Failure {
             | FuseError::Run { source: RunError::Solve(SolveError::Unsupported { .. }), .. } => {
                 Self::input(error)
             }
-            _ => Self::internal(error),
+            FuseError::Run { .. } => Self::internal(error),
         }
     }
 }
