@@ -34,7 +34,7 @@ impl Arithmetic {
         }
     }
 
-    /// Of a bound whose reason is on record in words, as [`Witness`] prints them.
+    /// Of a bound whose reason is on record in words, as [`Witness`](plimsoll_model::Witness) prints them.
     pub fn of_words(witness: &str) -> Self {
         let solver = witness.rsplit_once("completed search").and_then(|(_, rest)| rest.rsplit_once(" by "));
         solver.map_or(Self::Exact, |(_, solver)| Self::by(solver))

@@ -272,6 +272,7 @@ fn no_circle_of_files() {
             }
         }
     }
+    assert!(!drawing().contains(" = "), "rooms in circles:\n{}", drawing());
     assert!(found.is_empty(), "files in circles:\n{}", found.join("\n"));
 }
 

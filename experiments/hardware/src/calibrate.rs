@@ -102,7 +102,7 @@ pub struct Fit {
     /// Seconds of an operator besides its work.
     #[serde(rename = "overhead_seconds")]
     pub overhead: f64,
-    /// Per kind of [`KINDS`] except the last: multiply-accumulates, or bytes, per second; a list of pairs in JSON.
+    /// Per kind of `KINDS` except the last: multiply-accumulates, or bytes, per second; a list of pairs in JSON.
     #[serde(serialize_with = "pairs")]
     pub rates: BTreeMap<&'static str, f64>,
 }
