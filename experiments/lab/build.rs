@@ -21,6 +21,11 @@ fn main() {
     let dirty = git(&status).map_or("unknown", |changes| if changes.is_empty() { "false" } else { "true" });
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let rustc = output(Command::new(rustc).arg("--version")).unwrap_or_else(|| "unknown".to_owned());
+    // target/PROFILE/build/CRATE/out
+    let out = std::env::var_os("OUT_DIR").unwrap_or_default();
+    let profile = Path::new(&out).ancestors().nth(3).and_then(Path::file_name);
+    let profile = profile.map_or_else(|| "unknown".into(), std::ffi::OsStr::to_string_lossy);
+    println!("cargo::rustc-env=PLIMSOLL_PROFILE={profile}");
     println!("cargo::rustc-env=PLIMSOLL_COMMIT={commit}");
     println!("cargo::rustc-env=PLIMSOLL_DIRTY={dirty}");
     println!("cargo::rustc-env=PLIMSOLL_RUSTC={rustc}");

@@ -116,28 +116,44 @@ fn spread(input: &Instance, kept: &[BufferId], part: &[Bytes]) -> Vec<Bytes> {
     offsets
 }
 
+/// What problems share whose input is an instance: the associated types but the solution, the capacity, witnesses in
+/// words, and the checker.
+macro_rules! on_instances {
+    ($check:path) => {
+        type Input = Instance;
+        type Value = Bytes;
+        type Witness = Witness;
+        type Violation = Violation;
+
+        fn capacity(input: &Instance) -> Option<Bytes> {
+            input.capacity()
+        }
+
+        fn explain(input: &Instance, witness: &Witness) -> String {
+            witness.in_words(input)
+        }
+
+        fn check(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
+            $check(input, solution)
+        }
+
+        fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
+            $check(&input.clone().with_capacity(None), solution)
+        }
+    };
+}
+
 /// The offset problem: one offset per buffer, minimum peak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offsets {}
 
 impl Problem for Offsets {
-    type Input = Instance;
     type Solution = Layout;
-    type Value = Bytes;
-    type Witness = Witness;
-    type Violation = Violation;
     const NAME: &'static str = "offsets";
+    on_instances!(check_layout);
 
     fn value(input: &Instance, solution: &Layout) -> Bytes {
         solution.peak(input)
-    }
-
-    fn check(input: &Instance, solution: &Layout) -> Vec<Violation> {
-        check_layout(input, solution)
-    }
-
-    fn capacity(input: &Instance) -> Option<Bytes> {
-        input.capacity()
     }
 
     fn limit(input: &Instance) -> Option<Bytes> {
@@ -152,14 +168,6 @@ impl Problem for Offsets {
         Layout::new(spread(input, kept, part.offsets()))
     }
 
-    fn explain(input: &Instance, witness: &Witness) -> String {
-        witness.in_words(input)
-    }
-
-    fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
-        check_layout(&input.clone().with_capacity(None), solution)
-    }
-
     fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
         verify_bound(input, bound)
     }
@@ -170,23 +178,12 @@ impl Problem for Offsets {
 pub enum Scattered {}
 
 impl Problem for Scattered {
-    type Input = Instance;
     type Solution = ScatteredLayout;
-    type Value = Bytes;
-    type Witness = Witness;
-    type Violation = Violation;
     const NAME: &'static str = "scattered";
+    on_instances!(check_scattered);
 
     fn value(_: &Instance, solution: &ScatteredLayout) -> Bytes {
         solution.peak()
-    }
-
-    fn check(input: &Instance, solution: &ScatteredLayout) -> Vec<Violation> {
-        check_scattered(input, solution)
-    }
-
-    fn capacity(input: &Instance) -> Option<Bytes> {
-        input.capacity()
     }
 
     fn limit(input: &Instance) -> Option<Bytes> {
@@ -205,14 +202,6 @@ impl Problem for Scattered {
         ScatteredLayout::new(pieces)
     }
 
-    fn explain(input: &Instance, witness: &Witness) -> String {
-        witness.in_words(input)
-    }
-
-    fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
-        check_scattered(&input.clone().with_capacity(None), solution)
-    }
-
     fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
         verify_bound(input, bound)
     }
@@ -223,23 +212,12 @@ impl Problem for Scattered {
 pub enum Pools {}
 
 impl Problem for Pools {
-    type Input = Instance;
     type Solution = PoolPlan;
-    type Value = Bytes;
-    type Witness = Witness;
-    type Violation = Violation;
     const NAME: &'static str = "pools";
+    on_instances!(check_pools);
 
     fn value(_: &Instance, solution: &PoolPlan) -> Bytes {
         solution.total()
-    }
-
-    fn check(input: &Instance, solution: &PoolPlan) -> Vec<Violation> {
-        check_pools(input, solution)
-    }
-
-    fn capacity(input: &Instance) -> Option<Bytes> {
-        input.capacity()
     }
 
     /// Fixed offsets concern addresses, of which pools have none.
@@ -255,14 +233,6 @@ impl Problem for Pools {
         }
         let sizes = if part.sizes().is_empty() { vec![Bytes::ZERO] } else { part.sizes().to_vec() };
         PoolPlan::new(assignment, sizes)
-    }
-
-    fn explain(input: &Instance, witness: &Witness) -> String {
-        witness.in_words(input)
-    }
-
-    fn check_unlimited(input: &Instance, solution: &Self::Solution) -> Vec<Violation> {
-        check_pools(&input.clone().with_capacity(None), solution)
     }
 
     fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {

@@ -16,7 +16,7 @@ pub struct Machine {
     pub version: String,
     /// Compiler.
     pub rustc: String,
-    /// `release` or `debug`.
+    /// Cargo profile of the build, `debug` for that of development.
     pub profile: String,
     /// Model name of the processor, or `unknown`.
     pub cpu: String,
@@ -34,7 +34,7 @@ impl Machine {
             dirty: env!("PLIMSOLL_DIRTY").to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             rustc: env!("PLIMSOLL_RUSTC").to_owned(),
-            profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+            profile: env!("PLIMSOLL_PROFILE").to_owned(),
             cpu: cpu.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned()),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
         }
