@@ -84,16 +84,14 @@ impl Engine {
     }
 
     fn compare_on<P: Listed>(&self, input: &P::Input, standings: &mut [Standing]) {
-        let mut values = Vec::new();
-        let mut best = None;
+        let mut answers = Vec::new();
         for (entry, standing) in P::entries(&self.registry).iter().zip(&mut *standings) {
             let attempt = run(entry, input, self.setup, self.limits.from_now(), &mut Silent);
             standing.seconds += attempt.seconds;
-            let value = match attempt.result {
+            answers.push(match attempt.result {
                 Ok(outcome) => {
-                    best = best.max(Some(outcome.lower_bound.value));
-                    let answers = matches!(outcome.claim, Claim::Optimal | Claim::Feasible);
-                    outcome.value.filter(|_| answers)
+                    let fits = matches!(outcome.claim, Claim::Optimal | Claim::Feasible);
+                    Some((outcome.value.filter(|_| fits), outcome.lower_bound.value))
                 }
                 Err(RunError::Solve(SolveError::Unsupported { .. })) => {
                     standing.declined += 1;
@@ -103,19 +101,23 @@ impl Engine {
                     standing.failures.push(error.to_string());
                     None
                 }
-            };
-            values.push(value);
+            });
         }
-        let Some(bound) = best else { return };
-        for (value, standing) in values.into_iter().zip(standings) {
-            let Some(value) = value else { continue };
-            if value < bound {
-                standing.failures.push(format!("{value} is below a bound of {bound} that was proved"));
-                continue;
+        // Solutions passed the checker: a bound above one of them is wrong, and does not count.
+        let lowest = answers.iter().flatten().filter_map(|(value, _)| *value).min();
+        let refuted = |bound: P::Value| lowest.filter(|value| bound > *value);
+        let proved = answers.iter().flatten().map(|(_, bound)| *bound);
+        let best = proved.filter(|bound| refuted(*bound).is_none()).max();
+        for (answer, standing) in answers.into_iter().zip(standings) {
+            let Some((value, bound)) = answer else { continue };
+            if let Some(valid) = refuted(bound) {
+                let why = format!("its bound {bound} is above {valid}, the value of a valid solution");
+                standing.failures.push(why);
+            } else if let Some((value, best)) = value.zip(best) {
+                standing.answered += 1;
+                standing.optimal += usize::from(value == best);
+                standing.gaps.push(value.gap(best));
             }
-            standing.answered += 1;
-            standing.optimal += usize::from(value == bound);
-            standing.gaps.push(value.gap(bound));
         }
     }
 }
@@ -140,5 +142,53 @@ impl fmt::Display for Comparison {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+    use plimsoll_model::{
+        Budget, Buffer, Instance, InstanceBuilder, Kind, Lifespan, LowerBound, Observer, Offsets, Outcome,
+        Solver, Stats, Stop, Witness, simple_bound,
+    };
+
+    /// Proves a bound by a search that nobody can check; without a solution.
+    struct Prover(u64);
+
+    impl Solver<Offsets> for Prover {
+        fn name(&self) -> &'static str {
+            "prover"
+        }
+
+        fn solve(
+            &self,
+            input: &Instance,
+            _: &mut Budget,
+            _: &mut dyn Observer<Offsets>,
+        ) -> Result<Outcome<Offsets>, SolveError> {
+            let mut bound = simple_bound(input);
+            bound.raise(LowerBound::new(self.0.into(), Witness::Search { solver: "prover".to_owned() }));
+            Ok(Outcome::of(input, None, bound, Stop::Completed, Stats::default()))
+        }
+    }
+
+    #[test]
+    fn a_bound_above_a_valid_solution_is_wrong_and_does_not_count() {
+        let lifespan = Lifespan::single(0, 2).unwrap();
+        let instance = InstanceBuilder::new("t").buffer(Buffer::new("a", 4, lifespan)).build().unwrap();
+        let mut engine = Engine { registry: Registry::default(), ..Engine::default() };
+        for name in ["naive", "exact"] {
+            engine.registry.register(crate::registry().find::<Offsets>(name).unwrap()).unwrap();
+        }
+        let faulty = Entry::new("faulty", Kind::Exact, "bound 5", "test", |_| Prover(5));
+        engine.registry.register(faulty).unwrap();
+        let found = engine.compare::<Offsets>(&[instance]);
+        let [naive, exact, faulty] = &found.standings[..] else { panic!("{found}") };
+        for honest in [naive, exact] {
+            assert_eq!((honest.optimal, &honest.failures[..], honest.worst_gap()), (1, &[][..], Some(0.0)));
+        }
+        assert_eq!(faulty.failures, ["its bound 5 is above 4, the value of a valid solution"]);
     }
 }
