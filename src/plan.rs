@@ -1,7 +1,7 @@
 //! What the command needs of a problem beyond solving it: its entries, its floor, its files, its picture.
 
 use crate::registry::{Listed, Registry};
-use plimsoll_model::csv::write_instance;
+use plimsoll_model::csv::write_with_columns;
 use plimsoll_model::{
     Buffer, Bytes, Entry, Instance, InstanceProblem, LowerBound, Offsets, Piece, PoolId, Pools, Problem,
     Scattered, Witness, load, simple_bound,
@@ -58,6 +58,12 @@ pub trait Plan: InstanceProblem + Listed {
     /// Variants of them for ablation.
     fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
         &[]
+    }
+
+    /// The algorithm, or variant of one, of this name.
+    fn named(registry: &Registry, name: &str) -> Option<&'static Entry<Self>> {
+        let all = Self::entries(registry).iter().chain(Self::variants(registry));
+        all.copied().find(|entry| entry.name == name)
     }
 
     /// A bound that always holds and costs next to nothing.
@@ -171,26 +177,6 @@ impl Plan for Pools {
         let sizes = plan.assignment().iter().map(|pool| plan.sizes()[pool.index()].to_string()).collect();
         write_with_columns(instance, &[("pool", pools), ("pool_size", sizes)], output)
     }
-}
-
-/// The instance's own columns, then the ones given, one value per buffer.
-fn write_with_columns(
-    instance: &Instance,
-    columns: &[(&str, Vec<String>)],
-    output: &mut dyn Write,
-) -> io::Result<()> {
-    let mut plain = Vec::new();
-    write_instance(instance, &mut plain)?;
-    let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(plain.as_slice());
-    let mut writer = csv::Writer::from_writer(output);
-    for (at, record) in rows.records().enumerate() {
-        let mut record = record?;
-        for (name, values) in columns {
-            record.push_field(if at == 0 { name } else { &values[at - 1] });
-        }
-        writer.write_record(&record)?;
-    }
-    writer.flush()
 }
 
 #[cfg(test)]

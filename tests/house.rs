@@ -34,7 +34,7 @@ struct Module {
     /// Paths it names, from the root of the crate.
     named: BTreeSet<Names>,
     /// What it re-exports: the name, or `*`, and the path it stands for.
-    doors: Vec<(String, Names)>,
+    doors: BTreeSet<(String, Names)>,
     /// Items it defines.
     items: BTreeSet<String>,
     /// Crates of the workspace it names.
@@ -80,7 +80,6 @@ impl House {
         // Twice: what is imported below may be named above.
         reader.visit_file(&parsed);
         reader.visit_file(&parsed);
-        reader.module.doors.dedup();
         self.modules.insert(path.clone(), reader.module);
         for name in inner {
             let own = folder.join(&name);
@@ -212,7 +211,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         for (name, path) in all {
             let Some(path) = self.absolute(&path) else { continue };
             if is_door {
-                self.module.doors.push((name.clone(), path.clone()));
+                self.module.doors.insert((name.clone(), path.clone()));
             } else {
                 self.module.named.insert(path.clone());
             }

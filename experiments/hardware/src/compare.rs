@@ -13,7 +13,7 @@ use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::overlap::{
     Instruction, Machine, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines,
 };
-use plimsoll_model::{Bytes, Entry, Setup};
+use plimsoll_model::{Bytes, Entry, Orders, Setup};
 use serde::Serialize;
 use std::fmt::Display;
 use std::time::Duration;
@@ -191,7 +191,7 @@ fn plan(
     let left_out = |why: &dyn Display| CompareError::LeftOut(format!("graph '{}': {why}", graph.name()));
     let executable = Executable::new(graph).map_err(CompareError::LeftOut)?;
     let registry = plimsoll::registry();
-    let order = registry.orders.iter().find(|entry| entry.name == "as-in-file");
+    let order = registry.find::<Orders>("as-in-file");
     let run = GraphRun {
         liveness: LivenessOptions::default(),
         order: order.expect("the order of the file is in the registry"),

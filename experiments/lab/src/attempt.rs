@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Time that a run which is measured waits for solvers that runs before it left behind.
 const SETTLING: Duration = Duration::from_secs(10);
 /// Why a run that has to decide a capacity is not attempted.
-pub(crate) const NO_CAPACITY: &str = "the instance has no capacity to decide";
+pub const NO_CAPACITY: &str = "the instance has no capacity to decide";
 
 /// Runs an algorithm with the seed, threads, limits and capacity that a record states. Returns the record with what became
 /// of it, traced on request, and the solution. Memory is measured.

@@ -145,8 +145,7 @@ fn instance_differs(row: &Record, instance: &Instance) -> Option<Verdict> {
 
 /// Makes a run again, where it can be.
 fn again<P: Plan>(row: &Record, instance: &Instance, registry: &Registry) -> Verdict {
-    let mut entries = P::entries(registry).iter().chain(P::variants(registry));
-    let Some(entry) = entries.find(|entry| entry.name == row.algorithm) else {
+    let Some(entry) = P::named(registry, &row.algorithm) else {
         return match left_out(&row.algorithm) {
             Some(_) => Verdict::Left("not in this build"),
             None => differs("algorithm", &row.algorithm, "none of that name"),

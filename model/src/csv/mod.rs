@@ -36,4 +36,4 @@ pub use read::{
     Noted, ReadOptions, capacity_from_name, instance_name, read_instance, read_instance_file,
     read_instance_file_noted,
 };
-pub use write::{content_hash, write_instance, write_layout};
+pub use write::{content_hash, write_instance, write_layout, write_with_columns};

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 /// What the writer reports; [`io::ErrorKind::InvalidInput`] for an id that is empty or begins or ends with a blank,
 /// which a reader would not give back.
 pub fn write_instance(instance: &Instance, output: impl Write) -> io::Result<()> {
-    write_rows(instance, None, output)
+    write_rows(instance, None, &[], output)
 }
 
 /// SHA-256 of an instance as [`write_instance`] writes it, in hexadecimal: the same for the same problem, whatever
@@ -38,10 +38,30 @@ pub fn content_hash(instance: &Instance) -> String {
 /// If the layout has not one offset per buffer; the checker says so first.
 pub fn write_layout(instance: &Instance, layout: &Layout, output: impl Write) -> io::Result<()> {
     assert_eq!(instance.len(), layout.offsets().len(), "one offset per buffer");
-    write_rows(instance, Some(layout), output)
+    write_rows(instance, Some(layout), &[], output)
 }
 
-fn write_rows(instance: &Instance, layout: Option<&Layout>, output: impl Write) -> io::Result<()> {
+/// Writes an instance and further columns: names, and a cell per buffer.
+///
+/// # Errors
+/// As for [`write_instance`].
+///
+/// # Panics
+/// If a column has fewer cells than there are buffers.
+pub fn write_with_columns(
+    instance: &Instance,
+    columns: &[(&str, Vec<String>)],
+    output: impl Write,
+) -> io::Result<()> {
+    write_rows(instance, None, columns, output)
+}
+
+fn write_rows(
+    instance: &Instance,
+    layout: Option<&Layout>,
+    columns: &[(&str, Vec<String>)],
+    output: impl Write,
+) -> io::Result<()> {
     if let Some(b) = instance.buffers().iter().find(|b| b.name().is_empty() || b.name().trim() != b.name()) {
         let why = format!("id '{}' cannot be written: it is empty, or begins or ends with a blank", b.name());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
@@ -63,7 +83,8 @@ fn write_rows(instance: &Instance, layout: Option<&Layout>, output: impl Write) 
         (offset, "offset"),
     ];
     let names = optional.into_iter().filter(|&(wanted, _)| wanted).map(|(_, name)| name);
-    writer.write_record(["id", "lower", "upper", "size"].into_iter().chain(names))?;
+    let own = columns.iter().map(|(name, _)| *name);
+    writer.write_record(["id", "lower", "upper", "size"].into_iter().chain(names).chain(own))?;
     for id in instance.ids() {
         let b = instance.buffer(id);
         let hull = b.lifespan().hull();
@@ -83,6 +104,7 @@ fn write_rows(instance: &Instance, layout: Option<&Layout>, output: impl Write) 
                 _ => layout.map_or_else(|| number(b.fixed()), |layout| layout.offset(id).to_string()),
             });
         }
+        row.extend(columns.iter().map(|(_, cells)| cells[id.index()].clone()));
         writer.write_record(&row)?;
     }
     writer.flush()

@@ -50,10 +50,7 @@ pub fn choose(
 
 fn find<P: Plan>(registry: &Registry, name: Option<&str>) -> Option<&'static Entry<P>> {
     match name {
-        Some(name) => {
-            let all = P::entries(registry).iter().chain(P::variants(registry));
-            all.copied().find(|entry| entry.name == name)
-        }
+        Some(name) => P::named(registry, name),
         None => default_entry(registry),
     }
 }

@@ -8,10 +8,11 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll::left_out;
 use plimsoll::model::csv::{Answer, read_answer_file};
 use plimsoll::model::{
-    BoundError, Budget, Bytes, Certificate, CertificateError, CertifiedBound, Entry, Instance, Interval,
-    Kind, Layout, Offsets, Pools, Problem, Scattered, Setup, Silent, SpillProblem, Spilling, Violation,
-    Witness, alive_within, load,
+    BoundError, Budget, Bytes, Certificate, CertificateError, CertifiedBound, Instance, Interval, Kind,
+    Layout, Offsets, Pools, Problem, Scattered, Setup, Silent, SpillProblem, Spilling, Violation, Witness,
+    alive_within, load,
 };
+use plimsoll::plan::Plan;
 use plimsoll::solvers::Exact;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -202,9 +203,7 @@ fn doubt(bound: &CertifiedBound, instance: &Instance) -> Option<String> {
 /// Whether a solver could have proved a bound on this instance.
 fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
     let registry = plimsoll::registry();
-    let found: Option<&&Entry<Offsets>> =
-        registry.offsets.iter().chain(&registry.variants).find(|entry| entry.name == solver);
-    match found {
+    match Offsets::named(&registry, solver) {
         Some(entry) if entry.kind == Kind::Exact => {
             let built = (entry.build)(Setup::default());
             built.supports(instance).map_err(|error| format!("the bound cannot rest on a search: {error}"))

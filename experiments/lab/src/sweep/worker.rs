@@ -155,10 +155,7 @@ fn answer(registry: &Registry, held: &mut Option<Held>, job: Job) -> Record {
 }
 
 fn on_instance<P: Plan>(registry: &Registry, instance: &Instance, job: Job) -> Record {
-    let mut entries = P::entries(registry).iter().chain(P::variants(registry));
-    let Some(entry) = entries.find(|entry| entry.name == job.asked.algorithm) else {
-        return nobody(job.asked);
-    };
+    let Some(entry) = P::named(registry, &job.asked.algorithm) else { return nobody(job.asked) };
     let (record, solution) = attempt(entry, instance, job.asked, job.trace);
     match job.keep {
         Some(folder) => record.keeping::<P>(instance, solution.as_ref(), &folder),
@@ -168,7 +165,7 @@ fn on_instance<P: Plan>(registry: &Registry, instance: &Instance, job: Job) -> R
 
 /// Orders all regions, which share the time limit; every region has the node limit for itself.
 fn on_graph(registry: &Registry, graph: &Graph, asked: Record) -> Record {
-    let entry = registry.orders.iter().find(|entry| entry.name == asked.algorithm);
+    let entry = registry.find::<Orders>(&asked.algorithm);
     let Some(entry) = entry.filter(|_| asked.problem == Orders::NAME) else { return nobody(asked) };
     let run = GraphRun {
         liveness: LivenessOptions::default(),

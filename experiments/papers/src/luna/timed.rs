@@ -4,14 +4,14 @@ use super::measured::{graphs, options};
 use super::models::StandIn;
 use super::printed;
 use super::times::PrintedTimes;
-use crate::{Context, ReproduceError, Reproduction, missing, named};
+use crate::{Context, ReproduceError, Reproduction, named};
 use minijinja::{Value, context};
 use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::overlap::{ScheduleError, Scheduled, program, schedule};
 use plimsoll::run::Limits;
 use plimsoll_model::graph::{Boundary, Graph};
 use plimsoll_model::overlap::{Machine, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines};
-use plimsoll_model::{Bytes, Entry, Problem, Setup};
+use plimsoll_model::{Bytes, Entry, Setup};
 
 /// Below this many bytes, slices are made no smaller.
 const LEAST_SLICE: u64 = 256;
@@ -77,8 +77,7 @@ impl<'a> Timed<'a> {
         program: &OverlapProgram,
         name: &'static str,
     ) -> Result<Result<Scheduled, String>, ReproduceError> {
-        let entry = self.schedules.iter().find(|entry| entry.name == name);
-        let entry = entry.ok_or_else(|| missing(name, Timelines::NAME))?;
+        let entry = named(&self.schedules, name)?;
         match schedule(program, entry, Setup::default(), Limits::default()) {
             Ok(scheduled) => Ok(Ok(scheduled)),
             Err(ScheduleError::Refused { segment, reason }) => {

@@ -10,7 +10,7 @@ use plimsoll::interrupt;
 use plimsoll::model::csv::content_hash;
 use plimsoll::model::{Bytes, Entry, Instance, Kind, Offsets, Pools, Scattered};
 use plimsoll::plan::{Plan, ProblemKind};
-use plimsoll_lab::attempt::attempt;
+use plimsoll_lab::attempt::{NO_CAPACITY, attempt};
 use plimsoll_lab::external::{External, Whose, answer};
 use plimsoll_lab::machine::Machine;
 use plimsoll_lab::record::{Record, settle};
@@ -276,7 +276,7 @@ impl<'a> Bench<'a> {
             Record { params: line, capacity: Some(capacity.get()), version, ..asked }
         };
         if asked.decides() && own.is_none() {
-            field.done(asked.without("skipped", "the instance has no capacity to decide"), None);
+            field.done(asked.without("skipped", NO_CAPACITY), None);
         } else if let Some((row, layout)) = answer(peer, instance, capacity, whose, asked, self.args.trace) {
             field.done(row, layout);
         }
