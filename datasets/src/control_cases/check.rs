@@ -91,8 +91,8 @@ impl Program<'_> {
         exit
     }
 
-    /// What is alive at each point: what it reads and writes, and what is read later before it is written
-    /// again.
+    /// The tensors that are live at each point: those that it reads and writes, and those that are read later
+    /// before they are written again.
     fn alive(&self) -> Vec<BTreeSet<TensorId>> {
         let mut needed: Vec<BTreeSet<TensorId>> = vec![BTreeSet::new(); self.points.len()];
         let after = |needed: &[BTreeSet<TensorId>], at: usize| -> BTreeSet<TensorId> {

@@ -104,10 +104,10 @@ pub(super) fn empty_branch() -> Graph {
     s.finish(&[y])
 }
 
-/// The condition is given `data` and does not read it; it is copied all the same. A planner that gives what
-/// nobody reads no lifetime lets that copy land on anything.
+/// The condition is given `data` and does not read it; it is copied all the same. A planner that gives
+/// unread tensors no lifetime lets that copy overwrite anything.
 ///
-/// Of `data?`, `data in` and `data next` two at a time are alive: as the body begins, in it, as it has ended.
+/// Of `data?`, `data in` and `data next` two are live at a time: when the body begins, in it, when it has ended.
 /// All three pairs, so none may lie on another, although no point of the program holds more than 2 (48 + 4) =
 /// 104 bytes: lives in a loop go round. `count?` and `count next` meet all of these, and each other: 3 (48) +
 /// 2 (4) = 152.

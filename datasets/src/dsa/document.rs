@@ -35,7 +35,7 @@ pub struct Pool {
     pub name: String,
     /// Bytes, if limited.
     pub capacity: Option<Bytes>,
-    /// Addresses nobody may have: begin and end in bytes, ascending, disjoint, none adjacent.
+    /// Addresses that no buffer may use: begin and end in bytes, ascending, disjoint, none adjacent.
     pub reserved: Vec<(Bytes, Bytes)>,
 }
 
@@ -79,7 +79,7 @@ pub struct Pin {
     pub pool: usize,
     /// Bytes.
     pub offset: Bytes,
-    /// Nobody else may have these addresses, ever.
+    /// No other buffer may use these addresses at any time.
     pub exclusive: bool,
 }
 

@@ -28,7 +28,7 @@
 //! thirty million here, most of the latter for law 0.
 //!
 //! Of `full` percent of the steps in a row no piece is left out, so the load, the capacity and the optimum
-//! are one. With more buffers time grows, so that about as many stay alive at once. O(n log n).
+//! are one. With more buffers time grows, so that about as many are live at once. O(n log n).
 
 use crate::error::GenerateError;
 use crate::family::Params;
@@ -70,7 +70,7 @@ pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, G
 /// Width and height of the middle brick, units.
 const BRICK: [u64; 2] = [31, 65];
 
-/// So many pieces of a full rectangle, of about the same area: the largest is cut next, across the side that
+/// `count` pieces of a full rectangle, of about the same area: the largest is cut next, across the side that
 /// is longer than a brick's, near the middle.
 fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) -> Vec<Rectangle> {
     let mut pieces = vec![Rectangle { x: 0, y: 0, w: width, h: HEIGHT }];
@@ -105,8 +105,8 @@ fn bricks(count: u64, width: u64, pinwheels: u64, rng: &mut Xoshiro256PlusPlus) 
     pieces
 }
 
-/// Cuts `count` pieces and leaves out all but `buffers`: each with so many percent by its place, and as many
-/// more or fewer at random as the number demands; none at a stretch of `full` percent of the steps.
+/// Cuts `count` pieces and omits all but `buffers`. The position of a piece determines the percentage omitted there;
+/// pieces chosen at random make up the number. None is omitted in a run of `full` percent of the steps.
 fn thinned(
     buffers: u64,
     count: u64,

@@ -1,8 +1,8 @@
 //! Families of instances: several laws, parameters by name, one seed.
 //!
 //! All are made in O(n log n) time and O(n) memory of at most a hundred bytes per buffer, and the number of
-//! buffers alive at once stays bounded or grows slowly, as it does in programs. The *law* says how hard it is
-//! to reach the load: where the load is flat (`packing`), any waste anywhere counts; where it peaks, only
+//! simultaneously live buffers stays bounded or grows slowly, as it does in programs. The *law* determines how
+//! hard it is to reach the load: where the load is flat (`packing`), any waste anywhere counts; where it peaks, only
 //! waste near the peak does.
 
 mod laws;
