@@ -1,10 +1,10 @@
 //! What the command needs of a problem beyond solving it: its entries, its floor, its files, its picture.
 
-use crate::registry::{Listed, Registry};
+use crate::registry::Listed;
 use plimsoll_model::csv::write_with_columns;
 use plimsoll_model::{
-    Buffer, Bytes, Entry, Instance, InstanceProblem, LowerBound, Offsets, Piece, PoolId, Pools, Problem,
-    Scattered, Witness, load, simple_bound,
+    Buffer, Bytes, Instance, InstanceProblem, LowerBound, Offsets, Piece, PoolId, Pools, Problem, Scattered,
+    Witness, load, simple_bound,
 };
 use std::fmt;
 use std::io::{self, Write};
@@ -55,17 +55,6 @@ pub trait Plan: InstanceProblem + Listed {
     /// Which one.
     const KIND: ProblemKind;
 
-    /// Variants of them for ablation.
-    fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
-        &[]
-    }
-
-    /// The algorithm, or variant of one, of this name.
-    fn named(registry: &Registry, name: &str) -> Option<&'static Entry<Self>> {
-        let all = Self::entries(registry).iter().chain(Self::variants(registry));
-        all.copied().find(|entry| entry.name == name)
-    }
-
     /// A bound that always holds and costs next to nothing.
     fn floor(instance: &Instance) -> LowerBound;
 
@@ -86,10 +75,6 @@ pub trait Plan: InstanceProblem + Listed {
 
 impl Plan for Offsets {
     const KIND: ProblemKind = ProblemKind::Offsets;
-
-    fn variants(registry: &Registry) -> &[&'static Entry<Self>] {
-        &registry.variants
-    }
 
     fn floor(instance: &Instance) -> LowerBound {
         simple_bound(instance)

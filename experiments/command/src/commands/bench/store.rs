@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::output;
-use plimsoll::model::{Bytes, Instance};
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::model::{Bytes, Offsets, Problem};
+use plimsoll::posed::Posed;
 use plimsoll_lab::record::{Columns, ROWS, Record, TRACE, TraceRow, trace_rows};
 use plimsoll_lab::report::chart::Chart;
 use plimsoll_lab::report::summary::Question;
@@ -89,19 +89,26 @@ impl Store {
     }
 
     /// Draws a solution, unless nobody could make out its buffers.
-    pub fn map<P: Plan>(
+    pub fn map<P: Posed>(
         &mut self,
-        instance: &Instance,
+        question: &P::Question<'_>,
         algorithm: &str,
         solution: &P::Solution,
         bound: Bytes,
     ) -> Result<(), Failure> {
+        let Some((instance, pieces)) = P::drawn(question, solution) else { return Ok(()) };
         if instance.len() > MOST_DRAWN {
             return Ok(());
         }
-        let pieces = P::pieces(instance, solution);
-        let map = Map { instance, problem: P::KIND, algorithm, pieces: &pieces, bound, groups: None };
-        let suffix = if P::KIND == ProblemKind::Offsets { String::new() } else { format!(".{}", P::KIND) };
+        let map = Map {
+            instance,
+            problem: P::NAME.parse().map_err(Failure::internal)?,
+            algorithm,
+            pieces: &pieces,
+            bound,
+            groups: None,
+        };
+        let suffix = if P::NAME == Offsets::NAME { String::new() } else { format!(".{}", P::NAME) };
         let stem = format!("{}{suffix}", file_stem(instance.name()));
         let mut name = stem.clone();
         for nth in 2.. {
@@ -126,12 +133,12 @@ impl Store {
     pub fn gaps(&self, rows: &[Record]) -> Result<(), Failure> {
         let bounds: BTreeMap<(&str, &str), u64> = rows
             .iter()
-            .filter(|row| row.problem == ProblemKind::Offsets.as_str())
+            .filter(|row| row.problem == Offsets::NAME)
             .filter_map(|row| Some(((row.suite.as_str(), row.instance.as_str()), row.best_bound?)))
             .collect();
         let bound = |suite: &str, instance: &str| bounds.get(&(suite, instance)).copied();
         let mut trace: Vec<TraceRow> = trace_rows(rows);
-        trace.retain(|row| row.problem == ProblemKind::Offsets.as_str());
+        trace.retain(|row| row.problem == Offsets::NAME);
         if let Some(chart) = gap_chart(&trace, bound) {
             self.chart("gap", &chart)?;
         }
