@@ -134,7 +134,7 @@ fn everywhere<P: Plan>(registry: &Registry, instance: &Instance) {
 }
 
 fn draw<P: Plan>(instance: &Instance, pieces: &[Vec<plimsoll::model::Piece>]) {
-    let (problem, bound) = (P::KIND, Bytes::ZERO);
+    let (problem, bound) = (P::NAME, Bytes::ZERO);
     let map = svg::Map { instance, problem, algorithm: "x", pieces, bound, groups: None };
     let mut text = Vec::new();
     map.write(&mut text).unwrap();

@@ -12,7 +12,7 @@ use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::structure::Relation;
-use plimsoll::model::{Claim, Entry};
+use plimsoll::model::{Claim, Entry, Pools, Problem};
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::structure::{RelatedPlan, Safety};
 use plimsoll_lab::report::{Basis, svg};
@@ -81,7 +81,7 @@ fn store<P: Plan>(
     if let Some(path) = &args.plot {
         let bound = body.outcome.lower_bound.value;
         let (pieces, algorithm) = (&body.pieces, solver);
-        let map = svg::Map { instance, problem: P::KIND, algorithm, pieces, bound, groups: None };
+        let map = svg::Map { instance, problem: P::NAME, algorithm, pieces, bound, groups: None };
         output::write_file(path, |file| map.write(file))?;
     }
     Ok(())
@@ -145,7 +145,7 @@ impl Report {
             buffers: related.instance.len(),
             order: run.order.name,
             conflicts: related.relation.to_string(),
-            problem: P::KIND.as_str(),
+            problem: P::NAME,
             solver,
             claim: outcome.claim.as_str(),
             arena: body.arena().get(),
@@ -224,6 +224,6 @@ impl Report {
     }
 
     fn what(&self) -> &'static str {
-        if self.problem == ProblemKind::Pools.as_str() { "plan" } else { "layout" }
+        if self.problem == Pools::NAME { "plan" } else { "layout" }
     }
 }
