@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::registry::Listed;
 use crate::run::{RunError, run};
-use plimsoll_model::{Claim, Entry, Silent, SolveError, Value};
+use plimsoll_model::{Claim, Entry, Silent, SolveError, Value, gap_percent};
 use std::fmt;
 
 /// One algorithm on all inputs.
@@ -19,19 +19,19 @@ pub struct Standing {
     pub declined: usize,
     /// Why it failed on others: a defect, or an answer that the checker rejected.
     pub failures: Vec<String>,
-    /// Per answered input: distance from the best bound, as a fraction of it; infinite above a bound of zero.
+    /// Per answered input: [`gap_percent`] to the best bound; infinite where that has none.
     pub gaps: Vec<f64>,
     /// Seconds of all its runs.
     pub seconds: f64,
 }
 
 impl Standing {
-    /// The mean of the gaps; none without any.
+    /// The mean of the gaps, percent; none without any.
     pub fn mean_gap(&self) -> Option<f64> {
         (!self.gaps.is_empty()).then(|| self.gaps.iter().sum::<f64>() / self.gaps.len() as f64)
     }
 
-    /// The largest gap; none without any.
+    /// The largest gap, percent; none without any.
     pub fn worst_gap(&self) -> Option<f64> {
         self.gaps.iter().copied().reduce(f64::max)
     }
@@ -116,7 +116,7 @@ impl Engine {
             } else if let Some((value, best)) = value.zip(best) {
                 standing.answered += 1;
                 standing.optimal += usize::from(value == best);
-                standing.gaps.push(value.gap(best));
+                standing.gaps.push(gap_percent(value.number(), best.number()).unwrap_or(f64::INFINITY));
             }
         }
     }
@@ -127,8 +127,7 @@ impl fmt::Display for Comparison {
         let width = self.standings.iter().map(|one| one.algorithm.len()).max().unwrap_or(0).max(9);
         writeln!(f, "{}, {} inputs", self.problem, self.inputs)?;
         writeln!(f, "{:width$}  mean gap  worst gap  optimal  seconds", "algorithm")?;
-        let percent =
-            |gap: Option<f64>| gap.map_or_else(|| "-".to_owned(), |gap| format!("{:.2} %", gap * 100.0));
+        let percent = |gap: Option<f64>| gap.map_or_else(|| "-".to_owned(), |gap| format!("{gap:.2} %"));
         for one in &self.standings {
             let (mean, worst) = (percent(one.mean_gap()), percent(one.worst_gap()));
             let optimal = format!("{}/{}", one.optimal, self.inputs);

@@ -87,5 +87,5 @@ pub use solver::{Build, Entry, Kind, Observer, Setup, Silent, SolveError, Solver
 pub use spill::{Spill, SpillError, SpillProblem, Spilling, check_spill, excess_cost, written_and_read};
 pub use topological::topological;
 pub use units::{BufferId, Bytes, OperatorId, PoolId, RegionId, Step, TensorId, TierId, UnitId, gcd};
-pub use value::{Relations, Value};
+pub use value::{Relations, Value, gap_percent};
 pub use words::hexadecimal;

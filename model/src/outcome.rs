@@ -2,7 +2,7 @@
 
 use crate::claim::{Claim, Stats, Stop};
 use crate::problem::{Bound, Problem};
-use crate::value::Value;
+use crate::value::{Value, gap_percent};
 
 /// An answer: claim, solution, bound, and why the algorithm stopped.
 ///
@@ -64,9 +64,9 @@ impl<P: Problem> Outcome<P> {
         Self::conclude(solution.map(valued), lower_bound, P::limit(input), stop, stats)
     }
 
-    /// Gap between value and bound, as a fraction of the bound; `None` without a solution.
-    pub fn gap(&self) -> Option<f64> {
-        Some(self.value?.gap(self.lower_bound.value))
+    /// [`gap_percent`] of value and bound; `None` also without a solution.
+    pub fn gap_percent(&self) -> Option<f64> {
+        gap_percent(self.value?.number(), self.lower_bound.value.number())
     }
 }
 

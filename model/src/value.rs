@@ -21,11 +21,15 @@ pub trait Value: Copy + Ord + fmt::Debug + fmt::Display + Serialize + Send + Syn
     fn with_unit(self) -> String {
         format!("{self} {}", Self::UNIT)
     }
+}
 
-    /// Distance between a value and its bound, as a fraction of the bound.
-    fn gap(self, bound: Self) -> f64 {
-        let (value, bound) = (self.number(), bound.number());
-        if value == bound { 0.0 } else { value.abs_diff(bound) as f64 / bound as f64 }
+/// Distance between a value and its bound, both numbers of one unit, in percent of the bound; `None` for a bound of zero
+/// that the value does not meet.
+pub fn gap_percent(value: u64, bound: u64) -> Option<f64> {
+    match (value.abs_diff(bound), bound) {
+        (0, _) => Some(0.0),
+        (_, 0) => None,
+        (distance, bound) => Some(distance as f64 * 100.0 / bound as f64),
     }
 }
 
@@ -116,12 +120,10 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_fractions_of_the_bound() {
-        let gap = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-12, "{value}");
-        gap(Bytes::new(6).gap(Bytes::new(4)), 0.5);
-        gap(Relations::new(3).gap(Relations::new(4)), 0.25);
-        gap(Time::ZERO.gap(Time::ZERO), 0.0);
-        assert!(Bytes::new(1).gap(Bytes::ZERO).is_infinite());
+    fn gaps_are_honest() {
+        assert_eq!(gap_percent(0, 0), Some(0.0));
+        assert_eq!(gap_percent(5, 0), None);
+        assert_eq!((gap_percent(110, 100), gap_percent(3, 4)), (Some(10.0), Some(25.0)));
     }
 
     #[test]

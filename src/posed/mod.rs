@@ -413,3 +413,27 @@ pub fn algorithms(registry: &Registry, problem: &str) -> [Vec<Facts>; 2] {
 pub fn algorithm(registry: &Registry, problem: &str, name: &str) -> Option<Facts> {
     algorithms(registry, problem).into_iter().flatten().find(|facts| facts.name == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::registry;
+
+    #[test]
+    fn problems_are_known_by_name() {
+        let registry = registry();
+        assert_eq!(PROBLEMS.len(), 9);
+        for problem in PROBLEMS {
+            let [own, _] = algorithms(&registry, problem);
+            assert!(!own.is_empty() && own.iter().all(|facts| facts.problem == *problem), "{problem}");
+        }
+        assert!(
+            algorithm(&registry, "offset", "exact").is_none()
+                && terms_in_full(&Terms::default(), "offset").is_empty()
+        );
+        assert_eq!(
+            terms_in_full(&"machine=luna".parse().unwrap(), "timelines"),
+            "machine=luna order=as-in-file"
+        );
+    }
+}

@@ -133,6 +133,6 @@ pub fn command_line() -> String {
 
 /// How far a value is above a bound, in words.
 pub fn gap(value: u64, bound: u64) -> String {
-    let gap = gap_percent(value.into(), bound.into());
+    let gap = gap_percent(value, bound);
     gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)))
 }

@@ -2,14 +2,14 @@
 
 use crate::{Context, Params, ReproduceError, Reproduction, generated, sheet, storages};
 use minijinja::{Value, context};
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::plan::Plan;
 use plimsoll_datasets::{Worked, cann};
 use plimsoll_heuristics::order::{Adjust, Base, OrderRule};
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::svg::Map;
 use plimsoll_model::graph::LivenessOptions;
 use plimsoll_model::order::{OrderProblem, check_order};
-use plimsoll_model::{Budget, Offsets, Pools, load};
+use plimsoll_model::{Budget, Offsets, Pools, Problem, load};
 use serde::{Deserialize, Serialize};
 
 /// A network of the article.
@@ -93,12 +93,12 @@ fn worked_example(
     found.fact("exact", exact.value);
     found.fact("claim", exact.claim);
     let maps = [
-        ("max-block", ProblemKind::Pools, Pools::pieces(instance, &max_block.solution)),
-        ("ge-two-level", ProblemKind::Offsets, Offsets::pieces(instance, &two_level.solution)),
-        ("exact", ProblemKind::Offsets, Offsets::pieces(instance, &exact.solution)),
+        ("max-block", Pools::NAME, Pools::pieces(instance, &max_block.solution)),
+        ("ge-two-level", Offsets::NAME, Offsets::pieces(instance, &two_level.solution)),
+        ("exact", Offsets::NAME, Offsets::pieces(instance, &exact.solution)),
     ];
     for (algorithm, problem, pieces) in &maps {
-        let map = Map { instance, problem: *problem, algorithm, pieces, bound, groups: None };
+        let map = Map { instance, problem, algorithm, pieces, bound, groups: None };
         found.map("worked", &(*algorithm).into(), &map)?;
     }
     Ok(())

@@ -5,7 +5,7 @@ use crate::{
 };
 use minijinja::{Value, context};
 use plimsoll::left_out;
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::plan::Plan;
 use plimsoll_datasets::ImportOptions;
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::gap_percent;
@@ -69,7 +69,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.fact("form", form.as_ref().map(|(name, instance, plan)| shown(name, instance, plan)));
     if let Some((name, instance, plan)) = &form {
         let (pieces, bound) = (&Pools::pieces(instance, plan), load(instance).0);
-        let (problem, algorithm, groups) = (ProblemKind::Pools, "mini-infer", None);
+        let (problem, algorithm, groups) = (Pools::NAME, "mini-infer", None);
         let map = Map { instance, problem, algorithm, pieces, bound, groups };
         found.map("pools", &name.as_str().into(), &map)?;
     }
@@ -115,7 +115,7 @@ fn saved(
     let row = context! {
         name, tensors => instance.len(), original => instance.total_size().get(), greedy,
         pools => plan.sizes().len(), saving, least_pools => pools.as_ref().map(proved),
-        over => least.and_then(|least| gap_percent(Bytes::new(greedy), least)),
+        over => least.and_then(|least| gap_percent(greedy, least.get())),
         least_arena => proved(&arena), load,
     };
     let bars = [

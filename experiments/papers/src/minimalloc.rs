@@ -7,7 +7,7 @@
 use crate::mini_infer::proved;
 use crate::{Context, ReproduceError, Reproduction, files, named, sheet};
 use minijinja::{Value, context};
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, run};
 use plimsoll_datasets::{Worked, minimalloc_five};
 use plimsoll_lab::external::{External, Task};
@@ -95,7 +95,7 @@ fn map(
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
     let Some(layout) = &outcome.solution else { return Ok(()) };
-    let (problem, bound) = (ProblemKind::Offsets, outcome.lower_bound.value);
+    let (problem, bound) = (Offsets::NAME, outcome.lower_bound.value);
     let pieces = &Offsets::pieces(instance, layout);
     let drawn = Map { instance, problem, algorithm: "exact", pieces, bound, groups: None };
     found.map("map", &context! { name => instance.name(), claim => outcome.claim.to_string() }, &drawn)

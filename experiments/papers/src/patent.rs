@@ -2,13 +2,13 @@
 
 use crate::{Answer, Context, ReproduceError, Reproduction, sheet};
 use minijinja::{Value, context};
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::plan::Plan;
 use plimsoll_datasets::{patent, patent_graph};
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::svg::Map;
 use plimsoll_model::graph::{Graph, LivenessOptions};
 use plimsoll_model::structure::{Relation, Structure};
-use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, Offsets};
+use plimsoll_model::{Budget, BufferId, Bytes, ConflictGraph, Instance, Layout, Offsets, Problem};
 use plimsoll_solvers::clique::heaviest_clique;
 use serde::{Deserialize, Serialize};
 
@@ -213,7 +213,7 @@ fn figures(
     for (figure, algorithm, answer) in [("placed", "patent-descending", placed), ("optimum", "exact", exact)]
     {
         let pieces = &Offsets::pieces(instance, &answer.solution);
-        let (problem, bound, groups) = (ProblemKind::Offsets, exact.bound, None);
+        let (problem, bound, groups) = (Offsets::NAME, exact.bound, None);
         found.map(figure, &().into(), &Map { instance, problem, algorithm, pieces, bound, groups })?;
     }
     let panel = Panel { name: "operators by memory, descending".to_owned(), groups, mark: Some(exact.value) };

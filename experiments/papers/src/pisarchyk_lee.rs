@@ -9,7 +9,7 @@ use crate::{
 };
 use minijinja::{Value, context};
 use plimsoll::left_out;
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::plan::Plan;
 use plimsoll_datasets::graphs::GraphFamily;
 use plimsoll_datasets::{ImportOptions, Worked, pisarchyk_lee};
 use plimsoll_heuristics::positional_maxima;
@@ -17,7 +17,9 @@ use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::svg::Map;
 use plimsoll_lab::report::{gap_percent, percent};
 use plimsoll_model::graph::Graph;
-use plimsoll_model::{Bytes, Claim, Entry, Instance, InstanceProblem, Layout, Offsets, Outcome, load};
+use plimsoll_model::{
+    Bytes, Claim, Entry, Instance, InstanceProblem, Layout, Offsets, Outcome, Problem, load,
+};
 use serde::{Deserialize, Serialize};
 
 /// A way of sharing: its name, the paper's lower bound, the exact solver, and the strategies.
@@ -226,7 +228,9 @@ impl Shared {
 
     /// Rows of the bound, all strategies and the optimum.
     fn rows(&self) -> Vec<Value> {
-        let gap = |bytes, floor| gap_percent(bytes, floor).map_or_else(|| "-".to_owned(), percent);
+        let gap = |bytes: Bytes, floor: Bytes| {
+            gap_percent(bytes.get(), floor.get()).map_or_else(|| "-".to_owned(), percent)
+        };
         let over = |bytes: Bytes| {
             let low = format!("{} % above the lower bound", gap(bytes, self.bound));
             self.proven()
@@ -305,7 +309,7 @@ impl Model {
     fn map(&self, found: &mut Reproduction) -> Result<(), ReproduceError> {
         let Some(layout) = &self.layout else { return Ok(()) };
         let pieces = &Offsets::pieces(&self.instance, layout);
-        let (instance, problem, bound) = (&self.instance, ProblemKind::Offsets, self.offsets.bound);
+        let (instance, problem, bound) = (&self.instance, Offsets::NAME, self.offsets.bound);
         let bound = self.offsets.least.map_or(bound, |least| least.1.max(bound));
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
         let file: String = self.name.chars().map(plain).collect();
@@ -343,7 +347,7 @@ fn claims(models: &[Model], found: &mut Reproduction) {
         for (at, strategy) in way.strategies.iter().enumerate() {
             let all = || models.iter().map(of);
             let count = |meets: &dyn Fn(&Shared) -> bool| all().filter(|one| meets(one)).count();
-            let gaps = all().filter_map(|one| gap_percent(one.by[at]?, one.bound));
+            let gaps = all().filter_map(|one| gap_percent(one.by[at]?.get(), one.bound.get()));
             wins.push(context! {
                 how => way.name, strategy,
                 least => count(&|one| one.by[at] == Some(one.best(0..one.by.len()))),

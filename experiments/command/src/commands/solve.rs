@@ -121,7 +121,7 @@ fn store<P: Plan>(
             let pieces = P::pieces(instance, solution);
             let map = svg::Map {
                 instance,
-                problem: P::KIND,
+                problem: P::NAME,
                 algorithm: entry.name,
                 pieces: &pieces,
                 bound: outcome.lower_bound.value,
@@ -190,7 +190,7 @@ impl Report {
             lower_bound: outcome.lower_bound.value.get(),
             witness: P::explain(instance, &outcome.lower_bound.witness),
             arithmetic: Arithmetic::of(&outcome.lower_bound.witness),
-            gap_percent: outcome.value.and_then(|value| gap_percent(value, outcome.lower_bound.value)),
+            gap_percent: outcome.gap_percent(),
             load: load(instance).0.get(),
             exclusions: !instance.exclusions().is_empty(),
             contradiction: matches!(outcome.lower_bound.witness, Witness::Contradiction { .. }),
@@ -283,7 +283,7 @@ impl Progress {
             return;
         };
         let best = self.best.map_or_else(|| "none".to_owned(), |value| value.to_string());
-        let gap = self.best.and_then(|value| gap_percent(value, self.bound));
+        let gap = self.best.and_then(|value| gap_percent(value.get(), self.bound.get()));
         let gap = gap.map_or_else(String::new, |gap| format!(", gap {} %", percent(gap)));
         bar.set_message(format!("best {best}, bound {}{gap} {}", self.bound, self.phase));
     }

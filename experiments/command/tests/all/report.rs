@@ -46,7 +46,7 @@ fn near(found: Option<f64>, expected: f64) {
 fn figures_are_those_worked_out_by_hand() {
     let (groups, standings) = analysed(&example(), PLAIN);
     assert_eq!((groups.len(), groups[0].instances.len()), (1, 3));
-    let bounds: Vec<_> = groups[0].instances.iter().map(|i| (i.best_bound, i.best_peak)).collect();
+    let bounds: Vec<_> = groups[0].instances.iter().map(|i| (i.best_bound, i.best_value)).collect();
     assert_eq!(bounds, [(Some(100), Some(100)), (Some(40), Some(50)), (Some(10), Some(10))]);
     let [fast, exact, best] = &standings[0][..] else { panic!("two and their best") };
     assert_eq!((fast.instances, fast.runs, fast.answered, fast.solved, fast.at_bound), (3, 5, 3, 1, 1));
@@ -65,7 +65,7 @@ fn figures_are_those_worked_out_by_hand() {
     near(exact.par2, 44.0 / 3.0);
     // Medians spent: 2, 0.25, 0.5.
     near(fast.mean_spent, 0.25f64.cbrt());
-    let wins = |own: &Standing| (own.peak_alone, own.peak_shared, own.time_alone, own.time_shared);
+    let wins = |own: &Standing| (own.value_alone, own.value_shared, own.time_alone, own.time_shared);
     assert_eq!((wins(fast), wins(exact)), ((2, 0, 1, 0), (1, 0, 1, 0)));
     assert_eq!((best.algorithm.as_str(), best.solved), (VIRTUAL, 2));
     near(best.mean_time.map(|mean| mean.value), 20f64.cbrt());
@@ -88,7 +88,7 @@ fn curves_are_those_worked_out_by_hand() {
         time.iter().map(|curve| curve.points.clone()).collect::<Vec<_>>(),
         [[(1.0, third)], [(1.0, third)]]
     );
-    let peak = curves::peak_profile(&groups[0]);
+    let peak = curves::value_profile(&groups[0]);
     assert_eq!(peak[0].points, [(1.0, third), (1.2, 2.0 * third), (1.25, 1.0)]);
     assert_eq!(peak[1].points, [(1.0, third), (1.5, 2.0 * third)]);
     let cactus = curves::cactus(&groups[0]);
@@ -115,7 +115,7 @@ fn ties_are_shared_and_bounds_above_peaks_do_not_count() {
     let (groups, standings) = analysed(&text, PLAIN);
     let wins = |at: usize| {
         let own: &Standing = &standings[0][at];
-        (own.peak_alone, own.peak_shared, own.time_alone, own.time_shared)
+        (own.value_alone, own.value_shared, own.time_alone, own.time_shared)
     };
     assert_eq!((wins(0), wins(1), wins(2)), ((0, 1, 0, 1), (0, 1, 0, 1), (0, 0, 0, 0)));
     assert_eq!(groups[0].instances[0].best_bound, Some(10));
@@ -245,7 +245,7 @@ fn without_a_time_limit_nothing_stands_for_runs_that_did_not_solve() {
     near(best.mean_time.map(|mean| mean.value), 4.0);
     assert_eq!(slow.time_factor.map(|mean| mean.value), None);
     // On b nobody else ran: nothing to win, and a word about it.
-    assert_eq!((slow.peak_alone, slow.time_alone), (1, 1));
+    assert_eq!((slow.value_alone, slow.time_alone), (1, 1));
     assert!(groups[0].notes[0].contains("not every algorithm ran"), "{:?}", groups[0].notes);
 }
 
@@ -264,7 +264,7 @@ fn an_algorithm_has_one_colour_and_the_best_stands_above() {
     let names: Vec<&str> = plots.iter().map(|plot| plot.title.as_str()).collect();
     assert_eq!(
         names,
-        ["Performance profile: time", "Performance profile: peak", "Cactus: instances solved over time"]
+        ["Performance profile: time", "Performance profile: value", "Cactus: instances solved over time"]
     );
     for plot in &plots {
         let [third, other] = ["w3 (", "w8 ("].map(|name| plot.svg.find(name).unwrap());
@@ -316,7 +316,7 @@ fn the_virtual_best_is_never_worse_and_profiles_rise() {
             for (cell, best) in own.iter().zip(&all) {
                 let Some(cell) = cell else { continue };
                 let best = best.as_ref().unwrap();
-                assert!(cell.peak.is_none() || best.peak <= cell.peak && best.peak.is_some());
+                assert!(cell.value.is_none() || best.value <= cell.value && best.value.is_some());
                 assert!(
                     !is_solved(cell)
                         || is_solved(best) && best.time.unwrap().seconds <= cell.time.unwrap().seconds
@@ -326,7 +326,7 @@ fn the_virtual_best_is_never_worse_and_profiles_rise() {
         let lost = standings.iter().filter_map(|own| own.time_factor);
         assert!(lost.clone().all(|factor| factor.value >= 1.0 - 1e-12), "seed {seed}");
         assert!(standings.iter().filter_map(|own| own.gap_loss).all(|loss| loss >= 0.0), "seed {seed}");
-        let curves = [curves::time_profile(group), curves::peak_profile(group), curves::cactus(group)];
+        let curves = [curves::time_profile(group), curves::value_profile(group), curves::cactus(group)];
         for curve in curves.iter().flatten() {
             assert!(curve.points.is_sorted_by(|a, b| a.0 <= b.0 && a.1 < b.1), "{curve:?}");
         }

@@ -1,9 +1,9 @@
 //! Curves of a group: performance profiles, cactus plots, gaps over time.
 
 use super::standing::VIRTUAL;
-use super::{Cell, Group};
-use crate::record::{TraceRow, gap_percent, runs};
-use plimsoll_model::Bytes;
+use super::{Cell, Group, distinct};
+use crate::record::{TraceRow, runs};
+use plimsoll_model::gap_percent;
 
 /// A curve of one algorithm.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,15 +37,15 @@ pub fn time_profile(group: &Group) -> Vec<Curve> {
     profile(group, &cells, &best(&cells))
 }
 
-/// Performance profile of peaks: factor of the best bound, share of all instances. Empty where no instance has a bound
-/// above zero and a peak, or fewer than two algorithms took part.
-pub fn peak_profile(group: &Group) -> Vec<Curve> {
+/// Performance profile of values: 1 + gap to the best bound, share of all instances. Empty where no instance has a
+/// bound above zero and a value, or fewer than two algorithms took part.
+pub fn value_profile(group: &Group) -> Vec<Curve> {
     let bound = |at: usize| group.instances[at].best_bound;
-    // A peak of zero is its bound.
-    let cells = values(group, |at, cell| match (cell.peak?, bound(at)?) {
-        (0, _) => Some(1.0),
+    let cells = values(group, |at, cell| match (cell.value?, bound(at)?) {
+        (0, 0) => Some(1.0),
         (_, 0) => None,
-        (peak, bound) => Some(peak as f64 / bound as f64),
+        // In whole numbers as long as possible: what is minimised is divided by its bound.
+        (value, bound) => Some(bound.saturating_add(value.abs_diff(bound)) as f64 / bound as f64),
     });
     profile(group, &cells, &vec![Some(1.0); group.instances.len()])
 }
@@ -76,15 +76,6 @@ pub fn cactus(group: &Group) -> Vec<Curve> {
     curves
 }
 
-/// Mean gaps over time of the traced runs, and the number of instances.
-pub fn gaps(group: &Group) -> (Vec<MeanGap>, usize) {
-    let bound = |row: &TraceRow| {
-        let its = |i: &&super::InstanceFacts| i.suite == row.suite && i.name == row.instance;
-        group.instances.iter().find(its).and_then(|instance| instance.best_bound)
-    };
-    mean_gaps(&group.trace, bound)
-}
-
 /// Where times are divided, none is shorter, seconds.
 pub const LEAST: f64 = 1e-9;
 
@@ -112,17 +103,6 @@ pub fn shares(cells: &[Vec<Option<f64>>], reference: &[Option<f64>], total: usiz
 /// Where time begins in the charts, seconds: earlier events are drawn there.
 pub const DAWN: f64 = 0.001;
 
-/// The algorithms of a trace, in the order of their first lines.
-pub fn algorithms(trace: &[TraceRow]) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for row in trace {
-        if !names.contains(&row.algorithm.as_str()) {
-            names.push(&row.algorithm);
-        }
-    }
-    names
-}
-
 /// Gap of a run that has nothing yet, percent; a larger one counts as this.
 const WORST_GAP: f64 = 100.0;
 
@@ -137,17 +117,21 @@ pub struct MeanGap {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Per algorithm the mean over instances and runs of the gap to the best bound at each moment; a run without a layout
-/// counts as 100 %. `best_bound` gives the best bound of a line's instance; lines without one do not count. Also the
-/// number of instances. O(lines * log(lines)).
-pub fn mean_gaps(trace: &[TraceRow], best_bound: impl Fn(&TraceRow) -> Option<u64>) -> (Vec<MeanGap>, usize) {
+/// Per algorithm the mean over instances and traced runs of the gap to the best bound at each moment; a run without a
+/// value counts as 100 %, runs on instances without a bound do not count. Also the number of instances.
+/// O(lines * log(lines)).
+pub fn gaps(group: &Group) -> (Vec<MeanGap>, usize) {
+    let best_bound = |row: &TraceRow| {
+        let its = |i: &&super::InstanceFacts| i.suite == row.suite && i.name == row.instance;
+        group.instances.iter().find(its).and_then(|instance| instance.best_bound)
+    };
     let mut means = Vec::new();
     let mut instances: Vec<(&str, &str)> = Vec::new();
-    for name in algorithms(trace) {
+    for name in distinct(group.trace.iter().map(|row| row.algorithm.as_str())) {
         // Each improvement lowers the sum by what it gains.
         let mut gains: Vec<(f64, f64)> = Vec::new();
         let mut count = 0;
-        for run in runs(trace).filter(|run| run[0].algorithm == name) {
+        for run in runs(&group.trace).filter(|run| run[0].algorithm == name) {
             let Some(bound) = best_bound(&run[0]) else { continue };
             if !instances.contains(&(&run[0].suite, &run[0].instance)) {
                 instances.push((&run[0].suite, &run[0].instance));
@@ -155,7 +139,7 @@ pub fn mean_gaps(trace: &[TraceRow], best_bound: impl Fn(&TraceRow) -> Option<u6
             count += 1;
             let mut gap = WORST_GAP;
             for row in run {
-                let now = row.value.and_then(|value| gap_percent(Bytes::new(value), Bytes::new(bound)));
+                let now = row.value.and_then(|value| gap_percent(value, bound));
                 let now = now.map_or(gap, |now| now.clamp(0.0, gap));
                 if now < gap {
                     gains.push((row.seconds.max(DAWN), gap - now));
@@ -176,4 +160,36 @@ pub fn mean_gaps(trace: &[TraceRow], best_bound: impl Fn(&TraceRow) -> Option<u6
         means.push(MeanGap { algorithm: name.to_owned(), runs: count, points });
     }
     (means, instances.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::InstanceFacts;
+    use super::*;
+
+    #[test]
+    fn the_mean_gap_falls_as_runs_improve() {
+        let line = |algorithm: &str, run, seconds, value, lower_bound| TraceRow {
+            algorithm: algorithm.into(),
+            run,
+            seconds,
+            value,
+            lower_bound,
+            ..TraceRow::default()
+        };
+        let trace = vec![
+            line("x", 1, 0.1, Some(300), None),
+            line("x", 1, 1.0, Some(110), None),
+            line("x", 2, 0.5, Some(100), None),
+            line("y", 1, 3.0, None, Some(90)),
+        ];
+        let instance = InstanceFacts { best_bound: Some(100), ..InstanceFacts::default() };
+        let mut group = Group { trace, instances: vec![instance], ..Group::default() };
+        let (means, total) = gaps(&group);
+        assert_eq!((means[0].runs, total), (2, 1));
+        assert_eq!(means[0].points, [(DAWN, 100.0), (0.5, 50.0), (1.0, 5.0)]);
+        assert_eq!(means[1].points, [(DAWN, 100.0)]);
+        group.instances.clear();
+        assert_eq!(gaps(&group), (Vec::new(), 0));
+    }
 }

@@ -81,8 +81,9 @@ fn each(studies: &[Study]) -> impl Iterator<Item = Place<'_>> {
 
 const PLACE: [&str; 2] = ["record", "group"];
 
-const QUESTION: [Column<Question>; 7] = [
+const QUESTION: [Column<Question>; 8] = [
     ("problem", |asked| asked.problem.clone()),
+    ("unit", |asked| asked.unit.clone()),
     ("decide", |asked| asked.decide.to_string()),
     ("time_limit", |asked| shown(asked.time_limit)),
     ("node_limit", |asked| shown(asked.node_limit)),
@@ -91,24 +92,25 @@ const QUESTION: [Column<Question>; 7] = [
     ("cores", |asked| asked.cores.to_string()),
 ];
 
-const FACTS: [Column<InstanceFacts>; 10] = [
+const FACTS: [Column<InstanceFacts>; 11] = [
     ("suite", |its| its.suite.clone()),
     ("instance", |its| its.name.clone()),
     ("sha256", |its| its.sha256.clone()),
     ("buffers", |its| shown(its.buffers)),
+    ("operators", |its| shown(its.operators)),
     ("load", |its| shown(its.load)),
     ("capacity", |its| shown(its.capacity)),
     ("best_bound", |its| shown(its.best_bound)),
     ("bound_from", |its| its.bound_from.to_owned()),
     ("bound_arithmetic", |its| its.best_bound.map_or("", |_| its.arithmetic.as_str()).to_owned()),
-    ("best_peak", |its| shown(its.best_peak)),
+    ("best_value", |its| shown(its.best_value)),
 ];
 
 const FIGURES: [Column<Cell>; 12] = [
     ("runs", |own| own.runs.to_string()),
     ("solved_runs", |own| own.solved.to_string()),
     ("solved", |own| is_solved(own).to_string()),
-    ("median_peak", |own| shown(own.peak)),
+    ("median_value", |own| shown(own.value)),
     ("gap_percent", |own| shown(own.gap)),
     ("median_seconds", |own| shown(own.time_to_solve().map(|time| time.seconds))),
     ("censored", |own| shown(own.time_to_solve().map(|time| time.censored))),
@@ -164,8 +166,8 @@ const STANDING: [Column<Standing>; 22] = [
     ("mean_is_bound", |own| is_bound(own.mean_time)),
     ("par2_seconds", |own| shown(own.par2)),
     ("mean_spent_seconds", |own| shown(own.mean_spent)),
-    ("peak_wins_alone", |own| own.peak_alone.to_string()),
-    ("peak_wins_shared", |own| own.peak_shared.to_string()),
+    ("value_wins_alone", |own| own.value_alone.to_string()),
+    ("value_wins_shared", |own| own.value_shared.to_string()),
     ("time_wins_alone", |own| own.time_alone.to_string()),
     ("time_wins_shared", |own| own.time_shared.to_string()),
     ("virtual_best_solved_lost", |own| shown(own.only_solver)),
@@ -210,7 +212,7 @@ fn profiles(studies: &[Study]) -> Vec<Line> {
     let mut lines = header(&["record", "group", "measure", "algorithm", "factor", "share"]);
     for place in each(studies) {
         points(&mut lines, &place.name(), Some("time"), &curves::time_profile(place.group));
-        points(&mut lines, &place.name(), Some("peak"), &curves::peak_profile(place.group));
+        points(&mut lines, &place.name(), Some("value"), &curves::value_profile(place.group));
     }
     lines
 }

@@ -2,9 +2,9 @@
 
 use super::integral::{Integral, integrals};
 use super::time::{Run, Time, can_prove, median_spent, median_time, solved};
-use crate::record::{Record, RunKey, TraceRow, gap_percent, runs};
+use crate::record::{Place, Record, RunKey, TraceRow, contradiction, rank, runs};
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll_model::Bytes;
+use plimsoll_model::{Offsets, Orders, Pools, Problem, Scattered, gap_percent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -20,9 +20,11 @@ pub struct Options {
 /// What all runs of a group have in common.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {
-    /// `offsets`, `scattered`, `pools`, `orders`.
+    /// `offsets`, `scattered`, `pools`, `orders`, ...
     pub problem: String,
-    /// Whether a capacity was to be decided, or the peak to be minimised.
+    /// Unit of values and bounds: `bytes`, `picoseconds`, `relations`.
+    pub unit: String,
+    /// Whether a capacity was to be decided, or the value to be optimised.
     pub decide: bool,
     /// Time limit, seconds.
     pub time_limit: Option<f64>,
@@ -40,6 +42,7 @@ impl Question {
     fn of(row: &Record) -> Self {
         Self {
             problem: row.problem.clone(),
+            unit: row.unit.clone(),
             decide: row.decides(),
             time_limit: row.time_limit,
             node_limit: row.node_limit,
@@ -48,11 +51,21 @@ impl Question {
             cores: row.cores,
         }
     }
+
+    /// [`rank`] in the unit of the values.
+    pub fn rank(&self, number: u64) -> u64 {
+        rank(&self.unit, number)
+    }
 }
 
 impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.problem, if self.decide { "decide the capacity" } else { "minimise" })?;
+        let task = match (self.decide, self.rank(0) < self.rank(1)) {
+            (true, _) => "decide the capacity",
+            (_, true) => "minimise",
+            (_, false) => "maximise",
+        };
+        write!(f, "{}, {task}", self.problem)?;
         match self.time_limit {
             Some(seconds) => write!(f, ", {seconds} s")?,
             None => write!(f, ", no time limit")?,
@@ -81,16 +94,18 @@ pub struct InstanceFacts {
     pub capacity: Option<u64>,
     /// Number of buffers.
     pub buffers: Option<usize>,
+    /// Number of operators.
+    pub operators: Option<usize>,
     /// Load, bytes.
     pub load: Option<u64>,
-    /// Best bound, bytes.
+    /// Best bound.
     pub best_bound: Option<u64>,
     /// Where it is from: `run`, or `load`.
     pub bound_from: &'static str,
     /// In which arithmetic it was proved.
     pub arithmetic: Arithmetic,
-    /// Lowest valid peak of any run on record, bytes.
-    pub best_peak: Option<u64>,
+    /// Best valid value of any run on record.
+    pub best_value: Option<u64>,
 }
 
 /// What an algorithm did on an instance.
@@ -100,8 +115,8 @@ pub struct Cell {
     pub runs: usize,
     /// Runs that solved.
     pub solved: usize,
-    /// Median peak, bytes.
-    pub peak: Option<u64>,
+    /// Median value.
+    pub value: Option<u64>,
     /// Gap of that, percent.
     pub gap: Option<f64>,
     /// Median time to solve; none where no times were kept.
@@ -142,51 +157,59 @@ pub struct Group {
     pub notes: Vec<String>,
 }
 
+impl Group {
+    /// Time to solve of an algorithm on an instance, both by position; `None` where there was no run, and where none is to
+    /// be expected.
+    pub fn time_to_solve(&self, algorithm: usize, instance: usize) -> Option<Time> {
+        self.cells[algorithm][instance].as_ref()?.time_to_solve()
+    }
+}
+
+/// Problems whose values no load exceeds.
+const LOADED: [&str; 3] = [Offsets::NAME, Scattered::NAME, Pools::NAME];
+
 /// What is known of an instance and problem, from all runs on record.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    peak: Option<u64>,
+    value: Option<u64>,
     bound: Option<u64>,
     arithmetic: Arithmetic,
     load: Option<u64>,
 }
 
-type Place = (String, String, String);
-
-/// The same instance under any limits: by its hash, else by its name.
-fn place(row: &Record) -> Place {
-    if row.sha256.is_empty() {
-        (row.problem.clone(), row.suite.clone(), row.instance.clone())
-    } else {
-        (row.problem.clone(), String::new(), row.sha256.clone())
+impl Known {
+    /// Whether no valid value contradicts a bound.
+    fn allows(&self, row: &Record, bound: u64) -> bool {
+        self.value.is_none_or(|value| row.rank(bound) <= row.rank(value))
     }
 }
 
-/// Best bounds and lowest valid peaks. A bound above a valid peak is wrong and does not count.
+/// Best bounds and best valid values. A bound that a valid value contradicts is wrong and does not count.
 fn known(rows: &[Record]) -> BTreeMap<Place, Known> {
     let mut all: BTreeMap<Place, Known> = BTreeMap::new();
     for row in rows {
-        let own = all.entry(place(row)).or_default();
+        let own = all.entry(row.place()).or_default();
         own.load = own.load.max(row.load);
         if row.verdict == "valid" && row.status == "done" {
-            own.peak = own.peak.into_iter().chain(row.value).min();
+            own.value = own.value.into_iter().chain(row.value).min_by_key(|&value| row.rank(value));
         }
     }
     for row in rows {
-        let own = all.entry(place(row)).or_default();
+        let own = all.entry(row.place()).or_default();
         let proved = row.lower_bound.filter(|_| row.status == "done");
-        if let Some(bound) = proved.filter(|&bound| own.peak.is_none_or(|peak| bound <= peak)) {
-            let before = own.bound.map(|before| (before, own.arithmetic));
-            own.arithmetic = Arithmetic::of_best(before.into_iter().chain([(bound, row.arithmetic())]));
-            own.bound = own.bound.max(Some(bound));
+        if let Some(bound) = proved.filter(|&bound| own.allows(row, bound)) {
+            let before = own.bound.map(|before| (row.rank(before), own.arithmetic));
+            let all = before.into_iter().chain([(row.rank(bound), row.arithmetic())]);
+            own.arithmetic = Arithmetic::of_best(all);
+            own.bound = own.bound.into_iter().chain([bound]).max_by_key(|&bound| row.rank(bound));
         }
     }
-    // The best bound that a file tells is mostly that of one of its rows, which says how it was proved.
+    // The best bound in a file is mostly that of one of its rows, which states how it was proved.
     for row in rows {
-        let own = all.entry(place(row)).or_default();
-        let told = row.best_bound.filter(|&bound| own.peak.is_none_or(|peak| bound <= peak));
-        if told > own.bound {
-            (own.bound, own.arithmetic) = (told, Arithmetic::Exact);
+        let own = all.entry(row.place()).or_default();
+        let stated = row.best_bound.filter(|&bound| own.allows(row, bound));
+        if stated.map(|bound| row.rank(bound)) > own.bound.map(|bound| row.rank(bound)) {
+            (own.bound, own.arithmetic) = (stated, Arithmetic::Exact);
         }
     }
     all
@@ -257,7 +280,7 @@ impl Builder<'_> {
         for ((who, at), own) in &runs {
             cells[*who][*at] = Some(self.cell(&instances[*at], own, timed));
         }
-        let best: Vec<Option<u64>> = instances.iter().map(|instance| instance.best_peak).collect();
+        let best: Vec<Option<u64>> = instances.iter().map(|instance| instance.best_value).collect();
         for ((who, at), integral) in integrals(&trace, &best, &traced, question.time_limit) {
             if let Some(cell) = &mut cells[who][at] {
                 cell.integral = Some(integral);
@@ -298,9 +321,9 @@ impl Builder<'_> {
     }
 
     fn facts(&self, row: &Record, capacity: Option<u64>) -> InstanceFacts {
-        let known = self.known.get(&place(row)).copied().unwrap_or_default();
-        // With exclusions more may be alive than any peak.
-        let load = known.load.filter(|&load| known.peak.is_none_or(|peak| load <= peak));
+        let known = self.known.get(&row.place()).copied().unwrap_or_default();
+        // With exclusions more may be live than any peak.
+        let load = known.load.filter(|&load| LOADED.contains(&&*row.problem) && known.allows(row, load));
         let (best_bound, bound_from) = match (known.bound, load) {
             (Some(bound), _) => (Some(bound), "run"),
             (None, Some(load)) => (Some(load), "load"),
@@ -312,42 +335,39 @@ impl Builder<'_> {
             sha256: row.sha256.clone(),
             capacity,
             buffers: row.buffers,
+            operators: row.operators,
             load: row.load,
             best_bound,
             bound_from,
             arithmetic: if known.bound.is_some() { known.arithmetic } else { Arithmetic::Exact },
-            best_peak: known.peak,
+            best_value: known.value,
         }
     }
 
-    /// The lowest valid peak, where the bound of a run is above it.
-    fn is_wrong(&self, row: &Record) -> Option<u64> {
+    /// What is wrong with the bound of a run that a valid value contradicts.
+    fn wrong(&self, row: &Record) -> Option<String> {
         // Of a graph with regions, bound and peak are those of the body, each under limits of its own.
-        if row.problem == "orders" {
+        if row.problem == Orders::NAME || row.status != "done" {
             return None;
         }
-        let peak = self.known.get(&place(row))?.peak?;
-        row.lower_bound.filter(|&bound| row.status == "done" && bound > peak).map(|_| peak)
+        let (known, bound) = (self.known.get(&row.place())?, row.lower_bound?);
+        known.value.filter(|_| !known.allows(row, bound)).map(|value| contradiction(bound, value))
     }
 
     /// The run with what became of it, where that is no answer.
     fn trouble(&self, row: &Record) -> Option<Record> {
-        match self.is_wrong(row) {
-            Some(peak) => {
-                let bound = row.lower_bound.unwrap_or(0);
-                let error = format!("its bound {bound} is above {peak}, the peak of a valid solution");
-                Some(Record { status: "refused".to_owned(), error, ..row.clone() })
-            }
+        match self.wrong(row) {
+            Some(error) => Some(row.clone().without("refused", &error)),
             None => (row.status != "done").then(|| row.clone()),
         }
     }
 
     fn solved(&self, row: &Record, bound: Option<u64>) -> bool {
-        if self.is_wrong(row).is_some() {
+        if self.wrong(row).is_some() {
             return false;
         }
         let within = |target: f64| {
-            let gap = row.value.zip(bound).and_then(|(peak, bound)| percent_above(peak, bound));
+            let gap = row.value.zip(bound).and_then(|(value, bound)| gap_percent(value, bound));
             !row.decides()
                 && row.status == "done"
                 && row.verdict != "refused"
@@ -357,9 +377,9 @@ impl Builder<'_> {
     }
 
     fn cell(&self, instance: &InstanceFacts, rows: &[&Record], timed: bool) -> Cell {
-        let peaks =
-            rows.iter().map(|row| row.value.filter(|_| row.status == "done" && self.is_wrong(row).is_none()));
-        let peak = median_peak(peaks);
+        let values =
+            rows.iter().map(|row| row.value.filter(|_| row.status == "done" && self.wrong(row).is_none()));
+        let value = median_value(values, |value| rows[0].rank(value));
         let mut troubles: BTreeMap<String, usize> = BTreeMap::new();
         for trouble in rows.iter().filter_map(|row| self.trouble(row)) {
             *troubles.entry(trouble.status).or_default() += 1;
@@ -375,8 +395,8 @@ impl Builder<'_> {
         Cell {
             runs: rows.len(),
             solved: rows.iter().filter(|row| self.solved(row, instance.best_bound)).count(),
-            peak,
-            gap: peak.zip(instance.best_bound).and_then(|(peak, bound)| percent_above(peak, bound)),
+            value,
+            gap: value.zip(instance.best_bound).and_then(|(value, bound)| gap_percent(value, bound)),
             time: if timed { median_time(rows.iter().map(run)) } else { None },
             proves: rows.iter().any(|row| can_prove(row)),
             spent: median_spent(spent),
@@ -386,15 +406,10 @@ impl Builder<'_> {
     }
 }
 
-/// How far a peak lies above a bound, percent of the bound.
-fn percent_above(peak: u64, bound: u64) -> Option<f64> {
-    gap_percent(Bytes::new(peak), Bytes::new(bound))
-}
-
-/// The median of peaks, where a run without one counts as worse than all others; of an even number the larger of the
+/// The median of values, where a run without one counts as worse than all others; of an even number the worse of the
 /// middle two.
-pub fn median_peak(peaks: impl Iterator<Item = Option<u64>>) -> Option<u64> {
-    let mut peaks: Vec<Option<u64>> = peaks.collect();
-    peaks.sort_by_key(|peak| (peak.is_none(), *peak));
-    peaks.get(peaks.len() / 2).copied().flatten()
+fn median_value(values: impl Iterator<Item = Option<u64>>, rank: impl Fn(u64) -> u64) -> Option<u64> {
+    let mut values: Vec<Option<u64>> = values.collect();
+    values.sort_by_key(|value| value.map_or((true, 0), |value| (false, rank(value))));
+    values.get(values.len() / 2).copied().flatten()
 }

@@ -12,29 +12,29 @@ pub struct Integral {
     pub horizon: f64,
     /// Runs.
     pub runs: usize,
-    /// True where peaks are only an external binary's word.
+    /// True where values are only an external binary's word.
     pub claimed: bool,
 }
 
-/// The primal gap of a peak to the best known: 0 to 1.
-fn primal_gap(peak: u64, best: u64) -> f64 {
-    let most = peak.max(best);
-    if most == 0 { 0.0 } else { peak.abs_diff(best) as f64 / most as f64 }
+/// The primal gap of a value to the best known: 0 to 1.
+fn primal_gap(value: u64, best: u64) -> f64 {
+    let most = value.max(best);
+    if most == 0 { 0.0 } else { value.abs_diff(best) as f64 / most as f64 }
 }
 
-/// The integral of one run: its peaks by ascending time, each until the next, the last until the horizon; 1 before the
+/// The integral of one run: its values by ascending time, each until the next, the last until the horizon; 1 before the
 /// first. O(events).
 pub fn integral(events: impl IntoIterator<Item = (f64, u64)>, best: u64, horizon: f64) -> f64 {
     let (mut sum, mut since, mut gap) = (0.0, 0.0f64, 1.0);
-    for (seconds, peak) in events {
+    for (seconds, value) in events {
         let now = seconds.clamp(since, horizon.max(since));
         sum += gap * (now - since);
-        (since, gap) = (now, primal_gap(peak, best));
+        (since, gap) = (now, primal_gap(value, best));
     }
     sum + gap * (horizon - since).max(0.0)
 }
 
-/// The integrals of traced runs, by algorithm and instance of a group; `best` holds the lowest value of each instance,
+/// The integrals of traced runs, by algorithm and instance of a group; `best` holds the best value of each instance,
 /// `places` algorithm and instance of each run.
 pub(super) fn integrals(
     trace: &[TraceRow],

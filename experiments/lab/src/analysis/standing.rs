@@ -24,13 +24,13 @@ pub struct Standing {
     pub instances: usize,
     /// Runs.
     pub runs: usize,
-    /// Instances with a median peak.
+    /// Instances with a median value.
     pub answered: usize,
     /// Instances solved.
     pub solved: usize,
     /// Runs that solved.
     pub solved_runs: usize,
-    /// Instances where the median peak is the best bound.
+    /// Instances where the median value is the best bound.
     pub at_bound: usize,
     /// Mean gap over the instances that have one, percent.
     pub mean_gap: Option<f64>,
@@ -43,10 +43,10 @@ pub struct Standing {
     pub par2: Option<f64>,
     /// Shifted geometric mean of the seconds spent, solved or not.
     pub mean_spent: Option<f64>,
-    /// Instances where it alone has the lowest peak.
-    pub peak_alone: usize,
-    /// Instances where it shares the lowest peak.
-    pub peak_shared: usize,
+    /// Instances where it alone has the best value.
+    pub value_alone: usize,
+    /// Instances where it shares the best value.
+    pub value_shared: usize,
     /// Instances where it alone has the shortest time.
     pub time_alone: usize,
     /// Instances where it shares the shortest time.
@@ -55,7 +55,7 @@ pub struct Standing {
     pub only_solver: Option<usize>,
     /// Factor by which the virtual best's mean time grows without it; a lower bound where limits take part.
     pub time_factor: Option<Mean>,
-    /// Percentage points by which the virtual best's mean gap grows without it, over instances where others have a peak.
+    /// Percentage points by which the virtual best's mean gap grows without it, over instances where others have a value.
     pub gap_loss: Option<f64>,
     /// Mean primal integral over traced instances, seconds.
     pub integral: Option<f64>,
@@ -117,7 +117,8 @@ pub fn virtual_best(group: &Group, without: Option<usize>) -> Vec<Option<Cell>> 
             .iter()
             .filter_map(|cell| cell.time)
             .min_by(|a, b| rank(a).0.cmp(&rank(b).0).then(a.seconds.total_cmp(&b.seconds)));
-        let lowest = cells.iter().filter(|cell| cell.peak.is_some()).min_by_key(|cell| cell.peak);
+        let value_rank = |cell: &&&Cell| cell.value.map(|value| group.question.rank(value));
+        let lead = cells.iter().filter(|cell| cell.value.is_some()).min_by_key(value_rank);
         let solved = cells.iter().any(|cell| is_solved(cell));
         let least =
             |value: fn(&Cell) -> Option<f64>| cells.iter().filter_map(|cell| value(cell)).reduce(f64::min);
@@ -125,8 +126,8 @@ pub fn virtual_best(group: &Group, without: Option<usize>) -> Vec<Option<Cell>> 
         Some(Cell {
             runs: cells.iter().map(|cell| cell.runs).sum(),
             solved: usize::from(solved),
-            peak: lowest.and_then(|cell| cell.peak),
-            gap: lowest.and_then(|cell| cell.gap),
+            value: lead.and_then(|cell| cell.value),
+            gap: lead.and_then(|cell| cell.gap),
             time: first,
             proves: cells.iter().any(|cell| cell.proves),
             spent: least(|cell| cell.spent),
@@ -163,7 +164,7 @@ fn summed(name: &str, kind: &str, cells: &[Option<Cell>], terms: Terms) -> Stand
         kind: kind.to_owned(),
         instances: own.len(),
         runs: own.iter().map(|cell| cell.runs).sum(),
-        answered: own.iter().filter(|cell| cell.peak.is_some()).count(),
+        answered: own.iter().filter(|cell| cell.value.is_some()).count(),
         solved: own.iter().filter(|cell| is_solved(cell)).count(),
         solved_runs: if virtually { 0 } else { own.iter().map(|cell| cell.solved).sum() },
         at_bound: gaps.iter().filter(|&&gap| gap == 0.0).count(),
@@ -194,24 +195,25 @@ fn mean_time(times: &[Time], terms: Terms) -> Option<Mean> {
     Some(Mean { value, bound: times.iter().any(|time| time.censored) })
 }
 
-/// Counts where nobody has a lower peak, a shorter time.
+/// Counts where no other has a better value, a shorter time.
 fn wins(group: &Group, who: usize, own: &mut Standing) {
     let others = |at: usize| {
         let cells = group.cells.iter().enumerate().filter(move |(other, _)| *other != who);
         cells.filter_map(move |(_, cells)| cells[at].as_ref())
     };
+    let ranked = |cell: &Cell| cell.value.map(|value| group.question.rank(value));
     let solved = |cell: &Cell| cell.time.filter(|time| !time.censored).map(|time| time.seconds);
     for (at, cell) in group.cells[who].iter().enumerate() {
         let Some(cell) = cell else { continue };
-        // Where nobody else ran there is nothing to win.
+        // Where no other ran there is nothing to win.
         if others(at).next().is_none() {
             continue;
         }
-        if let Some(peak) = cell.peak {
-            match others(at).filter_map(|other| other.peak).min() {
-                Some(least) if least < peak => {}
-                Some(least) if least == peak => own.peak_shared += 1,
-                _ => own.peak_alone += 1,
+        if let Some(own_rank) = ranked(cell) {
+            match others(at).filter_map(ranked).min() {
+                Some(least) if least < own_rank => {}
+                Some(least) if least == own_rank => own.value_shared += 1,
+                _ => own.value_alone += 1,
             }
         }
         if let Some(time) = solved(cell) {

@@ -34,7 +34,7 @@ pub use words::quote;
 
 use crate::record::Course;
 use plimsoll_model::csv::{read_layout_file, write_instance};
-use plimsoll_model::{Bytes, Instance, Layout};
+use plimsoll_model::{Bytes, Instance, Layout, Value};
 use process::Ended;
 use std::fs::{self, File};
 use std::io;
@@ -104,10 +104,10 @@ impl ExternalAttempt {
             let Some(seconds) = said.seconds.filter(|seconds| *seconds >= 0.0) else { continue };
             let seconds = seconds.min(self.seconds);
             if let Some(peak) = said.peak {
-                course.value(seconds, peak);
+                course.value(seconds, Bytes::UNIT, peak);
             }
             if let Some(bound) = said.lower_bound {
-                course.bound(seconds, bound);
+                course.bound(seconds, Bytes::UNIT, bound);
             }
         }
         course

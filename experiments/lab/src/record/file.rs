@@ -1,10 +1,9 @@
 //! Reads records back, of every version of their columns.
 
 use super::columns::is_known;
-use super::{Record, SCHEMA_VERSION};
+use super::{Record, SCHEMA_VERSION, number_runs};
 use csv::StringRecord;
 use serde::de::DeserializeOwned;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Why a CSV file cannot be read.
@@ -171,19 +170,15 @@ impl CsvFile {
         self.require(&NEEDED)?;
         let mut records: Vec<Record> = Vec::new();
         let mut version = None;
-        let mut counts: HashMap<[String; 4], u64> = HashMap::new();
         for (line, record) in self.rows::<Record>()? {
             let decide = if record.decide == "false" { String::new() } else { record.decide.clone() };
             let mut record = Record { line, decide, ..record };
             let version = *version.get_or_insert(record.schema_version);
             self.check(&record, version).map_err(|why| self.wrong(line, why))?;
             record.schema_version = SCHEMA_VERSION;
-            let names = [&record.suite, &record.instance, &record.problem, &record.algorithm];
-            let count = counts.entry(names.map(Clone::clone)).or_default();
-            *count += 1;
-            record.nth = *count;
             records.push(record);
         }
+        number_runs(&mut records);
         Ok(records)
     }
 

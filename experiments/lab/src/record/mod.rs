@@ -8,14 +8,20 @@ mod columns;
 mod failures;
 mod file;
 mod outcome;
+mod rank;
 mod settle;
 mod trace;
 
 pub use columns::{Columns, MEASURED, metrics};
 pub use failures::{Failures, failures, lines};
 pub use file::{CsvFile, RecordError, read};
+pub(crate) use rank::contradiction;
+pub use rank::rank;
+pub(crate) use settle::Place;
 pub use settle::settle;
-pub use trace::{Course, Event, Recorder, RunKey, TraceRow, of_process, runs, trace_rows, write_trace};
+pub use trace::{
+    Course, Event, Recorder, RunKey, TraceRow, number_runs, of_process, runs, trace_rows, write_trace,
+};
 
 use crate::machine::{Machine, timestamp};
 use plimsoll::arithmetic::Arithmetic;
@@ -108,7 +114,7 @@ pub struct Record {
     /// Value of the best solution.
     #[serde(alias = "peak")]
     pub value: Option<u64>,
-    /// Lower bound that the run proved.
+    /// Bound that the run proved: a lower one, an upper one of relations.
     pub lower_bound: Option<u64>,
     /// The checker's verdict: `valid`, `refused`, or empty where there was nothing to check.
     pub verdict: String,
@@ -235,27 +241,5 @@ impl Record {
         let known = [Arithmetic::Exact, Arithmetic::FloatingPoint];
         let named = known.into_iter().find(|one| one.as_str() == self.arithmetic);
         named.unwrap_or_else(|| Arithmetic::of_words(&self.bound_witness))
-    }
-}
-
-/// Distance of a value to a bound, percent of the bound; `None` above a bound of zero.
-pub fn gap_percent(value: Bytes, bound: Bytes) -> Option<f64> {
-    match (value.get(), bound.get()) {
-        (value, bound) if value == bound => Some(0.0),
-        (_, 0) => None,
-        (value, bound) => Some((value as f64 - bound as f64) * 100.0 / bound as f64),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gaps_are_honest() {
-        let gap = |value, bound| gap_percent(Bytes::new(value), Bytes::new(bound));
-        assert_eq!(gap(0, 0), Some(0.0));
-        assert_eq!(gap(5, 0), None);
-        assert_eq!(gap(110, 100), Some(10.0));
     }
 }

@@ -1,60 +1,83 @@
 //! Records of one instance and problem against each other.
 
-use super::{Record, gap_percent};
-use plimsoll_model::Bytes;
+use super::{Record, contradiction, rank};
+use plimsoll_model::gap_percent;
 use std::collections::HashMap;
 
 /// What all records of an instance and problem show together.
 #[derive(Clone, Copy, Default)]
 struct Known {
-    /// Lowest value of a valid solution.
+    /// Best value of a valid solution.
     value: Option<u64>,
-    /// Best bound.
+    /// Best bound that no valid solution contradicts.
     bound: Option<u64>,
 }
 
-/// Compares records that solve the same problem for the same instance. A bound above the value of a valid solution is
-/// wrong: its record is refused, and the bound does not count. Claims of external binaries that a valid solution
-/// disproves are marked as contradicted; they never count. Sets best bounds, never below `floor`, and gaps. Returns the
-/// highest best bound. Settling a part of the records first changes nothing. O(records).
+/// Problem and instance of a record.
+pub(crate) type Place = [String; 3];
+
+/// Compares records that solve the same problem for the same instance. A bound that a valid solution contradicts is wrong:
+/// its record is refused, and the bound does not count. Claims of external binaries that a valid solution
+/// disproves are marked as contradicted; they never count. Sets best bounds, never worse than `floor`, and gaps. Returns
+/// the best of the best bounds. Settling a part of the records first changes nothing. O(records).
 pub fn settle(records: &mut [Record], floor: Option<u64>) -> Option<u64> {
-    let place = |record: &Record| (record.sha256.clone(), record.problem.clone());
-    let mut known: HashMap<(String, String), Known> = HashMap::new();
+    let mut known: HashMap<Place, Known> = HashMap::new();
     for record in records.iter().filter(|record| record.verdict == "valid") {
-        let own = known.entry(place(record)).or_default();
-        own.value = own.value.into_iter().chain(record.value).min();
+        let own = known.entry(record.place()).or_default();
+        own.value = own.value.into_iter().chain(record.value).min_by_key(|&value| record.rank(value));
     }
     for record in records.iter_mut() {
-        let own = known.entry(place(record)).or_default();
+        let own = known.entry(record.place()).or_default();
         record.contradict(own.value);
-        if let Some((bound, value)) = record.lower_bound.zip(own.value).filter(|(bound, value)| bound > value)
-        {
-            let why = format!("its bound {bound} is above {value}, the value of a valid solution");
+        let wrong = |bound: &u64| own.value.filter(|&value| record.rank(*bound) > record.rank(value));
+        if let Some((bound, value)) = record.lower_bound.and_then(|bound| Some((bound, wrong(&bound)?))) {
+            let why = contradiction(bound, value);
             *record = Record { verdict: "refused".into(), ..std::mem::take(record).without("refused", &why) };
             record.claim.clear();
         } else {
-            own.bound = own.bound.max(record.lower_bound);
+            own.bound = record.tightest(own.bound.into_iter().chain(record.lower_bound));
         }
     }
     for record in records.iter_mut() {
-        record.best_bound = known.get(&place(record)).and_then(|own| own.bound).max(floor);
-        let gap = |(value, bound)| gap_percent(Bytes::new(value), Bytes::new(bound));
+        let proved = known.get(&record.place()).and_then(|own| own.bound);
+        record.best_bound = record.tightest(proved.into_iter().chain(floor));
+        let gap = |(value, bound)| gap_percent(value, bound);
         record.gap_percent = record.value.zip(record.best_bound).and_then(gap);
     }
-    records.iter().filter_map(|record| record.best_bound).max().max(floor)
+    let best =
+        records.iter().filter_map(|record| Some((record.rank(record.best_bound?), record.best_bound?)));
+    best.max().map(|(_, bound)| bound).or(floor)
 }
 
 impl Record {
-    /// Marks what an external binary claims where the lowest valid value shows that it is wrong.
-    fn contradict(&mut self, lowest: Option<u64>) {
-        let Some(lowest) = lowest else { return };
+    /// The same for the same problem and instance, under any limits: instances by hash, else by name.
+    pub(crate) fn place(&self) -> Place {
+        let [suite, instance] =
+            if self.sha256.is_empty() { [&*self.suite, &*self.instance] } else { ["", &*self.sha256] };
+        [&*self.problem, suite, instance].map(str::to_owned)
+    }
+
+    /// [`rank`] in the unit of the record.
+    pub(crate) fn rank(&self, number: u64) -> u64 {
+        rank(&self.unit, number)
+    }
+
+    /// The bound that excludes most.
+    fn tightest(&self, bounds: impl Iterator<Item = u64>) -> Option<u64> {
+        bounds.max_by_key(|&bound| self.rank(bound))
+    }
+
+    /// Marks what an external binary claims where the best valid value shows that it is wrong.
+    fn contradict(&mut self, best: Option<u64>) {
+        let Some(best) = best else { return };
+        let is_worse = |number: u64| self.rank(number) > self.rank(best);
         let wrong = match self.claimed.as_str() {
-            "optimal" => self.value.is_some_and(|value| value > lowest),
-            "infeasible" => self.capacity.is_some_and(|capacity| lowest <= capacity),
+            "optimal" => self.value.is_some_and(is_worse),
+            "infeasible" => self.capacity.is_some_and(|capacity| self.rank(best) <= self.rank(capacity)),
             _ => false,
         };
-        if wrong || self.claimed_bound.is_some_and(|bound| bound > lowest) {
-            let remark = format!("its claims are contradicted by {lowest}, the value of a valid solution");
+        if wrong || self.claimed_bound.is_some_and(is_worse) {
+            let remark = format!("its claims are contradicted by {best}, the value of a valid solution");
             self.error = if self.error.is_empty() { remark } else { format!("{}; {remark}", self.error) };
             "contradicted".clone_into(&mut self.claimed);
             self.claimed_bound = None;
@@ -92,6 +115,23 @@ mod tests {
         let once = records.clone();
         settle(&mut records, None);
         assert_eq!(records, once);
+    }
+
+    #[test]
+    fn of_relations_more_are_better_and_bounds_are_upper_ones() {
+        let fused = |value, bound| Record { unit: "relations".to_owned(), ..record(value, bound) };
+        let mut records = [fused(Some(6), 9), fused(Some(8), 8), fused(None, 7), fused(None, 12)];
+        records[0].claimed = "optimal".to_owned();
+        assert_eq!(settle(&mut records, Some(10)), Some(8));
+        let gaps: Vec<_> = records.iter().map(|record| record.gap_percent).collect();
+        assert_eq!(gaps, [Some(25.0), Some(0.0), None, None]);
+        assert_eq!((records[2].status.as_str(), records[3].status.as_str()), ("refused", "done"));
+        assert_eq!(records[2].error, "its bound 7 is below 8, the value of a valid solution");
+        assert!(records.iter().all(|record| record.best_bound == Some(8)));
+        assert_eq!(records[0].claimed, "contradicted");
+        // A floor holds where nothing better was proved.
+        let mut records = [fused(Some(6), 9)];
+        assert_eq!((settle(&mut records, Some(7)), records[0].best_bound), (Some(7), Some(7)));
     }
 
     #[test]

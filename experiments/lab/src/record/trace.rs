@@ -4,7 +4,7 @@
 //! what it reports by its own clock, and its checked value at its end. Only improvements are kept. In `rows.csv` a trace
 //! is a column with a word per event; in `trace.csv`, made from it, a line per event.
 
-use super::{Record, TRACE};
+use super::{Record, TRACE, rank};
 use plimsoll_model::files::write_durably;
 use plimsoll_model::{Bound, Observer, Problem, Value};
 use serde::{Deserialize, Serialize};
@@ -71,17 +71,17 @@ pub struct Course {
 }
 
 impl Course {
-    /// Adds a value, if it is better.
-    pub fn value(&mut self, seconds: f64, value: u64) {
-        if self.value.is_none_or(|best| value < best) {
+    /// Adds a value, if it is better than those before.
+    pub fn value(&mut self, seconds: f64, unit: &str, value: u64) {
+        if self.value.is_none_or(|best| rank(unit, value) < rank(unit, best)) {
             self.value = Some(value);
             self.push(seconds, "incumbent");
         }
     }
 
-    /// Adds a bound, if it is better.
-    pub fn bound(&mut self, seconds: f64, bound: u64) {
-        if self.bound.is_none_or(|best| bound > best) {
+    /// Adds a bound, if it excludes more than those before.
+    pub fn bound(&mut self, seconds: f64, unit: &str, bound: u64) {
+        if self.bound.is_none_or(|best| rank(unit, bound) > rank(unit, best)) {
             self.bound = Some(bound);
             self.push(seconds, "bound");
         }
@@ -90,10 +90,10 @@ impl Course {
     /// Adds the end, with what the outcome of the run reports, also where no observer was called.
     fn end(&mut self, seconds: f64, record: &Record) {
         if let Some(value) = record.value {
-            self.value(seconds, value);
+            self.value(seconds, &record.unit, value);
         }
         if let Some(bound) = record.lower_bound {
-            self.bound(seconds, bound);
+            self.bound(seconds, &record.unit, bound);
         }
         self.push(seconds, "end");
     }
@@ -128,11 +128,11 @@ impl Recorder {
 
 impl<P: Problem> Observer<P> for Recorder {
     fn incumbent(&mut self, _: &P::Solution, value: P::Value) {
-        self.course.value(self.started.elapsed().as_secs_f64(), value.number());
+        self.course.value(self.started.elapsed().as_secs_f64(), P::Value::UNIT, value.number());
     }
 
     fn bound(&mut self, bound: &Bound<P>) {
-        self.course.bound(self.started.elapsed().as_secs_f64(), bound.value.number());
+        self.course.bound(self.started.elapsed().as_secs_f64(), P::Value::UNIT, bound.value.number());
     }
 }
 
@@ -140,8 +140,8 @@ impl<P: Problem> Observer<P> for Recorder {
 pub fn of_process(record: &Record, reported: &Course) -> String {
     let mut all = Vec::new();
     if record.status == "done" {
-        // A value below the checked one of the end was never reached.
-        let honest = |value: u64| record.value.is_some_and(|valid| value >= valid);
+        // A value better than the checked one of the end was never reached.
+        let honest = |value: u64| record.value.is_some_and(|valid| record.rank(value) >= record.rank(valid));
         let events = reported.events.iter().filter(|event| event.value.is_none_or(honest));
         all.extend(
             events.map(|event| event.to_string().replacen(event.what, &format!("{}-claimed", event.what), 1)),
@@ -171,6 +171,16 @@ impl TraceRow {
     /// Identifies the run of a line.
     pub fn run_key(&self) -> RunKey<'_> {
         ([&self.suite, &self.instance, &self.problem, &self.algorithm], self.seed, self.run)
+    }
+}
+
+/// Numbers the runs of each algorithm on each instance from 1, as traces do.
+pub fn number_runs(records: &mut [Record]) {
+    let mut counts: HashMap<[String; 4], u64> = HashMap::new();
+    for record in records {
+        let count = counts.entry(record.run_key().0.map(str::to_owned)).or_default();
+        *count += 1;
+        record.nth = *count;
     }
 }
 
@@ -255,11 +265,31 @@ mod tests {
     }
 
     #[test]
+    fn more_relations_are_an_improvement() {
+        let mut course = Course::default();
+        for value in [3, 2, 5] {
+            course.value(0.5, "relations", value);
+        }
+        for bound in [9, 10, 8] {
+            course.bound(1.0, "relations", bound);
+        }
+        let value = Some(6);
+        course
+            .end(2.0, &Record { unit: "relations".into(), value, lower_bound: Some(6), ..Record::default() });
+        let seen: Vec<_> = course.events.iter().map(|event| (event.what, event.value, event.bound)).collect();
+        let bounds = [None, None, Some(9), Some(8), Some(8), Some(6), Some(6)];
+        let values = [3, 5, 5, 5, 6, 6, 6].map(Some);
+        let what = ["incumbent", "incumbent", "bound", "bound", "incumbent", "bound", "end"];
+        let expected: Vec<_> = what.into_iter().zip(values).zip(bounds).collect();
+        assert!(seen.into_iter().map(|(what, value, bound)| ((what, value), bound)).eq(expected));
+    }
+
+    #[test]
     fn reports_of_processes_are_marked() {
         let mut reported = Course::default();
-        reported.value(0.5, 9);
-        reported.value(1.0, 5);
-        reported.bound(1.5, 4);
+        reported.value(0.5, "bytes", 9);
+        reported.value(1.0, "bytes", 5);
+        reported.bound(1.5, "bytes", 4);
         let record =
             Record { status: "done".into(), value: Some(8), seconds: Some(2.0), ..Record::default() };
         let trace = of_process(&record, &reported);

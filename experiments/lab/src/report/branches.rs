@@ -39,7 +39,7 @@ pub fn table(comparison: &Comparison) -> Table {
     ]);
     let least = comparison.bound(Scheme::Exclusive);
     for line in &comparison.lines {
-        let over = gap_percent(line.arena.into(), least.into());
+        let over = gap_percent(line.arena, least);
         let over = over.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)));
         table.row([
             line.scheme.to_owned(),

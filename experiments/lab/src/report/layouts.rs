@@ -1,9 +1,8 @@
-//! Maps of layouts that a sweep kept: of every instance the one with the lowest peak.
+//! Maps of layouts that a sweep kept: the lowest peak of every instance.
 
 use crate::analysis::Study;
 use crate::record::Record;
 use crate::report::svg::Map;
-use plimsoll::plan::ProblemKind;
 use plimsoll_model::csv::{ReadOptions, read_instance, read_layout_file};
 use plimsoll_model::{Bytes, Offsets, Piece, Problem};
 use std::path::{Component, Path};
@@ -12,12 +11,11 @@ use std::path::{Component, Path};
 const MOST: usize = 20_000;
 
 /// The maps with their names, in the order of the rows; for one that cannot be drawn the reason. Only of the problem of
-/// offsets, whose layouts tell lifespans and places of all buffers.
+/// offsets, whose layouts hold lifespans and places of all buffers.
 pub fn maps(study: &Study) -> Vec<(String, Result<String, String>)> {
     let mut best: Vec<&Record> = Vec::new();
-    let kept = |row: &&Record| {
-        row.problem == ProblemKind::Offsets.as_str() && row.verdict == "valid" && !row.layout.is_empty()
-    };
+    let kept =
+        |row: &&Record| row.problem == Offsets::NAME && row.verdict == "valid" && !row.layout.is_empty();
     for row in study.record.observations.iter().filter(kept) {
         let same = |other: &&mut &Record| {
             (&other.suite, &other.instance, &other.sha256) == (&row.suite, &row.instance, &row.sha256)
@@ -48,7 +46,8 @@ fn map(study: &Study, row: &Record) -> Result<String, String> {
     if !Offsets::check(&instance, &layout).is_empty() {
         return Err(format!("a layout that is not valid, '{}'", row.layout));
     }
-    let known = study.groups.iter().flat_map(|group| &group.instances);
+    let groups = study.groups.iter().filter(|group| group.question.problem == Offsets::NAME);
+    let known = groups.flat_map(|group| &group.instances);
     let bound = known.filter(|facts| facts.sha256 == row.sha256 && facts.name == row.instance);
     let bound = bound.filter_map(|facts| facts.best_bound).max().or(row.lower_bound).unwrap_or(0);
     let places = instance.buffers().iter().zip(layout.offsets());
@@ -56,7 +55,7 @@ fn map(study: &Study, row: &Record) -> Result<String, String> {
         places.map(|(buffer, &start)| vec![Piece { start, length: buffer.size() }]).collect();
     let map = Map {
         instance: &instance,
-        problem: ProblemKind::Offsets,
+        problem: Offsets::NAME,
         algorithm: &row.algorithm,
         pieces: &pieces,
         bound: Bytes::new(bound),

@@ -9,7 +9,6 @@ pub mod layouts;
 pub mod memory;
 pub mod overview;
 pub mod plots;
-pub mod profile;
 pub mod ratios;
 mod scene;
 pub mod summary;
@@ -21,7 +20,7 @@ pub mod trace;
 
 pub use basis::Basis;
 
-pub use crate::record::gap_percent;
+pub use plimsoll_model::gap_percent;
 
 /// A part in percent of a whole; none of nothing.
 pub fn share(part: f64, whole: f64) -> Option<f64> {

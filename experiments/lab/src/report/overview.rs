@@ -17,22 +17,23 @@ pub fn definitions(options: Options) -> Vec<String> {
     let Options { target_gap, shift } = options;
     let solved = match target_gap {
         Some(target) => format!(
-            "Solved: the run proved its answer, decided the capacity it had to, or, where it had to minimise, ended with a \
-             peak at most {target} % above the best bound; its time is that of the whole run."
+            "Solved: the run proved its answer, decided the capacity it had to, or, where none was to be decided, ended with \
+             a gap of at most {target} %; its time is that of the whole run."
         ),
         None => "Solved: the run proved its answer (optimal, infeasible), or decided the capacity it had to."
             .to_owned(),
     };
     vec![
-        "Groups hold runs of one problem, question (decide or minimise), time and node limit, number of threads and \
+        "Groups hold runs of one problem, question (decide or optimise), time and node limit, number of threads and \
          machine. Nothing is averaged over groups."
             .to_owned(),
-        "Best bound: the highest that any run on record proved for the instance and problem and no valid peak contradicts; \
+        "Best bound: the best that any run on record proved for the instance and problem and no valid value contradicts; \
          the load only where there is no other."
             .to_owned(),
-        "Peak of an algorithm on an instance: the median over seeds and repetitions, a run without one counting as worst; of \
-         an even number the larger of the middle two. Gap: percent above the best bound; mean and worst over the instances with a \
-         peak, which may be fewer than others have."
+        "Value of an algorithm on an instance: the median over seeds and repetitions, a run without one counting as worst; of \
+         an even number the worse of the middle two. Of bytes and picoseconds less is better, of relations more. Gap: \
+         distance from the best bound, percent of it; mean and worst over the instances with a value, which may be fewer than \
+         others have."
             .to_owned(),
         solved,
         format!(
@@ -42,16 +43,16 @@ pub fn definitions(options: Options) -> Vec<String> {
         "Time to solve: the median over seeds and repetitions, a run that did not solve counting as longer than all that did; \
          where the median run did not solve it is the limit (or the longest run where there is none), and a lower \
          bound, marked >. To solve s: its shifted geometric mean over all instances the algorithm ran on; PAR-2: mean with such \
-         limits twice. Both are empty where runs without a time limit did not solve, and of heuristics that had to minimise: \
+         limits twice. Both are empty where runs without a time limit did not solve, and of heuristics that had no capacity to decide: \
          they end without a proof, except where they happen to meet a bound, and have no time to solve elsewhere."
             .to_owned(),
-        "Wins: instances where no other has a lower peak, or a shorter time, and at least one other ran; shared \
+        "Wins: instances where no other has a better value, or a shorter time, and at least one other ran; shared \
          where another has the same.".to_owned(),
         "Virtual best: on every instance the best of all. Without an algorithm it loses what stands in the columns \
          'gap lost, points' (percentage points of its mean gap), 'only it solves' and 'time factor' (of its mean with the shift added)."
             .to_owned(),
-        "Primal integral (Berthold 2013): integral from start to limit of |p - q| / max(p, q), best peak p so far, lowest \
-         valid peak q on record, 1 before the first layout; seconds, and percent of the limit. Mean over traced instances."
+        "Primal integral (Berthold 2013): integral from start to limit of |p - q| / max(p, q), best value p so far, best \
+         valid value q on record, 1 before the first value; seconds, and percent of the limit. Mean over traced instances."
             .to_owned(),
     ]
 }
@@ -75,7 +76,7 @@ fn mean(mean: Option<Mean>, show: fn(f64) -> String) -> String {
 }
 
 /// How good the answers of each algorithm are.
-pub fn peaks(group: &Group, standings: &[Standing]) -> Table {
+pub fn values(group: &Group, standings: &[Standing]) -> Table {
     let wins =
         |own: &Standing, count: usize| if own.kind == "virtual" { String::new() } else { count.to_string() };
     let columns: [Column<'_, &Standing>; 12] = [
@@ -83,12 +84,12 @@ pub fn peaks(group: &Group, standings: &[Standing]) -> Table {
         ("kind", LEFT, &|own| own.kind.clone()),
         ("instances", RIGHT, &|own| part(own.instances, group)),
         ("runs", RIGHT, &|own| own.runs.to_string()),
-        ("with a peak", RIGHT, &|own| part(own.answered, group)),
+        ("with a value", RIGHT, &|own| part(own.answered, group)),
         ("at the bound", RIGHT, &|own| own.at_bound.to_string()),
         ("mean gap %", RIGHT, &|own| maybe(own.mean_gap, percent)),
         ("worst gap %", RIGHT, &|own| maybe(own.worst_gap, percent)),
-        ("wins alone", RIGHT, &|own| wins(own, own.peak_alone)),
-        ("wins shared", RIGHT, &|own| wins(own, own.peak_shared)),
+        ("wins alone", RIGHT, &|own| wins(own, own.value_alone)),
+        ("wins shared", RIGHT, &|own| wins(own, own.value_shared)),
         ("gap lost, points", RIGHT, &|own| maybe(own.gap_loss, percent)),
         ("without answer", LEFT, &|own| told(&own.troubles)),
     ];
@@ -105,7 +106,6 @@ fn part(count: usize, group: &Group) -> String {
 pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table> {
     standings.iter().find(|own| own.mean_time.is_some() || own.mean_spent.is_some())?;
     let name = format!("to solve s (shift {shift})");
-    let traced = standings.iter().any(|own| own.integral.is_some());
     let real = |own: &Standing, text: String| if own.kind == "virtual" { String::new() } else { text };
     let columns: [Column<'_, &Standing>; 13] = [
         ("algorithm", LEFT, &|own| own.algorithm.clone()),
@@ -123,59 +123,48 @@ pub fn times(group: &Group, standings: &[Standing], shift: f64) -> Option<Table>
         ("primal integral s", RIGHT, &|own| maybe(own.integral, seconds)),
         ("primal integral %", RIGHT, &|own| maybe(own.integral_share, percent)),
     ];
-    Some(Table::of(&columns[..if traced { 13 } else { 11 }], standings))
-}
-
-/// Whether suites have to be told.
-fn has_suites(group: &Group) -> bool {
-    group.instances.iter().any(|instance| instance.suite != group.instances[0].suite)
+    let table = Table::of(&columns, standings);
+    Some(table.without_empty(&["primal integral s", "primal integral %"]))
 }
 
 /// One row per instance with a column per algorithm.
-fn by_instance(group: &Group, unit: &str, show: impl Fn(&Cell) -> String) -> Table {
-    let suites = has_suites(group);
-    let kept = |name: &str| suites || name != "suite";
-    let mut names: Vec<(String, Align)> = [
-        ("suite", LEFT),
-        ("instance", LEFT),
-        ("buffers", RIGHT),
-        ("load, bytes", RIGHT),
-        ("best bound, bytes", RIGHT),
-        ("best peak, bytes", RIGHT),
-    ]
-    .into_iter()
-    .filter(|(name, _)| kept(name))
-    .map(|(name, align)| (name.to_owned(), align))
-    .collect();
-    names.extend(group.algorithms.iter().map(|(name, _)| (format!("{name} {unit}"), RIGHT)));
-    let mut table = Table::new(names.iter().map(|(name, align)| (name.as_str(), *align)));
+fn by_instance(group: &Group, what: &str, show: impl Fn(&Cell) -> String) -> Table {
+    let Group { question, instances, algorithms, cells, .. } = group;
+    let (bound, best) = (format!("best bound, {}", question.unit), format!("best value, {}", question.unit));
+    let facts = ["suite", "instance", "buffers", "operators", "load, bytes", &bound, &best];
+    let names: Vec<String> = algorithms.iter().map(|(name, _)| format!("{name} {what}")).collect();
+    let columns = facts.iter().copied().chain(names.iter().map(String::as_str)).enumerate();
+    let mut table = Table::new(columns.map(|(at, name)| (name, if at < 2 { LEFT } else { RIGHT })));
     let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
-    for (at, instance) in group.instances.iter().enumerate() {
+    let count = |value: Option<usize>| number(value.map(|count| count as u64));
+    let suites = instances.iter().any(|instance| instance.suite != instances[0].suite);
+    for (at, instance) in instances.iter().enumerate() {
         let mark = match (instance.bound_from, instance.arithmetic) {
             ("load", _) => " (load)",
             (_, Arithmetic::FloatingPoint) => " (floating point)",
             _ => "",
         };
-        let capacity = instance.capacity.map_or_else(String::new, |bytes| format!(" within {bytes}"));
-        let mut cells = if suites { vec![instance.suite.clone()] } else { Vec::new() };
-        cells.extend([
+        let capacity = instance.capacity.map_or_else(String::new, |capacity| format!(" within {capacity}"));
+        let facts = [
+            if suites { instance.suite.clone() } else { String::new() },
             format!("{}{capacity}", instance.name),
-            number(instance.buffers.map(|count| count as u64)),
+            count(instance.buffers),
+            count(instance.operators),
             number(instance.load),
             format!("{}{mark}", number(instance.best_bound)),
-            number(instance.best_peak),
-        ]);
-        cells.extend(group.cells.iter().map(|own| own[at].as_ref().map_or_else(String::new, &show)));
-        table.row(cells);
+            number(instance.best_value),
+        ];
+        let own = cells.iter().map(|own| own[at].as_ref().map_or_else(String::new, &show));
+        table.row(facts.into_iter().chain(own));
     }
-    table
+    table.without_empty(&["suite", "buffers", "operators", "load, bytes"])
 }
 
-/// Gaps, instance by algorithm. Without a bound, peaks in bytes.
+/// Gaps, instance by algorithm. Without a bound, values.
 pub fn gaps_by_instance(group: &Group) -> Table {
-    by_instance(group, "gap %", |cell| match (cell.gap, cell.peak) {
+    by_instance(group, "gap %", |cell| match (cell.gap, cell.value) {
         (Some(gap), _) => percent(gap),
-        (None, Some(peak)) => format!("{peak} bytes"),
+        (None, Some(value)) => format!("{value} {}", group.question.unit),
         (None, None) => "-".to_owned(),
     })
 }
@@ -260,7 +249,7 @@ fn of_group(group: &Group, standings: &[Standing], shift: f64) -> String {
     for note in &group.notes {
         let _ = write!(text, "\n- note: {note}\n");
     }
-    let _ = write!(text, "\n{}", peaks(group, standings).markdown());
+    let _ = write!(text, "\n{}", values(group, standings).markdown());
     if let Some(table) = times(group, standings, shift) {
         let _ = write!(text, "\n{}", table.markdown());
     }

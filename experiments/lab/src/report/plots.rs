@@ -1,10 +1,12 @@
 //! The pictures of an analysis.
+//!
+//! In a performance profile of times (Dolan and Moré 2002) a line shows at factor 1 how often its algorithm is the fastest;
+//! to the right it rises towards the share it solves at all. Instances that no algorithm solves count in the share.
 
 use crate::analysis::curves::{self, Curve};
 use crate::analysis::standing::VIRTUAL;
 use crate::analysis::{Group, Study};
 use crate::report::chart::{Axis, BLACK, Chart, Series};
-use crate::report::profile;
 
 /// A picture.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,9 +30,9 @@ pub fn plots(studies: &[Study]) -> Vec<Plot> {
         for (nth, group) in study.groups.iter().enumerate() {
             let charts = [
                 ("profile-time", time_profile(group)),
-                ("profile-peak", peak_profile(group)),
+                ("profile-value", value_profile(group)),
                 ("cactus", cactus(group)),
-                ("gap-over-time", gap(group)),
+                ("gap-over-time", gap_chart(group)),
             ];
             for (what, chart) in charts {
                 // Drawing into a string does not fail.
@@ -53,26 +55,36 @@ pub fn harmless(name: &str) -> String {
     name.chars().map(plain).take(80).collect()
 }
 
-fn time_profile(group: &Group) -> Option<Chart> {
+/// Share of instances solved within a factor of the fastest time; `None` where fewer than two algorithms took part, or
+/// nothing was solved.
+pub fn time_profile(group: &Group) -> Option<Chart> {
     let curves = curves::time_profile(group);
     let total = group.instances.len();
-    (!curves.is_empty()).then(|| {
-        let mut chart = profile::chart(
-            &curves,
-            total,
-            "Performance profile: time",
-            format!(
-                "{}: share of {total} instances solved within a factor of the fastest time to solve",
-                group.question
-            ),
-            "factor of the fastest time to solve",
-        );
-        for series in &mut chart.series {
-            series.colour = colour(series.colour);
-        }
-        best_first(&mut chart.series, true);
-        chart
+    let last = curves.iter().filter_map(|curve| curve.points.last());
+    let largest = last.map(|last| last.0).fold(2.0f64, f64::max);
+    (!curves.is_empty()).then(|| Chart {
+        title: "Performance profile: time".to_owned(),
+        caption: format!(
+            "{}: share of {total} instances solved within a factor of the fastest time to solve",
+            group.question
+        ),
+        x: Axis {
+            label: "factor of the fastest time to solve",
+            low: 1.0,
+            high: largest * 1.3,
+            logarithmic: true,
+        },
+        y: SHARE,
+        series: from(1.0, series(group, curves, counted(total), |point| point)),
     })
+}
+
+/// The vertical axis of profiles.
+const SHARE: Axis = Axis { label: "share of instances", low: 0.0, high: 1.0, logarithmic: false };
+
+/// A name with the number of instances that have a point.
+fn counted(total: usize) -> impl Fn(&Curve) -> String {
+    move |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len())
 }
 
 /// The colour of an algorithm by its place in the group, the same in all charts: any but black, which is the virtual
@@ -91,25 +103,20 @@ fn best_first(series: &mut [Series], rising: bool) {
 /// Where a gap of zero lies on a logarithmic axis, percent.
 const NO_GAP: f64 = 0.01;
 
-fn peak_profile(group: &Group) -> Option<Chart> {
-    let curves = curves::peak_profile(group);
+fn value_profile(group: &Group) -> Option<Chart> {
+    let curves = curves::value_profile(group);
     let total = group.instances.len();
     let percent = |factor: f64| (factor - 1.0) * 100.0 + NO_GAP;
     let most = curves.iter().filter_map(|c| c.points.last()).map(|last| percent(last.0)).fold(1.0, f64::max);
     (!curves.is_empty()).then(|| Chart {
-        title: "Performance profile: peak".to_owned(),
+        title: "Performance profile: value".to_owned(),
         caption: format!(
-            "{}: share of {total} instances with a peak within this gap to the best bound; at the left edge the bound itself",
+            "{}: share of {total} instances with a value within this gap to the best bound; at the left edge the bound itself",
             group.question
         ),
         x: Axis { label: "gap to the best bound + 0.01, percent", low: NO_GAP, high: most * 1.3, logarithmic: true },
-        y: Axis { label: "share of instances", low: 0.0, high: 1.0, logarithmic: false },
-        series: from_zero(series(
-            group,
-            curves,
-            |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len()),
-            |(x, y)| (percent(x), y),
-        )),
+        y: SHARE,
+        series: from(NO_GAP, series(group, curves, counted(total), |(x, y)| (percent(x), y))),
     })
 }
 
@@ -129,16 +136,12 @@ fn cactus(group: &Group) -> Option<Chart> {
             logarithmic: true,
         },
         y: Axis { label: "instances solved", low: 0.0, high: total.max(1) as f64, logarithmic: false },
-        series: series(
-            group,
-            curves,
-            |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len()),
-            |point| point,
-        ),
+        series: series(group, curves, counted(total), |point| point),
     })
 }
 
-fn gap(group: &Group) -> Option<Chart> {
+/// The mean gap over time; `None` without traced runs on an instance with a bound.
+pub fn gap_chart(group: &Group) -> Option<Chart> {
     let (means, total) = curves::gaps(group);
     let first = means.first()?.points.first()?.0;
     let last = means.iter().filter_map(|mean| mean.points.last()).map(|last| last.0).fold(first, f64::max);
@@ -148,7 +151,7 @@ fn gap(group: &Group) -> Option<Chart> {
     Some(Chart {
         title: "Gap over time".to_owned(),
         caption: format!(
-            "{}: mean over {total} instances of the gap to the best bound; no layout yet, or more than that, counts as 100 %",
+            "{}: mean over {total} instances of the gap to the best bound; no value yet, or more than that, counts as 100 %",
             group.question
         ),
         x: Axis {
@@ -162,10 +165,10 @@ fn gap(group: &Group) -> Option<Chart> {
     })
 }
 
-/// Lines that rise from the lower left corner.
-fn from_zero(mut series: Vec<Series>) -> Vec<Series> {
+/// Lines that rise from the lower left corner, at `low`.
+fn from(low: f64, mut series: Vec<Series>) -> Vec<Series> {
     for one in &mut series {
-        one.points.insert(0, (NO_GAP, 0.0));
+        one.points.insert(0, (low, 0.0));
     }
     series
 }
@@ -194,4 +197,30 @@ fn series(
     let mut series: Vec<Series> = curves.into_iter().map(one).collect();
     best_first(&mut series, true);
     series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::times;
+    use crate::report::times::tests::row;
+
+    #[test]
+    fn shares_rise_with_the_factor() {
+        let rows = [
+            row("a", "fast", 0.1, "optimal"),
+            row("a", "slow", 1.0, "optimal"),
+            row("b", "fast", 0.1, "feasible"),
+            row("b", "slow", 10.0, "unknown"),
+            row("c", "fast", 10.0, "unknown"),
+            row("c", "slow", 10.0, "unknown"),
+        ];
+        let chart = time_profile(&times::of(&rows, "offsets")).unwrap();
+        let third = 1.0 / 3.0;
+        assert_eq!(chart.series[0].points, [(1.0, 0.0), (1.0, third), (1.0, 2.0 * third)]);
+        assert_eq!(chart.series[1].points, [(1.0, 0.0), (10.0, third)]);
+        assert_eq!(chart.series[1].name, "slow (1 of 3)");
+        assert!(time_profile(&times::of(&rows[..1], "offsets")).is_none());
+        assert!(time_profile(&times::of(&rows[4..], "offsets")).is_none());
+    }
 }

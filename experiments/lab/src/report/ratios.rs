@@ -10,12 +10,11 @@
 //!
 //! O(algorithms * instances * suites).
 
-use crate::analysis::Group;
 use crate::analysis::time::Time;
+use crate::analysis::{Group, distinct};
 use crate::record::Record;
 use crate::report::table::{Align, Table};
-use crate::report::times::{Clock, Times, figure, remember};
-use plimsoll::plan::ProblemKind;
+use crate::report::times::{self, Clock, figure};
 use std::collections::BTreeSet;
 
 /// Share of a time by which it may be moved before ratios are marked.
@@ -90,20 +89,20 @@ fn shown(time: Option<Time>, clock: Clock) -> String {
 
 /// Ratios of whole processes' own times, of those algorithms that have any. `None` where no process has one, and where
 /// the reference is unknown or alone.
-pub fn own_ratios(rows: &[Record], problem: ProblemKind, reference: &str) -> Option<Table> {
-    let own = |row: &&Record| row.problem == problem.as_str() && row.own_seconds.is_some();
+pub fn own_ratios(rows: &[Record], problem: &str, reference: &str) -> Option<Table> {
+    let own = |row: &&Record| row.problem == problem && row.own_seconds.is_some();
     let timed: BTreeSet<&str> = rows.iter().filter(own).map(|row| row.algorithm.as_str()).collect();
     rows.iter().filter(own).find(|row| row.whole_process)?;
     let timed: Vec<Record> =
         rows.iter().filter(|row| timed.contains(row.algorithm.as_str())).cloned().collect();
-    ratios(&Times::by(Clock::Own, &timed, problem), reference, Clock::Own)
+    ratios(&times::by(Clock::Own, &timed, problem), reference, Clock::Own)
 }
 
 /// Instance by instance: the time of the reference, and per other algorithm its time and its ratio to that; seconds
 /// by the benchmark's clock, milliseconds by their own. Below the instances, for each suite, geometric mean and least
 /// ratio, bounds where bounds took part, and of how many instances where it is not all. `None` where the reference is unknown or alone.
-pub fn ratios(times: &Times, reference: &str, clock: Clock) -> Option<Table> {
-    let Group { instances, algorithms, .. } = &times.0;
+pub fn ratios(group: &Group, reference: &str, clock: Clock) -> Option<Table> {
+    let Group { instances, algorithms, .. } = group;
     let at = algorithms.iter().position(|(name, _)| name == reference)?;
     let others: Vec<usize> = (0..algorithms.len()).filter(|&other| other != at).collect();
     if others.is_empty() {
@@ -120,21 +119,18 @@ pub fn ratios(times: &Times, reference: &str, clock: Clock) -> Option<Table> {
     }
     let align = |column: usize| if column < 2 { Align::Left } else { Align::Right };
     let mut table = Table::new(names.iter().enumerate().map(|(column, name)| (name.as_str(), align(column))));
-    let ratio_on =
-        |other: usize, instance: usize| ratio(times.cell(other, instance), times.cell(at, instance));
+    let ratio_on = |other: usize, instance: usize| {
+        ratio(group.time_to_solve(other, instance), group.time_to_solve(at, instance))
+    };
     for (nth, instance) in instances.iter().enumerate() {
         let mut cells =
-            vec![instance.suite.clone(), instance.name.clone(), shown(times.cell(at, nth), clock)];
+            vec![instance.suite.clone(), instance.name.clone(), shown(group.time_to_solve(at, nth), clock)];
         for &other in &others {
-            cells.extend([shown(times.cell(other, nth), clock), shown_ratio(ratio_on(other, nth))]);
+            cells.extend([shown(group.time_to_solve(other, nth), clock), shown_ratio(ratio_on(other, nth))]);
         }
         table.row(cells);
     }
-    let mut suites: Vec<&str> = Vec::new();
-    for instance in instances {
-        remember(&mut suites, instance.suite.as_str());
-    }
-    for suite in suites {
+    for suite in distinct(instances.iter().map(|instance| instance.suite.as_str())) {
         let of_suite = |other: usize| -> Vec<Ratio> {
             let its = (0..instances.len()).filter(|&nth| instances[nth].suite == suite);
             its.filter_map(|nth| ratio_on(other, nth)).collect()
@@ -193,7 +189,7 @@ mod tests {
     #[test]
     fn ratios_are_lower_bounds_where_a_time_is_censored() {
         let rows = rows();
-        let times = Times::of(&rows, ProblemKind::Offsets);
+        let times = times::of(&rows, "offsets");
         let found = lines(&ratios(&times, "fast", Clock::Bench).unwrap());
         assert_eq!(found[2..4], ["s a 0.1000 4.00 40.00", "s b 0.1000 >10.00 >100.0"]);
         assert_eq!(found[4..], ["s geometric mean >63.25", "s least 40.00"]);
@@ -209,7 +205,7 @@ mod tests {
         let mut rows: Vec<Record> = ["a", "b"].map(|name| row(name, "fast", 1.0, "optimal")).into();
         rows.extend(["a", "b"].map(|name| row(name, "all", 2.0, "optimal")));
         rows.push(row("a", "one", 4.0, "optimal"));
-        let times = Times::of(&rows, ProblemKind::Offsets);
+        let times = times::of(&rows, "offsets");
         let found = lines(&ratios(&times, "fast", Clock::Bench).unwrap());
         assert_eq!(found[4..], ["s geometric mean 2.00 1 of 2 4.00", "s least 2.00 1 of 2 4.00"]);
     }
@@ -238,16 +234,13 @@ mod tests {
             ["a", "b", "c", "d"].map(|instance| own(instance, "fast", Some(1e-4), None)).into();
         let peer = |instance: &str, seconds| own(instance, "peer", seconds, Some(0.001));
         rows.extend([peer("a", Some(4.0)), peer("b", Some(0.003)), peer("c", Some(0.0)), peer("d", None)]);
-        let times = Times::by(Clock::Own, &rows, ProblemKind::Offsets);
+        let times = times::by(Clock::Own, &rows, "offsets");
         let found = lines(&ratios(&times, "fast", Clock::Own).unwrap());
         assert_eq!(found[0], "suite instance fast own ms peer own ms peer / fast");
         assert_eq!(found[2..4], ["s a 0.1000 4000 39995", "s b 0.1000 3.00 >25.00"]);
         assert_eq!(found[4..6], ["s c 0.1000 <1.00 <10.00", "s d 0.1000"]);
-        assert_eq!(
-            lines(&own_ratios(&with_whole(rows.clone()), ProblemKind::Offsets, "fast").unwrap()),
-            found
-        );
-        assert_eq!(own_ratios(&rows, ProblemKind::Offsets, "fast").map(|_| ()), None);
+        assert_eq!(lines(&own_ratios(&with_whole(rows.clone()), "offsets", "fast").unwrap()), found);
+        assert_eq!(own_ratios(&rows, "offsets", "fast").map(|_| ()), None);
         assert_eq!(found[6..], ["s geometric mean 2 of 4 >999.9", "s least 3 of 4 <10.00"]);
     }
 }

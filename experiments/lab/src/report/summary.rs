@@ -1,13 +1,14 @@
 //! Tables and pages made from rows.
 
+use crate::analysis::distinct;
 use crate::analysis::standing::mean;
 use crate::machine::Machine;
 use crate::record::{Record, failures, lines};
 use crate::report::table::{Align, Column, Table};
-use crate::report::times::{self, Clock, Times, remember};
+use crate::report::times::{self, Clock};
 use crate::report::{percent, ratios};
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::plan::ProblemKind;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// How to read ratios of own times.
@@ -24,104 +25,154 @@ const FILES: [(&str, &str); 6] = [
     ("summary.md", "the tables, generated from the rows"),
     ("maps/*.svg", "the best solution per instance, step by address"),
     ("charts/profile.svg", "share of instances solved within a factor of the fastest time to solve"),
-    ("trace.csv", "when layouts and bounds improved; of other processes by their own word"),
+    ("trace.csv", "when values and bounds improved; of other processes by their own word"),
     ("charts/gap*.svg", "the gap to the best bound over time, of all instances and of each"),
 ];
 
 /// Longest remark in a table, letters.
 const REMARK: usize = 70;
 
-/// Instance by algorithm: peak, gap to the best proven bound, claim, seconds. `None` where no row is of `problem`.
-pub fn runs(rows: &[Record], problem: ProblemKind) -> Option<Table> {
-    let own = || rows.iter().filter(|row| row.problem == problem.as_str());
-    let seeds = own().any(|row| row.seed != own().next().map_or(0, |first| first.seed));
-    let remarks = own().any(|row| !row.error.is_empty());
-    let mut columns = vec![
+/// The problems that occur in rows, in the order of their first.
+pub fn problems(rows: &[Record]) -> Vec<&str> {
+    distinct(rows.iter().map(|row| row.problem.as_str()).filter(|problem| !problem.is_empty()))
+}
+
+fn of<'a>(rows: &'a [Record], problem: &str) -> Vec<&'a Record> {
+    rows.iter().filter(|row| row.problem == problem).collect()
+}
+
+/// Instance by algorithm: value, gap to the best proven bound, claim, seconds. `None` where no row is of `problem`.
+pub fn runs(rows: &[Record], problem: &str) -> Option<Table> {
+    let own = of(rows, problem);
+    let unit = &own.first()?.unit;
+    let (bound, value) = (format!("best bound, {unit}"), format!("value, {unit}"));
+    let mut table = Table::new([
         ("instance", Align::Left),
-        ("load", Align::Right),
-        ("best bound", Align::Right),
+        ("load, bytes", Align::Right),
+        (&*bound, Align::Right),
         ("algorithm", Align::Left),
         ("seed", Align::Right),
-        (if problem == ProblemKind::Pools { "total" } else { "peak" }, Align::Right),
+        (&*value, Align::Right),
         ("gap %", Align::Right),
         ("claim", Align::Left),
         ("stop", Align::Left),
         ("seconds", Align::Right),
         ("remark", Align::Left),
-    ];
-    let kept: Vec<bool> =
-        columns.iter().map(|&(name, _)| (name != "seed" || seeds) && (name != "remark" || remarks)).collect();
-    let mut keep = kept.iter();
-    columns.retain(|_| keep.next() == Some(&true));
-    let mut table = Table::new(columns);
+    ]);
+    let seeds = own.iter().any(|row| row.seed != own[0].seed);
+    let floating = floating(rows);
     let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
-    let mut previous: Option<(&str, &str)> = None;
-    for row in own() {
-        let first = previous.replace((&row.suite, &row.instance)) != Some((&row.suite, &row.instance));
+    let mut previous = None;
+    for row in own {
+        let first = previous.replace(instance(row)) != Some(instance(row));
         let once = |text: String| if first { text } else { String::new() };
+        let mark = if floating.contains(&instance(row)) { " (floating point)" } else { "" };
         let claim = if row.claim.is_empty() { &row.status } else { &row.claim };
-        let claim = row.arithmetic().mark(claim);
-        let cells = [
+        table.row([
             once(row.instance.clone()),
             once(number(row.load)),
-            once(best_bound(row, rows)),
+            once(row.best_bound.map_or_else(String::new, |bound| format!("{bound}{mark}"))),
             row.algorithm.clone(),
-            row.seed.to_string(),
+            if seeds { row.seed.to_string() } else { String::new() },
             number(row.value),
             row.gap_percent.map_or_else(String::new, percent),
-            claim,
+            row.arithmetic().mark(claim),
             row.stop.clone(),
             row.seconds.map_or_else(String::new, |seconds| format!("{seconds:.3}")),
             shorten(&row.error),
-        ];
-        table.row(cells.into_iter().zip(&kept).filter(|&(_, &kept)| kept).map(|(cell, _)| cell));
+        ]);
     }
-    (!table.is_empty()).then_some(table)
+    Some(table.without_empty(&["load, bytes", "seed", "remark"]))
 }
 
-/// The best bound of the instance and problem of a row; marked where it rests on floating point alone.
-fn best_bound(row: &Record, rows: &[Record]) -> String {
-    let same = |other: &&Record| {
-        (&other.suite, &other.instance, &other.problem) == (&row.suite, &row.instance, &row.problem)
+/// Problem, suite and name of an instance.
+type Instance<'a> = [&'a str; 3];
+
+fn instance(row: &Record) -> Instance<'_> {
+    [&row.problem, &row.suite, &row.instance]
+}
+
+/// Instances whose best bounds rest on floating point alone.
+pub fn floating(rows: &[Record]) -> BTreeSet<Instance<'_>> {
+    let best =
+        |row: &&Record| row.status == "done" && row.best_bound.is_some() && row.lower_bound == row.best_bound;
+    let by = |arithmetic: Arithmetic| -> BTreeSet<Instance<'_>> {
+        rows.iter().filter(best).filter(|row| row.arithmetic() == arithmetic).map(instance).collect()
     };
-    let its = rows.iter().filter(same).filter(|other| other.status == "done");
-    let best = its.filter_map(|other| Some((other.lower_bound?, other.arithmetic())));
-    row.best_bound.map_or_else(String::new, |bound| {
-        let floating = Arithmetic::of_best(best.filter(|one| one.0 >= bound)) == Arithmetic::FloatingPoint;
-        format!("{bound}{}", if floating { " (floating point)" } else { "" })
-    })
+    &by(Arithmetic::FloatingPoint) - &by(Arithmetic::Exact)
+}
+
+/// The runs of one algorithm on all instances of a problem.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally<'a> {
+    /// Its name.
+    pub algorithm: &'a str,
+    /// `heuristic`, `exact`, `external`.
+    pub kind: &'a str,
+    /// Runs.
+    pub runs: usize,
+    /// Runs with a value.
+    pub answered: usize,
+    /// Runs that claim an optimum.
+    pub optimal: usize,
+    /// Gaps to the best bounds of the runs that have one, percent.
+    pub gaps: Vec<f64>,
+    /// Seconds of all runs.
+    pub seconds: f64,
+}
+
+impl Tally<'_> {
+    /// The mean gap, percent.
+    pub fn mean_gap(&self) -> Option<f64> {
+        mean(&self.gaps)
+    }
+
+    /// The largest gap, percent.
+    pub fn worst_gap(&self) -> Option<f64> {
+        self.gaps.iter().copied().reduce(f64::max)
+    }
+
+    /// Runs whose values meet the best bounds.
+    pub fn at_bound(&self) -> usize {
+        self.gaps.iter().filter(|&&gap| gap == 0.0).count()
+    }
+}
+
+/// The algorithms of a problem, in the order of their first rows.
+pub fn tallies<'a>(rows: &'a [Record], problem: &str) -> Vec<Tally<'a>> {
+    let mut all: Vec<Tally> = Vec::new();
+    for row in of(rows, problem) {
+        let (algorithm, kind) = (row.algorithm.as_str(), row.kind.as_str());
+        let known = all.iter().position(|one| (one.algorithm, one.kind) == (algorithm, kind));
+        let at = known.unwrap_or_else(|| {
+            all.push(Tally { algorithm, kind, ..Tally::default() });
+            all.len() - 1
+        });
+        let own = &mut all[at];
+        own.runs += 1;
+        own.answered += usize::from(row.value.is_some());
+        own.optimal += usize::from(row.claim == "optimal");
+        own.gaps.extend(row.gap_percent);
+        own.seconds += row.seconds.unwrap_or_default();
+    }
+    all
 }
 
 /// Per algorithm over all instances: how often it answered, met the best bound, how far it was off, how long it took.
-pub fn algorithms(rows: &[Record], problem: ProblemKind) -> Option<Table> {
-    let own = || rows.iter().filter(|row| row.problem == problem.as_str());
-    let mut names: Vec<(&str, &str)> = Vec::new();
-    for row in own() {
-        remember(&mut names, (row.algorithm.as_str(), row.kind.as_str()));
-    }
-    let its = |(name, kind): (&str, &str)| -> (Vec<&Record>, Vec<f64>) {
-        let rows: Vec<&Record> = own().filter(|row| row.algorithm == name && row.kind == kind).collect();
-        let gaps = rows.iter().filter_map(|row| row.gap_percent).collect();
-        (rows, gaps)
-    };
-    let count = |count: usize| count.to_string();
+pub fn algorithms(rows: &[Record], problem: &str) -> Option<Table> {
     let gap = |gap: Option<f64>| gap.map_or_else(String::new, percent);
-    let columns: [Column<'_, (Vec<&Record>, Vec<f64>)>; 9] = [
-        ("algorithm", Align::Left, &|(rows, _)| rows[0].algorithm.clone()),
-        ("kind", Align::Left, &|(rows, _)| rows[0].kind.clone()),
-        ("runs", Align::Right, &|(rows, _)| count(rows.len())),
-        ("answered", Align::Right, &|(rows, _)| count(rows.iter().filter(|row| row.value.is_some()).count())),
-        ("at the bound", Align::Right, &|(_, gaps)| count(gaps.iter().filter(|&&gap| gap == 0.0).count())),
-        ("claimed optimal", Align::Right, &|(rows, _)| {
-            count(rows.iter().filter(|row| row.claim == "optimal").count())
-        }),
-        ("mean gap %", Align::Right, &|(_, gaps)| gap(mean(gaps))),
-        ("worst gap %", Align::Right, &|(_, gaps)| gap(gaps.iter().copied().reduce(f64::max))),
-        ("seconds", Align::Right, &|(rows, _)| {
-            format!("{:.3}", rows.iter().filter_map(|row| row.seconds).sum::<f64>())
-        }),
+    let columns: [Column<'_, Tally>; 9] = [
+        ("algorithm", Align::Left, &|own| own.algorithm.to_owned()),
+        ("kind", Align::Left, &|own| own.kind.to_owned()),
+        ("runs", Align::Right, &|own| own.runs.to_string()),
+        ("answered", Align::Right, &|own| own.answered.to_string()),
+        ("at the bound", Align::Right, &|own| own.at_bound().to_string()),
+        ("claimed optimal", Align::Right, &|own| own.optimal.to_string()),
+        ("mean gap %", Align::Right, &|own| gap(own.mean_gap())),
+        ("worst gap %", Align::Right, &|own| gap(own.worst_gap())),
+        ("seconds", Align::Right, &|own| format!("{:.3}", own.seconds)),
     ];
-    let table = Table::of(&columns, names.into_iter().map(its));
+    let table = Table::of(&columns, tallies(rows, problem));
     (!table.is_empty()).then_some(table)
 }
 
@@ -188,7 +239,7 @@ impl Question<'_> {
     /// `summary.md`: the tables.
     pub fn summary(&self, rows: &[Record]) -> String {
         let mut text = format!("# Summary\n\nGenerated from `rows.csv` by\n\n{}", self.facts());
-        for problem in ProblemKind::ALL {
+        for problem in problems(rows) {
             if self.comparison.is_asked {
                 text.push_str(&self.times(rows, problem));
             }
@@ -217,10 +268,10 @@ impl Question<'_> {
     }
 
     /// The tables of times of one problem, and how to read them.
-    fn times(&self, rows: &[Record], problem: ProblemKind) -> String {
+    fn times(&self, rows: &[Record], problem: &str) -> String {
         let Comparison { question, reference, shift, .. } = self.comparison;
-        let times = Times::of(rows, problem);
-        let Some(table) = times::table(&times, shift) else { return String::new() };
+        let group = times::of(rows, problem);
+        let Some(table) = times::table(&group, shift) else { return String::new() };
         let mut text = format!(
             "\n## {problem}: times\n\n\
              Asked was to {question}. The time spent on an instance is the median over the runs, solved or not. The \
@@ -232,7 +283,7 @@ impl Question<'_> {
             table.markdown()
         );
         if let Some(reference) = reference
-            && let Some(table) = ratios::ratios(&times, reference, Clock::Bench)
+            && let Some(table) = ratios::ratios(&group, reference, Clock::Bench)
         {
             let _ = write!(
                 text,
@@ -259,11 +310,11 @@ impl Question<'_> {
             "# Benchmark record\n\nMade by\n\n{}\n\
              | file | holds |\n|---|---|\n\
              {held}\n\
-             Sizes are bytes, times are wall-clock seconds: of whole processes where the column `whole_process` says so\n\
-             (externals always), of the algorithm alone otherwise; `own_seconds` are those that a program measures itself,\n\
-             from after reading the instance to its answer, with `own_resolution` where it printed them. Every solution\n\
-             passed the checker; the best bound of an instance is the highest that any run proved, the gap is measured\n\
-             against it. `peak_memory_bytes` is the\n\
+             Values and bounds are in the unit that the column `unit` names, sizes are bytes. Seconds are wall-clock\n\
+             seconds: of whole processes where the column `whole_process` says so (externals always), of the algorithm\n\
+             alone otherwise; `own_seconds` are those that a program measures itself, from after reading the instance to\n\
+             its answer, with `own_resolution` where it printed them. Every solution passed the checker. The best bound of\n\
+             an instance is the best that any run proved, the gap is the distance from it. `peak_memory_bytes` is the\n\
              process's high-water mark, reset before each run, so it includes what was resident before.\n",
             self.facts()
         )
@@ -299,17 +350,17 @@ mod tests {
 
     #[test]
     fn runs_are_grouped_by_instance() {
-        let text = runs(&rows(), ProblemKind::Offsets).unwrap().text();
+        let text = runs(&rows(), "offsets").unwrap().text();
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].contains("remark") && !lines[0].contains("seed"));
         assert!(lines[2].starts_with("a ") && lines[3].starts_with("  ") && lines[4].starts_with("b "));
         assert!(lines[3].contains("20.00") && lines[4].contains("failed") && lines[4].contains('…'));
-        assert!(runs(&rows(), ProblemKind::Pools).is_none());
+        assert!(runs(&rows(), "pools").is_none());
     }
 
     #[test]
     fn algorithms_are_compared() {
-        let text = algorithms(&rows(), ProblemKind::Offsets).unwrap().text();
+        let text = algorithms(&rows(), "offsets").unwrap().text();
         let y: Vec<&str> = text.lines().nth(3).unwrap().split_whitespace().collect();
         assert_eq!(y, ["y", "heuristic", "2", "1", "0", "0", "20.00", "20.00", "1.000"]);
     }

@@ -14,8 +14,7 @@
 //! the number of rectangles: a map of 20,000 buffers is a file of a few megabytes.
 
 use super::scene::{Point, Scene, entry_width, hue, shortened, thousands, ticks};
-use plimsoll::plan::ProblemKind;
-use plimsoll_model::{Bytes, Instance, Piece, load};
+use plimsoll_model::{Bytes, Instance, Piece, Pools, Problem, load};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -44,7 +43,7 @@ pub struct Map<'a> {
     /// The instance.
     pub instance: &'a Instance,
     /// What problem the solution answers.
-    pub problem: ProblemKind,
+    pub problem: &'a str,
     /// Who found it.
     pub algorithm: &'a str,
     /// Where every buffer lies, by position.
@@ -103,7 +102,7 @@ impl Map<'_> {
 
     /// Title, numbers and legend.
     fn head(&self, scene: &mut Scene, peak: u64, load: u64) {
-        let what = if self.problem == ProblemKind::Pools { "total" } else { "peak" };
+        let what = if self.problem == Pools::NAME { "total" } else { "peak" };
         let caption = format!(
             "{} buffers, {} by {}: {what} {} bytes, lower bound {} bytes",
             thousands(self.instance.len() as u64),
@@ -265,7 +264,7 @@ mod tests {
         let pieces = Offsets::pieces(instance, layout);
         let map = Map {
             instance,
-            problem: ProblemKind::Offsets,
+            problem: Offsets::NAME,
             algorithm: "by <hand>",
             pieces: &pieces,
             bound: Bytes::new(6),
@@ -286,7 +285,7 @@ mod tests {
         let layout = Layout::from_raw([0, 4, 8]);
         let pieces = Offsets::pieces(&instance, &layout);
         let names: Vec<String> = (0..40).map(|nth| format!("branch {nth} <of many>")).collect();
-        let (problem, algorithm, bound) = (ProblemKind::Offsets, "x", Bytes::new(12));
+        let (problem, algorithm, bound) = (Offsets::NAME, "x", Bytes::new(12));
         let draw = |of: &[Option<usize>]| {
             let groups = Some(Groups { names: &names, of });
             let mut text = Vec::new();

@@ -35,6 +35,19 @@ impl Table {
         table
     }
 
+    /// Without those of these columns that are empty in every row.
+    #[must_use]
+    pub fn without_empty(mut self, names: &[&str]) -> Self {
+        for at in (0..self.columns.len()).rev() {
+            let is_empty = self.rows.iter().all(|row| row[at].is_empty());
+            if is_empty && names.contains(&self.columns[at].0.as_str()) {
+                self.columns.remove(at);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+            }
+        }
+        self
+    }
+
     /// Adds a row; missing cells are empty.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut row: Vec<String> = cells.into_iter().collect();
@@ -112,5 +125,13 @@ mod tests {
         assert_eq!(table.text(), "name         n\n--------  ----\na|b          7\näöü-long  1234\nshort\n");
         assert!(table.markdown().contains("| a\\|b | 7 |\n"));
         assert!(table.markdown().starts_with("| name | n |\n| --- | ---: |\n"));
+    }
+
+    #[test]
+    fn only_empty_columns_go_and_only_those_named() {
+        let mut table = Table::new(["a", "b", "c"].map(|name| (name, Align::Left)));
+        table.row(["1".to_owned()]);
+        table.row(["2".to_owned()]);
+        assert_eq!(table.without_empty(&["a", "c"]).text(), "a  b\n-  -\n1\n2\n");
     }
 }

@@ -5,11 +5,10 @@
 //!
 //! O(rows * log(rows) + algorithms * instances).
 
-use crate::analysis::time::{Time, solved};
+use crate::analysis::time::solved;
 use crate::analysis::{Group, Options, Standing, groups, standings};
 use crate::record::Record;
 use crate::report::table::{Align, Column, Table};
-use plimsoll::plan::ProblemKind;
 
 /// Shift of geometric means where nobody chose another, seconds.
 pub const SHIFT: f64 = 0.01;
@@ -23,46 +22,27 @@ pub enum Clock {
     Own,
 }
 
-/// What algorithms did on the instances of one problem.
-#[derive(Clone, Debug, Default)]
-pub struct Times(pub(crate) Group);
-
-impl Times {
-    /// The rows of one problem of a benchmark.
-    pub fn of(rows: &[Record], problem: ProblemKind) -> Self {
-        Self::by(Clock::Bench, rows, problem)
-    }
-
-    /// The same by another clock. An instance on which a run solved but has no time by that clock has no median.
-    pub fn by(clock: Clock, rows: &[Record], problem: ProblemKind) -> Self {
-        let mut own: Vec<Record> =
-            rows.iter().filter(|row| row.problem == problem.as_str()).cloned().collect();
-        if clock == Clock::Own {
-            for row in &mut own {
-                // A run that did not solve counts as its limit.
-                row.seconds = if solved(row) { row.own_seconds } else { Some(0.0) };
-            }
-        }
-        // Means are shifted where they are shown.
-        let options = Options { target_gap: None, shift: 0.0 };
-        Self(groups(&own, &[], options).into_iter().next().unwrap_or_default())
-    }
-
-    /// Time to solve of the algorithm at a position on the instance at another; `None` where there was no run, and where
-    /// none is to be expected.
-    pub(crate) fn cell(&self, algorithm: usize, instance: usize) -> Option<Time> {
-        self.0.cells[algorithm][instance].as_ref()?.time_to_solve()
-    }
+/// What algorithms did on the instances of one problem of a benchmark.
+pub fn of(rows: &[Record], problem: &str) -> Group {
+    by(Clock::Bench, rows, problem)
 }
 
-pub(crate) fn remember<T: PartialEq>(list: &mut Vec<T>, item: T) {
-    if !list.contains(&item) {
-        list.push(item);
+/// The same by another clock. An instance on which a run solved but has no time by that clock has no median.
+pub fn by(clock: Clock, rows: &[Record], problem: &str) -> Group {
+    let mut own: Vec<Record> = rows.iter().filter(|row| row.problem == problem).cloned().collect();
+    if clock == Clock::Own {
+        for row in &mut own {
+            // A run that did not solve counts as its limit.
+            row.seconds = if solved(row) { row.own_seconds } else { Some(0.0) };
+        }
     }
+    // Means are shifted where they are shown.
+    let options = Options { target_gap: None, shift: 0.0 };
+    groups(&own, &[], options).into_iter().next().unwrap_or_default()
 }
 
 /// Per algorithm: time spent, what it solved, time to solve, how often it was first. `None` without rows.
-pub fn table(times: &Times, shift: f64) -> Option<Table> {
+pub fn table(group: &Group, shift: f64) -> Option<Table> {
     let spent = format!("spent s (shift {shift})");
     let mean = format!("to solve s (shift {shift})");
     let to_solve = |seconds: Option<f64>| seconds.map_or_else(|| "-".to_owned(), figure);
@@ -77,7 +57,7 @@ pub fn table(times: &Times, shift: f64) -> Option<Table> {
         ("PAR-2 s", Align::Right, &|own| to_solve(own.par2)),
         ("wins", Align::Right, &|own| (own.time_alone + own.time_shared).to_string()),
     ];
-    let real = standings(&times.0, shift).into_iter().filter(|own| own.kind != "virtual");
+    let real = standings(group, shift).into_iter().filter(|own| own.kind != "virtual");
     let table = Table::of(&columns, real);
     (!table.is_empty()).then_some(table)
 }
@@ -95,6 +75,8 @@ pub(crate) fn figure(number: f64) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::analysis::time::Time;
+    use plimsoll_model::{Offsets, Problem};
 
     pub(crate) fn row(instance: &str, algorithm: &str, seconds: f64, claim: &str) -> Record {
         Record {
@@ -125,27 +107,27 @@ pub(crate) mod tests {
     #[test]
     fn medians_count_unsolved_runs_as_longest() {
         let rows = rows();
-        let times = Times::of(&rows, ProblemKind::Offsets);
-        let names: Vec<&str> = times.0.algorithms.iter().map(|(name, _)| name.as_str()).collect();
+        let times = of(&rows, Offsets::NAME);
+        let names: Vec<&str> = times.algorithms.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["fast", "slow"]);
         assert_eq!(
-            times.cell(0, 0),
+            times.time_to_solve(0, 0),
             Some(Time { seconds: 0.1, censored: false, resolution: 0.0, solved: 3, runs: 3 })
         );
         assert_eq!(
-            times.cell(1, 1),
+            times.time_to_solve(1, 1),
             Some(Time { seconds: 10.0, censored: true, resolution: 0.0, solved: 0, runs: 1 })
         );
         let half = [row("a", "x", 1.0, "optimal"), row("a", "x", 2.0, "unknown")];
-        assert!(Times::of(&half, ProblemKind::Offsets).cell(0, 0).unwrap().censored);
+        assert!(of(&half, Offsets::NAME).time_to_solve(0, 0).unwrap().censored);
         let even = [row("a", "x", 1.0, "optimal"), row("a", "x", 2.0, "feasible")];
-        assert_eq!(Times::of(&even, ProblemKind::Offsets).cell(0, 0).map(|time| time.seconds), Some(1.5));
+        assert_eq!(of(&even, Offsets::NAME).time_to_solve(0, 0).map(|time| time.seconds), Some(1.5));
     }
 
     #[test]
     fn algorithms_are_compared_by_time() {
         let rows = rows();
-        let text = table(&Times::of(&rows, ProblemKind::Offsets), 0.0).unwrap().text();
+        let text = table(&of(&rows, Offsets::NAME), 0.0).unwrap().text();
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(lines[2], ["fast", "2", "6", "0.1000", "2", "6", "0.1000", "0.1000", "2"]);
         assert_eq!(lines[3], ["slow", "2", "2", "6.32", "1", "1", "6.32", "12.00", "0"]);
@@ -160,16 +142,16 @@ pub(crate) mod tests {
             ..row(instance, "quick", seconds, claim)
         };
         let rows = [ran("a", 6e-5, "feasible", ""), ran("b", 6e-5, "optimal", "")];
-        let times = Times::of(&rows, ProblemKind::Offsets);
-        let cell = times.0.cells[0][0].as_ref().unwrap();
-        assert_eq!((times.cell(0, 0), cell.spent), (None, Some(6e-5)));
-        assert_eq!(times.cell(0, 1).map(|time| (time.seconds, time.censored)), Some((6e-5, false)));
+        let times = of(&rows, Offsets::NAME);
+        let cell = times.cells[0][0].as_ref().unwrap();
+        assert_eq!((times.time_to_solve(0, 0), cell.spent), (None, Some(6e-5)));
+        assert_eq!(times.time_to_solve(0, 1).map(|time| (time.seconds, time.censored)), Some((6e-5, false)));
         let text = table(&times, 0.0).unwrap().text();
         let line: Vec<&str> = text.lines().nth(2).unwrap().split_whitespace().collect();
         assert_eq!(line, ["quick", "2", "2", "0.0001", "1", "1", "-", "-", "0"]);
         // A capacity is decided by keeping it: one that does not has not answered.
         let rows = [ran("a", 6e-5, "unknown", "load")];
-        assert!(Times::of(&rows, ProblemKind::Offsets).cell(0, 0).unwrap().censored);
+        assert!(of(&rows, Offsets::NAME).time_to_solve(0, 0).unwrap().censored);
     }
 
     #[test]
@@ -179,7 +161,7 @@ pub(crate) mod tests {
             own_resolution: resolution,
             ..row("a", "x", 1.0, "optimal")
         };
-        let time = |rows: &[Record]| Times::by(Clock::Own, rows, ProblemKind::Offsets).cell(0, 0);
+        let time = |rows: &[Record]| by(Clock::Own, rows, Offsets::NAME).time_to_solve(0, 0);
         let found = time(&[own(Some(0.25), Some(0.001)), own(Some(0.75), None)]).unwrap();
         assert_eq!(
             (found.seconds.to_bits(), found.resolution.to_bits()),

@@ -7,13 +7,13 @@ use super::printed::{Printed, STRATEGIES};
 use crate::{Context, ReproduceError, Reproduction, missing, named};
 use minijinja::context;
 use plimsoll::branches::{Planner, SCHEMES, Scheme, program_groups};
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::plan::Plan;
 use plimsoll_datasets::control_cases::ControlCase;
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::svg::{Groups, Map};
-use plimsoll_model::Offsets;
 use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::graph::{Boundary, Graph};
+use plimsoll_model::{Offsets, Problem};
 
 /// The graph of figures 1 and 2, inputs and outputs in the arena, and its maps.
 const SMALL: &str = "two-branches-in-a-row";
@@ -65,7 +65,7 @@ fn maps(
         let plan = planner.plan(&program).map_err(|error| branches(graph, &error))?;
         let map = Map {
             instance: program.instance(),
-            problem: ProblemKind::Offsets,
+            problem: Offsets::NAME,
             algorithm: &format!("{} with {}", scheme.name, solver.name),
             pieces: &Offsets::pieces(program.instance(), &plan.layout),
             bound: plan.bound,

@@ -10,13 +10,13 @@ use crate::output;
 pub use args::BenchArgs;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::interrupt;
-use plimsoll::plan::ProblemKind;
+use plimsoll::model::{Offsets, Problem};
 use plimsoll_lab::external::reaper;
 use plimsoll_lab::record::{Record, failures, lines};
-use plimsoll_lab::report::profile::profile;
+use plimsoll_lab::report::plots::time_profile;
 use plimsoll_lab::report::ratios;
-use plimsoll_lab::report::summary::{self, Peer, Question};
-use plimsoll_lab::report::times::{self, Clock, Times};
+use plimsoll_lab::report::summary::{self, Peer, Question, problems};
+use plimsoll_lab::report::times::{self, Clock};
 use plimsoll_lab::suite::{CORPORA, Case, Origin, Reading, SUITES, Suite, cases, corpora, fits_any};
 use runs::Bench;
 use std::collections::BTreeSet;
@@ -81,8 +81,8 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
     let mut text =
         if bench.args.details { details(bench, rows) } else { screen::screen(rows, bench.args.time_limit) };
     if !bench.args.details && comparison.is_asked {
-        for problem in ProblemKind::ALL {
-            if let Some(table) = times::table(&Times::of(rows, problem), comparison.shift) {
+        for problem in problems(rows) {
+            if let Some(table) = times::table(&times::of(rows, problem), comparison.shift) {
                 let _ = write!(text, "\n{problem}, times\n\n{}", table.text());
             }
         }
@@ -100,7 +100,7 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
         return if bench.args.details { Ok(()) } else { output::print(more) };
     };
     if comparison.is_asked
-        && let Some(chart) = profile(&Times::of(rows, ProblemKind::Offsets), comparison.question)
+        && let Some(chart) = time_profile(&times::of(rows, Offsets::NAME))
     {
         store.chart("profile", &chart)?;
     }
@@ -126,17 +126,17 @@ fn details(bench: &Bench, rows: &[Record]) -> String {
     let comparison = bench.comparison();
     let mut text = String::new();
     // The main problem last: it is what stays on the screen.
-    for problem in ProblemKind::ALL.into_iter().rev() {
+    for problem in problems(rows).into_iter().rev() {
         for table in [summary::runs(rows, problem), summary::algorithms(rows, problem)].into_iter().flatten()
         {
             let _ = write!(text, "\n{problem}\n\n{}", table.text());
         }
         if comparison.is_asked {
-            let times = Times::of(rows, problem);
+            let group = times::of(rows, problem);
             let reference = comparison.reference;
-            let ratios = reference.and_then(|reference| ratios::ratios(&times, reference, Clock::Bench));
+            let ratios = reference.and_then(|reference| ratios::ratios(&group, reference, Clock::Bench));
             let own = reference.and_then(|reference| ratios::own_ratios(rows, problem, reference));
-            for table in [own, ratios, times::table(&times, comparison.shift)].into_iter().flatten() {
+            for table in [own, ratios, times::table(&group, comparison.shift)].into_iter().flatten() {
                 let _ = write!(text, "\n{problem}, times\n\n{}", table.text());
             }
         }

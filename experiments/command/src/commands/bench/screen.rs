@@ -1,11 +1,11 @@
 //! What `bench` prints by default: one screen. Everything else is for files and `--details`.
 
-use plimsoll::arithmetic::Arithmetic;
 use plimsoll_lab::record::Record;
 use plimsoll_lab::report::percent;
+use plimsoll_lab::report::summary::{Tally, floating, problems, tallies};
 use plimsoll_lab::report::table::{Align, Table};
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Rows of the table, shared evenly by the problems; with everything around it that is one screen of 40 lines.
@@ -15,75 +15,29 @@ const FEWEST: usize = 3;
 /// Longest name of an algorithm, letters.
 const NAME: usize = 36;
 
-/// One algorithm over all runs on one problem.
-struct Line<'a> {
-    algorithm: &'a str,
-    runs: usize,
-    /// Gaps to the best bounds, percent, of the runs that have one.
-    gaps: Vec<f64>,
-    seconds: f64,
+/// Fewest runs without a value first, then the lowest mean gap, then the fastest.
+fn rank(one: &Tally, other: &Tally) -> Ordering {
+    let silent = |own: &Tally| own.runs - own.gaps.len();
+    let mean = |own: &Tally| own.mean_gap().unwrap_or(f64::INFINITY);
+    let by = silent(one).cmp(&silent(other)).then(mean(one).total_cmp(&mean(other)));
+    by.then(one.seconds.total_cmp(&other.seconds))
 }
 
-impl<'a> Line<'a> {
-    fn of(algorithm: &'a str, rows: &[&'a Record]) -> Self {
-        let own = || rows.iter().filter(|row| row.algorithm == algorithm);
-        Self {
-            algorithm,
-            runs: own().count(),
-            gaps: own().filter_map(|row| row.gap_percent).collect(),
-            seconds: own().filter_map(|row| row.seconds).sum(),
-        }
-    }
-
-    fn mean(&self) -> Option<f64> {
-        (!self.gaps.is_empty()).then(|| self.gaps.iter().sum::<f64>() / self.gaps.len() as f64)
-    }
-
-    fn worst(&self) -> Option<f64> {
-        self.gaps.iter().copied().reduce(f64::max)
-    }
-
-    /// Fewest runs without an answer first, then the lowest mean gap, then the fastest.
-    fn rank(&self, other: &Self) -> Ordering {
-        let silent = |line: &Self| line.runs - line.gaps.len();
-        let mean = |line: &Self| line.mean().unwrap_or(f64::INFINITY);
-        let by = silent(self).cmp(&silent(other)).then(mean(self).total_cmp(&mean(other)));
-        by.then(self.seconds.total_cmp(&other.seconds))
-    }
-
-    fn cells(&self) -> [String; 5] {
-        let gap = |gap: Option<f64>| gap.map_or_else(|| "-".to_owned(), percent);
-        let optimal = self.gaps.iter().filter(|&&gap| gap == 0.0).count();
-        [
-            self.algorithm.chars().take(NAME).collect(),
-            gap(self.mean()),
-            gap(self.worst()),
-            format!("{optimal} of {}", self.runs),
-            format!("{:.3}", self.seconds),
-        ]
-    }
-}
-
-/// Values without repetition, in the order of the rows.
-fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen = BTreeSet::new();
-    values.filter(|value| seen.insert(*value)).collect()
-}
-
-/// Best bounds that nothing but floating point proves.
-fn floating(rows: &[&Record]) -> usize {
-    let mut exact: BTreeMap<_, bool> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.best_bound.is_some() && row.lower_bound >= row.best_bound) {
-        *exact.entry((&row.problem, &row.suite, &row.instance)).or_default() |=
-            row.arithmetic == Arithmetic::Exact.as_str();
-    }
-    exact.values().filter(|exact| !**exact).count()
+fn cells(own: &Tally) -> [String; 5] {
+    let gap = |gap: Option<f64>| gap.map_or_else(|| "-".to_owned(), percent);
+    [
+        own.algorithm.chars().take(NAME).collect(),
+        gap(own.mean_gap()),
+        gap(own.worst_gap()),
+        format!("{} of {}", own.at_bound(), own.runs),
+        format!("{:.3}", own.seconds),
+    ]
 }
 
 /// What was compared, and a table with the best algorithms of each problem. Empty without runs.
 pub fn screen(rows: &[Record], limit: Duration) -> String {
     let ran: Vec<&Record> = rows.iter().filter(|row| !row.algorithm.is_empty()).collect();
-    let problems = distinct(ran.iter().map(|row| row.problem.as_str()));
+    let problems = problems(rows);
     if problems.is_empty() {
         return String::new();
     }
@@ -98,27 +52,25 @@ pub fn screen(rows: &[Record], limit: Duration) -> String {
     ]);
     let most = (ROWS / problems.len()).max(FEWEST);
     for problem in &problems {
-        let own: Vec<&Record> = ran.iter().copied().filter(|row| row.problem == *problem).collect();
-        let names = distinct(own.iter().map(|row| row.algorithm.as_str()));
-        let mut lines: Vec<Line> = names.into_iter().map(|name| Line::of(name, &own)).collect();
-        lines.sort_by(Line::rank);
+        let mut lines = tallies(rows, problem);
+        lines.sort_by(rank);
         let shown = if lines.len() > most { most - 1 } else { lines.len() };
         for (at, line) in lines[..shown].iter().enumerate() {
             let problem = if at == 0 { (*problem).to_owned() } else { String::new() };
-            table.row([problem].into_iter().chain(line.cells()));
+            table.row([problem].into_iter().chain(cells(line)));
         }
         if lines.len() > shown {
             table.row([String::new(), format!("and {} more", lines.len() - shown)]);
         }
     }
-    let floating = match floating(&ran) {
+    let floating = match floating(rows).len() {
         0 => String::new(),
         1 => "\n1 best bound rests on floating point alone\n".to_owned(),
         count => format!("\n{count} best bounds rest on floating point alone\n"),
     };
     let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!(
-        "{}, {}, {} of at most {} s; gaps are above the best proven bound\n\n{}{floating}",
+        "{}, {}, {} of at most {} s; gaps are to the best proven bound\n\n{}{floating}",
         plural(instances.len(), "instance"),
         plural(problems.len(), "problem"),
         plural(ran.len(), "run"),
@@ -154,7 +106,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[0],
-            "2 instances, 2 problems, 43 runs of at most 1.5 s; gaps are above the best proven bound"
+            "2 instances, 2 problems, 43 runs of at most 1.5 s; gaps are to the best proven bound"
         );
         assert!(
             lines[4].starts_with("offsets  a39") && lines[4].ends_with("1.00         1.00   0 of 1    0.250"),

@@ -4,12 +4,15 @@ use crate::failure::Failure;
 use crate::output;
 use plimsoll::model::{Bytes, Offsets, Problem};
 use plimsoll::posed::Posed;
-use plimsoll_lab::record::{Columns, ROWS, Record, TRACE, TraceRow, trace_rows};
+use plimsoll_lab::analysis::{InstanceFacts, Options, groups};
+use plimsoll_lab::record::{Columns, ROWS, Record, TRACE, number_runs, trace_rows};
 use plimsoll_lab::report::chart::Chart;
+use plimsoll_lab::report::plots::gap_chart;
 use plimsoll_lab::report::summary::Question;
 use plimsoll_lab::report::svg::Map;
-use plimsoll_lab::report::trace::{course_chart, gap_chart};
-use std::collections::{BTreeMap, BTreeSet};
+use plimsoll_lab::report::times::SHIFT;
+use plimsoll_lab::report::trace::course_chart;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -100,16 +103,8 @@ impl Store {
         if instance.len() > MOST_DRAWN {
             return Ok(());
         }
-        let map = Map {
-            instance,
-            problem: P::NAME.parse().map_err(Failure::internal)?,
-            algorithm,
-            pieces: &pieces,
-            bound,
-            groups: None,
-        };
-        let suffix = if P::NAME == Offsets::NAME { String::new() } else { format!(".{}", P::NAME) };
-        let stem = format!("{}{suffix}", file_stem(instance.name()));
+        let map = Map { instance, problem: P::NAME, algorithm, pieces: &pieces, bound, groups: None };
+        let stem = file_stem(instance.name()) + &suffix(P::NAME);
         let mut name = stem.clone();
         for nth in 2.. {
             if self.maps.insert(name.clone()) {
@@ -129,22 +124,23 @@ impl Store {
         output::write_file(&folder.join(format!("{name}.svg")), |file| chart.write(file))
     }
 
-    /// Draws gaps over time: one chart of all instances, and one of each, for the problem of offsets.
+    /// Draws gaps over time: per problem one chart of all instances, and one of each.
     pub fn gaps(&self, rows: &[Record]) -> Result<(), Failure> {
-        let bounds: BTreeMap<(&str, &str), u64> = rows
-            .iter()
-            .filter(|row| row.problem == Offsets::NAME)
-            .filter_map(|row| Some(((row.suite.as_str(), row.instance.as_str()), row.best_bound?)))
-            .collect();
-        let bound = |suite: &str, instance: &str| bounds.get(&(suite, instance)).copied();
-        let mut trace: Vec<TraceRow> = trace_rows(rows);
-        trace.retain(|row| row.problem == Offsets::NAME);
-        if let Some(chart) = gap_chart(&trace, bound) {
-            self.chart("gap", &chart)?;
-        }
-        for own in trace.chunk_by(|a, b| (&a.suite, &a.instance) == (&b.suite, &b.instance)) {
-            if let Some(chart) = course_chart(own, bound(&own[0].suite, &own[0].instance)) {
-                self.chart(&format!("gap-{}", file_stem(&own[0].instance)), &chart)?;
+        let mut rows = rows.to_vec();
+        number_runs(&mut rows);
+        let options = Options { target_gap: None, shift: SHIFT };
+        for group in groups(&rows, &trace_rows(&rows), options) {
+            let suffix = suffix(&group.question.problem);
+            if let Some(chart) = gap_chart(&group) {
+                self.chart(&format!("gap{suffix}"), &chart)?;
+            }
+            for own in group.trace.chunk_by(|a, b| (&a.suite, &a.instance) == (&b.suite, &b.instance)) {
+                let its =
+                    |facts: &&InstanceFacts| facts.suite == own[0].suite && facts.name == own[0].instance;
+                let bound = group.instances.iter().find(its).and_then(|facts| facts.best_bound);
+                if let Some(chart) = course_chart(own, &group.question.unit, bound) {
+                    self.chart(&format!("gap-{}{suffix}", file_stem(&own[0].instance)), &chart)?;
+                }
             }
         }
         Ok(())
@@ -173,6 +169,11 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// What tells pictures of other problems from those of offsets.
+fn suffix(problem: &str) -> String {
+    if problem == Offsets::NAME { String::new() } else { format!(".{problem}") }
 }
 
 /// A name with nothing in it that a file system could mind.

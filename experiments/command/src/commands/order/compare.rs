@@ -9,7 +9,7 @@ use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, GraphRunError, OrderedRegion};
 use plimsoll::interrupt;
 use plimsoll::model::graph::Graph;
-use plimsoll::model::{Bytes, Claim, SolveError};
+use plimsoll::model::{Claim, SolveError};
 use plimsoll::run::RunError;
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::report::{Basis, gap_percent, percent};
@@ -85,7 +85,7 @@ fn settle(graph: &Graph, rows: &mut [Row], proved: &[(u64, Arithmetic)]) {
     };
     let arithmetic = Arithmetic::of_best(proved.iter().copied());
     for row in rows {
-        row.gap_percent = gap_percent(Bytes::new(row.peak), Bytes::new(bound));
+        row.gap_percent = gap_percent(row.peak, bound);
         if graph.regions().len() > 1 {
             (row.lower_bound, row.arithmetic) = (bound, arithmetic);
             row.claim = if row.peak == bound { Claim::Optimal } else { Claim::Feasible }.as_str();
@@ -104,7 +104,7 @@ fn row(args: &OrderArgs, graph: &Graph, order: &'static str, kind: String, body:
         stop: body.outcome.stop.as_str(),
         peak: body.peak.get(),
         lower_bound: bound.get(),
-        gap_percent: gap_percent(body.peak, bound),
+        gap_percent: gap_percent(body.peak.get(), bound.get()),
         seconds: body.seconds,
         nodes: body.outcome.stats.nodes,
         seed: args.effort.seed,

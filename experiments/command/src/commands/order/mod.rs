@@ -133,7 +133,7 @@ impl RegionRow {
             lower_bound: bound.value.get(),
             witness: reason(&one.storages.problem, bound),
             arithmetic: Arithmetic::of(&bound.witness),
-            gap_percent: gap_percent(one.peak, bound.value),
+            gap_percent: gap_percent(one.peak.get(), bound.value.get()),
             file_peak: one.file_peak.get(),
             claim: one.outcome.claim.as_str(),
             stop: one.outcome.stop.as_str(),

@@ -13,8 +13,8 @@ use plimsoll::graphs::{GraphRun, OrderedRegion, Placement};
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::program::{Program, ProgramBound};
-use plimsoll::model::{Entry, Joint, Offsets, load};
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::model::{Entry, Joint, Offsets, Problem, load};
+use plimsoll::plan::Plan;
 use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::svg;
 use plimsoll_lab::report::table::{Align, Table};
@@ -83,7 +83,7 @@ fn store(
     if let Some(path) = &args.plot {
         let algorithm = &format!("{} with {solver}", scheme.name);
         let pieces = Offsets::pieces(instance, &found.layout);
-        let (problem, bound) = (ProblemKind::Offsets, found.bound);
+        let (problem, bound) = (Offsets::NAME, found.bound);
         let (names, of) = program_groups(program);
         let groups = Some(svg::Groups { names: &names, of: &of });
         let map = svg::Map { instance, problem, algorithm, pieces: &pieces, bound, groups };

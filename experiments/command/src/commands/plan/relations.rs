@@ -60,7 +60,7 @@ fn text(import: &Import, rows: &[Row], exact: &str) -> String {
         ("any time", Align::Right),
     ]);
     for row in rows {
-        let gap = plimsoll_lab::report::gap_percent(row.exact.into(), row.exact_bound.into());
+        let gap = plimsoll_lab::report::gap_percent(row.exact, row.exact_bound);
         let gap = gap.map_or_else(|| "-".to_owned(), plimsoll_lab::report::percent);
         let number = |value: u64| value.to_string();
         table.row([

@@ -7,10 +7,10 @@ use crate::output;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, Placement, PlannedRegion, reason};
-use plimsoll::model::Offsets;
 use plimsoll::model::csv::{write_instance, write_layout};
 use plimsoll::model::graph::Graph;
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::model::{Offsets, Problem};
+use plimsoll::plan::Plan;
 use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::svg;
 use serde::Serialize;
@@ -60,7 +60,7 @@ fn store(args: &PlanArgs, graph: &Graph, solver: &str, regions: &[PlannedRegion]
         let pieces = Offsets::pieces(&body.instance, layout);
         let map = svg::Map {
             instance: &body.instance,
-            problem: ProblemKind::Offsets,
+            problem: Offsets::NAME,
             algorithm: solver,
             pieces: &pieces,
             bound: body.layout.lower_bound.value,

@@ -80,7 +80,7 @@ fn store<P: Plan>(
     if let Some(path) = &args.plot {
         let bound = body.outcome.lower_bound.value;
         let (pieces, algorithm) = (&body.pieces, solver);
-        let map = svg::Map { instance, problem: P::KIND, algorithm, pieces, bound, groups: None };
+        let map = svg::Map { instance, problem: P::NAME, algorithm, pieces, bound, groups: None };
         output::write_file(path, |file| map.write(file))?;
     }
     Ok(())

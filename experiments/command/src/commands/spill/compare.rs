@@ -76,7 +76,7 @@ pub(super) fn compare(args: &SpillArgs, registry: &Registry, input: &Input) -> R
     contradiction(answers).map_or(Ok(()), |reason| Err(Failure::internal(reason)))?;
     let bound = rows.iter().map(|row| row.lower_bound).max().unwrap_or(0);
     for row in &mut rows {
-        row.gap_percent = row.traffic.and_then(|traffic| gap_percent(Bytes::new(traffic), Bytes::new(bound)));
+        row.gap_percent = row.traffic.and_then(|traffic| gap_percent(traffic, bound));
     }
     if let Some(path) = &args.output {
         output::write_file(path, |file| output::csv(file, &rows))?;

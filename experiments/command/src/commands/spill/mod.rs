@@ -13,9 +13,9 @@ pub use args::SpillArgs;
 use input::{Input, failed, input, need};
 use plimsoll::Registry;
 use plimsoll::model::{
-    BufferId, Bytes, Claim, Entry, Offsets, Outcome, Silent, Spill, SpillProblem, Spilling,
+    BufferId, Bytes, Claim, Entry, Offsets, Outcome, Problem, Silent, Spill, SpillProblem, Spilling,
 };
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::plan::Plan;
 use plimsoll::run::{Attempt, Limits, run};
 use plimsoll_lab::report::svg;
 use report::Report;
@@ -94,7 +94,7 @@ fn store(
         let pieces = Offsets::pieces(&part, &layout);
         let map = svg::Map {
             instance: &part,
-            problem: ProblemKind::Offsets,
+            problem: Offsets::NAME,
             algorithm: solver,
             pieces: &pieces,
             bound: plimsoll::model::load(&part).0,

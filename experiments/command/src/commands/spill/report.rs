@@ -6,7 +6,7 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, SpillProblem, Spilling, Witness, load};
 use plimsoll::spill::{Capacity, Shortage};
 use plimsoll_lab::report::table::{Align, Table};
-use plimsoll_lab::report::{Basis, gap_percent, percent};
+use plimsoll_lab::report::{Basis, percent};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -200,7 +200,7 @@ impl Report {
                 bound.witness.in_words(instance)
             },
             arithmetic: Arithmetic::of(&bound.witness),
-            gap_percent: outcome.value.and_then(|value| gap_percent(value, bound.value)),
+            gap_percent: outcome.gap_percent(),
             on_chip: outcome.solution.as_ref().map(|spill| spill.peak(problem).get()),
             spilled: outcome.solution.iter().flat_map(|spill| spill.spilled().map(gone)).collect(),
             seconds,

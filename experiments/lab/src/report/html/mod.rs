@@ -178,9 +178,8 @@ fn of_group<'a>(
     for note in &group.notes {
         let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
     }
-    let what = if group.question.problem == "pools" { "Totals" } else { "Peaks" };
-    let name = what.to_lowercase();
-    let _ = write!(text, "<h4>{what}</h4>\n{}", table::table(&overview::peaks(group, standings), &name));
+    let values = table::table(&overview::values(group, standings), "values");
+    let _ = write!(text, "<h4>Values</h4>\n{values}");
     if let Some(times) = overview::times(group, standings, options.shift) {
         let _ = write!(text, "<h4>Times</h4>\n{}", table::table(&times, "times"));
     }

@@ -1,0 +1,38 @@
+//! Which of two numbers in a unit is better.
+
+use plimsoll_model::{Relations, Value};
+
+/// The rank of a number in a unit of [`Value`]: the better of two has the lower rank, and a bound that has a higher rank
+/// than a valid value is wrong. The rank of a rank is the number.
+pub fn rank(unit: &str, number: u64) -> u64 {
+    if unit == Relations::UNIT { u64::MAX - number } else { number }
+}
+
+/// What is wrong with a bound that a valid value contradicts.
+pub(crate) fn contradiction(bound: u64, value: u64) -> String {
+    let side = if bound > value { "above" } else { "below" };
+    format!("its bound {bound} is {side} {value}, the value of a valid solution")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_model::Bytes;
+    use plimsoll_model::overlap::Time;
+
+    fn ranked_as_compared<V: Value>() {
+        let numbers = [0, 1, 4, 6];
+        for (a, b) in numbers.into_iter().flat_map(|a| numbers.map(|b| (a, b))) {
+            let compared = V::of_number(a).cmp(&V::of_number(b));
+            assert_eq!(rank(V::UNIT, a).cmp(&rank(V::UNIT, b)), compared, "{a} and {b} {}", V::UNIT);
+            assert_eq!(rank(V::UNIT, rank(V::UNIT, a)), a);
+        }
+    }
+
+    #[test]
+    fn numbers_are_ranked_as_values_compare() {
+        ranked_as_compared::<Bytes>();
+        ranked_as_compared::<Time>();
+        ranked_as_compared::<Relations>();
+    }
+}
