@@ -24,6 +24,8 @@ pub struct Question {
     pub problem: String,
     /// Unit of values and bounds: `bytes`, `picoseconds`, `relations`.
     pub unit: String,
+    /// What else defines the question.
+    pub terms: String,
     /// Whether a capacity was to be decided, or the value to be optimised.
     pub decide: bool,
     /// Time limit, seconds.
@@ -43,6 +45,7 @@ impl Question {
         Self {
             problem: row.problem.clone(),
             unit: row.unit.clone(),
+            terms: row.terms.clone(),
             decide: row.decides(),
             time_limit: row.time_limit,
             node_limit: row.node_limit,
@@ -66,6 +69,9 @@ impl fmt::Display for Question {
             (_, false) => "maximise",
         };
         write!(f, "{}, {task}", self.problem)?;
+        if !self.terms.is_empty() {
+            write!(f, ", {}", self.terms)?;
+        }
         match self.time_limit {
             Some(seconds) => write!(f, ", {seconds} s")?,
             None => write!(f, ", no time limit")?,

@@ -13,7 +13,7 @@ struct Known {
     bound: Option<u64>,
 }
 
-/// Problem and instance of a record.
+/// Problem with its terms, and instance of a record.
 pub(crate) type Place = [String; 3];
 
 /// Compares records that solve the same problem for the same instance. A bound that a valid solution contradicts is wrong:
@@ -50,11 +50,11 @@ pub fn settle(records: &mut [Record], floor: Option<u64>) -> Option<u64> {
 }
 
 impl Record {
-    /// The same for the same problem and instance, under any limits: instances by hash, else by name.
+    /// The same for the same question about the same instance, under any limits: instances by hash, else by name.
     pub(crate) fn place(&self) -> Place {
         let [suite, instance] =
             if self.sha256.is_empty() { [&*self.suite, &*self.instance] } else { ["", &*self.sha256] };
-        [&*self.problem, suite, instance].map(str::to_owned)
+        [format!("{} {}", self.problem, self.terms), suite.to_owned(), instance.to_owned()]
     }
 
     /// [`rank`] in the unit of the record.
