@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use std::fmt::{Display, Write as _};
 use std::path::Path;
 
-/// An object and its text. Names of members say how their values read: `_ps` are times, `_percent` have two digits,
-/// `claim` is marked where its `arithmetic` is floating point, `region` has its `name` behind it.
+/// An object and its text. The name of a member says how it reads in a table: `_ps` as a time, `_percent` with two digits,
+/// `claim` marked where its `arithmetic` is floating point, `region` with its `name`; of a list the length is shown.
 #[derive(Debug)]
 pub struct Report {
     object: Value,
@@ -136,6 +136,7 @@ impl Report {
                 Arithmetic::deserialize(self.member(row, "arithmetic")).unwrap_or_default().mark(claim)
             }
             Value::String(text) => text.clone(),
+            Value::Array(list) => list.len().to_string(),
             number if key == "region" => format!("{number}:{}", row["name"].as_str().unwrap_or_default()),
             number if key.ends_with("_ps") => Time::new(number.as_u64().unwrap_or_default()).to_string(),
             number if key.ends_with("_percent") => percent(number.as_f64().unwrap_or_default()),
