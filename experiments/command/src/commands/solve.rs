@@ -2,15 +2,13 @@
 
 use super::choose::{Choice, choose};
 use crate::args::{EffortArgs, InstanceArgs};
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::failure::{Failure, code};
 use crate::format;
 use crate::output;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::{
-    Bytes, Certificate, Claim, Entry, Instance, LowerBound, Observer, Outcome, Witness, load,
-};
+use plimsoll::model::{Bytes, Certificate, Entry, Instance, LowerBound, Observer, Outcome, Witness, load};
 use plimsoll::plan::{Plan, ProblemKind};
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll_lab::report::{gap_percent, percent, svg};
@@ -97,11 +95,7 @@ fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Re
     } else {
         output::print(&report.table())?;
     }
-    Ok(match outcome.claim {
-        Claim::Optimal | Claim::Feasible => ANSWERED,
-        Claim::Infeasible => REFUTED,
-        Claim::Unknown => NOTHING_FOUND,
-    })
+    Ok(code(outcome.claim))
 }
 
 /// Writes the files asked for; `outcome` has passed the checker.

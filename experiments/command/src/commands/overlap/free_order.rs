@@ -4,7 +4,7 @@ use super::args::{ActivationsArg, OverlapArgs};
 use super::programs::{limits_of_schedules, unused_times};
 use super::report::share;
 use crate::commands::choose;
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::failure::{Failure, code};
 use crate::output;
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::graph::{Graph, Storages};
@@ -63,11 +63,7 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     } else {
         output::print(&report.text())?;
     }
-    Ok(match free.claim {
-        Claim::Optimal | Claim::Feasible => ANSWERED,
-        Claim::Infeasible => REFUTED,
-        Claim::Unknown => NOTHING_FOUND,
-    })
+    Ok(code(free.claim))
 }
 
 /// Times and weights, by operators of the order problem.

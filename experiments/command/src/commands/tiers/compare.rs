@@ -1,9 +1,8 @@
 //! `plimsoll tiers --compare`: every placement of one graph.
 
 use super::args::TiersArgs;
-use super::code;
 use super::report::{About, finite};
-use crate::failure::{Failure, NOTHING_FOUND};
+use crate::failure::{Failure, NOTHING_FOUND, code};
 use crate::report::Report;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::interrupt;

@@ -6,7 +6,7 @@ mod report;
 
 use crate::args::BoundaryArg;
 use crate::commands::choose;
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::failure::{Failure, code};
 use crate::output;
 use args::FusionArg;
 pub use args::TiersArgs;
@@ -14,7 +14,7 @@ use plimsoll::graphs::GraphRun;
 use plimsoll::model::fusion::{Patterns, UnitRule};
 use plimsoll::model::graph::{Boundary, LivenessOptions};
 use plimsoll::model::tiers::{TierMachine, Tiers};
-use plimsoll::model::{Claim, Entry, Kind, Silent};
+use plimsoll::model::{Entry, Kind, Silent};
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll::tiers::{Fusing, TierCaseError, TierSetting, tier_case};
 use plimsoll_lab::report::Basis;
@@ -109,14 +109,6 @@ fn single(args: &TiersArgs, entry: &Entry<Tiers>, limits: Limits, about: &About<
     }
     about.report(entry.name, &outcome, attempt.seconds).print(args.json)?;
     Ok(code(outcome.claim))
-}
-
-fn code(claim: Claim) -> u8 {
-    match claim {
-        Claim::Optimal | Claim::Feasible => ANSWERED,
-        Claim::Infeasible => REFUTED,
-        Claim::Unknown => NOTHING_FOUND,
-    }
 }
 
 fn refused(error: RunError) -> Failure {
