@@ -43,11 +43,6 @@ pub fn csv<T: Serialize>(file: &mut dyn Write, rows: &[T]) -> io::Result<()> {
     writer.flush()
 }
 
-/// A number as rows of files hold it: four digits behind the point.
-pub fn four_digits(number: Option<f64>) -> Option<String> {
-    number.map(|number| format!("{number:.4}"))
-}
-
 /// Makes sure, before any work, that a file can be written where the user wants it, and that it is none of the
 /// `inputs`.
 pub fn check_target(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {

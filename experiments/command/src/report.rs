@@ -45,6 +45,14 @@ impl Report {
         let _ = writeln!(self.text, "{name:<12} {text}");
     }
 
+    /// Adds a line with members of the object in it: `{peak} bytes alive`.
+    pub fn show(&mut self, name: &str, text: &str) {
+        let parts = text.split('{').map(|part| part.split_once('}').unwrap_or(("", part)));
+        let shown = |key| if key == "" { String::new() } else { self.cell(&self.object, key) };
+        let line: Vec<String> = parts.map(|(key, rest)| shown(key) + rest).collect();
+        self.line(name, line.concat());
+    }
+
     /// Adds the line of a gap in percent, where there is one.
     pub fn gap(&mut self, gap: Option<f64>) {
         if let Some(gap) = gap {
@@ -138,7 +146,12 @@ impl Report {
             Value::String(text) => text.clone(),
             Value::Array(list) => list.len().to_string(),
             number if key == "region" => format!("{number}:{}", row["name"].as_str().unwrap_or_default()),
-            number if key.ends_with("_ps") => Time::new(number.as_u64().unwrap_or_default()).to_string(),
+            number if key.ends_with("_ps") => match number.as_i64() {
+                Some(time @ ..0) => format!("-{}", Time::new(time.unsigned_abs())),
+                _ => Time::new(number.as_u64().unwrap_or_default()).to_string(),
+            },
+            number if key == "chance" => format!("{:.3}", number.as_f64().unwrap_or_default()),
+            number if key == "wasted" => format!("{:.0}", number.as_f64().unwrap_or_default()),
             number if key.ends_with("_percent") => percent(number.as_f64().unwrap_or_default()),
             other => other.to_string(),
         }
