@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::format::Format;
+use plimsoll::model::Bytes;
 use plimsoll::model::files::{is_stream, target_of, write_atomically};
 use plimsoll_lab::external::quote;
 use plimsoll_lab::report::{gap_percent, percent};
@@ -127,7 +128,7 @@ pub fn command_line() -> String {
 }
 
 /// How far a value is above a bound, in words.
-pub fn gap(value: u64, bound: u64) -> String {
-    let gap = gap_percent(value.into(), bound.into());
+pub fn gap(value: Bytes, bound: Bytes) -> String {
+    let gap = gap_percent(value, bound);
     gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)))
 }
