@@ -48,6 +48,7 @@
 //! | [`mod@tiers`] | tensors of whole graphs in several memories |
 //! | [`mod@fusion`] | fusions of whole graphs, region by region |
 //! | [`mod@spill`] | what is spilled where memory does not suffice |
+//! | [`posed`] | every problem posed on an instance or a graph, and answered as a whole |
 
 #[cfg(feature = "datasets")]
 pub use plimsoll_datasets as datasets;
@@ -64,6 +65,7 @@ pub mod fusion;
 pub mod graphs;
 pub mod overlap;
 pub mod plan;
+pub mod posed;
 mod registry;
 pub mod spill;
 pub mod structure;

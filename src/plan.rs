@@ -1,71 +1,15 @@
 //! What the command needs of a problem beyond solving it: its entries, its floor, its files, its picture.
 
-use crate::registry::{Listed, Registry};
+use crate::registry::Listed;
 use plimsoll_model::csv::write_with_columns;
 use plimsoll_model::{
-    Buffer, Bytes, Entry, Instance, InstanceProblem, LowerBound, Offsets, Piece, PoolId, Pools, Problem,
-    Scattered, Witness, load, simple_bound,
+    Buffer, Bytes, Instance, InstanceProblem, LowerBound, Offsets, Piece, PoolId, Pools, Scattered, Witness,
+    load, simple_bound,
 };
-use std::fmt;
 use std::io::{self, Write};
-use std::str::FromStr;
-
-/// The problems there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ProblemKind {
-    /// One offset per buffer.
-    Offsets,
-    /// Buffers may be cut into pieces.
-    Scattered,
-    /// One pool per buffer.
-    Pools,
-}
-
-impl ProblemKind {
-    /// All of them, in the order of tables.
-    pub const ALL: [Self; 3] = [Self::Offsets, Self::Scattered, Self::Pools];
-
-    /// The word in tables, files and arguments.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Offsets => Offsets::NAME,
-            Self::Scattered => Scattered::NAME,
-            Self::Pools => Pools::NAME,
-        }
-    }
-}
-
-impl fmt::Display for ProblemKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for ProblemKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
-        found.ok_or_else(|| format!("unknown problem '{text}'; known are offsets, scattered, pools"))
-    }
-}
 
 /// A problem the command can run, store and draw.
 pub trait Plan: InstanceProblem + Listed {
-    /// Which one.
-    const KIND: ProblemKind;
-
-    /// Variants of them for ablation.
-    fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
-        &[]
-    }
-
-    /// The algorithm, or variant of one, of this name.
-    fn named(registry: &Registry, name: &str) -> Option<&'static Entry<Self>> {
-        let all = Self::entries(registry).iter().chain(Self::variants(registry));
-        all.copied().find(|entry| entry.name == name)
-    }
-
     /// A bound that always holds and costs next to nothing.
     fn floor(instance: &Instance) -> LowerBound;
 
@@ -85,12 +29,6 @@ pub trait Plan: InstanceProblem + Listed {
 }
 
 impl Plan for Offsets {
-    const KIND: ProblemKind = ProblemKind::Offsets;
-
-    fn variants(registry: &Registry) -> &[&'static Entry<Self>] {
-        &registry.variants
-    }
-
     fn floor(instance: &Instance) -> LowerBound {
         simple_bound(instance)
     }
@@ -110,8 +48,6 @@ impl Plan for Offsets {
 }
 
 impl Plan for Scattered {
-    const KIND: ProblemKind = ProblemKind::Scattered;
-
     fn floor(instance: &Instance) -> LowerBound {
         simple_bound(instance)
     }
@@ -131,8 +67,6 @@ impl Plan for Scattered {
 }
 
 impl Plan for Pools {
-    const KIND: ProblemKind = ProblemKind::Pools;
-
     fn notes(instance: &Instance) -> Vec<String> {
         let count = |test: fn(&&Buffer) -> bool| instance.buffers().iter().filter(test).count();
         let asked = [
@@ -182,7 +116,7 @@ impl Plan for Pools {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::{InstanceBuilder, Lifespan, PoolPlan, ScatteredLayout};
+    use plimsoll_model::{InstanceBuilder, Lifespan, PoolPlan, Problem, ScatteredLayout};
 
     fn instance() -> Instance {
         let buffer = |name: &str, size: u64, lower: u64, upper: u64| {
@@ -225,13 +159,5 @@ mod tests {
             .unwrap();
         assert_eq!(Pools::floor(&t).value.get(), 4);
         assert_eq!(Offsets::floor(&t).value.get(), 104);
-    }
-
-    #[test]
-    fn problems_are_known_by_name() {
-        for kind in ProblemKind::ALL {
-            assert_eq!(kind.as_str().parse(), Ok(kind));
-        }
-        assert!("offset".parse::<ProblemKind>().is_err());
     }
 }

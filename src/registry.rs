@@ -39,10 +39,15 @@ pub trait Listed: Problem {
 
     /// Its entries, to change them.
     fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
+
+    /// Variants of them for ablation, which take part only by name.
+    fn variants(_registry: &Registry) -> &[&'static Entry<Self>] {
+        &[]
+    }
 }
 
 macro_rules! listed {
-    ($($problem:ty => $field:ident),* $(,)?) => {$(
+    ($($problem:ty => $field:ident $(and $variants:ident)?),* $(,)?) => {$(
         impl Listed for $problem {
             fn entries(registry: &Registry) -> &[&'static Entry<Self>] {
                 &registry.$field
@@ -51,12 +56,17 @@ macro_rules! listed {
             fn entries_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>> {
                 &mut registry.$field
             }
+            $(
+                fn variants(registry: &Registry) -> &[&'static Entry<Self>] {
+                    &registry.$variants
+                }
+            )?
         }
     )*};
 }
 
 listed! {
-    Offsets => offsets, Scattered => scattered, Pools => pools, Orders => orders, Joint => joint,
+    Offsets => offsets and variants, Scattered => scattered, Pools => pools, Orders => orders, Joint => joint,
     Spilling => spilling, Timelines => timelines, Tiers => tiers, Fusions => fusions,
 }
 
@@ -76,6 +86,11 @@ impl Registry {
     /// The algorithm of this name.
     pub fn find<P: Listed>(&self, name: &str) -> Option<&'static Entry<P>> {
         P::entries(self).iter().copied().find(|entry| entry.name == name)
+    }
+
+    /// The algorithm, or variant of one, of this name.
+    pub fn named<P: Listed>(&self, name: &str) -> Option<&'static Entry<P>> {
+        P::entries(self).iter().chain(P::variants(self)).copied().find(|entry| entry.name == name)
     }
 }
 

@@ -2,7 +2,10 @@
 //!
 //! They are always the same, in the same order; an instance is called after its family and parameters.
 
+use crate::control_cases::ControlCase;
+use crate::graphs::GraphFamily;
 use crate::{Family, Generated, reversed, thinned, worked_examples};
+use plimsoll_model::graph::Graph;
 use plimsoll_model::{Bytes, Instance};
 
 /// What a family makes of these parameters.
@@ -36,6 +39,20 @@ fn above_load(params: &[(&str, u64)]) -> impl Iterator<Item = (u64, Generated)> 
     let made = (0..1000).map(move |seed| (seed, generated("above-load", seed, params)));
     let bytes = params.iter().find(|(name, _)| *name == "bytes").map_or(1 << 18, |&(_, bytes)| bytes);
     made.filter(move |(_, made)| made.at_least > Some(Bytes::new(bytes)))
+}
+
+/// Small networks, straight and irregular, and graphs with branches and loops.
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn graph_suite() -> Vec<Graph> {
+    let made = |family: &str| {
+        let family = GraphFamily::named(family).expect("a family");
+        family.generate(0, &[].into()).expect("parameters in range")
+    };
+    let networks = ["lenet5", "resnet18", "inception", "darts"].into_iter().map(made);
+    let controlled = ["cond-in-cond", "if-three-deep"].into_iter().filter_map(ControlCase::named);
+    networks.chain(controlled.map(|case| (case.build)())).collect()
 }
 
 /// The worked examples, perfect packings of 20 to 400 buffers, instances above their load, and random ones.

@@ -10,7 +10,7 @@ use plimsoll_model::overlap::{
     Course, Machine, OverlapError, OverlapOptions, OverlapProgram, Piece, RegionOrder, Time, Timeline,
     TimelineProblem, Timelines, check_timeline, compute_bound, memory_bound, time_bound, transfer_bound,
 };
-use plimsoll_model::{Budget, Bytes, Entry, Setup, Silent, SolveError, Solver};
+use plimsoll_model::{Budget, Bytes, Entry, Problem, Setup, Silent, SolveError, Solver, Stop};
 
 use crate::arithmetic::Arithmetic;
 use crate::graphs::OrderedRegion;
@@ -83,6 +83,10 @@ pub struct Scheduled {
     pub segments: u64,
     /// Nodes of all searches.
     pub nodes: u64,
+    /// Why the bound holds.
+    pub reason: String,
+    /// Why the first schedule ended that did not complete.
+    pub stop: Stop,
 }
 
 /// A program by one schedule, before anybody has asked for bounds. All timelines have passed the checker.
@@ -138,7 +142,10 @@ impl Draft {
         let run = Run::along(program.course(), &times, &computing).ok_or(ScheduleError::TooLong)?;
         let Run { computing, segments, .. } = run;
         let arithmetic = Arithmetic::Exact;
+        let reason = format!("the bounds of {segments} segments along the longest run");
         Ok(Scheduled {
+            reason,
+            stop: Stop::Completed,
             timelines,
             bounds,
             makespan,
@@ -278,6 +285,7 @@ pub fn schedule(
     limits: Limits,
 ) -> Result<Scheduled, ScheduleError> {
     let (mut bounds, mut nodes, mut arithmetic) = (Vec::new(), 0u64, Arithmetic::Exact);
+    let (mut only, mut stop) = (None, Stop::Completed);
     let draft = Draft::new(program, limits, |problem, limits| {
         let attempt = run(entry, problem, setup, limits, &mut Silent);
         let outcome = attempt.result.map_err(|error| unanswered(problem, error))?;
@@ -285,9 +293,15 @@ pub fn schedule(
         bounds.push(outcome.lower_bound.value);
         arithmetic = arithmetic.max(Arithmetic::of(&outcome.lower_bound.witness));
         nodes = nodes.saturating_add(outcome.stats.nodes);
+        only = Some(Timelines::explain(problem, &outcome.lower_bound.witness));
+        if stop == Stop::Completed {
+            stop = outcome.stop;
+        }
         Ok(timeline)
     })?;
-    Ok(Scheduled { arithmetic, ..draft.bounded(program, bounds, nodes)? })
+    let found = draft.bounded(program, bounds, nodes)?;
+    let reason = only.filter(|_| found.timelines.len() == 1).unwrap_or_else(|| found.reason.clone());
+    Ok(Scheduled { arithmetic, stop, reason, ..found })
 }
 
 /// The same without bounds.

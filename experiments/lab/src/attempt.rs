@@ -1,9 +1,12 @@
-//! Runs of our own algorithms in this process, as a record asks for them.
+//! A run of our own, as a record asks for it.
 
 use crate::machine::{MemoryMeter, resident};
 use crate::record::{Record, Recorder};
-use plimsoll_model::run::{self, Attempt, Limits};
-use plimsoll_model::{Bytes, Entry, Observer, Problem, Setup, Silent, interrupt};
+use plimsoll::Registry;
+use plimsoll::posed::{Asked, Posed, Subject, Terms, Visitor, visit};
+use plimsoll::run::Limits;
+use plimsoll_model::{Bytes, Entry, Observer, Setup, Silent, Value, interrupt};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Time that a run which is measured waits for solvers that runs before it left behind.
@@ -11,30 +14,85 @@ const SETTLING: Duration = Duration::from_secs(10);
 /// Why a run that has to decide a capacity is not attempted.
 pub const NO_CAPACITY: &str = "the instance has no capacity to decide";
 
-/// Runs an algorithm with the seed, threads, limits and capacity that a record states. Returns the record with what became
-/// of it, traced on request, and the solution. Memory is measured.
-pub fn attempt<P: Problem>(
-    entry: &Entry<P>,
-    input: &P::Input,
+/// Puts a question to an algorithm with the seed, threads, limits and capacity that a record states. Returns the record with
+/// what became of it, traced on request, and the solution. Memory is measured.
+pub fn attempt<P: Posed>(
+    entry: &'static Entry<P>,
+    question: &P::Question<'_>,
     asked: Record,
     traced: bool,
 ) -> (Record, Option<P::Solution>) {
+    let (problem, unit) = (P::NAME.to_owned(), P::Value::UNIT.to_owned());
+    let asked = Record { problem, unit, capacity: P::capacity_of(question).or(asked.capacity), ..asked };
     if asked.decides() && asked.capacity.is_none() {
-        let problem = P::NAME.to_owned();
-        return (Record { problem, ..asked.without("skipped", NO_CAPACITY) }, None);
+        return (asked.without("skipped", NO_CAPACITY), None);
     }
     let (setup, limits) = (asked.setup(), asked.limits());
     let resident_bytes = resident("self");
     let mut recorder = traced.then(Recorder::start);
-    let attempt = match &mut recorder {
-        Some(recorder) => run_measured(entry, input, setup, limits, recorder),
-        None => run_measured(entry, input, setup, limits, &mut Silent),
+    settle();
+    let meter = MemoryMeter::start();
+    let mut silent = Silent;
+    let observer: &mut dyn Observer<P> = match &mut recorder {
+        Some(recorder) => recorder,
+        None => &mut silent,
     };
-    let mut record = Record { resident_bytes, ..asked.attempted::<P>(input, &attempt) };
+    let run = P::ask(question, Asked { entry, setup, limits, observer, peak_memory: &mut || meter.peak() });
+    let mut record = Record { resident_bytes, ..asked.answered(&run) };
     if let Some(recorder) = recorder.filter(|_| record.status == "done") {
         record.trace = recorder.finish(&record);
     }
-    (record, attempt.result.ok().and_then(|outcome| outcome.solution))
+    (record, run.result.ok().and_then(|answer| answer.solution))
+}
+
+/// A run on a subject, with problem, algorithm and terms by name as well.
+pub struct Named<'a> {
+    /// The algorithms.
+    pub registry: &'a Registry,
+    /// An instance has the capacity to decide.
+    pub subject: &'a Subject,
+    /// What is asked.
+    pub asked: Record,
+    /// Whether to record improvements.
+    pub traced: bool,
+    /// The folder of the record, where solutions are kept.
+    pub keep: Option<&'a Path>,
+}
+
+impl Named<'_> {
+    /// Attempts it.
+    pub fn attempt(mut self) -> Record {
+        let problem = self.asked.problem.clone();
+        visit(&problem, &mut self).unwrap_or_else(|| self.nobody())
+    }
+
+    fn nobody(&self) -> Record {
+        let why = format!("no algorithm '{}' for {}", self.asked.algorithm, self.asked.problem);
+        self.asked.clone().without("failed", &why)
+    }
+}
+
+impl Visitor for Named<'_> {
+    type Output = Record;
+
+    fn visit<P: Posed>(&mut self) -> Record {
+        let Some(entry) = self.registry.named::<P>(&self.asked.algorithm) else { return self.nobody() };
+        let asked = self.asked.clone();
+        let terms: Terms = match asked.terms.parse() {
+            Ok(terms) => terms,
+            Err(error) => return asked.without("failed", &error),
+        };
+        match P::pose(self.subject, &terms, asked.setup(), asked.limits()) {
+            Err(error) => asked.without("skipped", &error),
+            Ok(question) => {
+                let (record, solution) = attempt::<P>(entry, &question, asked, self.traced);
+                match self.keep {
+                    Some(folder) => record.keeping::<P>(&question, solution.as_ref(), folder),
+                    None => record,
+                }
+            }
+        }
+    }
 }
 
 impl Record {
@@ -50,20 +108,8 @@ impl Record {
     }
 }
 
-/// [`run::run`], with memory measured. Waits first for solvers that runs before left behind: they would share its processor.
-fn run_measured<P: Problem>(
-    entry: &Entry<P>,
-    input: &P::Input,
-    setup: Setup,
-    limits: Limits,
-    observer: &mut dyn Observer<P>,
-) -> Attempt<P> {
-    settle();
-    let meter = MemoryMeter::start();
-    run::run_measured(entry, input, setup, limits, observer, || meter.peak())
-}
-
-/// Waits until no solver that was left behind computes any more, at most [`SETTLING`].
+/// Waits until no solver that was left behind computes any more, at most [`SETTLING`]: it would share the processor of
+/// what is measured.
 fn settle() {
     let started = Instant::now();
     while plimsoll_solvers::abandoned() > 0 && started.elapsed() < SETTLING && !interrupt::is_requested() {

@@ -3,18 +3,17 @@
 //! A run that ended by itself, or by its node limit, is made again and compared column by column. One that a time limit ended
 //! says nothing that another run must repeat; neither does another program's. Of those only the instance is compared.
 
+use crate::attempt::Named;
 use crate::record::{CsvFile, Record, RecordError};
-use crate::suite::{Case, SuiteError, cases};
-use plimsoll::plan::{Plan, ProblemKind};
-use plimsoll::run::{Limits, run};
+use crate::suite::{Case, Reading, SuiteError, cases, sha256};
+use plimsoll::posed::{PROBLEMS, Subject, algorithm};
 use plimsoll::{Registry, left_out};
-use plimsoll_model::csv::content_hash;
-use plimsoll_model::{Bytes, Instance, Offsets, Pools, Scattered, Silent, load};
+use plimsoll_model::{Bytes, load};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A run may take so many times the limit it had: a slower machine must not look like other code.
-const PATIENCE: u32 = 10;
+const PATIENCE: f64 = 10.0;
 
 /// The columns without which there is nothing to compare.
 const NEEDED: [&str; 7] = ["suite", "instance", "sha256", "problem", "algorithm", "seed", "status"];
@@ -78,7 +77,12 @@ pub struct Finding {
 ///
 /// # Errors
 /// [`SuiteError`] where a suite of the rows is none that is known, or cannot be read.
-pub fn recheck(rows: &[Record], registry: &Registry, effort: Effort) -> Result<Vec<Finding>, SuiteError> {
+pub fn recheck(
+    rows: &[Record],
+    registry: &Registry,
+    effort: Effort,
+    reading: &Reading,
+) -> Result<Vec<Finding>, SuiteError> {
     let mut suites: BTreeMap<&str, Option<BTreeMap<String, Case>>> = BTreeMap::new();
     let mut findings = Vec::new();
     let mut chosen = 0;
@@ -91,7 +95,7 @@ pub fn recheck(rows: &[Record], registry: &Registry, effort: Effort) -> Result<V
             Verdict::Left("not chosen")
         } else {
             if !suites.contains_key(row.suite.as_str()) {
-                suites.insert(&row.suite, suite(&row.suite)?);
+                suites.insert(&row.suite, suite(&row.suite, reading)?);
             }
             match &suites[row.suite.as_str()] {
                 None => Verdict::Left("no corpora"),
@@ -104,8 +108,8 @@ pub fn recheck(rows: &[Record], registry: &Registry, effort: Effort) -> Result<V
     Ok(findings)
 }
 
-fn suite(name: &str) -> Result<Option<BTreeMap<String, Case>>, SuiteError> {
-    match cases(name, None) {
+fn suite(name: &str, reading: &Reading) -> Result<Option<BTreeMap<String, Case>>, SuiteError> {
+    match cases(name, reading) {
         Ok(cases) => Ok(Some(cases.into_iter().map(|case| (case.name.clone(), case)).collect())),
         Err(SuiteError::NoCorpora(_)) => Ok(None),
         Err(error) => Err(error),
@@ -113,59 +117,68 @@ fn suite(name: &str) -> Result<Option<BTreeMap<String, Case>>, SuiteError> {
 }
 
 fn held(row: &Record, cases: &BTreeMap<String, Case>, registry: &Registry) -> Verdict {
-    let instance = match cases.get(&row.instance).map(|case| &case.instance) {
+    let subject = match cases.get(&row.instance).map(|case| &case.subject) {
         Some(Ok(_)) if row.status == "unreadable" => return differs("status", &row.status, "readable"),
         Some(Err(_)) if row.status == "unreadable" => return Verdict::Left("unreadable, as on record"),
-        Some(Ok(instance)) => instance,
+        Some(Ok(subject)) => subject,
         Some(Err(error)) => return differs("instance", &row.instance, &error.to_string()),
         None => return differs("instance", &row.instance, "none of that name"),
     };
-    let instance =
-        instance.clone().with_capacity(row.capacity.filter(|_| row.kind != "external").map(Bytes::new));
-    if let Some(differing) = instance_differs(row, &instance) {
+    if let Some(differing) = subject_differs(row, subject) {
         return differing;
     }
-    match row.problem.parse() {
-        _ if row.kind == "external" => Verdict::Left("another program"),
-        Ok(ProblemKind::Offsets) => again::<Offsets>(row, &instance, registry),
-        Ok(ProblemKind::Scattered) => again::<Scattered>(row, &instance, registry),
-        Ok(ProblemKind::Pools) => again::<Pools>(row, &instance, registry),
-        Err(error) => differs("problem", &row.problem, &error),
+    if row.kind == "external" {
+        return Verdict::Left("another program");
+    }
+    let capacity = row.capacity.map(Bytes::new);
+    match subject {
+        Subject::Instance(instance) if instance.capacity() != capacity => {
+            again(row, &Subject::Instance(instance.clone().with_capacity(capacity)), registry)
+        }
+        _ => again(row, subject, registry),
     }
 }
 
-fn instance_differs(row: &Record, instance: &Instance) -> Option<Verdict> {
-    let hash = content_hash(instance);
+fn subject_differs(row: &Record, subject: &Subject) -> Option<Verdict> {
+    let hash = sha256(subject);
     if row.sha256 != hash {
         return Some(differs("sha256", &row.sha256, &hash));
     }
+    let Subject::Instance(instance) = subject else { return None };
     compared("buffers", row.buffers, Some(instance.len()))
         .or_else(|| compared("load", row.load, Some(load(instance).0.get())))
 }
 
 /// Makes a run again, where it can be.
-fn again<P: Plan>(row: &Record, instance: &Instance, registry: &Registry) -> Verdict {
-    let Some(entry) = P::named(registry, &row.algorithm) else {
+fn again(row: &Record, subject: &Subject, registry: &Registry) -> Verdict {
+    if !PROBLEMS.contains(&row.problem.as_str()) {
+        return differs("problem", &row.problem, "none of that name");
+    }
+    if algorithm(registry, &row.problem, &row.algorithm).is_none() {
         return match left_out(&row.algorithm) {
             Some(_) => Verdict::Left("not in this build"),
             None => differs("algorithm", &row.algorithm, "none of that name"),
         };
-    };
+    }
     if row.stop == "time-limit" {
         return Verdict::Left("ended by its time limit");
     }
     if row.decides() && row.capacity.is_none() {
         return Verdict::Left("nothing to decide");
     }
-    let limits = row.limits();
-    let limits = Limits {
-        time: limits.time.and_then(|limit| limit.checked_mul(PATIENCE)),
-        target: instance.capacity().filter(|_| row.decides()),
-        ..limits
+    let asked = Record {
+        problem: row.problem.clone(),
+        algorithm: row.algorithm.clone(),
+        terms: row.terms.clone(),
+        threads: row.threads,
+        seed: row.seed,
+        decide: row.decide.clone(),
+        capacity: row.capacity,
+        time_limit: row.time_limit.map(|limit| limit * PATIENCE),
+        node_limit: row.node_limit,
+        ..Record::default()
     };
-    let setup = row.setup();
-    let attempt = run(entry, instance, setup, limits, &mut Silent);
-    let today = Record::default().attempted::<P>(instance, &attempt);
+    let today = Named { registry, subject, asked, traced: false, keep: None }.attempt();
     run_differs(row, &today).unwrap_or(Verdict::Same)
 }
 
@@ -204,7 +217,6 @@ fn differs(column: &'static str, recorded: &str, today: &str) -> Verdict {
 mod tests {
     use super::*;
     use plimsoll::registry;
-    use plimsoll_model::Setup;
 
     const ALL: Effort = Effort { slowest: 1.0, every: 1 };
 
@@ -217,17 +229,17 @@ mod tests {
 
     /// A row as `bench embedded` would store it.
     fn fresh(algorithm: &str) -> Record {
-        let case = cases("embedded", None).unwrap().remove(0);
-        let instance = case.instance.unwrap().with_capacity(None);
-        let registry = registry();
-        let entry = registry.offsets.iter().find(|entry| entry.name == algorithm).unwrap();
-        let attempt = run(entry, &instance, Setup::default(), Limits::default(), &mut Silent);
-        let blank = Record { algorithm: algorithm.to_owned(), threads: 1, ..Record::default() };
-        blank.about("embedded", &instance, &content_hash(&instance)).attempted::<Offsets>(&instance, &attempt)
+        let case = cases("embedded", &Reading::default()).unwrap().remove(0);
+        let Ok(Subject::Instance(instance)) = case.subject else { panic!("no instance") };
+        let subject = Subject::Instance(instance.with_capacity(None));
+        let [problem, algorithm] = ["offsets", algorithm].map(str::to_owned);
+        let blank = Record { problem, algorithm, threads: 1, ..Record::default() };
+        let asked = blank.about("embedded", &subject, &sha256(&subject));
+        Named { registry: &registry(), subject: &subject, asked, traced: false, keep: None }.attempt()
     }
 
     fn verdict(row: Record) -> Verdict {
-        recheck(&[row], &registry(), ALL).unwrap().remove(0).verdict
+        recheck(&[row], &registry(), ALL, &Reading::default()).unwrap().remove(0).verdict
     }
 
     fn column(row: Record) -> &'static str {
@@ -262,7 +274,7 @@ mod tests {
         assert!(left(Record { seconds: Some(2.0), value: Some(0), ..row.clone() }));
         assert!(left(Record { kind: "external".to_owned(), algorithm: "theirs".to_owned(), ..row.clone() }));
         let two = [row.clone(), Record { line: 5, value: Some(0), ..row }];
-        let findings = recheck(&two, &registry(), Effort { every: 2, ..ALL }).unwrap();
+        let findings = recheck(&two, &registry(), Effort { every: 2, ..ALL }, &Reading::default()).unwrap();
         assert_eq!(findings[0].verdict, Verdict::Left("not chosen"));
         assert!(matches!(findings[1].verdict, Verdict::Differs { .. }) && findings[1].line == 5);
     }
@@ -282,7 +294,13 @@ mod tests {
         let header = "suite,instance,sha256,problem,algorithm,seed,status";
         assert!(fails(&format!("{header}\na,b,c,d,e,x,done\n")).contains("line 2"));
         assert!(
-            recheck(&[Record { suite: "none".to_owned(), ..Record::default() }], &registry(), ALL).is_err()
+            recheck(
+                &[Record { suite: "none".to_owned(), ..Record::default() }],
+                &registry(),
+                ALL,
+                &Reading::default()
+            )
+            .is_err()
         );
     }
 }

@@ -1,13 +1,18 @@
-//! Suites of instances: embedded ones, corpora on disk, files and folders of the user.
+//! Suites of instances and graphs: embedded ones, corpora on disk, files and folders of the user.
 
 use glob::Pattern;
+use plimsoll::posed::Subject;
 use plimsoll_datasets::dsa::{DsaError, read_dsa_file};
 use plimsoll_datasets::{
-    ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed, derived_thinned,
-    embedded_suite, large_suite, packings_suite, scaling_suite,
+    ImportError, ImportOptions, ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed,
+    derived_thinned, embedded_suite, graph_suite, import_file, large_suite, packings_suite, scaling_suite,
 };
-use plimsoll_model::Instance;
-use plimsoll_model::csv::{CsvError, Endpoints, Noted, ReadOptions, read_instance_file_noted};
+use plimsoll_model::csv::{
+    CsvError, Endpoints, ReadOptions, content_hash, read_instance_file_noted, write_instance,
+};
+use plimsoll_model::graph::{Graph, write_graph};
+use plimsoll_model::{Instance, hexadecimal};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -29,10 +34,14 @@ pub struct Suite {
 /// Where a suite comes from.
 #[derive(Clone, Copy, Debug)]
 pub enum Origin {
-    /// This build makes it.
+    /// This build makes its instances.
     Embedded(fn() -> Vec<Instance>),
+    /// This build makes its graphs.
+    Graphs(fn() -> Vec<Graph>),
     /// A folder among the external corpora.
     Corpora(&'static str),
+    /// A folder of models among the external corpora.
+    Models(&'static str),
     /// Every pool of every document in a folder among the external corpora.
     Pools(&'static str),
     /// Made from every instance of a folder among the external corpora.
@@ -43,8 +52,10 @@ impl Origin {
     /// The folder among the external corpora that it needs.
     pub fn folder(self) -> Option<&'static str> {
         match self {
-            Self::Embedded(_) => None,
-            Self::Corpora(folder) | Self::Pools(folder) | Self::Derived(folder, _) => Some(folder),
+            Self::Embedded(_) | Self::Graphs(_) => None,
+            Self::Corpora(folder) | Self::Models(folder) | Self::Pools(folder) | Self::Derived(folder, _) => {
+                Some(folder)
+            }
         }
     }
 }
@@ -55,6 +66,11 @@ pub const SUITES: &[Suite] = &[
         name: "embedded",
         about: "worked examples from papers, perfect packings of 20 to 400 buffers, instances above their load, random ones",
         origin: Origin::Embedded(embedded_suite),
+    },
+    Suite {
+        name: "graphs",
+        about: "small networks, straight and with branches and loops: what all problems of graphs are posed on",
+        origin: Origin::Graphs(graph_suite),
     },
     Suite {
         name: "scaling",
@@ -102,6 +118,12 @@ pub const SUITES: &[Suite] = &[
         origin: Origin::Pools("dsa"),
     },
     Suite {
+        name: "onnx",
+        about: "the ONNX models of the corpora; --batch and its like bind what their files leave open",
+        origin: Origin::Models("onnx"),
+    },
+    Suite { name: "tflite", about: "the TFLite models of the corpora", origin: Origin::Models("tflite") },
+    Suite {
         name: "minimalloc-reversed",
         about: "the instances of minimalloc with time running backwards, at the same capacity",
         origin: Origin::Derived("minimalloc", derived_reversed),
@@ -113,20 +135,61 @@ pub const SUITES: &[Suite] = &[
     },
 ];
 
-/// One instance of a suite, or why it could not be read.
+/// One instance or graph of a suite, or why it could not be read.
 #[derive(Debug)]
 pub struct Case {
     /// Name of its suite, or the folder it came from.
     pub suite: String,
     /// Its own name; for a file that could not be read, the path.
     pub name: String,
-    /// The instance.
-    pub instance: Result<Instance, CaseError>,
+    /// The instance or graph.
+    pub subject: Result<Subject, CaseError>,
     /// What the reader should know about its file.
     pub note: Option<String>,
 }
 
-/// Why there is no instance.
+impl Case {
+    fn of(suite: &str, subject: Subject) -> Self {
+        let (suite, name) = (suite.to_owned(), subject.name().to_owned());
+        Self { suite, name, subject: Ok(subject), note: None }
+    }
+
+    fn unreadable(suite: &str, path: &Path, error: impl Into<CaseError>) -> Self {
+        let (suite, name) = (suite.to_owned(), path.display().to_string());
+        Self { suite, name, subject: Err(error.into()), note: None }
+    }
+}
+
+/// How files are read.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// How CSV files write ends of lifespans, where their columns do not say.
+    pub endpoints: Option<Endpoints>,
+    /// What the files of models leave open.
+    pub import: ImportOptions,
+}
+
+/// SHA-256 of a subject in the form this project writes it, in hexadecimal.
+pub fn sha256(subject: &Subject) -> String {
+    match subject {
+        Subject::Instance(instance) => content_hash(instance),
+        Subject::Graph(_) => hexadecimal(&Sha256::digest(text(subject))),
+    }
+}
+
+/// A subject as CSV or JSON.
+pub(crate) fn text(subject: &Subject) -> String {
+    let mut bytes = Vec::new();
+    // A vector takes everything it is given.
+    let written = match subject {
+        Subject::Instance(instance) => write_instance(instance, &mut bytes),
+        Subject::Graph(graph) => write_graph(graph, &mut bytes),
+    };
+    debug_assert!(written.is_ok());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Why there is no instance or graph.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// A CSV file that is none.
@@ -135,6 +198,9 @@ pub enum CaseError {
     /// A document in the structured schema that is none.
     #[error(transparent)]
     Dsa(#[from] DsaError),
+    /// A graph or model that is none.
+    #[error(transparent)]
+    Model(#[from] ImportError),
 }
 
 /// The folder of external corpora, where the variable is set and not empty.
@@ -146,7 +212,7 @@ pub fn corpora() -> Option<PathBuf> {
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// Neither a known name nor a path.
-    #[error("'{0}' is neither a suite ({known}) nor a file (CSV, or JSON in the schema of dsa-solver) or folder", known = suite_names())]
+    #[error("'{0}' is neither a suite ({known}) nor a file (CSV, JSON, ONNX, TFLite) or folder", known = suite_names())]
     Unknown(String),
     /// A suite of the corpora, and no corpora.
     #[error("the suite '{0}' is among the external corpora; set {CORPORA} to the folder that holds them")]
@@ -160,7 +226,7 @@ pub enum SuiteError {
         error: std::io::Error,
     },
     /// No instance there.
-    #[error("'{0}' holds no file with instances")]
+    #[error("'{0}' holds no file with instances or graphs")]
     Empty(String),
 }
 
@@ -172,36 +238,49 @@ fn suite_names() -> String {
 ///
 /// # Errors
 /// [`SuiteError`] where there is nothing of that name; a file that cannot be read is a case with an error.
-pub fn cases(suite: &str, endpoints: Option<Endpoints>) -> Result<Vec<Case>, SuiteError> {
+pub fn cases(suite: &str, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
     if let Some(known) = SUITES.iter().find(|known| known.name == suite) {
         let read = |folder: &str| {
             let root = corpora().ok_or(SuiteError::NoCorpora(known.name))?;
-            let extension = if matches!(known.origin, Origin::Pools(_)) { "json" } else { "csv" };
-            files(known.name, list_folder(&root.join(folder), extension)?, endpoints)
+            let extensions = match known.origin {
+                Origin::Pools(_) => &["json"][..],
+                Origin::Models(_) => &MODELS,
+                _ => &["csv"],
+            };
+            files(known.name, list_folder(&root.join(folder), extensions)?, reading)
         };
         return match known.origin {
-            Origin::Embedded(make) => Ok(made(known.name, make)),
-            Origin::Corpora(folder) | Origin::Pools(folder) => read(folder),
+            Origin::Embedded(make) => {
+                Ok(make().into_iter().map(|one| Case::of(suite, Subject::Instance(one))).collect())
+            }
+            Origin::Graphs(make) => {
+                Ok(make().into_iter().map(|one| Case::of(suite, Subject::Graph(Box::new(one)))).collect())
+            }
+            Origin::Corpora(folder) | Origin::Models(folder) | Origin::Pools(folder) => read(folder),
             Origin::Derived(folder, derive) => {
                 Ok(read(folder)?.into_iter().flat_map(|case| derived(case, derive)).collect())
             }
         };
     }
-    path_cases(Path::new(suite), endpoints)
+    path_cases(Path::new(suite), reading)
 }
 
-/// The cases of a file, a folder, or a pattern: `*` and `?` in any part of a path. Where folders vary, the suite of a case is
-/// the pattern in its own folder.
+/// The cases of a file, a folder, or a pattern: `*` and `?` in any part of a path. Of a folder the CSV files, where it has
+/// none the models. Where folders vary, the suite of a case is the pattern in its own folder.
 ///
 /// # Errors
 /// [`SuiteError`] where there is nothing; a file that cannot be read is a case with an error.
-pub fn path_cases(path: &Path, endpoints: Option<Endpoints>) -> Result<Vec<Case>, SuiteError> {
+pub fn path_cases(path: &Path, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
     let suite = path.display().to_string();
     if path.is_dir() {
-        return files(&suite, list_folder(path, "csv")?, endpoints);
+        let mut paths = list_folder(path, &["csv"])?;
+        if paths.is_empty() {
+            paths = list_folder(path, &MODELS)?;
+        }
+        return files(&suite, paths, reading);
     }
     if path.exists() {
-        return files(&suite, vec![path.to_owned()], endpoints);
+        return files(&suite, vec![path.to_owned()], reading);
     }
     if !is_pattern(path) {
         return Err(SuiteError::Unknown(suite));
@@ -224,7 +303,7 @@ pub fn path_cases(path: &Path, endpoints: Option<Endpoints>) -> Result<Vec<Case>
     }
     let mut all = Vec::new();
     for (folder, paths) in by_folder {
-        all.extend(files(&folder.join(&pattern).display().to_string(), paths, endpoints)?);
+        all.extend(files(&folder.join(&pattern).display().to_string(), paths, reading)?);
     }
     Ok(all)
 }
@@ -249,25 +328,13 @@ pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     Ok(found)
 }
 
-fn made(suite: &str, make: fn() -> Vec<Instance>) -> Vec<Case> {
-    let case = |instance: Instance| Case {
-        suite: suite.to_owned(),
-        name: instance.name().to_owned(),
-        instance: Ok(instance),
-        note: None,
-    };
-    make().into_iter().map(case).collect()
-}
-
 /// What is made from one case; one that could not be read stays as it is.
 fn derived(case: Case, derive: fn(&Instance) -> Vec<Instance>) -> Vec<Case> {
-    let Ok(origin) = &case.instance else { return vec![case] };
+    let Ok(Subject::Instance(origin)) = &case.subject else { return vec![case] };
     let made = derive(origin).into_iter();
     made.map(|instance| Case {
-        suite: case.suite.clone(),
-        name: instance.name().to_owned(),
-        instance: Ok(instance),
         note: case.note.clone(),
+        ..Case::of(&case.suite, Subject::Instance(instance))
     })
     .collect()
 }
@@ -277,67 +344,70 @@ pub fn fits_any(patterns: &[String], name: &str) -> bool {
     patterns.is_empty() || patterns.iter().any(|text| pattern(text).matches(name))
 }
 
-fn files(
-    suite: &str,
-    mut paths: Vec<PathBuf>,
-    endpoints: Option<Endpoints>,
-) -> Result<Vec<Case>, SuiteError> {
+fn files(suite: &str, mut paths: Vec<PathBuf>, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
     if paths.is_empty() {
         return Err(SuiteError::Empty(suite.to_owned()));
     }
     paths.sort();
-    let case = |path: PathBuf| {
-        if is_json(&path) {
-            return pools(suite, &path);
-        }
-        let read = read_instance_file_noted(&path, ReadOptions { endpoints, capacity: None });
-        let note = read.as_ref().ok().and_then(Noted::note);
-        let note = note.map(|note| format!("{}: {note}", path.display()));
-        let instance = read.map(|noted| noted.value);
-        let name = instance.as_ref().map_or_else(|_| path.display().to_string(), |i| i.name().to_owned());
-        vec![Case { suite: suite.to_owned(), name, instance: instance.map_err(Into::into), note }]
+    let case = |path: PathBuf| match () {
+        () if has_extension(&path, &["json"]) && !is_graph(&path) => pools(suite, &path),
+        () if has_extension(&path, &MODELS) => vec![match import_file(&path, &reading.import) {
+            Ok(import) => Case::of(suite, Subject::Graph(Box::new(import.graph))),
+            Err(error) => Case::unreadable(suite, &path, error),
+        }],
+        () => vec![instance(suite, &path, reading)],
     };
     Ok(paths.into_iter().flat_map(case).collect())
 }
 
-fn is_json(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+fn instance(suite: &str, path: &Path, reading: &Reading) -> Case {
+    let options = ReadOptions { endpoints: reading.endpoints, capacity: None };
+    match read_instance_file_noted(path, options) {
+        Ok(noted) => {
+            let note = noted.note().map(|note| format!("{}: {note}", path.display()));
+            Case { note, ..Case::of(suite, Subject::Instance(noted.value)) }
+        }
+        Err(error) => Case::unreadable(suite, path, error),
+    }
+}
+
+/// Extensions of files with graphs.
+const MODELS: [&str; 3] = ["json", "onnx", "tflite"];
+
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    path.extension().is_some_and(|own| extensions.iter().any(|extension| own.eq_ignore_ascii_case(extension)))
+}
+
+/// Whether a JSON file says that it is a graph; else it is read as a document with pools.
+fn is_graph(path: &Path) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        format: String,
+    }
+    let head = std::fs::File::open(path).ok().map(std::io::BufReader::new);
+    let head: Option<Head> = head.and_then(|file| serde_json::from_reader(file).ok());
+    head.is_some_and(|head| head.format == plimsoll_model::graph::FORMAT)
 }
 
 /// Every pool of a document, or why there are none.
 fn pools(suite: &str, path: &Path) -> Vec<Case> {
-    let suite = || suite.to_owned();
     let split = read_dsa_file(path).and_then(|document| Ok((document.split()?, document)));
     let (split, document) = match split {
         Ok(split) => split,
-        Err(error) => {
-            return vec![Case {
-                suite: suite(),
-                name: path.display().to_string(),
-                instance: Err(error.into()),
-                note: None,
-            }];
-        }
+        Err(error) => return vec![Case::unreadable(suite, path, error)],
     };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let named = split.pools.into_iter().zip(document.pool_names(&stem));
-    let case = |(pool, name): (plimsoll_datasets::dsa::PoolInstance, String)| Case {
-        suite: suite(),
-        name: name.clone(),
-        instance: Ok(pool.instance.with_name(name)),
-        note: None,
-    };
-    named.map(case).collect()
+    named.map(|(pool, name)| Case::of(suite, Subject::Instance(pool.instance.with_name(name)))).collect()
 }
 
-/// The files of a folder with this extension.
-fn list_folder(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, SuiteError> {
+/// The files of a folder with one of these extensions.
+fn list_folder(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, SuiteError> {
     let wrong = |error| SuiteError::Folder { folder: folder.to_owned(), error };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();
-        let fits = path.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension));
-        if fits && path.is_file() {
+        if has_extension(&path, extensions) && path.is_file() {
             found.push(path);
         }
     }
@@ -381,25 +451,25 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("A.9.csv");
             std::fs::write(&path, text).unwrap();
-            files("s", vec![path], None).unwrap().remove(0)
+            files("s", vec![path], &Reading::default()).unwrap().remove(0)
         };
         let good = derived(read("id,lower,upper,size\na,1,3,4\nb,2,7,4\n"), derived_reversed);
         assert_eq!(good[0].name, "A-reversed");
-        let instance = good[0].instance.as_ref().unwrap();
+        let Ok(Subject::Instance(instance)) = &good[0].subject else { panic!("no instance") };
         assert_eq!(instance.capacity().unwrap().get(), 9);
         assert_eq!(instance.buffers()[0].lifespan().hull().lower.get(), 4);
         let bad = derived(read("id,lower\n"), derived_thinned);
-        assert!(bad.len() == 1 && bad[0].instance.is_err());
+        assert!(bad.len() == 1 && bad[0].subject.is_err());
     }
 
     #[test]
     fn embedded_names_are_unique() {
-        let cases = cases("embedded", None).unwrap();
+        let cases = cases("embedded", &Reading::default()).unwrap();
         let mut names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), cases.len());
-        assert!(cases.iter().all(|case| case.instance.is_ok()));
+        assert!(cases.iter().all(|case| case.subject.is_ok()));
     }
 
     #[test]
@@ -408,14 +478,14 @@ mod tests {
         std::fs::write(folder.path().join("bad.csv"), "id,lower\n").unwrap();
         std::fs::write(folder.path().join("good.7.csv"), "id,lower,upper,size\na,0,1,4\n").unwrap();
         std::fs::write(folder.path().join("notes.txt"), "no").unwrap();
-        let found = cases(folder.path().to_str().unwrap(), None).unwrap();
+        let found = cases(folder.path().to_str().unwrap(), &Reading::default()).unwrap();
         assert_eq!(found.len(), 2);
-        assert!(found[0].instance.is_err());
+        assert!(found[0].subject.is_err());
         assert_eq!(found[1].name, "good");
         let pattern = folder.path().join("g*.csv");
-        assert_eq!(cases(pattern.to_str().unwrap(), None).unwrap().len(), 1);
+        assert_eq!(cases(pattern.to_str().unwrap(), &Reading::default()).unwrap().len(), 1);
         let none = folder.path().join("z*.csv");
-        assert!(matches!(cases(none.to_str().unwrap(), None), Err(SuiteError::Empty(_))));
-        assert!(matches!(cases("no-such-thing", None), Err(SuiteError::Unknown(_))));
+        assert!(matches!(cases(none.to_str().unwrap(), &Reading::default()), Err(SuiteError::Empty(_))));
+        assert!(matches!(cases("no-such-thing", &Reading::default()), Err(SuiteError::Unknown(_))));
     }
 }

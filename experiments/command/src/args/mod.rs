@@ -9,5 +9,5 @@ mod values;
 pub use effort::EffortArgs;
 pub use instance::{EndpointsArg, InstanceArgs, note_columns};
 pub use liveness::{ActivationLivenessArgs, BoundaryArg, LivenessArgs};
-pub use model::ModelArgs;
+pub use model::{ModelArgs, OpenArgs};
 pub use values::{bytes, dimension, once, seconds, threads};

@@ -10,6 +10,13 @@ pub struct ModelArgs {
     /// A graph (.json, as `import` writes it) or a model (.onnx, .tflite)
     #[arg(value_name = "GRAPH|MODEL")]
     pub model: PathBuf,
+    #[command(flatten)]
+    pub import: OpenArgs,
+}
+
+/// What files of models leave open.
+#[derive(Args, Debug)]
+pub struct OpenArgs {
     /// Value of a free dimension, by the name it has in the file; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = dimension)]
     pub dim: Vec<(String, u64)>,
@@ -42,7 +49,14 @@ pub struct ModelArgs {
 impl ModelArgs {
     /// Reads the graph.
     pub fn read(&self) -> Result<Import, Failure> {
-        let options = ImportOptions {
+        import_file(&self.model, &self.import.options()?).map_err(Failure::input)
+    }
+}
+
+impl OpenArgs {
+    /// The same for the library.
+    pub fn options(&self) -> Result<ImportOptions, Failure> {
+        Ok(ImportOptions {
             dims: once("--dim", &self.dim)?.into_iter().collect(),
             input_shapes: once("--input-shape", &self.input_shape)?.into_iter().collect(),
             batch: self.batch,
@@ -52,8 +66,12 @@ impl ModelArgs {
             dim_default: self.dim_default,
             values: once("--value", &self.value)?.into_iter().collect(),
             tensor_shapes: once("--tensor-shape", &self.tensor_shape)?.into_iter().collect(),
-        };
-        import_file(&self.model, &options).map_err(Failure::input)
+        })
+    }
+
+    /// Whether nothing is given.
+    pub fn is_default(&self) -> bool {
+        self.options().is_ok_and(|options| options == ImportOptions::default())
     }
 }
 

@@ -2,9 +2,12 @@
 
 use crate::failure::Failure;
 use plimsoll::model::{Entry, Kind, Offsets, Pools, Problem, Scattered};
-use plimsoll::plan::{Plan, ProblemKind};
-use plimsoll::{Registry, left_out};
+use plimsoll::posed::algorithms;
+use plimsoll::{Listed, Registry, left_out};
 use strsim::levenshtein;
+
+/// The problems of instances.
+pub const OF_INSTANCES: [&str; 3] = [Offsets::NAME, Scattered::NAME, Pools::NAME];
 
 /// One entry of one problem.
 pub enum Choice {
@@ -17,30 +20,26 @@ pub enum Choice {
 }
 
 /// The entry used where none is named: the one called `exact`, else the first exact method, else the first.
-pub fn default_entry<P: Plan>(registry: &Registry) -> Option<&'static Entry<P>> {
+pub fn default_entry<P: Listed>(registry: &Registry) -> Option<&'static Entry<P>> {
     let entries = P::entries(registry);
     let exact = entries.iter().find(|entry| entry.name == "exact");
     exact.or_else(|| entries.iter().find(|entry| entry.kind == Kind::Exact)).or(entries.first()).copied()
 }
 
 /// The entry called `name`, of `problem` where given, else of the first problem that has it.
-pub fn choose(
-    registry: &Registry,
-    name: Option<&str>,
-    problem: Option<ProblemKind>,
-) -> Result<Choice, Failure> {
+pub fn choose(registry: &Registry, name: Option<&str>, problem: Option<&str>) -> Result<Choice, Failure> {
     let problems = match (problem, name) {
         (Some(problem), _) => vec![problem],
-        (None, None) => vec![ProblemKind::Offsets],
-        (None, Some(_)) => vec![ProblemKind::Offsets, ProblemKind::Pools, ProblemKind::Scattered],
+        (None, None) => vec![Offsets::NAME],
+        (None, Some(_)) => vec![Offsets::NAME, Pools::NAME, Scattered::NAME],
     };
-    let found = problems.iter().find_map(|problem| match problem {
-        ProblemKind::Offsets => find(registry, name).map(Choice::Offsets),
-        ProblemKind::Scattered => find(registry, name).map(Choice::Scattered),
-        ProblemKind::Pools => find(registry, name).map(Choice::Pools),
+    let found = problems.iter().find_map(|problem| match *problem {
+        Offsets::NAME => find(registry, name).map(Choice::Offsets),
+        Scattered::NAME => find(registry, name).map(Choice::Scattered),
+        _ => find(registry, name).map(Choice::Pools),
     });
     found.ok_or_else(|| match (name, problem) {
-        (Some(name), Some(problem)) if names(registry, &ProblemKind::ALL).contains(&name) => {
+        (Some(name), Some(problem)) if names(registry, &OF_INSTANCES).contains(&name) => {
             let known = names(registry, &problems).join(", ");
             Failure::input(format!("solver '{name}' is not for {problem} (those are: {known})"))
         }
@@ -48,9 +47,9 @@ pub fn choose(
     })
 }
 
-fn find<P: Plan>(registry: &Registry, name: Option<&str>) -> Option<&'static Entry<P>> {
+fn find<P: Listed>(registry: &Registry, name: Option<&str>) -> Option<&'static Entry<P>> {
     match name {
-        Some(name) => P::named(registry, name),
+        Some(name) => registry.named(name),
         None => default_entry(registry),
     }
 }
@@ -67,20 +66,11 @@ pub fn named<P: Problem>(
 }
 
 /// Names of all algorithms of these problems, in their order, once each.
-pub fn names(registry: &Registry, problems: &[ProblemKind]) -> Vec<&'static str> {
+pub fn names(registry: &Registry, problems: &[&str]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
-    for problem in problems {
-        let own: Vec<&'static str> = match problem {
-            ProblemKind::Offsets => {
-                registry.offsets.iter().chain(&registry.variants).map(|entry| entry.name).collect()
-            }
-            ProblemKind::Scattered => registry.scattered.iter().map(|entry| entry.name).collect(),
-            ProblemKind::Pools => registry.pools.iter().map(|entry| entry.name).collect(),
-        };
-        for name in own {
-            if !names.contains(&name) {
-                names.push(name);
-            }
+    for facts in problems.iter().flat_map(|problem| algorithms(registry, problem)).flatten() {
+        if !names.contains(&facts.name) {
+            names.push(facts.name);
         }
     }
     names

@@ -1,11 +1,12 @@
 //! `plimsoll recheck`: holds records against today's code.
 
-use crate::args::seconds;
+use crate::args::{OpenArgs, seconds};
 use crate::failure::{ANSWERED, Failure, REFUTED};
 use crate::output;
 use clap::Args;
 use plimsoll_lab::recheck::{Effort, Finding, Verdict, read_rows, recheck};
 use plimsoll_lab::report::table::{Align, Table};
+use plimsoll_lab::suite::Reading;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,6 +27,8 @@ pub struct RecheckArgs {
     /// Of those, every so many-th row
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     every: u64,
+    #[command(flatten)]
+    import: OpenArgs,
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
@@ -34,6 +37,7 @@ pub struct RecheckArgs {
 pub fn main(args: &RecheckArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
     let effort = Effort { slowest: args.slowest.as_secs_f64(), every: args.every as usize };
+    let reading = Reading { endpoints: None, import: args.import.options()? };
     // All files are read before the first run.
     let read = |path: &PathBuf| {
         let file = if path.is_dir() { path.join("rows.csv") } else { path.clone() };
@@ -42,8 +46,8 @@ pub fn main(args: &RecheckArgs) -> Result<u8, Failure> {
     let records = args.records.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut checked = Vec::new();
     for (path, rows) in records {
-        let findings =
-            recheck(&rows, &registry, effort).map_err(|error| Failure::input(error).about(&path))?;
+        let findings = recheck(&rows, &registry, effort, &reading)
+            .map_err(|error| Failure::input(error).about(&path))?;
         checked.push((path, findings));
     }
     if args.json {

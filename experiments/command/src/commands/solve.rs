@@ -1,17 +1,19 @@
 //! `plimsoll solve`: plans the memory of one instance.
 
-use super::choose::{Choice, choose};
+use super::choose::{Choice, OF_INSTANCES, choose};
 use crate::args::{EffortArgs, InstanceArgs};
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::format;
 use crate::output;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
-    Bytes, Certificate, Claim, Entry, Instance, LowerBound, Observer, Outcome, Witness, load,
+    Bytes, Certificate, Claim, Entry, Instance, LowerBound, Observer, Offsets, Outcome, Problem, Witness,
+    load,
 };
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll_lab::report::{gap_percent, percent, svg};
 use serde::Serialize;
@@ -28,8 +30,8 @@ pub struct SolveArgs {
     #[arg(long, value_name = "NAME")]
     solver: Option<String>,
     /// offsets, pools or scattered; by default the first of them that knows the solver
-    #[arg(long, value_name = "PROBLEM")]
-    problem: Option<ProblemKind>,
+    #[arg(long, value_name = "PROBLEM", value_parser = PossibleValuesParser::new(OF_INSTANCES))]
+    problem: Option<String>,
     #[command(flatten)]
     input: InstanceArgs,
     /// Stop at the first layout within the capacity instead of looking for the lowest
@@ -53,7 +55,7 @@ pub struct SolveArgs {
 
 pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
-    let choice = choose(&registry, args.solver.as_deref(), args.problem)?;
+    let choice = choose(&registry, args.solver.as_deref(), args.problem.as_deref())?;
     let instance = args.input.read(&args.instance)?;
     check(args, &instance, &choice)?;
     match choice {
@@ -131,7 +133,7 @@ fn store<P: Plan>(
         output::complain("nothing was found, so neither a layout nor a map is written");
     }
     if let Some(path) = &args.certificate
-        && P::KIND == ProblemKind::Offsets
+        && P::NAME == Offsets::NAME
     {
         let certificate = Certificate::of(instance, outcome);
         let text = serde_json::to_string_pretty(&certificate).map_err(Failure::internal)?;

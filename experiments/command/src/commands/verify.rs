@@ -12,7 +12,6 @@ use plimsoll::model::{
     Layout, Offsets, Pools, Problem, Scattered, Setup, Silent, SpillProblem, Spilling, Violation, Witness,
     alive_within, load,
 };
-use plimsoll::plan::Plan;
 use plimsoll::solvers::Exact;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -203,7 +202,7 @@ fn doubt(bound: &CertifiedBound, instance: &Instance) -> Option<String> {
 /// Whether a solver could have proved a bound on this instance.
 fn proves(solver: &str, instance: &Instance) -> Result<(), String> {
     let registry = plimsoll::registry();
-    match Offsets::named(&registry, solver) {
+    match registry.named::<Offsets>(solver) {
         Some(entry) if entry.kind == Kind::Exact => {
             let built = (entry.build)(Setup::default());
             built.supports(instance).map_err(|error| format!("the bound cannot rest on a search: {error}"))

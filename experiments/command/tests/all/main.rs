@@ -23,6 +23,7 @@ mod manifests;
 mod measure;
 mod models;
 mod overlap;
+mod problems;
 mod readme;
 mod records;
 mod report;

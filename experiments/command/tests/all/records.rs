@@ -6,6 +6,7 @@
 
 use crate::common::Scratch;
 use plimsoll_lab::recheck::{Effort, Verdict, read_rows, recheck};
+use plimsoll_lab::suite::Reading;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,7 +50,7 @@ fn benchmarks(effort: Effort) {
         if !header(&file).starts_with("schema_version,") {
             continue;
         }
-        for finding in recheck(&read_rows(&file).unwrap(), &registry, effort).unwrap() {
+        for finding in recheck(&read_rows(&file).unwrap(), &registry, effort, &Reading::default()).unwrap() {
             match finding.verdict {
                 Verdict::Same => same += 1,
                 Verdict::Differs { .. } => differences.push(format!("{word}: {finding:?}")),

@@ -424,10 +424,7 @@ fn files_are_refused_by_line_key_and_value() {
             "names = \"large-first\"\nseeds = [1, 1]\n",
             &["s.toml: line 3: run 1 is run 0 again: i.csv i by large-first (offsets), seed 1"],
         ),
-        (
-            "names = \"heuristics\"\nproblem = \"orders\"\n",
-            &["i.csv 'i' is an instance, but all algorithms order graphs"],
-        ),
+        ("names = \"heuristics\"\nproblem = \"orders\"\n", &["i.csv 'i': no algorithm takes this instance"]),
         ("names = \"large-first\"\n[limits]\nmemory = 0\n", &["limits.memory is 0"]),
         ("names = \"large-first\"\n[limits]\ntim = 0\n", &["line 6", "unknown field `tim`"]),
     ] {

@@ -25,7 +25,8 @@ pub use trace::{
 
 use crate::machine::{Machine, timestamp};
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll_model::{Bytes, Instance, load};
+use plimsoll::posed::Subject;
+use plimsoll_model::{Bytes, load};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -82,6 +83,8 @@ pub struct Record {
     /// Unit of `value`, of bounds and of `capacity`: `bytes`, `picoseconds`, `relations`.
     #[serde(default = "bytes")]
     pub unit: String,
+    /// What else defines the question, words `KEY=VALUE` separated by blanks: see [`Terms`](plimsoll::posed::Terms).
+    pub terms: String,
     /// Name of the algorithm.
     pub algorithm: String,
     /// `heuristic`, `exact`, `external`.
@@ -92,7 +95,7 @@ pub struct Record {
     /// `file`, `load` or a number where a capacity is decided, `true` where an older file only states that; empty where the
     /// value is minimised.
     pub decide: String,
-    /// The capacity to decide; of an external binary the one it was given.
+    /// The capacity to decide, or that is part of the question (spilling); of an external binary the one it was given.
     pub capacity: Option<u64>,
     /// Seconds.
     pub time_limit: Option<f64>,
@@ -197,17 +200,23 @@ impl Record {
         }
     }
 
-    /// Adds an instance, with its capacity as the one to decide.
+    /// Adds an instance, with its capacity as the one to decide, or a graph.
     #[must_use]
-    pub fn about(self, suite: &str, instance: &Instance, sha256: &str) -> Self {
-        Self {
+    pub fn about(self, suite: &str, subject: &Subject, sha256: &str) -> Self {
+        let named = Self {
             suite: suite.to_owned(),
-            instance: instance.name().to_owned(),
+            instance: subject.name().to_owned(),
             sha256: sha256.to_owned(),
-            buffers: Some(instance.len()),
-            load: Some(load(instance).0.get()),
-            capacity: instance.capacity().map(Bytes::get),
             ..self
+        };
+        match subject {
+            Subject::Instance(instance) => Self {
+                buffers: Some(instance.len()),
+                load: Some(load(instance).0.get()),
+                capacity: instance.capacity().map(Bytes::get),
+                ..named
+            },
+            Subject::Graph(graph) => Self { operators: Some(graph.operators().len()), ..named },
         }
     }
 

@@ -25,11 +25,14 @@
 //! seeds = "1..4"
 //!
 //! [[instances]]
-//! graph = "net.json"                  # graphs and models, for algorithms that order: a file or a pattern
+//! graph = "net.json"                  # graphs and models, for the problems of graphs: a file or a pattern
+//! batch = 1                           # of models: first dimension of inputs; dim_default: of all that is free
 //!
 //! [[algorithms]]
 //! names = ["exact", "large-first"]    # or the groups heuristics, solvers, all
-//! problem = "offsets"                 # default: the first of offsets, pools, scattered, orders that has the name
+//! problem = "offsets"                 # default: the first that has the name of offsets, pools, scattered, orders, joint,
+//!                                     # spilling, timelines, tiers, fusions
+//! terms = "machine=luna"              # what else defines the question; `plimsoll bench --help` lists the keys
 //! threads = [1, 2]                    # default 1
 //! decide = "load"                     # or "file", or bytes: stop at the first layout within; default: minimise
 //! nodes = 1000                        # also time, seeds, repetitions: instead of those above
@@ -85,6 +88,8 @@ pub(super) struct RawInstances {
     pub graph: Option<String>,
     pub only: Option<Words>,
     pub endpoints: Option<String>,
+    pub batch: Option<u64>,
+    pub dim_default: Option<u64>,
     pub buffers: Option<Numbers>,
     pub seeds: Option<Numbers>,
     #[serde(default)]
@@ -102,6 +107,7 @@ pub(super) struct RawAlgorithms {
     pub version: Option<String>,
     pub elapsed: Option<String>,
     pub decide: Option<Capacity>,
+    pub terms: Option<String>,
     pub time: Option<Seconds>,
     pub nodes: Option<Numbers>,
     pub seeds: Option<Numbers>,

@@ -3,13 +3,12 @@
 use super::SweepError;
 use super::file::{RawInstances, Source};
 use super::lists::Numbers;
-use crate::suite::{Case, SUITES, cases, fits_any, glob, is_pattern, path_cases};
+use crate::suite::{Case, CaseError, Reading, SUITES, cases, fits_any, glob, is_pattern, path_cases, sha256};
+use plimsoll::posed::{Subject, SubjectKind};
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll_datasets::{FAMILIES, Family, Generated, ImportOptions, import_file};
-use plimsoll_model::csv::{Endpoints, content_hash, write_instance};
-use plimsoll_model::graph::{Graph, write_graph};
-use plimsoll_model::{Bytes, Instance, hexadecimal, load};
-use sha2::{Digest, Sha256};
+use plimsoll_model::csv::Endpoints;
+use plimsoll_model::{Bytes, Instance, load};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -20,71 +19,48 @@ pub struct Input {
     pub suite: String,
     /// Its own name.
     pub name: String,
-    /// Whether it is a graph, to be ordered; or an instance.
-    pub graph: bool,
+    /// What it is, or would be if it could be read.
+    pub kind: SubjectKind,
     /// SHA-256 of the form that this project writes; empty where it could not be read.
     pub sha256: String,
-    /// What it is, or why it could not be read.
-    pub content: Result<Content, String>,
-}
-
-/// What can be run on.
-#[derive(Debug)]
-pub enum Content {
-    /// For offsets, scattered layouts, pools.
-    Instance {
-        /// Without its capacity.
-        instance: Box<Instance>,
-        /// The capacity that it came with.
-        capacity: Option<Bytes>,
-        /// Its load.
-        load: Bytes,
-    },
-    /// For orders.
-    Graph(Box<Graph>),
-}
-
-impl Content {
-    /// The text that a worker reads it from.
-    pub(super) fn text(&self) -> String {
-        let mut bytes = Vec::new();
-        // A vector takes everything it is given.
-        let written = match self {
-            Self::Instance { instance, .. } => write_instance(instance, &mut bytes),
-            Self::Graph(graph) => write_graph(graph, &mut bytes),
-        };
-        debug_assert!(written.is_ok());
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
+    /// Load of an instance.
+    pub load: Option<Bytes>,
+    /// The instance with the capacity that it came with, or the graph; or why it could not be read.
+    pub subject: Result<Subject, String>,
 }
 
 impl Input {
-    fn instance(suite: &str, instance: Instance) -> Self {
-        let name = instance.name().to_owned();
-        let sha256 = content_hash(&instance);
-        let (capacity, load) = (instance.capacity(), load(&instance).0);
-        let instance = Box::new(instance.with_capacity(None));
-        let content = Ok(Content::Instance { instance, capacity, load });
-        Self { suite: suite.to_owned(), name, graph: false, sha256, content }
+    fn of(suite: &str, subject: Subject) -> Self {
+        let load = match &subject {
+            Subject::Instance(instance) => Some(load(instance).0),
+            Subject::Graph(_) => None,
+        };
+        Self {
+            suite: suite.to_owned(),
+            name: subject.name().to_owned(),
+            kind: subject.kind(),
+            sha256: sha256(&subject),
+            load,
+            subject: Ok(subject),
+        }
     }
 
-    fn graph(suite: &str, graph: Graph) -> Self {
-        let name = graph.name().to_owned();
-        let content = Content::Graph(Box::new(graph));
-        let sha256 = hexadecimal(&Sha256::digest(content.text()));
-        Self { suite: suite.to_owned(), name, graph: true, sha256, content: Ok(content) }
-    }
-
-    /// The capacity that it came with.
-    pub(super) fn capacity(&self) -> Option<Bytes> {
-        match &self.content {
-            Ok(Content::Instance { capacity, .. }) => *capacity,
+    /// The instance, where it is one.
+    pub(super) fn instance(&self) -> Option<&Instance> {
+        match &self.subject {
+            Ok(Subject::Instance(instance)) => Some(instance),
             _ => None,
         }
     }
 
-    fn unreadable(suite: &str, name: String, graph: bool, why: String) -> Self {
-        Self { suite: suite.to_owned(), name, graph, sha256: String::new(), content: Err(why) }
+    /// The capacity that it came with.
+    pub(super) fn capacity(&self) -> Option<Bytes> {
+        self.instance().and_then(Instance::capacity)
+    }
+
+    fn unreadable(suite: &str, name: String, kind: SubjectKind, why: String) -> Self {
+        let (suite, sha256) = (suite.to_owned(), String::new());
+        Self { suite, name, kind, sha256, load: None, subject: Err(why) }
     }
 }
 
@@ -120,6 +96,8 @@ pub(super) fn inputs(
     };
     let idle = [
         ("endpoints", raw.endpoints.is_some(), &["suite", "path"][..]),
+        ("batch", raw.batch.is_some(), &["suite", "path", "graph"]),
+        ("dim_default", raw.dim_default.is_some(), &["suite", "path", "graph"]),
         ("buffers", raw.buffers.is_some(), &["family"]),
         ("seeds", raw.seeds.is_some(), &["family"]),
         ("params", !raw.params.is_empty(), &["family"]),
@@ -133,7 +111,7 @@ pub(super) fn inputs(
         "suite" => suite(&place, value, raw)?,
         "path" => path(&place, value, raw)?,
         "family" => family(&place, value, raw)?,
-        _ => graphs(&place, value)?,
+        _ => graphs(&place, value, raw)?,
     };
     if let Some(only) = &raw.only {
         found.retain(|input| fits_any(&only.0, &input.name));
@@ -144,15 +122,23 @@ pub(super) fn inputs(
     Ok(found)
 }
 
-fn endpoints(place: &Place<'_>, raw: &RawInstances) -> Result<Option<Endpoints>, SweepError> {
-    match raw.endpoints.as_deref() {
-        None => Ok(None),
-        Some("half-open") => Ok(Some(Endpoints::HalfOpen)),
-        Some("inclusive") => Ok(Some(Endpoints::Inclusive)),
+fn reading(place: &Place<'_>, raw: &RawInstances) -> Result<Reading, SweepError> {
+    let endpoints = match raw.endpoints.as_deref() {
+        None => None,
+        Some("half-open") => Some(Endpoints::HalfOpen),
+        Some("inclusive") => Some(Endpoints::Inclusive),
         Some(other) => {
-            Err(place.wrong(format!("endpoints is '{other}'; expected \"half-open\" or \"inclusive\"")))
+            return Err(
+                place.wrong(format!("endpoints is '{other}'; expected \"half-open\" or \"inclusive\""))
+            );
         }
-    }
+    };
+    Ok(Reading { endpoints, import: import(raw) })
+}
+
+/// What the files of models leave open.
+fn import(raw: &RawInstances) -> ImportOptions {
+    ImportOptions { batch: raw.batch, dim_default: raw.dim_default, ..ImportOptions::default() }
 }
 
 fn suite(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input>, SweepError> {
@@ -163,7 +149,7 @@ fn suite(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input>
             place.wrong(format!("unknown suite '{name}'; known are {known} (files and folders are path)"))
         );
     }
-    let found = cases(name, endpoints(place, raw)?).map_err(|error| place.wrong(error))?;
+    let found = cases(name, &reading(place, raw)?).map_err(|error| place.wrong(error))?;
     Ok(found.into_iter().map(|case| input(case, Path::new(""))).collect())
 }
 
@@ -176,7 +162,7 @@ fn path(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>,
     if SUITES.iter().any(|suite| suite.name == text) && !whole.exists() {
         return Err(place.wrong(format!("path '{text}' is a suite; say suite = \"{text}\"")));
     }
-    let found = path_cases(&whole, endpoints(place, raw)?).map_err(|error| {
+    let found = path_cases(&whole, &reading(place, raw)?).map_err(|error| {
         let error = error.to_string();
         place.wrong(format!("path '{text}': {}", error.replace(&whole.display().to_string(), text)))
     })?;
@@ -186,11 +172,15 @@ fn path(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>,
 /// A case found from a folder: messages and names say what the file says, wherever the file lies.
 fn input(case: Case, folder: &Path) -> Input {
     let suite = without(&case.suite, folder);
-    match case.instance {
-        Ok(instance) => Input::instance(suite, instance),
+    match case.subject {
+        Ok(subject) => Input::of(suite, subject),
         Err(error) => {
+            let kind = match &error {
+                CaseError::Model(_) => SubjectKind::Graph,
+                CaseError::Csv(_) | CaseError::Dsa(_) => SubjectKind::Instance,
+            };
             let why = without(&error.to_string(), folder).to_owned();
-            Input::unreadable(suite, without(&case.name, folder).to_owned(), false, why)
+            Input::unreadable(suite, without(&case.name, folder).to_owned(), kind, why)
         }
     }
 }
@@ -218,7 +208,7 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
                 let made = family.generate(seed, &params).and_then(Generated::instance);
                 let made =
                     made.map_err(|error| place.wrong(format!("family '{name}', seed {seed}: {error}")))?;
-                found.push(Input::instance(name, made));
+                found.push(Input::of(name, Subject::Instance(made)));
             }
         }
         return Ok(found);
@@ -235,7 +225,7 @@ fn family(place: &Place<'_>, name: &str, raw: &RawInstances) -> Result<Vec<Input
         for &seed in seeds {
             let made = family.generate(seed, &params);
             let made = made.map_err(|error| place.wrong(format!("family '{name}', seed {seed}: {error}")))?;
-            found.push(Input::graph(name, made));
+            found.push(Input::of(name, Subject::Graph(Box::new(made))));
         }
     }
     Ok(found)
@@ -255,7 +245,7 @@ fn products(params: &BTreeMap<String, Numbers>) -> Vec<BTreeMap<String, u64>> {
     all
 }
 
-fn graphs(place: &Place<'_>, text: &str) -> Result<Vec<Input>, SweepError> {
+fn graphs(place: &Place<'_>, text: &str, raw: &RawInstances) -> Result<Vec<Input>, SweepError> {
     let folder = place.source.folder();
     let whole = folder.join(text);
     let mut paths: Vec<PathBuf> = vec![whole.clone()];
@@ -274,12 +264,12 @@ fn graphs(place: &Place<'_>, text: &str) -> Result<Vec<Input>, SweepError> {
     } else if !whole.is_file() {
         return Err(place.wrong(format!("graph '{text}': there is no such file")));
     }
-    let read = |path: PathBuf| match import_file(&path, &ImportOptions::default()) {
-        Ok(import) => Input::graph(text, import.graph),
+    let read = |path: PathBuf| match import_file(&path, &import(raw)) {
+        Ok(import) => Input::of(text, Subject::Graph(Box::new(import.graph))),
         Err(error) => Input::unreadable(
             text,
             without(&path.display().to_string(), folder).to_owned(),
-            true,
+            SubjectKind::Graph,
             without(&error.to_string(), folder).to_owned(),
         ),
     };

@@ -71,6 +71,9 @@ pub struct AlgorithmRecord {
     pub problem: String,
     /// Name.
     pub name: String,
+    /// What else defines its question.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub terms: String,
     /// Threads.
     pub threads: usize,
     /// What capacity it decides.

@@ -27,7 +27,7 @@ mod store;
 mod tasks;
 pub mod worker;
 
-pub use inputs::{Content, Input};
+pub use inputs::Input;
 pub use manifest::{Manifest, Shard};
 pub use merge::{Merge, merge};
 pub use pool::{Report, Start, run};

@@ -1,7 +1,6 @@
 //! Attempts runs, several at a time.
 
 use super::SweepError;
-use super::inputs::Content;
 use super::manifest::Shard;
 use super::process::{Question, Worker};
 use super::resolve::{Run, Sweep};
@@ -13,7 +12,8 @@ use crate::machine::{Machine, timestamp};
 use crate::record::{Failures, Record, failures};
 use plimsoll::interrupt;
 use plimsoll::plan::Plan;
-use plimsoll_model::{Offsets, Orders, Problem};
+use plimsoll::posed::Subject;
+use plimsoll_model::Offsets;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -161,23 +161,22 @@ impl Shared<'_> {
     fn answer(&self, slot: &mut Option<Worker>, run: &Run) -> Result<Option<Record>, SweepError> {
         let asked = self.sweep.blank(run, &self.machine);
         let input = &self.sweep.inputs[run.input];
-        let task = &self.sweep.tasks[run.task];
-        let content = match &input.content {
-            Ok(content) => content,
+        let subject = match &input.subject {
+            Ok(subject) => subject,
             Err(why) => return Ok(Some(asked.without("unreadable", why))),
         };
-        if asked.decides() && asked.capacity.is_none() && task.problem != Orders::NAME {
+        if asked.decides() && asked.capacity.is_none() {
             return Ok(Some(asked.without("skipped", NO_CAPACITY)));
         }
         if let Some(peer) = self.sweep.peer(run.task) {
             return Ok(self.ask_peer(peer, run, asked));
         }
-        // Every region of a graph has the time limit for itself.
-        let regions = match content {
-            Content::Graph(graph) => u32::try_from(graph.regions().len()).unwrap_or(u32::MAX),
-            Content::Instance { .. } => 1,
+        // A graph may have to be ordered before the question is there, which takes part of the time once more.
+        let stages = match subject {
+            Subject::Graph(graph) => u32::try_from(graph.regions().len() + 1).unwrap_or(u32::MAX),
+            Subject::Instance(_) => 1,
         };
-        let limit = run.time.map(|time| time.saturating_mul(regions).saturating_add(self.sweep.grace));
+        let limit = run.time.map(|time| time.saturating_mul(stages).saturating_add(self.sweep.grace));
         let memory = self.sweep.memory;
         let mut again = true;
         loop {
@@ -189,7 +188,7 @@ impl Shared<'_> {
             let Some(worker) = slot else { return Err(SweepError::Worker("none is there".to_owned())) };
             let keep = self.sweep.keeps_layouts().then(|| self.start.out.to_owned());
             let job = Job { asked: asked.clone(), trace: self.sweep.traces(), keep };
-            let question = Question { input: run.input, name: &input.name, content, job, limit, memory };
+            let question = Question { input: run.input, name: &input.name, subject, job, limit, memory };
             match worker.ask(question) {
                 Ok(answer) => return Ok(Some(answer)),
                 Err(lost) => {
@@ -209,11 +208,10 @@ impl Shared<'_> {
     /// Runs a binary of others, in a process group of its own; nothing where a request to stop ended it.
     fn ask_peer(&self, peer: &External, run: &Run, asked: Record) -> Option<Record> {
         let input = &self.sweep.inputs[run.input];
-        let (Ok(Content::Instance { instance, .. }), Some(capacity)) = (&input.content, self.sweep.told(run))
-        else {
+        let (Some(instance), Some(capacity)) = (input.instance(), self.sweep.told(run)) else {
             return Some(asked.without("failed", "an external needs an instance"));
         };
-        let instance = (**instance).clone().with_capacity(self.sweep.capacity(run));
+        let instance = instance.clone().with_capacity(self.sweep.capacity(run));
         let whose = Whose::Foreign(Offsets::floor(&instance).value);
         let blank = asked.clone();
         let (record, layout) =
@@ -224,7 +222,7 @@ impl Shared<'_> {
             return Some(Record { seconds, peak_memory_bytes: peak, ..blank.without("out-of-memory", &why) });
         }
         Some(if self.sweep.keeps_layouts() {
-            record.keeping::<Offsets>(&instance, layout.as_ref(), self.start.out)
+            record.keeping::<Offsets>(&&instance, layout.as_ref(), self.start.out)
         } else {
             record
         })

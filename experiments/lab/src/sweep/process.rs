@@ -1,11 +1,12 @@
 //! A worker as seen by who asks it: started, asked, watched, ended.
 
 use super::SweepError;
-use super::inputs::Content;
 use super::worker::{Job, Reply, Request};
 use crate::machine::{Machine, high_water_mark, resident};
 use crate::record::Record;
+use crate::suite::text;
 use plimsoll::interrupt;
+use plimsoll::posed::{Subject, SubjectKind};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -44,7 +45,7 @@ pub(super) struct Worker {
 pub(super) struct Question<'a> {
     pub input: usize,
     pub name: &'a str,
-    pub content: &'a Content,
+    pub subject: &'a Subject,
     pub job: Job,
     /// When the run counts as hung.
     pub limit: Option<Duration>,
@@ -131,8 +132,8 @@ impl Worker {
     fn exchange(&mut self, question: Question<'_>, peak: &mut Option<u64>) -> Result<Record, End> {
         if self.holds != Some(question.input) {
             self.holds = None;
-            let graph = matches!(question.content, Content::Graph(_));
-            let (name, text) = (question.name.to_owned(), question.content.text());
+            let graph = question.subject.kind() == SubjectKind::Graph;
+            let (name, text) = (question.name.to_owned(), text(question.subject));
             match self.send_large(&Request::Input { graph, name, text }, question.memory, peak)? {
                 Reply::Input { error: None } => self.holds = Some(question.input),
                 Reply::Input { error: Some(error) } => {

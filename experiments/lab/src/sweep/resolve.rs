@@ -2,14 +2,15 @@
 
 use super::SweepError;
 use super::file::{RawSweep, Source};
-use super::inputs::{Content, Input, inputs};
+use super::inputs::{Input, inputs};
 use super::lists::Capacity;
 use super::manifest::{AlgorithmRecord, InputRecord, Resolved};
 use super::tasks::{Task, tasks};
 use crate::external::External;
 use crate::machine::Machine;
 use crate::record::{Columns, Record, metrics};
-use plimsoll_model::{Bytes, Orders, Problem, hexadecimal};
+use plimsoll::posed::{Posed, Subject, SubjectKind, Visitor, visit};
+use plimsoll_model::{Bytes, Value, hexadecimal};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -195,7 +196,7 @@ impl Sweep {
 
     /// Whether an algorithm takes what there is to run on.
     fn go_together(&self, input: usize, task: usize) -> bool {
-        self.inputs[input].graph == (self.tasks[task].problem == Orders::NAME)
+        takes(self.tasks[task].problem, self.inputs[input].kind)
     }
 
     /// Everything that is named takes part in a run.
@@ -204,21 +205,16 @@ impl Sweep {
         if let Some(idle) =
             inputs.clone().find(|&input| !tasks.clone().any(|task| self.go_together(input, task)))
         {
-            let input = &self.inputs[idle];
-            let what = if input.graph {
-                "a graph, but no algorithm orders"
-            } else {
-                "an instance, but all algorithms order graphs"
-            };
-            return Err((places.inputs[idle], format!("{} '{}' is {what}", input.suite, input.name)));
+            let Input { suite, name, kind, .. } = &self.inputs[idle];
+            let message = format!("{suite} '{name}': no algorithm takes this {kind}");
+            return Err((places.inputs[idle], message));
         }
         if let Some(idle) =
             tasks.clone().find(|&task| !inputs.clone().any(|input| self.go_together(input, task)))
         {
-            let task = &self.tasks[idle];
-            let missing = if task.problem == Orders::NAME { "graph" } else { "instance" };
-            let (name, problem) = (&task.algorithm, task.problem);
-            let message = format!("algorithm '{name}' ({problem}): there is no {missing} to run on");
+            let Task { problem, algorithm, .. } = &self.tasks[idle];
+            let missing = if takes(problem, SubjectKind::Graph) { "graph" } else { "instance" };
+            let message = format!("algorithm '{algorithm}' ({problem}): there is no {missing} to run on");
             return Err((places.tasks[idle], message));
         }
         Ok(())
@@ -250,6 +246,7 @@ impl Sweep {
         ];
         // What a file says beside the content that is hashed.
         parts.extend(capacity.as_deref());
+        parts.extend(Some(task.terms.as_str()).filter(|terms| !terms.is_empty()));
         let line = self.peer(run.task).map(External::line);
         parts.extend(line.as_deref());
         parts.extend(self.peer(run.task).and_then(External::version));
@@ -281,11 +278,9 @@ impl Sweep {
     /// The capacity that a binary of others is told: the one to decide, else the one of the file, else the load; an answer
     /// above the last two counts as well.
     pub(super) fn told(&self, run: &Run) -> Option<Bytes> {
-        let Ok(Content::Instance { capacity, load, .. }) = &self.inputs[run.input].content else {
-            return None;
-        };
+        let input = &self.inputs[run.input];
         let decides = self.tasks[run.task].decide.is_some();
-        if decides { self.capacity(run) } else { Some(capacity.unwrap_or(*load)) }
+        if decides { self.capacity(run) } else { input.capacity().or(input.load) }
     }
 
     /// One run in words.
@@ -297,6 +292,9 @@ impl Sweep {
         };
         add("seed", run.seed.to_string());
         add("repetition", run.repetition.to_string());
+        if !task.terms.is_empty() {
+            add("terms", task.terms.clone());
+        }
         if task.threads != 1 {
             add("threads", task.threads.to_string());
         }
@@ -314,13 +312,11 @@ impl Sweep {
 
     /// The capacity that a run decides, where it is to decide and there is one.
     pub(super) fn capacity(&self, run: &Run) -> Option<Bytes> {
-        let Ok(Content::Instance { capacity, load, .. }) = &self.inputs[run.input].content else {
-            return None;
-        };
+        let input = &self.inputs[run.input];
         match self.tasks[run.task].decide.as_ref()? {
-            Capacity::File => *capacity,
-            Capacity::Load => Some(*load),
-            Capacity::Bytes(bytes) => Some(Bytes::new(*bytes)),
+            Capacity::File => input.capacity(),
+            Capacity::Load => input.load,
+            Capacity::Bytes(bytes) => input.instance().map(|_| Bytes::new(*bytes)),
         }
     }
 
@@ -328,10 +324,10 @@ impl Sweep {
     pub(super) fn blank(&self, run: &Run, machine: &Machine) -> Record {
         let (input, task) = (&self.inputs[run.input], &self.tasks[run.task]);
         let peer = self.peer(run.task);
-        let (buffers, operators, load) = match &input.content {
-            Ok(Content::Instance { instance, load, .. }) => (Some(instance.len()), None, Some(load.get())),
-            Ok(Content::Graph(graph)) => (None, Some(graph.operators().len()), None),
-            Err(_) => (None, None, None),
+        let (buffers, operators) = match &input.subject {
+            Ok(Subject::Instance(instance)) => (Some(instance.len()), None),
+            Ok(Subject::Graph(graph)) => (None, Some(graph.operators().len())),
+            Err(_) => (None, None),
         };
         Record {
             run: run.index,
@@ -340,6 +336,8 @@ impl Sweep {
             instance: input.name.clone(),
             sha256: input.sha256.clone(),
             problem: task.problem.to_owned(),
+            unit: unit(task.problem),
+            terms: task.terms.clone(),
             algorithm: task.algorithm.clone(),
             kind: task.kind.clone(),
             threads: task.threads,
@@ -351,7 +349,7 @@ impl Sweep {
             repetition: run.repetition,
             buffers,
             operators,
-            load,
+            load: input.load.map(Bytes::get),
             params: peer.map(External::line).unwrap_or_default(),
             version: peer
                 .map_or(machine.version.as_str(), |peer| peer.version().unwrap_or_default())
@@ -387,6 +385,7 @@ impl Sweep {
                     name: task.algorithm.clone(),
                     external: self.peer(at).map(External::line),
                     version: self.peer(at).and_then(External::version).map(str::to_owned),
+                    terms: task.terms.clone(),
                     threads: task.threads,
                     decide: task.decide.as_ref().map(ToString::to_string),
                     time: task.times.iter().map(|time| time.map(|time| time.as_secs_f64())).collect(),
@@ -405,6 +404,30 @@ impl Sweep {
         }
         .normal()
     }
+}
+
+/// Whether a problem is posed on such subjects.
+fn takes(problem: &str, kind: SubjectKind) -> bool {
+    struct Takes(SubjectKind);
+    impl Visitor for Takes {
+        type Output = bool;
+        fn visit<P: Posed>(&mut self) -> bool {
+            P::takes(self.0)
+        }
+    }
+    visit(problem, &mut Takes(kind)).unwrap_or_default()
+}
+
+/// The unit of a problem's values.
+fn unit(problem: &str) -> String {
+    struct Unit;
+    impl Visitor for Unit {
+        type Output = &'static str;
+        fn visit<P: Posed>(&mut self) -> &'static str {
+            P::Value::UNIT
+        }
+    }
+    visit(problem, &mut Unit).unwrap_or_default().to_owned()
 }
 
 fn decided(task: &Task) -> String {

@@ -4,8 +4,12 @@ use super::SweepError;
 use super::file::{RawAlgorithms, RawSweep, Source};
 use super::lists::Capacity;
 use crate::external::External;
-use plimsoll::{Listed, Registry, left_out, registry};
-use plimsoll_model::{Entry, Kind, Offsets, Orders, Pools, Problem, Scattered};
+use plimsoll::posed::{
+    Facts, PROBLEMS, Posed, TermError, Terms, Visitor, algorithm, algorithms, check_terms, terms_in_full,
+    visit,
+};
+use plimsoll::{Registry, left_out, registry};
+use plimsoll_model::{Kind, Offsets, Pools, Problem, Scattered};
 use std::time::Duration;
 
 /// An algorithm with its parameters, and how often it runs on every input.
@@ -21,6 +25,8 @@ pub struct Task {
     pub peer: Option<usize>,
     /// Threads it may use.
     pub threads: usize,
+    /// What else defines the question, in full.
+    pub terms: String,
     pub(super) decide: Option<Capacity>,
     pub(super) times: Vec<Option<Duration>>,
     pub(super) nodes: Vec<Option<u64>>,
@@ -37,7 +43,10 @@ impl Task {
 }
 
 /// Problems in the order in which a name is looked for.
-const PROBLEMS: [&str; 4] = [Offsets::NAME, Pools::NAME, Scattered::NAME, Orders::NAME];
+fn problems() -> impl Iterator<Item = &'static str> {
+    let first = [Offsets::NAME, Pools::NAME, Scattered::NAME];
+    first.into_iter().chain(PROBLEMS.iter().copied().filter(move |problem| !first.contains(problem)))
+}
 
 /// Every algorithm with every number of threads, in the order of the file, and where their entries are.
 pub(super) fn tasks(
@@ -70,12 +79,16 @@ pub(super) fn tasks(
             peers.push(peer);
             vec![task]
         } else {
-            let chosen = chosen(&registry, own).map_err(&wrong)?.into_iter();
-            let named = |(problem, name, kind): Found| {
+            let terms: Terms =
+                own.terms.as_deref().unwrap_or_default().parse().map_err(|e| wrong(show(&e)))?;
+            let chosen = chosen(&registry, own).map_err(&wrong)?;
+            let named = |Facts { problem, name, kind, .. }: Facts| {
                 let (algorithm, kind) = (name.to_owned(), kind.to_string());
-                Task { problem, algorithm, kind, ..each.clone() }
+                check_terms(&terms, &[problem]).map_err(|error| wrong(show(&error)))?;
+                let terms = terms_in_full(&terms, problem);
+                Ok(Task { problem, algorithm, kind, terms, ..each.clone() })
             };
-            chosen.map(named).collect()
+            chosen.into_iter().map(named).collect::<Result<_, SweepError>>()?
         };
         let threads = own.threads.as_ref().map_or(&[1][..], |threads| &threads.0);
         for task in found {
@@ -106,6 +119,7 @@ fn parameters(raw: &RawSweep, own: &RawAlgorithms) -> Result<Task, String> {
         kind: String::new(),
         peer: None,
         threads: 1,
+        terms: String::new(),
         decide: own.decide.clone(),
         times: times.map_or_else(|| vec![None], |times| times.0.iter().copied().map(Some).collect()),
         nodes: nodes.map_or_else(|| vec![None], |nodes| nodes.0.iter().copied().map(Some).collect()),
@@ -127,11 +141,15 @@ fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, St
     if let Some(problem) = own.problem.as_deref().filter(|&problem| problem != Offsets::NAME) {
         return Err(format!("problem is '{problem}'; externals are for offsets only"));
     }
+    if own.terms.is_some() {
+        return Err("terms: externals are for offsets, which have none".to_owned());
+    }
     if own.nodes.is_some() {
         return Err("nodes: externals know no node limit".to_owned());
     }
-    let known = PROBLEMS.into_iter().flat_map(|problem| entries(registry, problem));
-    if ["all", "heuristics", "solvers"].contains(&name.as_str()) || known.into_iter().any(|own| own.1 == name)
+    let known = problems().flat_map(|problem| entries(registry, problem));
+    if ["all", "heuristics", "solvers"].contains(&name.as_str())
+        || known.into_iter().any(|own| own.name == name)
     {
         return Err(format!("external '{name}': the name is taken; choose another"));
     }
@@ -147,16 +165,15 @@ fn peer(registry: &Registry, own: &RawAlgorithms) -> Result<Option<External>, St
     Ok(Some(peer))
 }
 
-/// An algorithm as it is found: its problem, its name, its kind.
-type Found = (&'static str, &'static str, Kind);
-
 /// The algorithms that an entry names.
-fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Found>, String> {
+fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Facts>, String> {
     let problem = match own.problem.as_deref() {
         None => None,
-        Some(text) => Some(PROBLEMS.into_iter().find(|known| *known == text).ok_or_else(|| {
-            format!("unknown problem '{text}'; known are offsets, scattered, pools, orders")
-        })?),
+        Some(text) => Some(
+            problems()
+                .find(|known| *known == text)
+                .ok_or_else(|| format!("unknown problem '{text}'; known are {}", PROBLEMS.join(", ")))?,
+        ),
     };
     let mut all = Vec::new();
     for name in &own.names.0 {
@@ -166,24 +183,24 @@ fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Found>, String
             "solvers" => kind == Kind::Exact,
             _ => false,
         };
-        let found: Vec<Found> = if ["all", "heuristics", "solvers"].contains(&name.as_str()) {
+        let found: Vec<Facts> = if ["all", "heuristics", "solvers"].contains(&name.as_str()) {
             entries(registry, problem.unwrap_or(Offsets::NAME))
                 .into_iter()
-                .filter(|found| group(found.2))
+                .filter(|found| group(found.kind))
                 .collect()
         } else {
-            let named = |problem: &str| {
-                let variants: Vec<Found> =
-                    if problem == Offsets::NAME { list(&registry.variants) } else { Vec::new() };
-                entries(registry, problem).into_iter().chain(variants).find(|found| found.1 == name)
-            };
-            problem.map_or_else(|| PROBLEMS.into_iter().find_map(named), named).into_iter().collect()
+            let named = |problem: &str| algorithm(registry, problem, name);
+            problem.map_or_else(|| problems().find_map(named), named).into_iter().collect()
         };
         if found.is_empty() {
             return Err(nobody(registry, name, problem));
         }
-        if let Some(orders) = found.iter().find(|found| own.decide.is_some() && found.0 == Orders::NAME) {
-            return Err(format!("decide: '{}' orders, and there is no capacity to decide", orders.1));
+        let decides = |problem: &str| visit(problem, &mut Decides).unwrap_or_default();
+        if let Some(other) = found.iter().find(|found| own.decide.is_some() && !decides(found.problem)) {
+            return Err(format!(
+                "decide: '{}' is for {}, which has no capacity to decide",
+                other.name, other.problem
+            ));
         }
         all.extend(found);
     }
@@ -195,19 +212,27 @@ fn nobody(registry: &Registry, name: &str, problem: Option<&'static str>) -> Str
         return reason.to_string();
     }
     let problem = problem.unwrap_or(Offsets::NAME);
-    let known: Vec<&str> = entries(registry, problem).iter().map(|found| found.1).collect();
+    let known: Vec<&str> = entries(registry, problem).iter().map(|found| found.name).collect();
     format!("unknown algorithm '{name}'; known for {problem} are {}", known.join(", "))
 }
 
-fn entries(registry: &Registry, problem: &str) -> Vec<Found> {
-    match problem {
-        Offsets::NAME => list(Offsets::entries(registry)),
-        Scattered::NAME => list(Scattered::entries(registry)),
-        Pools::NAME => list(Pools::entries(registry)),
-        _ => list(Orders::entries(registry)),
+fn show(error: &TermError) -> String {
+    format!("terms: {error}")
+}
+
+/// Whether a problem has a capacity to decide.
+struct Decides;
+
+impl Visitor for Decides {
+    type Output = bool;
+
+    fn visit<P: Posed>(&mut self) -> bool {
+        P::DECIDES
     }
 }
 
-fn list<P: Problem>(entries: &[&'static Entry<P>]) -> Vec<Found> {
-    entries.iter().map(|entry| (P::NAME, entry.name, entry.kind)).collect()
+/// The algorithms of a problem.
+fn entries(registry: &Registry, problem: &str) -> Vec<Facts> {
+    let [own, _] = algorithms(registry, problem);
+    own
 }

@@ -3,20 +3,18 @@
 //! It says who it is, then answers every request. An instance is sent once and kept until another comes. When its input
 //! ends, the process ends at once, in the middle of a run too: whoever asked is gone.
 
-use crate::attempt::attempt;
-use crate::machine::{Machine, MemoryMeter, resident};
+use crate::attempt::Named;
+use crate::machine::Machine;
 use crate::record::Record;
-use plimsoll::graphs::GraphRun;
-use plimsoll::plan::Plan;
+use plimsoll::posed::Subject;
 use plimsoll::{Registry, registry};
+use plimsoll_model::Bytes;
 use plimsoll_model::csv::{ReadOptions, read_instance};
-use plimsoll_model::graph::{Graph, LivenessOptions, read_graph};
-use plimsoll_model::{Bytes, Instance, Offsets, Orders, Pools, Problem, Scattered};
+use plimsoll_model::graph::read_graph;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
-use std::time::Instant;
 
 /// What a worker is asked.
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,12 +65,6 @@ pub enum Reply {
     Answer(Box<Record>),
 }
 
-/// What is run on.
-enum Held {
-    Instance(Instance),
-    Graph(Graph),
-}
-
 /// Serves requests until the input ends.
 ///
 /// # Errors
@@ -121,67 +113,24 @@ fn say(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
     output.flush()
 }
 
-fn read(graph: bool, name: String, text: &str) -> Result<Held, String> {
+fn read(graph: bool, name: String, text: &str) -> Result<Subject, String> {
     if graph {
         let graph = read_graph(Path::new(&name), text.as_bytes()).map_err(|error| error.to_string())?;
-        return Ok(Held::Graph(graph));
+        return Ok(Subject::Graph(Box::new(graph)));
     }
     let instance = read_instance(&name, text.as_bytes(), ReadOptions::default());
-    instance.map(|instance| Held::Instance(instance.with_name(name))).map_err(|error| error.to_string())
+    instance.map(|instance| Subject::Instance(instance.with_name(name))).map_err(|error| error.to_string())
 }
 
-fn answer(registry: &Registry, held: &mut Option<Held>, job: Job) -> Record {
-    match held.take() {
-        Some(Held::Instance(instance)) => {
-            let capacity = job.asked.capacity.map(Bytes::new);
-            let same = instance.capacity() == capacity;
-            let instance = if same { instance } else { instance.with_capacity(capacity) };
-            let answer = match job.asked.problem.as_str() {
-                Offsets::NAME => on_instance::<Offsets>(registry, &instance, job),
-                Scattered::NAME => on_instance::<Scattered>(registry, &instance, job),
-                Pools::NAME => on_instance::<Pools>(registry, &instance, job),
-                _ => nobody(job.asked),
-            };
-            *held = Some(Held::Instance(instance));
-            answer
-        }
-        Some(Held::Graph(graph)) => {
-            let answer = on_graph(registry, &graph, job.asked);
-            *held = Some(Held::Graph(graph));
-            answer
-        }
-        None => job.asked.without("failed", "nothing to run on"),
+fn answer(registry: &Registry, held: &mut Option<Subject>, job: Job) -> Record {
+    let Some(mut subject) = held.take() else { return job.asked.without("failed", "nothing to run on") };
+    if let Subject::Instance(instance) = subject {
+        let capacity = job.asked.capacity.map(Bytes::new);
+        let same = instance.capacity() == capacity;
+        subject = Subject::Instance(if same { instance } else { instance.with_capacity(capacity) });
     }
-}
-
-fn on_instance<P: Plan>(registry: &Registry, instance: &Instance, job: Job) -> Record {
-    let Some(entry) = P::named(registry, &job.asked.algorithm) else { return nobody(job.asked) };
-    let (record, solution) = attempt(entry, instance, job.asked, job.trace);
-    match job.keep {
-        Some(folder) => record.keeping::<P>(instance, solution.as_ref(), &folder),
-        None => record,
-    }
-}
-
-/// Orders all regions, which share the time limit; every region has the node limit for itself.
-fn on_graph(registry: &Registry, graph: &Graph, asked: Record) -> Record {
-    let entry = registry.find::<Orders>(&asked.algorithm);
-    let Some(entry) = entry.filter(|_| asked.problem == Orders::NAME) else { return nobody(asked) };
-    let run = GraphRun {
-        liveness: LivenessOptions::default(),
-        order: entry,
-        setup: asked.setup(),
-        limits: asked.limits().from_now(),
-    };
-    let resident_bytes = resident("self");
-    let (meter, started) = (MemoryMeter::start(), Instant::now());
-    let result = run.order(graph);
-    let seconds = started.elapsed().as_secs_f64();
-    let peak_memory_bytes = meter.peak();
-    Record { peak_memory_bytes, resident_bytes, ..asked.ordered(&result, seconds) }
-}
-
-fn nobody(asked: Record) -> Record {
-    let why = format!("no algorithm '{}' for {}", asked.algorithm, asked.problem);
-    asked.without("failed", &why)
+    let Job { asked, trace: traced, keep } = job;
+    let record = Named { registry, subject: &subject, asked, traced, keep: keep.as_deref() }.attempt();
+    *held = Some(subject);
+    record
 }

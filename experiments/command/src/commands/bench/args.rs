@@ -1,26 +1,33 @@
-use crate::args::{EndpointsArg, seconds, threads};
+use crate::args::{EndpointsArg, OpenArgs, seconds, threads};
 use clap::Args;
-use plimsoll::plan::ProblemKind;
+use clap::builder::PossibleValuesParser;
+use plimsoll::posed::PROBLEMS;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 #[derive(Args, Debug)]
 pub struct BenchArgs {
-    /// Suites by name (`plimsoll list` shows them), or CSV files, folders and patterns of them
-    /// [default: embedded, and minimalloc and idealloc where corpora are there]
+    /// Suites by name (`plimsoll list` shows them), or files with instances, graphs or models, folders and patterns of them
+    /// [default: embedded and graphs, and minimalloc and idealloc where corpora are there]
     #[arg(value_name = "SUITE")]
     pub suites: Vec<String>,
-    /// Only instances whose names fit one of these patterns; `*` stands for anything, `?` for one letter
+    /// Only instances and graphs whose names fit one of these patterns; `*` stands for anything, `?` for one letter
     #[arg(long, value_name = "P,Q,..", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Algorithms by name, or the groups `heuristics`, `solvers`, `all`
     /// [default: every heuristic, and the leading exact method of each problem]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
-    /// offsets, pools, scattered [default: all; with --processes: offsets]
-    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
-    pub problems: Vec<ProblemKind>,
+    /// Problems by name [default: all that the instances and graphs pose, spilling of graphs only; with --processes: offsets]
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = PossibleValuesParser::new(PROBLEMS))]
+    pub problems: Vec<String>,
+    /// What else defines the questions of graphs and of spilling, in words KEY=VALUE separated by blanks: `machine`, `order`,
+    /// `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`, `no-states`, `align` as the commands
+    /// of these problems take them, `fusion` (none, ordinary, cross-unit), `capacity` of spilling in bytes or percent of the
+    /// load [default: machine=generic, capacity=75%, and the defaults of those commands]
+    #[arg(long, value_name = "'KEY=VALUE ..'")]
+    pub terms: Option<String>,
     /// Seconds of wall-clock time per run
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Duration,
@@ -55,6 +62,8 @@ pub struct BenchArgs {
     /// How instances write ends of lifespans; by default their column names say
     #[arg(long, value_name = "HOW")]
     pub endpoints: Option<EndpointsArg>,
+    #[command(flatten)]
+    pub import: OpenArgs,
     /// Compare times with those of this algorithm: a table of ratios per instance, and a performance profile
     #[arg(long, value_name = "NAME")]
     pub reference: Option<String>,

@@ -17,7 +17,7 @@ use plimsoll_lab::report::plots::time_profile;
 use plimsoll_lab::report::ratios;
 use plimsoll_lab::report::summary::{self, Peer, Question, problems};
 use plimsoll_lab::report::times::{self, Clock};
-use plimsoll_lab::suite::{CORPORA, Case, Origin, SUITES, Suite, cases, corpora, fits_any};
+use plimsoll_lab::suite::{CORPORA, Case, Origin, Reading, SUITES, Suite, cases, corpora, fits_any};
 use runs::Bench;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -37,7 +37,9 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     for note in &notes {
         output::print(&format!("{note}\n"))?;
     }
-    let bar = ProgressBar::new((cases.len() * bench.runs_per_case()) as u64);
+    bench.check_cases(&cases)?;
+    let all: usize = cases.iter().map(|case| bench.runs_on(case)).sum();
+    let bar = ProgressBar::new(all as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}") {
         bar.set_style(style);
     }
@@ -54,18 +56,17 @@ pub fn main(args: &BenchArgs) -> Result<u8, Failure> {
     }
     bar.finish_and_clear();
     if interrupt::is_requested() {
-        let (runs, all) = (rows.len(), cases.len() * bench.runs_per_case());
-        notes.push(format!("interrupted after {runs} of {all} runs"));
+        notes.push(format!("interrupted after {} of {all} runs", rows.len()));
         output::print(&format!("{}\n", notes[notes.len() - 1]))?;
     }
     report(&bench, &rows, &notes, store.as_ref())?;
     for case in &cases {
-        if let Err(error) = &case.instance {
+        if let Err(error) = &case.subject {
             output::complain(&format!("not read: {error}"));
         }
     }
-    if !cases.is_empty() && cases.iter().all(|case| case.instance.is_err()) {
-        return Err(Failure::input("none of the instances could be read"));
+    if !cases.is_empty() && cases.iter().all(|case| case.subject.is_err()) {
+        return Err(Failure::input("none of the instances and graphs could be read"));
     }
     let refused = rows.iter().any(|row| row.status == "refused" && row.kind != "external");
     if rows.is_empty() {
@@ -143,7 +144,10 @@ fn details(bench: &Bench, rows: &[Record]) -> String {
     text
 }
 
-/// The instances asked for, and what the reader should know about them.
+/// The suites that need no file.
+const OWN: [&str; 2] = ["embedded", "graphs"];
+
+/// The instances and graphs asked for, and what the reader should know about them.
 fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
     let mut notes = Vec::new();
     let plain = |suite: &&Suite| matches!(suite.origin, Origin::Corpora(_));
@@ -154,20 +158,20 @@ fn collect(args: &BenchArgs) -> Result<(Vec<Case>, Vec<String>), Failure> {
         let there = |suite: &&Suite| suite.origin.folder().is_some_and(|folder| root.join(folder).is_dir());
         let (present, absent): (Vec<&Suite>, Vec<&Suite>) = SUITES.iter().filter(plain).partition(there);
         notes.extend(absent.iter().map(|suite| format!("{CORPORA} has no folder {}", suite.name)));
-        ["embedded"].into_iter().chain(present.iter().map(|suite| suite.name)).map(str::to_owned).collect()
+        OWN.into_iter().chain(present.iter().map(|suite| suite.name)).map(str::to_owned).collect()
     } else {
-        notes.push(format!("{CORPORA} is not set: embedded instances only"));
-        vec!["embedded".to_owned()]
+        notes.push(format!("{CORPORA} is not set: embedded instances and graphs only"));
+        OWN.map(str::to_owned).to_vec()
     };
-    let endpoints = args.endpoints.map(Into::into);
+    let reading = Reading { endpoints: args.endpoints.map(Into::into), import: args.import.options()? };
     let mut all = Vec::new();
     for suite in &suites {
-        all.extend(cases(suite, endpoints).map_err(Failure::input)?);
+        all.extend(cases(suite, &reading).map_err(Failure::input)?);
     }
     all.retain(|case| fits_any(&args.only, &case.name));
     if all.is_empty() {
         let patterns = args.only.join(", ");
-        return Err(Failure::input(format!("no instance of {} fits {patterns}", suites.join(", "))));
+        return Err(Failure::input(format!("nothing of {} fits {patterns}", suites.join(", "))));
     }
     let external = |name: &String| SUITES.iter().any(|s| s.name == name && s.origin.folder().is_some());
     if corpora().is_some() && suites.iter().any(external) {

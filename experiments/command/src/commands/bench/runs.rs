@@ -1,4 +1,4 @@
-//! The runs on one instance: our own algorithms in this process or in processes of their own, then everybody else's.
+//! The runs on one instance or graph: our own algorithms in this process or in processes of their own, then everybody else's.
 
 use super::args::{BenchArgs, Decide};
 use super::store::Store;
@@ -7,50 +7,100 @@ use crate::failure::Failure;
 use indicatif::ProgressBar;
 use plimsoll::Registry;
 use plimsoll::interrupt;
-use plimsoll::model::csv::content_hash;
-use plimsoll::model::{Bytes, Entry, Instance, Kind, Offsets, Pools, Scattered};
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::model::{Bytes, Entry, Instance, Kind, Offsets, Problem, Spilling, Value, load};
+use plimsoll::plan::Plan;
+use plimsoll::posed::{PROBLEMS, Posed, Subject, SubjectKind, TermError, Terms, Visitor, check_terms, visit};
 use plimsoll_lab::attempt::{NO_CAPACITY, attempt};
 use plimsoll_lab::external::{External, Whose, answer};
 use plimsoll_lab::machine::Machine;
 use plimsoll_lab::record::{Record, settle};
 use plimsoll_lab::report::summary::{Comparison, Peer};
-use plimsoll_lab::suite::Case;
+use plimsoll_lab::suite::{Case, sha256};
 use std::collections::BTreeSet;
 
 /// Groups that may be named instead of algorithms.
 const GROUPS: [&str; 3] = ["heuristics", "solvers", "all"];
 
-/// What is asked of every instance.
+/// What is asked of every instance and graph.
 pub struct Bench<'a> {
     pub args: &'a BenchArgs,
     pub machine: Machine,
-    offsets: Vec<&'static Entry<Offsets>>,
-    scattered: Vec<&'static Entry<Scattered>>,
-    pools: Vec<&'static Entry<Pools>>,
+    terms: Terms,
+    lanes: Vec<Box<dyn Lane>>,
     externals: Vec<External>,
 }
 
-/// What the runs of one problem on one instance share and fill.
-struct Field<'a, P: Plan> {
-    /// With the capacity to decide, or without one.
-    instance: &'a Instance,
-    /// The capacity it came with.
-    file_capacity: Option<Bytes>,
-    /// A record with everything that its runs have in common.
-    blank: &'a Record,
-    bar: &'a ProgressBar,
-    rows: Vec<Record>,
-    /// The best solution so far: value, algorithm, solution.
-    best: Option<(u64, String, P::Solution)>,
+/// A problem with the algorithms that take part.
+trait Lane {
+    fn problem(&self) -> &'static str;
+    fn names(&self) -> Vec<&'static str>;
+    /// How many algorithms run on such a subject.
+    fn runs_on(&self, kind: SubjectKind) -> usize;
+    /// All runs on one subject.
+    fn run(&self, bench: &Bench, ground: &Ground, store: Option<&mut Store>) -> Result<Vec<Record>, Failure>;
 }
 
-impl<P: Plan> Field<'_, P> {
+struct Chosen<P: Posed> {
+    entries: Vec<&'static Entry<P>>,
+    /// Whether it is posed on graphs only, as nobody asked for it by name.
+    graphs_only: bool,
+    /// Runs beside those of our own algorithms in this process.
+    more: Option<fn(&Bench, &mut Field<P>)>,
+}
+
+/// What the runs on one subject share.
+struct Ground<'a> {
+    /// An instance has the capacity to decide, or none.
+    subject: &'a Subject,
+    /// The capacity that an instance came with.
+    file_capacity: Option<Bytes>,
+    /// A record with everything that they have in common.
+    blank: Record,
+    bar: &'a ProgressBar,
+}
+
+/// What the runs of one problem on one subject share and fill.
+struct Field<'a, 'q, P: Posed> {
+    ground: &'a Ground<'a>,
+    question: &'a P::Question<'q>,
+    terms: String,
+    rows: Vec<Record>,
+    /// The best solution so far: value, algorithm, solution.
+    best: Option<(P::Value, String, P::Solution)>,
+}
+
+impl<P: Posed> Field<'_, '_, P> {
     /// The record of a run before it begins.
     fn asked(&self, algorithm: &str, kind: &str, repetition: u64, seed: u64) -> Record {
-        self.bar.set_message(format!("{} {algorithm}", self.instance.name()));
+        self.ground.asked::<P>(&self.terms, algorithm, kind, repetition, seed)
+    }
+
+    /// One run is complete.
+    fn done(&mut self, row: Record, solution: Option<P::Solution>) {
+        if let (Some(value), Some(solution)) = (row.value.map(P::Value::of_number), solution)
+            && self.best.as_ref().is_none_or(|best| value < best.0)
+        {
+            self.best = Some((value, row.algorithm.clone(), solution));
+        }
+        self.rows.push(row);
+        self.ground.bar.inc(1);
+    }
+}
+
+impl Ground<'_> {
+    fn asked<P: Posed>(
+        &self,
+        terms: &str,
+        algorithm: &str,
+        kind: &str,
+        repetition: u64,
+        seed: u64,
+    ) -> Record {
+        self.bar.set_message(format!("{} {algorithm}", self.subject.name()));
         Record {
             problem: P::NAME.to_owned(),
+            unit: P::Value::UNIT.to_owned(),
+            terms: terms.to_owned(),
             algorithm: algorithm.to_owned(),
             kind: kind.to_owned(),
             seed,
@@ -58,16 +108,102 @@ impl<P: Plan> Field<'_, P> {
             ..self.blank.clone()
         }
     }
+}
 
-    /// One run is complete.
-    fn done(&mut self, row: Record, solution: Option<P::Solution>) {
-        if let (Some(value), Some(solution)) = (row.value, solution)
-            && self.best.as_ref().is_none_or(|best| value < best.0)
-        {
-            self.best = Some((value, row.algorithm.clone(), solution));
+impl<P: Posed> Lane for Chosen<P> {
+    fn problem(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        self.entries.iter().map(|entry| entry.name).collect()
+    }
+
+    fn runs_on(&self, kind: SubjectKind) -> usize {
+        let is_posed = P::takes(kind) && !(self.graphs_only && kind == SubjectKind::Instance);
+        if is_posed { self.entries.len() } else { 0 }
+    }
+
+    /// Our own, then whatever `more` adds; then bounds and gaps, and the map.
+    fn run(&self, bench: &Bench, ground: &Ground, store: Option<&mut Store>) -> Result<Vec<Record>, Failure> {
+        let kind = ground.subject.kind();
+        if self.runs_on(kind) == 0 && !(P::takes(kind) && self.more.is_some()) {
+            return Ok(Vec::new());
         }
-        self.rows.push(row);
-        self.bar.inc(1);
+        let terms = P::terms(&bench.terms);
+        let own = || {
+            let seeded = |entry: &&'static Entry<P>| {
+                let entry = *entry;
+                bench.seeds().map(move |(nth, seed)| (entry, nth, seed))
+            };
+            self.entries.iter().flat_map(seeded).filter(|_| !bench.args.processes)
+        };
+        let question = match P::pose(ground.subject, &terms, ground.blank.setup(), ground.blank.limits()) {
+            Ok(question) => question,
+            Err(error) => {
+                let skipped = |(entry, nth, seed): (&Entry<P>, u64, u64)| {
+                    ground.bar.inc(1);
+                    let kind = entry.kind.to_string();
+                    let asked = ground.asked::<P>(&terms.to_string(), entry.name, &kind, nth, seed);
+                    asked.without("skipped", &error)
+                };
+                return Ok(own().map(skipped).collect());
+            }
+        };
+        let (rows, best, terms) = (Vec::new(), None, terms.to_string());
+        let mut field = Field::<P> { ground, question: &question, terms, rows, best };
+        for (entry, nth, seed) in own() {
+            if interrupt::is_requested() {
+                break;
+            }
+            let asked = field.asked(entry.name, &entry.kind.to_string(), nth, seed);
+            let (row, solution) = attempt::<P>(entry, &question, asked, bench.args.trace);
+            field.done(row, solution);
+        }
+        if let Some(more) = self.more {
+            more(bench, &mut field);
+        }
+        let bound = settle(&mut field.rows, P::floor_of(&question).map(Value::number));
+        if let (Some(store), Some((_, algorithm, solution))) = (store, field.best) {
+            store.map::<P>(&question, &algorithm, &solution, bound.unwrap_or_default().into())?;
+        }
+        Ok(field.rows)
+    }
+}
+
+/// Chooses the algorithms of each problem.
+struct Select<'a> {
+    args: &'a BenchArgs,
+    registry: &'a Registry,
+}
+
+impl Select<'_> {
+    /// Those that were asked for: by default every heuristic, and the exact method that leads.
+    fn chosen<P: Posed>(&self, more: Option<fn(&Bench, &mut Field<P>)>) -> Chosen<P> {
+        let (args, registry) = (self.args, self.registry);
+        let leading = default_entry::<P>(registry).map(|entry| entry.name);
+        let chosen = |entry: &&&'static Entry<P>| {
+            let group = match entry.kind {
+                Kind::Heuristic => "heuristics",
+                Kind::Exact => "solvers",
+            };
+            if args.solvers.is_empty() {
+                return group == "heuristics" || leading == Some(entry.name);
+            }
+            args.solvers.iter().any(|name| name == entry.name || name == "all" || name == group)
+        };
+        let named = |entry: &&&'static Entry<P>| args.solvers.iter().any(|name| name == entry.name);
+        let variants = P::variants(registry).iter().filter(named);
+        let entries = P::entries(registry).iter().filter(chosen).chain(variants).copied().collect();
+        Chosen { entries, graphs_only: args.problems.is_empty() && P::NAME == Spilling::NAME, more }
+    }
+}
+
+impl Visitor for Select<'_> {
+    type Output = Box<dyn Lane>;
+
+    fn visit<P: Posed>(&mut self) -> Box<dyn Lane> {
+        Box::new(self.chosen::<P>(None))
     }
 }
 
@@ -82,25 +218,47 @@ impl<'a> Bench<'a> {
             let all: Vec<&str> = GROUPS.into_iter().chain(known.iter().copied()).collect();
             return Err(unknown("solver", bad, &all));
         }
-        let bench = Self {
-            machine: Machine::here(),
-            offsets: select(args, &registry, &problems),
-            scattered: select(args, &registry, &problems),
-            pools: select(args, &registry, &problems),
-            externals: externals(args, &known)?,
-            args,
+        let terms: Terms = args.terms.as_deref().unwrap_or_default().parse().map_err(about_terms)?;
+        check_terms(&terms, &problems).map_err(about_terms)?;
+        let mut select = Select { args, registry: &registry };
+        let lane = |problem: &&'static str| -> Option<Box<dyn Lane>> {
+            if *problem == Offsets::NAME {
+                return Some(Box::new(select.chosen::<Offsets>(Some(processes))));
+            }
+            visit(problem, &mut select)
         };
-        let takes_part = |name: &str| {
-            let own = bench.offsets.iter().map(|entry| entry.name);
-            let own = own.chain(bench.scattered.iter().map(|entry| entry.name));
-            let mut own = own.chain(bench.pools.iter().map(|entry| entry.name));
-            own.any(|own| own == name) || bench.externals.iter().any(|peer| peer.name() == name)
-        };
-        if let Some(reference) = args.reference.as_deref().filter(|name| !takes_part(name)) {
+        let lanes: Vec<Box<dyn Lane>> = problems.iter().filter_map(lane).collect();
+        let externals = externals(args, &known)?;
+        let mut own = lanes.iter().flat_map(|lane| lane.names());
+        if let Some(reference) = args
+            .reference
+            .as_deref()
+            .filter(|&name| !own.any(|own| own == name) && !externals.iter().any(|peer| peer.name() == name))
+        {
             return Err(Failure::input(format!("reference '{reference}' takes no part in this benchmark")));
         }
-        let externals = if problems.contains(&ProblemKind::Offsets) { bench.externals } else { Vec::new() };
-        Ok(Self { externals, ..bench })
+        let externals = if problems.contains(&Offsets::NAME) { externals } else { Vec::new() };
+        Ok(Self { machine: Machine::here(), terms, lanes, externals, args })
+    }
+
+    /// Refuses problems that none of the cases poses.
+    pub fn check_cases(&self, cases: &[Case]) -> Result<(), Failure> {
+        let kinds: Vec<SubjectKind> =
+            cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
+        let idle = |lane: &&Box<dyn Lane>| {
+            let runs = kinds.iter().any(|&kind| lane.runs_on(kind) > 0);
+            !runs && lane.problem() != Offsets::NAME && !self.args.problems.is_empty() && !kinds.is_empty()
+        };
+        match self.lanes.iter().find(idle) {
+            None => Ok(()),
+            Some(lane) => {
+                let problem = lane.problem();
+                Err(Failure::input(format!(
+                    "{problem}: no algorithm to run, or no {} to run on",
+                    needed(problem)
+                )))
+            }
+        }
     }
 
     /// How times are compared.
@@ -128,41 +286,47 @@ impl<'a> Bench<'a> {
         if peer.is_seeded() { self.args.seeds } else { self.args.repeat }
     }
 
-    /// How many runs one instance takes.
-    pub fn runs_per_case(&self) -> usize {
-        let own = self.offsets.len() + self.scattered.len() + self.pools.len();
-        let foreign: u64 = self.externals.iter().map(|peer| self.repetitions(peer)).sum();
+    /// How many runs a case takes.
+    pub fn runs_on(&self, case: &Case) -> usize {
+        let Ok(subject) = &case.subject else { return 0 };
+        let own: usize = self.lanes.iter().map(|lane| lane.runs_on(subject.kind())).sum();
+        let foreign: u64 = match subject {
+            Subject::Instance(_) => self.externals.iter().map(|peer| self.repetitions(peer)).sum(),
+            Subject::Graph(_) => 0,
+        };
         own * self.args.seeds as usize + foreign as usize
     }
 
-    /// All runs on one instance.
+    /// All runs on one instance or graph.
     pub fn case(
         &self,
         case: &Case,
         bar: &ProgressBar,
         mut store: Option<&mut Store>,
     ) -> Result<Vec<Record>, Failure> {
-        let (instance, file_capacity) = match &case.instance {
-            Ok(instance) => (asked(instance, self.args.decide), instance.capacity()),
-            Err(error) => {
-                bar.inc(self.runs_per_case() as u64);
-                return Ok(vec![self.unreadable(case, error)]);
+        let decided;
+        let (subject, file_capacity) = match &case.subject {
+            Ok(Subject::Instance(instance)) => {
+                decided = Subject::Instance(asked(instance, self.args.decide));
+                (&decided, instance.capacity())
             }
+            Ok(graph) => (graph, None),
+            Err(error) => return Ok(vec![self.unreadable(case, error)]),
         };
         let blank = Record {
             threads: self.args.threads,
+            seed: self.args.seed,
             time_limit: Some(self.args.time_limit.as_secs_f64()),
             node_limit: self.args.node_limit,
             decide: self.decide(),
             ..Record::on(&self.machine)
         };
-        let blank = blank.about(&case.suite, &instance, &content_hash(&instance));
-        let ground = (&instance, file_capacity, &blank, bar);
-        let mut rows = self.problem(ground, &self.offsets, store.as_deref_mut(), |field| {
-            self.processes(field);
-        })?;
-        rows.extend(self.problem(ground, &self.scattered, store.as_deref_mut(), |_| ())?);
-        rows.extend(self.problem(ground, &self.pools, store, |_| ())?);
+        let blank = blank.about(&case.suite, subject, &sha256(subject));
+        let ground = Ground { subject, file_capacity, blank, bar };
+        let mut rows = Vec::new();
+        for lane in &self.lanes {
+            rows.extend(lane.run(self, &ground, store.as_deref_mut())?);
+        }
         Ok(rows)
     }
 
@@ -190,55 +354,6 @@ impl<'a> Bench<'a> {
         (0..self.args.seeds).map(|nth| (nth + 1, self.args.seed.wrapping_add(nth)))
     }
 
-    /// All runs of one problem on one instance: our own, then whatever `more` adds; then bounds and gaps, and the map.
-    fn problem<P: Plan>(
-        &self,
-        (instance, file_capacity, blank, bar): (&Instance, Option<Bytes>, &Record, &ProgressBar),
-        entries: &[&'static Entry<P>],
-        store: Option<&mut Store>,
-        more: impl FnOnce(&mut Field<P>),
-    ) -> Result<Vec<Record>, Failure> {
-        let mut field = Field { instance, file_capacity, blank, bar, rows: Vec::new(), best: None };
-        if !self.args.processes {
-            for entry in entries {
-                for (nth, seed) in interrupt::until_requested(self.seeds()) {
-                    let asked = field.asked(entry.name, &entry.kind.to_string(), nth, seed);
-                    let (row, solution) = attempt(entry, instance, asked, self.args.trace);
-                    field.done(row, solution);
-                }
-            }
-        }
-        more(&mut field);
-        let bound = settle(&mut field.rows, Some(P::floor(instance).value.get()));
-        if let (Some(store), Some((_, algorithm, solution))) = (store, field.best) {
-            store.map::<P>(instance, &algorithm, &solution, bound.unwrap_or_default().into())?;
-        }
-        Ok(field.rows)
-    }
-
-    /// Runs the processes: our own where asked, then the externals, which are held against the best bound of ours.
-    fn processes(&self, field: &mut Field<Offsets>) {
-        if self.args.processes {
-            for entry in &self.offsets {
-                let process = self.as_process(entry);
-                for (nth, seed) in interrupt::until_requested(self.seeds()) {
-                    let asked = field.asked(entry.name, &entry.kind.to_string(), nth, seed);
-                    self.process(field, &process, Whose::Own, asked);
-                }
-            }
-        }
-        let floor = Offsets::floor(field.instance).value.get();
-        let bound = settle(&mut field.rows, Some(floor)).unwrap_or(floor).into();
-        for peer in &self.externals {
-            for nth in interrupt::until_requested(1..=self.repetitions(peer)) {
-                let offset = if peer.is_seeded() { nth - 1 } else { 0 };
-                let seed = self.args.seed.wrapping_add(offset);
-                let asked = field.asked(peer.name(), "external", nth, seed);
-                self.process(field, peer, Whose::Foreign(bound), asked);
-            }
-        }
-    }
-
     /// This very binary, asked to solve with one algorithm.
     fn as_process(&self, entry: &Entry<Offsets>) -> External {
         let own = std::env::current_exe().unwrap_or_else(|_| "plimsoll".into());
@@ -262,9 +377,9 @@ impl<'a> Bench<'a> {
     /// Runs a process once. Its capacity is the one to decide; where none is, a peer is told the file's, or the load
     /// where there is none, and an answer above it counts as well.
     fn process(&self, field: &mut Field<Offsets>, peer: &External, whose: Whose, asked: Record) {
-        let instance = field.instance;
-        let own = if asked.decides() { instance.capacity() } else { field.file_capacity };
-        let capacity = own.unwrap_or_else(|| plimsoll::model::load(instance).0);
+        let instance: &Instance = field.question;
+        let own = if asked.decides() { instance.capacity() } else { field.ground.file_capacity };
+        let capacity = own.unwrap_or_else(|| load(instance).0);
         let line = peer.line();
         let asked = if whose == Whose::Own {
             // Where the binary lies is of no interest to a reader of the record.
@@ -283,16 +398,71 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The problems asked for: all of them by default; processes leave layouts, so they solve for offsets only.
-fn problems(args: &BenchArgs) -> Result<Vec<ProblemKind>, Failure> {
-    match (args.processes, args.problems.as_slice()) {
-        (false, []) => Ok(ProblemKind::ALL.to_vec()),
-        (true, []) => Ok(vec![ProblemKind::Offsets]),
-        (true, asked) if asked.iter().any(|&problem| problem != ProblemKind::Offsets) => {
-            Err(Failure::input("--processes goes with the problem offsets only"))
+/// Runs the processes: our own where asked, then the externals, which are held against the best bound of ours.
+fn processes(bench: &Bench, field: &mut Field<Offsets>) {
+    if bench.args.processes {
+        let registry = plimsoll::registry();
+        let select = Select { args: bench.args, registry: &registry };
+        for entry in select.chosen::<Offsets>(None).entries {
+            let process = bench.as_process(entry);
+            for (nth, seed) in interrupt::until_requested(bench.seeds()) {
+                let asked = field.asked(entry.name, &entry.kind.to_string(), nth, seed);
+                bench.process(field, &process, Whose::Own, asked);
+            }
         }
-        (_, asked) => Ok(asked.to_vec()),
     }
+    let floor = <Offsets as Plan>::floor(field.question).value.get();
+    let bound = settle(&mut field.rows, Some(floor)).unwrap_or(floor).into();
+    for peer in &bench.externals {
+        for nth in interrupt::until_requested(1..=bench.repetitions(peer)) {
+            let offset = if peer.is_seeded() { nth - 1 } else { 0 };
+            let seed = bench.args.seed.wrapping_add(offset);
+            let asked = field.asked(peer.name(), "external", nth, seed);
+            bench.process(field, peer, Whose::Foreign(bound), asked);
+        }
+    }
+}
+
+fn about_terms(error: TermError) -> Failure {
+    Failure::input(format!("--terms: {error}"))
+}
+
+/// What a problem is posed on, in words.
+fn needed(problem: &str) -> &'static str {
+    struct OnGraphs;
+    impl Visitor for OnGraphs {
+        type Output = bool;
+        fn visit<P: Posed>(&mut self) -> bool {
+            P::takes(SubjectKind::Graph)
+        }
+    }
+    if visit(problem, &mut OnGraphs) == Some(true) { "graph" } else { "instance" }
+}
+
+/// The problems asked for: all of them by default, with a capacity to decide those that have one; processes leave layouts,
+/// so they solve for offsets only.
+fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
+    struct Decides;
+    impl Visitor for Decides {
+        type Output = bool;
+        fn visit<P: Posed>(&mut self) -> bool {
+            P::DECIDES
+        }
+    }
+    let decides = |problem: &str| visit(problem, &mut Decides) == Some(true);
+    let is_asked = |problem: &&str| match args.problems.as_slice() {
+        [] if args.processes => *problem == Offsets::NAME,
+        [] => args.decide.is_none() || decides(problem),
+        asked => asked.iter().any(|one| one == problem),
+    };
+    let asked: Vec<&str> = PROBLEMS.iter().copied().filter(|problem| is_asked(problem)).collect();
+    if args.processes && asked.iter().any(|&problem| problem != Offsets::NAME) {
+        return Err(Failure::input("--processes goes with the problem offsets only"));
+    }
+    if let Some(other) = asked.iter().find(|problem| args.decide.is_some() && !decides(problem)) {
+        return Err(Failure::input(format!("--decide: {other} has no capacity to decide")));
+    }
+    Ok(asked)
 }
 
 /// The peers with their versions and patterns; `known` names are taken.
@@ -313,34 +483,8 @@ fn externals(args: &BenchArgs, known: &[&str]) -> Result<Vec<External>, Failure>
     Ok(peers)
 }
 
-/// The entries of one problem that were asked for: by default every heuristic, and the exact method that leads.
-fn select<P: Plan>(
-    args: &BenchArgs,
-    registry: &Registry,
-    problems: &[ProblemKind],
-) -> Vec<&'static Entry<P>> {
-    if !problems.contains(&P::KIND) {
-        return Vec::new();
-    }
-    let leading = default_entry::<P>(registry).map(|entry| entry.name);
-    let chosen = |entry: &&&'static Entry<P>| {
-        let group = match entry.kind {
-            Kind::Heuristic => "heuristics",
-            Kind::Exact => "solvers",
-        };
-        if args.solvers.is_empty() {
-            return group == "heuristics" || leading == Some(entry.name);
-        }
-        args.solvers.iter().any(|name| name == entry.name || name == "all" || name == group)
-    };
-    let named = |entry: &&&'static Entry<P>| args.solvers.iter().any(|name| name == entry.name);
-    let variants = P::variants(registry).iter().filter(named);
-    P::entries(registry).iter().filter(chosen).chain(variants).copied().collect()
-}
-
 /// The instance with the capacity to decide, or with none.
-fn asked(instance: &plimsoll::model::Instance, decide: Option<Decide>) -> plimsoll::model::Instance {
-    use plimsoll::model::{Bytes, load};
+fn asked(instance: &Instance, decide: Option<Decide>) -> Instance {
     let capacity = match decide {
         None => None,
         Some(Decide::File) => instance.capacity(),

@@ -2,9 +2,8 @@
 
 use crate::failure::Failure;
 use crate::output;
-use plimsoll::model::{Bytes, Instance};
-use plimsoll::model::{Offsets, Problem};
-use plimsoll::plan::Plan;
+use plimsoll::model::{Bytes, Offsets, Problem};
+use plimsoll::posed::Posed;
 use plimsoll_lab::analysis::{InstanceFacts, Options, groups};
 use plimsoll_lab::record::{Columns, ROWS, Record, TRACE, number_runs, trace_rows};
 use plimsoll_lab::report::chart::Chart;
@@ -93,17 +92,17 @@ impl Store {
     }
 
     /// Draws a solution, unless nobody could make out its buffers.
-    pub fn map<P: Plan>(
+    pub fn map<P: Posed>(
         &mut self,
-        instance: &Instance,
+        question: &P::Question<'_>,
         algorithm: &str,
         solution: &P::Solution,
         bound: Bytes,
     ) -> Result<(), Failure> {
+        let Some((instance, pieces)) = P::drawn(question, solution) else { return Ok(()) };
         if instance.len() > MOST_DRAWN {
             return Ok(());
         }
-        let pieces = P::pieces(instance, solution);
         let map = Map { instance, problem: P::NAME, algorithm, pieces: &pieces, bound, groups: None };
         let stem = file_stem(instance.name()) + &suffix(P::NAME);
         let mut name = stem.clone();

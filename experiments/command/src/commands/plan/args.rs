@@ -1,11 +1,12 @@
 use crate::args::{EffortArgs, LivenessArgs, ModelArgs};
+use crate::commands::choose::OF_INSTANCES;
 use crate::format;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use plimsoll::model::execution::ExecutionOptions;
 use plimsoll::model::graph::LivenessOptions;
 use plimsoll::model::program::{Carries, ProgramOptions, Sharing};
 use plimsoll::model::structure::Relation;
-use plimsoll::plan::ProblemKind;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -42,8 +43,13 @@ pub struct PlanArgs {
     #[arg(long, value_name = "RELATION", conflicts_with_all = ["joint", "branches", "compare", "tensors", "handover", "carries", "runs"])]
     pub conflicts: Option<ConflictsArg>,
     /// With --conflicts: offsets, scattered (tensors may be cut into pieces) or pools [default: offsets]
-    #[arg(long, value_name = "PROBLEM", requires = "conflicts")]
-    pub problem: Option<ProblemKind>,
+    #[arg(
+        long,
+        value_name = "PROBLEM",
+        requires = "conflicts",
+        value_parser = PossibleValuesParser::new(OF_INSTANCES)
+    )]
+    pub problem: Option<String>,
     #[command(flatten)]
     pub control: ControlArgs,
     #[command(flatten)]

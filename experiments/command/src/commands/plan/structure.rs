@@ -12,8 +12,8 @@ use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::structure::Relation;
-use plimsoll::model::{Claim, Entry, Pools, Problem};
-use plimsoll::plan::{Plan, ProblemKind};
+use plimsoll::model::{Claim, Entry, Offsets, Pools, Problem};
+use plimsoll::plan::Plan;
 use plimsoll::structure::{RelatedPlan, Safety};
 use plimsoll_lab::report::{Basis, svg};
 use serde::Serialize;
@@ -27,11 +27,10 @@ pub fn plan(
     relation: Relation,
     registry: &Registry,
 ) -> Result<u8, Failure> {
-    let problem = args.problem.unwrap_or(ProblemKind::Offsets);
+    let problem = args.problem.as_deref().unwrap_or(Offsets::NAME);
     let orders = GraphRun { limits: run.limits.share(2), ..*run }.order(&import.graph)?;
     // What is the default of most problems is none of pools.
-    let solver =
-        Some(args.solver.as_str()).filter(|solver| problem != ProblemKind::Pools || *solver != "exact");
+    let solver = Some(args.solver.as_str()).filter(|solver| problem != Pools::NAME || *solver != "exact");
     match choose(registry, solver, Some(problem))? {
         Choice::Offsets(entry) => place(args, import, run, &orders, relation, entry),
         Choice::Scattered(entry) => place(args, import, run, &orders, relation, entry),

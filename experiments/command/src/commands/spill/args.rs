@@ -50,16 +50,7 @@ impl SpillArgs {
 
     /// Refuses options that would be ignored.
     pub fn check(&self) -> Result<(), Failure> {
-        let model = &self.model;
-        let of_model = !model.dim.is_empty()
-            || model.dim_default.is_some()
-            || !model.input_shape.is_empty()
-            || !model.value.is_empty()
-            || !model.tensor_shape.is_empty()
-            || model.batch.is_some()
-            || model.element.is_some()
-            || model.keep_constants
-            || model.assume_bytes.is_some()
+        let of_model = !self.model.import.is_default()
             || self.order.is_some()
             || self.liveness.options() != LivenessOptions::default();
         if self.is_instance() && of_model {

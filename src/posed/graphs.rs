@@ -1,0 +1,411 @@
+//! The problems of graphs: regions, segments or the body, and how their answers make one.
+
+use super::{
+    Answer, Answered, Asked, PoseError, Posed, Proof, Subject, SubjectKind, TermError, Terms, Unanswered,
+};
+use crate::arithmetic::Arithmetic;
+use crate::fusion::{FuseError, FuseRun, FusionTotals};
+use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, Placement};
+use crate::overlap::{ScheduleError, program, schedule};
+use crate::registry::registry;
+use crate::run::Limits;
+use crate::spill::{graph_traffic, region_instance};
+use crate::tiers::{Fusing, TierSetting, tier_case};
+use plimsoll_model::fusion::{Fusions, Patterns, UnitRule, Units};
+use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
+use plimsoll_model::overlap::{Machine, OverlapOptions, OverlapProgram, Timelines};
+use plimsoll_model::tiers::{Addresses, TierMachine, TierProblem, Tiers};
+use plimsoll_model::{
+    Bytes, Claim, Entry, Joint, Orders, Problem, Relations, Setup, SolveError, SpillProblem, Spilling, Stats,
+    Stop, load, written_and_read,
+};
+
+/// How a graph becomes order problems.
+#[derive(Clone, Copy, Debug)]
+pub struct InOrder<'a> {
+    graph: &'a Graph,
+    liveness: LivenessOptions,
+}
+
+/// What may be fused in a graph.
+#[derive(Clone, Debug)]
+pub struct ToFuse<'a> {
+    graph: &'a Graph,
+    patterns: Patterns,
+    units: Units,
+    rule: UnitRule,
+}
+
+fn graph_of<P: Problem>(subject: &Subject) -> Result<&Graph, PoseError> {
+    match subject {
+        Subject::Graph(graph) => Ok(graph),
+        Subject::Instance(_) => Err(PoseError::Kind { problem: P::NAME, kind: subject.kind() }),
+    }
+}
+
+/// The order algorithm that the terms name.
+fn order_of(terms: &Terms) -> Result<&'static Entry<Orders>, TermError> {
+    let find = |name: &str| {
+        let found = registry().find::<Orders>(name);
+        found.ok_or_else(|| "expected an algorithm for orders; plimsoll list names them".to_owned())
+    };
+    Ok(terms.read("order", find)?.unwrap_or(registry().orders[0]))
+}
+
+/// A value of a key that a library function finds by name or file.
+fn found<T, E: ToString>(
+    terms: &Terms,
+    key: &'static str,
+    find: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<Option<T>, TermError> {
+    terms.read(key, |name| find(name).map_err(|error| error.to_string()))
+}
+
+/// Regions in order, innermost first, within a third of the limits.
+fn ordered(
+    graph: &Graph,
+    liveness: LivenessOptions,
+    terms: &Terms,
+    setup: Setup,
+    limits: Limits,
+) -> Result<Vec<OrderedRegion>, PoseError> {
+    let run = GraphRun { liveness, order: order_of(terms)?, setup, limits: limits.from_now().share(3) };
+    run.order(graph).map_err(PoseError::subject)
+}
+
+impl From<GraphRunError> for Unanswered {
+    fn from(error: GraphRunError) -> Self {
+        let why = error.to_string();
+        match &error {
+            GraphRunError::Races { .. } => Self::Refused(why),
+            GraphRunError::Problem { .. } | GraphRunError::Structure { .. } => Self::Declined(why),
+            GraphRunError::Nothing { .. } => Self::Failed(why),
+            GraphRunError::Run { source, .. } => Self::of(source, why),
+        }
+    }
+}
+
+/// Regions in order, or the answer of a region for which nothing was found within the limits.
+fn regions<P: Problem, R>(
+    result: Result<Vec<R>, GraphRunError>,
+) -> Result<Result<Vec<R>, Answer<P>>, Unanswered> {
+    match result {
+        Ok(regions) => Ok(Ok(regions)),
+        Err(error @ GraphRunError::Nothing { .. }) => {
+            Ok(Err(Answer::nothing(Claim::Unknown, error.to_string())))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The first reason to stop that is another than being done.
+fn first_stop(stops: impl IntoIterator<Item = Stop>) -> Stop {
+    stops.into_iter().find(|stop| *stop != Stop::Completed).unwrap_or(Stop::Completed)
+}
+
+/// Counters of the last part, with the nodes of all.
+fn summed<'a>(stats: impl IntoIterator<Item = &'a Stats>) -> Stats {
+    let all: Vec<&Stats> = stats.into_iter().collect();
+    let nodes = all.iter().map(|one| one.nodes).sum();
+    let counters = all.last().map(|last| last.counters.clone()).unwrap_or_default();
+    Stats { nodes, counters, ..Stats::default() }
+}
+
+impl Posed for Orders {
+    const LIVENESS: bool = true;
+    type Question<'a> = InOrder<'a>;
+
+    fn check_terms(terms: &Terms) -> Result<(), TermError> {
+        terms.liveness().map(drop)
+    }
+
+    fn pose<'a>(subject: &'a Subject, terms: &Terms, _: Setup, _: Limits) -> Result<InOrder<'a>, PoseError> {
+        Ok(InOrder { graph: graph_of::<Self>(subject)?, liveness: terms.liveness()? })
+    }
+
+    /// Value and bound are those of the body, the last region. Its bound counts on what the regions inside it need as they are
+    /// ordered: it holds for the graph only where those orders are proved optimal.
+    fn ask(question: &InOrder<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
+        let (entry, setup) = (asked.entry, asked.setup);
+        asked.through(|limits| {
+            let run = GraphRun { liveness: question.liveness, order: entry, setup, limits };
+            let mut regions = match regions(run.order(question.graph))? {
+                Ok(regions) => regions,
+                Err(nothing) => return Ok(nothing),
+            };
+            let arithmetic = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness)).max();
+            let stats = summed(regions.iter().map(|one| &one.outcome.stats));
+            let Some(body) = regions.pop() else { return Err(Unanswered::Failed("no region".to_owned())) };
+            let holds = regions.iter().all(|one| one.outcome.claim == Claim::Optimal);
+            let mut answer = Answer::of(&body.storages.problem, body.outcome);
+            if let Some(proof) = &mut answer.proof {
+                proof.arithmetic = arithmetic.unwrap_or_default();
+            }
+            if !holds {
+                answer.proof = None;
+                if answer.value.is_some() {
+                    answer.claim = Claim::Feasible;
+                }
+            }
+            Ok(Answer { stats, ..answer })
+        })
+    }
+}
+
+impl Posed for Joint {
+    const LIVENESS: bool = true;
+    type Question<'a> = InOrder<'a>;
+
+    fn check_terms(terms: &Terms) -> Result<(), TermError> {
+        terms.liveness().map(drop)
+    }
+
+    fn pose<'a>(subject: &'a Subject, terms: &Terms, _: Setup, _: Limits) -> Result<InOrder<'a>, PoseError> {
+        Ok(InOrder { graph: graph_of::<Self>(subject)?, liveness: terms.liveness()? })
+    }
+
+    /// Every region is ordered and placed at once, innermost first; value and bound are those of the body, the bound only where
+    /// the regions inside it are proved optimal.
+    fn ask(question: &InOrder<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
+        let (entry, setup) = (asked.entry, asked.setup);
+        asked.through(|limits| {
+            // The order comes with the layout.
+            let run = GraphRun { liveness: question.liveness, order: registry().orders[0], setup, limits };
+            let planned = run.plan(question.graph, Placement::Joint(entry));
+            let regions = match regions(planned)? {
+                Ok(regions) => regions,
+                Err(nothing) => return Ok(nothing),
+            };
+            let Some((body, inner)) = regions.split_last() else {
+                return Err(Unanswered::Failed("no region".to_owned()));
+            };
+            let witnesses = regions.iter().map(|one| Arithmetic::of(&one.joint_bound.witness));
+            let proof = inner.iter().all(|one| one.is_optimal_over_orders()).then(|| Proof {
+                bound: body.joint_bound.value,
+                reason: body.ordered.storages.problem.explain(&body.joint_bound.witness),
+                arithmetic: witnesses.max().unwrap_or_default(),
+            });
+            let stop = first_stop(regions.iter().map(|one| one.layout.stop));
+            Ok(Answer::whole(body.arena(), proof, stop, summed(regions.iter().map(|one| &one.layout.stats))))
+        })
+    }
+}
+
+/// Bytes, or percent of the load.
+fn capacity(terms: &Terms, load: Bytes) -> Result<Bytes, TermError> {
+    let read = |text: &str| {
+        let wrong = || "expected a number of bytes, or of percent of the load, as in 75%".to_owned();
+        match text.strip_suffix('%') {
+            Some(percent) => {
+                let percent: u64 = percent.parse().map_err(|_| wrong())?;
+                let bytes = u128::from(load.get()) * u128::from(percent) / 100;
+                u64::try_from(bytes).map(Bytes::new).map_err(|_| wrong())
+            }
+            None => text.parse().map(Bytes::new).map_err(|_| wrong()),
+        }
+    };
+    Ok(terms.read("capacity", read)?.unwrap_or(load))
+}
+
+impl Posed for Spilling {
+    const LIVENESS: bool = true;
+    const TERMS: &'static [(&'static str, &'static str)] = &[("capacity", "75%"), ("order", "exact")];
+    type Question<'a> = SpillProblem;
+
+    fn takes(_: SubjectKind) -> bool {
+        true
+    }
+
+    fn check_terms(terms: &Terms) -> Result<(), TermError> {
+        terms.liveness()?;
+        order_of(terms)?;
+        capacity(terms, Bytes::ZERO).map(drop)
+    }
+
+    /// Of an instance every buffer is written once and read once; of a graph what operators of the body write and read.
+    fn pose<'a>(
+        subject: &'a Subject,
+        terms: &Terms,
+        setup: Setup,
+        limits: Limits,
+    ) -> Result<SpillProblem, PoseError> {
+        let terms = Self::terms(terms);
+        let (instance, traffic) = match subject {
+            Subject::Instance(instance) => (instance.clone(), written_and_read(instance)),
+            Subject::Graph(graph) => {
+                let liveness = terms.liveness()?;
+                let regions = ordered(graph, liveness, &terms, setup, limits)?;
+                let body = regions.last().ok_or_else(|| PoseError::subject("a graph without a body"))?;
+                let instance =
+                    region_instance(body, liveness.align, Bytes::ZERO).map_err(PoseError::subject)?;
+                let traffic = graph_traffic(graph, body, instance.len());
+                (instance, traffic)
+            }
+        };
+        let capacity = capacity(&terms, load(&instance).0)?;
+        SpillProblem::new(instance.with_capacity(Some(capacity)), traffic).map_err(PoseError::subject)
+    }
+
+    fn ask(question: &SpillProblem, asked: Asked<'_, Self>) -> Answered<Self> {
+        asked.on(question)
+    }
+
+    fn capacity_of(question: &SpillProblem) -> Option<u64> {
+        Some(question.capacity().get())
+    }
+}
+
+impl Posed for Timelines {
+    const LIVENESS: bool = true;
+    const TERMS: &'static [(&'static str, &'static str)] = &[("machine", "generic"), ("order", "as-in-file")];
+    type Question<'a> = OverlapProgram;
+
+    fn check_terms(terms: &Terms) -> Result<(), TermError> {
+        terms.refuse("weights", "they are fetched, which is the question")?;
+        terms.liveness()?;
+        order_of(terms)?;
+        found(terms, "machine", Machine::find).map(drop)
+    }
+
+    fn pose<'a>(
+        subject: &'a Subject,
+        terms: &Terms,
+        setup: Setup,
+        limits: Limits,
+    ) -> Result<OverlapProgram, PoseError> {
+        let (graph, terms) = (graph_of::<Self>(subject)?, Self::terms(terms));
+        let machine = found(&terms, "machine", Machine::find)?;
+        let machine = machine.ok_or_else(|| PoseError::subject("no machine"))?;
+        let regions = ordered(graph, terms.liveness()?, &terms, setup, limits)?;
+        program(graph, &regions, &machine, OverlapOptions::default()).map_err(PoseError::subject)
+    }
+
+    /// Every segment between branches on its own; the value is the end of the longest run of all.
+    fn ask(question: &OverlapProgram, asked: Asked<'_, Self>) -> Answered<Self> {
+        let (entry, setup) = (asked.entry, asked.setup);
+        asked.through(|limits| match schedule(question, entry, setup, limits) {
+            Ok(found) => {
+                let proof =
+                    Proof { bound: found.lower_bound, reason: found.reason, arithmetic: found.arithmetic };
+                let stats = Stats { nodes: found.nodes, ..Stats::default() };
+                Ok(Answer::whole(found.makespan, Some(proof), found.stop, stats))
+            }
+            Err(error @ ScheduleError::Infeasible { .. }) => {
+                Ok(Answer::nothing(Claim::Infeasible, error.to_string()))
+            }
+            Err(error @ ScheduleError::Nothing) => Ok(Answer::nothing(Claim::Unknown, error.to_string())),
+            Err(ScheduleError::Unfit(error @ SolveError::Unsupported { .. })) => {
+                Err(Unanswered::Declined(error.to_string()))
+            }
+            Err(error @ ScheduleError::Refused { .. }) => Err(Unanswered::Refused(error.to_string())),
+            Err(error) => Err(Unanswered::Failed(error.to_string())),
+        })
+    }
+}
+
+const RULES: &[(&str, Option<UnitRule>)] =
+    &[("cross-unit", Some(UnitRule::Any)), ("ordinary", Some(UnitRule::Same)), ("none", None)];
+const ADDRESSES: &[(&str, Addresses)] = &[("placed", Addresses::Placed), ("counted", Addresses::Counted)];
+
+impl Posed for Tiers {
+    const LIVENESS: bool = true;
+    const TERMS: &'static [(&'static str, &'static str)] = &[
+        ("machine", "generic"),
+        ("fusion", "cross-unit"),
+        ("patterns", "default"),
+        ("order", "as-in-file"),
+        ("addresses", "placed"),
+    ];
+    type Question<'a> = TierProblem;
+
+    fn check_terms(terms: &Terms) -> Result<(), TermError> {
+        terms.refuse("align", "the machine says at what multiples tensors lie")?;
+        terms.liveness()?;
+        order_of(&terms)?;
+        terms.one_of("fusion", RULES)?;
+        terms.one_of("addresses", ADDRESSES)?;
+        found(&terms, "patterns", Patterns::find)?;
+        found(&terms, "machine", TierMachine::find).map(drop)
+    }
+
+    fn pose<'a>(
+        subject: &'a Subject,
+        terms: &Terms,
+        setup: Setup,
+        limits: Limits,
+    ) -> Result<TierProblem, PoseError> {
+        let (graph, terms) = (graph_of::<Self>(subject)?, Self::terms(terms));
+        let machine = found(&terms, "machine", TierMachine::find)?;
+        let machine = machine.ok_or_else(|| PoseError::subject("no machine"))?;
+        let patterns = found(&terms, "patterns", Patterns::find)?;
+        let patterns = patterns.ok_or_else(|| PoseError::subject("no patterns"))?;
+        let rule = terms.one_of("fusion", RULES)?;
+        let liveness = terms.liveness()?;
+        // Inputs and outputs are always among the tensors; where they may live is for the problem to say.
+        let boundary_off_chip = liveness.boundary == Boundary::Outside;
+        let boundary = if boundary_off_chip { Boundary::Arena } else { liveness.boundary };
+        let liveness = LivenessOptions { boundary, ..liveness };
+        let run = GraphRun { liveness, order: order_of(&terms)?, setup, limits: limits.from_now() };
+        let fusing = rule.map(|rule| Fusing { patterns: &patterns, rule });
+        let addresses = terms.one_of("addresses", ADDRESSES)?;
+        let setting = TierSetting { machine: &machine, run, fusing, addresses, boundary_off_chip };
+        Ok(tier_case(graph, &setting).map_err(PoseError::subject)?.problem)
+    }
+
+    fn ask(question: &TierProblem, asked: Asked<'_, Self>) -> Answered<Self> {
+        asked.on(question)
+    }
+}
+
+impl Posed for Fusions {
+    const TERMS: &'static [(&'static str, &'static str)] =
+        &[("fusion", "ordinary"), ("patterns", "default"), ("units", "graph")];
+    type Question<'a> = ToFuse<'a>;
+
+    fn check_terms(terms: &Terms) -> Result<(), TermError> {
+        let terms = Self::terms(terms);
+        terms.one_of("fusion", &RULES[..2])?;
+        found(&terms, "patterns", Patterns::find)?;
+        terms.read("units", units).map(drop)
+    }
+
+    fn pose<'a>(subject: &'a Subject, terms: &Terms, _: Setup, _: Limits) -> Result<ToFuse<'a>, PoseError> {
+        let (graph, terms) = (graph_of::<Self>(subject)?, Self::terms(terms));
+        let patterns = found(&terms, "patterns", Patterns::find)?;
+        let patterns = patterns.ok_or_else(|| PoseError::subject("no patterns"))?;
+        let units = terms.read("units", units)?.flatten().unwrap_or_else(|| Units::of_graph(graph));
+        let rule = terms.one_of("fusion", &RULES[..2])?.unwrap_or(UnitRule::Same);
+        Ok(ToFuse { graph, patterns, units, rule })
+    }
+
+    /// Every region on its own; value and bound are sums.
+    fn ask(question: &ToFuse<'_>, asked: Asked<'_, Self>) -> Answered<Self> {
+        let (entry, setup) = (asked.entry, asked.setup);
+        let ToFuse { graph, patterns, units, rule } = question;
+        asked.through(|limits| {
+            let run = FuseRun { patterns, units, rule: *rule, entry, setup, limits };
+            let regions = run.fuse(graph).map_err(|error| match &error {
+                FuseError::Units(_) | FuseError::TooMany(_) => Unanswered::Declined(error.to_string()),
+                FuseError::Run { source, .. } => Unanswered::of(source, error.to_string()),
+            })?;
+            let totals = FusionTotals::of(&regions);
+            let reason = match regions.as_slice() {
+                [only] => Self::explain(&only.problem, &only.outcome.lower_bound.witness),
+                all => format!("the sum over {} regions", all.len()),
+            };
+            let bound = Relations::new(totals.bound);
+            let proof = Proof { bound, reason, arithmetic: totals.arithmetic };
+            let stop = first_stop(regions.iter().map(|one| one.outcome.stop));
+            let stats = summed(regions.iter().map(|one| &one.outcome.stats));
+            Ok(Answer::whole(Relations::new(totals.coverage.optimised), Some(proof), stop, stats))
+        })
+    }
+}
+
+/// Units by name or file; none where the graph names them.
+fn units(name: &str) -> Result<Option<Units>, String> {
+    if name == "graph" {
+        return Ok(None);
+    }
+    Units::find(name).map(Some).map_err(|error| error.to_string())
+}
