@@ -177,6 +177,20 @@ fn other_questions_are_other_groups() {
 }
 
 #[test]
+fn other_terms_are_other_questions() {
+    let header =
+        "schema_version,instance,sha256,problem,unit,terms,algorithm,status,value,lower_bound,verdict";
+    let row = |machine, value, bound| {
+        format!("5,g,h,tiers,picoseconds,machine={machine},x,done,{value},{bound},valid")
+    };
+    let (groups, _) = analysed(&format!("{header}\n{}\n{}\n", row("a", 9, 6), row("b", 5, 4)), PLAIN);
+    let found: Vec<_> = groups.iter().map(|group| (group.question.to_string(), &group.cells[0][0])).collect();
+    assert!(found[0].0.starts_with("tiers, machine=a, minimise, "), "{}", found[0].0);
+    let gaps: Vec<_> = found.iter().map(|(_, cell)| cell.as_ref().and_then(|cell| cell.gap)).collect();
+    assert_eq!(gaps, [Some(50.0), Some(25.0)]);
+}
+
+#[test]
 fn the_load_stands_in_only_where_nothing_else_is_there() {
     let rows = "3,s,a,h,5,,offsets,x,external,0,1,1,10,false,done,,8,,valid,2,cpu,2,\n\
                 3,s,b,i,9,,offsets,x,external,0,1,1,10,false,done,,8,,valid,2,cpu,2,\n";

@@ -81,9 +81,10 @@ fn each(studies: &[Study]) -> impl Iterator<Item = Place<'_>> {
 
 const PLACE: [&str; 2] = ["record", "group"];
 
-const QUESTION: [Column<Question>; 8] = [
+const QUESTION: [Column<Question>; 9] = [
     ("problem", |asked| asked.problem.clone()),
     ("unit", |asked| asked.unit.clone()),
+    ("terms", |asked| asked.terms.clone()),
     ("decide", |asked| asked.decide.to_string()),
     ("time_limit", |asked| shown(asked.time_limit)),
     ("node_limit", |asked| shown(asked.node_limit)),
