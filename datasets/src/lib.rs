@@ -42,8 +42,8 @@ pub use random::{IntervalParams, LifeLaw, SizeLaw, random_intervals};
 pub use rows::{Generated, Row, Written};
 pub use small::{SmallParams, small_instance};
 pub use suite::{
-    ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed, derived_thinned,
-    embedded_suite, graph_suite, large_suite, packings_suite, scaling_suite,
+    ablation_suite, above_load_suite, above_load_wide_suite, accelerated_suite, derived_reversed,
+    derived_thinned, embedded_suite, graph_suite, large_suite, networks_suite, packings_suite, scaling_suite,
 };
 pub use worked::{
     Fact, Worked, cann, leading_gap, minimalloc_five, patent, patent_graph, pisarchyk_lee, worked_examples,

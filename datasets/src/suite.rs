@@ -41,18 +41,82 @@ fn above_load(params: &[(&str, u64)]) -> impl Iterator<Item = (u64, Generated)> 
     made.filter(move |(_, made)| made.at_least > Some(Bytes::new(bytes)))
 }
 
-/// Small networks, straight and irregular, and graphs with branches and loops.
+/// What a family of graphs makes of a seed and these parameters.
+fn graph((family, seed, params): &(&str, u64, &[(&str, u64)])) -> Graph {
+    let family = GraphFamily::named(family).expect("a family");
+    let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+    family.generate(*seed, &params).expect("parameters in range")
+}
+
+/// Small networks, straight and irregular, and graphs with branches.
 ///
 /// # Panics
 /// Never: all parameters are in range.
 pub fn graph_suite() -> Vec<Graph> {
-    let made = |family: &str| {
-        let family = GraphFamily::named(family).expect("a family");
-        family.generate(0, &[].into()).expect("parameters in range")
-    };
-    let networks = ["lenet5", "resnet18", "inception", "darts"].into_iter().map(made);
-    let controlled = ["cond-in-cond", "if-three-deep"].into_iter().filter_map(ControlCase::named);
-    networks.chain(controlled.map(|case| (case.build)())).collect()
+    let networks = ["lenet5", "resnet18", "inception", "darts"].map(|family| graph(&(family, 0, &[])));
+    let branched = ["cond-in-cond", "if-three-deep"].into_iter().filter_map(ControlCase::named);
+    networks.into_iter().chain(branched.map(|case| (case.build)())).collect()
+}
+
+/// Networks with something to order: published ones, random wirings, layers, language models.
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn networks_suite() -> Vec<Graph> {
+    let all: [(&str, u64, &[(&str, u64)]); 30] = [
+        ("chain", 0, &[("n", 1000)]),
+        ("in-tree", 1, &[("n", 1000)]),
+        ("layered", 1, &[]),
+        ("layered", 2, &[]),
+        ("hourglass", 0, &[]),
+        ("hourglass", 0, &[("skip", 0), ("depth", 5)]),
+        ("inception", 0, &[("blocks", 9)]),
+        ("randwire-ws", 1, &[]),
+        ("randwire-ws", 2, &[]),
+        ("randwire-ws", 3, &[]),
+        ("randwire-ws", 1, &[("stages", 3)]),
+        ("randwire-er", 1, &[]),
+        ("randwire-er", 2, &[]),
+        ("randwire-er", 3, &[]),
+        ("randwire-ba", 1, &[]),
+        ("randwire-ba", 2, &[]),
+        ("randwire-ba", 3, &[]),
+        ("darts", 0, &[]),
+        ("nasnet-a", 0, &[]),
+        ("llama-13b", 0, &[]),
+        ("llama-13b", 0, &[("tokens", 1), ("cache", 1024)]),
+        ("llama-13b", 0, &[("weights", 1), ("tables", 1)]),
+        ("baichuan-13b", 0, &[]),
+        ("baichuan-13b", 0, &[("tokens", 1), ("cache", 1024)]),
+        ("baichuan-13b", 0, &[("weights", 1), ("tables", 1)]),
+        ("lenet5", 0, &[]),
+        ("vgg16", 0, &[]),
+        ("resnet18", 0, &[]),
+        ("yolov5s", 0, &[]),
+        ("yolox-nano", 0, &[]),
+    ];
+    all.iter().map(graph).collect()
+}
+
+/// Networks with something to fuse, and those of SOURCES S3 with elements of 8 bits.
+///
+/// # Panics
+/// Never: all parameters are in range.
+pub fn accelerated_suite() -> Vec<Graph> {
+    let all: [(&str, u64, &[(&str, u64)]); 11] = [
+        ("vgg16", 0, &[("classifier", 0)]),
+        ("yolov5s", 0, &[]),
+        ("yolox-nano", 0, &[]),
+        ("resnet18", 0, &[]),
+        ("inception", 0, &[]),
+        ("darts", 0, &[]),
+        ("nasnet-a", 0, &[]),
+        ("llama-13b", 0, &[("layers", 4)]),
+        ("vgg16", 0, &[]),
+        ("yolov5s", 0, &[("int8", 1)]),
+        ("yolox-nano", 0, &[("int8", 1)]),
+    ];
+    all.iter().map(graph).collect()
 }
 
 /// The worked examples, perfect packings of 20 to 400 buffers, instances above their load, and random ones.

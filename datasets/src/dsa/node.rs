@@ -4,6 +4,12 @@ use super::error::{DsaError, DsaErrorKind};
 use serde_json::{Map, Value};
 use std::path::Path;
 
+/// With the members of all objects in the order of their names, whichever order this build of `serde_json` keeps.
+pub(super) fn sorted(mut value: Value) -> Value {
+    value.sort_all_objects();
+    value
+}
+
 /// A value and where it is.
 #[derive(Clone)]
 pub(super) struct Node<'a> {

@@ -2,7 +2,7 @@
 
 use super::document::{Demand, Document, OWN, Pin, Pool, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
-use super::node::Node;
+use super::node::{Node, sorted};
 use plimsoll_model::{Bytes, Interval, Lifespan};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -24,6 +24,7 @@ pub fn read_dsa_file(path: &Path) -> Result<Document, DsaError> {
 pub fn read_dsa(origin: &Path, data: &[u8]) -> Result<Document, DsaError> {
     let value: Value =
         serde_json::from_slice(data).map_err(|source| DsaError::Json { file: origin.to_owned(), source })?;
+    let value = sorted(value);
     let document = document(origin, &value)?;
     Ok(Document { fingerprint: fingerprint(value), ..document })
 }
@@ -83,7 +84,7 @@ fn fingerprint(mut value: Value) -> String {
             separation.remove("reasons");
         }
     }
-    let text = format!("{value:#}\n");
+    let text = format!("{:#}\n", sorted(value));
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });

@@ -2,6 +2,7 @@
 
 use super::document::{Document, OWN, SCHEMA_VERSION};
 use super::error::{DsaError, DsaErrorKind};
+use super::node::sorted;
 use super::split::Split;
 use plimsoll_model::{Buffer, Bytes, Instance, Layout};
 use serde_json::{Map, Value, json};
@@ -61,7 +62,7 @@ pub fn write_allocations(
         "metadata": { "solver": "plimsoll" },
         "placements": allocations.iter().map(row).collect::<Vec<_>>(),
     });
-    serde_json::to_writer_pretty(&mut *output, &value)?;
+    serde_json::to_writer_pretty(&mut *output, &sorted(value))?;
     writeln!(output)
 }
 
@@ -91,7 +92,7 @@ pub fn write_dsa(
             own.insert(kind.to_owned(), Value::Object(table));
         }
     }
-    let mut metadata = json!({ OWN: Value::Object(own).to_string() });
+    let mut metadata = json!({ OWN: sorted(Value::Object(own)).to_string() });
     let profile = if instances.len() == 1 && instances.iter().all(is_plain) {
         "standard_dsa"
     } else {
@@ -117,7 +118,7 @@ pub fn write_dsa(
             "objective": { "aggregation": "lexicographic", "terms": ["total_peak", "max_peak"] },
         },
     });
-    let written = serde_json::to_writer_pretty(&mut *output, &value).map_err(io::Error::from);
+    let written = serde_json::to_writer_pretty(&mut *output, &sorted(value)).map_err(io::Error::from);
     let written = written.and_then(|()| writeln!(output));
     written.map_err(|source| DsaError::Io { file: origin.to_owned(), source })
 }

@@ -1,5 +1,6 @@
 //! Exit codes, and errors that know theirs.
 
+use plimsoll::model::Claim;
 use plimsoll_lab::record::Failures;
 use std::fmt;
 
@@ -18,6 +19,15 @@ pub const NOT_CHECKABLE: u8 = 5;
 pub const EXIT_CODES: &str = "Exit codes: 0 answered, 1 proved infeasible or verification failed, \
     2 bad input or usage, 3 nothing found within the limits, 4 internal error, \
     5 proof rests on a search that verify cannot check";
+
+/// The exit code of one run.
+pub fn code(claim: Claim) -> u8 {
+    match claim {
+        Claim::Optimal | Claim::Feasible => ANSWERED,
+        Claim::Infeasible => REFUTED,
+        Claim::Unknown => NOTHING_FOUND,
+    }
+}
 
 /// The exit code of many runs: an algorithm of our own whose runs all broke is a defect, an answer that the checker
 /// refused a failed verification, an external binary whose runs all failed has found nothing. The first of these counts.

@@ -7,6 +7,7 @@ mod digest;
 mod failure;
 mod format;
 mod output;
+mod report;
 mod signals;
 
 use std::process::ExitCode;

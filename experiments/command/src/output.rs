@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::format::Format;
+use plimsoll::model::Bytes;
 use plimsoll::model::files::{is_stream, target_of, write_atomically};
 use plimsoll_lab::external::quote;
 use plimsoll_lab::report::{gap_percent, percent};
@@ -41,11 +42,6 @@ pub fn csv<T: Serialize>(file: &mut dyn Write, rows: &[T]) -> io::Result<()> {
         writer.serialize(row)?;
     }
     writer.flush()
-}
-
-/// A number as rows of files hold it: four digits behind the point.
-pub fn four_digits(number: Option<f64>) -> Option<String> {
-    number.map(|number| format!("{number:.4}"))
 }
 
 /// Makes sure, before any work, that a file can be written where the user wants it, and that it is none of the
@@ -132,7 +128,7 @@ pub fn command_line() -> String {
 }
 
 /// How far a value is above a bound, in words.
-pub fn gap(value: u64, bound: u64) -> String {
-    let gap = gap_percent(value, bound);
+pub fn gap(value: Bytes, bound: Bytes) -> String {
+    let gap = gap_percent(value.get(), bound.get());
     gap.map_or_else(|| "-".to_owned(), |gap| format!("{} %", percent(gap)))
 }

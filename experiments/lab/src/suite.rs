@@ -4,8 +4,9 @@ use glob::Pattern;
 use plimsoll::posed::Subject;
 use plimsoll_datasets::dsa::{DsaError, read_dsa_file};
 use plimsoll_datasets::{
-    ImportError, ImportOptions, ablation_suite, above_load_suite, above_load_wide_suite, derived_reversed,
-    derived_thinned, embedded_suite, graph_suite, import_file, large_suite, packings_suite, scaling_suite,
+    ImportError, ImportOptions, ablation_suite, above_load_suite, above_load_wide_suite, accelerated_suite,
+    derived_reversed, derived_thinned, embedded_suite, graph_suite, import_file, large_suite, networks_suite,
+    packings_suite, scaling_suite,
 };
 use plimsoll_model::csv::{
     CsvError, Endpoints, ReadOptions, content_hash, read_instance_file_noted, write_instance,
@@ -69,8 +70,18 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "graphs",
-        about: "small networks, straight and with branches and loops: what all problems of graphs are posed on",
+        about: "small networks, straight and with branches: what all problems of graphs are posed on",
         origin: Origin::Graphs(graph_suite),
+    },
+    Suite {
+        name: "networks",
+        about: "published networks, random wirings, layers, language models: what has an order to find",
+        origin: Origin::Graphs(networks_suite),
+    },
+    Suite {
+        name: "accelerated",
+        about: "networks whose operators run on several units: what is fused, what is placed in tiers",
+        origin: Origin::Graphs(accelerated_suite),
     },
     Suite {
         name: "scaling",
@@ -119,7 +130,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "onnx",
-        about: "the ONNX models of the corpora; --batch and its like bind what their files leave open",
+        about: "the ONNX models of the corpora; with one sample where no option says otherwise",
         origin: Origin::Models("onnx"),
     },
     Suite { name: "tflite", about: "the TFLite models of the corpora", origin: Origin::Models("tflite") },
@@ -247,7 +258,16 @@ pub fn cases(suite: &str, reading: &Reading) -> Result<Vec<Case>, SuiteError> {
                 Origin::Models(_) => &MODELS,
                 _ => &["csv"],
             };
-            files(known.name, list_folder(&root.join(folder), extensions)?, reading)
+            let paths = list_folder(&root.join(folder), extensions)?;
+            if matches!(known.origin, Origin::Models(_)) && reading.import == ImportOptions::default() {
+                let mut all = Vec::new();
+                for path in paths {
+                    let reading = usual(&path);
+                    all.extend(files(known.name, vec![path], &reading)?);
+                }
+                return Ok(all);
+            }
+            files(known.name, paths, reading)
         };
         return match known.origin {
             Origin::Embedded(make) => {
@@ -326,6 +346,20 @@ pub(crate) fn glob(path: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
         paths.collect::<Result<_, _>>().map_err(|error| (error.path().to_owned(), error.into()))?;
     found.sort();
     Ok(found)
+}
+
+/// What binds the dimensions that a model of the corpora leaves open: one sample, of those that listen to voices one
+/// sequence of 512 samples with 64 of context.
+fn usual(path: &Path) -> Reading {
+    let listens = path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("silero"));
+    let import = if listens {
+        let shapes = [("input", vec![1, 576]), ("state", vec![2, 1, 128])];
+        let input_shapes = shapes.map(|(name, extents)| (name.to_owned(), extents)).into_iter().collect();
+        ImportOptions { input_shapes, ..ImportOptions::default() }
+    } else {
+        ImportOptions { batch: has_extension(path, &["onnx"]).then_some(1), ..ImportOptions::default() }
+    };
+    Reading { import, ..Reading::default() }
 }
 
 /// What is made from one case; one that could not be read stays as it is.

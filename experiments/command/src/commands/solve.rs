@@ -2,22 +2,22 @@
 
 use super::choose::{Choice, OF_INSTANCES, choose};
 use crate::args::{EffortArgs, InstanceArgs};
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::failure::{Failure, code};
 use crate::format;
 use crate::output;
+use crate::report::Report;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
-    Bytes, Certificate, Claim, Entry, Instance, LowerBound, Observer, Offsets, Outcome, Problem, Witness,
-    load,
+    Bytes, Certificate, Entry, Instance, LowerBound, Observer, Offsets, Outcome, Pools, Problem as _,
+    Witness, load,
 };
 use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, RunError, run};
 use plimsoll_lab::report::{gap_percent, percent, svg};
-use serde::Serialize;
-use std::fmt::Write as _;
+use serde_json::json;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -93,17 +93,8 @@ fn solve<P: Plan>(args: &SolveArgs, instance: &Instance, entry: &Entry<P>) -> Re
         _ => Failure::internal(error),
     })?;
     store(args, instance, entry, &outcome)?;
-    let report = Report { notes, ..Report::new::<P>(args, instance, entry.name, &outcome, attempt.seconds) };
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.table())?;
-    }
-    Ok(match outcome.claim {
-        Claim::Optimal | Claim::Feasible => ANSWERED,
-        Claim::Infeasible => REFUTED,
-        Claim::Unknown => NOTHING_FOUND,
-    })
+    report(args, instance, entry.name, &outcome, attempt.seconds, &notes).print(args.json)?;
+    Ok(code(outcome.claim))
 }
 
 /// Writes the files asked for; `outcome` has passed the checker.
@@ -142,109 +133,66 @@ fn store<P: Plan>(
     Ok(())
 }
 
-/// What is printed of one run.
-#[derive(Debug, Serialize)]
-struct Report {
-    instance: String,
-    solver: &'static str,
-    problem: &'static str,
-    claim: &'static str,
-    stop: &'static str,
-    peak: Option<u64>,
-    lower_bound: u64,
-    witness: String,
-    arithmetic: Arithmetic,
-    gap_percent: Option<f64>,
-    load: u64,
-    #[serde(skip)]
-    exclusions: bool,
-    #[serde(skip)]
-    contradiction: bool,
-    capacity: Option<u64>,
-    buffers: usize,
+/// The report on one run.
+fn report<P: Plan>(
+    args: &SolveArgs,
+    instance: &Instance,
+    solver: &str,
+    outcome: &Outcome<P>,
     seconds: f64,
-    nodes: u64,
-    seed: u64,
-    threads: usize,
-    time_limit: Option<f64>,
-    node_limit: Option<u64>,
-    decide: bool,
-    notes: Vec<String>,
-}
-
-impl Report {
-    fn new<P: Plan>(
-        args: &SolveArgs,
-        instance: &Instance,
-        solver: &'static str,
-        outcome: &Outcome<P>,
-        seconds: f64,
-    ) -> Self {
-        Self {
-            instance: instance.name().to_owned(),
-            solver,
-            problem: P::NAME,
-            claim: outcome.claim.as_str(),
-            stop: outcome.stop.as_str(),
-            peak: outcome.value.map(Bytes::get),
-            lower_bound: outcome.lower_bound.value.get(),
-            witness: P::explain(instance, &outcome.lower_bound.witness),
-            arithmetic: Arithmetic::of(&outcome.lower_bound.witness),
-            gap_percent: outcome.gap_percent(),
-            load: load(instance).0.get(),
-            exclusions: !instance.exclusions().is_empty(),
-            contradiction: matches!(outcome.lower_bound.witness, Witness::Contradiction { .. }),
-            capacity: instance.capacity().map(Bytes::get),
-            buffers: instance.len(),
-            seconds,
-            nodes: outcome.stats.nodes,
-            seed: args.effort.seed,
-            threads: args.effort.threads,
-            time_limit: args.effort.time_limit().map(|limit| limit.as_secs_f64()),
-            node_limit: args.effort.node_limit,
-            decide: args.decide,
-            notes: Vec::new(),
+    notes: &[String],
+) -> Report {
+    let (bound, load, capacity) = (&outcome.lower_bound, load(instance).0, instance.capacity());
+    let witness = P::explain(instance, &bound.witness);
+    let arithmetic = Arithmetic::of(&bound.witness);
+    let gap = outcome.value.and_then(|value| gap_percent(value.get(), bound.value.get()));
+    let mut report = Report::new(json!({
+        "instance": instance.name(),
+        "solver": solver,
+        "problem": P::NAME,
+        "claim": outcome.claim,
+        "stop": outcome.stop,
+        "peak": outcome.value,
+        "lower_bound": bound.value,
+        "witness": witness,
+        "arithmetic": arithmetic,
+        "gap_percent": gap,
+        "load": load,
+        "capacity": capacity,
+        "buffers": instance.len(),
+        "seconds": seconds,
+        "nodes": outcome.stats.nodes,
+        "seed": args.effort.seed,
+        "threads": args.effort.threads,
+        "time_limit": args.effort.time_limit().map(|limit| limit.as_secs_f64()),
+        "node_limit": args.effort.node_limit,
+        "decide": args.decide,
+        "notes": notes,
+    }));
+    // With exclusions more may be alive than the peak.
+    let note = if instance.exclusions().is_empty() { "" } else { " (no bound: exclusions)" };
+    let room = capacity.map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
+    let (name, buffers) = (instance.name(), instance.len());
+    report.line("instance", format_args!("{name}: {buffers} buffers, load {load}{note}{room}"));
+    report.show("solver", "{solver} ({problem})");
+    report.lines(&["claim"]);
+    let (what, plan) = if P::NAME == Pools::NAME { ("total", "plan") } else { ("peak", "layout") };
+    let peak = match (outcome.value, capacity) {
+        (None, _) => format!("no {plan} was found"),
+        (Some(peak), Some(capacity)) if peak > capacity => {
+            format!("{peak} bytes, above the capacity of {capacity}")
         }
+        (Some(peak), _) => format!("{peak} bytes"),
+    };
+    report.line(what, peak);
+    let why = witness + arithmetic.remark();
+    match bound.witness {
+        Witness::Contradiction { .. } => report.line("lower bound", format_args!("no {what} at all ({why})")),
+        _ => report.line("lower bound", format_args!("{} bytes ({why})", bound.value)),
     }
-
-    fn table(&self) -> String {
-        let capacity = self.capacity.map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
-        // With exclusions more may be alive than the peak.
-        let note = if self.exclusions { " (no bound: exclusions)" } else { "" };
-        let what = if self.problem == "pools" { "total" } else { "peak" };
-        let peak = match (self.peak, self.capacity) {
-            (None, _) if self.problem == "pools" => "no plan was found".to_owned(),
-            (None, _) => "no layout was found".to_owned(),
-            (Some(peak), Some(capacity)) if peak > capacity => {
-                format!("{peak} bytes, above the capacity of {capacity}")
-            }
-            (Some(peak), _) => format!("{peak} bytes"),
-        };
-        let bound = if self.contradiction {
-            format!("no {what} at all ({})", self.witness)
-        } else {
-            format!("{} bytes ({}{})", self.lower_bound, self.witness, self.arithmetic.remark())
-        };
-        let mut rows = vec![
-            (
-                "instance",
-                format!("{}: {} buffers, load {}{note}{capacity}", self.instance, self.buffers, self.load),
-            ),
-            ("solver", format!("{} ({})", self.solver, self.problem)),
-            ("claim", self.claim.to_owned()),
-            (what, peak),
-            ("lower bound", bound),
-        ];
-        if let Some(gap) = self.gap_percent {
-            rows.push(("gap", format!("{} %", percent(gap))));
-        }
-        rows.push(("stop", self.stop.to_owned()));
-        rows.push(("time", format!("{:.3} s, {} nodes", self.seconds, self.nodes)));
-        rows.iter().fold(String::new(), |mut text, (name, value)| {
-            let _ = writeln!(text, "{name:<12} {value}");
-            text
-        })
-    }
+    report.gap(gap);
+    report.lines(&["stop", "seconds"]);
+    report
 }
 
 /// A line on standard error, where that is a terminal: best value and bound as they improve.

@@ -3,6 +3,7 @@
 use crate::args::{InstanceArgs, note_columns};
 use crate::failure::{ANSWERED, Failure, NOT_CHECKABLE, REFUTED};
 use crate::output;
+use crate::report::Report;
 use clap::Args;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::left_out;
@@ -14,7 +15,7 @@ use plimsoll::model::{
 };
 use plimsoll::solvers::Exact;
 use serde::Serialize;
-use std::fmt::Write as _;
+use serde_json::json;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -32,24 +33,6 @@ enum Standing {
     RestsOnSearch,
     /// It does not hold.
     Refused,
-}
-
-#[derive(Debug, Serialize)]
-struct Report {
-    instance: String,
-    buffers: usize,
-    problem: &'static str,
-    /// None without an answer.
-    valid: Option<bool>,
-    /// The highest address; for pools the sum of their sizes, of what is spilled that of what stays.
-    peak: Option<u64>,
-    /// Bytes moved by what is spilled.
-    traffic: Option<u64>,
-    load: u64,
-    capacity: Option<u64>,
-    violations: Vec<String>,
-    certificate: Option<Standing>,
-    certificate_message: Option<String>,
 }
 
 /// What the checker says of an answer.
@@ -97,15 +80,9 @@ pub fn main(args: &VerifyArgs) -> Result<u8, Failure> {
         return Err(Failure::input(format!("the certificate speaks of a layout of peak {peak}; give it")));
     }
     let standing = certificate.map(|certificate| judge(&certificate, &instance, checked.as_ref()));
-    let (certificate, certificate_message) = standing.unzip();
-    let report = Report::new(&instance, checked.as_ref(), certificate, certificate_message);
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.table())?;
-    }
-    Ok(match report.certificate {
-        _ if report.valid == Some(false) => REFUTED,
+    report(&instance, checked.as_ref(), standing.as_ref()).print(args.json)?;
+    Ok(match standing.map(|(standing, _)| standing) {
+        _ if checked.is_some_and(|checked| !checked.violations.is_empty()) => REFUTED,
         Some(Standing::Refused) => REFUTED,
         Some(Standing::RestsOnSearch) if !args.trust_search => NOT_CHECKABLE,
         _ => ANSWERED,
@@ -238,66 +215,53 @@ fn low_peak(instance: &Instance, bound: Bytes) -> Option<Bytes> {
     best
 }
 
-impl Report {
-    fn new(
-        instance: &Instance,
-        checked: Option<&Checked>,
-        certificate: Option<Standing>,
-        certificate_message: Option<String>,
-    ) -> Self {
-        let violations = checked.into_iter().flat_map(|checked| &checked.violations);
-        Self {
-            instance: instance.name().to_owned(),
-            buffers: instance.len(),
-            problem: checked.map_or(Offsets::NAME, |checked| checked.problem),
-            valid: checked.map(|checked| checked.violations.is_empty()),
-            peak: checked.map(|checked| checked.peak.get()),
-            traffic: checked.and_then(|checked| checked.traffic).map(Bytes::get),
-            load: load(instance).0.get(),
-            capacity: instance.capacity().map(Bytes::get),
-            violations: violations.map(ToString::to_string).collect(),
-            certificate,
-            certificate_message,
+fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Standing, String)>) -> Report {
+    let (problem, load, capacity) =
+        (checked.map_or(Offsets::NAME, |checked| checked.problem), load(instance).0, instance.capacity());
+    let violations: Vec<String> =
+        checked.iter().flat_map(|checked| &checked.violations).map(ToString::to_string).collect();
+    let traffic = checked.and_then(|checked| checked.traffic);
+    let mut report = Report::new(json!({
+        "instance": instance.name(),
+        "buffers": instance.len(),
+        "problem": problem,
+        // None without an answer.
+        "valid": checked.map(|_| violations.is_empty()),
+        // The highest address; for pools the sum of their sizes, of what is spilled that of what stays.
+        "peak": checked.map(|checked| checked.peak),
+        // Bytes moved by what is spilled.
+        "traffic": traffic,
+        "load": load,
+        "capacity": capacity,
+        "violations": violations,
+        "certificate": standing.map(|(standing, _)| standing),
+        "certificate_message": standing.map(|(_, message)| message),
+    }));
+    let room = capacity.map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
+    let (name, buffers) = (instance.name(), instance.len());
+    report.line("instance", format_args!("{name}: {buffers} buffers, load {load}{room}"));
+    if let Some(checked) = checked {
+        let (what, answer) = if problem == Pools::NAME { ("total", "plan") } else { ("peak", "layout") };
+        report.line(what, format_args!("{} bytes", checked.peak));
+        if let Some(traffic) = traffic {
+            report.line("traffic", format_args!("{traffic} bytes"));
+        }
+        match violations.len() {
+            0 => report.line(answer, "valid"),
+            1 => report.line(answer, "invalid, 1 violation"),
+            n => report.line(answer, format_args!("invalid, {n} violations")),
         }
     }
-
-    fn table(&self) -> String {
-        let capacity = self.capacity.map_or_else(String::new, |bytes| format!(", capacity {bytes}"));
-        let mut text = String::new();
-        let mut line = |name: &str, value: &str| {
-            let _ = writeln!(text, "{name:<12} {value}");
-        };
-        line(
-            "instance",
-            &format!("{}: {} buffers, load {}{capacity}", self.instance, self.buffers, self.load),
-        );
-        let of_pools = self.problem == Pools::NAME;
-        if let Some(peak) = self.peak {
-            let what = if of_pools { "total" } else { "peak" };
-            line(what, &format!("{peak} bytes"));
-        }
-        if let Some(traffic) = self.traffic {
-            line("traffic", &format!("{traffic} bytes"));
-        }
-        let verdict = match self.violations.len() {
-            0 => "valid".to_owned(),
-            1 => "invalid, 1 violation".to_owned(),
-            n => format!("invalid, {n} violations"),
-        };
-        if self.valid.is_some() {
-            line(if of_pools { "plan" } else { "layout" }, &verdict);
-        }
-        for violation in &self.violations {
-            line("violation", violation);
-        }
-        if let (Some(standing), Some(message)) = (self.certificate, &self.certificate_message) {
-            let word = match standing {
-                Standing::Confirmed => "confirmed",
-                Standing::RestsOnSearch => "not checkable",
-                Standing::Refused => "refused",
-            };
-            line("certificate", &format!("{word}: {message}"));
-        }
-        text
+    for violation in &violations {
+        report.line("violation", violation);
     }
+    if let Some((standing, message)) = standing {
+        let word = match standing {
+            Standing::Confirmed => "confirmed",
+            Standing::RestsOnSearch => "not checkable",
+            Standing::Refused => "refused",
+        };
+        report.line("certificate", format_args!("{word}: {message}"));
+    }
+    report
 }

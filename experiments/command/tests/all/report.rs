@@ -185,7 +185,7 @@ fn other_terms_are_other_questions() {
     };
     let (groups, _) = analysed(&format!("{header}\n{}\n{}\n", row("a", 9, 6), row("b", 5, 4)), PLAIN);
     let found: Vec<_> = groups.iter().map(|group| (group.question.to_string(), &group.cells[0][0])).collect();
-    assert!(found[0].0.starts_with("tiers, machine=a, minimise, "), "{}", found[0].0);
+    assert!(found[0].0.starts_with("tiers, minimise, machine=a, "), "{}", found[0].0);
     let gaps: Vec<_> = found.iter().map(|(_, cell)| cell.as_ref().and_then(|cell| cell.gap)).collect();
     assert_eq!(gaps, [Some(50.0), Some(25.0)]);
 }

@@ -68,11 +68,10 @@ impl fmt::Display for Question {
             (_, true) => "minimise",
             (_, false) => "maximise",
         };
-        write!(f, "{}, ", self.problem)?;
+        write!(f, "{}, {task}", self.problem)?;
         if !self.terms.is_empty() {
-            write!(f, "{}, ", self.terms)?;
+            write!(f, ", {}", self.terms)?;
         }
-        f.write_str(task)?;
         match self.time_limit {
             Some(seconds) => write!(f, ", {seconds} s")?,
             None => write!(f, ", no time limit")?,

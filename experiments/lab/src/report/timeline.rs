@@ -133,7 +133,8 @@ impl Playback<'_> {
     }
 
     /// Writes a trace in the JSON format of Chrome's and Perfetto's viewers: a thread for computing, one per channel, and
-    /// a counter of the bytes on chip. Times are microseconds.
+    /// a counter of the bytes on chip. Times are microseconds. Members stand in the order of their names, which every
+    /// build of `serde_json` keeps.
     ///
     /// # Errors
     /// What the writer reports.
@@ -142,24 +143,24 @@ impl Playback<'_> {
         let micros = |time: Time| time.get() as f64 / 1e6;
         writeln!(output, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{},\"traceEvents\":[", self.about())?;
         let process = format!("{} by {} on {}", self.graph, self.schedule, self.machine);
-        let head = json!({"ph": "M", "pid": 1, "name": "process_name", "args": {"name": process}});
+        let head = json!({"args": {"name": process}, "name": "process_name", "ph": "M", "pid": 1});
         write!(output, "{head}")?;
         for lane in 0..=course.channels {
             let args = json!({"name": lane_name(lane)});
-            let event = json!({"ph": "M", "pid": 1, "tid": lane, "name": "thread_name", "args": args});
+            let event = json!({"args": args, "name": "thread_name", "ph": "M", "pid": 1, "tid": lane});
             write!(output, ",\n{event}")?;
         }
         for one in &course.boxes {
             let category = if one.fetches { "transfer" } else { "compute" };
             let event = json!({
-                "ph": "X", "pid": 1, "tid": one.lane, "name": one.name, "cat": category, "ts": micros(one.start),
-                "dur": micros(one.end.saturating_sub(one.start)), "args": {"weights": one.bytes},
+                "args": {"weights": one.bytes}, "cat": category, "dur": micros(one.end.saturating_sub(one.start)),
+                "name": one.name, "ph": "X", "pid": 1, "tid": one.lane, "ts": micros(one.start),
             });
             write!(output, ",\n{event}")?;
         }
         for &(time, bytes) in &course.occupancy {
             let args = json!({"bytes": bytes});
-            let event = json!({"ph": "C", "pid": 1, "name": "on chip", "ts": micros(time), "args": args});
+            let event = json!({"args": args, "name": "on chip", "ph": "C", "pid": 1, "ts": micros(time)});
             write!(output, ",\n{event}")?;
         }
         writeln!(output, "\n]}}")
@@ -167,8 +168,8 @@ impl Playback<'_> {
 
     fn about(&self) -> serde_json::Value {
         json!({
-            "graph": self.graph, "machine": self.machine, "schedule": self.schedule,
-            "makespan_ps": self.scheduled.makespan, "lower_bound_ps": self.scheduled.lower_bound,
+            "graph": self.graph, "lower_bound_ps": self.scheduled.lower_bound, "machine": self.machine,
+            "makespan_ps": self.scheduled.makespan, "schedule": self.schedule,
             "segments": self.scheduled.segments, "segments_shown": self.scheduled.path.len(),
         })
     }

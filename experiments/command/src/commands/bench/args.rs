@@ -25,9 +25,9 @@ pub struct BenchArgs {
     /// What else defines the questions of graphs and of spilling, in words KEY=VALUE separated by blanks: `machine`, `order`,
     /// `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`, `no-states`, `align` as the commands
     /// of these problems take them, `fusion` (none, ordinary, cross-unit), `capacity` of spilling in bytes or percent of the
-    /// load [default: machine=generic, capacity=75%, and the defaults of those commands]
+    /// load [default: machine=generic, capacity=75%, and the defaults of those commands]; may be repeated: one question each
     #[arg(long, value_name = "'KEY=VALUE ..'")]
-    pub terms: Option<String>,
+    pub terms: Vec<String>,
     /// Seconds of wall-clock time per run
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
     pub time_limit: Duration,

@@ -25,7 +25,6 @@ const GROUPS: [&str; 3] = ["heuristics", "solvers", "all"];
 pub struct Bench<'a> {
     pub args: &'a BenchArgs,
     pub machine: Machine,
-    terms: Terms,
     lanes: Vec<Box<dyn Lane>>,
     externals: Vec<External>,
 }
@@ -34,7 +33,7 @@ pub struct Bench<'a> {
 trait Lane {
     fn problem(&self) -> &'static str;
     fn names(&self) -> Vec<&'static str>;
-    /// How many algorithms run on such a subject.
+    /// How many runs of one seed such a subject takes.
     fn runs_on(&self, kind: SubjectKind) -> usize;
     /// All runs on one subject.
     fn run(&self, bench: &Bench, ground: &Ground, store: Option<&mut Store>) -> Result<Vec<Record>, Failure>;
@@ -42,6 +41,8 @@ trait Lane {
 
 struct Chosen<P: Posed> {
     entries: Vec<&'static Entry<P>>,
+    /// The terms of each of its questions, in full.
+    terms: Vec<Terms>,
     /// Whether it is posed on graphs only, as nobody asked for it by name.
     graphs_only: bool,
     /// Runs beside those of our own algorithms in this process.
@@ -121,16 +122,35 @@ impl<P: Posed> Lane for Chosen<P> {
 
     fn runs_on(&self, kind: SubjectKind) -> usize {
         let is_posed = P::takes(kind) && !(self.graphs_only && kind == SubjectKind::Instance);
-        if is_posed { self.entries.len() } else { 0 }
+        if is_posed { self.entries.len() * self.terms.len() } else { 0 }
     }
 
-    /// Our own, then whatever `more` adds; then bounds and gaps, and the map.
-    fn run(&self, bench: &Bench, ground: &Ground, store: Option<&mut Store>) -> Result<Vec<Record>, Failure> {
+    fn run(
+        &self,
+        bench: &Bench,
+        ground: &Ground,
+        mut store: Option<&mut Store>,
+    ) -> Result<Vec<Record>, Failure> {
         let kind = ground.subject.kind();
-        if self.runs_on(kind) == 0 && !(P::takes(kind) && self.more.is_some()) {
-            return Ok(Vec::new());
+        let mut rows = Vec::new();
+        if self.runs_on(kind) > 0 || P::takes(kind) && self.more.is_some() {
+            for terms in &self.terms {
+                rows.extend(self.run_under(terms, bench, ground, store.as_deref_mut())?);
+            }
         }
-        let terms = P::terms(&bench.terms);
+        Ok(rows)
+    }
+}
+
+impl<P: Posed> Chosen<P> {
+    /// All runs under some terms: our own, then whatever `more` adds; then bounds and gaps, and the map.
+    fn run_under(
+        &self,
+        terms: &Terms,
+        bench: &Bench,
+        ground: &Ground,
+        store: Option<&mut Store>,
+    ) -> Result<Vec<Record>, Failure> {
         let own = || {
             let seeded = |entry: &&'static Entry<P>| {
                 let entry = *entry;
@@ -138,7 +158,7 @@ impl<P: Posed> Lane for Chosen<P> {
             };
             self.entries.iter().flat_map(seeded).filter(|_| !bench.args.processes)
         };
-        let question = match P::pose(ground.subject, &terms, ground.blank.setup(), ground.blank.limits()) {
+        let question = match P::pose(ground.subject, terms, ground.blank.setup(), ground.blank.limits()) {
             Ok(question) => question,
             Err(error) => {
                 let skipped = |(entry, nth, seed): (&Entry<P>, u64, u64)| {
@@ -175,6 +195,7 @@ impl<P: Posed> Lane for Chosen<P> {
 struct Select<'a> {
     args: &'a BenchArgs,
     registry: &'a Registry,
+    terms: &'a [Terms],
 }
 
 impl Select<'_> {
@@ -195,7 +216,13 @@ impl Select<'_> {
         let named = |entry: &&&'static Entry<P>| args.solvers.iter().any(|name| name == entry.name);
         let variants = P::variants(registry).iter().filter(named);
         let entries = P::entries(registry).iter().filter(chosen).chain(variants).copied().collect();
-        Chosen { entries, graphs_only: args.problems.is_empty() && P::NAME == Spilling::NAME, more }
+        let mut terms: Vec<Terms> = Vec::new();
+        for own in self.terms.iter().map(P::terms) {
+            if !terms.contains(&own) {
+                terms.push(own);
+            }
+        }
+        Chosen { entries, terms, graphs_only: args.problems.is_empty() && P::NAME == Spilling::NAME, more }
     }
 }
 
@@ -218,9 +245,13 @@ impl<'a> Bench<'a> {
             let all: Vec<&str> = GROUPS.into_iter().chain(known.iter().copied()).collect();
             return Err(unknown("solver", bad, &all));
         }
-        let terms: Terms = args.terms.as_deref().unwrap_or_default().parse().map_err(about_terms)?;
-        check_terms(&terms, &problems).map_err(about_terms)?;
-        let mut select = Select { args, registry: &registry };
+        let given = if args.terms.is_empty() { &[String::new()][..] } else { &args.terms };
+        let terms = given.iter().map(|text| {
+            let terms: Terms = text.parse()?;
+            check_terms(&terms, &problems).map(|()| terms)
+        });
+        let terms: Vec<Terms> = terms.collect::<Result<_, TermError>>().map_err(about_terms)?;
+        let mut select = Select { args, registry: &registry, terms: &terms };
         let lane = |problem: &&'static str| -> Option<Box<dyn Lane>> {
             if *problem == Offsets::NAME {
                 return Some(Box::new(select.chosen::<Offsets>(Some(processes))));
@@ -238,7 +269,7 @@ impl<'a> Bench<'a> {
             return Err(Failure::input(format!("reference '{reference}' takes no part in this benchmark")));
         }
         let externals = if problems.contains(&Offsets::NAME) { externals } else { Vec::new() };
-        Ok(Self { machine: Machine::here(), terms, lanes, externals, args })
+        Ok(Self { machine: Machine::here(), lanes, externals, args })
     }
 
     /// Refuses problems that none of the cases poses.
@@ -402,7 +433,7 @@ impl<'a> Bench<'a> {
 fn processes(bench: &Bench, field: &mut Field<Offsets>) {
     if bench.args.processes {
         let registry = plimsoll::registry();
-        let select = Select { args: bench.args, registry: &registry };
+        let select = Select { args: bench.args, registry: &registry, terms: &[] };
         for entry in select.chosen::<Offsets>(None).entries {
             let process = bench.as_process(entry);
             for (nth, seed) in interrupt::until_requested(bench.seeds()) {

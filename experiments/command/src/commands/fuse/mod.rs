@@ -15,7 +15,6 @@ use plimsoll::model::fusion::{Fusion, Patterns, UnitRule, Units, contracted};
 use plimsoll::model::graph::write_graph;
 use plimsoll::run::RunError;
 use plimsoll_lab::report::Basis;
-use report::Report;
 
 /// The word for the units that a graph names.
 const GRAPH: &str = "graph";
@@ -43,21 +42,16 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
         return compare::main(args, &registry.fusions, graph, run);
     }
     let regions = run.fuse(graph)?;
-    let report = Report::new(args, graph, &run, &regions, Basis::of(&import));
+    let report = report::report(args, graph, &run, &regions, &Basis::of(&import));
     if let Some(path) = &args.output {
-        let text = serde_json::to_string_pretty(&report).map_err(Failure::internal)?;
-        output::write_file(path, |file| writeln!(file, "{text}"))?;
+        report.write(path)?;
     }
     if let Some(path) = &args.graph {
         let fusions: Vec<Fusion> = regions.iter().map(|one| one.fused.fusion.clone()).collect();
         let whole = contracted(graph, &fusions).map_err(Failure::internal)?;
         output::write_file(path, |file| write_graph(&whole, file))?;
     }
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
+    report.print(args.json)?;
     Ok(ANSWERED)
 }
 

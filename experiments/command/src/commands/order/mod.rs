@@ -6,16 +6,15 @@ mod compare;
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use crate::report::Report;
 pub use args::OrderArgs;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::graphs::{GraphRun, OrderedRegion, reason};
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::Graph;
 use plimsoll_lab::report::memory::profile_chart;
-use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::report::{Basis, gap_percent, percent};
-use serde::Serialize;
-use std::fmt::Write as _;
+use serde_json::{Value, json};
 use std::io;
 
 pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
@@ -35,12 +34,7 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     };
     let regions = run.order(graph)?;
     store(args, graph, &regions)?;
-    let report = Report::new(graph, entry.name, &regions, Basis::of(&import));
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
+    report(graph, entry.name, &regions, &Basis::of(&import)).print(args.json)?;
     Ok(ANSWERED)
 }
 
@@ -81,130 +75,64 @@ pub(super) fn write_orders<'a>(
     writer.flush()
 }
 
-/// What is printed of a graph in order. The members of the body stand at the top too.
-#[derive(Debug, Serialize)]
-struct Report {
-    graph: String,
-    order: &'static str,
-    claim: &'static str,
-    stop: &'static str,
-    peak: u64,
-    lower_bound: u64,
-    /// Of the bound of the body, which counts on those of the regions inside it.
-    arithmetic: Arithmetic,
-    file_peak: u64,
-    operators: usize,
-    seconds: f64,
-    nodes: u64,
-    regions: Vec<RegionRow>,
-    #[serde(flatten)]
-    basis: Basis,
+/// The report; members of the body stand at the top too.
+fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) -> Report {
+    let rows: Vec<Value> = regions.iter().rev().map(|one| row(graph, one)).collect();
+    // The bound of the body counts on those of the regions inside it.
+    let arithmetic = regions.iter().map(|one| Arithmetic::of(&one.outcome.lower_bound.witness)).max();
+    let arithmetic = arithmetic.unwrap_or_default();
+    let body = &regions[regions.len() - 1];
+    let bound = &body.outcome.lower_bound;
+    let object = json!({
+        "graph": graph.name(),
+        "order": order,
+        "claim": body.outcome.claim,
+        "stop": body.outcome.stop,
+        "peak": body.peak,
+        "lower_bound": bound.value,
+        "arithmetic": arithmetic,
+        "file_peak": body.file_peak,
+        "operators": graph.operators().len(),
+        "seconds": regions.iter().map(|one| one.seconds).sum::<f64>(),
+        "nodes": regions.iter().map(|one| one.outcome.stats.nodes).sum::<u64>(),
+        "regions": rows,
+    });
+    let mut report = Report::of_graph(object, basis);
+    report.line("graph", format_args!("{}: {} operators", graph.name(), graph.operators().len()));
+    report.lines(&["order", "claim"]);
+    report.line("peak", format_args!("{} bytes alive", body.peak));
+    let why = reason(&body.storages.problem, bound);
+    report.line("lower bound", format_args!("{} bytes ({why}{})", bound.value, arithmetic.remark()));
+    report.gap(gap_percent(body.peak.get(), bound.value.get()));
+    let saved = saving(body.file_peak.get(), body.peak.get());
+    report.line("as in file", format_args!("{} bytes alive: {saved}", body.file_peak));
+    report.lines(&["stop", "seconds"]);
+    if rows.len() > 1 {
+        report.table(&rows, "region, operators, as in file = file_peak, peak, bound = lower_bound, claim");
+    }
+    report
 }
 
-#[derive(Debug, Serialize)]
-struct RegionRow {
-    region: u32,
-    name: String,
-    operators: usize,
-    storages: usize,
-    peak: u64,
-    lower_bound: u64,
-    witness: String,
-    arithmetic: Arithmetic,
-    gap_percent: Option<f64>,
-    file_peak: u64,
-    claim: &'static str,
-    stop: &'static str,
-    seconds: f64,
-    nodes: u64,
-    /// Positions of operators in the graph.
-    order: Vec<u32>,
-}
-
-impl RegionRow {
-    fn new(graph: &Graph, one: &OrderedRegion) -> Self {
-        let bound = &one.outcome.lower_bound;
-        Self {
-            region: one.region.get(),
-            name: graph.region(one.region).name.clone(),
-            operators: one.storages.problem.len(),
-            storages: one.storages.problem.storages().len(),
-            peak: one.peak.get(),
-            lower_bound: bound.value.get(),
-            witness: reason(&one.storages.problem, bound),
-            arithmetic: Arithmetic::of(&bound.witness),
-            gap_percent: gap_percent(one.peak.get(), bound.value.get()),
-            file_peak: one.file_peak.get(),
-            claim: one.outcome.claim.as_str(),
-            stop: one.outcome.stop.as_str(),
-            seconds: one.seconds,
-            nodes: one.outcome.stats.nodes,
-            order: one.order.operators().iter().map(|id| one.storages.operators[id.index()].get()).collect(),
-        }
-    }
-}
-
-impl Report {
-    fn new(graph: &Graph, order: &'static str, regions: &[OrderedRegion], basis: Basis) -> Self {
-        let rows: Vec<RegionRow> = regions.iter().rev().map(|one| RegionRow::new(graph, one)).collect();
-        let body = &rows[0];
-        Self {
-            graph: graph.name().to_owned(),
-            order,
-            claim: body.claim,
-            stop: body.stop,
-            peak: body.peak,
-            lower_bound: body.lower_bound,
-            arithmetic: rows.iter().map(|row| row.arithmetic).max().unwrap_or_default(),
-            file_peak: body.file_peak,
-            operators: graph.operators().len(),
-            seconds: rows.iter().map(|row| row.seconds).sum(),
-            nodes: rows.iter().map(|row| row.nodes).sum(),
-            regions: rows,
-            basis,
-        }
-    }
-
-    fn text(&self) -> String {
-        let mut text = self.basis.text();
-        let _ = writeln!(text, "graph        {}: {} operators", self.graph, self.operators);
-        let _ = writeln!(text, "order        {}", self.order);
-        let body = &self.regions[0];
-        let _ = writeln!(text, "claim        {}", self.basis.claim(body.claim));
-        let _ = writeln!(text, "peak         {} bytes alive", body.peak);
-        let remark = self.arithmetic.remark();
-        let _ = writeln!(text, "lower bound  {} bytes ({}{remark})", body.lower_bound, body.witness);
-        if let Some(gap) = body.gap_percent {
-            let _ = writeln!(text, "gap          {} %", percent(gap));
-        }
-        let saved = saving(body.file_peak, body.peak);
-        let _ = writeln!(text, "as in file   {} bytes alive: {saved}", body.file_peak);
-        let _ = writeln!(text, "stop         {}", body.stop);
-        let _ = writeln!(text, "time         {:.3} s, {} nodes", self.seconds, self.nodes);
-        if self.regions.len() > 1 {
-            text.push('\n');
-            text.push_str(&self.table());
-        }
-        text
-    }
-
-    fn table(&self) -> String {
-        let mut table = Table::new([
-            ("region", Align::Left),
-            ("operators", Align::Right),
-            ("as in file", Align::Right),
-            ("peak", Align::Right),
-            ("bound", Align::Right),
-            ("claim", Align::Left),
-        ]);
-        for row in &self.regions {
-            let numbers = [row.operators as u64, row.file_peak, row.peak, row.lower_bound];
-            let [operators, file_peak, peak, bound] = numbers.map(|number| number.to_string());
-            let name = format!("{}:{}", row.region, row.name);
-            table.row([name, operators, file_peak, peak, bound, row.arithmetic.mark(row.claim)]);
-        }
-        table.text()
-    }
+fn row(graph: &Graph, one: &OrderedRegion) -> Value {
+    let bound = &one.outcome.lower_bound;
+    let positions = one.order.operators().iter().map(|id| one.storages.operators[id.index()]);
+    json!({
+        "region": one.region,
+        "name": graph.region(one.region).name,
+        "operators": one.storages.problem.len(),
+        "storages": one.storages.problem.storages().len(),
+        "peak": one.peak,
+        "lower_bound": bound.value,
+        "witness": reason(&one.storages.problem, bound),
+        "arithmetic": Arithmetic::of(&bound.witness),
+        "gap_percent": gap_percent(one.peak.get(), bound.value.get()),
+        "file_peak": one.file_peak,
+        "claim": one.outcome.claim,
+        "stop": one.outcome.stop,
+        "seconds": one.seconds,
+        "nodes": one.outcome.stats.nodes,
+        "order": positions.collect::<Vec<_>>(),
+    })
 }
 
 /// How much less a peak is than another, in words.

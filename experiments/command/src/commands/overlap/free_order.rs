@@ -4,8 +4,8 @@ use super::args::{ActivationsArg, OverlapArgs};
 use super::programs::{limits_of_schedules, unused_times};
 use super::report::share;
 use crate::commands::choose;
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
-use crate::output;
+use crate::failure::{Failure, code};
+use crate::report::Report;
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::graph::{Graph, Storages};
 use plimsoll::model::order::check_order;
@@ -15,8 +15,7 @@ use plimsoll::overlap::problem_fits;
 use plimsoll::run::run;
 use plimsoll::solvers::overlap::{FreeOrder, FreeOrderOutcome, exact_orders};
 use plimsoll_lab::report::{Basis, percent};
-use serde::Serialize;
-use std::fmt::Write as _;
+use serde_json::json;
 
 pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     if args.activations == ActivationsArg::Placed {
@@ -52,22 +51,10 @@ pub fn main(args: &OverlapArgs, machine: &Machine) -> Result<u8, Failure> {
     let fixed = attempt.result.map_err(Failure::internal)?;
     let free = exact_orders(&input, &region.order, &mut limits.budget()).map_err(Failure::internal)?;
     audit(&input, &free)?;
-    let mut report = Report::new(graph, machine, &input, &fixed, &free, Basis::of(&import));
-    if let Err(error) = problem_fits(&problem)
-        && free.claim == Claim::Infeasible
-    {
-        report.reason = Some(format!("in the order of the file, {error}"));
-    }
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
-    Ok(match free.claim {
-        Claim::Optimal | Claim::Feasible => ANSWERED,
-        Claim::Infeasible => REFUTED,
-        Claim::Unknown => NOTHING_FOUND,
-    })
+    let misfit = problem_fits(&problem).err().filter(|_| free.claim == Claim::Infeasible);
+    let reason = misfit.map(|error| format!("in the order of the file, {error}"));
+    report(graph, machine, &input, &fixed, &free, (reason, &Basis::of(&import))).print(args.json)?;
+    Ok(code(free.claim))
 }
 
 /// Times and weights, by operators of the order problem.
@@ -97,94 +84,59 @@ fn audit(input: &FreeOrder<'_>, found: &FreeOrderOutcome) -> Result<(), Failure>
     fault.map_or(Ok(()), |fault| Err(Failure::internal(format!("the checker refused the timeline: {fault}"))))
 }
 
-#[derive(Debug, Serialize)]
-struct Report {
-    graph: String,
-    machine: String,
-    operators: usize,
-    /// Over all orders.
-    claim: &'static str,
-    stop: &'static str,
-    lower_bound_ps: u64,
-    makespan_ps: Option<u64>,
-    /// Above the bound, in percent of it.
-    gap_percent: Option<f64>,
-    /// In the order of the file.
-    fixed_claim: &'static str,
-    fixed_makespan_ps: Option<u64>,
-    /// Below that of the file's order, in percent of it.
-    gain_percent: Option<f64>,
-    nodes: u64,
-    /// Names, first to last.
-    order: Vec<String>,
-    /// Why there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(flatten)]
-    basis: Basis,
-}
-
-impl Report {
-    fn new(
-        graph: &Graph,
-        machine: &Machine,
-        input: &FreeOrder<'_>,
-        fixed: &Outcome<Timelines>,
-        free: &FreeOrderOutcome,
-        basis: Basis,
-    ) -> Self {
-        let bound = free.lower_bound.value;
-        let (makespan, before) = (free.makespan(), fixed.value);
-        let order = free.best.iter().flat_map(|(order, ..)| order.operators());
-        Self {
-            graph: graph.name().to_owned(),
-            machine: machine.name.clone(),
-            operators: input.operators.len(),
-            claim: free.claim.as_str(),
-            stop: free.stop.as_str(),
-            lower_bound_ps: bound.get(),
-            makespan_ps: makespan.map(Time::get),
-            gap_percent: makespan.and_then(|makespan| share(makespan.saturating_sub(bound), bound)),
-            fixed_claim: fixed.claim.as_str(),
-            fixed_makespan_ps: before.map(Time::get),
-            gain_percent: makespan
-                .zip(before)
-                .and_then(|(makespan, before)| share(before.saturating_sub(makespan), before)),
-            nodes: free.stats.nodes,
-            order: order.map(|id| input.operators[id.index()].name.clone()).collect(),
-            reason: None,
-            basis,
-        }
+fn report(
+    graph: &Graph,
+    machine: &Machine,
+    input: &FreeOrder<'_>,
+    fixed: &Outcome<Timelines>,
+    free: &FreeOrderOutcome,
+    (reason, basis): (Option<String>, &Basis),
+) -> Report {
+    let bound = free.lower_bound.value;
+    let (makespan, before) = (free.makespan(), fixed.value);
+    let gap = makespan.and_then(|makespan| share(makespan.saturating_sub(bound), bound));
+    let gain = |(makespan, before): (Time, Time)| share(before.saturating_sub(makespan), before);
+    let gain = makespan.zip(before).and_then(gain);
+    let order = free.best.iter().flat_map(|(order, ..)| order.operators());
+    let order: Vec<&str> = order.map(|id| input.operators[id.index()].name.as_str()).collect();
+    let mut object = json!({
+        "graph": graph.name(),
+        "machine": machine.name,
+        "operators": input.operators.len(),
+        // Over all orders.
+        "claim": free.claim,
+        "stop": free.stop,
+        "lower_bound_ps": bound,
+        "makespan_ps": makespan,
+        "gap_percent": gap,
+        // In the order of the file.
+        "fixed_claim": fixed.claim,
+        "fixed_makespan_ps": before,
+        "gain_percent": gain,
+        "nodes": free.stats.nodes,
+        "order": order,
+    });
+    if let Some(reason) = &reason {
+        object["reason"] = json!(reason);
     }
-
-    fn text(&self) -> String {
-        let mut text = self.basis.text();
-        let time = |time: Option<u64>| time.map_or("-".to_owned(), |time| Time::new(time).to_string());
-        let _ = writeln!(text, "graph        {}: {} operators", self.graph, self.operators);
-        let _ = writeln!(text, "machine      {}", self.machine);
-        let _ = writeln!(text, "lower bound  {} over all orders", time(Some(self.lower_bound_ps)));
-        let _ = writeln!(
-            text,
-            "as in file   {} ({})",
-            time(self.fixed_makespan_ps),
-            self.basis.claim(self.fixed_claim)
-        );
-        let gap = self.gap_percent.filter(|gap| *gap > 0.0);
-        let gap = gap.map_or(String::new(), |gap| format!(", {} % above the bound", percent(gap)));
-        let gain = self.gain_percent.filter(|gain| *gain > 0.0);
-        let gain = gain.map_or(String::new(), |gain| format!(", {} % less", percent(gain)));
-        let _ = writeln!(
-            text,
-            "any order    {} ({}{gap}{gain})",
-            time(self.makespan_ps),
-            self.basis.claim(self.claim)
-        );
-        if let Some(reason) = &self.reason {
-            let _ = writeln!(text, "infeasible   {reason}");
-        }
-        if !self.order.is_empty() {
-            let _ = writeln!(text, "order        {}", self.order.join(", "));
-        }
-        text
+    let mut report = Report::of_graph(object, basis);
+    report.show("graph", "{graph}: {operators} operators");
+    report.lines(&["machine"]);
+    report.show("lower bound", "{lower_bound_ps} over all orders");
+    let claim = basis.claim(fixed.claim.as_str());
+    report.show("as in file", &format!("{{fixed_makespan_ps}} ({claim})"));
+    let [above, less] = [(gap, " % above the bound"), (gain, " % less")].map(|(share, what)| {
+        share
+            .filter(|share| *share > 0.0)
+            .map_or(String::new(), |share| format!(", {}{what}", percent(share)))
+    });
+    let claim = basis.claim(free.claim.as_str());
+    report.show("any order", &format!("{{makespan_ps}} ({claim}{above}{less})"));
+    if let Some(reason) = reason {
+        report.line("infeasible", reason);
     }
+    if !order.is_empty() {
+        report.line("order", order.join(", "));
+    }
+    report
 }

@@ -5,19 +5,21 @@ use super::report::{share, store};
 use crate::commands::choose;
 use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
 use crate::output;
+use crate::report::Report;
 use plimsoll::Registry;
-use plimsoll::model::Entry;
 use plimsoll::model::overlap::{Time, Timelines};
+use plimsoll::model::{Claim, Entry};
 use plimsoll::overlap::{Candidate, Front, FrontPoint, ScheduleError, front};
 use plimsoll_lab::report::chart::{Axis, Chart, Series};
-use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::report::{Basis, percent};
-use serde::Serialize;
-use std::fmt::Write as _;
-use std::io;
+use serde_json::{Value, json};
 
 /// Orders tried where none is named.
 const ORDERS: &str = "as-in-file,greedy,exact";
+
+/// Columns of --output.
+const COLUMNS: &str = "graph, machine, memory, makespan_ps, bound_ps, gap_percent, order, schedule, buffers, resident, \
+    resident_blocks, preload_ps";
 
 /// Looks for the front and prints it.
 pub(super) fn main(
@@ -38,192 +40,102 @@ pub(super) fn main(
             candidates.push(Candidate { order: order.name, program });
         }
     }
-    let mut report = FrontReport {
-        graph: graph.name().to_owned(),
-        machine: machine.name.clone(),
-        capacity: machine.capacity.get(),
-        basis,
-        ..FrontReport::default()
-    };
-    let code = match front(machine, &candidates, entries, effort(args, build.limits)) {
-        Ok(found) => {
-            report.add(&found);
-            if let Some(best) = found.fastest() {
-                store(args, graph, machine, &best.program, (best.schedule, &best.scheduled))?;
-            }
-            if let Some(path) = &args.plot {
-                let chart = chart(&report, &found);
-                output::write_file(path, |file| chart.write(file))?;
-            }
-            if let Some(path) = &args.output {
-                output::write_file(path, |file| write_points(&report, file))?;
-            }
-            if found.points.is_empty() { NOTHING_FOUND } else { ANSWERED }
-        }
-        Err(error @ ScheduleError::Infeasible { .. }) => {
-            (report.claim, report.reason) = ("infeasible", Some(error.to_string()));
-            REFUTED
-        }
-        Err(error @ ScheduleError::Refused { .. }) => return Err(Failure::internal(error.to_string())),
+    let found = match front(machine, &candidates, entries, effort(args, build.limits)) {
+        Err(error @ ScheduleError::Infeasible { .. }) => Err(error.to_string()),
+        Err(error @ ScheduleError::Refused { .. }) => return Err(Failure::internal(error)),
         Err(error) => return Err(Failure::input(error)),
+        Ok(found) => Ok(found),
     };
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
-    Ok(code)
-}
-
-#[derive(Debug, Default, Serialize)]
-struct FrontReport {
-    graph: String,
-    machine: String,
-    capacity: u64,
-    /// Of the fastest point; `infeasible` and `unknown` where there is none.
-    claim: &'static str,
-    /// What nothing in all of the memory goes below, in any of the orders.
-    lower_bound_ps: Option<u64>,
-    /// How far the fastest point lies above that, in percent of it.
-    gap_percent: Option<f64>,
-    /// Why there is no point.
-    reason: Option<String>,
-    /// Schedules of the whole program that were made.
-    tried: usize,
-    points: Vec<PointRow>,
-    #[serde(flatten)]
-    basis: Basis,
-}
-
-#[derive(Debug, Serialize)]
-struct PointRow {
-    memory: u64,
-    makespan_ps: u64,
-    makespan_seconds: f64,
-    bound_ps: u64,
-    gap_percent: Option<f64>,
-    order: &'static str,
-    schedule: &'static str,
-    buffers: Option<usize>,
-    resident: u64,
-    resident_blocks: usize,
-    preload_ps: u64,
-}
-
-impl PointRow {
-    fn new(point: &FrontPoint) -> Self {
-        let (makespan, residency) = (point.makespan(), point.program.residency());
-        Self {
-            memory: point.memory.get(),
-            makespan_ps: makespan.get(),
-            makespan_seconds: makespan.seconds(),
-            bound_ps: point.bound.get(),
-            gap_percent: share(makespan.saturating_sub(point.bound), point.bound),
-            order: point.order,
-            schedule: point.schedule,
-            buffers: point.buffers,
-            resident: residency.bytes.get(),
-            resident_blocks: residency.blocks.len(),
-            preload_ps: residency.preload.get(),
+    let points: Vec<Value> = found.iter().flat_map(|found| &found.points).map(row).collect();
+    let report = report(build, found.as_ref(), &points, &basis);
+    if let Ok(found) = &found {
+        if let Some(best) = found.fastest() {
+            store(args, graph, machine, &best.program, (best.schedule, &best.scheduled))?;
+        }
+        if let Some(path) = &args.plot {
+            let chart = chart(build, found);
+            output::write_file(path, |file| chart.write(file))?;
+        }
+        if let Some(path) = &args.output {
+            report.write_rows(path, &points, COLUMNS)?;
         }
     }
+    report.print(args.json)?;
+    Ok(match found {
+        Ok(found) if found.points.is_empty() => NOTHING_FOUND,
+        Ok(_) => ANSWERED,
+        Err(_) => REFUTED,
+    })
 }
 
-impl FrontReport {
-    fn add(&mut self, found: &Front) {
-        self.points = found.points.iter().map(PointRow::new).collect();
-        self.tried = found.tried;
-        let bound = found.bounds.last().map(|&(_, bound)| bound).filter(|bound| *bound < Time::MAX);
-        self.lower_bound_ps = bound.map(Time::get);
-        let Some(best) = found.fastest() else {
-            self.claim = "unknown";
-            self.reason = Some("none of these schedules fits on chip in any order".to_owned());
-            return;
-        };
-        self.claim = if Some(best.makespan()) == bound { "optimal" } else { "feasible" };
-        self.gap_percent = bound.and_then(|bound| share(best.makespan().saturating_sub(bound), bound));
-    }
-
-    fn text(&self) -> String {
-        let mut text = self.basis.text();
-        let _ = writeln!(text, "graph        {}", self.graph);
-        let _ = writeln!(text, "machine      {}: {} bytes on chip", self.machine, self.capacity);
-        if let Some(reason) = &self.reason {
-            let _ = writeln!(text, "{:<12} {reason}", self.claim);
-            return text;
-        }
-        if let Some(bound) = self.lower_bound_ps {
-            let _ = writeln!(text, "lower bound  {} in all of that", Time::new(bound));
-        }
-        if let Some(best) = self.points.last() {
-            let (time, who) = (Time::new(best.makespan_ps), best.schedule);
-            let gap = self.gap_percent.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
-            let _ = writeln!(text, "best         {time} by {who} in {} bytes{gap}", best.memory);
-        }
-        let _ = writeln!(text, "tried        {} schedules of the whole graph\n", self.tried);
-        let mut table = Table::new([
-            ("capacity", Align::Right),
-            ("makespan", Align::Right),
-            ("gap %", Align::Right),
-            ("schedule", Align::Left),
-            ("buffers", Align::Right),
-            ("resident", Align::Right),
-            ("order", Align::Left),
-        ]);
-        for row in &self.points {
-            table.row([
-                row.memory.to_string(),
-                Time::new(row.makespan_ps).to_string(),
-                row.gap_percent.map_or("-".to_owned(), percent),
-                row.schedule.to_owned(),
-                row.buffers.map_or("-".to_owned(), |buffers| buffers.to_string()),
-                row.resident.to_string(),
-                row.order.to_owned(),
-            ]);
-        }
-        text.push_str(&table.text());
-        text
-    }
+fn row(point: &FrontPoint) -> Value {
+    let (makespan, residency) = (point.makespan(), point.program.residency());
+    json!({
+        "memory": point.memory,
+        "makespan_ps": makespan,
+        "makespan_seconds": makespan.seconds(),
+        "bound_ps": point.bound,
+        "gap_percent": share(makespan.saturating_sub(point.bound), point.bound),
+        "order": point.order,
+        "schedule": point.schedule,
+        "buffers": point.buffers,
+        "resident": residency.bytes,
+        "resident_blocks": residency.blocks.len(),
+        "preload_ps": residency.preload,
+    })
 }
 
-/// A point in a file of rows.
-#[derive(Serialize)]
-struct Line<'a> {
-    graph: &'a str,
-    machine: &'a str,
-    memory: u64,
-    makespan_ps: u64,
-    bound_ps: u64,
-    gap_percent: Option<String>,
-    order: &'static str,
-    schedule: &'static str,
-    buffers: Option<usize>,
-    resident: u64,
-    resident_blocks: usize,
-    preload_ps: u64,
-}
-
-fn write_points(report: &FrontReport, file: &mut dyn io::Write) -> io::Result<()> {
-    let line = |one: &PointRow| Line {
-        graph: &report.graph,
-        machine: &report.machine,
-        memory: one.memory,
-        makespan_ps: one.makespan_ps,
-        bound_ps: one.bound_ps,
-        gap_percent: output::four_digits(one.gap_percent),
-        order: one.order,
-        schedule: one.schedule,
-        buffers: one.buffers,
-        resident: one.resident,
-        resident_blocks: one.resident_blocks,
-        preload_ps: one.preload_ps,
+/// The report on what was found, or on why nothing was.
+fn report(build: &Programs<'_>, found: Result<&Front, &String>, points: &[Value], basis: &Basis) -> Report {
+    let front = found.ok();
+    let best = front.and_then(Front::fastest);
+    // What nothing in all of the memory goes below, in any of the orders.
+    let bound = front.and_then(|front| front.bounds.last()).map(|&(_, bound)| bound);
+    let bound = bound.filter(|bound| *bound < Time::MAX);
+    let gap = bound.zip(best).and_then(|(bound, best)| share(best.makespan().saturating_sub(bound), bound));
+    let (claim, reason) = match (found, best) {
+        (Err(reason), _) => (Claim::Infeasible, Some(reason.as_str())),
+        (_, None) => (Claim::Unknown, Some("none of these schedules fits on chip in any order")),
+        (_, Some(best)) if Some(best.makespan()) == bound => (Claim::Optimal, None),
+        _ => (Claim::Feasible, None),
     };
-    let rows: Vec<Line> = report.points.iter().map(line).collect();
-    output::csv(file, &rows)
+    let object = json!({
+        "graph": build.graph.name(),
+        "machine": build.machine.name,
+        "capacity": build.machine.capacity,
+        // Of the fastest point.
+        "claim": claim,
+        "lower_bound_ps": bound,
+        "gap_percent": gap,
+        "reason": reason,
+        // Schedules of the whole program that were made.
+        "tried": front.map_or(0, |front| front.tried),
+        "points": points,
+    });
+    let mut report = Report::of_graph(object, basis);
+    report.lines(&["graph"]);
+    report.show("machine", "{machine}: {capacity} bytes on chip");
+    if let Some(reason) = reason {
+        report.line(claim.as_str(), reason);
+        return report;
+    }
+    if bound.is_some() {
+        report.show("lower bound", "{lower_bound_ps} in all of that");
+    }
+    if let Some(best) = best {
+        let gap = gap.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
+        let (time, who, memory) = (best.makespan(), best.schedule, best.memory);
+        report.line("best", format_args!("{time} by {who} in {memory} bytes{gap}"));
+    }
+    report.show("tried", "{tried} schedules of the whole graph");
+    let columns =
+        "capacity = memory, makespan = makespan_ps, gap % = gap_percent, schedule, buffers, resident, order";
+    report.table(points, columns);
+    report
 }
 
 /// Steps of what was found, and of what nothing goes below.
-fn chart(report: &FrontReport, found: &Front) -> Chart {
+fn chart(build: &Programs<'_>, found: &Front) -> Chart {
     // In the unit that leaves the slowest below a thousand.
     let slowest = found.points.first().map_or(1.0, |first| first.makespan().seconds());
     let units =
@@ -235,7 +147,7 @@ fn chart(report: &FrontReport, found: &Front) -> Chart {
     let line = |name: &str, colour, dashed, points| Series { name: name.to_owned(), colour, dashed, points };
     let points = found.points.iter().map(|point| (point.memory.get() as f64, seconds(point.makespan())));
     let mut points: Vec<(f64, f64)> = points.collect();
-    let capacity = report.capacity as f64;
+    let capacity = build.machine.capacity.get() as f64;
     points.extend(found.points.last().map(|last| (capacity, seconds(last.makespan()))));
     // A graph that needs no memory would begin at zero, which a logarithmic axis has not.
     let (low, high) = (points.first().map_or(1.0, |first| first.0).max(1.0), capacity);
@@ -250,11 +162,11 @@ fn chart(report: &FrontReport, found: &Front) -> Chart {
     bound.extend(found.bounds.last().map(|&(_, time)| (capacity, seconds(time))));
     series.push(line("bound", 7, true, bound));
     Chart {
-        title: format!("{} on {}", report.graph, report.machine),
+        title: format!("{} on {}", build.graph.name(), build.machine.name),
         caption: format!(
             "memory on chip against makespan: {} points of {} tried",
-            report.points.len(),
-            report.tried
+            found.points.len(),
+            found.tried
         ),
         x: Axis { label: "bytes on chip", low, high: high.max(low * 1.01), logarithmic: high > 4.0 * low },
         y: Axis { label, low: 0.0, high: slowest * scale * 1.06, logarithmic: false },

@@ -18,7 +18,7 @@ use plimsoll::overlap::{ScheduleError, bounds, schedule};
 use plimsoll_lab::report::Basis;
 pub use programs::SEARCH_NODES;
 use programs::{Programs, limits_of_schedules, machine, unused_times};
-use report::{Report, Row, fastest, store};
+use report::{Row, fastest, report, store};
 use speculation::Chances;
 use std::time::Instant;
 
@@ -72,15 +72,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     }
     let by = limits_of_schedules(args, limits);
     let guessed = speculation::report(args, graph, &program, &entries, &chances, by, best)?;
-    let report = Report::new(graph, &machine, &program, proved, &rows, guessed, Basis::of(&import));
-    if let Some(path) = &args.output {
-        output::write_file(path, |file| report.write_rows(file))?;
-    }
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
+    report(&build, &program, proved, &rows, guessed.as_ref(), &Basis::of(&import))?.print(args.json)?;
     Ok(code(&rows))
 }
 

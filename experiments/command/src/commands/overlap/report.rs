@@ -1,19 +1,23 @@
 //! What `overlap` prints of the schedules of one program.
 
 use super::args::OverlapArgs;
-use super::speculation::SpeculationReport;
+use super::programs::Programs;
+use super::speculation::Speculated;
 use crate::failure::Failure;
 use crate::output;
+use crate::report::Report;
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll::model::Claim;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::{Machine, OverlapProgram, Time, TimelineProblem, write_program};
 use plimsoll::overlap::{ProgramBounds, ScheduleError, Scheduled};
-use plimsoll_lab::report::table::{Align, Table};
+use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::timeline::Playback;
-use plimsoll_lab::report::{Basis, percent};
-use serde::Serialize;
-use std::fmt::Write as _;
-use std::io;
+use serde_json::{Value, json};
+
+/// Columns of --output.
+const COLUMNS: &str = "graph, machine, capacity, steps, segments, weights, activations, resident, lower_bound_ps, \
+    schedule, claim, makespan_ps, gap_percent, gain_percent, waiting_percent, peak, seconds, reason, arithmetic";
 
 /// One schedule of the whole program.
 pub struct Row {
@@ -49,277 +53,135 @@ pub fn store(
     Ok(())
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct Report {
-    graph: String,
-    machine: String,
-    capacity: u64,
-    channels: u32,
-    operators: usize,
-    /// Operators and slices of operators that are scheduled.
-    steps: usize,
-    segments: usize,
-    weights: u64,
-    activations: u64,
-    /// Bytes of weights that stay on chip, rounded up, and blocks.
-    resident: u64,
-    resident_blocks: usize,
-    preload_ps: u64,
-    lower_bound_ps: u64,
-    lower_bound_seconds: f64,
-    arithmetic: Arithmetic,
-    /// These three from when resident weights are there.
-    compute_bound_ps: u64,
-    transfer_bound_ps: u64,
-    memory_bound_ps: u64,
-    best: Option<&'static str>,
-    schedules: Vec<ScheduleRow>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    speculation: Option<SpeculationReport>,
-    #[serde(flatten)]
-    basis: Basis,
+/// The report on the schedules of one program; their rows are written too.
+pub(super) fn report(
+    build: &Programs<'_>,
+    program: &OverlapProgram,
+    limits: ProgramBounds,
+    rows: &[Row],
+    speculated: Option<&Speculated>,
+    basis: &Basis,
+) -> Result<Report, Failure> {
+    let problems = || program.segments().iter().map(|segment| &segment.problem);
+    let (machine, residency) = (build.machine, program.residency());
+    // A schedule may have proved more than the bounds that are always there.
+    let proved = rows.iter().filter_map(|row| row.result.as_ref().ok());
+    let proved = proved.map(|one| (one.lower_bound, one.arithmetic));
+    let known = limits.compute.max(limits.transfers).max(limits.memory);
+    let known = known.checked_add(residency.preload).unwrap_or(Time::MAX);
+    let bound = proved.clone().map(|one| one.0).max().unwrap_or(known);
+    let arithmetic = Arithmetic::of_best(proved.chain([(known, Arithmetic::Exact)]));
+    let reference = rows.iter().find(|row| row.name == "synchronous");
+    let reference = reference.and_then(|row| Some(row.result.as_ref().ok()?.makespan));
+    let schedules: Vec<Value> = rows.iter().map(|one| row(one, bound, reference)).collect();
+    let weights = problems().flat_map(TimelineProblem::operators).map(|one| one.weights.get());
+    let mut object = json!({
+        "graph": build.graph.name(),
+        "machine": machine.name,
+        "capacity": machine.capacity,
+        "channels": machine.channels,
+        "operators": build.graph.operators().len(),
+        // Operators and slices of operators that are scheduled.
+        "steps": problems().map(TimelineProblem::len).sum::<usize>(),
+        "segments": program.segments().len(),
+        "weights": weights.sum::<u64>(),
+        "activations": problems().map(TimelineProblem::activations).max().unwrap_or_default(),
+        // Bytes of weights that stay on chip, rounded up.
+        "resident": residency.bytes,
+        "resident_blocks": residency.blocks.len(),
+        "preload_ps": residency.preload,
+        "lower_bound_ps": bound,
+        "lower_bound_seconds": bound.seconds(),
+        "arithmetic": arithmetic,
+        // These three from when resident weights are there.
+        "compute_bound_ps": limits.compute,
+        "transfer_bound_ps": limits.transfers,
+        "memory_bound_ps": limits.memory,
+        "best": fastest(rows).map(|(name, _)| name),
+        "schedules": schedules,
+    });
+    if let Some(speculated) = speculated {
+        object["speculation"] = json!(speculated);
+    }
+    let mut report = Report::of_graph(object, basis);
+    head(&mut report, program, arithmetic);
+    let columns = "schedule, makespan = makespan_ps, gap % = gap_percent, gain % = gain_percent, \
+                   waiting % = waiting_percent, on chip = peak, claim";
+    report.table(&schedules, columns);
+    reasons(&mut report, &schedules);
+    if let Some(speculated) = speculated {
+        speculated.lines(&mut report);
+    }
+    if let Some(path) = &build.args.output {
+        report.write_rows(path, &schedules, COLUMNS)?;
+    }
+    Ok(report)
 }
 
-#[derive(Debug, Default, Serialize)]
-struct ScheduleRow {
-    schedule: &'static str,
-    claim: &'static str,
-    makespan_ps: Option<u64>,
-    makespan_seconds: Option<f64>,
-    /// Above the bound, in percent of it.
-    gap_percent: Option<f64>,
-    /// Below `synchronous`, in percent of it.
-    gain_percent: Option<f64>,
-    /// Share of the makespan in which nothing computes, percent.
-    waiting_percent: Option<f64>,
-    peak: Option<u64>,
-    /// Wall-clock time of the schedule itself.
-    seconds: f64,
-    /// Why there is no timeline.
-    reason: Option<String>,
+fn head(report: &mut Report, program: &OverlapProgram, arithmetic: Arithmetic) {
+    let (residency, segments) = (program.residency(), program.segments().len());
+    report.show("graph", "{graph}: {operators} operators, {steps} steps in {segments} segments");
+    report.show("machine", "{machine}: {capacity} bytes on chip, DMA channels {channels}");
+    let once = if segments > 1 { ", each segment once" } else { "" };
+    let memory = "{activations} bytes of activations at most, {weights} of weights to fetch";
+    report.show("memory", &format!("{memory}{once}"));
+    let [mut fetched, mut before] = [""; 2];
+    if residency.preload > Time::ZERO {
+        (fetched, before) = (", fetched before in {preload_ps}", "{preload_ps} for what is resident, then ");
+    }
+    if !residency.blocks.is_empty() {
+        let resident = "{resident_blocks} blocks of weights, {resident} bytes";
+        report.show("resident", &format!("{resident}{fetched}"));
+    }
+    let parts = "compute {compute_bound_ps}, transfers {transfer_bound_ps}, memory {memory_bound_ps}";
+    let remark = arithmetic.remark();
+    report.show("lower bound", &format!("{{lower_bound_ps}}{remark} ({before}{parts})"));
 }
 
-impl ScheduleRow {
-    fn new(row: &Row, bound: Time, reference: Option<Time>) -> Self {
-        let (name, seconds) = (row.name, row.seconds);
-        match &row.result {
-            Err(error) => {
-                let claim =
-                    if matches!(error, ScheduleError::Infeasible { .. }) { "infeasible" } else { "unknown" };
-                let reason = Some(error.to_string());
-                Self { schedule: name, claim, seconds, reason, ..Self::default() }
-            }
-            Ok(one) => Self {
-                schedule: name,
-                claim: if one.makespan == bound { "optimal" } else { "feasible" },
-                makespan_ps: Some(one.makespan.get()),
-                makespan_seconds: Some(one.makespan.seconds()),
-                gap_percent: share(one.makespan.saturating_sub(bound), bound),
-                gain_percent: reference.and_then(|reference| gain(reference, one.makespan)),
-                waiting_percent: share(one.makespan.saturating_sub(one.computing), one.makespan),
-                peak: Some(one.peak.get()),
-                seconds,
-                reason: None,
-            },
+/// Why schedules have no timeline; what no schedule can do is the same for all.
+fn reasons(report: &mut Report, schedules: &[Value]) {
+    let mut told = Vec::new();
+    for row in schedules {
+        let [schedule, claim] = ["schedule", "claim"].map(|key| row[key].as_str().unwrap_or_default());
+        if let Some(reason) = row["reason"].as_str().filter(|reason| !told.contains(reason)) {
+            told.push(reason);
+            let who = if claim == "infeasible" { claim } else { schedule };
+            report.push(&format!("\n{who}: {reason}\n"));
         }
     }
+}
+
+fn row(row: &Row, bound: Time, reference: Option<Time>) -> Value {
+    let found = row.result.as_ref().ok();
+    let makespan = found.map(|one| one.makespan);
+    let gain = |(reference, makespan): (Time, Time)| {
+        let reference = reference.get() as f64;
+        plimsoll_lab::report::share(reference - makespan.get() as f64, reference)
+    };
+    let waiting = |one: &Scheduled| share(one.makespan.saturating_sub(one.computing), one.makespan);
+    let claim = match &row.result {
+        Ok(one) if one.makespan == bound => Claim::Optimal,
+        Ok(_) => Claim::Feasible,
+        Err(ScheduleError::Infeasible { .. }) => Claim::Infeasible,
+        Err(_) => Claim::Unknown,
+    };
+    json!({
+        "schedule": row.name,
+        "claim": claim,
+        "makespan_ps": makespan,
+        "makespan_seconds": makespan.map(Time::seconds),
+        "gap_percent": makespan.and_then(|makespan| share(makespan.saturating_sub(bound), bound)),
+        // Below `synchronous`.
+        "gain_percent": reference.zip(makespan).and_then(gain),
+        // Of the makespan, in which nothing computes.
+        "waiting_percent": found.and_then(waiting),
+        "peak": found.map(|one| one.peak),
+        "seconds": row.seconds,
+        "reason": row.result.as_ref().err().map(ToString::to_string),
+    })
 }
 
 /// One time in percent of another; none of zero.
 pub(super) fn share(part: Time, whole: Time) -> Option<f64> {
     plimsoll_lab::report::share(part.get() as f64, whole.get() as f64)
-}
-
-fn gain(reference: Time, time: Time) -> Option<f64> {
-    let (reference, time) = (reference.get() as f64, time.get() as f64);
-    plimsoll_lab::report::share(reference - time, reference)
-}
-
-impl Report {
-    pub(super) fn new(
-        graph: &Graph,
-        machine: &Machine,
-        program: &OverlapProgram,
-        limits: ProgramBounds,
-        rows: &[Row],
-        speculation: Option<SpeculationReport>,
-        basis: Basis,
-    ) -> Self {
-        let problems = || program.segments().iter().map(|segment| &segment.problem);
-        // A schedule may have proved more than the bounds that are always there.
-        let proved = rows.iter().filter_map(|row| row.result.as_ref().ok());
-        let proved = proved.map(|one| (one.lower_bound, one.arithmetic));
-        let preload = program.residency().preload;
-        let known = limits.compute.max(limits.transfers).max(limits.memory);
-        let known = (known.checked_add(preload).unwrap_or(Time::MAX), Arithmetic::Exact);
-        let arithmetic = Arithmetic::of_best(proved.clone().chain([known]));
-        let bound = proved.map(|one| one.0).max().unwrap_or(known.0);
-        let reference = rows.iter().find(|row| row.name == "synchronous");
-        let reference = reference.and_then(|row| Some(row.result.as_ref().ok()?.makespan));
-        let weights = problems().flat_map(TimelineProblem::operators).map(|one| one.weights.get());
-        Self {
-            graph: graph.name().to_owned(),
-            machine: machine.name.clone(),
-            capacity: machine.capacity.get(),
-            channels: machine.channels,
-            operators: graph.operators().len(),
-            steps: problems().map(TimelineProblem::len).sum(),
-            segments: program.segments().len(),
-            weights: weights.sum(),
-            activations: problems().map(|problem| problem.activations().get()).max().unwrap_or(0),
-            resident: program.residency().bytes.get(),
-            resident_blocks: program.residency().blocks.len(),
-            preload_ps: preload.get(),
-            lower_bound_ps: bound.get(),
-            lower_bound_seconds: bound.seconds(),
-            arithmetic,
-            compute_bound_ps: limits.compute.get(),
-            transfer_bound_ps: limits.transfers.get(),
-            memory_bound_ps: limits.memory.get(),
-            best: fastest(rows).map(|(name, _)| name),
-            schedules: rows.iter().map(|row| ScheduleRow::new(row, bound, reference)).collect(),
-            speculation,
-            basis,
-        }
-    }
-
-    pub(super) fn text(&self) -> String {
-        let mut text = self.basis.text();
-        let time = |picoseconds| Time::new(picoseconds).to_string();
-        let (steps, segments) = (self.steps, self.segments);
-        let _ = writeln!(
-            text,
-            "graph        {}: {} operators, {steps} steps in {segments} segments",
-            self.graph, self.operators
-        );
-        let _ = writeln!(
-            text,
-            "machine      {}: {} bytes on chip, DMA channels {}",
-            self.machine, self.capacity, self.channels
-        );
-        let _ = writeln!(
-            text,
-            "memory       {} bytes of activations at most, {} of weights to fetch{}",
-            self.activations,
-            self.weights,
-            if self.segments > 1 { ", each segment once" } else { "" }
-        );
-        if self.resident_blocks > 0 {
-            let (blocks, bytes) = (self.resident_blocks, self.resident);
-            let _ = write!(text, "resident     {blocks} blocks of weights, {bytes} bytes");
-            if self.preload_ps > 0 {
-                let _ = write!(text, ", fetched before in {}", time(self.preload_ps));
-            }
-            text.push('\n');
-        }
-        let before = match self.preload_ps {
-            0 => String::new(),
-            preload => format!("{} for what is resident, then ", time(preload)),
-        };
-        let _ = writeln!(
-            text,
-            "lower bound  {}{} ({before}compute {}, transfers {}, memory {})",
-            time(self.lower_bound_ps),
-            self.arithmetic.remark(),
-            time(self.compute_bound_ps),
-            time(self.transfer_bound_ps),
-            time(self.memory_bound_ps),
-        );
-        text.push('\n');
-        text.push_str(&self.table());
-        let mut told = Vec::new();
-        for row in &self.schedules {
-            // What no schedule can do is the same for all.
-            if let Some(reason) = row.reason.as_deref().filter(|reason| !told.contains(reason)) {
-                told.push(reason);
-                let who = if row.claim == "infeasible" { "infeasible" } else { row.schedule };
-                let _ = writeln!(text, "\n{who}: {reason}");
-            }
-        }
-        if let Some(speculation) = &self.speculation {
-            text.push_str(&speculation.text());
-        }
-        text
-    }
-
-    /// One row per schedule, with what they share.
-    pub(super) fn write_rows(&self, file: &mut dyn io::Write) -> io::Result<()> {
-        let rows: Vec<Line> = self.schedules.iter().map(|row| Line::new(self, row)).collect();
-        output::csv(file, &rows)
-    }
-
-    fn table(&self) -> String {
-        let mut table = Table::new([
-            ("schedule", Align::Left),
-            ("makespan", Align::Right),
-            ("gap %", Align::Right),
-            ("gain %", Align::Right),
-            ("waiting %", Align::Right),
-            ("on chip", Align::Right),
-            ("claim", Align::Left),
-        ]);
-        let digits = |number: Option<f64>| number.map_or("-".to_owned(), percent);
-        for row in &self.schedules {
-            table.row([
-                row.schedule.to_owned(),
-                row.makespan_ps.map_or("-".to_owned(), |time| Time::new(time).to_string()),
-                digits(row.gap_percent),
-                digits(row.gain_percent),
-                digits(row.waiting_percent),
-                row.peak.map_or("-".to_owned(), |peak| peak.to_string()),
-                self.arithmetic.mark(row.claim),
-            ]);
-        }
-        table.text()
-    }
-}
-
-/// A schedule in a file of rows.
-#[derive(Serialize)]
-struct Line<'a> {
-    graph: &'a str,
-    machine: &'a str,
-    capacity: u64,
-    steps: usize,
-    segments: usize,
-    weights: u64,
-    activations: u64,
-    resident: u64,
-    lower_bound_ps: u64,
-    schedule: &'static str,
-    claim: &'static str,
-    makespan_ps: Option<u64>,
-    gap_percent: Option<String>,
-    gain_percent: Option<String>,
-    waiting_percent: Option<String>,
-    peak: Option<u64>,
-    seconds: String,
-    reason: Option<&'a str>,
-    arithmetic: Arithmetic,
-}
-
-impl<'a> Line<'a> {
-    fn new(all: &'a Report, row: &'a ScheduleRow) -> Self {
-        Self {
-            graph: &all.graph,
-            machine: &all.machine,
-            capacity: all.capacity,
-            steps: all.steps,
-            segments: all.segments,
-            weights: all.weights,
-            activations: all.activations,
-            resident: all.resident,
-            lower_bound_ps: all.lower_bound_ps,
-            schedule: row.schedule,
-            claim: row.claim,
-            makespan_ps: row.makespan_ps,
-            gap_percent: output::four_digits(row.gap_percent),
-            gain_percent: output::four_digits(row.gain_percent),
-            waiting_percent: output::four_digits(row.waiting_percent),
-            peak: row.peak,
-            seconds: format!("{:.6}", row.seconds),
-            reason: row.reason.as_deref(),
-            arithmetic: all.arithmetic,
-        }
-    }
 }

@@ -2,39 +2,25 @@
 
 use super::args::OverlapArgs;
 use crate::failure::Failure;
+use crate::report::Report;
 use plimsoll::model::graph::{Control, Graph};
 use plimsoll::model::overlap::{OverlapProgram, Time, Timeline, Timelines};
 use plimsoll::model::{Entry, OperatorId, RegionId};
 use plimsoll::overlap::{Scheduled, Speculation, speculate};
 use plimsoll::run::Limits;
-use plimsoll_lab::report::table::{Align, Table};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What is printed of speculation.
+/// What became of speculation.
 #[derive(Debug, Serialize)]
-pub(super) struct SpeculationReport {
+pub(super) struct Speculated {
     schedule: &'static str,
-    longest_ps: u64,
-    longest_before_ps: u64,
+    longest_ps: Time,
+    longest_before_ps: Time,
     expected_seconds: f64,
     expected_before_seconds: f64,
-    guesses: Vec<GuessRow>,
-}
-
-#[derive(Debug, Serialize)]
-struct GuessRow {
-    branch: String,
-    region: String,
-    chance: f64,
-    fetched: String,
-    bytes: u64,
-    /// How much longer the segment before takes.
-    cost_ps: u64,
-    /// How much sooner the region's first segment ends.
-    saved_ps: i128,
-    /// Bytes fetched in vain, on average.
-    wasted: f64,
+    guesses: Vec<Value>,
 }
 
 /// Speculates with the fastest schedule, where asked to.
@@ -46,7 +32,7 @@ pub(super) fn report(
     chances: &Chances,
     limits: Limits,
     best: Option<(&'static str, &Scheduled)>,
-) -> Result<Option<SpeculationReport>, Failure> {
+) -> Result<Option<Speculated>, Failure> {
     let Some(guess) = args.speculate else { return Ok(None) };
     let Some((schedule, scheduled)) = best else { return Ok(None) };
     let entry = entries.iter().find(|entry| entry.name == schedule);
@@ -57,72 +43,49 @@ pub(super) fn report(
     let found = speculate(program, &times, guess.into(), &of, by)
         .map_err(|error| Failure::internal(format!("{schedule}: {error}")))?;
     let longest = program.longest(&|at| found.times[at]).ok_or_else(|| Failure::input("too long"))?;
-    Ok(Some(SpeculationReport {
+    Ok(Some(Speculated {
         schedule,
-        longest_ps: longest.get(),
-        longest_before_ps: scheduled.makespan.get(),
+        longest_ps: longest,
+        longest_before_ps: scheduled.makespan,
         expected_seconds: program.expected(&|at| found.times[at], &of),
         expected_before_seconds: program.expected(&|at| times[at], &of),
-        guesses: found.guesses.iter().map(|one| GuessRow::new(graph, one)).collect(),
+        guesses: found.guesses.iter().map(|one| row(graph, one)).collect(),
     }))
 }
 
-impl GuessRow {
-    fn new(graph: &Graph, one: &Speculation) -> Self {
-        let owner = graph.operator(one.operator);
-        let region = owner.regions[one.region];
-        Self {
-            branch: owner.name.clone(),
-            region: format!("{region}:{}", graph.region(region).name),
-            chance: one.chance,
-            fetched: one.fetched.clone(),
-            bytes: one.bytes.get(),
-            cost_ps: one.cost.get(),
-            saved_ps: one.saved,
-            wasted: (1.0 - one.chance) * one.bytes.get() as f64,
-        }
-    }
+fn row(graph: &Graph, one: &Speculation) -> Value {
+    let owner = graph.operator(one.operator);
+    let region = owner.regions[one.region];
+    json!({
+        "branch": owner.name,
+        "region": format!("{region}:{}", graph.region(region).name),
+        "chance": one.chance,
+        "fetched": one.fetched,
+        "bytes": one.bytes,
+        // How much longer the segment before takes.
+        "cost_ps": one.cost,
+        // How much sooner the region's first segment ends; what JSON can hold.
+        "saved_ps": one.saved.clamp(i64::MIN.into(), u64::MAX.into()),
+        // Bytes fetched in vain, on average.
+        "wasted": (1.0 - one.chance) * one.bytes.get() as f64,
+    })
 }
 
-impl SpeculationReport {
-    pub(super) fn text(&self) -> String {
+impl Speculated {
+    pub(super) fn lines(&self, report: &mut Report) {
         let schedule = self.schedule;
         if self.guesses.is_empty() {
-            return format!("\nspeculation with {schedule}: nowhere\n");
+            report.push(&format!("\nspeculation with {schedule}: nowhere\n"));
+            return;
         }
         let seconds = |seconds| Time::from_seconds(seconds).map_or("-".to_owned(), |time| time.to_string());
-        let mut text = format!(
-            "\nspeculation with {schedule}: expected {} instead of {}, longest {} instead of {}\n\n",
-            seconds(self.expected_seconds),
-            seconds(self.expected_before_seconds),
-            Time::new(self.longest_ps),
-            Time::new(self.longest_before_ps),
-        );
-        let mut table = Table::new([
-            ("branch", Align::Left),
-            ("region", Align::Left),
-            ("chance", Align::Right),
-            ("fetched ahead", Align::Left),
-            ("bytes", Align::Right),
-            ("cost", Align::Right),
-            ("saved", Align::Right),
-            ("wasted bytes", Align::Right),
-        ]);
-        for row in &self.guesses {
-            let saved = Time::new(u64::try_from(row.saved_ps.unsigned_abs()).unwrap_or(u64::MAX));
-            table.row([
-                row.branch.clone(),
-                row.region.clone(),
-                format!("{:.3}", row.chance),
-                row.fetched.clone(),
-                row.bytes.to_string(),
-                Time::new(row.cost_ps).to_string(),
-                format!("{}{saved}", if row.saved_ps < 0 { "-" } else { "" }),
-                format!("{:.0}", row.wasted),
-            ]);
-        }
-        text.push_str(&table.text());
-        text
+        let [expected, before] = [self.expected_seconds, self.expected_before_seconds].map(seconds);
+        let expected = format!("expected {expected} instead of {before}");
+        let longest = format!("longest {} instead of {}", self.longest_ps, self.longest_before_ps);
+        report.push(&format!("\nspeculation with {schedule}: {expected}, {longest}\n"));
+        let columns = "branch, region, chance, fetched ahead = fetched, bytes, cost = cost_ps, saved = saved_ps, \
+                       wasted bytes = wasted";
+        report.table(&self.guesses, columns);
     }
 }
 

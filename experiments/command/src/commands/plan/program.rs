@@ -1,10 +1,11 @@
 //! A graph with branches or loops, as one program.
 
 use super::args::PlanArgs;
+use super::unshared;
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
-use plimsoll::arithmetic::Arithmetic;
+use crate::report::Report;
 use plimsoll::branches::{
     OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program, program_groups, program_in_order,
 };
@@ -17,9 +18,7 @@ use plimsoll::model::{Entry, Joint, Offsets, Problem, load};
 use plimsoll::plan::Plan;
 use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::svg;
-use plimsoll_lab::report::table::{Align, Table};
-use serde::Serialize;
-use std::fmt::Write as _;
+use serde_json::{Value, json};
 use std::io;
 
 /// Orders the regions, plans the program and reports. With `joint`, every region is ordered for the smallest arena of its
@@ -48,13 +47,8 @@ pub fn plan(
     let found = Planner { scheme, solver, setup, limits, execution }.plan(&ordered.program)?;
     store(args, &ordered, scheme, solver.name, &found)?;
     let order = joint.map_or_else(|| run.order.name.to_owned(), |joint| format!("joint {}", joint.name));
-    let names = Names { order, branches: scheme.name, solver: solver.name };
-    let report = Report::new(&ordered, names, &found, &bound, Basis::of(import));
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
+    let names = (order.as_str(), scheme.name, solver.name);
+    report(&ordered, names, &found, &bound, &Basis::of(import)).print(args.json)?;
     Ok(ANSWERED)
 }
 
@@ -123,198 +117,84 @@ fn write_places(program: &Program<'_>, found: &ProgramPlan, file: &mut dyn io::W
     writer.flush()
 }
 
-/// Who planned.
-#[derive(Debug, Serialize)]
-struct Names {
-    order: String,
-    branches: &'static str,
-    solver: &'static str,
+fn report(
+    ordered: &OrderedProgram<'_>,
+    (order, branches, solver): (&str, &str, &str),
+    found: &ProgramPlan,
+    bound: &ProgramBound,
+    basis: &Basis,
+) -> Report {
+    let OrderedProgram { regions, program } = ordered;
+    let (graph, arena) = (program.graph(), found.peak);
+    let claim = if found.is_optimal() { "optimal" } else { "feasible" };
+    let joint_claim = if arena == bound.value { "optimal" } else { "feasible" };
+    let rows: Vec<Value> = regions.iter().rev().map(|one| row(graph, one)).collect();
+    let object = json!({
+        "graph": graph.name(),
+        "order": order,
+        "branches": branches,
+        "solver": solver,
+        // Among all that the scheme allows, under these orders.
+        "claim": claim,
+        // Over all orders and layouts.
+        "joint_claim": joint_claim,
+        "arena": arena,
+        "load": load(program.instance()).0,
+        "lower_bound": found.bound,
+        "witness": found.witness,
+        "joint_bound": bound.value,
+        "joint_witness": bound.operator.map_or_else(
+            || "held at the start or at the end".to_owned(),
+            |id| format!("alive while '{}' runs", graph.called(id)),
+        ),
+        "arithmetic": found.arithmetic,
+        // Every buffer in memory of its own.
+        "naive": program.naive(),
+        "weights": graph.bytes(Role::Weight),
+        "buffers": program.buffers().len(),
+        "points": program.points().len(),
+        // Runs of the program with tagged bytes that found no violation.
+        "runs": found.runs,
+        // True where no other runs are possible, up to the number of trips of a loop.
+        "all_runs": found.all_runs,
+        "seconds": found.seconds + regions.iter().map(|one| one.seconds).sum::<f64>(),
+        "regions": rows,
+    });
+    let mut report = Report::of_graph(object, basis);
+    let operators: usize = regions.iter().map(|one| one.storages.problem.len()).sum();
+    let (regions, buffers) = (rows.len(), program.buffers().len());
+    let sizes = format_args!("{operators} operators in {regions} regions, {buffers} buffers");
+    report.line("graph", format_args!("{}: {sizes}", graph.name()));
+    report.line("order", order);
+    let claim = basis.claim(claim);
+    report.line("arena", format_args!("{arena} bytes by {branches} with {solver}, {claim} for these orders"));
+    let (least, why) = (found.bound, format!("{}{}", found.witness, found.arithmetic.remark()));
+    report.line("", format_args!("nothing {branches} allows takes less than {least} ({why})"));
+    let (gap, load) = (output::gap(arena, least), load(program.instance()).0);
+    report.line("", format_args!("{gap} above that bound; most bytes alive at a point: {load}"));
+    let (claim, gap) = (basis.claim(joint_claim), output::gap(arena, bound.value));
+    report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
+    report.show("", "no orders take less than {joint_bound} ({joint_witness})");
+    unshared(&mut report, program.naive(), arena);
+    let all = if found.all_runs { "all there are" } else { "not all there are" };
+    let checked = "every read found what was written";
+    report.line("checked", format_args!("{} runs of the program, {all}: {checked}", found.runs));
+    report.lines(&["seconds"]);
+    report.table(
+        &rows,
+        "region, operators, as in file = file_peak, in order = order_peak, order = order_claim",
+    );
+    report
 }
 
-/// What is printed of a plan.
-#[derive(Debug, Serialize)]
-struct Report {
-    graph: String,
-    #[serde(flatten)]
-    names: Names,
-    /// What is proved of the arena among all that the scheme allows, under these orders.
-    claim: &'static str,
-    /// What is proved of the arena over all orders and layouts.
-    joint_claim: &'static str,
-    arena: u64,
-    /// Most bytes alive at a point.
-    load: u64,
-    lower_bound: u64,
-    witness: String,
-    /// No layout under any orders takes less.
-    joint_bound: u64,
-    joint_witness: String,
-    arithmetic: Arithmetic,
-    /// Every buffer in memory of its own.
-    naive: u64,
-    weights: u64,
-    buffers: usize,
-    points: usize,
-    /// Runs of the program with tagged bytes that found no violation.
-    runs: usize,
-    /// True where no other runs are possible, up to the number of trips of a loop.
-    all_runs: bool,
-    seconds: f64,
-    regions: Vec<RegionRow>,
-    #[serde(flatten)]
-    basis: Basis,
-}
-
-#[derive(Debug, Serialize)]
-struct RegionRow {
-    region: u32,
-    name: String,
-    operators: usize,
-    /// Most bytes alive in the order of the file, with a block for what operators own.
-    file_peak: u64,
-    /// The same in the order found.
-    order_peak: u64,
-    order_claim: &'static str,
-}
-
-impl RegionRow {
-    fn new(graph: &Graph, one: &OrderedRegion) -> Self {
-        Self {
-            region: one.region.get(),
-            name: graph.region(one.region).name.clone(),
-            operators: one.storages.problem.len(),
-            file_peak: one.file_peak.get(),
-            order_peak: one.peak.get(),
-            order_claim: one.outcome.claim.as_str(),
-        }
-    }
-}
-
-impl Report {
-    fn new(
-        ordered: &OrderedProgram<'_>,
-        names: Names,
-        found: &ProgramPlan,
-        bound: &ProgramBound,
-        basis: Basis,
-    ) -> Self {
-        let OrderedProgram { regions, program } = ordered;
-        let graph = program.graph();
-        Self {
-            graph: graph.name().to_owned(),
-            names,
-            claim: if found.is_optimal() { "optimal" } else { "feasible" },
-            joint_claim: if found.peak == bound.value { "optimal" } else { "feasible" },
-            arena: found.peak.get(),
-            load: load(program.instance()).0.get(),
-            lower_bound: found.bound.get(),
-            witness: found.witness.clone(),
-            arithmetic: found.arithmetic,
-            joint_bound: bound.value.get(),
-            joint_witness: bound.operator.map_or_else(
-                || "held at the start or at the end".to_owned(),
-                |id| format!("alive while '{}' runs", graph.called(id)),
-            ),
-            naive: program.naive().get(),
-            weights: graph.bytes(Role::Weight).get(),
-            buffers: program.buffers().len(),
-            points: program.points().len(),
-            runs: found.runs,
-            all_runs: found.all_runs,
-            seconds: found.seconds + regions.iter().map(|one| one.seconds).sum::<f64>(),
-            regions: regions.iter().rev().map(|one| RegionRow::new(graph, one)).collect(),
-            basis,
-        }
-    }
-
-    fn text(&self) -> String {
-        let mut text = self.basis.text();
-        let operators: usize = self.regions.iter().map(|row| row.operators).sum();
-        let gap = |bound| output::gap(self.arena, bound);
-        let Names { order, branches, solver } = &self.names;
-        let all = if self.all_runs { "all there are" } else { "not all there are" };
-        let rows = [
-            (
-                "graph",
-                format!(
-                    "{}: {operators} operators in {} regions, {} buffers",
-                    self.graph,
-                    self.regions.len(),
-                    self.buffers
-                ),
-            ),
-            ("order", order.clone()),
-            (
-                "arena",
-                format!(
-                    "{} bytes by {branches} with {solver}, {} for these orders",
-                    self.arena,
-                    self.basis.claim(self.claim)
-                ),
-            ),
-            (
-                "",
-                format!(
-                    "nothing {branches} allows takes less than {} ({}{})",
-                    self.lower_bound,
-                    self.witness,
-                    self.arithmetic.remark()
-                ),
-            ),
-            (
-                "",
-                format!(
-                    "{} above that bound; most bytes alive at a point: {}",
-                    gap(self.lower_bound),
-                    self.load
-                ),
-            ),
-            (
-                "joint",
-                format!(
-                    "{}: {} above the bound over all orders",
-                    self.basis.claim(self.joint_claim),
-                    gap(self.joint_bound)
-                ),
-            ),
-            ("", format!("no orders take less than {} ({})", self.joint_bound, self.joint_witness)),
-            (
-                "naive",
-                format!(
-                    "{} bytes, {:.2} times the arena",
-                    self.naive,
-                    self.naive as f64 / self.arena.max(1) as f64
-                ),
-            ),
-            ("weights", format!("{} bytes", self.weights)),
-            (
-                "checked",
-                format!("{} runs of the program, {all}: every read found what was written", self.runs),
-            ),
-            ("time", format!("{:.3} s", self.seconds)),
-        ];
-        for (name, value) in rows {
-            let _ = writeln!(text, "{name:<12} {value}");
-        }
-        text.push('\n');
-        text.push_str(&self.table());
-        text
-    }
-
-    fn table(&self) -> String {
-        let mut table = Table::new([
-            ("region", Align::Left),
-            ("operators", Align::Right),
-            ("as in file", Align::Right),
-            ("in order", Align::Right),
-            ("order", Align::Left),
-        ]);
-        for row in &self.regions {
-            let [operators, file, order] =
-                [row.operators as u64, row.file_peak, row.order_peak].map(|number| number.to_string());
-            let name = format!("{}:{}", row.region, row.name);
-            table.row([name, operators, file, order, row.order_claim.to_owned()]);
-        }
-        table.text()
-    }
+fn row(graph: &Graph, one: &OrderedRegion) -> Value {
+    json!({
+        "region": one.region,
+        "name": graph.region(one.region).name,
+        "operators": one.storages.problem.len(),
+        // Most bytes alive in the order of the file, with a block for what operators own, and in the order found.
+        "file_peak": one.file_peak,
+        "order_peak": one.peak,
+        "order_claim": one.outcome.claim,
+    })
 }

@@ -1,20 +1,21 @@
 //! A graph without regions inside operators: one order, one layout.
 
 use super::args::PlanArgs;
+use super::unshared;
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use crate::report::Report;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
 use plimsoll::graphs::{GraphRun, Placement, PlannedRegion, reason};
 use plimsoll::model::csv::{write_instance, write_layout};
-use plimsoll::model::graph::Graph;
-use plimsoll::model::{Offsets, Problem};
+use plimsoll::model::graph::{Graph, Role};
+use plimsoll::model::{Offsets, Problem as _};
 use plimsoll::plan::Plan;
 use plimsoll_lab::report::Basis;
 use plimsoll_lab::report::svg;
-use serde::Serialize;
-use std::fmt::Write as _;
+use serde_json::{Value, json};
 use std::io;
 
 /// Plans the body and reports.
@@ -31,12 +32,7 @@ pub fn plan(
         Placement::Joint(solver) => (format!("joint {}", solver.name), format!("joint {}", solver.name)),
     };
     store(args, graph, &solver, &regions)?;
-    let report = Report::new(args, graph, order, solver, &regions, Basis::of(import));
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
+    report(args, graph, (&order, &solver), &regions, &Basis::of(import)).print(args.json)?;
     Ok(ANSWERED)
 }
 
@@ -107,178 +103,86 @@ fn write_places(graph: &Graph, regions: &[PlannedRegion], file: &mut dyn io::Wri
     writer.flush()
 }
 
-/// What is printed of a plan. The members of the body stand at the top too.
-#[derive(Debug, Serialize)]
-struct Report {
-    graph: String,
-    order: String,
-    solver: String,
-    /// What was asked for; without regions inside operators all of them allow the same.
-    branches: String,
-    /// What is proved of the arena, over all layouts under the order.
-    claim: &'static str,
-    /// What is proved of the arena, over all orders and layouts.
-    joint_claim: &'static str,
-    arena: u64,
-    load: u64,
-    lower_bound: u64,
-    joint_bound: u64,
-    file_peak: u64,
-    /// Every tensor in memory of its own.
-    naive: u64,
-    weights: u64,
-    seconds: f64,
-    regions: Vec<RegionRow>,
-    #[serde(flatten)]
-    basis: Basis,
+/// The report; members of the body stand at the top too.
+fn report(
+    args: &PlanArgs,
+    graph: &Graph,
+    (order, solver): (&str, &str),
+    regions: &[PlannedRegion],
+    basis: &Basis,
+) -> Report {
+    let rows: Vec<Value> = regions.iter().rev().map(|one| row(graph, one)).collect();
+    let body = &rows[0];
+    let object = json!({
+        "graph": graph.name(),
+        "order": order,
+        "solver": solver,
+        // What was asked for; without regions inside operators all of them allow the same.
+        "branches": args.branches,
+        "claim": body["claim"],
+        "joint_claim": body["joint_claim"],
+        "arena": body["arena"],
+        "load": body["load"],
+        "lower_bound": body["lower_bound"],
+        "joint_bound": body["joint_bound"],
+        "file_peak": body["file_peak"],
+        "naive": body["naive"],
+        "weights": graph.bytes(Role::Weight),
+        "seconds": regions.iter().map(|one| one.seconds + one.ordered.seconds).sum::<f64>(),
+        "regions": rows,
+    });
+    let mut report = Report::of_graph(object, basis);
+    let body = &regions[regions.len() - 1];
+    let (ordered, problem) = (&body.ordered, &body.ordered.storages.problem);
+    let (bound, joint) = (&body.layout.lower_bound, &body.joint_bound);
+    let (arena, buffers) = (body.arena(), body.instance.len());
+    let sizes = format!("{} operators, {buffers} buffers", problem.len());
+    report.line("graph", format_args!("{}: {sizes}", graph.name()));
+    let claim = basis.claim(ordered.outcome.claim.as_str());
+    report.line("order", format_args!("{order}: {} bytes alive, {claim}", body.load()));
+    let why = reason(problem, joint) + Arithmetic::of(&joint.witness).remark();
+    report.line("", format_args!("no order takes less than {} ({why})", joint.value));
+    report.line("", format_args!("as in file: {}", ordered.file_peak));
+    let claim = basis.claim(body.layout.claim.as_str());
+    report.line("arena", format_args!("{arena} bytes by {solver}, {claim} for this order"));
+    let why = bound.witness.in_words(&body.instance) + Arithmetic::of(&bound.witness).remark();
+    report.line("", format_args!("no layout below {} ({why})", bound.value));
+    let (claim, gap) = (basis.claim(joint_claim(body)), output::gap(arena, joint.value));
+    report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
+    unshared(&mut report, body.instance.total_size(), arena);
+    report.lines(&["seconds"]);
+    report
 }
 
-#[derive(Debug, Serialize)]
-struct RegionRow {
-    region: u32,
-    name: String,
-    operators: usize,
-    buffers: usize,
-    /// What every buffer in memory of its own would take.
-    naive: u64,
-    /// Most bytes alive in the order of the file.
-    file_peak: u64,
-    /// Most bytes alive in the order found.
-    load: u64,
-    arena: u64,
-    /// No layout under the order takes less.
-    lower_bound: u64,
-    witness: String,
-    /// Of this bound.
-    arithmetic: Arithmetic,
-    /// No order has less alive, and none allows a smaller arena.
-    joint_bound: u64,
-    joint_witness: String,
-    /// Of that bound.
-    joint_arithmetic: Arithmetic,
-    claim: &'static str,
-    order_claim: &'static str,
-    joint_claim: &'static str,
-    seconds: f64,
+fn row(graph: &Graph, one: &PlannedRegion) -> Value {
+    let (ordered, layout, joint) = (&one.ordered, &one.layout, &one.joint_bound);
+    let bound = &layout.lower_bound;
+    json!({
+        "region": ordered.region,
+        "name": graph.region(ordered.region).name,
+        "operators": ordered.storages.problem.len(),
+        "buffers": one.instance.len(),
+        // What every buffer in memory of its own would take.
+        "naive": one.instance.total_size(),
+        "file_peak": ordered.file_peak,
+        "load": one.load(),
+        "arena": one.arena(),
+        // No layout under the order takes less.
+        "lower_bound": bound.value,
+        "witness": bound.witness.in_words(&one.instance),
+        "arithmetic": Arithmetic::of(&bound.witness),
+        // No order has less alive, and none allows a smaller arena.
+        "joint_bound": joint.value,
+        "joint_witness": reason(&ordered.storages.problem, joint),
+        "joint_arithmetic": Arithmetic::of(&joint.witness),
+        "claim": layout.claim,
+        "order_claim": ordered.outcome.claim,
+        "joint_claim": joint_claim(one),
+        "seconds": one.seconds + ordered.seconds,
+    })
 }
 
-impl RegionRow {
-    fn new(graph: &Graph, one: &PlannedRegion) -> Self {
-        let (bound, joint_bound) = (&one.layout.lower_bound, &one.joint_bound);
-        let sizes = one.instance.buffers().iter().map(|buffer| buffer.size().get());
-        Self {
-            region: one.ordered.region.get(),
-            name: graph.region(one.ordered.region).name.clone(),
-            operators: one.ordered.storages.problem.len(),
-            buffers: one.instance.len(),
-            naive: sizes.sum(),
-            file_peak: one.ordered.file_peak.get(),
-            load: one.load().get(),
-            arena: one.arena().get(),
-            lower_bound: bound.value.get(),
-            witness: bound.witness.in_words(&one.instance),
-            arithmetic: Arithmetic::of(&bound.witness),
-            joint_bound: joint_bound.value.get(),
-            joint_witness: reason(&one.ordered.storages.problem, joint_bound),
-            joint_arithmetic: Arithmetic::of(&joint_bound.witness),
-            claim: one.layout.claim.as_str(),
-            order_claim: one.ordered.outcome.claim.as_str(),
-            joint_claim: if one.is_optimal_over_orders() { "optimal" } else { "feasible" },
-            seconds: one.seconds + one.ordered.seconds,
-        }
-    }
-}
-
-impl Report {
-    fn new(
-        args: &PlanArgs,
-        graph: &Graph,
-        order: String,
-        solver: String,
-        regions: &[PlannedRegion],
-        basis: Basis,
-    ) -> Self {
-        let rows: Vec<RegionRow> = regions.iter().rev().map(|one| RegionRow::new(graph, one)).collect();
-        let body = &rows[0];
-        Self {
-            graph: graph.name().to_owned(),
-            order,
-            solver,
-            branches: args.branches.clone(),
-            claim: body.claim,
-            joint_claim: body.joint_claim,
-            arena: body.arena,
-            load: body.load,
-            lower_bound: body.lower_bound,
-            joint_bound: body.joint_bound,
-            file_peak: body.file_peak,
-            naive: body.naive,
-            weights: graph.bytes(plimsoll::model::graph::Role::Weight).get(),
-            seconds: rows.iter().map(|row| row.seconds).sum(),
-            regions: rows,
-            basis,
-        }
-    }
-
-    fn text(&self) -> String {
-        let mut text = self.basis.text();
-        let body = &self.regions[0];
-        let rows = [
-            ("graph", format!("{}: {} operators, {} buffers", self.graph, body.operators, body.buffers)),
-            (
-                "order",
-                format!("{}: {} bytes alive, {}", self.order, body.load, self.basis.claim(body.order_claim)),
-            ),
-            (
-                "",
-                format!(
-                    "no order takes less than {} ({}{})",
-                    body.joint_bound,
-                    body.joint_witness,
-                    body.joint_arithmetic.remark()
-                ),
-            ),
-            ("", format!("as in file: {}", body.file_peak)),
-            (
-                "arena",
-                format!(
-                    "{} bytes by {}, {} for this order",
-                    body.arena,
-                    self.solver,
-                    self.basis.claim(body.claim)
-                ),
-            ),
-            (
-                "",
-                format!(
-                    "no layout below {} ({}{})",
-                    body.lower_bound,
-                    body.witness,
-                    body.arithmetic.remark()
-                ),
-            ),
-            (
-                "joint",
-                format!(
-                    "{}: {} above the bound over all orders",
-                    self.basis.claim(body.joint_claim),
-                    output::gap(body.arena, body.joint_bound)
-                ),
-            ),
-            (
-                "naive",
-                format!(
-                    "{} bytes, {:.2} times the arena",
-                    body.naive,
-                    body.naive as f64 / body.arena.max(1) as f64
-                ),
-            ),
-            ("weights", format!("{} bytes", self.weights)),
-            ("time", format!("{:.3} s", self.seconds)),
-        ];
-        for (name, value) in rows {
-            let _ = writeln!(text, "{name:<12} {value}");
-        }
-        text
-    }
+/// What is proved of the arena over all orders and layouts.
+fn joint_claim(one: &PlannedRegion) -> &'static str {
+    if one.is_optimal_over_orders() { "optimal" } else { "feasible" }
 }

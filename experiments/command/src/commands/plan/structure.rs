@@ -1,10 +1,12 @@
 //! A plan by conflicts from the structure of the graph.
 
 use super::args::PlanArgs;
+use super::unshared;
 use crate::commands::choose::{Choice, choose};
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
+use crate::report::Report;
 use plimsoll::Registry;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::datasets::Import;
@@ -12,12 +14,11 @@ use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::structure::Relation;
-use plimsoll::model::{Claim, Entry, Offsets, Pools, Problem};
+use plimsoll::model::{Claim, Entry, Offsets, Pools, Problem as _};
 use plimsoll::plan::Plan;
 use plimsoll::structure::{RelatedPlan, Safety};
 use plimsoll_lab::report::{Basis, svg};
-use serde::Serialize;
-use std::fmt::Write as _;
+use serde_json::json;
 
 /// Orders and places every region by one relation, and reports.
 pub fn plan(
@@ -49,12 +50,8 @@ fn place<P: Plan>(
     let regions = run.plan_related(&import.graph, orders, relation, entry)?;
     let body = regions.last().ok_or_else(|| Failure::internal("a graph without a body"))?;
     store(args, &import.graph, orders, body, entry.name)?;
-    let report = Report::new(&import.graph, run, &regions, body, entry.name, Basis::of(import));
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
+    let basis = Basis::of(import);
+    report(&import.graph, run.order.name, &regions, body, entry.name, &basis).print(args.json)?;
     Ok(ANSWERED)
 }
 
@@ -86,143 +83,97 @@ fn store<P: Plan>(
     Ok(())
 }
 
-/// What is printed of a plan; bytes, of the body.
-#[derive(Debug, Serialize)]
-struct Report {
-    graph: String,
-    regions: usize,
-    operators: usize,
-    buffers: usize,
-    order: &'static str,
-    conflicts: String,
-    problem: &'static str,
-    solver: &'static str,
-    /// What is proved of the arena, for these conflicts.
-    claim: &'static str,
-    arena: u64,
-    lower_bound: u64,
-    witness: String,
-    arithmetic: Arithmetic,
-    /// Most bytes alive at a step of the order.
-    load: u64,
-    pairs: u64,
-    /// Pairs held together in the order that do not conflict.
-    overlooked: u64,
-    /// Pairs held together in some execution that do not conflict.
-    exposed: u64,
-    /// Pairs that collide in this plan, one operator after the other.
-    collide_in_order: usize,
-    /// The same where operators that do not wait for each other run at any time.
-    collide: usize,
-    /// One of those that collide, first of the one kind, then of the other.
-    collision: Option<String>,
-    naive: u64,
-    weights: u64,
-    seconds: f64,
-    #[serde(flatten)]
-    basis: Basis,
+/// The report; bytes are those of the body.
+fn report<P: Plan>(
+    graph: &Graph,
+    order: &str,
+    regions: &[RelatedPlan<P>],
+    body: &RelatedPlan<P>,
+    solver: &str,
+    basis: &Basis,
+) -> Report {
+    let RelatedPlan { related, outcome, .. } = body;
+    let (instance, arena, bound) = (&related.instance, body.arena(), &outcome.lower_bound);
+    let arithmetic = Arithmetic::of(&bound.witness);
+    let (in_order, concurrent, collision) = collisions(regions);
+    let object = json!({
+        "graph": graph.name(),
+        "regions": regions.len(),
+        "operators": related.storages.problem.len(),
+        "buffers": instance.len(),
+        "order": order,
+        "conflicts": related.relation.to_string(),
+        "problem": P::NAME,
+        "solver": solver,
+        // What is proved of the arena, for these conflicts.
+        "claim": outcome.claim,
+        "arena": arena,
+        "lower_bound": bound.value,
+        "witness": bound.witness.in_words(instance),
+        "arithmetic": arithmetic,
+        // Most bytes alive at a step of the order.
+        "load": related.order.peak(&related.storages.problem),
+        "pairs": related.pairs,
+        // Pairs held together in the order that do not conflict.
+        "overlooked": related.overlooked,
+        // Pairs held together in some execution that do not conflict.
+        "exposed": related.exposed,
+        // Pairs that collide in this plan, one operator after the other.
+        "collide_in_order": in_order,
+        // The same where operators that do not wait for each other run at any time.
+        "collide": concurrent,
+        // One of those that collide, first of the one kind, then of the other.
+        "collision": collision,
+        "naive": instance.total_size(),
+        "weights": graph.bytes(Role::Weight),
+        "seconds": regions.iter().map(|one| one.seconds).sum::<f64>(),
+    });
+    let mut report = Report::of_graph(object, basis);
+    let inside = match regions.len() {
+        1 => String::new(),
+        regions => format!(" of the body, {regions} regions"),
+    };
+    let (operators, buffers) = (related.storages.problem.len(), instance.len() as u64);
+    let sizes = format_args!("{operators} operators, {buffers} buffers{inside}");
+    report.line("graph", format_args!("{}: {sizes}", graph.name()));
+    report.show("order", "{order}: {load} bytes alive");
+    let all = buffers.saturating_mul(buffers.saturating_sub(1)) / 2;
+    report.line("conflicts", format_args!("{}: {} of {all} pairs", related.relation, related.pairs));
+    let claim = basis.claim(outcome.claim.as_str());
+    report.line("arena", format_args!("{arena} bytes by {solver}, {claim} for these conflicts"));
+    let what = if P::NAME == Pools::NAME { "plan" } else { "layout" };
+    let above = match outcome.claim {
+        Claim::Optimal => String::new(),
+        _ => format!("; {} above that", output::gap(arena, bound.value)),
+    };
+    let why = bound.witness.in_words(instance) + arithmetic.remark();
+    report.line("", format_args!("no {what} below {} ({why}){above}", bound.value));
+    report.line("in order", safe(in_order, "with one operator after the other"));
+    let any_time = "with operators that do not wait for each other at any time";
+    report.line("any time", safe(concurrent, any_time));
+    if let Some(collision) = collision {
+        report.line("", collision);
+    }
+    unshared(&mut report, instance.total_size(), arena);
+    report.lines(&["seconds"]);
+    report
 }
 
-impl Report {
-    fn new<P: Plan>(
-        graph: &Graph,
-        run: &GraphRun<'_>,
-        regions: &[RelatedPlan<P>],
-        body: &RelatedPlan<P>,
-        solver: &'static str,
-        basis: Basis,
-    ) -> Self {
-        let RelatedPlan { related, outcome, .. } = body;
-        // What lies inside an operator can collide too; the body is named first.
-        let safeties: Vec<&Safety> = regions.iter().map(|one| &one.safety).collect();
-        let collision = safeties.iter().rev().find_map(|s| s.in_order.first());
-        let collision = collision.or_else(|| safeties.iter().rev().find_map(|s| s.concurrent.first()));
-        Self {
-            graph: graph.name().to_owned(),
-            regions: regions.len(),
-            operators: related.storages.problem.len(),
-            buffers: related.instance.len(),
-            order: run.order.name,
-            conflicts: related.relation.to_string(),
-            problem: P::NAME,
-            solver,
-            claim: outcome.claim.as_str(),
-            arena: body.arena().get(),
-            lower_bound: outcome.lower_bound.value.get(),
-            witness: outcome.lower_bound.witness.in_words(&related.instance),
-            arithmetic: Arithmetic::of(&outcome.lower_bound.witness),
-            load: related.order.peak(&related.storages.problem).get(),
-            pairs: related.pairs,
-            overlooked: related.overlooked,
-            exposed: related.exposed,
-            collide_in_order: safeties.iter().map(|s| s.in_order.len()).sum(),
-            collide: safeties.iter().map(|s| s.concurrent.len()).sum(),
-            collision: collision.map(ToString::to_string),
-            naive: related.instance.total_size().get(),
-            weights: graph.bytes(Role::Weight).get(),
-            seconds: regions.iter().map(|one| one.seconds).sum(),
-            basis,
-        }
-    }
+/// Pairs that collide one operator after the other, pairs that collide at any time, and the first of them. What lies inside
+/// an operator can collide too; the body is named first.
+fn collisions<P: Plan>(regions: &[RelatedPlan<P>]) -> (usize, usize, Option<String>) {
+    let safeties: Vec<&Safety> = regions.iter().rev().map(|one| &one.safety).collect();
+    let in_order = safeties.iter().flat_map(|safety| &safety.in_order);
+    let concurrent = safeties.iter().flat_map(|safety| &safety.concurrent);
+    let first = in_order.clone().next().map(ToString::to_string);
+    let first = first.or_else(|| concurrent.clone().next().map(ToString::to_string));
+    (in_order.count(), concurrent.count(), first)
+}
 
-    fn text(&self) -> String {
-        let mut text = self.basis.text();
-        let gap = output::gap(self.arena, self.lower_bound);
-        let inside = match self.regions {
-            1 => String::new(),
-            regions => format!(" of the body, {regions} regions"),
-        };
-        let all = (self.buffers as u64).saturating_mul((self.buffers as u64).saturating_sub(1)) / 2;
-        let safe = |count: usize, when: &str| match count {
-            0 => format!("safe {when}"),
-            1 => format!("1 pair collides {when}"),
-            count => format!("{count} pairs collide {when}"),
-        };
-        let bound = match self.claim {
-            claim if claim == Claim::Optimal.as_str() => String::new(),
-            _ => format!("; {gap} above that"),
-        };
-        let mut rows = vec![
-            (
-                "graph",
-                format!("{}: {} operators, {} buffers{inside}", self.graph, self.operators, self.buffers),
-            ),
-            ("order", format!("{}: {} bytes alive", self.order, self.load)),
-            ("conflicts", format!("{}: {} of {all} pairs", self.conflicts, self.pairs)),
-            (
-                "arena",
-                format!(
-                    "{} bytes by {}, {} for these conflicts",
-                    self.arena,
-                    self.solver,
-                    self.basis.claim(self.claim)
-                ),
-            ),
-            (
-                "",
-                format!(
-                    "no {} below {} ({}{}){bound}",
-                    self.what(),
-                    self.lower_bound,
-                    self.witness,
-                    self.arithmetic.remark()
-                ),
-            ),
-            ("in order", safe(self.collide_in_order, "with one operator after the other")),
-            ("any time", safe(self.collide, "with operators that do not wait for each other at any time")),
-        ];
-        rows.extend(self.collision.iter().map(|collision| ("", collision.clone())));
-        let times = self.naive as f64 / self.arena.max(1) as f64;
-        rows.push(("naive", format!("{} bytes, {times:.2} times the arena", self.naive)));
-        rows.push(("weights", format!("{} bytes", self.weights)));
-        rows.push(("time", format!("{:.3} s", self.seconds)));
-        for (name, value) in rows {
-            let _ = writeln!(text, "{name:<12} {value}");
-        }
-        text
-    }
-
-    fn what(&self) -> &'static str {
-        if self.problem == Pools::NAME { "plan" } else { "layout" }
+fn safe(count: usize, when: &str) -> String {
+    match count {
+        0 => format!("safe {when}"),
+        1 => format!("1 pair collides {when}"),
+        count => format!("{count} pairs collide {when}"),
     }
 }

@@ -7,18 +7,17 @@ mod report;
 mod traffic;
 
 use super::choose;
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::failure::{Failure, code};
 use crate::output;
 pub use args::SpillArgs;
 use input::{Input, failed, input, need};
 use plimsoll::Registry;
 use plimsoll::model::{
-    BufferId, Bytes, Claim, Entry, Offsets, Outcome, Problem, Silent, Spill, SpillProblem, Spilling,
+    BufferId, Bytes, Entry, Offsets, Outcome, Problem as _, Silent, Spill, SpillProblem, Spilling,
 };
 use plimsoll::plan::Plan;
-use plimsoll::run::{Attempt, Limits, run};
+use plimsoll::run::{Limits, run};
 use plimsoll_lab::report::svg;
-use report::Report;
 use std::io;
 
 pub fn main(args: &SpillArgs) -> Result<u8, Failure> {
@@ -50,25 +49,10 @@ fn spill(
     let problem = &input.problem;
     let need = need(args, registry, problem.instance(), limits.share(2))?;
     let attempt = run(entry, problem, args.effort.setup(), limits, &mut Silent);
-    let (outcome, seconds) = answer(attempt)?;
-    store(args, entry.name, problem, &outcome)?;
-    let report = Report::new(args, entry.name, input, &need, &outcome, seconds);
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
-    Ok(match outcome.claim {
-        Claim::Optimal | Claim::Feasible => ANSWERED,
-        Claim::Infeasible => REFUTED,
-        Claim::Unknown => NOTHING_FOUND,
-    })
-}
-
-/// The outcome of a run, and its seconds.
-fn answer(attempt: Attempt<Spilling>) -> Result<(Outcome<Spilling>, f64), Failure> {
     let outcome = attempt.result.map_err(failed)?;
-    Ok((outcome, attempt.seconds))
+    store(args, entry.name, problem, &outcome)?;
+    report::report(args, entry.name, input, &need, &outcome, attempt.seconds).print(args.json)?;
+    Ok(code(outcome.claim))
 }
 
 fn store(

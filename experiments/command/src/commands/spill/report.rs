@@ -2,99 +2,120 @@
 
 use super::args::SpillArgs;
 use super::input::Input;
+use crate::report::Report;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::{BufferId, Bytes, Claim, Instance, Outcome, SpillProblem, Spilling, Witness, load};
+use plimsoll::model::{
+    BufferId, Bytes, Claim, Instance, Outcome, Spill, SpillProblem, Spilling, Witness, load,
+};
 use plimsoll::spill::{Capacity, Shortage};
-use plimsoll_lab::report::table::{Align, Table};
-use plimsoll_lab::report::{Basis, percent};
-use serde::Serialize;
+use plimsoll_lab::report::gap_percent;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Names shown of a set; all of them are in the JSON.
 const MOST_NAMES: usize = 12;
 
-/// What is printed of one run.
-#[derive(Debug, Serialize)]
-pub(super) struct Report {
-    instance: String,
-    solver: &'static str,
-    claim: &'static str,
-    stop: &'static str,
-    capacity: u64,
-    load: u64,
-    buffers: usize,
-    need: Need,
-    traffic: Option<u64>,
-    lower_bound: u64,
-    witness: String,
-    arithmetic: Arithmetic,
-    gap_percent: Option<f64>,
-    on_chip: Option<u64>,
-    spilled: Vec<Gone>,
+/// The report on one run.
+pub(super) fn report(
+    args: &SpillArgs,
+    solver: &str,
+    input: &Input,
+    need: &Capacity,
+    outcome: &Outcome<Spilling>,
     seconds: f64,
-    nodes: u64,
-    seed: u64,
-    #[serde(flatten)]
-    basis: Basis,
-    #[serde(skip)]
-    need_text: String,
+) -> Report {
+    let problem = &input.problem;
+    let instance = problem.instance();
+    let (bound, is_infeasible) = (&outcome.lower_bound, outcome.claim == Claim::Infeasible);
+    let (arithmetic, gap) = (
+        Arithmetic::of(&bound.witness),
+        outcome.value.and_then(|value| gap_percent(value.get(), bound.value.get())),
+    );
+    let witness = if is_infeasible {
+        "what has to stay does not fit".to_owned()
+    } else {
+        bound.witness.in_words(instance)
+    };
+    let on_chip = outcome.solution.as_ref().map(|spill| spill.peak(problem));
+    let spilled: Vec<BufferId> = outcome.solution.iter().flat_map(Spill::spilled).collect();
+    let size = |id: BufferId| instance.buffer(id).size();
+    let row = |&id: &BufferId| {
+        json!({
+            "id": instance.buffer(id).name(), "size": size(id), "traffic": problem.traffic(id).unwrap_or_default(),
+        })
+    };
+    let mut rows: Vec<Value> = spilled.iter().map(row).collect();
+    let object = json!({
+        "instance": instance.name(),
+        "solver": solver,
+        "claim": outcome.claim,
+        "stop": outcome.stop,
+        "capacity": problem.capacity(),
+        "load": load(instance).0,
+        "buffers": instance.len(),
+        "need": need_of(instance, problem.capacity(), need),
+        "traffic": outcome.value,
+        "lower_bound": bound.value,
+        "witness": witness,
+        "arithmetic": arithmetic,
+        "gap_percent": gap,
+        "on_chip": on_chip,
+        "spilled": rows,
+        "seconds": seconds,
+        "nodes": outcome.stats.nodes,
+        "seed": args.effort.seed,
+    });
+    let mut report = Report::of_graph(object, &input.basis);
+    report.push(&need_text(problem, need));
+    report.lines(&["solver", "claim"]);
+    let remark = arithmetic.remark();
+    if let (Some(traffic), Some(on_chip)) = (outcome.value, on_chip) {
+        let bytes: u64 = spilled.iter().map(|&id| size(id).get()).sum();
+        let all = instance.len();
+        report.line("spilled", format_args!("{} of {all} buffers, {bytes} bytes", spilled.len()));
+        report.line("traffic", format_args!("{traffic} bytes"));
+        report.line("on chip", format_args!("{on_chip} bytes"));
+    } else if is_infeasible {
+        report.line("traffic", format_args!("none: {witness}{remark}"));
+    } else {
+        report.line("traffic", "no plan was found");
+    }
+    if !is_infeasible {
+        report.line("lower bound", format_args!("{} bytes ({witness}{remark})", bound.value));
+    }
+    report.gap(gap);
+    report.lines(&["stop", "seconds"]);
+    if !rows.is_empty() {
+        rows.sort_by_key(|row| std::cmp::Reverse(row["traffic"].as_u64()));
+        report.table(&rows, "spilled = id, bytes = size, traffic");
+    }
+    report
 }
 
 /// Whether everything fits without spilling.
-#[derive(Debug, Serialize)]
-struct Need {
-    /// `met`, `short` or `unknown`.
-    capacity: &'static str,
-    /// Bytes the capacity lacks, at least and at most.
-    short_by_at_least: Option<u64>,
-    short_by_at_most: Option<u64>,
-    /// Buffers that do not fit together.
-    reason: Vec<String>,
-    /// What these need, bytes, at least.
-    reason_needs: Option<u64>,
-    reason_witness: Option<String>,
-    /// Without any of them the others fit.
-    irreducible: Option<bool>,
-}
-
-#[derive(Debug, Serialize)]
-struct Gone {
-    id: String,
-    size: u64,
-    traffic: u64,
-}
-
-impl Need {
-    fn new(instance: &Instance, capacity: Bytes, need: &Capacity) -> Self {
-        let word = match need {
-            Capacity::Met => "met",
-            Capacity::Short(_) => "short",
-            Capacity::Unknown(_) => "unknown",
-        };
-        let Capacity::Short(short) = need else {
-            return Self {
-                capacity: word,
-                short_by_at_least: None,
-                short_by_at_most: None,
-                reason: Vec::new(),
-                reason_needs: None,
-                reason_witness: None,
-                irreducible: None,
-            };
-        };
-        let over = |bytes: Bytes| bytes.get().saturating_sub(capacity.get());
-        let reason = &short.reason;
-        let contradicted = instance.contradiction().is_some();
-        Self {
-            capacity: word,
-            short_by_at_least: (!contradicted).then(|| over(short.bound.value)),
-            short_by_at_most: short.peak.map(over),
-            reason: reason.buffers.iter().map(|&id| instance.buffer(id).name().to_owned()).collect(),
-            reason_needs: (!contradicted).then(|| reason.bound.value.get()),
-            reason_witness: Some(reason.bound.witness.in_words(instance)),
-            irreducible: Some(reason.doubtful.is_empty()),
-        }
-    }
+fn need_of(instance: &Instance, capacity: Bytes, need: &Capacity) -> Value {
+    let (word, short) = match need {
+        Capacity::Met => ("met", None),
+        Capacity::Short(short) => ("short", Some(short)),
+        Capacity::Unknown(_) => ("unknown", None),
+    };
+    let over = |bytes: Bytes| bytes.get().saturating_sub(capacity.get());
+    let reason = short.map(|short| &short.reason);
+    // Fixed offsets that contradict each other need no number of bytes.
+    let bounded = short.filter(|_| instance.contradiction().is_none());
+    let names = reason.iter().flat_map(|reason| &reason.buffers).map(|&id| instance.buffer(id).name());
+    json!({
+        "capacity": word,
+        // Bytes the capacity lacks.
+        "short_by_at_least": bounded.map(|short| over(short.bound.value)),
+        "short_by_at_most": short.and_then(|short| short.peak).map(over),
+        // Buffers that do not fit together, and bytes that they need at least.
+        "reason": names.collect::<Vec<_>>(),
+        "reason_needs": bounded.map(|short| short.reason.bound.value),
+        "reason_witness": reason.map(|reason| reason.bound.witness.in_words(instance)),
+        // Without any of them the others fit.
+        "irreducible": reason.map(|reason| reason.doubtful.is_empty()),
+    })
 }
 
 /// The lines about what everything needs.
@@ -164,94 +185,4 @@ fn named(instance: &Instance, buffers: &[BufferId]) -> Vec<String> {
         lines.push(format!("and {} more", buffers.len() - MOST_NAMES));
     }
     lines
-}
-
-impl Report {
-    pub(super) fn new(
-        args: &SpillArgs,
-        solver: &'static str,
-        input: &Input,
-        need: &Capacity,
-        outcome: &Outcome<Spilling>,
-        seconds: f64,
-    ) -> Self {
-        let problem = &input.problem;
-        let instance = problem.instance();
-        let gone = |id: BufferId| Gone {
-            id: instance.buffer(id).name().to_owned(),
-            size: instance.buffer(id).size().get(),
-            traffic: problem.traffic(id).map_or(0, Bytes::get),
-        };
-        let bound = &outcome.lower_bound;
-        Self {
-            instance: instance.name().to_owned(),
-            solver,
-            claim: outcome.claim.as_str(),
-            stop: outcome.stop.as_str(),
-            capacity: problem.capacity().get(),
-            load: load(instance).0.get(),
-            buffers: instance.len(),
-            need: Need::new(instance, problem.capacity(), need),
-            traffic: outcome.value.map(Bytes::get),
-            lower_bound: bound.value.get(),
-            witness: if outcome.claim == Claim::Infeasible {
-                "what has to stay does not fit".to_owned()
-            } else {
-                bound.witness.in_words(instance)
-            },
-            arithmetic: Arithmetic::of(&bound.witness),
-            gap_percent: outcome.gap_percent(),
-            on_chip: outcome.solution.as_ref().map(|spill| spill.peak(problem).get()),
-            spilled: outcome.solution.iter().flat_map(|spill| spill.spilled().map(gone)).collect(),
-            seconds,
-            nodes: outcome.stats.nodes,
-            seed: args.effort.seed,
-            basis: input.basis.clone(),
-            need_text: need_text(problem, need),
-        }
-    }
-
-    pub(super) fn text(&self) -> String {
-        let mut text = self.basis.text();
-        text.push_str(&self.need_text);
-        let mut rows = vec![("solver", self.solver.to_owned()), ("claim", self.basis.claim(self.claim))];
-        match self.traffic {
-            Some(traffic) => {
-                let bytes: u64 = self.spilled.iter().map(|gone| gone.size).sum();
-                rows.push((
-                    "spilled",
-                    format!("{} of {} buffers, {bytes} bytes", self.spilled.len(), self.buffers),
-                ));
-                rows.push(("traffic", format!("{traffic} bytes")));
-                rows.push(("on chip", format!("{} bytes", self.on_chip.unwrap_or(0))));
-            }
-            None if self.claim == Claim::Infeasible.as_str() => {
-                rows.push(("traffic", format!("none: {}{}", self.witness, self.arithmetic.remark())));
-            }
-            None => rows.push(("traffic", "no plan was found".to_owned())),
-        }
-        if self.claim != Claim::Infeasible.as_str() {
-            let remark = self.arithmetic.remark();
-            rows.push(("lower bound", format!("{} bytes ({}{remark})", self.lower_bound, self.witness)));
-        }
-        if let Some(gap) = self.gap_percent {
-            rows.push(("gap", format!("{} %", percent(gap))));
-        }
-        rows.push(("stop", self.stop.to_owned()));
-        rows.push(("time", format!("{:.3} s, {} nodes", self.seconds, self.nodes)));
-        for (name, value) in rows {
-            let _ = writeln!(text, "{name:<12} {value}");
-        }
-        if !self.spilled.is_empty() {
-            let columns = [("spilled", Align::Left), ("bytes", Align::Right), ("traffic", Align::Right)];
-            let mut table = Table::new(columns);
-            let mut gone: Vec<&Gone> = self.spilled.iter().collect();
-            gone.sort_by_key(|gone| std::cmp::Reverse(gone.traffic));
-            for gone in gone {
-                table.row([gone.id.clone(), gone.size.to_string(), gone.traffic.to_string()]);
-            }
-            let _ = write!(text, "\n{}", table.text());
-        }
-        text
-    }
 }

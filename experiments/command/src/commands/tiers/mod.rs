@@ -1,24 +1,24 @@
 //! `plimsoll tiers`: which tensor lives in which memory, and how far from the least transfer time that is.
 
 mod args;
+mod compare;
 mod report;
 
 use crate::args::BoundaryArg;
 use crate::commands::choose;
-use crate::failure::{ANSWERED, Failure, NOTHING_FOUND, REFUTED};
+use crate::failure::{Failure, code};
 use crate::output;
 use args::FusionArg;
 pub use args::TiersArgs;
 use plimsoll::graphs::GraphRun;
-use plimsoll::interrupt;
 use plimsoll::model::fusion::{Patterns, UnitRule};
 use plimsoll::model::graph::{Boundary, LivenessOptions};
 use plimsoll::model::tiers::{TierMachine, Tiers};
-use plimsoll::model::{Claim, Entry, Kind, Silent, SolveError};
-use plimsoll::run::{Attempt, Limits, RunError, contradiction, run};
+use plimsoll::model::{Entry, Kind, Silent};
+use plimsoll::run::{Limits, RunError, run};
 use plimsoll::tiers::{Fusing, TierCaseError, TierSetting, tier_case};
 use plimsoll_lab::report::Basis;
-use report::{Comparison, Report};
+use report::About;
 
 /// Nodes of an exact placement where no limit is given, and the same times tensors: some seconds.
 const NODES: (u64, u64) = (5_000_000, 5_000_000_000);
@@ -58,8 +58,12 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
         error @ (TierCaseError::Fusion(_) | TierCaseError::NoBody) => Failure::internal(error),
         error => Failure::input(error),
     })?;
-    let about = report::About { graph, machine: &machine, case: &case, rule, basis: Basis::of(&import) };
-    if args.compare { compare(args, &registry.tiers, &about) } else { single(args, entry, limits, &about) }
+    let about = About { graph, machine: &machine, case: &case, rule, basis: Basis::of(&import) };
+    if args.compare {
+        compare::compare(args, &registry.tiers, &about)
+    } else {
+        single(args, entry, limits, &about)
+    }
 }
 
 fn patterns_of(args: &TiersArgs) -> &str {
@@ -90,18 +94,12 @@ fn fusion(args: &TiersArgs) -> Result<FusionArg, Failure> {
     }
 }
 
-fn single(
-    args: &TiersArgs,
-    entry: &Entry<Tiers>,
-    limits: Limits,
-    about: &report::About<'_>,
-) -> Result<u8, Failure> {
+fn single(args: &TiersArgs, entry: &Entry<Tiers>, limits: Limits, about: &About<'_>) -> Result<u8, Failure> {
     let bare = args.effort.is_default() && entry.kind == Kind::Exact;
     let nodes = NODES.0.min(NODES.1 / about.case.problem.tensors().len().max(1) as u64);
     let limits = if bare { Limits { nodes: Some(nodes), ..limits } } else { limits };
     let attempt = run(entry, &about.case.problem, args.effort.setup(), limits, &mut Silent);
     let outcome = attempt.result.map_err(refused)?;
-    let report = Report::new(about, entry.name, &outcome, attempt.seconds);
     match (&args.output, &outcome.solution) {
         (Some(path), Some(plan)) => {
             output::write_file(path, |file| report::write_plan(&about.case.problem, plan, file))?;
@@ -109,20 +107,8 @@ fn single(
         (Some(_), None) => output::complain("there is no plan, so none is written"),
         (None, _) => {}
     }
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
+    about.report(entry.name, &outcome, attempt.seconds).print(args.json)?;
     Ok(code(outcome.claim))
-}
-
-fn code(claim: Claim) -> u8 {
-    match claim {
-        Claim::Optimal | Claim::Feasible => ANSWERED,
-        Claim::Infeasible => REFUTED,
-        Claim::Unknown => NOTHING_FOUND,
-    }
 }
 
 fn refused(error: RunError) -> Failure {
@@ -130,40 +116,4 @@ fn refused(error: RunError) -> Failure {
         RunError::Solve(error) => Failure::input(error),
         error => Failure::internal(error),
     }
-}
-
-fn compare(
-    args: &TiersArgs,
-    entries: &[&'static Entry<Tiers>],
-    about: &report::About<'_>,
-) -> Result<u8, Failure> {
-    let mut rows: Vec<report::Run> = Vec::new();
-    for entry in interrupt::until_requested(entries) {
-        let limits = args.effort.limits_each().from_now();
-        let Attempt { result, seconds, .. } =
-            run(entry, &about.case.problem, args.effort.setup(), limits, &mut Silent);
-        match result {
-            Ok(outcome) => rows.push((entry.name, Ok((outcome, seconds)))),
-            // An entry that declines the problem by its size gets no line.
-            Err(RunError::Solve(SolveError::Unsupported { .. })) => {}
-            Err(RunError::Solve(error)) => rows.push((entry.name, Err(error))),
-            Err(error) => return Err(Failure::internal(format!("{}: {error}", entry.name))),
-        }
-    }
-    let outcomes = rows.iter().filter_map(|(name, row)| Some((*name, &row.as_ref().ok()?.0)));
-    let answers = outcomes.map(|(name, outcome)| (name, outcome.value, outcome.lower_bound.value));
-    if let Some(reason) = contradiction(answers) {
-        return Err(Failure::internal(reason));
-    }
-    let report = Comparison::new(about, &rows);
-    if let Some(path) = &args.output {
-        output::write_file(path, |file| report.write_rows(file))?;
-    }
-    if args.json {
-        output::print_json(&report)?;
-    } else {
-        output::print(&report.text())?;
-    }
-    let claims = rows.iter().filter_map(|(_, row)| row.as_ref().ok()).map(|(outcome, _)| code(outcome.claim));
-    Ok(claims.min().unwrap_or(NOTHING_FOUND))
 }

@@ -1,0 +1,159 @@
+//! What a command prints of an answer: one JSON object, and its members as lines and tables.
+
+use crate::failure::Failure;
+use crate::output;
+use plimsoll::arithmetic::Arithmetic;
+use plimsoll::model::overlap::Time;
+use plimsoll_lab::report::table::{Align, Table};
+use plimsoll_lab::report::{Basis, percent};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+use std::fmt::{Display, Write as _};
+use std::path::Path;
+
+/// An object and its text. The name of a member says how it reads in a table: `_ps` as a time, `_percent` with two digits,
+/// `claim` marked where its `arithmetic` is floating point, `region` with its `name`; of a list the length is shown.
+#[derive(Debug)]
+pub struct Report {
+    object: Value,
+    basis: Basis,
+    text: String,
+}
+
+impl Report {
+    /// A report without lines.
+    pub fn new(object: Value) -> Self {
+        Self { object, basis: Basis::default(), text: String::new() }
+    }
+
+    /// One on a graph: what its sizes rest on stands first in the text and last in the object.
+    pub fn of_graph(object: Value, basis: &Basis) -> Self {
+        let mut report = Self { object, text: basis.text(), basis: basis.clone() };
+        report.extend(json!(basis));
+        report
+    }
+
+    /// Adds members.
+    pub fn extend(&mut self, more: Value) {
+        if let (Value::Object(object), Value::Object(more)) = (&mut self.object, more) {
+            object.extend(more);
+        }
+    }
+
+    /// Adds a line.
+    pub fn line(&mut self, name: &str, text: impl Display) {
+        let _ = writeln!(self.text, "{name:<12} {text}");
+    }
+
+    /// Adds a line with members of the object in it: `{peak} bytes alive`.
+    pub fn show(&mut self, name: &str, text: &str) {
+        let parts = text.split('{').map(|part| part.split_once('}').unwrap_or(("", part)));
+        let shown = |key| if key == "" { String::new() } else { self.cell(&self.object, key) };
+        let line: Vec<String> = parts.map(|(key, rest)| shown(key) + rest).collect();
+        self.line(name, line.concat());
+    }
+
+    /// Adds the line of a gap in percent, where there is one.
+    pub fn gap(&mut self, gap: Option<f64>) {
+        if let Some(gap) = gap {
+            self.line("gap", format_args!("{} %", percent(gap)));
+        }
+    }
+
+    /// Adds the lines of members that read the same in every report; those that are null have none.
+    pub fn lines(&mut self, keys: &[&str]) {
+        for &key in keys {
+            let (name, text) = match (key, &self.object[key]) {
+                (_, Value::Null) => continue,
+                ("claim", claim) => (key, self.basis.claim(claim.as_str().unwrap_or_default())),
+                ("seconds", seconds) => {
+                    let nodes = self.object.get("nodes").map(|nodes| format!(", {nodes} nodes"));
+                    let seconds = seconds.as_f64().unwrap_or_default();
+                    ("time", format!("{seconds:.3} s{}", nodes.unwrap_or_default()))
+                }
+                _ => (key, self.cell(&self.object, key)),
+            };
+            self.line(name, text);
+        }
+    }
+
+    /// Adds other text.
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Adds a blank line and a table. `columns` are members of the rows, or else of the report, where the heading differs
+    /// behind it: `bound = lower_bound, claim`.
+    pub fn table(&mut self, rows: &[Value], columns: &str) {
+        let columns: Vec<(&str, &str)> =
+            columns.split(", ").map(|column| column.split_once(" = ").unwrap_or((column, column))).collect();
+        let align = |key| match rows.iter().map(|row| self.member(row, key)).find(|one| !one.is_null()) {
+            Some(Value::String(_)) => Align::Left,
+            Some(_) if key == "region" => Align::Left,
+            _ => Align::Right,
+        };
+        let mut table = Table::new(columns.iter().map(|(heading, key)| (*heading, align(key))));
+        for row in rows {
+            table.row(columns.iter().map(|(_, key)| self.cell(row, key)));
+        }
+        let _ = write!(self.text, "\n{}", table.text());
+    }
+
+    /// Writes rows, a CSV file. `columns` are members of the rows, or else of the report.
+    pub fn write_rows(&self, path: &Path, rows: &[Value], columns: &str) -> Result<(), Failure> {
+        let columns: Vec<&str> = columns.split(", ").collect();
+        let field = |row, key| match self.member(row, key) {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            Value::Number(number) if number.is_f64() => {
+                let digits = if key == "seconds" { 6 } else { 4 };
+                format!("{:.digits$}", number.as_f64().unwrap_or_default())
+            }
+            other => other.to_string(),
+        };
+        output::write_file(path, |file| {
+            let mut writer = csv::Writer::from_writer(file);
+            writer.write_record(&columns)?;
+            for row in rows {
+                writer.write_record(columns.iter().map(|key| field(row, key)))?;
+            }
+            writer.flush()
+        })
+    }
+
+    /// Writes the object, a JSON file.
+    pub fn write(&self, path: &Path) -> Result<(), Failure> {
+        output::write_file(path, |file| writeln!(file, "{:#}", self.object))
+    }
+
+    /// Prints the object or the text.
+    pub fn print(&self, is_json: bool) -> Result<(), Failure> {
+        if is_json { output::print_json(&self.object) } else { output::print(&self.text) }
+    }
+
+    fn member<'a>(&'a self, row: &'a Value, key: &str) -> &'a Value {
+        let member = row.get(key).or_else(|| self.object.get(key));
+        debug_assert!(member.is_some(), "no member '{key}'");
+        member.unwrap_or(&Value::Null)
+    }
+
+    fn cell(&self, row: &Value, key: &str) -> String {
+        match self.member(row, key) {
+            Value::Null => "-".to_owned(),
+            Value::String(claim) if key == "claim" => {
+                Arithmetic::deserialize(self.member(row, "arithmetic")).unwrap_or_default().mark(claim)
+            }
+            Value::String(text) => text.clone(),
+            Value::Array(list) => list.len().to_string(),
+            number if key == "region" => format!("{number}:{}", row["name"].as_str().unwrap_or_default()),
+            number if key.ends_with("_ps") => match number.as_i64() {
+                Some(time @ ..0) => format!("-{}", Time::new(time.unsigned_abs())),
+                _ => Time::new(number.as_u64().unwrap_or_default()).to_string(),
+            },
+            number if key == "chance" => format!("{:.3}", number.as_f64().unwrap_or_default()),
+            number if key == "wasted" => format!("{:.0}", number.as_f64().unwrap_or_default()),
+            number if key.ends_with("_percent") => percent(number.as_f64().unwrap_or_default()),
+            other => other.to_string(),
+        }
+    }
+}
