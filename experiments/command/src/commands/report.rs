@@ -32,8 +32,8 @@ pub struct ReportArgs {
     /// Folder for the report; one that holds an earlier report is replaced, any other must be empty or not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// A run that minimises also counts as solved where its peak is at most P percent above the best bound [default: only
-    /// where it proved its answer]
+    /// A run that has no capacity to decide also counts as solved where its gap to the best bound is at most P percent
+    /// [default: only where it proved its answer]
     #[arg(long, value_name = "P", value_parser = percent)]
     target_gap: Option<f64>,
     /// Shift of geometric means of times, seconds

@@ -3,8 +3,8 @@
 use crate::common::{Scratch, TINY};
 use plimsoll_lab::analysis::integral::integral;
 use plimsoll_lab::analysis::standing::{VIRTUAL, is_solved, virtual_best};
-use plimsoll_lab::analysis::{Group, Options, Standing, curves, find, groups, standings, study};
-use plimsoll_lab::record::Record;
+use plimsoll_lab::analysis::{Cell, Group, Options, Standing, curves, find, groups, standings, study};
+use plimsoll_lab::record::{Record, rank};
 use plimsoll_lab::report::plots::plots;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -57,8 +57,7 @@ fn figures_are_those_worked_out_by_hand() {
     assert_eq!((fast.worst_gap, exact.worst_gap), (Some(25.0), Some(50.0)));
     // Times >10, >10, 0.5 and 4, >10, >10. A heuristic ends without a proof: its times to solve have no mean.
     assert_eq!((fast.mean_time, fast.par2), (None, None));
-    let times: Vec<_> =
-        groups[0].cells[0].iter().flatten().map(plimsoll_lab::analysis::Cell::time_to_solve).collect();
+    let times: Vec<_> = groups[0].cells[0].iter().flatten().map(Cell::time_to_solve).collect();
     assert!(times[0].is_none() && times[1].is_none() && times[2].is_some_and(|time| !time.censored));
     near(exact.mean_time.map(|mean| mean.value), 400f64.cbrt());
     assert!(exact.mean_time.unwrap().bound);
@@ -80,6 +79,43 @@ fn figures_are_those_worked_out_by_hand() {
 }
 
 #[test]
+fn of_relations_more_are_better() {
+    let header = "schema_version,suite,instance,sha256,operators,problem,unit,algorithm,kind,seed,time_limit,status,claim,value,lower_bound,verdict,seconds";
+    let rows = [
+        "5,g,a,ha,7,fusions,relations,fast,heuristic,0,10,done,feasible,6,9,valid,1",
+        "5,g,a,ha,7,fusions,relations,fast,heuristic,1,10,done,feasible,4,9,valid,1",
+        "5,g,a,ha,7,fusions,relations,exact,exact,0,10,done,optimal,8,8,valid,4",
+        "5,g,b,hb,9,fusions,relations,fast,heuristic,0,10,done,feasible,5,20,valid,1",
+        "5,g,b,hb,9,fusions,relations,exact,exact,0,10,done,feasible,5,10,valid,10",
+        "5,g,c,hc,9,fusions,relations,fast,heuristic,0,10,done,feasible,3,3,valid,1",
+        "5,g,c,hc,9,fusions,relations,exact,exact,0,10,done,optimal,2,2,valid,1",
+    ];
+    let (groups, standings) = analysed(&format!("{header}\n{}\n", rows.join("\n")), PLAIN);
+    let group = &groups[0];
+    assert!(group.question.to_string().starts_with("fusions, maximise, 10 s"));
+    // Of two runs the worse is the median. An upper bound below a valid value is refused.
+    let cells = |who: usize| -> Vec<_> { group.cells[who].iter().flatten().map(|cell| cell.value).collect() };
+    assert_eq!((cells(0), cells(1)), (vec![Some(4), Some(5), Some(3)], vec![Some(8), Some(5), None]));
+    assert_eq!(group.troubles[0].error, "its bound 2 is below 3, the value of a valid solution");
+    let facts: Vec<_> = group.instances.iter().map(|its| (its.best_bound, its.best_value)).collect();
+    assert_eq!(facts, [(Some(8), Some(8)), (Some(10), Some(5)), (Some(3), Some(3))]);
+    let [fast, exact, best] = &standings[0][..] else { panic!("two and their best") };
+    near(fast.mean_gap, 100.0 / 3.0);
+    assert_eq!((exact.mean_gap, exact.worst_gap, best.worst_gap), (Some(25.0), Some(50.0), Some(50.0)));
+    let wins = |own: &Standing| (own.value_alone, own.value_shared);
+    assert_eq!((wins(fast), wins(exact)), ((1, 1), (1, 1)));
+    let profile = curves::value_profile(group);
+    assert_eq!(profile[0].points.iter().map(|point| point.0).collect::<Vec<_>>(), [1.0, 1.5, 1.5]);
+    // The tables have the columns that there is something to say in.
+    let scratch = Scratch::new();
+    scratch.write("rows.csv", format!("{header}\n{}\n", rows.join("\n")));
+    scratch.plimsoll(&["report", "rows.csv", "--out", "out"]).exits(0);
+    let summary = scratch.read("out/summary.md");
+    let columns = "| instance | operators | best bound, relations | best value, relations | fast gap % | exact gap % |\n";
+    assert!(summary.contains(columns), "{summary}");
+}
+
+#[test]
 fn curves_are_those_worked_out_by_hand() {
     let (groups, _) = analysed(&example(), PLAIN);
     let third = 1.0 / 3.0;
@@ -88,9 +124,9 @@ fn curves_are_those_worked_out_by_hand() {
         time.iter().map(|curve| curve.points.clone()).collect::<Vec<_>>(),
         [[(1.0, third)], [(1.0, third)]]
     );
-    let peak = curves::value_profile(&groups[0]);
-    assert_eq!(peak[0].points, [(1.0, third), (1.2, 2.0 * third), (1.25, 1.0)]);
-    assert_eq!(peak[1].points, [(1.0, third), (1.5, 2.0 * third)]);
+    let value = curves::value_profile(&groups[0]);
+    assert_eq!(value[0].points, [(1.0, third), (1.2, 2.0 * third), (1.25, 1.0)]);
+    assert_eq!(value[1].points, [(1.0, third), (1.5, 2.0 * third)]);
     let cactus = curves::cactus(&groups[0]);
     assert_eq!(cactus[2].points, [(0.5, 1.0), (4.0, 2.0)]);
 }
@@ -141,6 +177,20 @@ fn other_questions_are_other_groups() {
 }
 
 #[test]
+fn other_terms_are_other_questions() {
+    let header =
+        "schema_version,instance,sha256,problem,unit,terms,algorithm,status,value,lower_bound,verdict";
+    let row = |machine, value, bound| {
+        format!("5,g,h,tiers,picoseconds,machine={machine},x,done,{value},{bound},valid")
+    };
+    let (groups, _) = analysed(&format!("{header}\n{}\n{}\n", row("a", 9, 6), row("b", 5, 4)), PLAIN);
+    let found: Vec<_> = groups.iter().map(|group| (group.question.to_string(), &group.cells[0][0])).collect();
+    assert!(found[0].0.starts_with("tiers, minimise, machine=a, "), "{}", found[0].0);
+    let gaps: Vec<_> = found.iter().map(|(_, cell)| cell.as_ref().and_then(|cell| cell.gap)).collect();
+    assert_eq!(gaps, [Some(50.0), Some(25.0)]);
+}
+
+#[test]
 fn the_load_stands_in_only_where_nothing_else_is_there() {
     let rows = "3,s,a,h,5,,offsets,x,external,0,1,1,10,false,done,,8,,valid,2,cpu,2,\n\
                 3,s,b,i,9,,offsets,x,external,0,1,1,10,false,done,,8,,valid,2,cpu,2,\n";
@@ -180,7 +230,7 @@ fn traces_become_integrals_and_mean_gaps() {
     near(exact.integral, 2.0);
     near(exact.integral_share, 20.0);
     let (means, instances) = curves::gaps(&groups[0]);
-    assert_eq!((means.len(), means[0].runs, instances), (1, 1, 1));
+    assert_eq!((means.len(), instances), (1, 1));
     assert_eq!(means[0].points, [(0.001, 100.0), (3.0, 0.0)]);
 }
 
@@ -276,7 +326,7 @@ fn an_algorithm_has_one_colour_and_the_best_stands_above() {
 }
 
 /// Rows that nobody chose.
-fn random_rows(mut state: u64) -> Vec<Record> {
+fn random_rows(mut state: u64, unit: &str) -> Vec<Record> {
     let mut next = move |below: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
@@ -290,6 +340,7 @@ fn random_rows(mut state: u64) -> Vec<Record> {
             line,
             instance: format!("i{instance}"),
             problem: "offsets".to_owned(),
+            unit: unit.to_owned(),
             algorithm: format!("a{}", next(4)),
             time_limit: Some(10.0),
             threads: 1,
@@ -308,7 +359,8 @@ fn random_rows(mut state: u64) -> Vec<Record> {
 #[test]
 fn the_virtual_best_is_never_worse_and_profiles_rise() {
     for seed in 0..200 {
-        let rows = random_rows(seed);
+        let unit = if seed % 2 == 0 { "picoseconds" } else { "relations" };
+        let rows = random_rows(seed, unit);
         let groups = groups(&rows, &[], PLAIN);
         let group = &groups[0];
         let (all, standings) = (virtual_best(group, None), standings(group, 0.01));
@@ -316,7 +368,8 @@ fn the_virtual_best_is_never_worse_and_profiles_rise() {
             for (cell, best) in own.iter().zip(&all) {
                 let Some(cell) = cell else { continue };
                 let best = best.as_ref().unwrap();
-                assert!(cell.value.is_none() || best.value <= cell.value && best.value.is_some());
+                let rank = |cell: &Cell| cell.value.map(|value| rank(unit, value));
+                assert!(cell.value.is_none() || rank(best) <= rank(cell) && best.value.is_some());
                 assert!(
                     !is_solved(cell)
                         || is_solved(best) && best.time.unwrap().seconds <= cell.time.unwrap().seconds

@@ -4,6 +4,7 @@ use super::standing::VIRTUAL;
 use super::{Cell, Group, distinct};
 use crate::record::{TraceRow, runs};
 use plimsoll_model::gap_percent;
+use std::collections::BTreeSet;
 
 /// A curve of one algorithm.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,91 +15,90 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
 }
 
-fn values(group: &Group, value: impl Fn(usize, &Cell) -> Option<f64>) -> Vec<Vec<Option<f64>>> {
+/// Numbers by algorithm, then instance.
+type Numbers = Vec<Vec<Option<f64>>>;
+
+fn numbers(group: &Group, number: impl Fn(usize, &Cell) -> Option<f64>) -> Numbers {
     let of = |own: &Vec<Option<Cell>>| {
-        own.iter().enumerate().map(|(at, cell)| cell.as_ref().and_then(|cell| value(at, cell))).collect()
+        own.iter().enumerate().map(|(at, cell)| cell.as_ref().and_then(|cell| number(at, cell))).collect()
     };
     group.cells.iter().map(of).collect()
-}
-
-fn named(group: &Group, curves: Vec<Vec<(f64, f64)>>) -> Vec<Curve> {
-    let names = group.algorithms.iter().map(|(name, _)| name.clone());
-    names.zip(curves).map(|(algorithm, points)| Curve { algorithm, points }).collect()
 }
 
 fn seconds(cell: &Cell) -> Option<f64> {
     cell.time.filter(|time| !time.censored).map(|time| time.seconds)
 }
 
+/// The least number of each instance.
+fn least(numbers: &Numbers) -> Vec<Option<f64>> {
+    let total = numbers.first().map_or(0, Vec::len);
+    (0..total).map(|at| numbers.iter().filter_map(|own| own[at]).reduce(f64::min)).collect()
+}
+
+/// The numbers, ascending, and how many there are up to each, as a share of `total`.
+fn ranked(numbers: &[Option<f64>], total: f64) -> Vec<(f64, f64)> {
+    let mut numbers: Vec<f64> = numbers.iter().flatten().copied().collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers.into_iter().zip(1u32..).map(|(number, nth)| (number, f64::from(nth) / total)).collect()
+}
+
+/// Empty where there are no numbers. O(algorithms * instances * log(instances)).
+fn curves(group: &Group, numbers: &Numbers, total: f64) -> Vec<Curve> {
+    if numbers.iter().flatten().all(Option::is_none) {
+        return Vec::new();
+    }
+    let curve = |((algorithm, _), own): (&(String, String), &Vec<Option<f64>>)| Curve {
+        algorithm: algorithm.clone(),
+        points: ranked(own, total),
+    };
+    group.algorithms.iter().zip(numbers).map(curve).collect()
+}
+
+fn profile(group: &Group, factors: &Numbers) -> Vec<Curve> {
+    if group.algorithms.len() < 2 {
+        return Vec::new();
+    }
+    curves(group, factors, group.instances.len() as f64)
+}
+
 /// Performance profile of times: factor of the fastest, share of all instances. Empty where nothing was solved or fewer
 /// than two algorithms took part.
 pub fn time_profile(group: &Group) -> Vec<Curve> {
-    let cells = values(group, |_, cell| seconds(cell).map(|seconds| seconds.max(LEAST)));
-    profile(group, &cells, &best(&cells))
+    let mut factors = numbers(group, |_, cell| seconds(cell).map(|seconds| seconds.max(LEAST)));
+    let fastest = least(&factors);
+    for own in &mut factors {
+        for (time, fastest) in own.iter_mut().zip(&fastest) {
+            *time = time.zip(*fastest).map(|(time, fastest)| time / fastest);
+        }
+    }
+    profile(group, &factors)
 }
 
 /// Performance profile of values: 1 + gap to the best bound, share of all instances. Empty where no instance has a
 /// bound above zero and a value, or fewer than two algorithms took part.
 pub fn value_profile(group: &Group) -> Vec<Curve> {
-    let bound = |at: usize| group.instances[at].best_bound;
-    let cells = values(group, |at, cell| match (cell.value?, bound(at)?) {
+    let factors = numbers(group, |at, cell| match (cell.value?, group.instances[at].best_bound?) {
         (0, 0) => Some(1.0),
         (_, 0) => None,
         // In whole numbers as long as possible: what is minimised is divided by its bound.
         (value, bound) => Some(bound.saturating_add(value.abs_diff(bound)) as f64 / bound as f64),
     });
-    profile(group, &cells, &vec![Some(1.0); group.instances.len()])
-}
-
-fn profile(group: &Group, cells: &[Vec<Option<f64>>], reference: &[Option<f64>]) -> Vec<Curve> {
-    if group.algorithms.len() < 2 || cells.iter().flatten().all(Option::is_none) {
-        return Vec::new();
-    }
-    named(group, shares(cells, reference, group.instances.len()))
+    profile(group, &factors)
 }
 
 /// Cactus: seconds, and the number of instances solved within that limit. The virtual best is the last where there are
 /// several algorithms. Empty where nothing was solved.
 pub fn cactus(group: &Group) -> Vec<Curve> {
-    let cells = values(group, |_, cell| seconds(cell));
-    let ranked = |own: &[Option<f64>]| -> Vec<(f64, f64)> {
-        let mut times: Vec<f64> = own.iter().flatten().copied().collect();
-        times.sort_by(f64::total_cmp);
-        times.into_iter().enumerate().map(|(nth, seconds)| (seconds, (nth + 1) as f64)).collect()
-    };
-    if cells.iter().flatten().all(Option::is_none) {
-        return Vec::new();
-    }
-    let mut curves = named(group, cells.iter().map(|own| ranked(own)).collect());
+    let times = numbers(group, |_, cell| seconds(cell));
+    let mut curves = curves(group, &times, 1.0);
     if curves.len() > 1 {
-        curves.push(Curve { algorithm: VIRTUAL.to_owned(), points: ranked(&best(&cells)) });
+        curves.push(Curve { algorithm: VIRTUAL.to_owned(), points: ranked(&least(&times), 1.0) });
     }
     curves
 }
 
 /// Where times are divided, none is shorter, seconds.
-pub const LEAST: f64 = 1e-9;
-
-/// The least value per instance, from values by algorithm and instance.
-pub fn best(cells: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
-    let total = cells.iter().map(Vec::len).max().unwrap_or(0);
-    (0..total)
-        .map(|instance| cells.iter().filter_map(|own| own.get(instance).copied().flatten()).reduce(f64::min))
-        .collect()
-}
-
-/// Per algorithm the factors at which its line rises, each with the share of `total` instances within it; both
-/// ascend. A value counts by its factor of the reference of its instance. O(algorithms * instances * log(instances)).
-pub fn shares(cells: &[Vec<Option<f64>>], reference: &[Option<f64>], total: usize) -> Vec<Vec<(f64, f64)>> {
-    let curve = |own: &Vec<Option<f64>>| {
-        let factors = own.iter().zip(reference).filter_map(|(value, best)| Some((*value)? / (*best)?));
-        let mut factors: Vec<f64> = factors.filter(|factor| factor.is_finite()).collect();
-        factors.sort_by(f64::total_cmp);
-        let ranked = factors.iter().enumerate();
-        ranked.map(|(nth, &factor)| (factor, (nth + 1) as f64 / total.max(1) as f64)).collect()
-    };
-    cells.iter().map(curve).collect()
-}
+const LEAST: f64 = 1e-9;
 
 /// Where time begins in the charts, seconds: earlier events are drawn there.
 pub const DAWN: f64 = 0.001;
@@ -106,37 +106,25 @@ pub const DAWN: f64 = 0.001;
 /// Gap of a run that has nothing yet, percent; a larger one counts as this.
 const WORST_GAP: f64 = 100.0;
 
-/// The mean gap of one algorithm over time.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MeanGap {
-    /// The algorithm.
-    pub algorithm: String,
-    /// Runs that take part.
-    pub runs: usize,
-    /// Seconds since the start, and the mean gap from then on, percent; by ascending time.
-    pub points: Vec<(f64, f64)>,
-}
-
-/// Per algorithm the mean over instances and traced runs of the gap to the best bound at each moment; a run without a
-/// value counts as 100 %, runs on instances without a bound do not count. Also the number of instances.
+/// Per algorithm the seconds since the start, and the mean over instances and traced runs of the gap to the best bound from
+/// then on, percent; a run without a value counts as 100 %, and on instances without a bound none counts. Also the number
+/// of instances.
 /// O(lines * log(lines)).
-pub fn gaps(group: &Group) -> (Vec<MeanGap>, usize) {
-    let best_bound = |row: &TraceRow| {
-        let its = |i: &&super::InstanceFacts| i.suite == row.suite && i.name == row.instance;
-        group.instances.iter().find(its).and_then(|instance| instance.best_bound)
+pub fn gaps(group: &Group) -> (Vec<Curve>, usize) {
+    let bounded = |row: &TraceRow| {
+        let at = group.instances.iter().position(|its| its.suite == row.suite && its.name == row.instance)?;
+        Some((at, group.instances[at].best_bound?))
     };
     let mut means = Vec::new();
-    let mut instances: Vec<(&str, &str)> = Vec::new();
+    let mut instances = BTreeSet::new();
     for name in distinct(group.trace.iter().map(|row| row.algorithm.as_str())) {
         // Each improvement lowers the sum by what it gains.
         let mut gains: Vec<(f64, f64)> = Vec::new();
-        let mut count = 0;
+        let mut count = 0.0;
         for run in runs(&group.trace).filter(|run| run[0].algorithm == name) {
-            let Some(bound) = best_bound(&run[0]) else { continue };
-            if !instances.contains(&(&run[0].suite, &run[0].instance)) {
-                instances.push((&run[0].suite, &run[0].instance));
-            }
-            count += 1;
+            let Some((at, bound)) = bounded(&run[0]) else { continue };
+            instances.insert(at);
+            count += 1.0;
             let mut gap = WORST_GAP;
             for row in run {
                 let now = row.value.and_then(|value| gap_percent(value, bound));
@@ -147,17 +135,17 @@ pub fn gaps(group: &Group) -> (Vec<MeanGap>, usize) {
                 }
             }
         }
-        if count == 0 {
+        if count == 0.0 {
             continue;
         }
         gains.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut sum = WORST_GAP * count as f64;
-        let mut points = vec![(DAWN, sum / count as f64)];
+        let mut sum = WORST_GAP * count;
+        let mut points = vec![(DAWN, sum / count)];
         for (seconds, gain) in gains {
             sum -= gain;
-            points.push((seconds, (sum / count as f64).max(0.0)));
+            points.push((seconds, (sum / count).max(0.0)));
         }
-        means.push(MeanGap { algorithm: name.to_owned(), runs: count, points });
+        means.push(Curve { algorithm: name.to_owned(), points });
     }
     (means, instances.len())
 }
@@ -186,7 +174,7 @@ mod tests {
         let instance = InstanceFacts { best_bound: Some(100), ..InstanceFacts::default() };
         let mut group = Group { trace, instances: vec![instance], ..Group::default() };
         let (means, total) = gaps(&group);
-        assert_eq!((means[0].runs, total), (2, 1));
+        assert_eq!((means.len(), total), (2, 1));
         assert_eq!(means[0].points, [(DAWN, 100.0), (0.5, 50.0), (1.0, 5.0)]);
         assert_eq!(means[1].points, [(DAWN, 100.0)]);
         group.instances.clear();

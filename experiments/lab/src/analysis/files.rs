@@ -229,10 +229,7 @@ fn cactuses(studies: &[Study]) -> Vec<Line> {
 fn gaps(studies: &[Study]) -> Vec<Line> {
     let mut lines = header(&["record", "group", "algorithm", "seconds", "mean_gap_percent"]);
     for place in each(studies) {
-        let means = curves::gaps(place.group).0.into_iter();
-        let means: Vec<Curve> =
-            means.map(|mean| Curve { algorithm: mean.algorithm, points: mean.points }).collect();
-        points(&mut lines, &place.name(), None, &means);
+        points(&mut lines, &place.name(), None, &curves::gaps(place.group).0);
     }
     lines
 }

@@ -2,10 +2,10 @@
 
 use super::integral::{Integral, integrals};
 use super::time::{Run, Time, can_prove, median_spent, median_time, solved};
-use crate::record::{Place, Record, RunKey, TraceRow, contradiction, rank, runs};
+use crate::record::{Known, Place, Record, RunKey, TraceRow, known, rank, runs};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll_model::{Offsets, Orders, Pools, Problem, Scattered, gap_percent};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 /// How things are counted.
@@ -174,53 +174,6 @@ impl Group {
 /// Problems whose values no load exceeds.
 const LOADED: [&str; 3] = [Offsets::NAME, Scattered::NAME, Pools::NAME];
 
-/// What is known of an instance and problem, from all runs on record.
-#[derive(Clone, Copy, Debug, Default)]
-struct Known {
-    value: Option<u64>,
-    bound: Option<u64>,
-    arithmetic: Arithmetic,
-    load: Option<u64>,
-}
-
-impl Known {
-    /// Whether no valid value contradicts a bound.
-    fn allows(&self, row: &Record, bound: u64) -> bool {
-        self.value.is_none_or(|value| row.rank(bound) <= row.rank(value))
-    }
-}
-
-/// Best bounds and best valid values. A bound that a valid value contradicts is wrong and does not count.
-fn known(rows: &[Record]) -> BTreeMap<Place, Known> {
-    let mut all: BTreeMap<Place, Known> = BTreeMap::new();
-    for row in rows {
-        let own = all.entry(row.place()).or_default();
-        own.load = own.load.max(row.load);
-        if row.verdict == "valid" && row.status == "done" {
-            own.value = own.value.into_iter().chain(row.value).min_by_key(|&value| row.rank(value));
-        }
-    }
-    for row in rows {
-        let own = all.entry(row.place()).or_default();
-        let proved = row.lower_bound.filter(|_| row.status == "done");
-        if let Some(bound) = proved.filter(|&bound| own.allows(row, bound)) {
-            let before = own.bound.map(|before| (row.rank(before), own.arithmetic));
-            let all = before.into_iter().chain([(row.rank(bound), row.arithmetic())]);
-            own.arithmetic = Arithmetic::of_best(all);
-            own.bound = own.bound.into_iter().chain([bound]).max_by_key(|&bound| row.rank(bound));
-        }
-    }
-    // The best bound in a file is mostly that of one of its rows, which states how it was proved.
-    for row in rows {
-        let own = all.entry(row.place()).or_default();
-        let stated = row.best_bound.filter(|&bound| own.allows(row, bound));
-        if stated.map(|bound| row.rank(bound)) > own.bound.map(|bound| row.rank(bound)) {
-            (own.bound, own.arithmetic) = (stated, Arithmetic::Exact);
-        }
-    }
-    all
-}
-
 /// Whether a row is of a problem and an algorithm; that of an instance that could not be read may be of neither.
 pub(super) fn has_question(row: &Record) -> bool {
     !row.problem.is_empty() && !row.algorithm.is_empty()
@@ -229,7 +182,15 @@ pub(super) fn has_question(row: &Record) -> bool {
 /// Groups of runs, in the order of their first rows. Rows without a problem (unreadable instances) are in none.
 /// O(rows * log(rows) + algorithms * instances).
 pub fn groups(rows: &[Record], trace: &[TraceRow], options: Options) -> Vec<Group> {
-    let known = known(rows);
+    let mut known = known(rows);
+    // The best bound in a file is mostly that of one of its rows, which states how it was proved.
+    for row in rows {
+        let own = known.entry(row.place()).or_default();
+        let stated = row.best_bound.filter(|&bound| own.contradiction(row, bound).is_none());
+        if stated.map(|bound| row.rank(bound)) > own.bound.map(|bound| row.rank(bound)) {
+            (own.bound, own.arithmetic) = (stated, Arithmetic::Exact);
+        }
+    }
     let mut questions: Vec<(Question, Vec<&Record>)> = Vec::new();
     for row in rows.iter().filter(|row| has_question(row)) {
         let question = Question::of(row);
@@ -255,7 +216,7 @@ fn trace_of(rows: &[&Record], trace: &[TraceRow]) -> Vec<TraceRow> {
 }
 
 struct Builder<'a> {
-    known: &'a BTreeMap<Place, Known>,
+    known: &'a HashMap<Place, Known>,
     options: Options,
 }
 
@@ -329,7 +290,9 @@ impl Builder<'_> {
     fn facts(&self, row: &Record, capacity: Option<u64>) -> InstanceFacts {
         let known = self.known.get(&row.place()).copied().unwrap_or_default();
         // With exclusions more may be live than any peak.
-        let load = known.load.filter(|&load| LOADED.contains(&&*row.problem) && known.allows(row, load));
+        let is_bound =
+            |load: &u64| LOADED.contains(&&*row.problem) && known.contradiction(row, *load).is_none();
+        let load = row.load.filter(is_bound);
         let (best_bound, bound_from) = match (known.bound, load) {
             (Some(bound), _) => (Some(bound), "run"),
             (None, Some(load)) => (Some(load), "load"),
@@ -356,8 +319,7 @@ impl Builder<'_> {
         if row.problem == Orders::NAME || row.status != "done" {
             return None;
         }
-        let (known, bound) = (self.known.get(&row.place())?, row.lower_bound?);
-        known.value.filter(|_| !known.allows(row, bound)).map(|value| contradiction(bound, value))
+        self.known.get(&row.place())?.contradiction(row, row.lower_bound?)
     }
 
     /// The run with what became of it, where that is no answer.

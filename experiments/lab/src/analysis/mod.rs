@@ -1,30 +1,13 @@
-//! What rows on record say: read, grouped, compared. No drawing here; `report` draws.
+//! Records read back: grouped and compared. No drawing here; `report` draws.
 //!
-//! Rows of `bench` (every version of its columns) and of `sweep` are [`Record`]s. A *group* holds those that may
-//! stand in one table: same problem, same question (decide or minimise), same limits, same number of threads, same
-//! machine ([`Question`]). Nothing is ever averaged over groups. Definitions, per group:
+//! Rows of `bench` (every version of its columns) and of `sweep` are [`Record`]s. A *group* holds those that may stand in
+//! one table: they have one [`Question`]. Nothing is ever averaged over groups. Every report prints what its figures mean
+//! ([`definitions`](crate::report::overview::definitions)). Curves, per group:
 //!
-//! - **Best bound** of an instance: of any run on record for that instance and problem, whatever its limits, the bound
-//!   that excludes most and that no valid value contradicts. The load stands in only where there is no other and the
-//!   problem is one of peaks.
-//! - **Value** of an algorithm on an instance: the median over its runs (seeds and repetitions); a run without a value
-//!   counts as worse than all others, and of an even number the worse of the middle two is taken, a value that was
-//!   really reached. **Gap**: its distance from the best bound, percent of the bound. The smaller of two values is better;
-//!   of relations the larger is.
-//! - **Time**, **solved**, **shifted geometric mean**, **PAR-2**: as in [`time`]. With a target gap a
-//!   run also solves where its value is within that of the best bound; its time is that of the whole run then, too.
-//! - Means of times and PAR-2 are none where runs without a time limit did not solve: nothing can stand for these.
-//! - **Wins**: instances where another algorithm ran and none has a better value (a shorter time); *shared* where others
-//!   have the same.
-//! - **Virtual best**: on each instance the best of all algorithms. What an algorithm contributes is what the virtual
-//!   best loses without it: instances solved, mean time (as a factor), mean gap (in percentage points).
 //! - **Performance profile** (Dolan and Moré 2002): the share of the group's instances that an algorithm solves within
 //!   a factor of the fastest time; and the share on which its gap is at most a given one.
 //! - **Cactus**: how many instances each would have solved had the limit been shorter, one instance after the other in
 //!   the order of their times.
-//! - **Primal integral** (Berthold 2013, "Measuring the impact of primal heuristics"): the integral, from the start to
-//!   the limit, of the primal gap `|p - q| / max(p, q)` of the best value `p` so far to the best valid value `q` on
-//!   record; 1 while there is no value. Seconds: 0 is an optimum at once, the limit is nothing at all.
 //!
 //! Runs that failed, were refused, crashed or declined count as unsolved and without a value, and are listed.
 

@@ -15,10 +15,9 @@ mod trace;
 pub use columns::{Columns, MEASURED, metrics};
 pub use failures::{Failures, failures, lines};
 pub use file::{CsvFile, RecordError, read};
-pub(crate) use rank::contradiction;
 pub use rank::rank;
-pub(crate) use settle::Place;
 pub use settle::settle;
+pub(crate) use settle::{Known, Place, known};
 pub use trace::{
     Course, Event, Recorder, RunKey, TraceRow, number_runs, of_process, runs, trace_rows, write_trace,
 };

@@ -8,12 +8,6 @@ pub fn rank(unit: &str, number: u64) -> u64 {
     if unit == Relations::UNIT { u64::MAX - number } else { number }
 }
 
-/// What is wrong with a bound that a valid value contradicts.
-pub(crate) fn contradiction(bound: u64, value: u64) -> String {
-    let side = if bound > value { "above" } else { "below" };
-    format!("its bound {bound} is {side} {value}, the value of a valid solution")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

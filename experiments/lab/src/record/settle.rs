@@ -1,46 +1,68 @@
-//! Records of one instance and problem against each other.
+//! Records of one question against each other.
 
-use super::{Record, contradiction, rank};
+use super::{Record, rank};
+use plimsoll::arithmetic::Arithmetic;
 use plimsoll_model::gap_percent;
 use std::collections::HashMap;
 
-/// What all records of an instance and problem show together.
-#[derive(Clone, Copy, Default)]
-struct Known {
+/// Problem, terms and instance of a record.
+pub(crate) type Place = [String; 4];
+
+/// What all records of a question show together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
     /// Best value of a valid solution.
-    value: Option<u64>,
+    pub(crate) value: Option<u64>,
     /// Best bound that no valid solution contradicts.
-    bound: Option<u64>,
+    pub(crate) bound: Option<u64>,
+    /// In which arithmetic it was proved.
+    pub(crate) arithmetic: Arithmetic,
 }
 
-/// Problem with its terms, and instance of a record.
-pub(crate) type Place = [String; 3];
+impl Known {
+    /// What is wrong with a bound that a valid solution contradicts.
+    pub(crate) fn contradiction(&self, record: &Record, bound: u64) -> Option<String> {
+        let value = self.value.filter(|&value| record.rank(bound) > record.rank(value))?;
+        let side = if bound > value { "above" } else { "below" };
+        Some(format!("its bound {bound} is {side} {value}, the value of a valid solution"))
+    }
+}
 
-/// Compares records that solve the same problem for the same instance. A bound that a valid solution contradicts is wrong:
-/// its record is refused, and the bound does not count. Claims of external binaries that a valid solution
-/// disproves are marked as contradicted; they never count. Sets best bounds, never worse than `floor`, and gaps. Returns
-/// the best of the best bounds. Settling a part of the records first changes nothing. O(records).
-pub fn settle(records: &mut [Record], floor: Option<u64>) -> Option<u64> {
-    let mut known: HashMap<Place, Known> = HashMap::new();
-    for record in records.iter().filter(|record| record.verdict == "valid") {
-        let own = known.entry(record.place()).or_default();
+/// Best values and bounds of records that are done. O(records).
+pub(crate) fn known(records: &[Record]) -> HashMap<Place, Known> {
+    let mut all: HashMap<Place, Known> = HashMap::new();
+    let done = || records.iter().filter(|record| record.status == "done");
+    for record in done().filter(|record| record.verdict == "valid") {
+        let own = all.entry(record.place()).or_default();
         own.value = own.value.into_iter().chain(record.value).min_by_key(|&value| record.rank(value));
     }
-    for record in records.iter_mut() {
-        let own = known.entry(record.place()).or_default();
-        record.contradict(own.value);
-        let wrong = |bound: &u64| own.value.filter(|&value| record.rank(*bound) > record.rank(value));
-        if let Some((bound, value)) = record.lower_bound.and_then(|bound| Some((bound, wrong(&bound)?))) {
-            let why = contradiction(bound, value);
-            *record = Record { verdict: "refused".into(), ..std::mem::take(record).without("refused", &why) };
-            record.claim.clear();
-        } else {
-            own.bound = record.tightest(own.bound.into_iter().chain(record.lower_bound));
+    for record in done() {
+        let own = all.entry(record.place()).or_default();
+        let Some(bound) = record.lower_bound else { continue };
+        if own.contradiction(record, bound).is_none() {
+            let before = own.bound.map(|before| (record.rank(before), own.arithmetic));
+            let both = before.into_iter().chain([(record.rank(bound), record.arithmetic())]);
+            own.arithmetic = Arithmetic::of_best(both);
+            own.bound = record.tightest(own.bound, Some(bound));
         }
     }
+    all
+}
+
+/// Compares records that solve the same problem on the same terms for the same instance. A bound that a valid solution
+/// contradicts is wrong: its record is refused, and the bound does not count. Claims of external binaries that a valid
+/// solution disproves are marked as contradicted; they never count. Sets best bounds, never worse than `floor`, and gaps.
+/// Returns the best of the best bounds. Settling a part of the records first changes nothing. O(records).
+pub fn settle(records: &mut [Record], floor: Option<u64>) -> Option<u64> {
+    let known = known(records);
     for record in records.iter_mut() {
-        let proved = known.get(&record.place()).and_then(|own| own.bound);
-        record.best_bound = record.tightest(proved.into_iter().chain(floor));
+        let own = known.get(&record.place()).copied().unwrap_or_default();
+        record.contradict(own.value);
+        if let Some(why) = record.lower_bound.and_then(|bound| own.contradiction(record, bound)) {
+            *record = Record { verdict: "refused".into(), ..std::mem::take(record).without("refused", &why) };
+            record.claim.clear();
+        }
+        record.best_bound = record.tightest(own.bound, floor);
         let gap = |(value, bound)| gap_percent(value, bound);
         record.gap_percent = record.value.zip(record.best_bound).and_then(gap);
     }
@@ -50,11 +72,11 @@ pub fn settle(records: &mut [Record], floor: Option<u64>) -> Option<u64> {
 }
 
 impl Record {
-    /// The same for the same question about the same instance, under any limits: instances by hash, else by name.
+    /// The same for the same problem, terms and instance, under any limits: instances by hash, else by name.
     pub(crate) fn place(&self) -> Place {
         let [suite, instance] =
             if self.sha256.is_empty() { [&*self.suite, &*self.instance] } else { ["", &*self.sha256] };
-        [format!("{} {}", self.problem, self.terms), suite.to_owned(), instance.to_owned()]
+        [&*self.problem, &*self.terms, suite, instance].map(str::to_owned)
     }
 
     /// [`rank`] in the unit of the record.
@@ -62,9 +84,9 @@ impl Record {
         rank(&self.unit, number)
     }
 
-    /// The bound that excludes most.
-    fn tightest(&self, bounds: impl Iterator<Item = u64>) -> Option<u64> {
-        bounds.max_by_key(|&bound| self.rank(bound))
+    /// The bound that excludes more.
+    fn tightest(&self, one: Option<u64>, other: Option<u64>) -> Option<u64> {
+        one.into_iter().chain(other).max_by_key(|&bound| self.rank(bound))
     }
 
     /// Marks what an external binary claims where the best valid value shows that it is wrong.
@@ -129,6 +151,11 @@ mod tests {
         assert_eq!(records[2].error, "its bound 7 is below 8, the value of a valid solution");
         assert!(records.iter().all(|record| record.best_bound == Some(8)));
         assert_eq!(records[0].claimed, "contradicted");
+        // On other terms the question is another one.
+        let terms = "machine=luna".to_owned();
+        let mut records = [fused(Some(6), 9), Record { terms, ..fused(Some(12), 12) }];
+        assert_eq!(settle(&mut records, None), Some(9));
+        assert_eq!(records.map(|record| record.best_bound), [Some(9), Some(12)]);
         // A floor holds where nothing better was proved.
         let mut records = [fused(Some(6), 9)];
         assert_eq!((settle(&mut records, Some(7)), records[0].best_bound), (Some(7), Some(7)));

@@ -24,7 +24,7 @@ pub fn definitions(options: Options) -> Vec<String> {
             .to_owned(),
     };
     vec![
-        "Groups hold runs of one problem, question (decide or optimise), time and node limit, number of threads and \
+        "Groups hold runs of one problem on the same terms, question (decide or optimise), time and node limit, number of threads and \
          machine. Nothing is averaged over groups."
             .to_owned(),
         "Best bound: the best that any run on record proved for the instance and problem and no valid value contradicts; \

@@ -75,7 +75,7 @@ pub fn time_profile(group: &Group) -> Option<Chart> {
             logarithmic: true,
         },
         y: SHARE,
-        series: from(1.0, series(group, curves, counted(total), |point| point)),
+        series: from(1.0, series(group, curves, 1.0, counted(total), |point| point)),
     })
 }
 
@@ -85,19 +85,6 @@ const SHARE: Axis = Axis { label: "share of instances", low: 0.0, high: 1.0, log
 /// A name with the number of instances that have a point.
 fn counted(total: usize) -> impl Fn(&Curve) -> String {
     move |curve| format!("{} ({} of {total})", curve.algorithm, curve.points.len())
-}
-
-/// The colour of an algorithm by its place in the group, the same in all charts: any but black, which is the virtual
-/// best's.
-fn colour(at: usize) -> usize {
-    at + at / BLACK
-}
-
-/// The legend from top to bottom as the lines end, the best above.
-fn best_first(series: &mut [Series], rising: bool) {
-    let end =
-        |series: &Series| series.points.last().map_or(if rising { -1.0 } else { f64::MAX }, |last| last.1);
-    series.sort_by(|a, b| if rising { end(b).total_cmp(&end(a)) } else { end(a).total_cmp(&end(b)) });
 }
 
 /// Where a gap of zero lies on a logarithmic axis, percent.
@@ -116,7 +103,7 @@ fn value_profile(group: &Group) -> Option<Chart> {
         ),
         x: Axis { label: "gap to the best bound + 0.01, percent", low: NO_GAP, high: most * 1.3, logarithmic: true },
         y: SHARE,
-        series: from(NO_GAP, series(group, curves, counted(total), |(x, y)| (percent(x), y))),
+        series: from(NO_GAP, series(group, curves, 1.0, counted(total), |(x, y)| (percent(x), y))),
     })
 }
 
@@ -136,18 +123,16 @@ fn cactus(group: &Group) -> Option<Chart> {
             logarithmic: true,
         },
         y: Axis { label: "instances solved", low: 0.0, high: total.max(1) as f64, logarithmic: false },
-        series: series(group, curves, counted(total), |point| point),
+        series: series(group, curves, 1.0, counted(total), |point| point),
     })
 }
 
 /// The mean gap over time; `None` without traced runs on an instance with a bound.
 pub fn gap_chart(group: &Group) -> Option<Chart> {
-    let (means, total) = curves::gaps(group);
-    let first = means.first()?.points.first()?.0;
-    let last = means.iter().filter_map(|mean| mean.points.last()).map(|last| last.0).fold(first, f64::max);
+    let (curves, total) = curves::gaps(group);
+    let first = curves.first()?.points.first()?.0;
+    let last = curves.iter().filter_map(|curve| curve.points.last()).map(|last| last.0).fold(first, f64::max);
     let last = last.max(group.question.time_limit.unwrap_or(0.0));
-    let curves =
-        means.into_iter().map(|mean| Curve { algorithm: mean.algorithm, points: mean.points }).collect();
     Some(Chart {
         title: "Gap over time".to_owned(),
         caption: format!(
@@ -161,7 +146,7 @@ pub fn gap_chart(group: &Group) -> Option<Chart> {
             logarithmic: true,
         },
         y: Axis { label: "gap + 0.01, percent", low: NO_GAP, high: 110.0, logarithmic: true },
-        series: falling(series(group, curves, |curve| curve.algorithm.clone(), |(x, y)| (x, y + NO_GAP))),
+        series: series(group, curves, -1.0, |curve| curve.algorithm.clone(), |(x, y)| (x, y + NO_GAP)),
     })
 }
 
@@ -173,29 +158,28 @@ fn from(low: f64, mut series: Vec<Series>) -> Vec<Series> {
     series
 }
 
-fn falling(mut series: Vec<Series>) -> Vec<Series> {
-    best_first(&mut series, false);
-    series
-}
-
+/// The lines in the order of the legend: by where they end, the best above, which is the highest times `sign`. An algorithm
+/// has the same colour in all charts, the virtual best is black.
 fn series(
     group: &Group,
     curves: Vec<Curve>,
+    sign: f64,
     name: impl Fn(&Curve) -> String,
     place: impl Fn((f64, f64)) -> (f64, f64),
 ) -> Vec<Series> {
     let one = |curve: Curve| {
-        let at = group.algorithms.iter().position(|(name, _)| *name == curve.algorithm);
+        let at = group.algorithms.iter().position(|(name, _)| *name == curve.algorithm).unwrap_or(0);
         let virtually = curve.algorithm == VIRTUAL;
         Series {
             name: name(&curve),
-            colour: if virtually { BLACK } else { colour(at.unwrap_or(0)) },
+            colour: if virtually { BLACK } else { at + at / BLACK },
             dashed: virtually,
             points: curve.points.into_iter().map(&place).collect(),
         }
     };
     let mut series: Vec<Series> = curves.into_iter().map(one).collect();
-    best_first(&mut series, true);
+    let end = |series: &Series| series.points.last().map_or(f64::NEG_INFINITY, |last| sign * last.1);
+    series.sort_by(|a, b| end(b).total_cmp(&end(a)));
     series
 }
 

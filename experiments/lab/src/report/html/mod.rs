@@ -187,16 +187,14 @@ fn of_group<'a>(
     if !figures.is_empty() {
         let _ = writeln!(text, "<div class=\"figures\">\n{figures}</div>");
     }
-    let count = group.instances.len();
-    let gaps = table::table(&overview::gaps_by_instance(group), "gaps by instance");
-    text.push_str(&part(&format!("Gaps by instance: {}", rows(count)), false, &gaps));
-    if let Some(times) = overview::spent_by_instance(group) {
-        let times = table::table(&times, "times spent by instance");
-        text.push_str(&part(&format!("Times spent by instance: {}", rows(count)), false, &times));
-    }
-    if let Some(times) = overview::times_by_instance(group) {
-        let times = table::table(&times, "times to solve by instance");
-        text.push_str(&part(&format!("Times to solve by instance: {}", rows(count)), false, &times));
+    let tables = [
+        ("Gaps by instance", Some(overview::gaps_by_instance(group))),
+        ("Times spent by instance", overview::spent_by_instance(group)),
+        ("Times to solve by instance", overview::times_by_instance(group)),
+    ];
+    for (title, table) in tables.into_iter().filter_map(|(title, table)| Some((title, table?))) {
+        let inner = table::table(&table, &title.to_lowercase());
+        text.push_str(&part(&format!("{title}: {}", rows(group.instances.len())), false, &inner));
     }
     text.push_str("</section>\n");
     text
