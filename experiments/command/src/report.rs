@@ -85,7 +85,7 @@ impl Report {
         self.text.push_str(text);
     }
 
-    /// Adds a blank line and a table. `columns` are members of the rows, or else of the report, where the heading differs
+    /// Adds a table, a blank line in front. `columns` are members of the rows, or else of the report, where the heading differs
     /// behind it: `bound = lower_bound, claim`.
     pub fn table(&mut self, rows: &[Value], columns: &str) {
         let columns: Vec<(&str, &str)> =
@@ -99,7 +99,8 @@ impl Report {
         for row in rows {
             table.row(columns.iter().map(|(_, key)| self.cell(row, key)));
         }
-        let _ = write!(self.text, "\n{}", table.text());
+        let blank = if self.text.is_empty() { "" } else { "\n" };
+        let _ = write!(self.text, "{blank}{}", table.text());
     }
 
     /// Writes rows, a CSV file. `columns` are members of the rows, or else of the report.
