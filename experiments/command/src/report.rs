@@ -12,7 +12,8 @@ use std::fmt::{Display, Write as _};
 use std::path::Path;
 
 /// An object and its text. The name of a member says how it reads in a table: `_ps` as a time, `_percent` with two digits,
-/// `claim` marked where its `arithmetic` is floating point, `region` with its `name`; of a list the length is shown.
+/// `claim` marked where its `arithmetic` is floating point, `region` with its `name`, `chance` and `wasted`, which are no
+/// whole numbers, with three digits and none; of a list the length is shown.
 #[derive(Debug)]
 pub struct Report {
     object: Value,
@@ -45,12 +46,14 @@ impl Report {
         let _ = writeln!(self.text, "{name:<12} {text}");
     }
 
-    /// Adds a line with members of the object in it: `{peak} bytes alive`.
+    /// Adds a line with members in it: `{peak} bytes alive`. Words of others are members: they may have braces in them.
     pub fn show(&mut self, name: &str, text: &str) {
-        let parts = text.split('{').map(|part| part.split_once('}').unwrap_or(("", part)));
-        let shown = |key| if key == "" { String::new() } else { self.cell(&self.object, key) };
-        let line: Vec<String> = parts.map(|(key, rest)| shown(key) + rest).collect();
-        self.line(name, line.concat());
+        let parts = text.split('{').map(|part| match part.split_once('}') {
+            Some((key, rest)) => self.cell(&self.object, key) + rest,
+            None => part.to_owned(),
+        });
+        let line: String = parts.collect();
+        self.line(name, line);
     }
 
     /// Adds the line of a gap in percent, where there is one.
@@ -63,7 +66,7 @@ impl Report {
     /// Adds the lines of members that read the same in every report; those that are null have none.
     pub fn lines(&mut self, keys: &[&str]) {
         for &key in keys {
-            let (name, text) = match (key, &self.object[key]) {
+            let (name, text) = match (key, self.member(&self.object, key)) {
                 (_, Value::Null) => continue,
                 ("claim", claim) => (key, self.basis.claim(claim.as_str().unwrap_or_default())),
                 ("seconds", seconds) => {
@@ -82,7 +85,7 @@ impl Report {
         self.text.push_str(text);
     }
 
-    /// Adds a blank line and a table. `columns` are members of the rows, or else of the report, where the heading differs
+    /// Adds a table, a blank line in front. `columns` are members of the rows, or else of the report, where the heading differs
     /// behind it: `bound = lower_bound, claim`.
     pub fn table(&mut self, rows: &[Value], columns: &str) {
         let columns: Vec<(&str, &str)> =
@@ -96,7 +99,8 @@ impl Report {
         for row in rows {
             table.row(columns.iter().map(|(_, key)| self.cell(row, key)));
         }
-        let _ = write!(self.text, "\n{}", table.text());
+        let blank = if self.text.is_empty() { "" } else { "\n" };
+        let _ = write!(self.text, "{blank}{}", table.text());
     }
 
     /// Writes rows, a CSV file. `columns` are members of the rows, or else of the report.
@@ -156,5 +160,45 @@ impl Report {
             number if key.ends_with("_percent") => percent(number.as_f64().unwrap_or_default()),
             other => other.to_string(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_shown_by_their_names() {
+        let rows = [
+            json!({ "region": 0, "name": "body", "time_ps": 1_500, "over_percent": 0.001, "claim": "optimal" }),
+            json!({ "region": 1, "name": "a, b", "time_ps": -2, "over_percent": null, "claim": "feasible" }),
+        ];
+        let object = json!({
+            "graph": "{net}", "peak": 7, "arithmetic": "floating-point", "stop": null, "seconds": 1.23456,
+            "nodes": 3, "regions": rows,
+        });
+        let mut basis = Basis::default();
+        basis.assumed.push("a line".to_owned());
+        let mut report = Report::of_graph(object, &basis);
+        report.show("graph", "{graph}: {peak} bytes in {regions} regions");
+        report.lines(&["stop", "seconds"]);
+        report.gap(Some(12.5));
+        report.table(&rows, "region, time = time_ps, over % = over_percent, claim");
+        let text = "assumed      a line\ngraph        {net}: 7 bytes in 2 regions\ntime         1.235 s, 3 nodes\n\
+            gap          12.50 %\n\n\
+            region      time  over %  claim\n\
+            ------  --------  ------  ------------------------\n\
+            0:body  1.500 ns   <0.01  optimal (floating point)\n\
+            1:a, b     -2 ps       -  feasible\n";
+        assert_eq!(report.text, text);
+        assert!(report.object.to_string().ends_with(r#"}],"assumed":["a line"]}"#));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        report.write_rows(&path, &rows, "graph, name, over_percent, seconds").unwrap();
+        let file = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(
+            file,
+            "graph,name,over_percent,seconds\n{net},body,0.0010,1.234560\n{net},\"a, b\",,1.234560\n"
+        );
     }
 }

@@ -20,10 +20,8 @@ pub(super) fn report(
 ) -> Report {
     let totals = FusionTotals::of(regions);
     let FusionTotals { operators, groups, coverage, bound, arithmetic } = totals;
-    let (merged, relations, optimised) = (totals.merged(), coverage.relations, coverage.optimised);
     // Of one kind, reading the same.
-    let sets: Vec<Vec<OperatorId>> = regions.iter().flat_map(|one| siblings(graph, one.region)).collect();
-    let siblings: usize = sets.iter().map(Vec::len).sum();
+    let siblings: Vec<Vec<OperatorId>> = regions.iter().flat_map(|one| siblings(graph, one.region)).collect();
     let mut stops = regions.iter().map(|one| one.outcome.stop.as_str());
     let (patterns, units) = (patterns(run, regions), units(run, regions));
     let rows: Vec<Value> = regions.iter().map(|one| row(graph, run, one)).collect();
@@ -37,14 +35,14 @@ pub(super) fn report(
         "stop": stops.find(|stop| *stop != "completed").unwrap_or("completed"),
         "operators": operators,
         "groups": groups,
-        "merged": merged,
-        "relations": relations,
-        "optimised": optimised,
+        "merged": totals.merged(),
+        "relations": coverage.relations,
+        "optimised": coverage.optimised,
         "upper_bound": bound,
         "arithmetic": arithmetic,
         "coverage": coverage.ratio(),
-        "sibling_sets": sets.len(),
-        "siblings": siblings,
+        "sibling_sets": siblings.len(),
+        "siblings": siblings.iter().map(Vec::len).sum::<usize>(),
         "seconds": regions.iter().map(|one| one.seconds).sum::<f64>(),
         "nodes": regions.iter().map(|one| one.outcome.stats.nodes).sum::<u64>(),
         "by_pattern": patterns,
@@ -52,27 +50,24 @@ pub(super) fn report(
         "regions": rows,
     });
     let mut report = Report::of_graph(object, basis);
-    let apart = match regions.len() {
-        1 => String::new(),
-        count => format!(" in {count} regions, each fused on its own"),
-    };
-    report.line("graph", format_args!("{}: {operators} operators{apart}", graph.name()));
+    let apart = if regions.len() > 1 { " in {regions} regions, each fused on its own" } else { "" };
+    report.show("graph", &format!("{{graph}}: {{operators}} operators{apart}"));
     report.lines(&["patterns"]);
     let unit = |row: &Value| format!("{} {}", row["unit"].as_str().unwrap_or_default(), row["operators"]);
     let units: Vec<String> = units.iter().map(unit).collect();
     report.line("units", format_args!("{}: {}; {}", args.units, units.join(", "), run.rule));
     report.lines(&["method", "claim"]);
     let share = coverage.ratio().map_or(String::new(), |share| format!(", {:.1} %", 100.0 * share));
-    report.line("coverage", format_args!("{optimised} of {relations} relations{share}"));
+    report.show("coverage", &format!("{{optimised}} of {{relations}} relations{share}"));
     let remark = arithmetic.remark();
     let why = match regions {
         [only] => format!(" ({}{remark})", only.outcome.lower_bound.witness),
         _ => remark.to_owned(),
     };
     report.line("upper bound", format_args!("{bound} relations{why}"));
-    report.line("groups", format_args!("{groups} for {operators} operators: {merged} merged"));
-    let sets = format!("{} sets of one kind that read the same; not merged", sets.len());
-    report.line("siblings", format_args!("{siblings} operators in {sets}"));
+    report.show("groups", "{groups} for {operators} operators: {merged} merged");
+    let alike = "{siblings} operators in {sibling_sets} sets of one kind that read the same; not merged";
+    report.show("siblings", alike);
     report.lines(&["stop", "seconds"]);
     if !patterns.is_empty() {
         report.table(&patterns, "pattern, groups, operators, relations = optimised");

@@ -106,9 +106,9 @@ fn report(graph: &Graph, order: &str, regions: &[OrderedRegion], basis: &Basis) 
         "regions": rows,
     });
     let mut report = Report::of_graph(object, basis);
-    report.line("graph", format_args!("{}: {} operators", graph.name(), graph.operators().len()));
+    report.show("graph", "{graph}: {operators} operators");
     report.lines(&["order", "claim"]);
-    report.line("peak", format_args!("{} bytes alive", body.peak));
+    report.show("peak", "{peak} bytes alive");
     let why = reason(&body.storages.problem, bound);
     report.line("lower bound", format_args!("{} bytes ({why}{})", bound.value, arithmetic.remark()));
     report.gap(gap_percent(body.peak.get(), bound.value.get()));

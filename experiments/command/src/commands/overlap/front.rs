@@ -26,7 +26,7 @@ pub(super) fn main(
     build: &Programs<'_>,
     registry: &Registry,
     entries: &[&'static Entry<Timelines>],
-    basis: Basis,
+    basis: &Basis,
 ) -> Result<u8, Failure> {
     let (args, graph, machine) = (build.args, build.graph, build.machine);
     let mut candidates: Vec<Candidate> = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn main(
         Ok(found) => Ok(found),
     };
     let points: Vec<Value> = found.iter().flat_map(|found| &found.points).map(row).collect();
-    let report = report(build, found.as_ref(), &points, &basis);
+    let report = report(build, found.as_ref(), &points, basis);
     if let Ok(found) = &found {
         if let Some(best) = found.fastest() {
             store(args, graph, machine, &best.program, (best.schedule, &best.scheduled))?;

@@ -44,7 +44,7 @@ pub fn main(args: &OverlapArgs) -> Result<u8, Failure> {
     let limits = args.effort.limits();
     let build = Programs { args, limits, graph: &import.graph, machine: &machine, solver };
     if args.front {
-        return front::main(&build, &registry, &entries, Basis::of(&import));
+        return front::main(&build, &registry, &entries, &Basis::of(&import));
     }
     let order = args.order.as_deref().unwrap_or("as-in-file");
     let order = choose::named(&registry.orders, order, "order")?;

@@ -27,22 +27,17 @@ pub(super) fn report(
     let problem = &input.problem;
     let instance = problem.instance();
     let (bound, is_infeasible) = (&outcome.lower_bound, outcome.claim == Claim::Infeasible);
-    let (arithmetic, gap) = (
-        Arithmetic::of(&bound.witness),
-        outcome.value.and_then(|value| gap_percent(value.get(), bound.value.get())),
-    );
+    let arithmetic = Arithmetic::of(&bound.witness);
+    let gap = outcome.value.and_then(|value| gap_percent(value.get(), bound.value.get()));
     let witness = if is_infeasible {
         "what has to stay does not fit".to_owned()
     } else {
         bound.witness.in_words(instance)
     };
-    let on_chip = outcome.solution.as_ref().map(|spill| spill.peak(problem));
     let spilled: Vec<BufferId> = outcome.solution.iter().flat_map(Spill::spilled).collect();
-    let size = |id: BufferId| instance.buffer(id).size();
     let row = |&id: &BufferId| {
-        json!({
-            "id": instance.buffer(id).name(), "size": size(id), "traffic": problem.traffic(id).unwrap_or_default(),
-        })
+        let (buffer, traffic) = (instance.buffer(id), problem.traffic(id).unwrap_or_default());
+        json!({ "id": buffer.name(), "size": buffer.size(), "traffic": traffic })
     };
     let mut rows: Vec<Value> = spilled.iter().map(row).collect();
     let object = json!({
@@ -59,7 +54,7 @@ pub(super) fn report(
         "witness": witness,
         "arithmetic": arithmetic,
         "gap_percent": gap,
-        "on_chip": on_chip,
+        "on_chip": outcome.solution.as_ref().map(|spill| spill.peak(problem)),
         "spilled": rows,
         "seconds": seconds,
         "nodes": outcome.stats.nodes,
@@ -69,12 +64,11 @@ pub(super) fn report(
     report.push(&need_text(problem, need));
     report.lines(&["solver", "claim"]);
     let remark = arithmetic.remark();
-    if let (Some(traffic), Some(on_chip)) = (outcome.value, on_chip) {
-        let bytes: u64 = spilled.iter().map(|&id| size(id).get()).sum();
-        let all = instance.len();
-        report.line("spilled", format_args!("{} of {all} buffers, {bytes} bytes", spilled.len()));
-        report.line("traffic", format_args!("{traffic} bytes"));
-        report.line("on chip", format_args!("{on_chip} bytes"));
+    if outcome.value.is_some() {
+        let bytes: u64 = spilled.iter().map(|&id| instance.buffer(id).size().get()).sum();
+        report.show("spilled", &format!("{{spilled}} of {{buffers}} buffers, {bytes} bytes"));
+        report.show("traffic", "{traffic} bytes");
+        report.show("on chip", "{on_chip} bytes");
     } else if is_infeasible {
         report.line("traffic", format_args!("none: {witness}{remark}"));
     } else {

@@ -2,7 +2,7 @@
 
 use crate::report::Report;
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll::model::fusion::{Coverage, UnitRule};
+use plimsoll::model::fusion::UnitRule;
 use plimsoll::model::graph::Graph;
 use plimsoll::model::overlap::Time;
 use plimsoll::model::tiers::{
@@ -32,12 +32,12 @@ impl About<'_> {
         report.extend(self.placement(name, outcome, seconds));
         let tiers = outcome.solution.as_ref().map_or(Vec::new(), |plan| self.tiers(plan));
         report.extend(json!({ "tiers": tiers }));
-        let problem = &self.case.problem;
-        let bound = finite(problem, outcome);
+        let bound = finite(&self.case.problem, outcome);
         let remark = Arithmetic::of(&outcome.lower_bound.witness).remark();
         report.line("lower bound", format_args!("{} ({}{remark})", bound.value, bound.witness));
-        let (Some(time), Some(plan)) = (outcome.value, &outcome.solution) else {
-            let why = why_not(problem, outcome.claim).map_or(String::new(), |reason| format!(": {reason}"));
+        let Some(time) = outcome.value else {
+            let why = why_not(&self.case.problem, outcome.claim);
+            let why = why.map_or(String::new(), |reason| format!(": {reason}"));
             report.line("placement", format_args!("{name}: {}{why}", outcome.claim));
             return report;
         };
@@ -45,15 +45,11 @@ impl About<'_> {
         let gap = gap.map_or(String::new(), |gap| format!(", {} % above the bound", percent(gap)));
         let claim = self.basis.claim(outcome.claim.as_str());
         report.line("placement", format_args!("{name}: {time} of transfers ({claim}{gap})"));
-        let (on, off) = on_and_off_chip(problem, &plan.traffic(problem));
-        let share = on_chip_percent((on, off)).map_or("-".to_owned(), percent);
-        let count = on_chip(problem, plan);
-        report.line("on chip", format_args!("{share} % of the bytes moved, {count} tensors"));
-        let TierTimes { compute, overhead, weights } = self.case.times;
-        report.line("off chip", format_args!("{off} bytes moved, and {} of weights", weights.traffic));
-        let inference = self.inference(time);
-        let parts = format_args!("compute {compute}, starts {overhead}, weights {}", weights.time);
-        report.line("inference", format_args!("{inference} one after the other: {parts}, transfers {time}"));
+        report.show("on chip", "{on_chip_percent} % of the bytes moved, {tensors_on_chip} tensors");
+        report.show("off chip", "{off_chip_traffic} bytes moved, and {weight_traffic} of weights");
+        let inference = "{inference_ps} one after the other: compute {compute_ps}, starts {overhead_ps}, \
+                         weights {weights_ps}, transfers {transfer_ps}";
+        report.show("inference", inference);
         report.table(&tiers, "tier, kind, capacity, peak, tensors, bytes moved = traffic");
         self.bandwidth_lines(&mut report);
         report
@@ -65,21 +61,18 @@ impl About<'_> {
         let TierTimes { compute, overhead, weights } = case.times;
         // What is placed: tensors that share memory are one, scratch and regions of operators are some.
         let tensors = case.problem.tensors();
-        let bytes: u64 = tensors.iter().map(|one| one.bytes.get()).sum();
-        let operators = graph.region(Graph::BODY).operators.len();
-        let (groups, coverage) = (case.groups, case.coverage);
         let object = json!({
             "graph": graph.name(),
             "machine": machine.name,
             "about": machine.about,
-            "operators": operators,
+            "operators": graph.region(Graph::BODY).operators.len(),
             "tensors": tensors.len(),
-            "bytes": bytes,
+            "bytes": tensors.iter().map(|one| one.bytes.get()).sum::<u64>(),
             "fusion": rule.map_or("none", UnitRule::as_str),
-            "groups": groups,
-            "optimised": coverage.optimised,
-            "relations": coverage.relations,
-            "coverage": coverage.ratio(),
+            "groups": case.groups,
+            "optimised": case.coverage.optimised,
+            "relations": case.coverage.relations,
+            "coverage": case.coverage.ratio(),
             "addresses": match case.problem.addresses() {
                 Addresses::Counted => "counted",
                 Addresses::Placed => "placed",
@@ -93,15 +86,13 @@ impl About<'_> {
             "address_width": machine.address_width(),
         });
         let mut report = Report::of_graph(object, basis);
-        let (name, count) = (graph.name(), tensors.len());
-        report.line("graph", format_args!("{name}: {operators} operators, {count} tensors of {bytes} bytes"));
-        let colon = if machine.about.is_empty() { "" } else { ": " };
-        report.line("machine", format_args!("{}{colon}{}", machine.name, machine.about));
-        if let Some(rule) = rule {
-            let (rule, Coverage { optimised, relations }) = (rule.as_str(), coverage);
-            let share = coverage.ratio().map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
-            let covered = format_args!("{optimised} of {relations} relations optimised ({share})");
-            report.line("fusion", format_args!("{rule}: {groups} groups, {covered}"));
+        report.show("graph", "{graph}: {operators} operators, {tensors} tensors of {bytes} bytes");
+        report.show("machine", if machine.about.is_empty() { "{machine}" } else { "{machine}: {about}" });
+        if rule.is_some() {
+            let share =
+                case.coverage.ratio().map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+            let covered = "{fusion}: {groups} groups, {optimised} of {relations} relations optimised";
+            report.show("fusion", &format!("{covered} ({share})"));
         }
         report
     }
@@ -112,6 +103,8 @@ impl About<'_> {
         let bound = finite(problem, outcome);
         let (time, plan) = (outcome.value, outcome.solution.as_ref());
         let moved = plan.map(|plan| on_and_off_chip(problem, &plan.traffic(problem)));
+        let share = |(on, off): (u64, u64)| share(on as f64, on.saturating_add(off) as f64);
+        let on_chip = |tier: &&TierId| problem.space(**tier).kind.is_on_chip();
         let inference = time.map(|time| self.inference(time));
         json!({
             "placement": name,
@@ -124,8 +117,9 @@ impl About<'_> {
             "bound_reason": bound.witness.to_string(),
             "arithmetic": Arithmetic::of(&outcome.lower_bound.witness),
             "gap_percent": time.and_then(|time| gap(time, bound.value)),
-            "on_chip_percent": moved.and_then(on_chip_percent),
-            "tensors_on_chip": plan.map(|plan| on_chip(problem, plan)),
+            // Share of the bytes moved by what is placed.
+            "on_chip_percent": moved.and_then(share),
+            "tensors_on_chip": plan.map(|plan| plan.tiers.iter().filter(on_chip).count()),
             // Bytes moved to and from memory off chip, without weights.
             "off_chip_traffic": moved.map(|(_, off)| off),
             "inference_ps": inference,
@@ -190,15 +184,6 @@ impl About<'_> {
 
 fn gap(time: Time, bound: Time) -> Option<f64> {
     gap_percent(time.get().into(), bound.get().into())
-}
-
-/// Share of the bytes moved by what is placed.
-fn on_chip_percent((on, off): (u64, u64)) -> Option<f64> {
-    share(on as f64, on.saturating_add(off) as f64)
-}
-
-fn on_chip(problem: &TierProblem, plan: &TierPlan) -> usize {
-    plan.tiers.iter().filter(|&&tier| problem.space(tier).kind.is_on_chip()).count()
 }
 
 /// The bound on the time; where there is no plan, the simplest one.
