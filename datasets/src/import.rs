@@ -127,15 +127,11 @@ impl SizeSources {
 
 /// Why a file gives no graph.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum ImportError {
     /// A file that cannot be imported, and what is wrong with it.
     #[error("{}: {problem}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: ImportProblem,
-    },
+    File { path: PathBuf, problem: ImportProblem },
     /// A graph as JSON that is none.
     #[error(transparent)]
     Json(#[from] plimsoll_model::graph::GraphFileError),
@@ -143,6 +139,7 @@ pub enum ImportError {
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum ImportProblem {
     /// It cannot be read.
     #[error(transparent)]
@@ -161,9 +158,7 @@ pub enum ImportProblem {
     Unsized {
         /// Position, name and kind of the operator, or which input of the graph.
         operator: String,
-        /// The tensor without a size.
         tensor: String,
-        /// Why it has none.
         reason: String,
     },
     /// An operator that cannot run on the shapes it is given.
@@ -171,7 +166,6 @@ pub enum ImportProblem {
     Misfit {
         /// Position, name and kind of the operator.
         operator: String,
-        /// The tensor it cannot make.
         tensor: String,
         /// Why, and which free dimensions lead to it.
         reason: String,
@@ -187,7 +181,6 @@ pub enum ImportProblem {
     /// Something the importer does not support.
     #[error("{what} is not supported: {reason}")]
     Unsupported {
-        /// The part of the file.
         what: String,
         /// Why, or what would help.
         reason: String,

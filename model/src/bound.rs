@@ -303,6 +303,7 @@ pub fn stack_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes)
 
 /// Why a bound is not proved by its witness.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum BoundError {
     /// A clique that is none.
     #[error("buffers '{0}' and '{1}' of the witness do not conflict")]
@@ -324,7 +325,6 @@ pub enum BoundError {
     TooWeak {
         /// What the witness shows, with its unit.
         shown: String,
-        /// What the bound says.
         claimed: String,
     },
     /// A buffer without fixed offset.
@@ -336,7 +336,6 @@ pub enum BoundError {
     /// A bound that nothing searched can need.
     #[error("the bound is {claimed} bytes, but all that was searched needs at most {most}, end to end")]
     Impossible {
-        /// What the bound says.
         claimed: Bytes,
         /// What no layout has to exceed.
         most: Bytes,
@@ -354,12 +353,7 @@ pub enum BoundError {
     },
     /// A match that optimises more than the dual multipliers of its operators add up to.
     #[error("match {at} optimises {optimised} relations and costs less")]
-    Cheap {
-        /// Its position.
-        at: usize,
-        /// What it optimises.
-        optimised: usize,
-    },
+    Cheap { at: usize, optimised: usize },
     /// A sum out of range, or a multiplier for something that is not there.
     #[error("{0} cannot be added up")]
     Overflow(String),

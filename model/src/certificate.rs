@@ -47,6 +47,7 @@ pub struct CertifiedBound {
 
 /// Why a certificate does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum CertificateError {
     /// Text that is no certificate.
     #[error("not a certificate: {0}")]
@@ -60,42 +61,16 @@ pub enum CertificateError {
     #[error(
         "the certificate is of another instance: {what} {certified} is certified, the instance has {actual}"
     )]
-    OtherInstance {
-        /// What differs.
-        what: &'static str,
-        /// That in the certificate.
-        certified: String,
-        /// That of the instance.
-        actual: String,
-    },
+    OtherInstance { what: &'static str, certified: String, actual: String },
     /// It speaks of another layout.
     #[error("the certificate speaks of {}, the layout has peak {actual}", peak_text(*.certified))]
-    OtherPeak {
-        /// Peak in the certificate, bytes.
-        certified: Option<Bytes>,
-        /// Peak of the layout, bytes.
-        actual: Bytes,
-    },
+    OtherPeak { certified: Option<Bytes>, actual: Bytes },
     /// A claim that peak and bound do not support.
     #[error("claim '{claim}' does not follow from {} and bound {bound}", peak_text(*.peak))]
-    Claim {
-        /// The claim.
-        claim: Claim,
-        /// The peak, bytes.
-        peak: Option<Bytes>,
-        /// The bound, bytes.
-        bound: Bytes,
-    },
+    Claim { claim: Claim, peak: Option<Bytes>, bound: Bytes },
     /// A valid layout below a bound, or within a capacity that was called infeasible.
     #[error("a layout of peak {peak} refutes the claim '{claim}' with bound {bound}")]
-    Refuted {
-        /// The claim.
-        claim: Claim,
-        /// The peak of the layout, bytes.
-        peak: Bytes,
-        /// The bound, bytes.
-        bound: Bytes,
-    },
+    Refuted { claim: Claim, peak: Bytes, bound: Bytes },
     /// A witness that names what the instance does not have.
     #[error("the witness names '{0}', which the instance does not have")]
     UnknownName(String),

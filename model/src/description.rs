@@ -5,37 +5,23 @@ use std::path::Path;
 
 /// Why a description cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum DescriptionError {
     /// The file cannot be read.
     #[error("{file}: cannot read: {source}")]
-    Io {
-        /// Which.
-        file: String,
-        /// Why.
-        source: std::io::Error,
-    },
+    Io { file: String, source: std::io::Error },
     /// Something in it is wrong.
     #[error("{file}, line {line}: {reason}: `{text}`")]
     Line {
-        /// Which file.
         file: String,
         /// Which line, from 1.
         line: usize,
-        /// What is wrong.
         reason: String,
-        /// What stands there.
         text: String,
     },
     /// Neither a preset nor a file.
     #[error("no {what} '{name}': neither a file nor one of {known}")]
-    Unknown {
-        /// What was looked for.
-        what: &'static str,
-        /// The name given.
-        name: String,
-        /// Presets there are.
-        known: String,
-    },
+    Unknown { what: &'static str, name: String, known: String },
 }
 
 /// A text and what messages call it.

@@ -50,6 +50,7 @@ impl fmt::Display for Interval {
 
 /// Why a set of intervals is no lifespan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum LifespanError {
     /// No interval at all.
     #[error("a lifespan needs at least one interval")]
@@ -62,12 +63,7 @@ pub enum LifespanError {
     Overlapping(Interval, Interval),
     /// A gap that sticks out of the lifespan.
     #[error("gap {gap} does not lie inside {within}")]
-    GapOutside {
-        /// The gap.
-        gap: Interval,
-        /// Where it should lie.
-        within: Interval,
-    },
+    GapOutside { gap: Interval, within: Interval },
     /// A gap that shares a step with the one before it.
     #[error("gaps {0} and {1} overlap")]
     GapsOverlap(Interval, Interval),

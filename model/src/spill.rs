@@ -24,21 +24,14 @@ pub struct SpillProblem {
 
 /// Why buffers and traffic are no problem of spilling.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum SpillError {
     /// Nothing to stay below.
     #[error("instance '{instance}' has no capacity")]
-    NoCapacity {
-        /// Which.
-        instance: String,
-    },
+    NoCapacity { instance: String },
     /// Not one traffic per buffer.
     #[error("{given} traffics for {expected} buffers")]
-    Count {
-        /// How many there are.
-        given: usize,
-        /// How many there should be.
-        expected: usize,
-    },
+    Count { given: usize, expected: usize },
     /// More bytes than can be counted.
     #[error("the traffic of all buffers together leaves 63 bits")]
     TooMuch,

@@ -6,31 +6,20 @@ use std::path::PathBuf;
 
 /// What is wrong, with the file and the item it is about.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum DsaError {
     /// It cannot be read.
     #[error("{file}: {source}", file = .file.display())]
-    Io {
-        /// Which.
-        file: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Io { file: PathBuf, source: io::Error },
     /// It is no JSON.
     #[error("{file}: {source}", file = .file.display())]
-    Json {
-        /// Which.
-        file: PathBuf,
-        /// Where and why.
-        source: serde_json::Error,
-    },
+    Json { file: PathBuf, source: serde_json::Error },
     /// An item that cannot be taken as it is.
     #[error("{file}: {at}: {kind}", file = .file.display())]
     Item {
-        /// Which file.
         file: PathBuf,
         /// The item: a path of members and positions (`problem.buffers[3].size`), or what it is and its id.
         at: String,
-        /// What is wrong with it.
         kind: Box<DsaErrorKind>,
     },
 }

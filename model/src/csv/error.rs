@@ -19,6 +19,7 @@ pub struct CsvError {
 
 /// What is wrong with a CSV file.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum CsvErrorKind {
     /// The file could not be opened or read.
     #[error("cannot read: {0}")]
@@ -32,13 +33,11 @@ pub enum CsvErrorKind {
     /// A column that must be there.
     #[error("missing column '{missing}'{} ({synonyms}); the header has: {found}", perhaps(.likely.as_ref()))]
     MissingColumn {
-        /// Which.
         missing: &'static str,
         /// The column that was probably meant to be it.
         likely: Option<String>,
         /// Names it may carry.
         synonyms: String,
-        /// The header as found.
         found: String,
     },
     /// Two columns of one meaning.
@@ -46,31 +45,16 @@ pub enum CsvErrorKind {
     DuplicateColumn(String, String),
     /// A row with too many or too few fields.
     #[error("the row has {}, the header {expected}", fields(*.found))]
-    FieldCount {
-        /// Fields in the header.
-        expected: usize,
-        /// Fields in the row.
-        found: usize,
-    },
+    FieldCount { expected: usize, found: usize },
     /// Not a number in range.
     #[error("value '{value}' is not {expected}")]
-    BadValue {
-        /// The text found.
-        value: String,
-        /// What should be there.
-        expected: &'static str,
-    },
+    BadValue { value: String, expected: &'static str },
     /// A number beyond 64 bits.
     #[error("value '{0}' is larger than {max}", max = u64::MAX)]
     TooLarge(String),
     /// No lifespan.
     #[error("value '{value}': {error}")]
-    BadLifespan {
-        /// The text found.
-        value: String,
-        /// Why it is none.
-        error: LifespanError,
-    },
+    BadLifespan { value: String, error: LifespanError },
     /// A gap with an address window.
     #[error(
         "value '{0}': a gap that keeps part of the buffer alive (a window '@lo:hi') is not supported; split the buffer instead"
@@ -85,7 +69,6 @@ pub enum CsvErrorKind {
     /// Rows that are no instance together.
     #[error("{error}{}", other_line(*.also))]
     Instance {
-        /// Why.
         error: InstanceError,
         /// Line of the other row concerned.
         also: Option<u64>,

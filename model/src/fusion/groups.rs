@@ -8,6 +8,7 @@ use std::fmt;
 
 /// Why groups are no fusion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum FusionError {
     /// A group without members.
     #[error("group {0} has no members")]
@@ -17,21 +18,12 @@ pub enum FusionError {
     Foreign {
         /// Which group, as given.
         group: usize,
-        /// Who.
         operator: String,
-        /// Where it should be.
         region: String,
     },
     /// An operator in two groups, or twice in one.
     #[error("{operator} is in group {first} and in group {second}")]
-    Twice {
-        /// Who.
-        operator: String,
-        /// One.
-        first: usize,
-        /// The other.
-        second: usize,
-    },
+    Twice { operator: String, first: usize, second: usize },
     /// An operator in no group.
     #[error("{0} is in no group")]
     Missing(String),

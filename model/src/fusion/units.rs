@@ -40,6 +40,7 @@ pub struct Units(Vec<Unit>);
 
 /// Why there are no such units, or an operator has none.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum UnitsError {
     /// An empty list.
     #[error("no processing unit is given")]
@@ -52,7 +53,6 @@ pub enum UnitsError {
     NoUnit {
         /// Its number, name and kind.
         operator: String,
-        /// The units there are.
         units: Vec<String>,
     },
     /// An operator mapped to a unit that is not there.
@@ -60,9 +60,7 @@ pub enum UnitsError {
     Foreign {
         /// Its number, name and kind.
         operator: String,
-        /// The unit of the file.
         unit: String,
-        /// The units there are.
         units: Vec<String>,
     },
     /// A list that cannot be read.

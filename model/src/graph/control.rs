@@ -82,41 +82,17 @@ pub struct Flow {
 
 /// Why an operator's regions cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum FlowError {
     /// A kind that says nothing.
     #[error("{operator} owns regions, but its kind '{kind}' does not say how they run: give it a control")]
-    Unknown {
-        /// Who.
-        operator: String,
-        /// Its kind.
-        kind: String,
-    },
+    Unknown { operator: String, kind: String },
     /// Counts that do not fit.
     #[error("{operator}: {what} {has}, not {wants}")]
-    Count {
-        /// Who.
-        operator: String,
-        /// What is counted.
-        what: String,
-        /// How many there are.
-        has: usize,
-        /// How many there should be.
-        wants: String,
-    },
+    Count { operator: String, what: String, has: usize, wants: String },
     /// A handover between tensors, or at a moment, that are not the operator's.
     #[error("{operator} hands '{from}' to '{to}' {when}: {reason}")]
-    Handover {
-        /// Who.
-        operator: String,
-        /// What is read.
-        from: String,
-        /// What is written.
-        to: String,
-        /// When.
-        when: Moment,
-        /// What is wrong.
-        reason: &'static str,
-    },
+    Handover { operator: String, from: String, to: String, when: Moment, reason: &'static str },
 }
 
 impl fmt::Display for Moment {

@@ -39,32 +39,17 @@ pub struct Choice<'a> {
 
 /// Why graphs do not join.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum JoinError {
     /// There is nothing to choose from.
     #[error("'{0}' has no branches")]
     NoBranches(String),
     /// A branch that cannot take what the trunk makes.
     #[error("input {at} of branch '{branch}' takes {wants} bytes, but the trunk makes {has}")]
-    Size {
-        /// The name of its graph.
-        branch: String,
-        /// Which input.
-        at: usize,
-        /// Bytes of the input.
-        wants: Bytes,
-        /// Bytes of the output of the trunk.
-        has: Bytes,
-    },
+    Size { branch: String, at: usize, wants: Bytes, has: Bytes },
     /// A branch with fewer inputs than the trunk has outputs.
     #[error("branch '{branch}' has {wants} inputs, but the trunk makes {has} tensors")]
-    Count {
-        /// The name of its graph.
-        branch: String,
-        /// Its inputs.
-        wants: usize,
-        /// The outputs of the trunk.
-        has: usize,
-    },
+    Count { branch: String, wants: usize, has: usize },
     /// What was made is no graph.
     #[error(transparent)]
     Graph(#[from] GraphError),

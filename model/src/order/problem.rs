@@ -32,51 +32,26 @@ impl Storage {
 
 /// Why operators and storages are no order problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum OrderError {
     /// An operator that is not there.
     #[error("{what} names operator {operator}, of which there are only {count}")]
-    Unknown {
-        /// Who names it.
-        what: String,
-        /// The number.
-        operator: OperatorId,
-        /// How many there are.
-        count: usize,
-    },
+    Unknown { what: String, operator: OperatorId, count: usize },
     /// An operator that waits for itself, directly or not.
     #[error("operator {operator} ('{name}') waits for itself")]
-    Cycle {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-    },
+    Cycle { operator: OperatorId, name: String },
     /// A storage that nobody is known to begin.
     #[error("storage '{storage}' is not held from the start, and none of its users precedes the others")]
-    NoFirst {
-        /// Its name.
-        storage: String,
-    },
+    NoFirst { storage: String },
     /// A storage without bytes, or without time.
     #[error("storage '{storage}' has no bytes or no user")]
-    Empty {
-        /// Its name.
-        storage: String,
-    },
+    Empty { storage: String },
     /// Two storages of one name.
     #[error("two storages are called '{storage}'")]
-    Twice {
-        /// The name.
-        storage: String,
-    },
+    Twice { storage: String },
     /// Lists of different length.
     #[error("{scratch} scratch sizes for {operators} operators")]
-    Length {
-        /// Scratch sizes given.
-        scratch: usize,
-        /// Operators there are.
-        operators: usize,
-    },
+    Length { scratch: usize, operators: usize },
     /// Sizes whose sum leaves 63 bits.
     #[error("sizes add up to more than 2^63 - 1 bytes")]
     TooLarge,

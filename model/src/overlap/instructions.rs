@@ -52,31 +52,19 @@ pub enum Instruction {
 
 /// A stream that cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum ReplayError {
     /// An instruction that names what is not there.
     #[error(
         "instruction {at} names an operator or a channel that is not there, or copies on a machine that does not"
     )]
-    Unknown {
-        /// Which instruction.
-        at: usize,
-    },
+    Unknown { at: usize },
     /// Operators that do not run once each, in order.
     #[error("instruction {at} runs operator {operator}, but operator {expected} is next")]
-    Order {
-        /// Which instruction.
-        at: usize,
-        /// Whom it runs.
-        operator: OperatorId,
-        /// Whose turn it is.
-        expected: usize,
-    },
+    Order { at: usize, operator: OperatorId, expected: usize },
     /// Times beyond the range.
     #[error("instruction {at} ends beyond the range of time")]
-    TooLong {
-        /// Which instruction.
-        at: usize,
-    },
+    TooLong { at: usize },
 }
 
 impl Timeline {

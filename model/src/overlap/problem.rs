@@ -30,23 +30,14 @@ pub struct Dma {
 
 /// Why operators are no timeline problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum TimelineError {
     /// Times beyond the range.
     #[error("times up to operator {operator} ('{name}') add up to more than 106 days")]
-    TooLong {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-    },
+    TooLong { operator: OperatorId, name: String },
     /// Sizes whose sum leaves 63 bits.
     #[error("weights and activations up to operator {operator} ('{name}') leave 63 bits")]
-    TooLarge {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-    },
+    TooLarge { operator: OperatorId, name: String },
     /// A number that must not be zero.
     #[error("{0} must not be zero")]
     Zero(&'static str),

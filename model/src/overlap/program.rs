@@ -113,30 +113,22 @@ pub struct OverlapProgram {
 
 /// Why a graph is no such program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum OverlapError {
     /// Nothing says how regions run.
     #[error(transparent)]
     Flow(#[from] FlowError),
     /// A segment that is no problem.
     #[error("segment '{segment}': {source}")]
-    Segment {
-        /// Which.
-        segment: String,
-        /// Why.
-        source: TimelineError,
-    },
+    Segment { segment: String, source: TimelineError },
     /// An operator whose time leaves the range.
     #[error("operator '{operator}' computes longer than time can say")]
-    TooLong {
-        /// Its name.
-        operator: String,
-    },
+    TooLong { operator: String },
     /// Weights that do not fit on chip beside anything.
     #[error("{bytes} bytes of resident weights do not fit on chip, where there are {capacity}")]
     Resident {
         /// Their sum, rounded up.
         bytes: u128,
-        /// Bytes there are.
         capacity: Bytes,
     },
 }

@@ -72,26 +72,17 @@ pub struct ProgramOptions {
 
 /// Why a graph is no program.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum ProgramError {
     /// An operator does not say how it runs its regions.
     #[error(transparent)]
     Flow(#[from] FlowError),
     /// A region has no storages.
     #[error("region '{region}': {source}")]
-    Region {
-        /// Which.
-        region: String,
-        /// Why.
-        source: OrderError,
-    },
+    Region { region: String, source: OrderError },
     /// An order that is none of its region.
     #[error("the order of region '{region}' is no topological order of its {operators} operators")]
-    Order {
-        /// Which region.
-        region: String,
-        /// How many operators it has.
-        operators: usize,
-    },
+    Order { region: String, operators: usize },
     /// The buffers are no instance.
     #[error(transparent)]
     Instance(#[from] InstanceError),
