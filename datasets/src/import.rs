@@ -99,14 +99,12 @@ pub(crate) enum Source {
 }
 
 impl SizeSources {
-    /// Sorts tensors by their source.
     pub(crate) fn new<'n>(tensors: impl IntoIterator<Item = (&'n str, Source)>) -> Self {
         let mut sources = Self::default();
         tensors.into_iter().for_each(|(name, source)| sources.add(name, source));
         sources
     }
 
-    /// Takes a tensor more.
     pub(crate) fn add(&mut self, name: &str, source: Source) {
         match source {
             Source::Inferred => self.inferred += 1,
@@ -127,7 +125,7 @@ impl SizeSources {
 
 /// Why a file gives no graph.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum ImportError {
     /// A file that cannot be imported, and what is wrong with it.
     #[error("{}: {problem}", path.display())]
@@ -139,15 +137,13 @@ pub enum ImportError {
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum ImportProblem {
-    /// It cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Neither of the known formats, by extension and first bytes.
     #[error("no model this build can read; known are .onnx, .tflite and graphs as .json")]
     UnknownFormat,
-    /// So many bytes, more than [`FILE_LIMIT`].
     #[error("{0} bytes are more than the {FILE_LIMIT} a model file may have")]
     TooLarge(u64),
     /// It is truncated, inconsistent, or not of its format: what is wrong, and where.
@@ -178,7 +174,6 @@ pub enum ImportProblem {
         /// Options that close it, as typed.
         options: String,
     },
-    /// Something the importer does not support.
     #[error("{what} is not supported: {reason}")]
     Unsupported {
         what: String,
@@ -193,7 +188,6 @@ pub enum ImportProblem {
         /// Why it cannot be followed, with the names there are.
         reason: String,
     },
-    /// What it describes is no graph.
     #[error(transparent)]
     Graph(#[from] Box<GraphError>),
 }

@@ -171,7 +171,6 @@ pub fn derived_thinned(instance: &Instance) -> Vec<Instance> {
     KEPT_PERCENT.into_iter().map(thin).collect()
 }
 
-/// Families of the suite `large`.
 const LARGE: [&str; 8] =
     ["uniform", "log-uniform", "heavy-tailed", "stack", "trace", "training", "packing", "guillotine"];
 

@@ -124,7 +124,6 @@ struct Search<'a> {
     best: Vec<u64>,
     peak: u64,
     improved: bool,
-    /// Who waits for a place.
     waiting: Vec<u32>,
     /// Buffers put for one target before it is given up.
     patience: u64,

@@ -13,7 +13,6 @@ pub(crate) struct Run<'a, P: Problem> {
     capacity: Option<P::Value>,
     nodes_before: u64,
     best: Option<(P::Solution, P::Value)>,
-    /// Counters for the outcome.
     pub stats: Stats,
 }
 
@@ -74,7 +73,6 @@ impl<'a, P: Problem> Run<'a, P> {
         self.bound.value
     }
 
-    /// True where nothing better can exist.
     pub(crate) fn is_optimal(&self) -> bool {
         self.value() == Some(self.bound.value)
     }
@@ -87,7 +85,6 @@ impl<'a, P: Problem> Run<'a, P> {
         self.value().is_some_and(|value| budget.reaches_target(value)).then_some(Stop::Target)
     }
 
-    /// The outcome.
     pub(crate) fn conclude(mut self, stop: Stop, budget: &Budget) -> Outcome<P> {
         self.stats.nodes = budget.nodes() - self.nodes_before;
         Outcome::conclude(self.best, self.bound, self.capacity, stop, self.stats)

@@ -303,9 +303,8 @@ pub fn stack_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes)
 
 /// Why a bound is not proved by its witness.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum BoundError {
-    /// A clique that is none.
     #[error("buffers '{0}' and '{1}' of the witness do not conflict")]
     NoConflict(String, String),
     /// An id that is not there, or twice.
@@ -314,10 +313,8 @@ pub enum BoundError {
     /// A buffer not aligned as the witness says.
     #[error("buffer '{0}' is not aligned to {1} bytes")]
     NotAligned(String, Bytes),
-    /// An operator that is not there.
     #[error("the witness names operator {0}, which is not in the problem")]
     BadOperator(OperatorId),
-    /// A witness of another problem.
     #[error("'{0}' shows no bound of this problem")]
     Foreign(String),
     /// A witness worth less than the bound.
@@ -327,10 +324,8 @@ pub enum BoundError {
         shown: String,
         claimed: String,
     },
-    /// A buffer without fixed offset.
     #[error("buffer '{0}' is not fixed")]
     NotFixed(String),
-    /// A window without steps.
     #[error("the window {0} of the witness holds no step")]
     EmptyWindow(Interval),
     /// A bound that nothing searched can need.
@@ -340,10 +335,8 @@ pub enum BoundError {
         /// What no layout has to exceed.
         most: Bytes,
     },
-    /// Fixed offsets that can be kept.
     #[error("the fixed offsets that the witness names can be kept")]
     NoContradiction,
-    /// Not one dual multiplier per operator.
     #[error("{prices} prices for {operators} operators")]
     Prices {
         /// Multipliers of the witness.
@@ -451,7 +444,6 @@ fn possible(claimed: Bytes, most: Bytes) -> Result<(), BoundError> {
     if claimed > most { Err(BoundError::Impossible { claimed, most }) } else { Ok(()) }
 }
 
-/// A buffer with its fixed offset.
 fn fixed(instance: &Instance, id: BufferId) -> Result<(&Buffer, Bytes), BoundError> {
     let b = instance.buffers().get(id.index()).ok_or_else(|| BoundError::bad_buffer(instance, id))?;
     Ok((b, b.fixed().ok_or_else(|| BoundError::NotFixed(b.name().to_owned()))?))

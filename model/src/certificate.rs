@@ -47,9 +47,8 @@ pub struct CertifiedBound {
 
 /// Why a certificate does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum CertificateError {
-    /// Text that is no certificate.
     #[error("not a certificate: {0}")]
     Malformed(String),
     /// A format this version does not read.
@@ -57,12 +56,10 @@ pub enum CertificateError {
         "certificate version {0} is not {CERTIFICATE_VERSION}; solve the instance again with --certificate"
     )]
     Version(u64),
-    /// Another instance.
     #[error(
         "the certificate is of another instance: {what} {certified} is certified, the instance has {actual}"
     )]
     OtherInstance { what: &'static str, certified: String, actual: String },
-    /// It speaks of another layout.
     #[error("the certificate speaks of {}, the layout has peak {actual}", peak_text(*.certified))]
     OtherPeak { certified: Option<Bytes>, actual: Bytes },
     /// A claim that peak and bound do not support.

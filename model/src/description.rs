@@ -5,12 +5,10 @@ use std::path::Path;
 
 /// Why a description cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum DescriptionError {
-    /// The file cannot be read.
     #[error("{file}: cannot read: {source}")]
     Io { file: String, source: std::io::Error },
-    /// Something in it is wrong.
     #[error("{file}, line {line}: {reason}: `{text}`")]
     Line {
         file: String,
@@ -19,7 +17,6 @@ pub enum DescriptionError {
         reason: String,
         text: String,
     },
-    /// Neither a preset nor a file.
     #[error("no {what} '{name}': neither a file nor one of {known}")]
     Unknown { what: &'static str, name: String, known: String },
 }

@@ -4,7 +4,7 @@ use crate::units::{BufferId, Bytes, Step};
 
 /// Why buffers and pairs are no instance. Ids are positions in the list handed over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum InstanceError {
     /// A buffer of some bytes that is alive at no step.
     #[error(
@@ -17,10 +17,8 @@ pub enum InstanceError {
         /// Where its lifespan begins and ends.
         step: Step,
     },
-    /// Alignment zero.
     #[error("buffer '{name}' has alignment 0; use 1 for none")]
     ZeroAlignment { buffer: BufferId, name: String },
-    /// Two buffers of one name.
     #[error("duplicate id '{name}'")]
     DuplicateName { first: BufferId, second: BufferId, name: String },
     /// A fixed offset that its own alignment forbids.
@@ -32,7 +30,6 @@ pub enum InstanceError {
     /// A pair that names a buffer that is not there.
     #[error("a pair names buffer number {index}, but there are only {count}")]
     UnknownBuffer { index: usize, count: usize },
-    /// A pair both separated and exclusive.
     #[error("buffers '{name}' and '{other_name}' are both separated and exclusive")]
     Contradiction { buffer: BufferId, name: String, other: BufferId, other_name: String },
     /// The sum of all sizes (each aligned, above the highest fixed end) leaves the address space.
@@ -50,7 +47,6 @@ pub enum InstanceError {
         needed: u128,
         limit: Bytes,
     },
-    /// More buffers than ids.
     #[error("{count} buffers are more than {} ids", u32::MAX)]
     TooMany { count: usize },
 }

@@ -43,7 +43,6 @@ impl fmt::Display for Race {
     }
 }
 
-/// What needs memory.
 #[derive(Clone, Debug)]
 struct Held {
     name: String,

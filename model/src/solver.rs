@@ -7,12 +7,10 @@ use std::fmt;
 
 /// Broken machinery or a problem the algorithm cannot take. Running out of budget is no error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum SolveError {
-    /// The algorithm does not handle this.
     #[error("{solver} does not support this instance: {reason}")]
     Unsupported { solver: &'static str, reason: String },
-    /// Something it relies on failed.
     #[error("{solver} failed: {reason}")]
     Machinery { solver: &'static str, reason: String },
 }

@@ -24,15 +24,12 @@ pub struct SpillProblem {
 
 /// Why buffers and traffic are no problem of spilling.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum SpillError {
-    /// Nothing to stay below.
     #[error("instance '{instance}' has no capacity")]
     NoCapacity { instance: String },
-    /// Not one traffic per buffer.
     #[error("{given} traffics for {expected} buffers")]
     Count { given: usize, expected: usize },
-    /// More bytes than can be counted.
     #[error("the traffic of all buffers together leaves 63 bits")]
     TooMuch,
 }

@@ -15,7 +15,6 @@ static INDEX: LazyLock<HashMap<(&str, &str), &Rule>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The rule of an operator.
 pub(super) fn find(domain: &str, kind: &str) -> Option<&'static Rule> {
     INDEX.get(&(domain, kind)).copied()
 }

@@ -169,7 +169,6 @@ impl LocalSearch {
 /// The state: an order, what is alive at each step, who ends what.
 struct Walk<'a> {
     problem: &'a OrderProblem,
-    /// Per operator.
     begun: Vec<u64>,
     ops: Vec<OperatorId>,
     step: Vec<usize>,

@@ -32,7 +32,6 @@ use plimsoll_model::{Budget, Observer, OperatorId, Orders, Outcome, SolveError, 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 
-/// Most rounds.
 const ROUNDS: usize = 8;
 
 /// Merges hills and valleys. A node is an operator looked at, once per round.

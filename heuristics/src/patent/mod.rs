@@ -30,7 +30,6 @@ pub use scattered::PatentScattered;
 use plimsoll_model::{BufferId, Instance};
 use ranges::Ranges;
 
-/// The memory of all placed buffers.
 #[derive(Clone, Debug, Default)]
 struct Memory {
     /// Used by somebody.

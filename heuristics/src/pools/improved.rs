@@ -91,7 +91,6 @@ fn assign(instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop>
     Ok(assignment)
 }
 
-/// Who comes next.
 fn next(instance: &Instance, waiting: &[Waiting]) -> usize {
     let key = |one: &Waiting| {
         let distance = one.closest.map_or(u64::MAX, |(distance, _)| distance);

@@ -119,7 +119,6 @@ impl PoolGreedy {
     }
 }
 
-/// A pool being filled.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     class: u64,
@@ -130,7 +129,6 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// A pool nobody is in yet.
     pub(super) fn empty(size: Bytes) -> Self {
         Self { class: 0, size, members: Vec::new() }
     }

@@ -4,7 +4,6 @@ use plimsoll_model::overlap::Time;
 use plimsoll_model::tiers::{Addresses, TierKind, TierPlan, TierProblem, Tiers, fitting_bound};
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, Stats, Stop, TierId};
 
-/// What one tier holds.
 #[derive(Clone, Debug)]
 struct Shelf {
     /// Bytes alive at each step.

@@ -109,7 +109,6 @@ impl Run<'_> {
         let _ = self.take(at, TierKind::Buffer, 0) || self.take(at, TierKind::Ram, 0);
     }
 
-    /// Bytes that each group makes.
     fn made_by_group(&self) -> Made {
         let mut position: BTreeMap<usize, usize> = BTreeMap::new();
         let mut place = Vec::with_capacity(self.problem.steps().len());

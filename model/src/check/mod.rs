@@ -17,18 +17,14 @@ use conflict::conflict;
 
 /// One thing that is wrong with an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum Violation {
-    /// Not one answer per buffer.
     #[error("{given} answers for {expected} buffers")]
     Count { given: usize, expected: usize },
-    /// Offset off its alignment.
     #[error("buffer {buffer} ('{name}') lies at {offset}, no multiple of its alignment {alignment}")]
     Misaligned { buffer: BufferId, name: String, offset: Bytes, alignment: Bytes },
-    /// A fixed offset not kept.
     #[error("buffer {buffer} ('{name}') lies at {offset}, but is fixed at {fixed}")]
     Moved { buffer: BufferId, name: String, offset: Bytes, fixed: Bytes },
-    /// Two conflicting buffers share addresses.
     #[error(
         "buffers {a} ('{a_name}') at [{}, {}) and {b} ('{b_name}') at [{}, {}) conflict and share {shared} bytes",
         .a_range.0, .a_range.1, .b_range.0, .b_range.1
@@ -42,10 +38,8 @@ pub enum Violation {
         b_range: (Bytes, Bytes),
         shared: Bytes,
     },
-    /// A buffer ends above the capacity.
     #[error("buffer {buffer} ('{name}') ends at {end}, above the capacity {capacity}")]
     OverCapacity { buffer: BufferId, name: String, end: Bytes, capacity: Bytes },
-    /// An end beyond the largest address.
     #[error("buffer {buffer} ('{name}') at {offset} with {size} bytes leaves the address space")]
     OutOfRange { buffer: BufferId, name: String, offset: Bytes, size: Bytes },
     /// A buffer in the slower tier that has to stay on chip.
@@ -57,7 +51,6 @@ pub enum Violation {
     /// Two pieces of one buffer share addresses, or a piece is empty.
     #[error("pieces {first} and {second} of buffer {buffer} ('{name}') overlap or are empty")]
     Pieces { buffer: BufferId, name: String, first: usize, second: usize },
-    /// An operator that is not there.
     #[error("operator {operator} is named, but there are only {operators}")]
     NoSuchOperator { operator: OperatorId, operators: usize },
     /// An operator that is not in the order.
@@ -79,13 +72,10 @@ pub enum Violation {
         after_name: String,
         after_step: usize,
     },
-    /// A pool that is not there.
     #[error("buffer {buffer} ('{name}') is in pool {pool}, but there are only {pools}")]
     NoSuchPool { buffer: BufferId, name: String, pool: PoolId, pools: usize },
-    /// A pool smaller than a member.
     #[error("buffer {buffer} ('{name}') of {size} bytes does not fit pool {pool} of {room}")]
     PoolTooSmall { buffer: BufferId, name: String, size: Bytes, pool: PoolId, room: Bytes },
-    /// Two conflicting buffers in one pool.
     #[error("buffers {a} ('{a_name}') and {b} ('{b_name}') conflict, but share pool {pool}")]
     PoolConflict { a: BufferId, a_name: String, b: BufferId, b_name: String, pool: PoolId },
     /// The pools together are above the capacity.

@@ -19,18 +19,15 @@ pub struct CsvError {
 
 /// What is wrong with a CSV file.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum CsvErrorKind {
     /// The file could not be opened or read.
     #[error("cannot read: {0}")]
     Io(#[from] std::io::Error),
-    /// Broken CSV: quotes, encoding.
     #[error("{0}")]
     Malformed(String),
-    /// Nothing in it.
     #[error("the file is empty; expected a header with {0}")]
     Empty(&'static str),
-    /// A column that must be there.
     #[error("missing column '{missing}'{} ({synonyms}); the header has: {found}", perhaps(.likely.as_ref()))]
     MissingColumn {
         missing: &'static str,
@@ -40,33 +37,25 @@ pub enum CsvErrorKind {
         synonyms: String,
         found: String,
     },
-    /// Two columns of one meaning.
     #[error("columns '{0}' and '{1}' mean the same")]
     DuplicateColumn(String, String),
     /// A row with too many or too few fields.
     #[error("the row has {}, the header {expected}", fields(*.found))]
     FieldCount { expected: usize, found: usize },
-    /// Not a number in range.
     #[error("value '{value}' is not {expected}")]
     BadValue { value: String, expected: &'static str },
-    /// A number beyond 64 bits.
     #[error("value '{0}' is larger than {max}", max = u64::MAX)]
     TooLarge(String),
-    /// No lifespan.
     #[error("value '{value}': {error}")]
     BadLifespan { value: String, error: LifespanError },
-    /// A gap with an address window.
     #[error(
         "value '{0}': a gap that keeps part of the buffer alive (a window '@lo:hi') is not supported; split the buffer instead"
     )]
     Window(String),
-    /// An id that no row has.
     #[error("value '{0}' names no buffer of this file")]
     UnknownId(String),
-    /// A buffer paired with itself.
     #[error("value '{0}' is the buffer's own id")]
     OwnId(String),
-    /// Rows that are no instance together.
     #[error("{error}{}", other_line(*.also))]
     Instance {
         error: InstanceError,

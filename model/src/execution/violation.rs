@@ -42,21 +42,16 @@ impl fmt::Display for Stage {
 
 /// One thing that is wrong with memory in which a graph runs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum ExecutionViolation {
-    /// Not one answer for each.
     #[error("{given} {what}, not {expected}")]
     Count { what: &'static str, given: usize, expected: usize },
-    /// An order that is none.
     #[error("the order of region '{region}' does not name each of its operators once")]
     Order { region: String },
-    /// A slot that is not there.
     #[error("{name} is in slot {slot}, but there are only {slots}")]
     NoSuchSlot { holder: Holder, name: String, slot: usize, slots: usize },
-    /// An end beyond the largest address.
     #[error("slot {slot} at {offset} with {size} bytes leaves the address space")]
     OutOfRange { slot: usize, offset: Bytes, size: Bytes },
-    /// More than fits.
     #[error("{name} has {bytes} bytes, its slot {slot} only {size}")]
     TooSmall { holder: Holder, name: String, bytes: Bytes, slot: usize, size: Bytes },
     /// Something is read that nobody has written.

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Something wrong with a fusion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum FusionViolation {
     /// A group of several operators that no match accounts for, or a match that is no group.
     #[error("the group of {0} is not the match given for it")]
@@ -32,7 +32,6 @@ pub enum FusionViolation {
         /// Of which pattern.
         pattern: String,
     },
-    /// Steps between which nothing passes.
     #[error("{to} does not read what {from} makes")]
     Unread { from: String, to: String },
     /// Something made inside that somebody outside wants.
@@ -41,7 +40,6 @@ pub enum FusionViolation {
     /// Units that differ where they must not.
     #[error("{operator} runs on another unit than the first of its group")]
     Unit { operator: String },
-    /// An operator that has no unit.
     #[error("{0}")]
     NoUnit(String),
     /// A number of relations that is not the one counted.

@@ -8,9 +8,8 @@ use std::fmt;
 
 /// Why groups are no fusion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum FusionError {
-    /// A group without members.
     #[error("group {0} has no members")]
     Empty(usize),
     /// An operator of another region, or of none.
@@ -24,10 +23,8 @@ pub enum FusionError {
     /// An operator in two groups, or twice in one.
     #[error("{operator} is in group {first} and in group {second}")]
     Twice { operator: String, first: usize, second: usize },
-    /// An operator in no group.
     #[error("{0} is in no group")]
     Missing(String),
-    /// A group in two parts.
     #[error("group {group} falls apart: nothing passes between {operator} and the rest")]
     Apart {
         /// Which group, as given.
@@ -35,7 +32,6 @@ pub enum FusionError {
         /// Somebody who is not connected with its first member.
         operator: String,
     },
-    /// Groups that wait for each other.
     #[error("groups wait for each other; one of them is that of {0}")]
     Cycle(String),
 }

@@ -12,7 +12,6 @@ pub struct Class {
     pub kinds: &'static [&'static str],
 }
 
-/// Every class.
 const CLASSES: &[Class] = &[
     Class {
         name: "conv",

@@ -91,7 +91,6 @@ impl Patterns {
     }
 }
 
-/// What has been read so far.
 #[derive(Default)]
 struct Reader {
     patterns: Vec<Pattern>,

@@ -217,7 +217,6 @@ pub struct Fused {
     pub chosen: Vec<Match>,
 }
 
-/// Looks for matches.
 struct Finder<'a> {
     graph: &'a Graph,
     operators: &'a [OperatorId],
@@ -315,7 +314,6 @@ impl<'a> Finder<'a> {
         })
     }
 
-    /// Relations among these places.
     fn inner(&self, places: &[usize]) -> usize {
         let inside =
             |&place: &usize| self.readers[place].iter().filter(|at| places.binary_search(at).is_ok()).count();

@@ -40,15 +40,12 @@ pub struct Units(Vec<Unit>);
 
 /// Why there are no such units, or an operator has none.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum UnitsError {
-    /// An empty list.
     #[error("no processing unit is given")]
     Empty,
-    /// A name given twice.
     #[error("there are two processing units '{0}'")]
     Twice(String),
-    /// An operator that no unit runs.
     #[error("no processing unit runs {operator}; there are {}", .units.join(", "))]
     NoUnit {
         /// Its number, name and kind.
@@ -63,7 +60,6 @@ pub enum UnitsError {
         unit: String,
         units: Vec<String>,
     },
-    /// A list that cannot be read.
     #[error(transparent)]
     Description(#[from] DescriptionError),
 }

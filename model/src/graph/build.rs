@@ -7,9 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 /// Why operators and tensors are no graph.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum GraphError {
-    /// An id that is not there.
     #[error("{what} names {kind} {id}, of which there are only {count}")]
     Unknown {
         what: String,
@@ -18,13 +17,11 @@ pub enum GraphError {
         id: u32,
         count: usize,
     },
-    /// A tensor made twice.
     #[error("tensor '{tensor}' is made by {first} and by {second}")]
     TwoProducers { tensor: String, first: String, second: String },
     /// A weight, state or input that an operator makes.
     #[error("tensor '{tensor}' is {role}, but {operator} makes it")]
     MadeInside { tensor: String, role: Role, operator: String },
-    /// A tensor nobody makes.
     #[error("tensor '{tensor}' is {role}, but no operator makes it and no region is given it")]
     NoProducer { tensor: String, role: Role },
     /// A tensor from a place that cannot be seen.
@@ -32,20 +29,17 @@ pub enum GraphError {
         "{operator} in region '{region}' reads tensor '{tensor}' of region '{place}', which does not enclose it"
     )]
     NotVisible { operator: String, region: String, tensor: String, place: String },
-    /// Operators that wait for each other.
     #[error("the operators of region '{region}' form a cycle: {}", shown(.cycle))]
     Cycle {
         region: String,
         /// Who, each waiting for the one before.
         cycle: Vec<String>,
     },
-    /// Regions inside regions without end.
     #[error("region '{region}' lies more than {limit} regions deep")]
     TooDeep { region: String, limit: usize },
     /// An alias of tensors that are not the operator's.
     #[error("{operator} aliases '{output}' to '{input}', which are not an output and an input of it")]
     BadAlias { operator: String, input: String, output: String },
-    /// Sizes whose sum leaves 63 bits.
     #[error("the tensors hold {bytes} bytes together, more than 2^63 - 1")]
     TooLarge { bytes: u128 },
     /// More than 32-bit ids can tell apart.
@@ -334,7 +328,6 @@ impl Graph {
     }
 }
 
-/// How messages call an operator.
 fn label(operator: &Operator, at: usize) -> String {
     if operator.name.is_empty() {
         format!("operator {at} ({})", operator.kind)

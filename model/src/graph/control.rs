@@ -82,12 +82,10 @@ pub struct Flow {
 
 /// Why an operator's regions cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum FlowError {
-    /// A kind that says nothing.
     #[error("{operator} owns regions, but its kind '{kind}' does not say how they run: give it a control")]
     Unknown { operator: String, kind: String },
-    /// Counts that do not fit.
     #[error("{operator}: {what} {has}, not {wants}")]
     Count { operator: String, what: String, has: usize, wants: String },
     /// A handover between tensors, or at a moment, that are not the operator's.
@@ -166,7 +164,6 @@ impl Graph {
     }
 }
 
-/// Derives handovers from positions.
 struct Positions<'a> {
     graph: &'a Graph,
     operator: &'a Operator,

@@ -39,9 +39,8 @@ pub struct Choice<'a> {
 
 /// Why graphs do not join.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum JoinError {
-    /// There is nothing to choose from.
     #[error("'{0}' has no branches")]
     NoBranches(String),
     /// A branch that cannot take what the trunk makes.
@@ -50,7 +49,6 @@ pub enum JoinError {
     /// A branch with fewer inputs than the trunk has outputs.
     #[error("branch '{branch}' has {wants} inputs, but the trunk makes {has} tensors")]
     Count { branch: String, wants: usize, has: usize },
-    /// What was made is no graph.
     #[error(transparent)]
     Graph(#[from] GraphError),
 }
@@ -58,7 +56,6 @@ pub enum JoinError {
 /// Copies parts of a graph into another.
 struct Copier<'a> {
     graph: &'a Graph,
-    /// In front of every name.
     prefix: String,
     /// Per tensor: what it is called in the new graph, once it is there.
     tensors: Vec<Option<TensorId>>,
@@ -184,7 +181,6 @@ impl Graph {
     }
 }
 
-/// A choice in the making.
 struct Joining {
     into: GraphBuilder,
     inputs: Vec<TensorId>,

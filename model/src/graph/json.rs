@@ -44,9 +44,8 @@ pub const VERSION: u32 = 1;
 
 /// Why a file holds no graph.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum GraphFileError {
-    /// It cannot be read.
     #[error("{path}: {source}", path = .path.display())]
     Io { path: PathBuf, source: io::Error },
     /// It is no JSON of this shape.
@@ -58,7 +57,6 @@ pub enum GraphFileError {
         path = .path.display()
     )]
     Version { path: PathBuf, format: String, version: u32 },
-    /// A name that no tensor has.
     #[error("{path}: {what} names tensor '{tensor}', which is not among the tensors", path = .path.display())]
     Unknown { path: PathBuf, what: String, tensor: String },
     /// Two tensors of one name, or one without.
@@ -69,7 +67,6 @@ pub enum GraphFileError {
         at: usize,
         tensor: String,
     },
-    /// What it describes is no graph.
     #[error("{path}: {source}", path = .path.display())]
     Graph { path: PathBuf, source: Box<GraphError> },
 }

@@ -222,11 +222,9 @@ pub struct Graph {
     tensors: Vec<Tensor>,
     operators: Vec<Operator>,
     regions: Vec<Region>,
-    /// Per tensor.
     producers: Vec<Option<OperatorId>>,
     /// Per tensor, ascending: operators that read it directly.
     consumers: Vec<Vec<OperatorId>>,
-    /// Per operator.
     homes: Vec<RegionId>,
     /// Per tensor: where it is made, given, or first seen.
     places: Vec<RegionId>,

@@ -32,9 +32,8 @@ impl Storage {
 
 /// Why operators and storages are no order problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum OrderError {
-    /// An operator that is not there.
     #[error("{what} names operator {operator}, of which there are only {count}")]
     Unknown { what: String, operator: OperatorId, count: usize },
     /// An operator that waits for itself, directly or not.
@@ -46,13 +45,10 @@ pub enum OrderError {
     /// A storage without bytes, or without time.
     #[error("storage '{storage}' has no bytes or no user")]
     Empty { storage: String },
-    /// Two storages of one name.
     #[error("two storages are called '{storage}'")]
     Twice { storage: String },
-    /// Lists of different length.
     #[error("{scratch} scratch sizes for {operators} operators")]
     Length { scratch: usize, operators: usize },
-    /// Sizes whose sum leaves 63 bits.
     #[error("sizes add up to more than 2^63 - 1 bytes")]
     TooLarge,
     /// No offset problem goes with its orders.
@@ -65,9 +61,7 @@ pub enum OrderError {
 pub struct OrderProblem {
     name: String,
     operators: Vec<String>,
-    /// Per operator, ascending.
     predecessors: Vec<Vec<OperatorId>>,
-    /// Per operator, ascending.
     successors: Vec<Vec<OperatorId>>,
     storages: Vec<Storage>,
     /// Per storage: the operator that begins it; none where it is held from the start.

@@ -22,12 +22,10 @@ use crate::units::{Bytes, OperatorId};
 
 /// One thing that is wrong with a timeline. Operators and transfers are named by position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum TimelineViolation {
-    /// Not one computation per operator.
     #[error("{given} computations for {expected} operators")]
     Count { given: usize, expected: usize },
-    /// A transfer for nobody.
     #[error("transfer {transfer} is for operator {operator}, of which there are only {operators}")]
     NoSuchOperator { transfer: usize, operator: OperatorId, operators: usize },
     /// A transfer on a channel that is not there.
@@ -45,10 +43,8 @@ pub enum TimelineViolation {
         position: usize,
         time: Time,
     },
-    /// A computation of the wrong length.
     #[error("operator {operator} ('{name}') computes from {start} to {end}, which is not {expected}")]
     ComputeTime { operator: OperatorId, name: String, start: Time, end: Time, expected: Time },
-    /// A transfer of the wrong length.
     #[error("transfer {transfer} of {bytes} bytes takes from {start} to {end}, which is not {expected}")]
     TransferTime { transfer: usize, bytes: Bytes, start: Time, end: Time, expected: Time },
     /// An operator that starts before the one ahead of it has ended.
@@ -105,7 +101,6 @@ pub enum TimelineViolation {
         what: &'static str,
         position: usize,
     },
-    /// Weights where activations lie.
     #[error(
         "{what} {position} begins at {offset}, below the {activations} bytes of activations while operator {operator} computes"
     )]

@@ -52,7 +52,7 @@ pub enum Instruction {
 
 /// A stream that cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum ReplayError {
     /// An instruction that names what is not there.
     #[error(
@@ -62,7 +62,6 @@ pub enum ReplayError {
     /// Operators that do not run once each, in order.
     #[error("instruction {at} runs operator {operator}, but operator {expected} is next")]
     Order { at: usize, operator: OperatorId, expected: usize },
-    /// Times beyond the range.
     #[error("instruction {at} ends beyond the range of time")]
     TooLong { at: usize },
 }

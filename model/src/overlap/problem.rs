@@ -30,12 +30,10 @@ pub struct Dma {
 
 /// Why operators are no timeline problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum TimelineError {
-    /// Times beyond the range.
     #[error("times up to operator {operator} ('{name}') add up to more than 106 days")]
     TooLong { operator: OperatorId, name: String },
-    /// Sizes whose sum leaves 63 bits.
     #[error("weights and activations up to operator {operator} ('{name}') leave 63 bits")]
     TooLarge { operator: OperatorId, name: String },
     /// A number that must not be zero.

@@ -113,12 +113,10 @@ pub struct OverlapProgram {
 
 /// Why a graph is no such program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum OverlapError {
-    /// Nothing says how regions run.
     #[error(transparent)]
     Flow(#[from] FlowError),
-    /// A segment that is no problem.
     #[error("segment '{segment}': {source}")]
     Segment { segment: String, source: TimelineError },
     /// An operator whose time leaves the range.
@@ -352,7 +350,6 @@ impl Build<'_> {
         Ok(course)
     }
 
-    /// An operator, or its slices.
     fn steps(&mut self, id: OperatorId, activations: Bytes, name: &str) -> Result<Vec<Step>, OverlapError> {
         let compute = self.machine.compute(self.graph, id);
         let compute = compute.ok_or_else(|| OverlapError::TooLong { operator: name.to_owned() })?;

@@ -72,18 +72,16 @@ pub struct ProgramOptions {
 
 /// Why a graph is no program.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum ProgramError {
     /// An operator does not say how it runs its regions.
     #[error(transparent)]
     Flow(#[from] FlowError),
-    /// A region has no storages.
     #[error("region '{region}': {source}")]
     Region { region: String, source: OrderError },
     /// An order that is none of its region.
     #[error("the order of region '{region}' is no topological order of its {operators} operators")]
     Order { region: String, operators: usize },
-    /// The buffers are no instance.
     #[error(transparent)]
     Instance(#[from] InstanceError),
 }
@@ -382,7 +380,6 @@ fn meet_only_at(a: &[Interval], b: &[Interval], at: u64) -> bool {
     true
 }
 
-/// The innermost region that encloses both.
 fn enclosing(graph: &Graph, a: RegionId, b: RegionId) -> RegionId {
     let around = |region: RegionId| graph.region(region).owner.map(|owner| graph.home(owner));
     let above: Vec<RegionId> = std::iter::successors(Some(a), |&region| around(region)).collect();

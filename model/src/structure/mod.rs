@@ -53,18 +53,16 @@ pub const MAX_PAIRS: u64 = 8_000_000;
 
 /// Why there are no such conflicts, or no instance of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum StructureError {
     /// Too much to relate everything to everything.
     #[error("'{name}' has {count} {what}, of which at most {limit} can be related to each other")]
     TooLarge { name: String, count: usize, what: &'static str, limit: usize },
-    /// Too many conflicts for an instance.
     #[error("'{name}': {count} conflicts by '{relation}' are more than an instance may hold, {limit}")]
     TooMany { name: String, relation: Relation, count: u64, limit: u64 },
     /// The budget ended before everything was related to everything.
     #[error("'{name}': conflicts by '{relation}' were not found within the limits")]
     OutOfTime { name: String, relation: Relation },
-    /// Makers do not fit the problem.
     #[error("makers of {makers} storages for {storages} storages, a maker that is no user, or no maker")]
     Makers { makers: usize, storages: usize },
     /// No offset problem goes with the order.

@@ -14,7 +14,7 @@ use crate::units::{Bytes, TierId};
 
 /// One thing that is wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum TierViolation {
     /// Not one tier, or address, per tensor.
     #[error("{given} {what} for {expected} tensors")]
@@ -24,13 +24,10 @@ pub enum TierViolation {
         given: usize,
         expected: usize,
     },
-    /// A tier that is not there.
     #[error("tensor '{tensor}' is in tier {tier}, of which there are only {tiers}")]
     NoSuchTier { tensor: String, tier: TierId, tiers: usize },
-    /// A tier that is not allowed.
     #[error("tensor '{tensor}' may not live in tier '{tier}'")]
     NotAllowed { tensor: String, tier: String },
-    /// Too much at once.
     #[error("at step {step} there are {bytes} bytes in tier '{tier}', which has {capacity}")]
     Full { tier: String, step: usize, bytes: u128, capacity: Bytes },
     /// A tier that some unit with access to the tensor does not reach.
@@ -39,7 +36,6 @@ pub enum TierViolation {
     /// An address between the multiples of the alignment.
     #[error("tensor '{tensor}' begins at {offset} in tier '{tier}', no multiple of {alignment}")]
     Misaligned { tensor: String, tier: String, offset: Bytes, alignment: Bytes },
-    /// An end above the capacity.
     #[error("tensor '{tensor}' ends at {end} in tier '{tier}', which has {capacity}")]
     Above {
         tensor: String,
@@ -48,7 +44,6 @@ pub enum TierViolation {
         end: u128,
         capacity: Bytes,
     },
-    /// Two tensors on one byte.
     #[error("tensors '{first}' and '{second}' share bytes of tier '{tier}' at step {step}")]
     Overlap { first: String, second: String, tier: String, step: usize },
 }

@@ -79,12 +79,11 @@ pub enum Addresses {
 
 /// Why tensors and tiers are no problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the fields")]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum TierError {
     /// No tier at all, or too many.
     #[error("{0} tiers; there must be from 1 to 64")]
     Tiers(usize),
-    /// A tier whose alignment is zero.
     #[error("tier '{tier}' has alignment 0")]
     Alignment { tier: String },
     /// A tensor that is alive at no step, or at some that are not there.
@@ -97,16 +96,13 @@ pub enum TierError {
         upper: usize,
         steps: usize,
     },
-    /// Costs for another number of tiers.
     #[error("tensor '{tensor}' has costs for {given} tiers, of {tiers}")]
     Uses { tensor: String, given: usize, tiers: usize },
-    /// A tensor that may live nowhere.
     #[error("tensor '{tensor}' may live in no tier: its units share none")]
     Homeless { tensor: String },
     /// Sizes or traffic whose sum leaves 63 bits.
     #[error("tensors up to '{tensor}' add up to 2^63 bytes or more, rounded or moved")]
     TooLarge { tensor: String },
-    /// Times that leave the range.
     #[error("transfers up to those of '{tensor}' add up to more than 106 days")]
     TooLong { tensor: String },
 }

@@ -37,7 +37,6 @@ pub(crate) type Found<'a> = dyn FnMut(&[i64]) -> bool + 'a;
 
 /// An exact method for one part.
 pub(crate) trait Engine {
-    /// Its name, for witnesses.
     fn name(&self) -> &'static str;
 
     /// Works on a task until it is settled or the budget is spent. Every layout goes through `found`.

@@ -67,7 +67,6 @@ impl Room {
     }
 }
 
-/// The numbers of one problem.
 struct Formulation {
     n: usize,
     edges: Vec<(usize, usize)>,

@@ -18,7 +18,6 @@ const MOST_STEPS: u64 = 2_000_000;
 /// Failed sets of pairs that are remembered.
 const MOST_FAILED: usize = 512;
 
-/// The enumeration of one problem.
 pub(super) struct Enumeration<'r, 'a> {
     run: &'r mut Run<'a>,
     order: Vec<OperatorId>,

@@ -16,7 +16,6 @@ pub(super) const OTHER: (u64, f64) = (50_000, FIRST_SHARE);
 
 /// One run: the best plan, the bound, whom to tell.
 pub(crate) struct Run<'a> {
-    /// Of the solver.
     name: &'static str,
     setup: Setup,
     pub input: &'a JointProblem,

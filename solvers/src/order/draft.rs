@@ -18,7 +18,6 @@ use plimsoll_model::order::OrderProblem;
 #[derive(Clone, Debug)]
 pub(super) struct Work {
     pub operator: OperatorId,
-    /// Storages it touches.
     pub touch: Vec<u32>,
     pub scratch: u64,
 }
@@ -266,7 +265,6 @@ impl Reach {
     }
 }
 
-/// How many bits are set.
 pub(super) fn count(row: &[u64]) -> usize {
     row.iter().map(|word| word.count_ones() as usize).sum()
 }

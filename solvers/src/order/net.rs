@@ -3,7 +3,6 @@
 use super::draft::Draft;
 use plimsoll_model::OperatorId;
 
-/// One step of a node.
 #[derive(Clone, Debug, Default)]
 struct Step {
     /// Bytes of scratch, and of storages that only this node touches.
@@ -28,7 +27,6 @@ pub(super) struct Held {
     pub size: u64,
     pub begun: bool,
     pub kept: bool,
-    /// Nodes that touch it, ascending.
     pub users: Vec<u32>,
 }
 
@@ -112,12 +110,10 @@ impl Net {
         self.keys[node as usize]
     }
 
-    /// Storages a node touches.
     pub fn touch(&self, node: u32) -> &[u32] {
         &self.nodes[node as usize].touch
     }
 
-    /// Number of steps of a node.
     pub fn steps(&self, node: u32) -> usize {
         self.nodes[node as usize].steps.len()
     }
@@ -167,7 +163,6 @@ pub(super) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// Nothing has run.
     pub fn new(net: &'a Net) -> Self {
         let waiting: Vec<u32> = net.before.iter().map(|list| list.len() as u32).collect();
         let mut ready = vec![0u64; net.words()];
@@ -242,7 +237,6 @@ impl<'a> State<'a> {
         Effect { peak, alive }
     }
 
-    /// Runs a node that is ready.
     pub fn run(&mut self, node: u32) -> Effect {
         let effect = self.probe(node);
         for &s in self.net.touch(node) {

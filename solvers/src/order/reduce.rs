@@ -91,7 +91,6 @@ struct Range {
     adds: i128,
 }
 
-/// Knows who uses what.
 struct View<'a> {
     draft: Draft,
     reach: &'a Reach,

@@ -55,7 +55,6 @@ const NAME: &str = "exact";
 /// Addresses per buffer, in units.
 type Ranges = Vec<Vec<(u64, u64)>>;
 
-/// What the phases share.
 struct Phases<'a> {
     setup: Setup,
     instance: &'a Instance,

@@ -51,7 +51,6 @@ const GREEDY: f64 = 0.1;
 const COVERING: f64 = 0.75;
 const PLACING: f64 = 0.8;
 
-/// Who solves the cover.
 #[derive(Clone, Copy, Debug)]
 enum Master {
     Diagrams,

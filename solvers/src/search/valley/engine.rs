@@ -19,7 +19,6 @@ enum End {
     Pause,
 }
 
-/// Where the search is.
 #[derive(Clone, Copy)]
 pub(super) struct Node {
     pub component: (usize, usize),
