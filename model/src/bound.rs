@@ -16,67 +16,39 @@ use std::fmt;
 /// [`Witness::map`] changes how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Witness<B = BufferId, O = OperatorId> {
     /// Nothing is needed.
     Trivial,
-    /// All buffers alive at this step conflict with each other; their sizes add up to the bound.
-    Load {
-        /// The step.
-        step: Step,
-    },
+    /// All buffers live at this step conflict with each other; their sizes add up to the bound.
+    Load { step: Step },
     /// These buffers conflict pairwise; their sizes, stacked, reach the bound.
-    Clique {
-        /// The buffers.
-        buffers: Vec<B>,
-    },
+    Clique { buffers: Vec<B> },
     /// These buffers conflict pairwise and lie at multiples of `alignment` bytes: stacked in any order, each but
     /// the topmost takes its size rounded up.
     AlignedClique {
-        /// The buffers.
         buffers: Vec<B>,
         /// A divisor of the alignment of each.
         alignment: Bytes,
     },
     /// These buffers conflict pairwise and exceed the capacity together: what takes as many bytes from them costs the bound.
-    Excess {
-        /// The buffers.
-        buffers: Vec<B>,
-    },
+    Excess { buffers: Vec<B> },
     /// A fixed buffer ends at the bound.
-    Fixed {
-        /// The buffer.
-        buffer: B,
-    },
+    Fixed { buffer: B },
     /// Two conflicting buffers are fixed at addresses that overlap: no layout keeps both offsets.
-    Contradiction {
-        /// The two.
-        buffers: Vec<B>,
-    },
+    Contradiction { buffers: Vec<B> },
     /// What is held at the first step of any order adds up to the bound.
     Start,
     /// What is held at the last step of any order adds up to the bound.
     End,
     /// While this operator runs, in any order, what is begun by it or before it and needed by it or after it adds up to
     /// the bound, with its scratch.
-    Around {
-        /// The operator.
-        operator: O,
-    },
+    Around { operator: O },
     /// An exact method searched everything below the bound and found nothing.
-    Search {
-        /// Its name.
-        solver: String,
-    },
-    /// The same of what is alive within a window of steps, lifespans clipped to it: no layout of that is lower than the
-    /// bound, hence none of the whole.
-    Window {
-        /// First step of the window.
-        lower: Step,
-        /// First step after it.
-        upper: Step,
-        /// Name of the exact method.
-        solver: String,
-    },
+    Search { solver: String },
+    /// The same of what is live within the steps from `lower` to before `upper`, lifespans clipped to them: no layout
+    /// of that is lower than the bound, hence none of the whole.
+    Window { lower: Step, upper: Step, solver: String },
 }
 
 /// Why a bound holds, in any problem.

@@ -13,41 +13,16 @@ use std::io::{self, Write};
 
 /// One instruction. Operators are positions in the problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Instruction {
-    /// Fetch weights into a buffer.
-    DmaStart {
-        /// Whose.
-        operator: OperatorId,
-        /// On which channel.
-        channel: u32,
-        /// How many bytes.
-        bytes: Bytes,
-        /// Where the buffer begins.
-        offset: Bytes,
-        /// Its size.
-        size: Bytes,
-    },
-    /// Copy weights into a buffer, by the processor.
-    Copy {
-        /// Whose.
-        operator: OperatorId,
-        /// How many bytes.
-        bytes: Bytes,
-        /// Where the buffer begins.
-        offset: Bytes,
-        /// Its size.
-        size: Bytes,
-    },
+    /// Fetch `bytes` of weights into a buffer of `size` at `offset`.
+    DmaStart { operator: OperatorId, channel: u32, bytes: Bytes, offset: Bytes, size: Bytes },
+    /// The same by the processor instead of a channel.
+    Copy { operator: OperatorId, bytes: Bytes, offset: Bytes, size: Bytes },
     /// Wait until the weights of an operator are there.
-    DmaWait {
-        /// Whose.
-        operator: OperatorId,
-    },
+    DmaWait { operator: OperatorId },
     /// Run an operator.
-    Compute {
-        /// Which.
-        operator: OperatorId,
-    },
+    Compute { operator: OperatorId },
 }
 
 /// A stream that cannot be run.

@@ -81,23 +81,17 @@ pub type Course = Vec<Piece>;
 
 /// What comes next on a course.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Piece {
     /// A segment, by position.
     Segment(usize),
-    /// One of these.
-    Branch {
-        /// The operator that owns the regions.
-        operator: OperatorId,
-        /// Through each of its regions.
-        courses: Vec<Course>,
-    },
+    /// The operator chooses one of its regions, each with a course of its own.
+    Branch { operator: OperatorId, courses: Vec<Course> },
     /// The condition before every trip and once more, the body on every trip.
     Loop {
         /// The condition; empty where the body is its own.
         condition: Course,
-        /// The body.
         body: Course,
-        /// How often it runs.
         trips: u32,
     },
 }

@@ -37,6 +37,7 @@ pub struct TierPrice {
 /// Why nothing can be faster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum TierWitness {
     /// Every tensor where it costs least.
     Cheapest,
@@ -48,10 +49,7 @@ pub enum TierWitness {
         tensor: usize,
     },
     /// A search that left nothing out.
-    Search {
-        /// Which.
-        solver: String,
-    },
+    Search { solver: String },
 }
 
 impl Reason for TierWitness {
