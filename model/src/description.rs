@@ -39,7 +39,12 @@ impl Source<'_> {
     ///
     /// # Errors
     /// `reason`, at the first line with such a section.
-    pub fn refuse_other(&self, own: &[&str], other: &[&str], reason: &str) -> Result<(), DescriptionError> {
+    pub(crate) fn refuse_other(
+        &self,
+        own: &[&str],
+        other: &[&str],
+        reason: &str,
+    ) -> Result<(), DescriptionError> {
         let Ok(table) = toml::from_str::<toml::Table>(self.text) else { return Ok(()) };
         let has = |names: &[&str]| names.iter().any(|name| table.contains_key(*name));
         if has(own) || !has(other) {

@@ -2,7 +2,6 @@
 
 use crate::claim::{Claim, Stats, Stop};
 use crate::problem::{Bound, Problem};
-use crate::value::Value;
 
 /// An answer: claim, solution, bound, and why the algorithm stopped.
 ///
@@ -62,11 +61,6 @@ impl<P: Problem> Outcome<P> {
             (solution, value)
         };
         Self::conclude(solution.map(valued), lower_bound, P::limit(input), stop, stats)
-    }
-
-    /// Gap between value and bound, as a fraction of the bound; `None` without a solution.
-    pub fn gap(&self) -> Option<f64> {
-        Some(self.value?.gap(self.lower_bound.value))
     }
 }
 

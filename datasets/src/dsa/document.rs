@@ -84,11 +84,6 @@ pub struct Pin {
 }
 
 impl Document {
-    /// What the file calls the problem.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The hash by which dsa-solver knows what an answer is for.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint

@@ -91,7 +91,7 @@ pub enum KindSet {
 
 impl KindSet {
     /// The set of these words: names of classes, else kinds; `*` for all.
-    pub fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(crate) fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let mut kinds = BTreeSet::new();
         for word in words {
             match class(word) {

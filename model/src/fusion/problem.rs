@@ -70,7 +70,6 @@ pub struct FusionProblem {
     operators: Vec<OperatorId>,
     units: Vec<UnitId>,
     relations: usize,
-    rule: UnitRule,
     matches: Vec<Match>,
 }
 
@@ -118,12 +117,7 @@ impl FusionProblem {
             let key = |one: &Match| (one.places[0], usize::MAX - one.places.len(), one.pattern);
             key(a).cmp(&key(b)).then_with(|| a.places.cmp(&b.places))
         });
-        Ok(Self { region, operators, units, relations: pairs.len(), rule, matches })
-    }
-
-    /// Whose operators these are.
-    pub fn region(&self) -> RegionId {
-        self.region
+        Ok(Self { region, operators, units, relations: pairs.len(), matches })
     }
 
     /// The operators, in the order of [`Graph::file_order`].
@@ -139,11 +133,6 @@ impl FusionProblem {
     /// How many relations there are.
     pub fn relations(&self) -> usize {
         self.relations
-    }
-
-    /// Which units a group may span.
-    pub fn rule(&self) -> UnitRule {
-        self.rule
     }
 
     /// The matches: by first place, of those the longest first, of those in the order of the patterns.

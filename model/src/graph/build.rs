@@ -130,7 +130,7 @@ impl GraphBuilder {
     ///
     /// # Panics
     /// If the id is of another graph.
-    pub fn operator_mut(&mut self, id: OperatorId) -> &mut Operator {
+    pub(crate) fn operator_mut(&mut self, id: OperatorId) -> &mut Operator {
         &mut self.operators[id.index()]
     }
 

@@ -33,7 +33,7 @@ pub enum Control {
 
 impl Control {
     /// What the name of a kind says, if it is one that is known; dialects before a dot do not matter.
-    pub fn of_kind(kind: &str) -> Option<Self> {
+    pub(crate) fn of_kind(kind: &str) -> Option<Self> {
         let name = kind.rsplit('.').next().unwrap_or(kind).to_ascii_lowercase();
         match name.as_str() {
             "if" | "case" | "switch" | "cond" | "index_switch" => Some(Self::Branch),

@@ -25,7 +25,7 @@ pub struct Storage {
 
 impl Storage {
     /// True if no operator uses it and nothing wants it at the end: it is held before the first operator only.
-    pub fn is_unused(&self) -> bool {
+    pub(crate) fn is_unused(&self) -> bool {
         self.users.is_empty() && !self.to_end
     }
 }

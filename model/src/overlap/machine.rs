@@ -142,14 +142,14 @@ struct RawRates {
 }
 
 impl Source<'_> {
-    pub fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, DescriptionError> {
+    pub(crate) fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, DescriptionError> {
         match *value.get_ref() {
             0 => Err(self.line(value.span().start, format!("{what} must be positive"))),
             value => Ok(value),
         }
     }
 
-    pub fn rate(&self, value: &Spanned<f64>) -> Result<u64, DescriptionError> {
+    pub(crate) fn rate(&self, value: &Spanned<f64>) -> Result<u64, DescriptionError> {
         let rate = *value.get_ref();
         if (1.0..=1e18).contains(&rate) {
             Ok(rate.round() as u64)
@@ -158,7 +158,7 @@ impl Source<'_> {
         }
     }
 
-    pub fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, DescriptionError> {
+    pub(crate) fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, DescriptionError> {
         let Some(value) = value else { return Ok(Time::ZERO) };
         let time = Time::from_seconds(*value.get_ref()).filter(|_| *value.get_ref() <= 1e6);
         time.ok_or_else(|| self.line(value.span().start, "seconds must be from 0 to 1e6"))

@@ -108,11 +108,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Restarts so far.
-    pub fn restarts(&self) -> u64 {
-        self.restarts
-    }
-
     fn start_run(&mut self) {
         self.restarts += 1;
         self.run_left =
