@@ -96,7 +96,7 @@ impl Solver<Offsets> for EjectionSearch {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Offsets>, SolveError> {
-        let mut run = Run::offsets(input, budget, observer);
+        let mut run = Run::start(input, budget, observer);
         let stop = match valley_fit(input, ValleyWeights::default(), budget) {
             Err(stop) => stop,
             Ok(start) => {

@@ -2,7 +2,8 @@
 
 use plimsoll_model::order::{OrderProblem, around_bound};
 use plimsoll_model::{
-    Bound, Budget, Instance, Observer, Offsets, Orders, Outcome, Problem, Stats, Stop, simple_bound,
+    Bound, Budget, Instance, Observer, Offsets, Orders, Outcome, Problem, Scattered, SolveError, Solver,
+    Stats, Stop, guarded, simple_bound,
 };
 
 /// One run: what it started from, whom it tells, the best so far.
@@ -14,28 +15,6 @@ pub(crate) struct Run<'a, P: Problem> {
     nodes_before: u64,
     best: Option<(P::Solution, P::Value)>,
     pub stats: Stats,
-}
-
-impl<'a> Run<'a, Offsets> {
-    /// A run on the offset problem, with the simplest bound announced.
-    pub(crate) fn offsets(
-        instance: &'a Instance,
-        budget: &Budget,
-        observer: &'a mut dyn Observer<Offsets>,
-    ) -> Self {
-        Self::new(instance, instance.capacity(), simple_bound(instance), budget, observer)
-    }
-}
-
-impl<'a> Run<'a, Orders> {
-    /// A run on the order problem, with the simplest bound announced.
-    pub(crate) fn orders(
-        problem: &'a OrderProblem,
-        budget: &Budget,
-        observer: &'a mut dyn Observer<Orders>,
-    ) -> Self {
-        Self::new(problem, None, around_bound(problem), budget, observer)
-    }
 }
 
 impl<'a, P: Problem> Run<'a, P> {
@@ -89,21 +68,83 @@ impl<'a, P: Problem> Run<'a, P> {
         self.stats.nodes = budget.nodes() - self.nodes_before;
         Outcome::conclude(self.best, self.bound, self.capacity, stop, self.stats)
     }
+}
 
-    /// Ends a run whose only result is one solution, or the reason why there is none.
-    pub(crate) fn conclude_single(
-        mut self,
-        solution: Result<Option<P::Solution>, Stop>,
-        budget: &Budget,
-    ) -> Outcome<P> {
-        match solution {
-            Ok(solution) => {
-                if let Some(solution) = solution {
-                    self.offer(solution);
-                }
-                self.conclude(Stop::Completed, budget)
-            }
-            Err(stop) => self.conclude(stop, budget),
-        }
+/// A problem with a bound that each of its heuristics reports.
+pub(crate) trait Bounded: Problem {
+    fn bound(input: &Self::Input) -> Bound<Self>;
+}
+
+impl Bounded for Offsets {
+    fn bound(instance: &Instance) -> Bound<Self> {
+        simple_bound(instance)
     }
+}
+
+/// What is alive together has different addresses, in one piece or many: the bound holds for pieces too.
+impl Bounded for Scattered {
+    fn bound(instance: &Instance) -> Bound<Self> {
+        simple_bound(instance)
+    }
+}
+
+impl Bounded for Orders {
+    fn bound(problem: &OrderProblem) -> Bound<Self> {
+        around_bound(problem)
+    }
+}
+
+impl<'a, P: Bounded> Run<'a, P> {
+    /// A run with the bound of its problem announced.
+    pub(crate) fn start(input: &'a P::Input, budget: &Budget, observer: &'a mut dyn Observer<P>) -> Self {
+        Self::new(input, P::capacity(input), P::bound(input), budget, observer)
+    }
+}
+
+/// A heuristic as a function: it offers solutions to its run, and returns why it ended early.
+struct Heuristic<F> {
+    name: &'static str,
+    search: F,
+}
+
+impl<P, F> Solver<P> for Heuristic<F>
+where
+    P: Bounded,
+    F: Fn(&P::Input, &mut Budget, &mut Run<P>) -> Result<(), Stop> + Send + Sync,
+{
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn solve(
+        &self,
+        input: &P::Input,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<P>,
+    ) -> Result<Outcome<P>, SolveError> {
+        let mut run = Run::start(input, budget, observer);
+        let stop = (self.search)(input, budget, &mut run).err().unwrap_or(Stop::Completed);
+        Ok(run.conclude(stop, budget))
+    }
+}
+
+/// A heuristic that may offer many solutions.
+pub(crate) fn anytime<P: Bounded>(
+    name: &'static str,
+    search: impl Fn(&P::Input, &mut Budget, &mut Run<P>) -> Result<(), Stop> + Send + Sync + 'static,
+) -> Box<dyn Solver<P>> {
+    guarded(Heuristic { name, search })
+}
+
+/// A heuristic that finds one solution or none.
+pub(crate) fn single<P: Bounded>(
+    name: &'static str,
+    find: impl Fn(&P::Input, &mut Budget) -> Result<Option<P::Solution>, Stop> + Send + Sync + 'static,
+) -> Box<dyn Solver<P>> {
+    anytime(name, move |input, budget, run| {
+        if let Some(solution) = find(input, budget)? {
+            run.offer(solution);
+        }
+        Ok(())
+    })
 }

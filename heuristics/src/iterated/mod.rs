@@ -78,7 +78,7 @@ impl Solver<Offsets> for IteratedSearch {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Offsets>, SolveError> {
-        let mut search = Search::new(input, self.seed, Run::offsets(input, budget, observer));
+        let mut search = Search::new(input, self.seed, Run::start(input, budget, observer));
         let stop = search.all(self.effort, budget).err().unwrap_or(Stop::Completed);
         Ok(search.run.conclude(stop, budget))
     }

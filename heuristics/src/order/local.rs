@@ -20,7 +20,7 @@ use super::series;
 use crate::orders::log2;
 use crate::report::Run;
 use plimsoll_model::order::{Order, OrderProblem};
-use plimsoll_model::{Budget, Bytes, Observer, OperatorId, Orders, Outcome, SolveError, Solver, Stop};
+use plimsoll_model::{Budget, Bytes, OperatorId, Orders, Stop};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -39,7 +39,7 @@ const ROUNDS: u64 = 8;
 
 /// Moves blocks of operators. A node is a move tried.
 #[derive(Clone, Copy, Debug)]
-pub struct LocalSearch {
+pub(super) struct LocalSearch {
     /// Moves tried per operator where the budget sets no limit; at most two million in all.
     pub effort: u64,
     /// Seed of the choices.
@@ -50,23 +50,6 @@ impl LocalSearch {
     /// With 4000 moves per operator.
     pub fn new(seed: u64) -> Self {
         Self { effort: 4_000, seed }
-    }
-}
-
-impl Solver<Orders> for LocalSearch {
-    fn name(&self) -> &'static str {
-        "local-search"
-    }
-
-    fn solve(
-        &self,
-        input: &OrderProblem,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Orders>,
-    ) -> Result<Outcome<Orders>, SolveError> {
-        let mut run = Run::orders(input, budget, observer);
-        let stop = self.search(input, budget, &mut run).err().unwrap_or(Stop::Completed);
-        Ok(run.conclude(stop, budget))
     }
 }
 
@@ -83,7 +66,12 @@ const STARTS: [OrderRule; 8] = [
 ];
 
 impl LocalSearch {
-    fn search(&self, problem: &OrderProblem, budget: &mut Budget, run: &mut Run<Orders>) -> Result<(), Stop> {
+    pub(super) fn search(
+        &self,
+        problem: &OrderProblem,
+        budget: &mut Budget,
+        run: &mut Run<Orders>,
+    ) -> Result<(), Stop> {
         if problem.is_empty() {
             run.offer(Order::new(Vec::new()));
             return Ok(());
@@ -369,6 +357,7 @@ impl<'a> Walk<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::anytime;
     use plimsoll_datasets::graphs::{SmallOrderParams, min_peak_brute, small_order_problem};
     use plimsoll_model::Silent;
     use plimsoll_model::order::check_order;
@@ -405,7 +394,8 @@ mod tests {
         for seed in 0..total {
             let problem = small_order_problem(SmallOrderParams::with_features(12, seed % 16), seed);
             let search = LocalSearch { effort: 400, seed };
-            let outcome = search.solve(&problem, &mut Budget::unlimited(), &mut Silent).unwrap();
+            let solver = anytime("local-search", move |p, b, run| search.search(p, b, run));
+            let outcome = solver.solve(&problem, &mut Budget::unlimited(), &mut Silent).unwrap();
             reached += u64::from(outcome.value == Some(min_peak_brute(&problem)));
         }
         assert!(reached * 100 >= total * 98, "{reached} of {total}");

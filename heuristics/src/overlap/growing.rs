@@ -4,7 +4,7 @@ use crate::report::Run;
 use plimsoll_model::overlap::{
     Slot, Span, Time, Timeline, TimelineProblem, Timelines, Transfer, fitting_bound,
 };
-use plimsoll_model::{Budget, Bytes, Observer, OperatorId, Outcome, Problem, SolveError, Solver};
+use plimsoll_model::{Budget, Bytes, Observer, OperatorId, Outcome, Problem, SolveError, Solver, Stop};
 
 /// Where and when one operator's weights go.
 #[derive(Clone, Copy, Debug)]
@@ -103,8 +103,11 @@ pub(super) fn solved(
     budget: &mut Budget,
     observer: &mut dyn Observer<Timelines>,
 ) -> Result<Outcome<Timelines>, SolveError> {
-    let run =
+    let mut run =
         Run::<Timelines>::new(problem, Timelines::limit(problem), fitting_bound(problem), budget, observer);
     let timeline = schedule.solution(problem, budget)?;
-    Ok(run.conclude_single(Ok(timeline), budget))
+    if let Some(timeline) = timeline {
+        run.offer(timeline);
+    }
+    Ok(run.conclude(Stop::Completed, budget))
 }

@@ -32,11 +32,8 @@ use crate::gaps::first_fit;
 use crate::heat::Heat;
 use crate::orders::log2;
 use crate::ranks::Ranks;
-use crate::report::Run;
 use candidates::Candidates;
-use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop,
-};
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 pub(crate) use skyline::{Skyline, envelope};
 
 /// How buffers that fit a valley are weighed: exponents of a product; that of the duration is 1.
@@ -51,30 +48,6 @@ pub struct ValleyWeights {
 impl Default for ValleyWeights {
     fn default() -> Self {
         Self { size: 0.5, heat: 0.0 }
-    }
-}
-
-/// Fills valleys of the skyline. A node is a buffer placed.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ValleyFit {
-    /// How buffers are weighed.
-    pub weights: ValleyWeights,
-}
-
-impl Solver<Offsets> for ValleyFit {
-    fn name(&self) -> &'static str {
-        "valley-fit"
-    }
-
-    fn solve(
-        &self,
-        input: &Instance,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Offsets>, SolveError> {
-        let run = Run::offsets(input, budget, observer);
-        let layout = valley_fit(input, self.weights, budget);
-        Ok(run.conclude_single(layout.map(Some), budget))
     }
 }
 

@@ -21,7 +21,7 @@ mod stable;
 use crate::bounds::{conflicts, quick_bound};
 use crate::poset::{POSET_BUFFERS, Poset, by_time, compatible, merged};
 use colours::{COLOUR_BUFFERS, Colouring, colour};
-use plimsoll_heuristics::{IteratedSearch, PatentScattered};
+use plimsoll_heuristics::{IteratedSearch, patent_scattered};
 use plimsoll_model::{
     Budget, Bytes, Instance, LowerBound, Observer, Outcome, Piece, Scattered, ScatteredLayout, Setup, Silent,
     SolveError, Solver, Stats, Stop, Witness, gcd,
@@ -172,13 +172,10 @@ impl Phases<'_> {
         true
     }
 
-    fn greedy(&mut self) -> Result<(), SolveError> {
-        let mut part = self.budget.part(None, None);
-        let outcome = PatentScattered.solve(self.instance, &mut part, &mut Silent)?;
-        if let Some(layout) = outcome.solution {
+    fn greedy(&mut self) {
+        if let Ok(layout) = patent_scattered(self.instance, &mut self.budget.part(None, None)) {
             self.offer(layout);
         }
-        Ok(())
     }
 
     /// A layout in one piece is one in pieces too. Bounds of a search for those are none here.
@@ -312,7 +309,7 @@ impl Solver<Scattered> for ScatteredExact {
             solved = phases.phase("flow", Phases::flow).unwrap_or(true);
         }
         if !solved || unit != Some(1) {
-            phases.phase("greedy", Phases::greedy).transpose()?;
+            phases.phase("greedy", Phases::greedy);
             phases.phase("offsets", Phases::offsets).transpose()?;
         }
         if cuttable && !solved && phases.budget.check().is_none() && conflicts(instance) <= COLOUR_CONFLICTS {
