@@ -259,9 +259,6 @@ pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes
 
 impl Instance {
     /// The instance of some of the buffers, ascending: with their separations, exclusions and the capacity.
-    ///
-    /// # Panics
-    /// Never: a part of a valid instance is valid.
     #[must_use]
     pub fn induced(&self, kept: &[BufferId]) -> Self {
         self.induced_with(kept, |buffer| buffer)

@@ -61,9 +61,6 @@ impl OrderRule {
     ///
     /// # Errors
     /// Why it was abandoned; a node is an operator given its step.
-    ///
-    /// # Panics
-    /// Never: a problem has no cycles.
     pub fn of(self, problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
         match self {
             Self::File => walk::file(problem, budget),

@@ -55,9 +55,6 @@ impl Default for ValleyWeights {
 ///
 /// # Errors
 /// Why the budget ended before all buffers were placed.
-///
-/// # Panics
-/// Never: the lowest segment between two borders holds every unplaced buffer.
 pub fn valley_fit(instance: &Instance, weights: ValleyWeights, budget: &mut Budget) -> Result<Layout, Stop> {
     if let (Some(stop), false) = (budget.check(), instance.is_empty()) {
         return Err(stop);

@@ -174,9 +174,6 @@ impl<'a> Engine<'a> {
     }
 
     /// Searches until a layout is found, none can exist, or the budget is spent.
-    ///
-    /// # Panics
-    /// Never: a search pauses only for its budget.
     pub fn run(&mut self, budget: &mut Budget) -> Verdict {
         if let Some(stop) = budget.check() {
             return Verdict::Stopped(stop);
