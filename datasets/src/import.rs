@@ -65,7 +65,7 @@ pub(crate) fn value_option(name: &str, list: &[i64]) -> String {
 /// A graph, and what had to be assumed to make it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
-    /// The graph.
+    /// The operators and tensors of the file.
     pub graph: Graph,
     /// Free dimensions and tensors that were given a value nobody stated, one line each, for people.
     pub assumed: Vec<String>,

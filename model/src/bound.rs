@@ -165,14 +165,14 @@ impl<B: fmt::Display, O: fmt::Display> fmt::Display for Witness<B, O> {
 /// A value that no answer can be better than, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LowerBound<V = Bytes, W = Witness> {
-    /// The bound.
+    /// No solution is better than this.
     pub value: V,
-    /// The reason.
+    /// Why, in a form that can be confirmed.
     pub witness: W,
 }
 
 impl LowerBound {
-    /// The bound zero.
+    /// A bound of zero, which needs no proof.
     pub fn trivial() -> Self {
         Self { value: Bytes::ZERO, witness: Witness::Trivial }
     }

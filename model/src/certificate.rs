@@ -27,7 +27,7 @@ pub struct Certificate {
     pub buffers: usize,
     /// Its capacity, bytes.
     pub capacity: Option<Bytes>,
-    /// What is claimed.
+    /// What the run claimed about the instance.
     pub claim: Claim,
     /// The peak of the layout, bytes.
     pub peak: Option<Bytes>,
@@ -41,7 +41,7 @@ pub struct Certificate {
 pub struct CertifiedBound {
     /// The bound, bytes.
     pub value: Bytes,
-    /// The reason.
+    /// Why it holds; buffers by name.
     pub witness: Witness<String, String>,
 }
 

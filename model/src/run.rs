@@ -108,7 +108,7 @@ impl std::fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// One attempted run.
+/// One run, whether it ended with an outcome or an error.
 #[derive(Debug)]
 pub struct Attempt<P: Problem> {
     /// The outcome, through the checker, or why there is none.

@@ -69,7 +69,7 @@ impl SpillProblem {
         &self.instance
     }
 
-    /// Bytes on chip.
+    /// Bytes of on-chip memory.
     pub fn capacity(&self) -> Bytes {
         self.capacity
     }

@@ -18,7 +18,7 @@ pub enum PoolChoice {
 /// Which buffers may share a pool on account of their sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Classes {
-    /// Any.
+    /// Any two.
     All,
     /// Those of equal size.
     Equal,
@@ -46,9 +46,9 @@ impl Classes {
 /// Assigns buffers to pools in one pass. A node is a buffer assigned.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolGreedy {
-    /// The order.
+    /// Which buffers are assigned first.
     pub order: Order,
-    /// The pool chosen.
+    /// Which pool a buffer joins.
     pub choice: PoolChoice,
     /// Who may share on account of size.
     pub classes: Classes,

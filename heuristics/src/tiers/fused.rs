@@ -29,7 +29,7 @@ impl Fused {
     /// As printed.
     pub const PRINTED: Self = Self { returns: false };
 
-    /// The plan.
+    /// None where some tensor fits nowhere.
     pub fn plan(self, problem: &TierProblem) -> Option<TierPlan> {
         let mut run = Run {
             problem,

@@ -13,7 +13,7 @@ pub struct CsvError {
     pub line: Option<u64>,
     /// Column, by the name in the header.
     pub column: Option<String>,
-    /// What is wrong.
+    /// What is wrong, with the values found and allowed.
     pub kind: Box<CsvErrorKind>,
 }
 

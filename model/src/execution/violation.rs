@@ -4,10 +4,10 @@ use crate::graph::Moment;
 use crate::units::{Bytes, OperatorId, TensorId};
 use std::fmt;
 
-/// Who takes memory.
+/// What occupies a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// A tensor.
+    /// The value of a tensor.
     Tensor(TensorId),
     /// An operator's scratch memory.
     Scratch(OperatorId),

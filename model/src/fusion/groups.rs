@@ -159,7 +159,7 @@ impl Fusion {
 pub struct Coverage {
     /// Relations within groups.
     pub optimised: usize,
-    /// All.
+    /// All relations of the region.
     pub relations: usize,
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 /// Kinds of operators that patterns and units may name by one word, always in small letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// The word.
+    /// The word that stands for the kinds in a pattern.
     pub name: &'static str,
     /// The kinds, as ONNX and `TFLite` files write them.
     pub kinds: &'static [&'static str],

@@ -40,7 +40,7 @@ pub struct Step {
 /// A sequence of kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// Its name.
+    /// Names the pattern in reports.
     pub name: String,
     /// Two steps at least.
     pub steps: Vec<Step>,

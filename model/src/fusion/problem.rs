@@ -51,10 +51,9 @@ pub struct Match {
 /// More matches than can be listed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("region '{region}' has more than {MAX_MATCHES} matches, the last of pattern '{pattern}'")]
+#[expect(missing_docs, reason = "the message names every field")]
 pub struct TooManyMatches {
-    /// Which region.
     pub region: String,
-    /// Which pattern.
     pub pattern: String,
 }
 
@@ -200,9 +199,9 @@ fn root(parent: &mut [usize], mut at: usize) -> usize {
 /// A fusion and the matches it is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fused {
-    /// The groups.
+    /// All groups, those of one operator included.
     pub fusion: Fusion,
-    /// Those of more than one operator.
+    /// The matches, one per group of more than one operator.
     pub chosen: Vec<Match>,
 }
 

@@ -28,7 +28,7 @@ pub const UNIT_PRESETS: [(&str, &str); 3] = [
 /// A processing unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Its name.
+    /// Unique among the units.
     pub name: String,
     /// The kinds of operators it runs.
     pub kinds: KindSet,

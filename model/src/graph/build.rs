@@ -92,7 +92,7 @@ impl GraphBuilder {
         }
     }
 
-    /// The body.
+    /// The region that holds every other.
     pub fn body(&self) -> RegionId {
         Graph::BODY
     }

@@ -61,11 +61,11 @@ pub enum Moment {
 /// One tensor copied to another by an operator that owns regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handover {
-    /// When.
+    /// Between which runs of the regions.
     pub when: Moment,
-    /// What is read.
+    /// The tensor read.
     pub from: TensorId,
-    /// What is written.
+    /// The tensor written.
     pub to: TensorId,
     /// True where a part of one is read or written at a time: rows of what a scan takes apart or stacks.
     pub part: bool,
@@ -74,7 +74,7 @@ pub struct Handover {
 /// How an operator runs its regions: given with it, or derived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// How.
+    /// Which regions run, and how often.
     pub control: Control,
     /// What is handed over, by moment.
     pub handovers: Vec<Handover>,

@@ -46,8 +46,6 @@ pub const VERSION: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages name every field")]
 pub enum GraphFileError {
-    #[error("{path}: {source}", path = .path.display())]
-    Io { path: PathBuf, source: io::Error },
     /// It is no JSON of this shape.
     #[error("{path}: {source}", path = .path.display())]
     Json { path: PathBuf, source: serde_json::Error },
@@ -184,16 +182,6 @@ pub fn read_graph(origin: &Path, input: impl Read) -> Result<Graph, GraphFileErr
     let body = reader.graph.body();
     reader.region(body, &file.body)?;
     reader.graph.build().map_err(|source| GraphFileError::Graph { path: path(), source: Box::new(source) })
-}
-
-/// Reads a graph from a file.
-///
-/// # Errors
-/// See [`GraphFileError`].
-pub fn read_graph_file(path: &Path) -> Result<Graph, GraphFileError> {
-    let file = std::fs::File::open(path)
-        .map_err(|source| GraphFileError::Io { path: path.to_path_buf(), source })?;
-    read_graph(path, file)
 }
 
 struct Reader<'a> {

@@ -199,7 +199,7 @@ impl OrderProblem {
         left.is_empty()
     }
 
-    /// Its name.
+    /// The name that messages give the problem.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -234,7 +234,7 @@ impl OrderProblem {
         &self.successors[id.index()]
     }
 
-    /// All storages.
+    /// The memory blocks whose lifespans follow from the order.
     pub fn storages(&self) -> &[Storage] {
         &self.storages
     }

@@ -55,7 +55,7 @@ pub struct Rates {
 /// What a timeline is made for. Immutable once read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// Its name.
+    /// The preset or what the file calls it.
     pub name: String,
     /// What it is, in one line.
     pub about: String,

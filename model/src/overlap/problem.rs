@@ -170,7 +170,7 @@ impl TimelineProblem {
         self
     }
 
-    /// Its name.
+    /// The name that messages give the problem.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -195,7 +195,7 @@ impl TimelineProblem {
         self.dma
     }
 
-    /// Bytes on chip.
+    /// Bytes of on-chip memory.
     pub fn capacity(&self) -> Bytes {
         self.capacity
     }

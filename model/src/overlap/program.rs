@@ -39,7 +39,7 @@ pub enum Activations<'a> {
 pub struct OverlapOptions<'a> {
     /// Trips of every loop.
     pub trips: u32,
-    /// What activations take.
+    /// How much memory activations take.
     pub activations: Activations<'a>,
 }
 
@@ -70,7 +70,7 @@ pub struct OverlapSegment {
 pub struct WeightBlock {
     /// The first operator, or slice, that fetches it.
     pub name: String,
-    /// Its size.
+    /// Size, bytes.
     pub bytes: Bytes,
     /// Who fetches it: segment and position there, ascending.
     pub uses: Vec<(usize, usize)>,
@@ -159,7 +159,7 @@ impl OverlapProgram {
         }
     }
 
-    /// Its segments.
+    /// The timeline problems, one per straight run of operators.
     pub fn segments(&self) -> &[OverlapSegment] {
         &self.segments
     }

@@ -150,12 +150,12 @@ impl<'a> Program<'a> {
         Ok(Self { graph, options, orders, points, buffers, empty, instance })
     }
 
-    /// The graph.
+    /// The graph the program was made from.
     pub fn graph(&self) -> &'a Graph {
         self.graph
     }
 
-    /// What it assumes.
+    /// The options it was made with.
     pub fn options(&self) -> &ProgramOptions {
         &self.options
     }

@@ -24,9 +24,9 @@ pub const PRICE_UNIT: u32 = 16;
 /// What a byte, or a part, of one tier pays at one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TierPrice {
-    /// Which tier.
+    /// The tier whose memory is priced.
     pub tier: TierId,
-    /// Which step.
+    /// The step at which it is priced.
     pub step: usize,
     /// How many parts the capacity counts for; zero where bytes pay.
     pub parts: u32,

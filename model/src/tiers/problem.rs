@@ -9,13 +9,13 @@ use crate::units::{Bytes, TierId, UnitId};
 /// A tier as the problem sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierSpace {
-    /// Its name.
+    /// The name of the memory.
     pub name: String,
-    /// Where it stands.
+    /// On chip or off, inside a unit or between units.
     pub kind: TierKind,
-    /// Who reaches it, ascending; none where all do.
+    /// The units with access to it, ascending; none where all have.
     pub units: Option<Vec<UnitId>>,
-    /// Bytes.
+    /// Size, bytes.
     pub capacity: Bytes,
     /// Tensors begin at multiples of this here, and are rounded up to it.
     pub alignment: Bytes,
@@ -37,14 +37,14 @@ pub struct TierUse {
     pub traffic: Bytes,
 }
 
-/// What takes room in one tier from its first step to its last.
+/// A tensor that occupies one tier from its first step to its last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierTensor {
     /// Its name.
     pub name: String,
     /// Bytes, not rounded.
     pub bytes: Bytes,
-    /// First step alive.
+    /// First step at which it is live.
     pub lower: usize,
     /// First step after.
     pub upper: usize,
@@ -61,7 +61,7 @@ pub struct TierTensor {
 pub struct TierStep {
     /// Name of the operator.
     pub name: String,
-    /// Who runs it.
+    /// The unit that runs it.
     pub unit: UnitId,
     /// Operators of one number run as one.
     pub group: usize,
@@ -174,12 +174,12 @@ impl TierProblem {
         self
     }
 
-    /// Its name.
+    /// The name that messages give the problem.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The tiers.
+    /// All tiers, by id.
     pub fn spaces(&self) -> &[TierSpace] {
         &self.spaces
     }
@@ -207,7 +207,7 @@ impl TierProblem {
         self.steps.len().max(1)
     }
 
-    /// What takes room.
+    /// All tensors to place.
     pub fn tensors(&self) -> &[TierTensor] {
         &self.tensors
     }

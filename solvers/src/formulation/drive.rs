@@ -11,7 +11,6 @@ use std::time::Instant;
 /// What an engine is asked: a layout of the part that ends at or below `upper`, as low as possible. Units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
-    /// The part.
     pub part: &'a Part,
     /// The bound on the whole instance so far: to end below it is worth nothing.
     pub lower: i64,

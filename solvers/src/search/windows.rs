@@ -60,7 +60,6 @@ impl Default for WindowRules {
 pub(crate) enum Proof {
     /// The least peak of the whole, and offsets that have it, in units.
     Least {
-        /// The peak.
         peak: i64,
         /// An offset per buffer, by the numbering of [`Reduced`].
         offsets: Vec<i64>,
@@ -74,7 +73,6 @@ pub(crate) enum Proof {
     },
     /// A better layout, in units, without proof.
     Better {
-        /// Its peak.
         peak: i64,
         /// An offset per buffer, by the numbering of [`Reduced`].
         offsets: Vec<i64>,
