@@ -15,8 +15,7 @@
 
 use crate::orders::conflict_counts;
 use crate::placement::{Abandoned, Arrangement, Fit};
-use crate::report::Run;
-use plimsoll_model::{Budget, BufferId, Instance, Layout, Offsets, Stop};
+use plimsoll_model::{Budget, BufferId, Instance, Layout, Offsets, Stop, Tracker};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::cmp::Reverse;
@@ -29,7 +28,7 @@ pub(crate) fn climb(
     (attempts, seed): (u32, u64),
     instance: &Instance,
     budget: &mut Budget,
-    run: &mut Run<Offsets>,
+    run: &mut Tracker<Offsets>,
 ) -> Result<(), Stop> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut order = start(instance);

@@ -35,6 +35,14 @@ impl Source<'_> {
         DescriptionError::Line { file: self.file.to_owned(), line: line + 1, reason: reason.into(), text }
     }
 
+    /// What the text says as TOML.
+    pub fn toml<T: serde::de::DeserializeOwned>(&self) -> Result<T, DescriptionError> {
+        toml::from_str(self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            self.line(at, error.message())
+        })
+    }
+
     /// Refuses a description of another kind: one with sections of that kind and none of its own.
     ///
     /// # Errors

@@ -18,9 +18,8 @@ use super::engine::{Adjust, adjust};
 use super::rule::{Base, OrderRule};
 use super::series;
 use crate::orders::log2;
-use crate::report::Run;
 use plimsoll_model::order::{Order, OrderProblem};
-use plimsoll_model::{Budget, Bytes, OperatorId, Orders, Stop};
+use plimsoll_model::{Budget, Bytes, OperatorId, Orders, Stop, Tracker};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -70,7 +69,7 @@ impl LocalSearch {
         &self,
         problem: &OrderProblem,
         budget: &mut Budget,
-        run: &mut Run<Orders>,
+        run: &mut Tracker<Orders>,
     ) -> Result<(), Stop> {
         if problem.is_empty() {
             run.offer(Order::new(Vec::new()));
@@ -107,7 +106,7 @@ impl LocalSearch {
         problem: &OrderProblem,
         starts: &[Order],
         budget: &mut Budget,
-        run: &mut Run<Orders>,
+        run: &mut Tracker<Orders>,
     ) -> Result<(), Stop> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut walk = Walk::new(problem, &starts[0]);
@@ -135,7 +134,10 @@ impl LocalSearch {
                 // Whoever listens is told now and then: to say it costs more than many a step.
                 let better = walk.step(temperature, &mut rng);
                 let peak = Bytes::new(walk.best_peak);
-                if better && (peak <= run.bound() || budget.reaches_target(peak)) || at % TELL == 0 || over {
+                if better && (peak <= run.bound.value || budget.reaches_target(peak))
+                    || at % TELL == 0
+                    || over
+                {
                     run.offer(walk.best.clone());
                     if let Some(stop) = run.enough(budget) {
                         return Err(stop);

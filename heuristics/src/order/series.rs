@@ -26,9 +26,8 @@ use super::costs::{Costs, ended};
 use super::engine::{Adjust, adjust};
 use super::rule::OrderRule;
 use super::strings::{Chains, Segment, Sequence};
-use crate::report::Run;
 use plimsoll_model::order::{Order, OrderProblem};
-use plimsoll_model::{Budget, OperatorId, Orders, Stop};
+use plimsoll_model::{Budget, OperatorId, Orders, Stop, Tracker};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 
@@ -38,7 +37,7 @@ const ROUNDS: usize = 8;
 pub(super) fn sethi_ullman(
     problem: &OrderProblem,
     budget: &mut Budget,
-    run: &mut Run<Orders>,
+    run: &mut Tracker<Orders>,
 ) -> Result<(), Stop> {
     if problem.is_empty() {
         run.offer(Order::new(Vec::new()));

@@ -137,10 +137,7 @@ impl Units {
     /// [`UnitsError`], with the line where there is one.
     pub fn parse(file: &str, text: &str) -> Result<Self, UnitsError> {
         let source = Source { file, text };
-        let raw: RawUnits = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            source.line(at, error.message())
-        })?;
+        let raw: RawUnits = source.toml()?;
         let mut units: Vec<Unit> = Vec::new();
         for unit in raw.unit {
             let at = unit.name.span().start;

@@ -191,10 +191,7 @@ impl Machine {
             "it is a machine with tiers of memory ([[unit]], [[tier]]), as tiers takes it; overlap and measure take \
              one with [memory], [dma] and [compute]",
         )?;
-        let raw: RawMachine = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            source.line(at, error.message())
-        })?;
+        let raw: RawMachine = source.toml()?;
         let (memory, dma, compute) = (raw.memory, raw.dma, raw.compute);
         let positive = |value: &Option<Spanned<u64>>, what| {
             value.as_ref().map(|value| source.positive(value, what)).transpose()

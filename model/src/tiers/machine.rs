@@ -277,10 +277,7 @@ impl TierMachine {
             "it is a machine with one memory on chip ([memory], [dma], [compute]), as overlap and measure take it; \
              tiers takes one with [[unit]] and [[tier]]",
         )?;
-        let raw: RawMachine = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            source.line(at, error.message())
-        })?;
+        let raw: RawMachine = source.toml()?;
         let mut units: Vec<Unit> = Vec::new();
         let mut speeds = Vec::new();
         for unit in &raw.unit {
