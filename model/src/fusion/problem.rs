@@ -3,7 +3,7 @@
 use super::groups::{Coverage, Fusion, FusionError, relations};
 use super::patterns::{Pattern, Patterns};
 use crate::graph::Graph;
-use crate::units::{OperatorId, RegionId, UnitId};
+use crate::units::{OperatorId, RegionId, UnitId, root};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
@@ -185,15 +185,6 @@ impl FusionProblem {
         }
         sets.into_values().collect()
     }
-}
-
-/// The representative of a set, the way to it halved.
-fn root(parent: &mut [usize], mut at: usize) -> usize {
-    while parent[at] != at {
-        parent[at] = parent[parent[at]];
-        at = parent[at];
-    }
-    at
 }
 
 /// A fusion and the matches it is made of.

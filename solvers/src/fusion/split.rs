@@ -7,7 +7,7 @@
 //! its greedy choice meets its own prices, and an option is left where prices of what it leaves cannot lift it above the best one.
 
 use plimsoll_model::fusion::{FusionProblem, Match, PRICE_UNIT};
-use plimsoll_model::{Budget, Stop};
+use plimsoll_model::{Budget, Stop, root};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -318,13 +318,4 @@ fn parts(tree: &[(usize, usize)]) -> Vec<usize> {
         }
     }
     (0..tree.len()).map(|slot| largest[slot].max(tree.len() - sizes[slot])).collect()
-}
-
-/// The representative of a set, the way to it halved.
-fn root(parent: &mut [usize], mut at: usize) -> usize {
-    while parent[at] != at {
-        parent[at] = parent[parent[at]];
-        at = parent[at];
-    }
-    at
 }

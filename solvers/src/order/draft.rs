@@ -44,6 +44,18 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    /// Per storage: the nodes that touch it, ascending. O(size).
+    pub fn users(&self) -> Vec<Vec<u32>> {
+        let mut users = vec![Vec::new(); self.stores.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            for &s in node.iter().flat_map(|work| &work.touch) {
+                users[s as usize].push(at as u32);
+            }
+        }
+        users.iter_mut().for_each(Vec::dedup);
+        users
+    }
+
     /// One node per operator; what is always alive becomes a constant. O(size).
     pub fn of(problem: &OrderProblem) -> Self {
         let mut draft = Self::default();

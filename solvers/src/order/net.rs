@@ -52,13 +52,7 @@ pub(super) struct Effect {
 impl Net {
     /// O(size).
     pub fn of(draft: &Draft) -> Self {
-        let mut users = vec![Vec::new(); draft.stores.len()];
-        for (at, node) in draft.nodes.iter().enumerate() {
-            for &s in node.iter().flat_map(|work| &work.touch) {
-                users[s as usize].push(at as u32);
-            }
-        }
-        users.iter_mut().for_each(Vec::dedup);
+        let users = draft.users();
         let inner = |s: u32| {
             let store = draft.stores[s as usize];
             users[s as usize].len() == 1 && !store.begun && !store.kept
