@@ -83,9 +83,6 @@ pub struct AboveLoad {
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
-///
-/// # Panics
-/// Never: every life holds a step.
 pub fn hard_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, GenerateError> {
     finished(params, false, seed, format!("above-load-{}-{seed}", params.buffers))
 }
@@ -107,9 +104,6 @@ fn hard_lives(params: AboveLoadParams, rng: &mut Xoshiro256PlusPlus) -> Lives {
 ///
 /// # Errors
 /// [`GenerateError`] for parameters out of range.
-///
-/// # Panics
-/// Never: every life holds a step.
 pub fn late_above_load(params: AboveLoadParams, seed: u64) -> Result<AboveLoad, GenerateError> {
     finished(params, true, seed, format!("above-load-late-{}-{seed}", params.buffers))
 }

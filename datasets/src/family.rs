@@ -121,7 +121,6 @@ impl Params {
         Ok(Self { name: format!("{made}-{seed}"), values })
     }
 
-    /// What is made is called so.
     pub fn name(&self) -> &str {
         &self.name
     }

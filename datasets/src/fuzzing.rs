@@ -27,9 +27,6 @@ pub fn instance_csv(data: &[u8]) {
 }
 
 /// The instance that fuzzed layouts and certificates speak of.
-///
-/// # Panics
-/// Never: it is valid.
 pub fn fuzz_instance() -> Instance {
     let buffer = |name: &str, size: u64, lower: u64, upper: u64| {
         Buffer::new(name, size, Lifespan::single(lower, upper).expect("upper exceeds lower"))

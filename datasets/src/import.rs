@@ -65,7 +65,7 @@ pub(crate) fn value_option(name: &str, list: &[i64]) -> String {
 /// A graph, and what had to be assumed to make it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
-    /// The graph.
+    /// The operators and tensors of the file.
     pub graph: Graph,
     /// Free dimensions and tensors that were given a value nobody stated, one line each, for people.
     pub assumed: Vec<String>,
@@ -99,14 +99,12 @@ pub(crate) enum Source {
 }
 
 impl SizeSources {
-    /// Sorts tensors by their source.
     pub(crate) fn new<'n>(tensors: impl IntoIterator<Item = (&'n str, Source)>) -> Self {
         let mut sources = Self::default();
         tensors.into_iter().for_each(|(name, source)| sources.add(name, source));
         sources
     }
 
-    /// Takes a tensor more.
     pub(crate) fn add(&mut self, name: &str, source: Source) {
         match source {
             Source::Inferred => self.inferred += 1,
@@ -127,15 +125,11 @@ impl SizeSources {
 
 /// Why a file gives no graph.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum ImportError {
     /// A file that cannot be imported, and what is wrong with it.
     #[error("{}: {problem}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: ImportProblem,
-    },
+    File { path: PathBuf, problem: ImportProblem },
     /// A graph as JSON that is none.
     #[error(transparent)]
     Json(#[from] plimsoll_model::graph::GraphFileError),
@@ -143,14 +137,13 @@ pub enum ImportError {
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum ImportProblem {
-    /// It cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Neither of the known formats, by extension and first bytes.
     #[error("no model this build can read; known are .onnx, .tflite and graphs as .json")]
     UnknownFormat,
-    /// So many bytes, more than [`FILE_LIMIT`].
     #[error("{0} bytes are more than the {FILE_LIMIT} a model file may have")]
     TooLarge(u64),
     /// It is truncated, inconsistent, or not of its format: what is wrong, and where.
@@ -161,9 +154,7 @@ pub enum ImportProblem {
     Unsized {
         /// Position, name and kind of the operator, or which input of the graph.
         operator: String,
-        /// The tensor without a size.
         tensor: String,
-        /// Why it has none.
         reason: String,
     },
     /// An operator that cannot run on the shapes it is given.
@@ -171,7 +162,6 @@ pub enum ImportProblem {
     Misfit {
         /// Position, name and kind of the operator.
         operator: String,
-        /// The tensor it cannot make.
         tensor: String,
         /// Why, and which free dimensions lead to it.
         reason: String,
@@ -184,10 +174,8 @@ pub enum ImportProblem {
         /// Options that close it, as typed.
         options: String,
     },
-    /// Something the importer does not support.
     #[error("{what} is not supported: {reason}")]
     Unsupported {
-        /// The part of the file.
         what: String,
         /// Why, or what would help.
         reason: String,
@@ -200,7 +188,6 @@ pub enum ImportProblem {
         /// Why it cannot be followed, with the names there are.
         reason: String,
     },
-    /// What it describes is no graph.
     #[error(transparent)]
     Graph(#[from] Box<GraphError>),
 }

@@ -25,7 +25,7 @@ pub struct Corpus {
     pub version: &'static str,
     /// Their licence, as an SPDX identifier.
     pub licence: &'static str,
-    /// The files.
+    /// What a download consists of.
     pub files: Vec<CorpusFile>,
 }
 

@@ -118,27 +118,18 @@ pub fn embedded_suite() -> Vec<Instance> {
 }
 
 /// Guillotine packings of growing size, three seeds each: how far does an exact method get?
-///
-/// # Panics
-/// Never: all parameters are in range.
 pub fn scaling_suite() -> Vec<Instance> {
     let sizes = [20, 30, 40, 60, 80, 120, 160, 200];
     sizes.into_iter().flat_map(|buffers| (1..=3).map(move |seed| guillotine(buffers, seed))).collect()
 }
 
 /// Eight guillotine packings of 100 buffers: what does each part of a method buy?
-///
-/// # Panics
-/// Never: all parameters are in range.
 pub fn ablation_suite() -> Vec<Instance> {
     (1..=8).map(|seed| guillotine(100, seed)).collect()
 }
 
 /// Perfect packings of 50 to 400 buffers, guillotine and not, two seeds each, with the optimum as their
 /// capacity: can a method fill a rectangle without a single hole?
-///
-/// # Panics
-/// Never: all parameters are in range.
 pub fn packings_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for buffers in [50, 100, 200, 400] {
@@ -161,9 +152,6 @@ fn two_above_load(name: &str, params: &[(&str, u64)]) -> Vec<Instance> {
 ///
 /// Eight are live at a time, by three laws: two or three die together; as many, but the contradiction comes
 /// late (seven live); five or six die together, and their sums must match those of their heirs.
-///
-/// # Panics
-/// Never: all parameters are in range.
 pub fn above_load_suite() -> Vec<Instance> {
     let laws: [(&str, &[(&str, u64)]); 3] = [
         ("free", &[("alive", 8)]),
@@ -182,9 +170,6 @@ pub fn above_load_suite() -> Vec<Instance> {
 
 /// The same question with more live at a time: nine to twelve, 60 to 120 buffers, two or three of which die
 /// together; sizes that are multiples of a 64th of the load, or any number of bytes.
-///
-/// # Panics
-/// Never: all parameters are in range.
 pub fn above_load_wide_suite() -> Vec<Instance> {
     let mut suite = Vec::new();
     for alive in [9, 10, 11, 12] {
@@ -219,15 +204,11 @@ pub fn derived_thinned(instance: &Instance) -> Vec<Instance> {
     KEPT_PERCENT.into_iter().map(thin).collect()
 }
 
-/// Families of the suite `large`.
 const LARGE: [&str; 8] =
     ["uniform", "log-uniform", "heavy-tailed", "stack", "trace", "training", "packing", "guillotine"];
 
 /// Eight [families](crate::FAMILIES) with ten thousand, a hundred thousand and a million buffers. About a
 /// gigabyte.
-///
-/// # Panics
-/// Never: all parameters are in range.
 pub fn large_suite() -> Vec<Instance> {
     families(&[10_000, 100_000, 1_000_000])
 }

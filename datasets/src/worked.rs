@@ -21,7 +21,7 @@ pub struct Fact {
 pub struct Worked {
     /// What it is called; also the name of the instance.
     pub name: &'static str,
-    /// What it shows.
+    /// What the example shows, in one line.
     pub about: &'static str,
     /// Where it comes from.
     pub source: &'static str,

@@ -30,9 +30,11 @@
 use crate::gaps::State;
 use crate::placement::Fit;
 use crate::ranks::Ranks;
-use crate::report::Run;
 use crate::valley::{ValleyWeights, valley_fit};
-use plimsoll_model::{Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop};
+use plimsoll_model::{
+    Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop, Tracker,
+    simple_bound,
+};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -96,12 +98,12 @@ impl Solver<Offsets> for EjectionSearch {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Offsets>, SolveError> {
-        let mut run = Run::offsets(input, budget, observer);
+        let (mut run, before) = (Tracker::start(input, simple_bound(input), observer), budget.nodes());
         let stop = match valley_fit(input, ValleyWeights::default(), budget) {
             Err(stop) => stop,
             Ok(start) => {
                 run.offer(start.clone());
-                let bound = run.bound();
+                let bound = run.bound.value;
                 let limited = budget.time_left().is_some() || budget.nodes_left().is_some();
                 let effort = EFFORT.0 + EFFORT.1 * input.len() as u64;
                 let mut part = budget.part((!limited).then_some(effort), None);
@@ -113,7 +115,7 @@ impl Solver<Offsets> for EjectionSearch {
                 run.enough(budget).unwrap_or(stop)
             }
         };
-        Ok(run.conclude(stop, budget))
+        Ok(run.conclude(stop, budget.nodes() - before))
     }
 }
 
@@ -124,7 +126,6 @@ struct Search<'a> {
     best: Vec<u64>,
     peak: u64,
     improved: bool,
-    /// Who waits for a place.
     waiting: Vec<u32>,
     /// Buffers put for one target before it is given up.
     patience: u64,

@@ -15,7 +15,7 @@ pub struct Heat {
 /// The busiest step of a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peak {
-    /// Bytes alive there.
+    /// Bytes live there.
     pub load: Bytes,
     /// The step; the earliest of equals.
     pub step: Step,

@@ -8,17 +8,14 @@
 //!
 //! **Invariants.** Every state decodes to a valid layout; the best is kept apart from the current one.
 //!
-//! **Complexity.** One placement and O(n) conflict tests per attempt; [`HillClimb::attempts`] attempts, fewer on large
+//! **Complexity.** One placement and O(n) conflict tests per attempt; 500 attempts, fewer on large
 //! instances: it ends after four million buffers placed. Linear memory.
 //!
 //! **Source.** Apache TVM, USMP `hill_climb`, from its published description.
 
 use crate::orders::conflict_counts;
 use crate::placement::{Abandoned, Arrangement, Fit};
-use crate::report::Run;
-use plimsoll_model::{
-    Budget, BufferId, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop,
-};
+use plimsoll_model::{Budget, BufferId, Instance, Layout, Offsets, Stop, Tracker};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::cmp::Reverse;
@@ -26,67 +23,38 @@ use std::cmp::Reverse;
 /// Most buffers placed in one run.
 const PLACEMENTS: u64 = 4_000_000;
 
-/// Swaps buffers at the peak with earlier conflicting ones. A node is a buffer placed.
-#[derive(Clone, Copy, Debug)]
-pub struct HillClimb {
-    /// Swaps tried.
-    pub attempts: u32,
-    /// Seed of the choices.
-    pub seed: u64,
-}
-
-impl HillClimb {
-    /// With 500 attempts.
-    pub fn new(seed: u64) -> Self {
-        Self { attempts: 500, seed }
-    }
-}
-
-impl Solver<Offsets> for HillClimb {
-    fn name(&self) -> &'static str {
-        "usmp-hill-climb"
-    }
-
-    fn solve(
-        &self,
-        input: &Instance,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Offsets>, SolveError> {
-        let mut run = Run::offsets(input, budget, observer);
-        let stop = self.climb(input, budget, &mut run).err().unwrap_or(Stop::Completed);
-        Ok(run.conclude(stop, budget))
-    }
-}
-
-impl HillClimb {
-    fn climb(&self, instance: &Instance, budget: &mut Budget, run: &mut Run<Offsets>) -> Result<(), Stop> {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        let mut order = start(instance);
-        let mut arrangement = Arrangement::new(instance);
-        let mut current = decode(&mut arrangement, &order, budget)?;
-        run.offer(current.clone());
-        let affordable = PLACEMENTS / instance.len().max(1) as u64;
-        let attempts = self.attempts.min(u32::try_from(affordable).unwrap_or(u32::MAX));
-        for attempt in 0..attempts {
-            if let Some(stop) = run.enough(budget) {
-                return Err(stop);
-            }
-            let Some((early, late)) = pick(instance, &order, &current, &mut rng) else {
-                return Ok(());
-            };
-            order.swap(early, late);
-            let next = decode(&mut arrangement, &order, budget)?;
-            let worse = next.peak(instance) > current.peak(instance);
-            if worse && rng.random_range(0..2 * attempts) >= attempts - attempt {
-                order.swap(early, late);
-            } else {
-                run.offer(next.clone());
-                current = next;
-            }
+/// Swaps buffers at the peak with earlier conflicting ones, so many times. A node is a buffer placed.
+pub(crate) fn climb(
+    (attempts, seed): (u32, u64),
+    instance: &Instance,
+    budget: &mut Budget,
+    run: &mut Tracker<Offsets>,
+) -> Result<(), Stop> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut order = start(instance);
+    let mut arrangement = Arrangement::new(instance);
+    let mut current = decode(&mut arrangement, &order, budget)?;
+    run.offer(current.clone());
+    let affordable = PLACEMENTS / instance.len().max(1) as u64;
+    let attempts = attempts.min(u32::try_from(affordable).unwrap_or(u32::MAX));
+    for attempt in 0..attempts {
+        if let Some(stop) = run.enough(budget) {
+            return Err(stop);
         }
-        Ok(())
+        let Some((early, late)) = pick(instance, &order, &current, &mut rng) else {
+            return Ok(());
+        };
+        order.swap(early, late);
+        let next = decode(&mut arrangement, &order, budget)?;
+        let worse = next.peak(instance) > current.peak(instance);
+        if worse && rng.random_range(0..2 * attempts) >= attempts - attempt {
+            order.swap(early, late);
+        } else {
+            run.offer(next.clone());
+            current = next;
+        }
     }
+    Ok(())
 }
 
 fn start(instance: &Instance) -> Vec<BufferId> {
@@ -135,6 +103,7 @@ fn choose<'a, T>(list: &'a [T], rng: &mut Xoshiro256PlusPlus) -> Option<&'a T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::anytime;
     use plimsoll_datasets::{SmallParams, small_instance};
     use plimsoll_model::Silent;
 
@@ -143,7 +112,7 @@ mod tests {
         for seed in 0..100 {
             let instance = small_instance(SmallParams::with_features(10, seed % 16), seed);
             let solve = |attempts| {
-                let solver = HillClimb { attempts, seed };
+                let solver = anytime("hill-climb", move |i, b, run| climb((attempts, seed), i, b, run));
                 solver.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap().value
             };
             assert!(solve(100) <= solve(0));

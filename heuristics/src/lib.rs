@@ -43,26 +43,20 @@ mod two_level;
 mod valley;
 
 pub use ejection::EjectionSearch;
-pub use fusion::{FUSIONS, LongestMatch};
+pub use fusion::{FUSIONS, longest_matches};
 pub use heat::{Heat, Peak};
-pub use hill_climb::HillClimb;
 pub use iterated::{Effort, IteratedSearch};
 pub use long_first::long_first;
-pub use naive::Naive;
 pub use order::ORDERS;
-pub use ordered::Ordered;
 pub use orders::{Order, conflict_counts};
 pub use overlap::TIMELINES;
-pub use patent::{PatentDescending, PatentScattered};
+pub use patent::patent_scattered;
 pub use placement::{Abandoned, Arrangement, Fit, place};
-pub use pools::{
-    Classes, ImprovedBySize, LeastCostFlow, PoolChoice, PoolGreedy, pool_bound, positional_maxima,
-};
+pub use pools::{Classes, PoolChoice, PoolGreedy, positional_maxima};
 pub use registry::{OFFSETS, POOLS, SCATTERED};
 pub use spill::{
     GreedySpill, SPILLING, SpillChoice, all_spilled, cliques_above, fractional_cover, greedy_spill,
     quick_layout, spill_bound,
 };
 pub use tiers::TIERS;
-pub use two_level::TwoLevel;
-pub use valley::{ValleyFit, ValleyWeights, valley_fit};
+pub use valley::{ValleyWeights, valley_fit};

@@ -4,31 +4,10 @@
 //! address at or above the end of the one before that no fixed buffer covers; who is alive when plays no part.
 //! On plain instances the peak is the sum of all sizes. O(n log n).
 
-use crate::report::Run;
-use plimsoll_model::{Budget, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop};
+use plimsoll_model::{Budget, Bytes, Instance, Layout, Stop};
 
 /// Gives every buffer its own memory. A node is a buffer.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Naive;
-
-impl Solver<Offsets> for Naive {
-    fn name(&self) -> &'static str {
-        "naive"
-    }
-
-    fn solve(
-        &self,
-        input: &Instance,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Offsets>, SolveError> {
-        let run = Run::offsets(input, budget, observer);
-        let layout = lay_out(input, budget).map(Some);
-        Ok(run.conclude_single(layout, budget))
-    }
-}
-
-fn lay_out(instance: &Instance, budget: &mut Budget) -> Result<Layout, Stop> {
+pub(crate) fn end_to_end(instance: &Instance, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
     let mut taken: Vec<(u64, u64)> = instance
         .buffers()
         .iter()
@@ -59,7 +38,7 @@ fn lay_out(instance: &Instance, budget: &mut Budget) -> Result<Layout, Stop> {
         offsets.push(Bytes::new(start));
         end = start + buffer.size().get();
     }
-    Ok(Layout::new(offsets))
+    Ok(Some(Layout::new(offsets)))
 }
 
 #[cfg(test)]
@@ -77,7 +56,7 @@ mod tests {
             .buffer(buffer("d", 1))
             .build()
             .unwrap();
-        let layout = lay_out(&instance, &mut Budget::unlimited()).unwrap();
+        let layout = end_to_end(&instance, &mut Budget::unlimited()).unwrap().unwrap();
         assert_eq!(layout, Layout::from_raw([0, 8, 4, 12]));
     }
 }

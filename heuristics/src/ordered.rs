@@ -11,39 +11,18 @@
 
 use crate::orders::Order;
 use crate::placement::{Abandoned, Arrangement, Fit};
-use crate::report::Run;
-use plimsoll_model::{Budget, Instance, Observer, Offsets, Outcome, SolveError, Solver};
+use plimsoll_model::{Budget, Instance, Layout, Stop};
 
 /// Places buffers in one order by one fit. A node is a buffer placed.
-#[derive(Clone, Copy, Debug)]
-pub struct Ordered {
-    /// Its name in the registry.
-    pub name: &'static str,
-    /// The order.
-    pub order: Order,
-    /// The gap taken.
-    pub fit: Fit,
-}
-
-impl Solver<Offsets> for Ordered {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn solve(
-        &self,
-        input: &Instance,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Offsets>, SolveError> {
-        let run = Run::offsets(input, budget, observer);
-        let order = self.order.of(input);
-        let mut arrangement = Arrangement::new(input);
-        let layout = match arrangement.run(&order, self.fit, None, budget) {
-            Err(Abandoned::Budget(stop)) => Err(stop),
-            // Without a limit the peak is never a reason.
-            Err(Abandoned::Peak) | Ok(_) => Ok(arrangement.layout()),
-        };
-        Ok(run.conclude_single(layout, budget))
+pub(crate) fn ordered(
+    instance: &Instance,
+    (order, fit): (Order, Fit),
+    budget: &mut Budget,
+) -> Result<Option<Layout>, Stop> {
+    let mut arrangement = Arrangement::new(instance);
+    match arrangement.run(&order.of(instance), fit, None, budget) {
+        Err(Abandoned::Budget(stop)) => Err(stop),
+        // Without a limit the peak is never a reason.
+        Err(Abandoned::Peak) | Ok(_) => Ok(arrangement.layout()),
     }
 }

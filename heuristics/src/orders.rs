@@ -32,19 +32,6 @@ pub enum Order {
 }
 
 impl Order {
-    /// Every rule.
-    pub const ALL: [Self; 9] = [
-        Self::Start,
-        Self::Size,
-        Self::SizeDuration,
-        Self::Area,
-        Self::Duration,
-        Self::ShortDuration,
-        Self::Conflicts,
-        Self::Heat,
-        Self::Breadth,
-    ];
-
     /// All buffers of the instance in this order.
     pub fn of(self, instance: &Instance) -> Vec<BufferId> {
         let size = |id: BufferId| Reverse(instance.buffer(id).size());
@@ -152,11 +139,23 @@ mod tests {
         }
     }
 
+    const ALL: [Order; 9] = [
+        Order::Start,
+        Order::Size,
+        Order::SizeDuration,
+        Order::Area,
+        Order::Duration,
+        Order::ShortDuration,
+        Order::Conflicts,
+        Order::Heat,
+        Order::Breadth,
+    ];
+
     #[test]
     fn every_order_is_a_permutation() {
         for seed in 0..64 {
             let instance = small_instance(SmallParams::with_features(7, seed % 16), seed);
-            for order in Order::ALL {
+            for order in ALL {
                 let mut ids = order.of(&instance);
                 ids.sort_unstable();
                 assert!(ids.into_iter().eq(instance.ids()));

@@ -16,7 +16,6 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    /// Of an instance.
     pub fn of(instance: &Instance) -> Self {
         let n = instance.len();
         let mut events: Vec<(u64, u32)> = Vec::with_capacity(2 * n);

@@ -1,16 +1,17 @@
 //! Every heuristic there is: the list that the command, the tables and the conformance tests read.
 
 use crate::ejection::EjectionSearch;
-use crate::hill_climb::HillClimb;
+use crate::hill_climb::climb;
 use crate::iterated::IteratedSearch;
-use crate::naive::Naive;
-use crate::ordered::Ordered;
+use crate::naive::end_to_end;
+use crate::ordered::ordered;
 use crate::orders::Order;
-use crate::patent::{PatentDescending, PatentScattered};
+use crate::patent::{patent_descending, patent_scattered};
 use crate::placement::Fit;
-use crate::pools::{Classes, ImprovedBySize, LeastCostFlow, PoolChoice, PoolGreedy};
-use crate::two_level::TwoLevel;
-use crate::valley::ValleyFit;
+use crate::pools::{Classes, PoolChoice, PoolGreedy, assigning, improved_by_size, least_cost_flow};
+use crate::report::{anytime, single};
+use crate::two_level::two_level;
+use crate::valley::{ValleyWeights, valley_fit};
 use plimsoll_model::{Bytes, Entry, Kind, Offsets, Pools, Scattered, guarded};
 
 const LUNA: &str =
@@ -29,7 +30,9 @@ macro_rules! ordered {
             kind: Kind::Heuristic,
             about: $about,
             source: $source,
-            build: &|_| guarded(Ordered { name: $name, order: Order::$order, fit: Fit::$fit }),
+            build: &|_| {
+                single($name, |instance, budget| ordered(instance, (Order::$order, Fit::$fit), budget))
+            },
         }
     };
 }
@@ -42,13 +45,9 @@ macro_rules! pools {
             about: $about,
             source: $source,
             build: &|_| {
-                guarded(PoolGreedy {
-                    name: $name,
-                    order: Order::$order,
-                    choice: PoolChoice::$choice,
-                    classes: $classes,
-                    alignment: Bytes::new($alignment),
-                })
+                let (order, choice) = (Order::$order, PoolChoice::$choice);
+                PoolGreedy { order, choice, classes: $classes, alignment: Bytes::new($alignment) }
+                    .solver($name)
             },
         }
     };
@@ -61,7 +60,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Heuristic,
         about: "no sharing: every buffer its own memory, end to end",
         source: "baseline of all five source documents",
-        build: &|_| guarded(Naive),
+        build: &|_| single("naive", end_to_end),
     },
     ordered!("sequential", Start, First, LUNA, "execution order, lowest gap"),
     ordered!("large-first", Size, First, LUNA, "size descending, lowest gap"),
@@ -108,21 +107,25 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Heuristic,
         about: "size descending, into memory that one placed non-exclusive buffer uses",
         source: PATENT,
-        build: &|_| guarded(PatentDescending),
+        build: &|_| single("patent-descending", patent_descending),
     },
     Entry {
         name: "ge-two-level",
         kind: Kind::Heuristic,
         about: "merges equal sizes into blocks, packs smaller blocks into larger ones",
         source: CANN,
-        build: &|_| guarded(TwoLevel),
+        build: &|_| single("ge-two-level", two_level),
     },
     Entry {
         name: "usmp-hill-climb",
         kind: Kind::Heuristic,
         about: "swaps buffers at the peak with earlier conflicting ones, lowest gap",
         source: "Apache TVM, unified static memory planner, hill_climb",
-        build: &|setup| guarded(HillClimb::new(setup.seed)),
+        build: &|setup| {
+            anytime("usmp-hill-climb", move |instance, budget, run| {
+                climb((500, setup.seed), instance, budget, run)
+            })
+        },
     },
     Entry {
         name: "iterated-search",
@@ -136,7 +139,11 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
         kind: Kind::Heuristic,
         about: "fills valleys of the skyline with the longest that fits; a million buffers in seconds",
         source: "ours; after Burke, Kendall, Whitwell: the orthogonal stock-cutting problem, 2004",
-        build: &|_| guarded(ValleyFit::default()),
+        build: &|_| {
+            single("valley-fit", |instance, budget| {
+                valley_fit(instance, ValleyWeights::default(), budget).map(Some)
+            })
+        },
     },
     Entry {
         name: "ejection-search",
@@ -153,7 +160,7 @@ pub const SCATTERED: &[Entry<Scattered>] = &[Entry {
     kind: Kind::Heuristic,
     about: "size descending, cut into free memory of placed non-exclusive buffers",
     source: PATENT,
-    build: &|_| guarded(PatentScattered),
+    build: &|_| single("patent-scattered", |instance, budget| patent_scattered(instance, budget).map(Some)),
 }];
 
 /// Powers of two from 512 bytes up.
@@ -220,17 +227,17 @@ pub const POOLS: &[Entry<Pools>] = &[
         "busiest steps first, smallest sufficient pool or grow the largest"
     ),
     Entry {
-        name: ImprovedBySize::NAME,
+        name: "shared-greedy-by-size-improved",
         kind: Kind::Heuristic,
         about: "stages of sizes descending, in each who is closest in time to a free pool first",
         source: PISARCHYK,
-        build: &|_| guarded(ImprovedBySize),
+        build: &|_| assigning("shared-greedy-by-size-improved", Bytes::new(1), improved_by_size),
     },
     Entry {
-        name: LeastCostFlow::NAME,
+        name: "min-cost-flow",
         kind: Kind::Heuristic,
         about: "everybody takes over the memory of at most one that has died, at least cost in all; cubic",
         source: "Lee et al.: On-Device Neural Net Inference with Mobile GPUs, 2019",
-        build: &|_| guarded(LeastCostFlow),
+        build: &|_| assigning("min-cost-flow", Bytes::new(1), least_cost_flow),
     },
 ];

@@ -7,11 +7,11 @@
 
 use crate::orders::Order;
 use crate::placement::{Arrangement, Fit};
-use crate::report::Run;
 use crate::valley::{ValleyWeights, valley_fit};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Instance, Kind, Layout, LowerBound, Observer, Outcome, Reason,
-    SolveError, Solver, Spill, SpillProblem, Spilling, Step, Stop, Witness, guarded, sections_within,
+    SolveError, Solver, Spill, SpillProblem, Spilling, Step, Stop, Tracker, Witness, guarded,
+    sections_within,
 };
 use std::cmp::Ordering;
 
@@ -96,8 +96,7 @@ impl Solver<Spilling> for GreedySpill {
         observer: &mut dyn Observer<Spilling>,
     ) -> Result<Outcome<Spilling>, SolveError> {
         let bound = spill_bound(problem, &cliques_above(problem, budget), budget);
-        let capacity = Some(problem.total());
-        let mut run = Run::new(problem, capacity, bound, budget, observer);
+        let (mut run, before) = (Tracker::start(problem, bound, observer), budget.nodes());
         if let Some(all) = all_spilled(problem) {
             run.offer(all);
         }
@@ -106,7 +105,7 @@ impl Solver<Spilling> for GreedySpill {
             run.offer(spill);
         }
         let stop = run.enough(budget).or_else(|| budget.check()).unwrap_or(Stop::Completed);
-        Ok(run.conclude(stop, budget))
+        Ok(run.conclude(stop, budget.nodes() - before))
     }
 }
 

@@ -22,15 +22,8 @@
 
 use crate::orders::Order;
 use crate::placement::{Arrangement, Fit};
-use crate::report::Run;
-use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Step, Stop,
-};
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Step, Stop};
 use std::cmp::Reverse;
-
-/// Merges equal sizes, then packs smaller blocks into larger ones. A node is a buffer or a block looked at.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TwoLevel;
 
 /// Buffers of one size and alignment that never conflict; they share one offset.
 #[derive(Clone, Debug)]
@@ -42,21 +35,10 @@ struct Block {
     over: Step,
 }
 
-impl Solver<Offsets> for TwoLevel {
-    fn name(&self) -> &'static str {
-        "ge-two-level"
-    }
-
-    fn solve(
-        &self,
-        input: &Instance,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Offsets>, SolveError> {
-        let run = Run::offsets(input, budget, observer);
-        let layout = merge_equal(input, budget).and_then(|blocks| pack(input, blocks, budget));
-        Ok(run.conclude_single(layout, budget))
-    }
+/// Merges equal sizes, then packs smaller blocks into larger ones. A node is a buffer or a block looked at.
+pub(crate) fn two_level(instance: &Instance, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
+    let blocks = merge_equal(instance, budget)?;
+    pack(instance, blocks, budget)
 }
 
 /// Level 1. Blocks by size descending, then by alignment, then by first member in execution order.

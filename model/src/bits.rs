@@ -16,7 +16,7 @@ impl BitMatrix {
     }
 
     /// Number of rows.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
@@ -34,7 +34,7 @@ impl BitMatrix {
     /// # Panics
     /// If there is no such bit.
     #[inline]
-    pub fn clear(&mut self, row: usize, column: usize) {
+    pub(crate) fn clear(&mut self, row: usize, column: usize) {
         self.words[row * self.width + column / 64] &= !(1 << (column % 64));
     }
 
@@ -60,7 +60,7 @@ impl BitMatrix {
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn join(&mut self, to: usize, from: usize) {
+    pub(crate) fn join(&mut self, to: usize, from: usize) {
         for at in 0..self.width {
             let word = self.words[from * self.width + at];
             self.words[to * self.width + at] |= word;
@@ -71,7 +71,7 @@ impl BitMatrix {
     ///
     /// # Panics
     /// If the two are of different sizes.
-    pub fn subtract(&mut self, other: &Self) {
+    pub(crate) fn subtract(&mut self, other: &Self) {
         assert_eq!((self.rows, self.width), (other.rows, other.width), "matrices of one size");
         self.words.iter_mut().zip(&other.words).for_each(|(word, taken)| *word &= !taken);
     }
@@ -88,7 +88,7 @@ impl BitMatrix {
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn count(&self, row: usize) -> u64 {
+    pub(crate) fn count(&self, row: usize) -> u64 {
         self.row(row).iter().map(|word| u64::from(word.count_ones())).sum()
     }
 }

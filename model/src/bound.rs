@@ -16,67 +16,39 @@ use std::fmt;
 /// [`Witness::map`] changes how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Witness<B = BufferId, O = OperatorId> {
     /// Nothing is needed.
     Trivial,
-    /// All buffers alive at this step conflict with each other; their sizes add up to the bound.
-    Load {
-        /// The step.
-        step: Step,
-    },
+    /// All buffers live at this step conflict with each other; their sizes add up to the bound.
+    Load { step: Step },
     /// These buffers conflict pairwise; their sizes, stacked, reach the bound.
-    Clique {
-        /// The buffers.
-        buffers: Vec<B>,
-    },
+    Clique { buffers: Vec<B> },
     /// These buffers conflict pairwise and lie at multiples of `alignment` bytes: stacked in any order, each but
     /// the topmost takes its size rounded up.
     AlignedClique {
-        /// The buffers.
         buffers: Vec<B>,
         /// A divisor of the alignment of each.
         alignment: Bytes,
     },
     /// These buffers conflict pairwise and exceed the capacity together: what takes as many bytes from them costs the bound.
-    Excess {
-        /// The buffers.
-        buffers: Vec<B>,
-    },
+    Excess { buffers: Vec<B> },
     /// A fixed buffer ends at the bound.
-    Fixed {
-        /// The buffer.
-        buffer: B,
-    },
+    Fixed { buffer: B },
     /// Two conflicting buffers are fixed at addresses that overlap: no layout keeps both offsets.
-    Contradiction {
-        /// The two.
-        buffers: Vec<B>,
-    },
+    Contradiction { buffers: Vec<B> },
     /// What is held at the first step of any order adds up to the bound.
     Start,
     /// What is held at the last step of any order adds up to the bound.
     End,
     /// While this operator runs, in any order, what is begun by it or before it and needed by it or after it adds up to
     /// the bound, with its scratch.
-    Around {
-        /// The operator.
-        operator: O,
-    },
+    Around { operator: O },
     /// An exact method searched everything below the bound and found nothing.
-    Search {
-        /// Its name.
-        solver: String,
-    },
-    /// The same of what is alive within a window of steps, lifespans clipped to it: no layout of that is lower than the
-    /// bound, hence none of the whole.
-    Window {
-        /// First step of the window.
-        lower: Step,
-        /// First step after it.
-        upper: Step,
-        /// Name of the exact method.
-        solver: String,
-    },
+    Search { solver: String },
+    /// The same of what is live within the steps from `lower` to before `upper`, lifespans clipped to them: no layout
+    /// of that is lower than the bound, hence none of the whole.
+    Window { lower: Step, upper: Step, solver: String },
 }
 
 /// Why a bound holds, in any problem.
@@ -193,14 +165,14 @@ impl<B: fmt::Display, O: fmt::Display> fmt::Display for Witness<B, O> {
 /// A value that no answer can be better than, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LowerBound<V = Bytes, W = Witness> {
-    /// The bound.
+    /// No solution is better than this.
     pub value: V,
-    /// The reason.
+    /// Why, in a form that can be confirmed.
     pub witness: W,
 }
 
 impl LowerBound {
-    /// The bound zero.
+    /// A bound of zero, which needs no proof.
     pub fn trivial() -> Self {
         Self { value: Bytes::ZERO, witness: Witness::Trivial }
     }
@@ -303,8 +275,8 @@ pub fn stack_height(instance: &Instance, buffers: &[BufferId], alignment: Bytes)
 
 /// Why a bound is not proved by its witness.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum BoundError {
-    /// A clique that is none.
     #[error("buffers '{0}' and '{1}' of the witness do not conflict")]
     NoConflict(String, String),
     /// An id that is not there, or twice.
@@ -313,10 +285,8 @@ pub enum BoundError {
     /// A buffer not aligned as the witness says.
     #[error("buffer '{0}' is not aligned to {1} bytes")]
     NotAligned(String, Bytes),
-    /// An operator that is not there.
     #[error("the witness names operator {0}, which is not in the problem")]
     BadOperator(OperatorId),
-    /// A witness of another problem.
     #[error("'{0}' shows no bound of this problem")]
     Foreign(String),
     /// A witness worth less than the bound.
@@ -324,27 +294,21 @@ pub enum BoundError {
     TooWeak {
         /// What the witness shows, with its unit.
         shown: String,
-        /// What the bound says.
         claimed: String,
     },
-    /// A buffer without fixed offset.
     #[error("buffer '{0}' is not fixed")]
     NotFixed(String),
-    /// A window without steps.
     #[error("the window {0} of the witness holds no step")]
     EmptyWindow(Interval),
     /// A bound that nothing searched can need.
     #[error("the bound is {claimed} bytes, but all that was searched needs at most {most}, end to end")]
     Impossible {
-        /// What the bound says.
         claimed: Bytes,
         /// What no layout has to exceed.
         most: Bytes,
     },
-    /// Fixed offsets that can be kept.
     #[error("the fixed offsets that the witness names can be kept")]
     NoContradiction,
-    /// Not one dual multiplier per operator.
     #[error("{prices} prices for {operators} operators")]
     Prices {
         /// Multipliers of the witness.
@@ -354,12 +318,7 @@ pub enum BoundError {
     },
     /// A match that optimises more than the dual multipliers of its operators add up to.
     #[error("match {at} optimises {optimised} relations and costs less")]
-    Cheap {
-        /// Its position.
-        at: usize,
-        /// What it optimises.
-        optimised: usize,
-    },
+    Cheap { at: usize, optimised: usize },
     /// A sum out of range, or a multiplier for something that is not there.
     #[error("{0} cannot be added up")]
     Overflow(String),
@@ -457,7 +416,6 @@ fn possible(claimed: Bytes, most: Bytes) -> Result<(), BoundError> {
     if claimed > most { Err(BoundError::Impossible { claimed, most }) } else { Ok(()) }
 }
 
-/// A buffer with its fixed offset.
 fn fixed(instance: &Instance, id: BufferId) -> Result<(&Buffer, Bytes), BoundError> {
     let b = instance.buffers().get(id.index()).ok_or_else(|| BoundError::bad_buffer(instance, id))?;
     Ok((b, b.fixed().ok_or_else(|| BoundError::NotFixed(b.name().to_owned()))?))

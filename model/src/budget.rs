@@ -166,11 +166,6 @@ impl Budget {
         self.stopped
     }
 
-    /// Ends the run from outside the search, as when an observer had enough.
-    pub fn cancel(&mut self) {
-        self.stopped.get_or_insert(Stop::Interrupted);
-    }
-
     /// True where a solution of this value ends the run.
     pub fn reaches_target<V: Value>(&self, value: V) -> bool {
         self.target().is_some_and(|target: V| value <= target)

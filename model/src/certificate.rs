@@ -27,7 +27,7 @@ pub struct Certificate {
     pub buffers: usize,
     /// Its capacity, bytes.
     pub capacity: Option<Bytes>,
-    /// What is claimed.
+    /// What the run claimed about the instance.
     pub claim: Claim,
     /// The peak of the layout, bytes.
     pub peak: Option<Bytes>,
@@ -41,14 +41,14 @@ pub struct Certificate {
 pub struct CertifiedBound {
     /// The bound, bytes.
     pub value: Bytes,
-    /// The reason.
+    /// Why it holds; buffers by name.
     pub witness: Witness<String, String>,
 }
 
 /// Why a certificate does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum CertificateError {
-    /// Text that is no certificate.
     #[error("not a certificate: {0}")]
     Malformed(String),
     /// A format this version does not read.
@@ -56,46 +56,18 @@ pub enum CertificateError {
         "certificate version {0} is not {CERTIFICATE_VERSION}; solve the instance again with --certificate"
     )]
     Version(u64),
-    /// Another instance.
     #[error(
         "the certificate is of another instance: {what} {certified} is certified, the instance has {actual}"
     )]
-    OtherInstance {
-        /// What differs.
-        what: &'static str,
-        /// That in the certificate.
-        certified: String,
-        /// That of the instance.
-        actual: String,
-    },
-    /// It speaks of another layout.
+    OtherInstance { what: &'static str, certified: String, actual: String },
     #[error("the certificate speaks of {}, the layout has peak {actual}", peak_text(*.certified))]
-    OtherPeak {
-        /// Peak in the certificate, bytes.
-        certified: Option<Bytes>,
-        /// Peak of the layout, bytes.
-        actual: Bytes,
-    },
+    OtherPeak { certified: Option<Bytes>, actual: Bytes },
     /// A claim that peak and bound do not support.
     #[error("claim '{claim}' does not follow from {} and bound {bound}", peak_text(*.peak))]
-    Claim {
-        /// The claim.
-        claim: Claim,
-        /// The peak, bytes.
-        peak: Option<Bytes>,
-        /// The bound, bytes.
-        bound: Bytes,
-    },
+    Claim { claim: Claim, peak: Option<Bytes>, bound: Bytes },
     /// A valid layout below a bound, or within a capacity that was called infeasible.
     #[error("a layout of peak {peak} refutes the claim '{claim}' with bound {bound}")]
-    Refuted {
-        /// The claim.
-        claim: Claim,
-        /// The peak of the layout, bytes.
-        peak: Bytes,
-        /// The bound, bytes.
-        bound: Bytes,
-    },
+    Refuted { claim: Claim, peak: Bytes, bound: Bytes },
     /// A witness that names what the instance does not have.
     #[error("the witness names '{0}', which the instance does not have")]
     UnknownName(String),

@@ -2,7 +2,7 @@
 
 use crate::budget::Budget;
 use crate::instance::Instance;
-use crate::units::{BufferId, Bytes};
+use crate::units::BufferId;
 
 /// Who may not share an address with whom, as sorted neighbour lists.
 ///
@@ -92,12 +92,6 @@ impl ConflictGraph {
     /// True where the two conflict. O(log degree).
     pub fn conflict(&self, a: BufferId, b: BufferId) -> bool {
         self.of_buffer(a).binary_search(&b).is_ok()
-    }
-
-    /// The *breadth* of a buffer's neighbourhood: its size plus the sizes of all it conflicts with.
-    pub fn breadth(&self, instance: &Instance, id: BufferId) -> Bytes {
-        let around: u64 = self.of_buffer(id).iter().map(|&other| instance.buffer(other).size().get()).sum();
-        Bytes::new(around + instance.buffer(id).size().get())
     }
 
     /// Connected components, each ascending, ordered by their smallest id. Components never share a constraint.

@@ -5,37 +5,20 @@ use std::path::Path;
 
 /// Why a description cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum DescriptionError {
-    /// The file cannot be read.
     #[error("{file}: cannot read: {source}")]
-    Io {
-        /// Which.
-        file: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Something in it is wrong.
+    Io { file: String, source: std::io::Error },
     #[error("{file}, line {line}: {reason}: `{text}`")]
     Line {
-        /// Which file.
         file: String,
         /// Which line, from 1.
         line: usize,
-        /// What is wrong.
         reason: String,
-        /// What stands there.
         text: String,
     },
-    /// Neither a preset nor a file.
     #[error("no {what} '{name}': neither a file nor one of {known}")]
-    Unknown {
-        /// What was looked for.
-        what: &'static str,
-        /// The name given.
-        name: String,
-        /// Presets there are.
-        known: String,
-    },
+    Unknown { what: &'static str, name: String, known: String },
 }
 
 /// A text and what messages call it.
@@ -52,11 +35,24 @@ impl Source<'_> {
         DescriptionError::Line { file: self.file.to_owned(), line: line + 1, reason: reason.into(), text }
     }
 
+    /// What the text says as TOML.
+    pub fn toml<T: serde::de::DeserializeOwned>(&self) -> Result<T, DescriptionError> {
+        toml::from_str(self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            self.line(at, error.message())
+        })
+    }
+
     /// Refuses a description of another kind: one with sections of that kind and none of its own.
     ///
     /// # Errors
     /// `reason`, at the first line with such a section.
-    pub fn refuse_other(&self, own: &[&str], other: &[&str], reason: &str) -> Result<(), DescriptionError> {
+    pub(crate) fn refuse_other(
+        &self,
+        own: &[&str],
+        other: &[&str],
+        reason: &str,
+    ) -> Result<(), DescriptionError> {
         let Ok(table) = toml::from_str::<toml::Table>(self.text) else { return Ok(()) };
         let has = |names: &[&str]| names.iter().any(|name| table.contains_key(*name));
         if has(own) || !has(other) {

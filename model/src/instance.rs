@@ -321,7 +321,6 @@ pub struct Instance {
     exclusions: Pairs,
     capacity: Option<Bytes>,
     ceiling: Bytes,
-    /// Whether some buffer has size 0.
     has_empty: bool,
     pub(crate) contradiction: Option<[BufferId; 2]>,
 }

@@ -4,104 +4,51 @@ use crate::units::{BufferId, Bytes, Step};
 
 /// Why buffers and pairs are no instance. Ids are positions in the list handed over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum InstanceError {
     /// A buffer of some bytes that is alive at no step.
     #[error(
         "buffer '{name}' of {size} bytes is alive at no step (it begins and ends at {step}); only size 0 allows that"
     )]
     NeverAlive {
-        /// Which.
         buffer: BufferId,
-        /// Its name.
         name: String,
-        /// Its size, bytes.
         size: Bytes,
         /// Where its lifespan begins and ends.
         step: Step,
     },
-    /// Alignment zero.
     #[error("buffer '{name}' has alignment 0; use 1 for none")]
-    ZeroAlignment {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-    },
-    /// Two buffers of one name.
+    ZeroAlignment { buffer: BufferId, name: String },
     #[error("duplicate id '{name}'")]
-    DuplicateName {
-        /// The first to carry it.
-        first: BufferId,
-        /// The second.
-        second: BufferId,
-        /// The name.
-        name: String,
-    },
+    DuplicateName { first: BufferId, second: BufferId, name: String },
     /// A fixed offset that its own alignment forbids.
     #[error("buffer '{name}' is fixed at offset {offset}, no multiple of its alignment {alignment}")]
-    FixedMisaligned {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-        /// The fixed offset, bytes.
-        offset: Bytes,
-        /// Its alignment, bytes.
-        alignment: Bytes,
-    },
+    FixedMisaligned { buffer: BufferId, name: String, offset: Bytes, alignment: Bytes },
     /// A pair that names a buffer twice.
     #[error("buffer '{name}' is paired with itself")]
-    SelfPair {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-    },
+    SelfPair { buffer: BufferId, name: String },
     /// A pair that names a buffer that is not there.
     #[error("a pair names buffer number {index}, but there are only {count}")]
-    UnknownBuffer {
-        /// The position named.
-        index: usize,
-        /// How many there are.
-        count: usize,
-    },
-    /// A pair both separated and exclusive.
+    UnknownBuffer { index: usize, count: usize },
     #[error("buffers '{name}' and '{other_name}' are both separated and exclusive")]
-    Contradiction {
-        /// One.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-        /// The other.
-        other: BufferId,
-        /// The other's name.
-        other_name: String,
-    },
+    Contradiction { buffer: BufferId, name: String, other: BufferId, other_name: String },
     /// The sum of all sizes (each aligned, above the highest fixed end) leaves the address space.
     #[error(
         "buffer '{name}': {column} {value} is too large: laid end to end, each aligned, the buffers up to it need \
          {needed} bytes; at most {limit} (2^63 - 1) are allowed"
     )]
     TotalOverflow {
-        /// The buffer that passes the limit.
         buffer: BufferId,
-        /// Its name.
         name: String,
         /// What of it is largest: `size`, `alignment` or `offset`.
         column: &'static str,
-        /// That number, bytes.
         value: Bytes,
         /// What the buffers up to this one need, above the highest fixed end, bytes.
         needed: u128,
-        /// The limit, bytes.
         limit: Bytes,
     },
-    /// More buffers than ids.
     #[error("{count} buffers are more than {} ids", u32::MAX)]
-    TooMany {
-        /// How many there are.
-        count: usize,
-    },
+    TooMany { count: usize },
 }
 
 impl InstanceError {

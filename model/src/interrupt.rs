@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// The flag that a request sets.
-pub fn flag() -> Arc<AtomicBool> {
+pub(crate) fn flag() -> Arc<AtomicBool> {
     Arc::clone(&REQUESTED)
 }
 

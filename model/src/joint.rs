@@ -29,7 +29,7 @@ impl JointProblem {
         Ok(Self { orders, align })
     }
 
-    /// What is ordered.
+    /// The operators to order and the storages to place.
     pub fn orders(&self) -> &OrderProblem {
         &self.orders
     }
@@ -51,7 +51,7 @@ impl JointProblem {
 /// An order, and a layout of the offset problem under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JointPlan {
-    /// When operators run.
+    /// The order in which operators run.
     pub order: Order,
     /// Where storages lie, then the scratch of operators that have some: as [`OrderProblem::instance`] lists them.
     pub layout: Layout,

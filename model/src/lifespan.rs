@@ -50,11 +50,10 @@ impl fmt::Display for Interval {
 
 /// Why a set of intervals is no lifespan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum LifespanError {
-    /// No interval at all.
     #[error("a lifespan needs at least one interval")]
     Empty,
-    /// An interval without steps.
     #[error("interval {0} holds no step: upper must exceed lower")]
     EmptyInterval(Interval),
     /// Two intervals of one lifespan share a step.
@@ -62,16 +61,10 @@ pub enum LifespanError {
     Overlapping(Interval, Interval),
     /// A gap that sticks out of the lifespan.
     #[error("gap {gap} does not lie inside {within}")]
-    GapOutside {
-        /// The gap.
-        gap: Interval,
-        /// Where it should lie.
-        within: Interval,
-    },
+    GapOutside { gap: Interval, within: Interval },
     /// A gap that shares a step with the one before it.
     #[error("gaps {0} and {1} overlap")]
     GapsOverlap(Interval, Interval),
-    /// Gaps that leave nothing alive.
     #[error("the gaps leave no step of {0} alive")]
     NothingAlive(Interval),
 }

@@ -84,9 +84,9 @@ pub fn alive_at(instance: &Instance, step: Step) -> Vec<BufferId> {
 /// A run of steps over which a set of buffers, maximal in time, is alive together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// The steps.
+    /// The steps, half-open.
     pub interval: Interval,
-    /// Who is alive there, ascending.
+    /// The buffers live there, ascending.
     pub buffers: Vec<BufferId>,
 }
 

@@ -2,7 +2,6 @@
 
 use crate::claim::{Claim, Stats, Stop};
 use crate::problem::{Bound, Problem};
-use crate::value::{Value, gap_percent};
 
 /// An answer: claim, solution, bound, and why the algorithm stopped.
 ///
@@ -62,11 +61,6 @@ impl<P: Problem> Outcome<P> {
             (solution, value)
         };
         Self::conclude(solution.map(valued), lower_bound, P::limit(input), stop, stats)
-    }
-
-    /// [`gap_percent`] of value and bound; `None` also without a solution.
-    pub fn gap_percent(&self) -> Option<f64> {
-        gap_percent(self.value?.number(), self.lower_bound.value.number())
     }
 }
 

@@ -75,7 +75,7 @@ pub type Bound<P> = LowerBound<<P as Problem>::Value, <P as Problem>::Witness>;
 
 /// What of an input an algorithm has to see.
 pub enum Reduced<P: Problem> {
-    /// All of it.
+    /// All of it, unchanged.
     Whole,
     /// Nothing: no solution exists, for this reason.
     Infeasible(Bound<P>),

@@ -20,7 +20,7 @@ pub struct Race {
     pub intruder: usize,
     /// Names of both.
     pub names: [String; 2],
-    /// Bytes they share.
+    /// How many bytes they overlap.
     pub shared: Bytes,
     /// Who needs the victim and does not have to run before the intruder begins; none where it is wanted at the end.
     pub reader: Option<String>,
@@ -43,7 +43,6 @@ impl fmt::Display for Race {
     }
 }
 
-/// What needs memory.
 #[derive(Clone, Debug)]
 struct Held {
     name: String,

@@ -108,7 +108,7 @@ impl std::fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// One attempted run.
+/// One run, whether it ended with an outcome or an error.
 #[derive(Debug)]
 pub struct Attempt<P: Problem> {
     /// The outcome, through the checker, or why there is none.
@@ -164,7 +164,6 @@ fn on_own_stack<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(|| stacker::grow(STACK, work)))
 }
 
-/// What a panic said.
 fn message_of(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())

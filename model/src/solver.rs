@@ -7,23 +7,12 @@ use std::fmt;
 
 /// Broken machinery or a problem the algorithm cannot take. Running out of budget is no error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum SolveError {
-    /// The algorithm does not handle this.
     #[error("{solver} does not support this instance: {reason}")]
-    Unsupported {
-        /// Which algorithm.
-        solver: &'static str,
-        /// Why not.
-        reason: String,
-    },
-    /// Something it relies on failed.
+    Unsupported { solver: &'static str, reason: String },
     #[error("{solver} failed: {reason}")]
-    Machinery {
-        /// Which algorithm.
-        solver: &'static str,
-        /// How.
-        reason: String,
-    },
+    Machinery { solver: &'static str, reason: String },
 }
 
 /// Told of progress as it happens. All methods default to nothing.

@@ -24,22 +24,12 @@ pub struct SpillProblem {
 
 /// Why buffers and traffic are no problem of spilling.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum SpillError {
-    /// Nothing to stay below.
     #[error("instance '{instance}' has no capacity")]
-    NoCapacity {
-        /// Which.
-        instance: String,
-    },
-    /// Not one traffic per buffer.
+    NoCapacity { instance: String },
     #[error("{given} traffics for {expected} buffers")]
-    Count {
-        /// How many there are.
-        given: usize,
-        /// How many there should be.
-        expected: usize,
-    },
-    /// More bytes than can be counted.
+    Count { given: usize, expected: usize },
     #[error("the traffic of all buffers together leaves 63 bits")]
     TooMuch,
 }
@@ -79,7 +69,7 @@ impl SpillProblem {
         &self.instance
     }
 
-    /// Bytes on chip.
+    /// Bytes of on-chip memory.
     pub fn capacity(&self) -> Bytes {
         self.capacity
     }
@@ -269,9 +259,6 @@ pub fn excess_cost(problem: &SpillProblem, buffers: &[BufferId]) -> Result<Bytes
 
 impl Instance {
     /// The instance of some of the buffers, ascending: with their separations, exclusions and the capacity.
-    ///
-    /// # Panics
-    /// Never: a part of a valid instance is valid.
     #[must_use]
     pub fn induced(&self, kept: &[BufferId]) -> Self {
         self.induced_with(kept, |buffer| buffer)

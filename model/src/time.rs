@@ -43,7 +43,6 @@ impl Time {
         u64::try_from(picoseconds / u128::from(rate)).ok().map(Self)
     }
 
-    /// The same rounded down.
     pub(crate) fn at_rate_down(amount: u64, rate: u64) -> Option<Self> {
         let picoseconds = (u128::from(amount) * u128::from(SECOND)).checked_div(u128::from(rate))?;
         u64::try_from(picoseconds).ok().map(Self)

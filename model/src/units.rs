@@ -130,6 +130,18 @@ pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
+/// The representative of a set among disjoint ones, each a tree of parents; halves the way to it.
+///
+/// # Panics
+/// If a parent is out of range.
+pub fn root(parent: &mut [usize], mut at: usize) -> usize {
+    while parent[at] != at {
+        parent[at] = parent[parent[at]];
+        at = parent[at];
+    }
+    at
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

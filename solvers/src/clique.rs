@@ -21,7 +21,6 @@ pub struct Clique {
 /// Largest graph for which bit vectors are built.
 const EXACT_VERTICES: usize = 2_000;
 
-/// Starts of the greedy search.
 const GREEDY_STARTS: usize = 64;
 
 /// The heaviest clique found within the budget; greedy only for graphs of more than 2 000 buffers.

@@ -84,7 +84,6 @@ const ITERATE: (u64, u64, f64) = (400_000, 100, 0.5);
 /// The same for its short turn before the ejection search, which seldom reaches the bound itself.
 const ITERATE_BRIEFLY: (u64, u64, f64) = (100_000, 100, 1.0);
 
-/// What the phases share.
 struct Phases<'a> {
     setup: Setup,
     instance: &'a Instance,
@@ -199,7 +198,6 @@ impl Phases<'_> {
         }
     }
 
-    /// One placement by valleys.
     fn valley(&mut self, limits: &mut Budget) {
         if let Ok(layout) = valley_fit(self.instance, ValleyWeights::default(), limits) {
             self.offer(layout);

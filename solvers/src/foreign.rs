@@ -34,12 +34,9 @@ enum State {
     Ended,
 }
 
-/// How a call ended.
 #[derive(Debug)]
 pub(crate) enum Ended<T> {
-    /// With this.
     Answer(T),
-    /// It panicked, with this message.
     Panicked(String),
     /// It did not end in time and was left behind.
     Abandoned(Stop),

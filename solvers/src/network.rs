@@ -5,10 +5,8 @@ use plimsoll_model::Budget;
 /// No less than flows: what leaves the source and what reaches the sink fit 63 bits together.
 pub(crate) const INFINITE: u64 = u64::MAX / 4;
 
-/// Places joined by arcs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Network {
-    /// Per place: its arcs.
     arcs: Vec<Vec<u32>>,
     /// Per arc: where to and what is left; an arc and its reverse are neighbours.
     to: Vec<u32>,
@@ -32,7 +30,6 @@ impl Network {
         self.to.len() as u32 - 2
     }
 
-    /// What flows through an arc.
     pub fn flow(&self, arc: u32) -> u64 {
         self.left[arc as usize ^ 1]
     }

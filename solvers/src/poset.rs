@@ -143,7 +143,6 @@ impl Poset {
 /// Who takes over memory from whom, by position.
 #[derive(Clone, Debug)]
 pub(crate) struct Chains {
-    /// Memory needed.
     pub total: u64,
     /// Positions in mutual conflict whose weights add up to that.
     pub clique: Vec<usize>,

@@ -26,7 +26,7 @@ pub struct Document {
     pub(super) exported: bool,
 }
 
-/// A memory.
+/// A memory that buffers may lie in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// Its id in the file.
@@ -52,7 +52,7 @@ pub struct Demand {
     pub id: u32,
     /// Its name there, perhaps empty.
     pub name: String,
-    /// Bytes.
+    /// Size, bytes.
     pub size: Bytes,
     /// Bytes, at least 1.
     pub alignment: Bytes,
@@ -77,29 +77,24 @@ pub struct Pin {
     pub buffer: usize,
     /// Position of the pool.
     pub pool: usize,
-    /// Bytes.
+    /// Address, bytes.
     pub offset: Bytes,
     /// No other buffer may use these addresses at any time.
     pub exclusive: bool,
 }
 
 impl Document {
-    /// What the file calls the problem.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The hash by which dsa-solver knows what an answer is for.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// All pools.
+    /// The memories, in the order of the file.
     pub fn pools(&self) -> &[Pool] {
         &self.pools
     }
 
-    /// All buffers.
+    /// The buffers, in the order of the file.
     pub fn buffers(&self) -> &[Demand] {
         &self.buffers
     }

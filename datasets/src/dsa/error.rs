@@ -6,31 +6,18 @@ use std::path::PathBuf;
 
 /// What is wrong, with the file and the item it is about.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum DsaError {
-    /// It cannot be read.
     #[error("{file}: {source}", file = .file.display())]
-    Io {
-        /// Which.
-        file: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It is no JSON.
+    Io { file: PathBuf, source: io::Error },
     #[error("{file}: {source}", file = .file.display())]
-    Json {
-        /// Which.
-        file: PathBuf,
-        /// Where and why.
-        source: serde_json::Error,
-    },
+    Json { file: PathBuf, source: serde_json::Error },
     /// An item that cannot be taken as it is.
     #[error("{file}: {at}: {kind}", file = .file.display())]
     Item {
-        /// Which file.
         file: PathBuf,
         /// The item: a path of members and positions (`problem.buffers[3].size`), or what it is and its id.
         at: String,
-        /// What is wrong with it.
         kind: Box<DsaErrorKind>,
     },
 }
@@ -51,10 +38,8 @@ pub enum DsaErrorKind {
     /// A version this build does not know.
     #[error("version {0} is not 1, the only one this build reads")]
     Version(String),
-    /// An id given twice.
     #[error("id {id} is that of {kind} {first} already, counted from 0")]
     DuplicateId { kind: &'static str, id: u32, first: usize },
-    /// An id that nothing carries.
     #[error("there is no {kind} with id {id}")]
     UnknownId { kind: &'static str, id: u32 },
     /// A range of addresses without a single byte.
@@ -63,7 +48,6 @@ pub enum DsaErrorKind {
     /// A live interval without a single step.
     #[error("[{lower}, {upper}) is empty: the end must exceed the begin")]
     EmptyLife { lower: i64, upper: i64 },
-    /// A buffer that is never alive.
     #[error("no live interval")]
     NeverAlive,
     /// A buffer that no pool may hold.
@@ -72,7 +56,6 @@ pub enum DsaErrorKind {
     /// A range of addresses beyond the capacity.
     #[error("[{begin}, {end}) lies beyond the capacity {capacity} of pool {pool}")]
     BeyondCapacity { begin: Bytes, end: Bytes, capacity: Bytes, pool: String },
-    /// A pin inside a reserved range.
     #[error("[{begin}, {end}) meets the reserved range [{}, {}) of pool {pool}", .reserved.0, .reserved.1)]
     Reserved { begin: Bytes, end: Bytes, reserved: (Bytes, Bytes), pool: String },
     /// A pin at an offset that the alignment forbids.
@@ -81,16 +64,13 @@ pub enum DsaErrorKind {
     /// A pin to a pool that the buffer may not be in.
     #[error("it is pinned to pool {0}, which is none of its allowed pools")]
     PinnedElsewhere(String),
-    /// Two pins that cannot both hold.
     #[error("it, or a buffer colocated with it, is pinned to {0} and to {1}")]
     PinnedTwice(String, String),
-    /// A pair of one buffer.
     #[error("a pair of buffer {0} with itself")]
     OwnPair(u32),
     /// Two buffers that must and must not share an offset.
     #[error("buffers {0} and {1} are separated, but colocated")]
     SeparatedColocated(u32, u32),
-    /// Colocated buffers without a common pool.
     #[error("no pool is allowed for all {0} buffers colocated with it")]
     NoCommonPool(usize),
     /// More than one pool may hold it: a choice that offsets alone cannot make.

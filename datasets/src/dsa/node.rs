@@ -114,7 +114,6 @@ impl<'a> Node<'a> {
         self.value.as_i64().ok_or_else(|| self.expected("a step, a whole number from -2^63 to 2^63 - 1"))
     }
 
-    /// An id of 32 bits.
     pub(super) fn id(&self) -> Result<u32, DsaError> {
         let id = self.value.as_u64().and_then(|id| u32::try_from(id).ok());
         id.ok_or_else(|| self.expected("an id, a whole number from 0 to 4294967295"))

@@ -91,7 +91,6 @@ fn fingerprint(mut value: Value) -> String {
     format!("{hash:016x}")
 }
 
-/// Positions by id.
 #[derive(Default)]
 struct Ids {
     pools: HashMap<u32, usize>,

@@ -3,7 +3,7 @@
 use super::document::{Demand, Document, Pin, Pool};
 use super::error::{DsaError, DsaErrorKind};
 use super::read::union;
-use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Layout, Lifespan, gcd};
+use plimsoll_model::{Buffer, Bytes, Instance, InstanceBuilder, Interval, Layout, Lifespan, gcd, root};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A problem taken apart.
@@ -259,15 +259,6 @@ impl Document {
 struct GroupPairs {
     separations: BTreeSet<(usize, usize)>,
     exclusions: BTreeSet<(usize, usize)>,
-}
-
-/// The one that stands for all colocated with `at`; shortens the way for the next.
-fn root(parent: &mut [usize], mut at: usize) -> usize {
-    while parent[at] != at {
-        parent[at] = parent[parent[at]];
-        at = parent[at];
-    }
-    at
 }
 
 /// The steps at which any of them is alive.

@@ -131,7 +131,6 @@ fn is_plain(instance: &Instance) -> bool {
         && instance.exclusions().is_empty()
 }
 
-/// The rows of a document.
 struct Writer<'a> {
     origin: &'a Path,
     pools: Vec<Value>,

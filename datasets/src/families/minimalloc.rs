@@ -44,7 +44,6 @@ use std::collections::BinaryHeap;
 const UNIT: u64 = 1024;
 const HEIGHT: u64 = 1024;
 
-/// The family; see the module.
 pub(super) fn minimalloc_like(params: &Params, seed: u64) -> Result<Generated, GenerateError> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (buffers, full) = (params.get("buffers"), params.percent("full")?);

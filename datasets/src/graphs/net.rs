@@ -44,7 +44,6 @@ pub(super) struct Net {
     graph: GraphBuilder,
     shapes: Vec<Vec<u64>>,
     inputs: Vec<TensorId>,
-    /// Where operators are added.
     region: RegionId,
 }
 

@@ -108,7 +108,6 @@ impl Yolo {
     }
 }
 
-/// What a [`Yolo::c3`] is like.
 #[derive(Clone, Copy)]
 struct C3 {
     channels: u64,

@@ -182,7 +182,6 @@ fn identity(from: &str, to: &str) -> Node {
 
 struct Copy<'c, 'f> {
     inliner: &'c mut Inliner<'f>,
-    /// Ahead of the names inside.
     prefix: String,
     /// What the names inside are called outside.
     names: HashMap<&'f str, String>,

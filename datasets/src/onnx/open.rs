@@ -76,7 +76,6 @@ impl Open {
         }
     }
 
-    /// True where nothing is open.
     pub fn is_empty(&self) -> bool {
         self.dimensions.is_empty() && self.shapeless.is_empty() && self.untyped.is_empty()
     }
@@ -244,7 +243,6 @@ impl Dimension {
     }
 }
 
-/// The first few of a list.
 fn shortened(items: impl ExactSizeIterator<Item = String>) -> String {
     let more = items.len().saturating_sub(LISTED);
     let mut list: Vec<String> = items.take(LISTED).collect();

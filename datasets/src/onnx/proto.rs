@@ -98,7 +98,6 @@ message! {
     }
 }
 message! {
-    /// A constant that is mostly zero.
     SparseTensor {
         #[prost(message, optional, tag = "1")] values: Option<Tensor>,
         #[prost(message, optional, tag = "2")] indices: Option<Tensor>,

@@ -30,7 +30,6 @@ pub struct Call<'a> {
     pub attributes: Vec<(&'a str, Attribute<'a>)>,
     /// Its inputs; none where one is left out.
     pub inputs: Vec<Option<&'a Fact>>,
-    /// Names of the inputs, for messages.
     pub names: Vec<&'a str>,
     /// The number of outputs, absent ones among them.
     pub outputs: usize,
@@ -38,7 +37,6 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// An input, where it is given.
     pub fn input(&self, at: usize) -> Option<&'a Fact> {
         self.inputs.get(at).copied().flatten()
     }

@@ -8,7 +8,6 @@ pub struct Element {
     pub name: &'static str,
     /// Bits per element; none where elements have no fixed size. Several below eight are packed into a byte.
     pub bits: Option<u64>,
-    /// True for floating-point types.
     pub float: bool,
 }
 
@@ -96,7 +95,6 @@ impl Element {
         })
     }
 
-    /// True where numbers are whole.
     pub fn is_integer(self) -> bool {
         !self.float && !matches!(self.code, 8 | 14 | 15)
     }

@@ -15,7 +15,6 @@ static INDEX: LazyLock<HashMap<(&str, &str), &Rule>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The rule of an operator.
 pub(super) fn find(domain: &str, kind: &str) -> Option<&'static Rule> {
     INDEX.get(&(domain, kind)).copied()
 }
@@ -30,7 +29,7 @@ pub(super) fn knows(domain: &str) -> bool {
 pub struct KnownOperator {
     /// Its domain; `ai.onnx` for ONNX's own.
     pub domain: &'static str,
-    /// Its name.
+    /// The type of the operator, as files spell it.
     pub name: &'static str,
     /// How its outputs are sized: `inferred`, `bounded` or `opaque`.
     pub sizing: &'static str,

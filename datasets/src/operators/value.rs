@@ -50,7 +50,6 @@ pub const RANK_LIMIT: usize = 64;
 pub enum Value {
     /// Integers; truth values are 0 and 1.
     Ints(Vec<i64>),
-    /// Floating-point numbers.
     Floats(Vec<f64>),
 }
 
@@ -98,7 +97,6 @@ impl Value {
         }
     }
 
-    /// As floating-point numbers.
     pub fn floats(&self) -> Vec<f64> {
         match self {
             Self::Ints(list) => list.iter().map(|&i| i as f64).collect(),

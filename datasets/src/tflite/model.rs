@@ -109,14 +109,12 @@ impl Info<'_> {
 
 #[derive(Debug)]
 pub(super) struct Step<'a> {
-    /// Index of its code.
     pub code: u32,
     /// Tensors, -1 where an optional one is absent.
     pub inputs: Ints<'a>,
     pub outputs: Ints<'a>,
     /// Subgraphs it runs, and what they are to it.
     pub calls: Vec<(i32, &'static str)>,
-    /// What decides shapes.
     pub options: Options<'a>,
     /// The same of custom operators, in whatever form.
     pub custom: &'a [u8],

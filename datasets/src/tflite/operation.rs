@@ -14,7 +14,6 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// No more than that.
     pub(super) const fn at_most(facts: Vec<Fact>, why: &'static str) -> Self {
         Self { facts, bound: Some(why) }
     }
@@ -33,7 +32,6 @@ pub(super) struct Operation<'c> {
     /// False for operators that the schema does not know.
     pub builtin: bool,
     pub options: Options<'c>,
-    /// Options of a custom operator.
     pub custom: &'c [u8],
     /// Type of the first output.
     pub element: Option<Element>,

@@ -134,7 +134,6 @@ tables! {
 #[derive(Clone, Copy)]
 pub(super) struct Union(u16, u16);
 
-/// `BuiltinOptions` and `BuiltinOptions2`.
 pub(super) const UNIONS: [Union; 2] = [Union(3, 4), Union(11, 12)];
 
 /// An operator: its fields, then the fields of its options that are read.
@@ -175,7 +174,6 @@ impl Verifiable for Operator {
     }
 }
 
-/// `N` bytes from `at` on.
 fn read<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }

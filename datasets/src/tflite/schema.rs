@@ -57,9 +57,7 @@ pub(super) const CALLS: &[Call] = &[
 pub(super) enum Stored {
     /// One byte: truth values and small enumerations.
     Byte,
-    /// A signed 32-bit integer.
     Int,
-    /// A vector of signed 32-bit integers.
     Ints,
     Text,
 }
@@ -158,7 +156,6 @@ pub(super) struct Element {
     pub name: &'static str,
     /// Bits per element; none where an element has no fixed size. Types below a byte are packed.
     pub bits: Option<u64>,
-    /// True for real floating-point types.
     pub floating: bool,
     /// The number that ONNX gives it; 0 for none.
     pub onnx: i32,

@@ -99,7 +99,6 @@ impl TimeIndex {
         self.slot[buffer.id as usize] = place;
     }
 
-    /// Takes a placed buffer out.
     pub(super) fn take(&mut self, id: u32) {
         let (level, cell) = self.home[id as usize];
         self.placed[cell as usize] -= 1;
@@ -113,7 +112,6 @@ impl TimeIndex {
         }
     }
 
-    /// A buffer, if placed.
     pub(super) fn get(&self, id: u32) -> Option<&Placed> {
         let slot = self.slot[id as usize];
         (slot != NOWHERE).then(|| &self.places[slot as usize])

@@ -81,7 +81,6 @@ impl<'a> State<'a> {
         self.items[id as usize].weight
     }
 
-    /// Where a placed buffer ends.
     pub(crate) fn end(&self, id: u32) -> Option<u64> {
         self.index.get(id).map(|placed| placed.end)
     }

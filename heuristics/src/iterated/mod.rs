@@ -28,10 +28,10 @@ mod features;
 
 use crate::orders::Order;
 use crate::placement::{Abandoned, Arrangement, Fit};
-use crate::report::Run;
 use features::{Features, Weights};
 use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop,
+    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop, Tracker,
+    simple_bound,
 };
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -78,9 +78,11 @@ impl Solver<Offsets> for IteratedSearch {
         budget: &mut Budget,
         observer: &mut dyn Observer<Offsets>,
     ) -> Result<Outcome<Offsets>, SolveError> {
-        let mut search = Search::new(input, self.seed, Run::offsets(input, budget, observer));
+        let before = budget.nodes();
+        let run = Tracker::start(input, simple_bound(input), observer);
+        let mut search = Search::new(input, self.seed, run);
         let stop = search.all(self.effort, budget).err().unwrap_or(Stop::Completed);
-        Ok(search.run.conclude(stop, budget))
+        Ok(search.run.conclude(stop, budget.nodes() - before))
     }
 }
 
@@ -103,11 +105,11 @@ struct Search<'a> {
     rng: Xoshiro256PlusPlus,
     /// At most [`ELITE`], by peak ascending, the older of equals first.
     elite: Vec<Member>,
-    run: Run<'a, Offsets>,
+    run: Tracker<'a, Offsets>,
 }
 
 impl<'a> Search<'a> {
-    fn new(instance: &'a Instance, seed: u64, run: Run<'a, Offsets>) -> Self {
+    fn new(instance: &'a Instance, seed: u64, run: Tracker<'a, Offsets>) -> Self {
         Self {
             instance,
             features: Features::of(instance),
@@ -216,7 +218,7 @@ impl<'a> Search<'a> {
         self.run.stats.count("blames", 1);
         let (instance, count) = (self.instance, parent.order.len() as u64);
         // Any height, or one that an optimal layout need not reach.
-        let bound = if self.rng.random_bool(0.75) { 0 } else { self.run.bound().get() };
+        let bound = if self.rng.random_bool(0.75) { 0 } else { self.run.bound.value.get() };
         let height = self.rng.random_range(bound.min(parent.peak.get() - 1)..parent.peak.get());
         // To the very front, or up by a common distance.
         let lead = if self.rng.random_bool(0.5) { count } else { self.rng.random_range(1..=count) };

@@ -22,9 +22,9 @@ use std::cmp::Reverse;
 /// Which rules change the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Adjust {
-    /// The fixed rule.
+    /// Operators on constants move to their first consumer.
     Fixed,
-    /// The dynamic rule.
+    /// Operators move later where an input outlives the wait.
     Dynamic,
     /// Both.
     Both,

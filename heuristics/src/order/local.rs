@@ -18,9 +18,8 @@ use super::engine::{Adjust, adjust};
 use super::rule::{Base, OrderRule};
 use super::series;
 use crate::orders::log2;
-use crate::report::Run;
 use plimsoll_model::order::{Order, OrderProblem};
-use plimsoll_model::{Budget, Bytes, Observer, OperatorId, Orders, Outcome, SolveError, Solver, Stop};
+use plimsoll_model::{Budget, Bytes, OperatorId, Orders, Stop, Tracker};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -39,7 +38,7 @@ const ROUNDS: u64 = 8;
 
 /// Moves blocks of operators. A node is a move tried.
 #[derive(Clone, Copy, Debug)]
-pub struct LocalSearch {
+pub(super) struct LocalSearch {
     /// Moves tried per operator where the budget sets no limit; at most two million in all.
     pub effort: u64,
     /// Seed of the choices.
@@ -50,23 +49,6 @@ impl LocalSearch {
     /// With 4000 moves per operator.
     pub fn new(seed: u64) -> Self {
         Self { effort: 4_000, seed }
-    }
-}
-
-impl Solver<Orders> for LocalSearch {
-    fn name(&self) -> &'static str {
-        "local-search"
-    }
-
-    fn solve(
-        &self,
-        input: &OrderProblem,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Orders>,
-    ) -> Result<Outcome<Orders>, SolveError> {
-        let mut run = Run::orders(input, budget, observer);
-        let stop = self.search(input, budget, &mut run).err().unwrap_or(Stop::Completed);
-        Ok(run.conclude(stop, budget))
     }
 }
 
@@ -83,7 +65,12 @@ const STARTS: [OrderRule; 8] = [
 ];
 
 impl LocalSearch {
-    fn search(&self, problem: &OrderProblem, budget: &mut Budget, run: &mut Run<Orders>) -> Result<(), Stop> {
+    pub(super) fn search(
+        &self,
+        problem: &OrderProblem,
+        budget: &mut Budget,
+        run: &mut Tracker<Orders>,
+    ) -> Result<(), Stop> {
         if problem.is_empty() {
             run.offer(Order::new(Vec::new()));
             return Ok(());
@@ -119,7 +106,7 @@ impl LocalSearch {
         problem: &OrderProblem,
         starts: &[Order],
         budget: &mut Budget,
-        run: &mut Run<Orders>,
+        run: &mut Tracker<Orders>,
     ) -> Result<(), Stop> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut walk = Walk::new(problem, &starts[0]);
@@ -147,7 +134,10 @@ impl LocalSearch {
                 // Whoever listens is told now and then: to say it costs more than many a step.
                 let better = walk.step(temperature, &mut rng);
                 let peak = Bytes::new(walk.best_peak);
-                if better && (peak <= run.bound() || budget.reaches_target(peak)) || at % TELL == 0 || over {
+                if better && (peak <= run.bound.value || budget.reaches_target(peak))
+                    || at % TELL == 0
+                    || over
+                {
                     run.offer(walk.best.clone());
                     if let Some(stop) = run.enough(budget) {
                         return Err(stop);
@@ -169,7 +159,6 @@ impl LocalSearch {
 /// The state: an order, what is alive at each step, who ends what.
 struct Walk<'a> {
     problem: &'a OrderProblem,
-    /// Per operator.
     begun: Vec<u64>,
     ops: Vec<OperatorId>,
     step: Vec<usize>,
@@ -370,6 +359,7 @@ impl<'a> Walk<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::anytime;
     use plimsoll_datasets::graphs::{SmallOrderParams, min_peak_brute, small_order_problem};
     use plimsoll_model::Silent;
     use plimsoll_model::order::check_order;
@@ -406,7 +396,8 @@ mod tests {
         for seed in 0..total {
             let problem = small_order_problem(SmallOrderParams::with_features(12, seed % 16), seed);
             let search = LocalSearch { effort: 400, seed };
-            let outcome = search.solve(&problem, &mut Budget::unlimited(), &mut Silent).unwrap();
+            let solver = anytime("local-search", move |p, b, run| search.search(p, b, run));
+            let outcome = solver.solve(&problem, &mut Budget::unlimited(), &mut Silent).unwrap();
             reached += u64::from(outcome.value == Some(min_peak_brute(&problem)));
         }
         assert!(reached * 100 >= total * 98, "{reached} of {total}");

@@ -19,7 +19,5 @@ mod strings;
 mod walk;
 
 pub use engine::Adjust;
-pub use local::LocalSearch;
 pub use registry::ORDERS;
-pub use rule::{Base, ByRule, OrderRule};
-pub use series::SethiUllman;
+pub use rule::{Base, OrderRule};

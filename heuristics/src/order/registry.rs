@@ -2,8 +2,9 @@
 
 use super::engine::Adjust;
 use super::local::LocalSearch;
-use super::rule::{Base, ByRule, OrderRule};
-use super::series::SethiUllman;
+use super::rule::{Base, OrderRule};
+use super::series::sethi_ullman;
+use crate::report::{anytime, single};
 use plimsoll_model::{Entry, Kind, Orders};
 
 const CLASSICAL: &str = "classical graph traversal";
@@ -17,7 +18,7 @@ macro_rules! rule {
             kind: Kind::Heuristic,
             about: $about,
             source: $source,
-            build: &|_| Box::new(ByRule { name: $name, rule: $rule }),
+            build: &|_| single($name, |problem, budget| $rule.of(problem, budget).map(Some)),
         }
     };
 }
@@ -79,13 +80,16 @@ pub const ORDERS: &[Entry<Orders>] = &[
         kind: Kind::Heuristic,
         about: "merges branches by hills and valleys; optimal on trees and where branches part and meet",
         source: "Liu 1987; Abdel-Wahab, Kameda 1978; after Sethi, Ullman 1970",
-        build: &|_| Box::new(SethiUllman),
+        build: &|_| anytime("sethi-ullman", sethi_ullman),
     },
     Entry {
         name: "local-search",
         kind: Kind::Heuristic,
         about: "anneals: moves blocks of operators within their precedences; anytime",
         source: "ours; after Kirkpatrick, Gelatt, Vecchi 1983",
-        build: &|setup| Box::new(LocalSearch::new(setup.seed)),
+        build: &|setup| {
+            let search = LocalSearch::new(setup.seed);
+            anytime("local-search", move |problem, budget, run| search.search(problem, budget, run))
+        },
     },
 ];

@@ -2,9 +2,8 @@
 
 use super::engine::{Adjust, adjust};
 use super::{list, walk};
-use crate::report::Run;
 use plimsoll_model::order::{Order, OrderProblem};
-use plimsoll_model::{Budget, Observer, Orders, Outcome, SolveError, Solver, Stop};
+use plimsoll_model::{Budget, Stop};
 
 /// A rule that orders operators. Ties fall to the lower number unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,9 +61,6 @@ impl OrderRule {
     ///
     /// # Errors
     /// Why it was abandoned; a node is an operator given its step.
-    ///
-    /// # Panics
-    /// Never: a problem has no cycles.
     pub fn of(self, problem: &OrderProblem, budget: &mut Budget) -> Result<Order, Stop> {
         match self {
             Self::File => walk::file(problem, budget),
@@ -81,31 +77,5 @@ impl OrderRule {
                 Ok(adjust(problem, &order, rules))
             }
         }
-    }
-}
-
-/// Orders operators by one rule. A node is an operator given its step.
-#[derive(Clone, Copy, Debug)]
-pub struct ByRule {
-    /// Its name in the registry.
-    pub name: &'static str,
-    /// The rule.
-    pub rule: OrderRule,
-}
-
-impl Solver<Orders> for ByRule {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn solve(
-        &self,
-        input: &OrderProblem,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Orders>,
-    ) -> Result<Outcome<Orders>, SolveError> {
-        let run = Run::orders(input, budget, observer);
-        let order = self.rule.of(input, budget).map(Some);
-        Ok(run.conclude_single(order, budget))
     }
 }

@@ -26,37 +26,19 @@ use super::costs::{Costs, ended};
 use super::engine::{Adjust, adjust};
 use super::rule::OrderRule;
 use super::strings::{Chains, Segment, Sequence};
-use crate::report::Run;
 use plimsoll_model::order::{Order, OrderProblem};
-use plimsoll_model::{Budget, Observer, OperatorId, Orders, Outcome, SolveError, Solver, Stop};
+use plimsoll_model::{Budget, OperatorId, Orders, Stop, Tracker};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 
-/// Most rounds.
 const ROUNDS: usize = 8;
 
 /// Merges hills and valleys. A node is an operator looked at, once per round.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SethiUllman;
-
-impl Solver<Orders> for SethiUllman {
-    fn name(&self) -> &'static str {
-        "sethi-ullman"
-    }
-
-    fn solve(
-        &self,
-        input: &OrderProblem,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Orders>,
-    ) -> Result<Outcome<Orders>, SolveError> {
-        let mut run = Run::orders(input, budget, observer);
-        let stop = rounds(input, budget, &mut run).err().unwrap_or(Stop::Completed);
-        Ok(run.conclude(stop, budget))
-    }
-}
-
-fn rounds(problem: &OrderProblem, budget: &mut Budget, run: &mut Run<Orders>) -> Result<(), Stop> {
+pub(super) fn sethi_ullman(
+    problem: &OrderProblem,
+    budget: &mut Budget,
+    run: &mut Tracker<Orders>,
+) -> Result<(), Stop> {
     if problem.is_empty() {
         run.offer(Order::new(Vec::new()));
         return Ok(());
@@ -296,6 +278,7 @@ impl Reduction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::anytime;
     use plimsoll_datasets::graphs::min_peak_brute;
     use plimsoll_model::order::{Storage, check_order};
     use plimsoll_model::{Bytes, Silent};
@@ -407,7 +390,9 @@ mod tests {
         let edges = edges.map(|(a, b)| (OperatorId::new(a), OperatorId::new(b)));
         let problem =
             OrderProblem::new("fan", vec![String::new(); 5], edges, storages, vec![Bytes::ZERO; 5]).unwrap();
-        let outcome = SethiUllman.solve(&problem, &mut Budget::unlimited(), &mut Silent).unwrap();
+        let outcome = anytime("sethi-ullman", sethi_ullman)
+            .solve(&problem, &mut Budget::unlimited(), &mut Silent)
+            .unwrap();
         assert_eq!(outcome.value, Some(min_peak_brute(&problem)));
     }
 }

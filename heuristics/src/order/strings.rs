@@ -44,7 +44,6 @@ impl Chains {
         Self { after: vec![NONE; jobs] }
     }
 
-    /// Two segments as one.
     fn join(&mut self, a: Segment, b: Segment) -> Segment {
         self.after[a.ends.1 as usize] = b.ends.0;
         let hill = a.hill.max(a.net + b.hill);

@@ -1,10 +1,11 @@
 //! A timeline that grows operator by operator, and what becomes of it.
 
-use crate::report::Run;
 use plimsoll_model::overlap::{
     Slot, Span, Time, Timeline, TimelineProblem, Timelines, Transfer, fitting_bound,
 };
-use plimsoll_model::{Budget, Bytes, Observer, OperatorId, Outcome, Problem, SolveError, Solver};
+use plimsoll_model::{
+    Budget, Bytes, Observer, OperatorId, Outcome, Problem, SolveError, Solver, Stats, Stop, Tracker,
+};
 
 /// Where and when one operator's weights go.
 #[derive(Clone, Copy, Debug)]
@@ -103,8 +104,10 @@ pub(super) fn solved(
     budget: &mut Budget,
     observer: &mut dyn Observer<Timelines>,
 ) -> Result<Outcome<Timelines>, SolveError> {
-    let run =
-        Run::<Timelines>::new(problem, Timelines::limit(problem), fitting_bound(problem), budget, observer);
-    let timeline = schedule.solution(problem, budget)?;
-    Ok(run.conclude_single(Ok(timeline), budget))
+    let (mut run, before) = (Tracker::start(problem, fitting_bound(problem), observer), budget.nodes());
+    if let Some(timeline) = schedule.solution(problem, budget)? {
+        run.offer(timeline);
+    }
+    let stats = Stats { nodes: budget.nodes() - before, ..run.stats };
+    Ok(Outcome::conclude(run.best, run.bound, Timelines::limit(problem), Stop::Completed, stats))
 }

@@ -41,7 +41,6 @@ impl Turns {
         Self { name: "k-buffers", buffers: count.max(1), fetch: Fetch::WhenFree }
     }
 
-    /// Sizes of the buffers.
     fn sizes(&self, problem: &TimelineProblem) -> Vec<Bytes> {
         if self.fetch == Fetch::WithPrevious {
             return problem.parity().to_vec();

@@ -2,33 +2,10 @@
 
 use super::ranges::Ranges;
 use super::{Memory, descending};
-use crate::report::Run;
-use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop,
-};
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 
 /// Places by size descending, preferring memory that one placed buffer uses. A node is a buffer placed.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PatentDescending;
-
-impl Solver<Offsets> for PatentDescending {
-    fn name(&self) -> &'static str {
-        "patent-descending"
-    }
-
-    fn solve(
-        &self,
-        input: &Instance,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Offsets>, SolveError> {
-        let run = Run::offsets(input, budget, observer);
-        let layout = lay_out(input, budget).map(Some);
-        Ok(run.conclude_single(layout, budget))
-    }
-}
-
-fn lay_out(instance: &Instance, budget: &mut Budget) -> Result<Layout, Stop> {
+pub(crate) fn patent_descending(instance: &Instance, budget: &mut Budget) -> Result<Option<Layout>, Stop> {
     let mut memory = Memory::default();
     let mut placed: Vec<(BufferId, u64, u64)> = Vec::with_capacity(instance.len());
     let mut offsets = vec![Bytes::ZERO; instance.len()];
@@ -50,7 +27,7 @@ fn lay_out(instance: &Instance, budget: &mut Budget) -> Result<Layout, Stop> {
         placed.push((id, offset, offset + size));
         offsets[id.index()] = Bytes::new(offset);
     }
-    Ok(Layout::new(offsets))
+    Ok(Some(Layout::new(offsets)))
 }
 
 /// The offset for a buffer that must keep off the ranges `taken`.

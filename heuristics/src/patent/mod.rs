@@ -4,9 +4,9 @@
 //! it and *shared* where several do. A buffer takes memory whose users it does not conflict with: single memory
 //! first, since that is what its users have left; then shared memory; and what is still missing is newly
 //! requested on top.
-//! - [`PatentDescending`] keeps a buffer in one piece: the lowest range that is single throughout; else the lowest
+//! - `patent_descending` keeps a buffer in one piece: the lowest range that is single throughout; else the lowest
 //!   that fits below the top; else the lowest of all, the free rest below the top and the remainder above it.
-//! - [`PatentScattered`] cuts it: all free single memory from below, then shared memory, then new memory.
+//! - [`patent_scattered`] cuts it: all free single memory from below, then shared memory, then new memory.
 //!
 //! ```text
 //! bytes  0    5    8          20         30         35    38    44   46
@@ -24,13 +24,12 @@ mod descending;
 mod ranges;
 mod scattered;
 
-pub use descending::PatentDescending;
-pub use scattered::PatentScattered;
+pub(crate) use descending::patent_descending;
+pub use scattered::patent_scattered;
 
 use plimsoll_model::{BufferId, Instance};
 use ranges::Ranges;
 
-/// The memory of all placed buffers.
 #[derive(Clone, Debug, Default)]
 struct Memory {
     /// Used by somebody.

@@ -20,7 +20,6 @@ impl Ranges {
         Self { parts }
     }
 
-    /// The ranges.
     pub(super) fn parts(&self) -> &[(u64, u64)] {
         &self.parts
     }

@@ -2,43 +2,15 @@
 
 use super::ranges::Ranges;
 use super::{Memory, descending};
-use crate::report::Run;
-use plimsoll_model::{
-    Budget, Bytes, Instance, Observer, Outcome, Piece, Scattered, ScatteredLayout, SolveError, Solver, Stop,
-    simple_bound,
-};
+use plimsoll_model::{Budget, Bytes, Instance, Piece, ScatteredLayout, Stop};
 
 /// Places by size descending, taking free memory in pieces. A node is a buffer placed.
 ///
 /// Every piece starts at an aligned address; what lies before it in its range stays unused.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PatentScattered;
-
-impl Solver<Scattered> for PatentScattered {
-    fn name(&self) -> &'static str {
-        "patent-scattered"
-    }
-
-    fn solve(
-        &self,
-        input: &Instance,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Scattered>,
-    ) -> Result<Outcome<Scattered>, SolveError> {
-        // Alive together means different addresses, in one piece or many: the bound holds for pieces too.
-        let mut run = Run::new(input, input.capacity(), simple_bound(input), budget, observer);
-        let stop = match lay_out(input, budget) {
-            Ok(layout) => {
-                run.offer(layout);
-                Stop::Completed
-            }
-            Err(stop) => stop,
-        };
-        Ok(run.conclude(stop, budget))
-    }
-}
-
-fn lay_out(instance: &Instance, budget: &mut Budget) -> Result<ScatteredLayout, Stop> {
+///
+/// # Errors
+/// Why the budget ended before all buffers were placed.
+pub fn patent_scattered(instance: &Instance, budget: &mut Budget) -> Result<ScatteredLayout, Stop> {
     let mut memory = Memory::default();
     let mut pieces: Vec<Vec<(u64, u64)>> = vec![Vec::new(); instance.len()];
     let mut placed = Vec::with_capacity(instance.len());

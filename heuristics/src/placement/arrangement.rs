@@ -71,11 +71,6 @@ impl<'a> Arrangement<'a> {
         }
     }
 
-    /// The instance it is about.
-    pub fn instance(&self) -> &'a Instance {
-        self.instance
-    }
-
     /// The offset of a buffer, if placed.
     pub fn offset(&self, id: BufferId) -> Option<Bytes> {
         let offset = self.offsets[id.index()];
@@ -224,7 +219,7 @@ mod tests {
 
     /// The rule by its definition: every aligned offset is tried against every placed buffer.
     fn slow_find(arrangement: &Arrangement, id: BufferId, fit: Fit) -> u64 {
-        let instance = arrangement.instance();
+        let instance = arrangement.instance;
         let (size, alignment) = (instance.buffer(id).size().get(), instance.buffer(id).alignment().get());
         let rivals: Vec<(u64, u64)> = instance
             .ids()

@@ -130,7 +130,6 @@ impl Block {
     }
 }
 
-/// All placed buffers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     heads: Vec<Head>,
@@ -140,13 +139,11 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Forgets every buffer.
     pub(super) fn clear(&mut self) {
         self.heads.clear();
         self.blocks.clear();
     }
 
-    /// Adds a placed buffer.
     pub(super) fn insert(&mut self, placed: Placed, hull: Hull) {
         if self.blocks.is_empty() {
             self.blocks.push(Box::new(Block::empty()));

@@ -12,34 +12,11 @@
 //! **Complexity.** Shortest augmenting paths with potentials, one search per buffer: O(n^3) time, linear memory (costs
 //! are computed when they are needed).
 
-use super::planned;
-use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, Pools, SolveError, Solver, Stop,
-};
+use plimsoll_model::{Budget, BufferId, Instance, PoolId, Stop};
 
 /// Pools by a flow of least cost. A node is a step of a search for an augmenting path.
-#[derive(Clone, Copy, Debug)]
-pub struct LeastCostFlow;
-
-impl LeastCostFlow {
-    /// Its name in the registry.
-    pub const NAME: &'static str = "min-cost-flow";
-}
-
-impl Solver<Pools> for LeastCostFlow {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn solve(
-        &self,
-        input: &Instance,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Pools>,
-    ) -> Result<Outcome<Pools>, SolveError> {
-        let assign = |budget: &mut Budget| Ok(chains(input, &predecessors(input, budget)?));
-        Ok(planned(input, budget, observer, Bytes::new(1), assign))
-    }
+pub(crate) fn least_cost_flow(instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop> {
+    Ok(chains(instance, &predecessors(instance, budget)?))
 }
 
 /// What it costs `heir` to take over from `from`, bytes; none where that one lives too long or either keeps apart.
@@ -168,7 +145,7 @@ fn chains(instance: &Instance, before: &[Option<usize>]) -> Vec<PoolId> {
 mod tests {
     use super::*;
     use plimsoll_datasets::{SmallParams, small_instance};
-    use plimsoll_model::{Buffer, InstanceBuilder, Lifespan, PoolPlan, Problem};
+    use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Lifespan, PoolPlan, Pools, Problem};
 
     fn total(instance: &Instance, before: &[Option<usize>]) -> i128 {
         let of = |at: usize| match before[at] {

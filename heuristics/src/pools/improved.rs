@@ -11,35 +11,9 @@
 //! of a buffer is lost. Linear memory.
 
 use super::pool::{Pool, distance};
-use super::{planned, positional_maxima};
-use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, Pools, SolveError, Solver, Stop,
-};
+use super::positional_maxima;
+use plimsoll_model::{Budget, BufferId, Instance, PoolId, Stop};
 use std::cmp::Reverse;
-
-/// Greedy by size, improved. A node is a buffer assigned.
-#[derive(Clone, Copy, Debug)]
-pub struct ImprovedBySize;
-
-impl ImprovedBySize {
-    /// Its name in the registry.
-    pub const NAME: &'static str = "shared-greedy-by-size-improved";
-}
-
-impl Solver<Pools> for ImprovedBySize {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
-
-    fn solve(
-        &self,
-        input: &Instance,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Pools>,
-    ) -> Result<Outcome<Pools>, SolveError> {
-        Ok(planned(input, budget, observer, Bytes::new(1), |budget| assign(input, budget)))
-    }
-}
 
 /// Buffers by stage, largest maxima first, in the order of their ids.
 pub(super) fn stages(instance: &Instance) -> Vec<Vec<BufferId>> {
@@ -62,7 +36,8 @@ struct Waiting {
     closest: Closest,
 }
 
-fn assign(instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop> {
+/// Greedy by size, improved. A node is a buffer assigned.
+pub(crate) fn improved_by_size(instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop> {
     let plain = instance.is_interval();
     let mut pools: Vec<Pool> = Vec::new();
     let mut assignment = vec![PoolId::new(0); instance.len()];
@@ -91,7 +66,6 @@ fn assign(instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop>
     Ok(assignment)
 }
 
-/// Who comes next.
 fn next(instance: &Instance, waiting: &[Waiting]) -> usize {
     let key = |one: &Waiting| {
         let distance = one.closest.map_or(u64::MAX, |(distance, _)| distance);
@@ -130,10 +104,11 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pool_bound;
+    use super::super::assigning;
     use super::*;
+    use crate::report::Bounded;
     use plimsoll_datasets::{SmallParams, small_instance};
-    use plimsoll_model::{PoolPlan, Problem, Silent};
+    use plimsoll_model::{Bytes, PoolPlan, Pools, Problem, Silent};
 
     /// The definition, word by word: everything looked at anew for every buffer.
     fn by_definition(instance: &Instance) -> Vec<PoolId> {
@@ -173,13 +148,13 @@ mod tests {
         for seed in 0..400 {
             let instance =
                 small_instance(SmallParams::with_features(1 + seed as usize % 14, seed % 16), seed);
-            let assigned = assign(&instance, &mut Budget::unlimited()).unwrap();
+            let assigned = improved_by_size(&instance, &mut Budget::unlimited()).unwrap();
             assert_eq!(assigned, by_definition(&instance), "{instance:?}");
             let plan = PoolPlan::fitted(&instance, assigned, Bytes::new(1));
             assert_eq!(Pools::check(&instance, &plan), [], "{instance:?}");
             let bound: u64 = positional_maxima(&instance).iter().map(|bytes| bytes.get()).sum();
             if instance.exclusions().is_empty() {
-                assert!(bound >= pool_bound(&instance).value.get());
+                assert!(bound >= Pools::bound(&instance).value.get());
                 assert!(plan.total().get() >= bound, "{instance:?}");
             }
         }
@@ -189,7 +164,8 @@ mod tests {
     fn limits_end_it() {
         let instance = small_instance(SmallParams::with_features(8, 0), 3);
         let mut budget = Budget::unlimited().with_node_limit(3);
-        let outcome = ImprovedBySize.solve(&instance, &mut budget, &mut Silent).unwrap();
+        let solver = assigning("improved", Bytes::new(1), improved_by_size);
+        let outcome = solver.solve(&instance, &mut budget, &mut Silent).unwrap();
         assert_eq!((outcome.stop, outcome.solution.is_none()), (Stop::NodeLimit, true));
     }
 }

@@ -29,46 +29,40 @@ mod improved;
 mod maxima;
 mod pool;
 
-pub use flow::LeastCostFlow;
-pub use improved::ImprovedBySize;
+pub(crate) use flow::least_cost_flow;
+pub(crate) use improved::improved_by_size;
 pub use maxima::positional_maxima;
 pub use pool::{Classes, PoolChoice, PoolGreedy};
 
-use crate::report::Run;
+use crate::report::{Bounded, single};
 use plimsoll_model::{
-    Budget, Bytes, Instance, LowerBound, Observer, Outcome, PoolId, PoolPlan, Pools, Stop, Witness, load,
+    Budget, Bytes, Instance, LowerBound, PoolId, PoolPlan, Pools, Solver, Stop, Witness, load,
 };
 
-/// What becomes of an assignment of pools, or of none within the budget. Sizes of pools are rounded up to the alignment.
-fn planned(
-    input: &Instance,
-    budget: &mut Budget,
-    observer: &mut dyn Observer<Pools>,
+/// A heuristic that assigns buffers to pools. Sizes of pools are rounded up to the alignment.
+pub(crate) fn assigning(
+    name: &'static str,
     alignment: Bytes,
-    assign: impl FnOnce(&mut Budget) -> Result<Vec<PoolId>, Stop>,
-) -> Outcome<Pools> {
-    let mut run = Run::new(input, input.capacity(), pool_bound(input), budget, observer);
-    let stop = match assign(budget) {
-        Ok(assignment) => {
-            run.offer(PoolPlan::fitted(input, assignment, alignment));
-            Stop::Completed
-        }
-        Err(stop) => stop,
-    };
-    run.conclude(stop, budget)
+    assign: impl Fn(&Instance, &mut Budget) -> Result<Vec<PoolId>, Stop> + Send + Sync + 'static,
+) -> Box<dyn Solver<Pools>> {
+    single(name, move |input: &Instance, budget| {
+        Ok(Some(PoolPlan::fitted(input, assign(input, budget)?, alignment)))
+    })
 }
 
-/// The simplest bound on the total of a pool plan: the load, or with exclusions the largest size. O(n log n).
-pub fn pool_bound(instance: &Instance) -> LowerBound {
-    if instance.exclusions().is_empty() {
-        if instance.is_empty() {
-            return LowerBound::trivial();
+impl Bounded for Pools {
+    /// The load, or with exclusions the largest size. O(n log n).
+    fn bound(instance: &Instance) -> LowerBound {
+        if instance.exclusions().is_empty() {
+            if instance.is_empty() {
+                return LowerBound::trivial();
+            }
+            let (value, step) = load(instance);
+            return LowerBound::new(value, Witness::Load { step });
         }
-        let (value, step) = load(instance);
-        return LowerBound::new(value, Witness::Load { step });
+        let largest = instance.ids().rev().max_by_key(|&id| instance.buffer(id).size());
+        largest.map_or_else(LowerBound::trivial, |id| {
+            LowerBound::new(instance.buffer(id).size(), Witness::Clique { buffers: vec![id] })
+        })
     }
-    let largest = instance.ids().rev().max_by_key(|&id| instance.buffer(id).size());
-    largest.map_or_else(LowerBound::trivial, |id| {
-        LowerBound::new(instance.buffer(id).size(), Witness::Clique { buffers: vec![id] })
-    })
 }

@@ -1,10 +1,8 @@
 //! One greedy pass over the buffers, with the choice of pool as a parameter.
 
-use super::planned;
+use super::assigning;
 use crate::orders::Order;
-use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Observer, Outcome, PoolId, Pools, SolveError, Solver, Step, Stop,
-};
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, PoolId, Pools, Solver, Step, Stop};
 
 /// Which of the pools that take a buffer it joins. Ties fall to the pool opened first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +18,7 @@ pub enum PoolChoice {
 /// Which buffers may share a pool on account of their sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Classes {
-    /// Any.
+    /// Any two.
     All,
     /// Those of equal size.
     Equal,
@@ -48,11 +46,9 @@ impl Classes {
 /// Assigns buffers to pools in one pass. A node is a buffer assigned.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolGreedy {
-    /// Its name in the registry.
-    pub name: &'static str,
-    /// The order.
+    /// Which buffers are assigned first.
     pub order: Order,
-    /// The pool chosen.
+    /// Which pool a buffer joins.
     pub choice: PoolChoice,
     /// Who may share on account of size.
     pub classes: Classes,
@@ -60,22 +56,12 @@ pub struct PoolGreedy {
     pub alignment: Bytes,
 }
 
-impl Solver<Pools> for PoolGreedy {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn solve(
-        &self,
-        input: &Instance,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Pools>,
-    ) -> Result<Outcome<Pools>, SolveError> {
-        Ok(planned(input, budget, observer, self.alignment, |budget| self.assign(input, budget)))
-    }
-}
-
 impl PoolGreedy {
+    /// The heuristic of this name in the registry.
+    pub fn solver(self, name: &'static str) -> Box<dyn Solver<Pools>> {
+        assigning(name, self.alignment, move |instance, budget| self.assign(instance, budget))
+    }
+
     fn assign(&self, instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop> {
         let plain = instance.is_interval();
         let mut pools: Vec<Pool> = Vec::new();
@@ -119,7 +105,6 @@ impl PoolGreedy {
     }
 }
 
-/// A pool being filled.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     class: u64,
@@ -130,7 +115,6 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// A pool nobody is in yet.
     pub(super) fn empty(size: Bytes) -> Self {
         Self { class: 0, size, members: Vec::new() }
     }

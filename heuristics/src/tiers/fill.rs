@@ -2,9 +2,8 @@
 
 use plimsoll_model::overlap::Time;
 use plimsoll_model::tiers::{Addresses, TierKind, TierPlan, TierProblem, Tiers, fitting_bound};
-use plimsoll_model::{Budget, Bytes, Observer, Outcome, Stats, Stop, TierId};
+use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver, Stats, Stop, TierId, guarded};
 
-/// What one tier holds.
 #[derive(Clone, Debug)]
 struct Shelf {
     /// Bytes alive at each step.
@@ -171,17 +170,38 @@ pub(super) fn off_chip(fill: &mut Fill<'_>, problem: &TierProblem, at: usize) ->
     outside.any(|tier| fill.put(at, tier))
 }
 
-/// The outcome of a heuristic, with no bound but the simplest.
-pub(super) fn conclude(
-    problem: &TierProblem,
-    plan: Option<TierPlan>,
-    budget: &mut Budget,
-    observer: &mut dyn Observer<Tiers>,
-) -> Outcome<Tiers> {
-    let bound = fitting_bound(problem);
-    observer.bound(&bound);
-    let nodes = budget.nodes() + problem.tensors().len() as u64;
-    let stop = budget.spend(problem.tensors().len() as u64).unwrap_or(Stop::Completed);
-    let stats = Stats { nodes, ..Stats::default() };
-    Outcome::of(problem, plan, bound, stop, stats)
+/// A heuristic as a function from a problem to a plan.
+struct Planner<F> {
+    name: &'static str,
+    plan: F,
+}
+
+impl<F: Fn(&TierProblem, &mut Budget) -> Option<TierPlan> + Send + Sync> Solver<Tiers> for Planner<F> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// With no bound but the simplest.
+    fn solve(
+        &self,
+        problem: &TierProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Tiers>,
+    ) -> Result<Outcome<Tiers>, SolveError> {
+        let plan = (self.plan)(problem, budget);
+        let bound = fitting_bound(problem);
+        observer.bound(&bound);
+        let nodes = budget.nodes() + problem.tensors().len() as u64;
+        let stop = budget.spend(problem.tensors().len() as u64).unwrap_or(Stop::Completed);
+        let stats = Stats { nodes, ..Stats::default() };
+        Ok(Outcome::of(problem, plan, bound, stop, stats))
+    }
+}
+
+/// The heuristic of this name that plans so.
+pub(super) fn planner(
+    name: &'static str,
+    plan: impl Fn(&TierProblem, &mut Budget) -> Option<TierPlan> + Send + Sync + 'static,
+) -> Box<dyn Solver<Tiers>> {
+    guarded(Planner { name, plan })
 }

@@ -11,9 +11,9 @@
 //! soon be full for ever, `fused` gives bytes back when a tensor is dead, `fused-printed` does not. Either way the plan is one of
 //! the same problem. Beyond the paper: a tensor for which memory off chip has no room goes wherever it fits.
 
-use super::fill::{Fill, conclude, off_chip};
-use plimsoll_model::tiers::{TierKind, TierPlan, TierProblem, Tiers};
-use plimsoll_model::{Budget, Observer, Outcome, SolveError, Solver, TierId};
+use super::fill::{Fill, off_chip};
+use plimsoll_model::TierId;
+use plimsoll_model::tiers::{TierKind, TierPlan, TierProblem};
 use std::collections::BTreeMap;
 
 /// Alg. 2 inside groups, Alg. 3 between them.
@@ -29,7 +29,7 @@ impl Fused {
     /// As printed.
     pub const PRINTED: Self = Self { returns: false };
 
-    /// The plan.
+    /// None where some tensor fits nowhere.
     pub fn plan(self, problem: &TierProblem) -> Option<TierPlan> {
         let mut run = Run {
             problem,
@@ -109,7 +109,6 @@ impl Run<'_> {
         let _ = self.take(at, TierKind::Buffer, 0) || self.take(at, TierKind::Ram, 0);
     }
 
-    /// Bytes that each group makes.
     fn made_by_group(&self) -> Made {
         let mut position: BTreeMap<usize, usize> = BTreeMap::new();
         let mut place = Vec::with_capacity(self.problem.steps().len());
@@ -136,20 +135,5 @@ impl Run<'_> {
         let (from, to) = (made.place[producer], made.place[last]);
         let needed = made.sums[to.max(from + 1)] - made.sums[from];
         self.take(at, TierKind::Ram, needed);
-    }
-}
-
-impl Solver<Tiers> for Fused {
-    fn name(&self) -> &'static str {
-        if self.returns { "fused" } else { "fused-printed" }
-    }
-
-    fn solve(
-        &self,
-        problem: &TierProblem,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Tiers>,
-    ) -> Result<Outcome<Tiers>, SolveError> {
-        Ok(conclude(problem, self.plan(problem), budget, observer))
     }
 }

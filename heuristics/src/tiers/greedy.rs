@@ -1,37 +1,18 @@
 //! One tensor after the other, each into the fastest tier with room.
 
-use super::fill::{Fill, conclude, off_chip};
-use plimsoll_model::tiers::{TierPlan, TierProblem, Tiers};
-use plimsoll_model::{Budget, Observer, Outcome, SolveError, Solver};
+use super::fill::{Fill, off_chip};
+use plimsoll_model::tiers::{TierPlan, TierProblem};
 
-/// Everything off chip.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OffChip;
-
-impl Solver<Tiers> for OffChip {
-    fn name(&self) -> &'static str {
-        "off-chip"
-    }
-
-    fn solve(
-        &self,
-        problem: &TierProblem,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Tiers>,
-    ) -> Result<Outcome<Tiers>, SolveError> {
-        let mut fill = Fill::new(problem);
-        for at in 0..problem.tensors().len() {
-            if !off_chip(&mut fill, problem, at) {
-                fill.put_anywhere(at);
-            }
+/// Everything off chip that may live there.
+pub(super) fn all_off_chip(problem: &TierProblem) -> Option<TierPlan> {
+    let mut fill = Fill::new(problem);
+    for at in 0..problem.tensors().len() {
+        if !off_chip(&mut fill, problem, at) {
+            fill.put_anywhere(at);
         }
-        Ok(conclude(problem, fill.plan(), budget, observer))
     }
+    fill.plan()
 }
-
-/// By what a byte saves per step.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Greedy;
 
 /// What a tensor saves in its fastest tier against its slowest: time, per byte and step.
 fn saving(problem: &TierProblem, at: usize) -> (u128, u128) {
@@ -74,19 +55,4 @@ pub fn greedy(problem: &TierProblem) -> Option<TierPlan> {
         });
         filled(problem, &order).plan()
     })
-}
-
-impl Solver<Tiers> for Greedy {
-    fn name(&self) -> &'static str {
-        "greedy"
-    }
-
-    fn solve(
-        &self,
-        problem: &TierProblem,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Tiers>,
-    ) -> Result<Outcome<Tiers>, SolveError> {
-        Ok(conclude(problem, greedy(problem), budget, observer))
-    }
 }

@@ -4,11 +4,11 @@
 //! again, the chosen one first and the others by what they save, with noise; so that tensors change tiers or trade
 //! places. What is slower than before is undone, what is not is kept. After many moves without gain a larger set is taken.
 
-use super::fill::{Fill, conclude};
+use super::fill::Fill;
 use super::fused::Fused;
 use super::greedy::{by_saving, filled, greedy};
-use plimsoll_model::tiers::{TierPlan, TierProblem, Tiers};
-use plimsoll_model::{Budget, Bytes, Observer, Outcome, Setup, SolveError, Solver, TierId};
+use plimsoll_model::tiers::{TierPlan, TierProblem};
+use plimsoll_model::{Budget, Bytes, Setup, TierId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -42,6 +42,14 @@ impl LocalSearch {
     /// With a seed.
     pub fn new(setup: Setup) -> Self {
         Self { setup }
+    }
+
+    /// Improves the best plan of the other heuristics by so many moves as the budget has nodes, or [`moves`].
+    pub(super) fn plan(self, problem: &TierProblem, budget: &mut Budget) -> Option<TierPlan> {
+        let start = plans(problem).into_iter().min_by_key(|plan| plan.time(problem));
+        let start = start.or_else(|| filled(problem, &by_saving(problem)).plan());
+        let moves = budget.nodes_left().unwrap_or_else(|| moves(problem));
+        start.map(|plan| self.improve(problem, &plan, moves, budget))
     }
 
     /// Improves a plan by so many moves at most. The same for the same seed and number of moves.
@@ -154,24 +162,5 @@ impl<'a> Search<'a> {
         others.sort_by_cached_key(|&at| (self.rank[at] + self.random.random_range(0..noise), at));
         others.insert(0, first);
         others
-    }
-}
-
-impl Solver<Tiers> for LocalSearch {
-    fn name(&self) -> &'static str {
-        "local-search"
-    }
-
-    fn solve(
-        &self,
-        problem: &TierProblem,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Tiers>,
-    ) -> Result<Outcome<Tiers>, SolveError> {
-        let start = plans(problem).into_iter().min_by_key(|plan| plan.time(problem));
-        let start = start.or_else(|| filled(problem, &by_saving(problem)).plan());
-        let moves = budget.nodes_left().unwrap_or_else(|| moves(problem));
-        let plan = start.map(|plan| self.improve(problem, &plan, moves, budget));
-        Ok(conclude(problem, plan, budget, observer))
     }
 }

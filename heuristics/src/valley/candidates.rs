@@ -21,7 +21,6 @@ struct Class {
     ends: Vec<u32>,
 }
 
-/// All unplaced buffers.
 #[derive(Clone, Debug)]
 pub(super) struct Candidates {
     classes: Vec<Class>,
@@ -48,7 +47,6 @@ impl Candidates {
         Self { classes, leaf }
     }
 
-    /// Takes a buffer out.
     pub(super) fn remove(&mut self, ranks: &Ranks, id: u32) {
         let class = &mut self.classes[ranks.duration(id as usize).ilog2() as usize];
         class.remove(self.leaf[id as usize] as usize);

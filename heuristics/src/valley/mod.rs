@@ -32,11 +32,8 @@ use crate::gaps::first_fit;
 use crate::heat::Heat;
 use crate::orders::log2;
 use crate::ranks::Ranks;
-use crate::report::Run;
 use candidates::Candidates;
-use plimsoll_model::{
-    Budget, BufferId, Bytes, Instance, Layout, Observer, Offsets, Outcome, SolveError, Solver, Stop,
-};
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};
 pub(crate) use skyline::{Skyline, envelope};
 
 /// How buffers that fit a valley are weighed: exponents of a product; that of the duration is 1.
@@ -54,37 +51,10 @@ impl Default for ValleyWeights {
     }
 }
 
-/// Fills valleys of the skyline. A node is a buffer placed.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ValleyFit {
-    /// How buffers are weighed.
-    pub weights: ValleyWeights,
-}
-
-impl Solver<Offsets> for ValleyFit {
-    fn name(&self) -> &'static str {
-        "valley-fit"
-    }
-
-    fn solve(
-        &self,
-        input: &Instance,
-        budget: &mut Budget,
-        observer: &mut dyn Observer<Offsets>,
-    ) -> Result<Outcome<Offsets>, SolveError> {
-        let run = Run::offsets(input, budget, observer);
-        let layout = valley_fit(input, self.weights, budget);
-        Ok(run.conclude_single(layout.map(Some), budget))
-    }
-}
-
 /// The layout that valley fit gives, ticking the budget once per buffer.
 ///
 /// # Errors
 /// Why the budget ended before all buffers were placed.
-///
-/// # Panics
-/// Never: the lowest segment between two borders holds every unplaced buffer.
 pub fn valley_fit(instance: &Instance, weights: ValleyWeights, budget: &mut Budget) -> Result<Layout, Stop> {
     if let (Some(stop), false) = (budget.check(), instance.is_empty()) {
         return Err(stop);

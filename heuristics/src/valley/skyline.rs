@@ -45,7 +45,6 @@ impl Skyline {
         skyline
     }
 
-    /// The segment that begins at `lower`.
     fn at(&self, lower: u32) -> Segment {
         let (upper, floor) = (self.end[lower as usize], self.height[lower as usize]);
         let left = if lower == 0 { BORDER } else { self.height[self.before[lower as usize] as usize] };

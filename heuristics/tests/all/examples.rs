@@ -3,7 +3,7 @@
 use plimsoll_heuristics::{Classes, OFFSETS, Order, POOLS, PoolChoice, PoolGreedy, SCATTERED};
 use plimsoll_model::{
     Budget, Buffer, Bytes, Entry, Instance, InstanceBuilder, InstanceProblem, Layout, Lifespan, Outcome,
-    Setup, Silent, Solver, load,
+    Setup, Silent, load,
 };
 
 fn solve<P: InstanceProblem>(entries: &[Entry<P>], name: &str, instance: &Instance) -> Outcome<P> {
@@ -78,14 +78,17 @@ fn graph_engine_blocks() {
     assert_eq!(max_block.sizes().iter().map(|size| size.get()).collect::<Vec<_>>(), [4096, 2048, 512]);
     // Classes 1024, 2048, 4096 as in the text: {A, C}, {B}, {E}, and D alone in a block of the smallest class.
     let binary_block = PoolGreedy {
-        name: "binary-block",
         order: Order::Start,
         choice: PoolChoice::First,
         classes: Classes::Listed(RANGE),
         alignment: Bytes::new(512),
     };
-    let plan =
-        binary_block.solve(&instance, &mut Budget::unlimited(), &mut Silent).unwrap().solution.unwrap();
+    let plan = binary_block
+        .solver("binary-block")
+        .solve(&instance, &mut Budget::unlimited(), &mut Silent)
+        .unwrap()
+        .solution
+        .unwrap();
     assert_eq!(plan.total().get(), 1024 + 2048 + 512 + 4096);
 }
 

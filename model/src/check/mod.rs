@@ -17,219 +17,73 @@ use conflict::conflict;
 
 /// One thing that is wrong with an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum Violation {
-    /// Not one answer per buffer.
     #[error("{given} answers for {expected} buffers")]
-    Count {
-        /// Answers given.
-        given: usize,
-        /// Buffers there are.
-        expected: usize,
-    },
-    /// Offset off its alignment.
+    Count { given: usize, expected: usize },
     #[error("buffer {buffer} ('{name}') lies at {offset}, no multiple of its alignment {alignment}")]
-    Misaligned {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-        /// Where it lies, bytes.
-        offset: Bytes,
-        /// Its alignment, bytes.
-        alignment: Bytes,
-    },
-    /// A fixed offset not kept.
+    Misaligned { buffer: BufferId, name: String, offset: Bytes, alignment: Bytes },
     #[error("buffer {buffer} ('{name}') lies at {offset}, but is fixed at {fixed}")]
-    Moved {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-        /// Where it lies, bytes.
-        offset: Bytes,
-        /// Where it must lie, bytes.
-        fixed: Bytes,
-    },
-    /// Two conflicting buffers share addresses.
+    Moved { buffer: BufferId, name: String, offset: Bytes, fixed: Bytes },
     #[error(
         "buffers {a} ('{a_name}') at [{}, {}) and {b} ('{b_name}') at [{}, {}) conflict and share {shared} bytes",
         .a_range.0, .a_range.1, .b_range.0, .b_range.1
     )]
     Overlap {
-        /// One.
         a: BufferId,
-        /// Its name.
         a_name: String,
-        /// Its addresses, half-open.
         a_range: (Bytes, Bytes),
-        /// The other.
         b: BufferId,
-        /// The other's name.
         b_name: String,
-        /// The other's addresses, half-open.
         b_range: (Bytes, Bytes),
-        /// Bytes shared.
         shared: Bytes,
     },
-    /// A buffer ends above the capacity.
     #[error("buffer {buffer} ('{name}') ends at {end}, above the capacity {capacity}")]
-    OverCapacity {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-        /// Where it ends, bytes.
-        end: Bytes,
-        /// The limit, bytes.
-        capacity: Bytes,
-    },
-    /// An end beyond the largest address.
+    OverCapacity { buffer: BufferId, name: String, end: Bytes, capacity: Bytes },
     #[error("buffer {buffer} ('{name}') at {offset} with {size} bytes leaves the address space")]
-    OutOfRange {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-        /// Where it lies, bytes.
-        offset: Bytes,
-        /// Its size, bytes.
-        size: Bytes,
-    },
+    OutOfRange { buffer: BufferId, name: String, offset: Bytes, size: Bytes },
     /// A buffer in the slower tier that has to stay on chip.
     #[error("buffer {buffer} ('{name}') is spilled, but may not leave the chip")]
-    MayNotLeave {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-    },
+    MayNotLeave { buffer: BufferId, name: String },
     /// Pieces that do not add up to the buffer.
     #[error("the pieces of buffer {buffer} ('{name}') hold {given} bytes instead of {size}")]
-    PieceSum {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-        /// Sum of its pieces, bytes.
-        given: u128,
-        /// Its size, bytes.
-        size: Bytes,
-    },
+    PieceSum { buffer: BufferId, name: String, given: u128, size: Bytes },
     /// Two pieces of one buffer share addresses, or a piece is empty.
     #[error("pieces {first} and {second} of buffer {buffer} ('{name}') overlap or are empty")]
-    Pieces {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-        /// Position of one piece.
-        first: usize,
-        /// Position of the other.
-        second: usize,
-    },
-    /// An operator that is not there.
+    Pieces { buffer: BufferId, name: String, first: usize, second: usize },
     #[error("operator {operator} is named, but there are only {operators}")]
-    NoSuchOperator {
-        /// The number named.
-        operator: OperatorId,
-        /// How many there are.
-        operators: usize,
-    },
+    NoSuchOperator { operator: OperatorId, operators: usize },
     /// An operator that is not in the order.
     #[error("operator {operator} ('{name}') is missing")]
-    OperatorMissing {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-    },
+    OperatorMissing { operator: OperatorId, name: String },
     /// An operator more than once in the order.
     #[error("operator {operator} ('{name}') runs at step {first} and again at step {second}")]
-    OperatorTwice {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-        /// One step.
-        first: usize,
-        /// The other.
-        second: usize,
-    },
+    OperatorTwice { operator: OperatorId, name: String, first: usize, second: usize },
     /// An operator not after one it waits for.
     #[error(
         "operator {after} ('{after_name}') runs at step {after_step}, \
          not after operator {before} ('{before_name}') at step {before_step}"
     )]
     Precedence {
-        /// Who must run first.
         before: OperatorId,
-        /// Its name.
         before_name: String,
-        /// When it runs.
         before_step: usize,
-        /// Who waits for it.
         after: OperatorId,
-        /// Its name.
         after_name: String,
-        /// When that runs.
         after_step: usize,
     },
-    /// A pool that is not there.
     #[error("buffer {buffer} ('{name}') is in pool {pool}, but there are only {pools}")]
-    NoSuchPool {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-        /// The pool named.
-        pool: PoolId,
-        /// How many there are.
-        pools: usize,
-    },
-    /// A pool smaller than a member.
+    NoSuchPool { buffer: BufferId, name: String, pool: PoolId, pools: usize },
     #[error("buffer {buffer} ('{name}') of {size} bytes does not fit pool {pool} of {room}")]
-    PoolTooSmall {
-        /// Which.
-        buffer: BufferId,
-        /// Its name.
-        name: String,
-        /// Its size, bytes.
-        size: Bytes,
-        /// Its pool.
-        pool: PoolId,
-        /// The pool's size, bytes.
-        room: Bytes,
-    },
-    /// Two conflicting buffers in one pool.
+    PoolTooSmall { buffer: BufferId, name: String, size: Bytes, pool: PoolId, room: Bytes },
     #[error("buffers {a} ('{a_name}') and {b} ('{b_name}') conflict, but share pool {pool}")]
-    PoolConflict {
-        /// One.
-        a: BufferId,
-        /// Its name.
-        a_name: String,
-        /// The other.
-        b: BufferId,
-        /// The other's name.
-        b_name: String,
-        /// Their pool.
-        pool: PoolId,
-    },
+    PoolConflict { a: BufferId, a_name: String, b: BufferId, b_name: String, pool: PoolId },
     /// The pools together are above the capacity.
     #[error("the pools hold {total} bytes, above the capacity {capacity}")]
-    TotalOverCapacity {
-        /// Sum of the pools, bytes.
-        total: Bytes,
-        /// The limit, bytes.
-        capacity: Bytes,
-    },
+    TotalOverCapacity { total: Bytes, capacity: Bytes },
     /// A peak or total that is not what the answer gives.
     #[error("the answer claims {claimed} bytes, but has {actual}")]
-    Value {
-        /// Claimed, bytes.
-        claimed: Bytes,
-        /// Recomputed, bytes.
-        actual: Bytes,
-    },
+    Value { claimed: Bytes, actual: Bytes },
 }
 
 fn name(buffer: &Buffer) -> String {

@@ -13,79 +13,51 @@ pub struct CsvError {
     pub line: Option<u64>,
     /// Column, by the name in the header.
     pub column: Option<String>,
-    /// What is wrong.
+    /// What is wrong, with the values found and allowed.
     pub kind: Box<CsvErrorKind>,
 }
 
 /// What is wrong with a CSV file.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum CsvErrorKind {
     /// The file could not be opened or read.
     #[error("cannot read: {0}")]
     Io(#[from] std::io::Error),
-    /// Broken CSV: quotes, encoding.
     #[error("{0}")]
     Malformed(String),
-    /// Nothing in it.
     #[error("the file is empty; expected a header with {0}")]
     Empty(&'static str),
-    /// A column that must be there.
     #[error("missing column '{missing}'{} ({synonyms}); the header has: {found}", perhaps(.likely.as_ref()))]
     MissingColumn {
-        /// Which.
         missing: &'static str,
         /// The column that was probably meant to be it.
         likely: Option<String>,
         /// Names it may carry.
         synonyms: String,
-        /// The header as found.
         found: String,
     },
-    /// Two columns of one meaning.
     #[error("columns '{0}' and '{1}' mean the same")]
     DuplicateColumn(String, String),
     /// A row with too many or too few fields.
     #[error("the row has {}, the header {expected}", fields(*.found))]
-    FieldCount {
-        /// Fields in the header.
-        expected: usize,
-        /// Fields in the row.
-        found: usize,
-    },
-    /// Not a number in range.
+    FieldCount { expected: usize, found: usize },
     #[error("value '{value}' is not {expected}")]
-    BadValue {
-        /// The text found.
-        value: String,
-        /// What should be there.
-        expected: &'static str,
-    },
-    /// A number beyond 64 bits.
+    BadValue { value: String, expected: &'static str },
     #[error("value '{0}' is larger than {max}", max = u64::MAX)]
     TooLarge(String),
-    /// No lifespan.
     #[error("value '{value}': {error}")]
-    BadLifespan {
-        /// The text found.
-        value: String,
-        /// Why it is none.
-        error: LifespanError,
-    },
-    /// A gap with an address window.
+    BadLifespan { value: String, error: LifespanError },
     #[error(
         "value '{0}': a gap that keeps part of the buffer alive (a window '@lo:hi') is not supported; split the buffer instead"
     )]
     Window(String),
-    /// An id that no row has.
     #[error("value '{0}' names no buffer of this file")]
     UnknownId(String),
-    /// A buffer paired with itself.
     #[error("value '{0}' is the buffer's own id")]
     OwnId(String),
-    /// Rows that are no instance together.
     #[error("{error}{}", other_line(*.also))]
     Instance {
-        /// Why.
         error: InstanceError,
         /// Line of the other row concerned.
         also: Option<u64>,

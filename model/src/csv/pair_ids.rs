@@ -4,7 +4,6 @@
 //! written `%XX` with two hexadecimal digits. A `%` that no two such digits of those bytes follow stands for
 //! itself, so that ids with a `%` from elsewhere are mostly read as they are meant.
 
-/// The bytes that are escaped.
 const ESCAPED: [u8; 6] = [b'%', b' ', b'\t', b'\n', 0x0c, b'\r'];
 
 /// An id as the list writes it.
@@ -24,7 +23,6 @@ pub(super) fn encode(id: &str) -> String {
     text
 }
 
-/// The id that the list means.
 pub(super) fn decode(text: &str) -> String {
     let mut id = String::with_capacity(text.len());
     let mut rest = text;

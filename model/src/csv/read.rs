@@ -23,7 +23,7 @@ pub struct ReadOptions {
 /// What a file holds, and which of its columns were passed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted<T> {
-    /// What was read.
+    /// The instance or the answer.
     pub value: T,
     /// Columns without a meaning, quoted, in the order of the file.
     pub ignored: Vec<String>,

@@ -36,7 +36,6 @@ pub(super) struct Decisions {
 }
 
 impl Decisions {
-    /// One of `0..count`.
     pub(super) fn choose(&mut self, count: usize) -> usize {
         if let Some(random) = &mut self.random {
             return random.below(count);
@@ -60,7 +59,6 @@ impl Decisions {
         false
     }
 
-    /// From now on decisions are drawn.
     pub(super) fn draw(&mut self, seed: u64) {
         self.random = Some(Random::new(seed));
     }

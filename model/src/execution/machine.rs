@@ -27,9 +27,7 @@ pub(super) struct Machine<'a> {
     value: Vec<Option<u32>>,
     /// Per value: who wrote it, and from which address on.
     written: Vec<(Cell, u64)>,
-    /// What this run decided.
     decided: Vec<(OperatorId, usize)>,
-    /// Operators this run has run.
     steps: usize,
     /// True where some run was cut short.
     pub(super) clipped: bool,
@@ -55,7 +53,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs the graph once.
     pub(super) fn run(&mut self) {
         self.memory.clear();
         self.value.fill(None);
@@ -272,7 +269,6 @@ impl<'a> Machine<'a> {
         choice
     }
 
-    /// One region once.
     fn region(
         &mut self,
         id: OperatorId,

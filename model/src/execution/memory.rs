@@ -11,7 +11,6 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.pieces.clear();
     }

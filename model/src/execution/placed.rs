@@ -15,7 +15,7 @@ pub struct Slot {
 /// A graph, the order of its operators, and where its tensors lie.
 #[derive(Clone, Debug)]
 pub struct Placed<'a> {
-    /// The graph.
+    /// The graph that runs in the slots.
     pub graph: &'a Graph,
     /// Per region: its operators in the order they run.
     pub orders: &'a [Vec<OperatorId>],
@@ -27,7 +27,7 @@ pub struct Placed<'a> {
     pub scratch: Vec<Option<usize>>,
 }
 
-/// What is run.
+/// Which runs are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecutionOptions {
     /// So many runs are taken in turn, and where there are more so many are drawn.

@@ -9,7 +9,6 @@ use std::collections::HashSet;
 /// Who takes memory, by number: tensors, then the scratch of operators.
 pub(super) type Cell = usize;
 
-/// An operator that owns regions.
 pub(super) struct Owner {
     pub(super) flow: Flow,
     /// Its outputs that are written part by part.
@@ -31,7 +30,6 @@ pub(super) struct Prepared<'a> {
     pub(super) bytes: Vec<u64>,
     /// Per cell: its slot; none where it takes no memory.
     pub(super) home: Vec<Option<usize>>,
-    /// Per operator.
     pub(super) owners: Vec<Option<Owner>>,
     /// Held from start to end: weights and states.
     pub(super) held: Vec<Cell>,
@@ -53,12 +51,10 @@ impl<'a> Prepared<'a> {
         Ok(Self { graph, orders, slots, bytes, home, owners, held })
     }
 
-    /// The scratch of an operator.
     pub(super) fn scratch(&self, id: OperatorId) -> Cell {
         self.graph.tensors().len() + id.index()
     }
 
-    /// Who a cell is.
     pub(super) fn holder(&self, cell: Cell) -> Holder {
         match cell.checked_sub(self.graph.tensors().len()) {
             Some(operator) => Holder::Scratch(OperatorId::at(operator)),

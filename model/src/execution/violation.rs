@@ -4,10 +4,10 @@ use crate::graph::Moment;
 use crate::units::{Bytes, OperatorId, TensorId};
 use std::fmt;
 
-/// Who takes memory.
+/// What occupies a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// A tensor.
+    /// The value of a tensor.
     Tensor(TensorId),
     /// An operator's scratch memory.
     Scratch(OperatorId),
@@ -42,71 +42,26 @@ impl fmt::Display for Stage {
 
 /// One thing that is wrong with memory in which a graph runs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum ExecutionViolation {
-    /// Not one answer for each.
     #[error("{given} {what}, not {expected}")]
-    Count {
-        /// Of what.
-        what: &'static str,
-        /// How many there are.
-        given: usize,
-        /// How many there should be.
-        expected: usize,
-    },
-    /// An order that is none.
+    Count { what: &'static str, given: usize, expected: usize },
     #[error("the order of region '{region}' does not name each of its operators once")]
-    Order {
-        /// Its name.
-        region: String,
-    },
-    /// A slot that is not there.
+    Order { region: String },
     #[error("{name} is in slot {slot}, but there are only {slots}")]
-    NoSuchSlot {
-        /// Who.
-        holder: Holder,
-        /// Its name.
-        name: String,
-        /// The number.
-        slot: usize,
-        /// How many there are.
-        slots: usize,
-    },
-    /// An end beyond the largest address.
+    NoSuchSlot { holder: Holder, name: String, slot: usize, slots: usize },
     #[error("slot {slot} at {offset} with {size} bytes leaves the address space")]
-    OutOfRange {
-        /// Which.
-        slot: usize,
-        /// Where it lies, bytes.
-        offset: Bytes,
-        /// Its size, bytes.
-        size: Bytes,
-    },
-    /// More than fits.
+    OutOfRange { slot: usize, offset: Bytes, size: Bytes },
     #[error("{name} has {bytes} bytes, its slot {slot} only {size}")]
-    TooSmall {
-        /// Who.
-        holder: Holder,
-        /// Its name.
-        name: String,
-        /// Its size, bytes.
-        bytes: Bytes,
-        /// Where.
-        slot: usize,
-        /// The size of that, bytes.
-        size: Bytes,
-    },
+    TooSmall { holder: Holder, name: String, bytes: Bytes, slot: usize, size: Bytes },
     /// Something is read that nobody has written.
     #[error("{place} {stage}: {name} has not been written; run: {run}")]
     NotWritten {
-        /// Who.
         holder: Holder,
-        /// Its name.
         name: String,
         /// The operator that reads; none for the graph.
         operator: Option<OperatorId>,
-        /// What that is called.
         place: String,
-        /// When.
         stage: Stage,
         /// What the run had decided.
         run: String,
@@ -117,17 +72,12 @@ pub enum ExecutionViolation {
         .range.0, .range.1, .by.as_deref().unwrap_or("nothing")
     )]
     Lost {
-        /// Who.
         holder: Holder,
-        /// Its name.
         name: String,
         /// The operator that reads; none for the graph.
         operator: Option<OperatorId>,
-        /// What that is called.
         place: String,
-        /// When.
         stage: Stage,
-        /// Where it should lie, half-open.
         range: (Bytes, Bytes),
         /// The first address that does not hold it.
         address: Bytes,

@@ -16,14 +16,12 @@ pub const PRICE_UNIT: u64 = 720_720;
 /// Why nothing can be better.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum FusionWitness {
     /// Prices of the operators, by place, in parts of [`PRICE_UNIT`].
     Prices(Vec<u64>),
     /// A search that left nothing out.
-    Search {
-        /// Which.
-        solver: String,
-    },
+    Search { solver: String },
 }
 
 impl Reason for FusionWitness {

@@ -9,81 +9,42 @@ use std::collections::{HashMap, HashSet};
 
 /// Something wrong with a fusion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum FusionViolation {
     /// A group of several operators that no match accounts for, or a match that is no group.
     #[error("the group of {0} is not the match given for it")]
     NoMatch(String),
     /// A choice that is not ascending, or names a match that is not there.
     #[error("match {at} is chosen out of order, or is not one of the {matches} matches")]
-    Choice {
-        /// Its position.
-        at: usize,
-        /// Matches of the problem.
-        matches: usize,
-    },
+    Choice { at: usize, matches: usize },
     /// Two chosen matches with an operator in common.
     #[error("matches {first} and {second} share an operator")]
-    Shared {
-        /// Position of one.
-        first: usize,
-        /// Position of the other.
-        second: usize,
-    },
+    Shared { first: usize, second: usize },
     /// A pattern that is not there, or has another number of steps.
     #[error("the match of {operator} is none of pattern {pattern}: it has {steps} operators")]
-    NoPattern {
-        /// Its first operator.
-        operator: String,
-        /// Position of the pattern.
-        pattern: usize,
-        /// How many operators there are.
-        steps: usize,
-    },
+    NoPattern { operator: String, pattern: usize, steps: usize },
     /// An operator of a kind that the step does not have, or that owns regions.
     #[error("{operator} cannot be step {step} of pattern '{pattern}'")]
     Kind {
-        /// Who.
         operator: String,
         /// Which step, from 1.
         step: usize,
         /// Of which pattern.
         pattern: String,
     },
-    /// Steps between which nothing passes.
     #[error("{to} does not read what {from} makes")]
-    Unread {
-        /// Who should make it.
-        from: String,
-        /// Who should read it.
-        to: String,
-    },
+    Unread { from: String, to: String },
     /// Something made inside that somebody outside wants.
     #[error("'{tensor}', which {operator} makes inside a group, is wanted outside of it")]
-    Wanted {
-        /// What.
-        tensor: String,
-        /// Who makes it.
-        operator: String,
-    },
+    Wanted { tensor: String, operator: String },
     /// Units that differ where they must not.
     #[error("{operator} runs on another unit than the first of its group")]
-    Unit {
-        /// Who.
-        operator: String,
-    },
-    /// An operator that has no unit.
+    Unit { operator: String },
     #[error("{0}")]
     NoUnit(String),
     /// A number of relations that is not the one counted.
     #[error("the match of {operator} optimises {actual} relations, not {said}")]
-    Count {
-        /// Its first operator.
-        operator: String,
-        /// What it says.
-        said: usize,
-        /// What is counted.
-        actual: usize,
-    },
+    Count { operator: String, said: usize, actual: usize },
 }
 
 /// Everything wrong with a choice of matches: positions that do not ascend or do not exist, operators taken twice.

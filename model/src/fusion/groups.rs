@@ -8,8 +8,8 @@ use std::fmt;
 
 /// Why groups are no fusion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum FusionError {
-    /// A group without members.
     #[error("group {0} has no members")]
     Empty(usize),
     /// An operator of another region, or of none.
@@ -17,25 +17,14 @@ pub enum FusionError {
     Foreign {
         /// Which group, as given.
         group: usize,
-        /// Who.
         operator: String,
-        /// Where it should be.
         region: String,
     },
     /// An operator in two groups, or twice in one.
     #[error("{operator} is in group {first} and in group {second}")]
-    Twice {
-        /// Who.
-        operator: String,
-        /// One.
-        first: usize,
-        /// The other.
-        second: usize,
-    },
-    /// An operator in no group.
+    Twice { operator: String, first: usize, second: usize },
     #[error("{0} is in no group")]
     Missing(String),
-    /// A group in two parts.
     #[error("group {group} falls apart: nothing passes between {operator} and the rest")]
     Apart {
         /// Which group, as given.
@@ -43,7 +32,6 @@ pub enum FusionError {
         /// Somebody who is not connected with its first member.
         operator: String,
     },
-    /// Groups that wait for each other.
     #[error("groups wait for each other; one of them is that of {0}")]
     Cycle(String),
 }
@@ -171,7 +159,7 @@ impl Fusion {
 pub struct Coverage {
     /// Relations within groups.
     pub optimised: usize,
-    /// All.
+    /// All relations of the region.
     pub relations: usize,
 }
 

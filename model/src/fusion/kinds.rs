@@ -6,13 +6,12 @@ use std::fmt;
 /// Kinds of operators that patterns and units may name by one word, always in small letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// The word.
+    /// The word that stands for the kinds in a pattern.
     pub name: &'static str,
     /// The kinds, as ONNX and `TFLite` files write them.
     pub kinds: &'static [&'static str],
 }
 
-/// Every class.
 const CLASSES: &[Class] = &[
     Class {
         name: "conv",
@@ -92,7 +91,7 @@ pub enum KindSet {
 
 impl KindSet {
     /// The set of these words: names of classes, else kinds; `*` for all.
-    pub fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(crate) fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let mut kinds = BTreeSet::new();
         for word in words {
             match class(word) {

@@ -40,7 +40,7 @@ pub struct Step {
 /// A sequence of kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// Its name.
+    /// Names the pattern in reports.
     pub name: String,
     /// Two steps at least.
     pub steps: Vec<Step>,
@@ -91,7 +91,6 @@ impl Patterns {
     }
 }
 
-/// What has been read so far.
 #[derive(Default)]
 struct Reader {
     patterns: Vec<Pattern>,

@@ -3,7 +3,7 @@
 use super::groups::{Coverage, Fusion, FusionError, relations};
 use super::patterns::{Pattern, Patterns};
 use crate::graph::Graph;
-use crate::units::{OperatorId, RegionId, UnitId};
+use crate::units::{OperatorId, RegionId, UnitId, root};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
@@ -51,10 +51,9 @@ pub struct Match {
 /// More matches than can be listed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("region '{region}' has more than {MAX_MATCHES} matches, the last of pattern '{pattern}'")]
+#[expect(missing_docs, reason = "the message names every field")]
 pub struct TooManyMatches {
-    /// Which region.
     pub region: String,
-    /// Which pattern.
     pub pattern: String,
 }
 
@@ -70,7 +69,6 @@ pub struct FusionProblem {
     operators: Vec<OperatorId>,
     units: Vec<UnitId>,
     relations: usize,
-    rule: UnitRule,
     matches: Vec<Match>,
 }
 
@@ -118,12 +116,7 @@ impl FusionProblem {
             let key = |one: &Match| (one.places[0], usize::MAX - one.places.len(), one.pattern);
             key(a).cmp(&key(b)).then_with(|| a.places.cmp(&b.places))
         });
-        Ok(Self { region, operators, units, relations: pairs.len(), rule, matches })
-    }
-
-    /// Whose operators these are.
-    pub fn region(&self) -> RegionId {
-        self.region
+        Ok(Self { region, operators, units, relations: pairs.len(), matches })
     }
 
     /// The operators, in the order of [`Graph::file_order`].
@@ -139,11 +132,6 @@ impl FusionProblem {
     /// How many relations there are.
     pub fn relations(&self) -> usize {
         self.relations
-    }
-
-    /// Which units a group may span.
-    pub fn rule(&self) -> UnitRule {
-        self.rule
     }
 
     /// The matches: by first place, of those the longest first, of those in the order of the patterns.
@@ -199,25 +187,15 @@ impl FusionProblem {
     }
 }
 
-/// The representative of a set, the way to it halved.
-fn root(parent: &mut [usize], mut at: usize) -> usize {
-    while parent[at] != at {
-        parent[at] = parent[parent[at]];
-        at = parent[at];
-    }
-    at
-}
-
 /// A fusion and the matches it is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fused {
-    /// The groups.
+    /// All groups, those of one operator included.
     pub fusion: Fusion,
-    /// Those of more than one operator.
+    /// The matches, one per group of more than one operator.
     pub chosen: Vec<Match>,
 }
 
-/// Looks for matches.
 struct Finder<'a> {
     graph: &'a Graph,
     operators: &'a [OperatorId],
@@ -315,7 +293,6 @@ impl<'a> Finder<'a> {
         })
     }
 
-    /// Relations among these places.
     fn inner(&self, places: &[usize]) -> usize {
         let inside =
             |&place: &usize| self.readers[place].iter().filter(|at| places.binary_search(at).is_ok()).count();

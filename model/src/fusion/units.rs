@@ -28,7 +28,7 @@ pub const UNIT_PRESETS: [(&str, &str); 3] = [
 /// A processing unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Its name.
+    /// Unique among the units.
     pub name: String,
     /// The kinds of operators it runs.
     pub kinds: KindSet,
@@ -40,19 +40,16 @@ pub struct Units(Vec<Unit>);
 
 /// Why there are no such units, or an operator has none.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum UnitsError {
-    /// An empty list.
     #[error("no processing unit is given")]
     Empty,
-    /// A name given twice.
     #[error("there are two processing units '{0}'")]
     Twice(String),
-    /// An operator that no unit runs.
     #[error("no processing unit runs {operator}; there are {}", .units.join(", "))]
     NoUnit {
         /// Its number, name and kind.
         operator: String,
-        /// The units there are.
         units: Vec<String>,
     },
     /// An operator mapped to a unit that is not there.
@@ -60,12 +57,9 @@ pub enum UnitsError {
     Foreign {
         /// Its number, name and kind.
         operator: String,
-        /// The unit of the file.
         unit: String,
-        /// The units there are.
         units: Vec<String>,
     },
-    /// A list that cannot be read.
     #[error(transparent)]
     Description(#[from] DescriptionError),
 }
@@ -143,10 +137,7 @@ impl Units {
     /// [`UnitsError`], with the line where there is one.
     pub fn parse(file: &str, text: &str) -> Result<Self, UnitsError> {
         let source = Source { file, text };
-        let raw: RawUnits = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            source.line(at, error.message())
-        })?;
+        let raw: RawUnits = source.toml()?;
         let mut units: Vec<Unit> = Vec::new();
         for unit in raw.unit {
             let at = unit.name.span().start;

@@ -7,101 +7,44 @@ use std::collections::{HashMap, HashSet};
 
 /// Why operators and tensors are no graph.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum GraphError {
-    /// An id that is not there.
     #[error("{what} names {kind} {id}, of which there are only {count}")]
     Unknown {
-        /// Who names it.
         what: String,
         /// `tensor`, `operator` or `region`.
         kind: &'static str,
-        /// The number.
         id: u32,
-        /// How many there are.
         count: usize,
     },
-    /// A tensor made twice.
     #[error("tensor '{tensor}' is made by {first} and by {second}")]
-    TwoProducers {
-        /// Its name.
-        tensor: String,
-        /// One.
-        first: String,
-        /// The other.
-        second: String,
-    },
+    TwoProducers { tensor: String, first: String, second: String },
     /// A weight, state or input that an operator makes.
     #[error("tensor '{tensor}' is {role}, but {operator} makes it")]
-    MadeInside {
-        /// Its name.
-        tensor: String,
-        /// Its role.
-        role: Role,
-        /// Who makes it.
-        operator: String,
-    },
-    /// A tensor nobody makes.
+    MadeInside { tensor: String, role: Role, operator: String },
     #[error("tensor '{tensor}' is {role}, but no operator makes it and no region is given it")]
-    NoProducer {
-        /// Its name.
-        tensor: String,
-        /// Its role.
-        role: Role,
-    },
+    NoProducer { tensor: String, role: Role },
     /// A tensor from a place that cannot be seen.
     #[error(
         "{operator} in region '{region}' reads tensor '{tensor}' of region '{place}', which does not enclose it"
     )]
-    NotVisible {
-        /// Who reads.
-        operator: String,
-        /// Where.
-        region: String,
-        /// What.
-        tensor: String,
-        /// Where that is made.
-        place: String,
-    },
-    /// Operators that wait for each other.
+    NotVisible { operator: String, region: String, tensor: String, place: String },
     #[error("the operators of region '{region}' form a cycle: {}", shown(.cycle))]
     Cycle {
-        /// Where.
         region: String,
         /// Who, each waiting for the one before.
         cycle: Vec<String>,
     },
-    /// Regions inside regions without end.
     #[error("region '{region}' lies more than {limit} regions deep")]
-    TooDeep {
-        /// Its name.
-        region: String,
-        /// The limit.
-        limit: usize,
-    },
+    TooDeep { region: String, limit: usize },
     /// An alias of tensors that are not the operator's.
     #[error("{operator} aliases '{output}' to '{input}', which are not an output and an input of it")]
-    BadAlias {
-        /// Who.
-        operator: String,
-        /// The input.
-        input: String,
-        /// The output.
-        output: String,
-    },
-    /// Sizes whose sum leaves 63 bits.
+    BadAlias { operator: String, input: String, output: String },
     #[error("the tensors hold {bytes} bytes together, more than 2^63 - 1")]
-    TooLarge {
-        /// The sum.
-        bytes: u128,
-    },
+    TooLarge { bytes: u128 },
     /// More than 32-bit ids can tell apart.
     #[error("{count} {what} are more than ids can tell apart")]
-    TooMany {
-        /// How many.
-        count: usize,
-        /// Of what.
-        what: &'static str,
-    },
+    TooMany { count: usize, what: &'static str },
 }
 
 /// A cycle with the middle left out where it is long.
@@ -149,7 +92,7 @@ impl GraphBuilder {
         }
     }
 
-    /// The body.
+    /// The region that holds every other.
     pub fn body(&self) -> RegionId {
         Graph::BODY
     }
@@ -187,7 +130,7 @@ impl GraphBuilder {
     ///
     /// # Panics
     /// If the id is of another graph.
-    pub fn operator_mut(&mut self, id: OperatorId) -> &mut Operator {
+    pub(crate) fn operator_mut(&mut self, id: OperatorId) -> &mut Operator {
         &mut self.operators[id.index()]
     }
 
@@ -385,7 +328,6 @@ impl Graph {
     }
 }
 
-/// How messages call an operator.
 fn label(operator: &Operator, at: usize) -> String {
     if operator.name.is_empty() {
         format!("operator {at} ({})", operator.kind)

@@ -33,7 +33,7 @@ pub enum Control {
 
 impl Control {
     /// What the name of a kind says, if it is one that is known; dialects before a dot do not matter.
-    pub fn of_kind(kind: &str) -> Option<Self> {
+    pub(crate) fn of_kind(kind: &str) -> Option<Self> {
         let name = kind.rsplit('.').next().unwrap_or(kind).to_ascii_lowercase();
         match name.as_str() {
             "if" | "case" | "switch" | "cond" | "index_switch" => Some(Self::Branch),
@@ -61,11 +61,11 @@ pub enum Moment {
 /// One tensor copied to another by an operator that owns regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handover {
-    /// When.
+    /// Between which runs of the regions.
     pub when: Moment,
-    /// What is read.
+    /// The tensor read.
     pub from: TensorId,
-    /// What is written.
+    /// The tensor written.
     pub to: TensorId,
     /// True where a part of one is read or written at a time: rows of what a scan takes apart or stacks.
     pub part: bool,
@@ -74,7 +74,7 @@ pub struct Handover {
 /// How an operator runs its regions: given with it, or derived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// How.
+    /// Which regions run, and how often.
     pub control: Control,
     /// What is handed over, by moment.
     pub handovers: Vec<Handover>,
@@ -82,41 +82,15 @@ pub struct Flow {
 
 /// Why an operator's regions cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum FlowError {
-    /// A kind that says nothing.
     #[error("{operator} owns regions, but its kind '{kind}' does not say how they run: give it a control")]
-    Unknown {
-        /// Who.
-        operator: String,
-        /// Its kind.
-        kind: String,
-    },
-    /// Counts that do not fit.
+    Unknown { operator: String, kind: String },
     #[error("{operator}: {what} {has}, not {wants}")]
-    Count {
-        /// Who.
-        operator: String,
-        /// What is counted.
-        what: String,
-        /// How many there are.
-        has: usize,
-        /// How many there should be.
-        wants: String,
-    },
+    Count { operator: String, what: String, has: usize, wants: String },
     /// A handover between tensors, or at a moment, that are not the operator's.
     #[error("{operator} hands '{from}' to '{to}' {when}: {reason}")]
-    Handover {
-        /// Who.
-        operator: String,
-        /// What is read.
-        from: String,
-        /// What is written.
-        to: String,
-        /// When.
-        when: Moment,
-        /// What is wrong.
-        reason: &'static str,
-    },
+    Handover { operator: String, from: String, to: String, when: Moment, reason: &'static str },
 }
 
 impl fmt::Display for Moment {
@@ -190,7 +164,6 @@ impl Graph {
     }
 }
 
-/// Derives handovers from positions.
 struct Positions<'a> {
     graph: &'a Graph,
     operator: &'a Operator,

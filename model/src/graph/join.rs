@@ -39,33 +39,16 @@ pub struct Choice<'a> {
 
 /// Why graphs do not join.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum JoinError {
-    /// There is nothing to choose from.
     #[error("'{0}' has no branches")]
     NoBranches(String),
     /// A branch that cannot take what the trunk makes.
     #[error("input {at} of branch '{branch}' takes {wants} bytes, but the trunk makes {has}")]
-    Size {
-        /// The name of its graph.
-        branch: String,
-        /// Which input.
-        at: usize,
-        /// Bytes of the input.
-        wants: Bytes,
-        /// Bytes of the output of the trunk.
-        has: Bytes,
-    },
+    Size { branch: String, at: usize, wants: Bytes, has: Bytes },
     /// A branch with fewer inputs than the trunk has outputs.
     #[error("branch '{branch}' has {wants} inputs, but the trunk makes {has} tensors")]
-    Count {
-        /// The name of its graph.
-        branch: String,
-        /// Its inputs.
-        wants: usize,
-        /// The outputs of the trunk.
-        has: usize,
-    },
-    /// What was made is no graph.
+    Count { branch: String, wants: usize, has: usize },
     #[error(transparent)]
     Graph(#[from] GraphError),
 }
@@ -73,7 +56,6 @@ pub enum JoinError {
 /// Copies parts of a graph into another.
 struct Copier<'a> {
     graph: &'a Graph,
-    /// In front of every name.
     prefix: String,
     /// Per tensor: what it is called in the new graph, once it is there.
     tensors: Vec<Option<TensorId>>,
@@ -199,7 +181,6 @@ impl Graph {
     }
 }
 
-/// A choice in the making.
 struct Joining {
     into: GraphBuilder,
     inputs: Vec<TensorId>,

@@ -44,64 +44,29 @@ pub const VERSION: u32 = 1;
 
 /// Why a file holds no graph.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum GraphFileError {
-    /// It cannot be read.
-    #[error("{path}: {source}", path = .path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
     /// It is no JSON of this shape.
     #[error("{path}: {source}", path = .path.display())]
-    Json {
-        /// Which.
-        path: PathBuf,
-        /// Where and why.
-        source: serde_json::Error,
-    },
+    Json { path: PathBuf, source: serde_json::Error },
     /// Another format, or a version this build does not know.
     #[error(
         "{path}: format '{format}' version {version} is not {FORMAT} version {VERSION}",
         path = .path.display()
     )]
-    Version {
-        /// Which.
-        path: PathBuf,
-        /// What it says it is.
-        format: String,
-        /// In which version.
-        version: u32,
-    },
-    /// A name that no tensor has.
+    Version { path: PathBuf, format: String, version: u32 },
     #[error("{path}: {what} names tensor '{tensor}', which is not among the tensors", path = .path.display())]
-    Unknown {
-        /// Which.
-        path: PathBuf,
-        /// Who names it.
-        what: String,
-        /// The name.
-        tensor: String,
-    },
+    Unknown { path: PathBuf, what: String, tensor: String },
     /// Two tensors of one name, or one without.
     #[error("{path}: tensor {at} is called '{tensor}', as an earlier one or nothing is", path = .path.display())]
     Name {
-        /// Which.
         path: PathBuf,
         /// Position among the tensors, from 0.
         at: usize,
-        /// The name.
         tensor: String,
     },
-    /// What it describes is no graph.
     #[error("{path}: {source}", path = .path.display())]
-    Graph {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: Box<GraphError>,
-    },
+    Graph { path: PathBuf, source: Box<GraphError> },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -217,16 +182,6 @@ pub fn read_graph(origin: &Path, input: impl Read) -> Result<Graph, GraphFileErr
     let body = reader.graph.body();
     reader.region(body, &file.body)?;
     reader.graph.build().map_err(|source| GraphFileError::Graph { path: path(), source: Box::new(source) })
-}
-
-/// Reads a graph from a file.
-///
-/// # Errors
-/// See [`GraphFileError`].
-pub fn read_graph_file(path: &Path) -> Result<Graph, GraphFileError> {
-    let file = std::fs::File::open(path)
-        .map_err(|source| GraphFileError::Io { path: path.to_path_buf(), source })?;
-    read_graph(path, file)
 }
 
 struct Reader<'a> {

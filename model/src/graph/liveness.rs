@@ -155,7 +155,6 @@ struct Scope<'a> {
     shared: Vec<Shared>,
     given: Vec<bool>,
     wanted: Vec<bool>,
-    /// Whether a loop owns the region.
     is_loop: bool,
 }
 

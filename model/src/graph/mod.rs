@@ -34,7 +34,7 @@ pub use build::{GraphBuilder, GraphError, MAX_DEPTH};
 pub use control::{Control, Flow, FlowError, Handover, Moment};
 pub use dot::write_dot;
 pub use join::{Choice, Inputs, JoinError};
-pub use json::{FORMAT, GraphFileError, VERSION, read_graph, read_graph_file, write_graph};
+pub use json::{FORMAT, GraphFileError, VERSION, read_graph, write_graph};
 pub use liveness::{Boundary, LivenessOptions, Storages};
 
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
@@ -119,11 +119,11 @@ pub enum AliasKind {
 /// An output that may share the memory of an input of the same operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Alias {
-    /// Whose memory.
+    /// Owns the memory.
     pub input: TensorId,
-    /// Who shares it.
+    /// Shares the memory.
     pub output: TensorId,
-    /// How.
+    /// Whether anything is written.
     pub kind: AliasKind,
 }
 
@@ -222,11 +222,9 @@ pub struct Graph {
     tensors: Vec<Tensor>,
     operators: Vec<Operator>,
     regions: Vec<Region>,
-    /// Per tensor.
     producers: Vec<Option<OperatorId>>,
     /// Per tensor, ascending: operators that read it directly.
     consumers: Vec<Vec<OperatorId>>,
-    /// Per operator.
     homes: Vec<RegionId>,
     /// Per tensor: where it is made, given, or first seen.
     places: Vec<RegionId>,
@@ -236,7 +234,7 @@ impl Graph {
     /// The body: the first region.
     pub const BODY: RegionId = RegionId::new(0);
 
-    /// Its name.
+    /// The name that messages and files give the graph.
     pub fn name(&self) -> &str {
         &self.name
     }

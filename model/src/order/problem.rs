@@ -25,59 +25,30 @@ pub struct Storage {
 
 impl Storage {
     /// True if no operator uses it and nothing wants it at the end: it is held before the first operator only.
-    pub fn is_unused(&self) -> bool {
+    pub(crate) fn is_unused(&self) -> bool {
         self.users.is_empty() && !self.to_end
     }
 }
 
 /// Why operators and storages are no order problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum OrderError {
-    /// An operator that is not there.
     #[error("{what} names operator {operator}, of which there are only {count}")]
-    Unknown {
-        /// Who names it.
-        what: String,
-        /// The number.
-        operator: OperatorId,
-        /// How many there are.
-        count: usize,
-    },
+    Unknown { what: String, operator: OperatorId, count: usize },
     /// An operator that waits for itself, directly or not.
     #[error("operator {operator} ('{name}') waits for itself")]
-    Cycle {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-    },
+    Cycle { operator: OperatorId, name: String },
     /// A storage that nobody is known to begin.
     #[error("storage '{storage}' is not held from the start, and none of its users precedes the others")]
-    NoFirst {
-        /// Its name.
-        storage: String,
-    },
+    NoFirst { storage: String },
     /// A storage without bytes, or without time.
     #[error("storage '{storage}' has no bytes or no user")]
-    Empty {
-        /// Its name.
-        storage: String,
-    },
-    /// Two storages of one name.
+    Empty { storage: String },
     #[error("two storages are called '{storage}'")]
-    Twice {
-        /// The name.
-        storage: String,
-    },
-    /// Lists of different length.
+    Twice { storage: String },
     #[error("{scratch} scratch sizes for {operators} operators")]
-    Length {
-        /// Scratch sizes given.
-        scratch: usize,
-        /// Operators there are.
-        operators: usize,
-    },
-    /// Sizes whose sum leaves 63 bits.
+    Length { scratch: usize, operators: usize },
     #[error("sizes add up to more than 2^63 - 1 bytes")]
     TooLarge,
     /// No offset problem goes with its orders.
@@ -90,9 +61,7 @@ pub enum OrderError {
 pub struct OrderProblem {
     name: String,
     operators: Vec<String>,
-    /// Per operator, ascending.
     predecessors: Vec<Vec<OperatorId>>,
-    /// Per operator, ascending.
     successors: Vec<Vec<OperatorId>>,
     storages: Vec<Storage>,
     /// Per storage: the operator that begins it; none where it is held from the start.
@@ -230,7 +199,7 @@ impl OrderProblem {
         left.is_empty()
     }
 
-    /// Its name.
+    /// The name that messages give the problem.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -265,7 +234,7 @@ impl OrderProblem {
         &self.successors[id.index()]
     }
 
-    /// All storages.
+    /// The memory blocks whose lifespans follow from the order.
     pub fn storages(&self) -> &[Storage] {
         &self.storages
     }

@@ -34,29 +34,18 @@ const WINDOW: usize = 48;
 /// Why nothing can be faster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum TimeWitness {
     /// All operators compute one after the other.
     Compute,
     /// All transfers up to this operator, then all computations from it on.
-    Transfers {
-        /// Position of the operator.
-        operator: OperatorId,
-    },
-    /// What does not fit beside these operators is fetched after them: ascending positions.
-    Memory {
-        /// Positions of the operators.
-        operators: Vec<OperatorId>,
-    },
+    Transfers { operator: OperatorId },
+    /// What does not fit beside these operators is fetched after them. Ascending.
+    Memory { operators: Vec<OperatorId> },
     /// This operator does not fit on chip with its own weights: there is no timeline.
-    TooLarge {
-        /// Position of the operator.
-        operator: OperatorId,
-    },
+    TooLarge { operator: OperatorId },
     /// A search that left nothing out.
-    Search {
-        /// Which.
-        solver: String,
-    },
+    Search { solver: String },
 }
 
 impl Reason for TimeWitness {

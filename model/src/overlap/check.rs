@@ -22,165 +22,56 @@ use crate::units::{Bytes, OperatorId};
 
 /// One thing that is wrong with a timeline. Operators and transfers are named by position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum TimelineViolation {
-    /// Not one computation per operator.
     #[error("{given} computations for {expected} operators")]
-    Count {
-        /// Computations given.
-        given: usize,
-        /// Operators there are.
-        expected: usize,
-    },
-    /// A transfer for nobody.
+    Count { given: usize, expected: usize },
     #[error("transfer {transfer} is for operator {operator}, of which there are only {operators}")]
-    NoSuchOperator {
-        /// Which transfer.
-        transfer: usize,
-        /// Whom it names.
-        operator: OperatorId,
-        /// How many there are.
-        operators: usize,
-    },
+    NoSuchOperator { transfer: usize, operator: OperatorId, operators: usize },
     /// A transfer on a channel that is not there.
     #[error("transfer {transfer} is on channel {channel}, of which there are only {channels}")]
-    NoSuchChannel {
-        /// Which transfer.
-        transfer: usize,
-        /// The channel named.
-        channel: u32,
-        /// How many there are.
-        channels: u32,
-    },
+    NoSuchChannel { transfer: usize, channel: u32, channels: u32 },
     /// A copy by a processor that does not copy.
     #[error("transfer {transfer} is on no channel, and the processor does not copy")]
-    NoCopy {
-        /// Which transfer.
-        transfer: usize,
-    },
+    NoCopy { transfer: usize },
     /// The processor copies, and computes or copies something else at once.
     #[error("the processor copies transfer {transfer} and {what} {position} at once, at {time}")]
     ProcessorBusy {
-        /// Which transfer.
         transfer: usize,
         /// `computes operator` or `copies transfer`.
         what: &'static str,
-        /// Which.
         position: usize,
-        /// When it does both.
         time: Time,
     },
-    /// A computation of the wrong length.
     #[error("operator {operator} ('{name}') computes from {start} to {end}, which is not {expected}")]
-    ComputeTime {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-        /// When it starts.
-        start: Time,
-        /// When it ends.
-        end: Time,
-        /// How long it takes.
-        expected: Time,
-    },
-    /// A transfer of the wrong length.
+    ComputeTime { operator: OperatorId, name: String, start: Time, end: Time, expected: Time },
     #[error("transfer {transfer} of {bytes} bytes takes from {start} to {end}, which is not {expected}")]
-    TransferTime {
-        /// Which.
-        transfer: usize,
-        /// What it carries.
-        bytes: Bytes,
-        /// When it starts.
-        start: Time,
-        /// When it ends.
-        end: Time,
-        /// How long it takes.
-        expected: Time,
-    },
+    TransferTime { transfer: usize, bytes: Bytes, start: Time, end: Time, expected: Time },
     /// An operator that starts before the one ahead of it has ended.
     #[error("operator {after} starts at {start}, before operator {before} ends at {end}")]
-    Precedence {
-        /// Who comes first.
-        before: OperatorId,
-        /// When it ends.
-        end: Time,
-        /// Who comes next.
-        after: OperatorId,
-        /// When it starts.
-        start: Time,
-    },
+    Precedence { before: OperatorId, end: Time, after: OperatorId, start: Time },
     /// Weights that are not there in time.
     #[error("operator {operator} ('{name}') starts at {start}, before its transfer {transfer} ends at {end}")]
-    Late {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-        /// When it starts.
-        start: Time,
-        /// The transfer.
-        transfer: usize,
-        /// When that ends.
-        end: Time,
-    },
+    Late { operator: OperatorId, name: String, start: Time, transfer: usize, end: Time },
     /// More or fewer bytes than there are.
     #[error("transfers carry {given} bytes to operator {operator} ('{name}'), which has {expected}")]
-    Carried {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-        /// Bytes carried.
-        given: u128,
-        /// Bytes of its weights.
-        expected: Bytes,
-    },
+    Carried { operator: OperatorId, name: String, given: u128, expected: Bytes },
     /// More than one transfer for one operator.
     #[error("transfers {first} and {second} are both for operator {operator} ('{name}')")]
-    Twice {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-        /// One.
-        first: usize,
-        /// The other.
-        second: usize,
-    },
+    Twice { operator: OperatorId, name: String, first: usize, second: usize },
     /// Two transfers on one channel at once.
     #[error("transfers {first} and {second} are on channel {channel} at once, at {time}")]
-    ChannelBusy {
-        /// One.
-        first: usize,
-        /// The other.
-        second: usize,
-        /// The channel.
-        channel: u32,
-        /// When both are.
-        time: Time,
-    },
+    ChannelBusy { first: usize, second: usize, channel: u32, time: Time },
     /// A buffer too small, or of a size that leaves the address space.
     #[error("transfer {transfer} carries {bytes} bytes into a buffer of {size} at {offset}")]
-    BufferSize {
-        /// Which.
-        transfer: usize,
-        /// What it carries.
-        bytes: Bytes,
-        /// The size of its buffer.
-        size: Bytes,
-        /// Where that begins.
-        offset: Bytes,
-    },
+    BufferSize { transfer: usize, bytes: Bytes, size: Bytes, offset: Bytes },
     /// A buffer or slot that begins off the alignment.
     #[error("{what} {position} begins at {offset}, no multiple of {alignment}")]
     Misaligned {
         /// `transfer` or `slot`.
         what: &'static str,
-        /// Which.
         position: usize,
-        /// Where it begins.
         offset: Bytes,
-        /// What it should be a multiple of.
         alignment: Bytes,
     },
     /// A buffer or slot of a size that nothing could be placed right behind.
@@ -188,19 +79,14 @@ pub enum TimelineViolation {
     Ragged {
         /// `transfer` or `slot`.
         what: &'static str,
-        /// Which.
         position: usize,
-        /// Its size.
         size: Bytes,
-        /// What it should be a multiple of.
         alignment: Bytes,
     },
     /// Two buffers in one place at one time.
     #[error("the buffers of transfers {first} and {second} share addresses from {offset} at {time}")]
     Overlap {
-        /// One.
         first: usize,
-        /// The other.
         second: usize,
         /// First address shared.
         offset: Bytes,
@@ -210,53 +96,34 @@ pub enum TimelineViolation {
     /// Two slots, or a slot and a buffer that is not inside of it, share addresses.
     #[error("slot {slot} shares addresses with {what} {position}")]
     SlotOverlap {
-        /// Which slot.
         slot: usize,
         /// `slot` or `transfer`.
         what: &'static str,
-        /// Which.
         position: usize,
     },
-    /// Weights where activations lie.
     #[error(
         "{what} {position} begins at {offset}, below the {activations} bytes of activations while operator {operator} computes"
     )]
     Activations {
         /// `transfer` or `slot`.
         what: &'static str,
-        /// Which.
         position: usize,
-        /// Where it begins.
         offset: Bytes,
-        /// Whose activations.
         operator: OperatorId,
-        /// How many bytes they take.
         activations: Bytes,
     },
     /// An operator whose activations alone exceed the capacity.
     #[error(
         "operator {operator} ('{name}') needs {activations} bytes of activations, above the capacity {capacity}"
     )]
-    TooLarge {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-        /// Bytes it needs.
-        activations: Bytes,
-        /// Bytes there are.
-        capacity: Bytes,
-    },
+    TooLarge { operator: OperatorId, name: String, activations: Bytes, capacity: Bytes },
     /// A buffer or slot that ends above the capacity.
     #[error("{what} {position} ends at {end}, above the capacity {capacity}")]
     OverCapacity {
         /// `transfer` or `slot`.
         what: &'static str,
-        /// Which.
         position: usize,
-        /// Where it ends.
         end: u128,
-        /// Bytes there are.
         capacity: Bytes,
     },
 }

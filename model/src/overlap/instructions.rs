@@ -13,70 +13,32 @@ use std::io::{self, Write};
 
 /// One instruction. Operators are positions in the problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Instruction {
-    /// Fetch weights into a buffer.
-    DmaStart {
-        /// Whose.
-        operator: OperatorId,
-        /// On which channel.
-        channel: u32,
-        /// How many bytes.
-        bytes: Bytes,
-        /// Where the buffer begins.
-        offset: Bytes,
-        /// Its size.
-        size: Bytes,
-    },
-    /// Copy weights into a buffer, by the processor.
-    Copy {
-        /// Whose.
-        operator: OperatorId,
-        /// How many bytes.
-        bytes: Bytes,
-        /// Where the buffer begins.
-        offset: Bytes,
-        /// Its size.
-        size: Bytes,
-    },
+    /// Fetch `bytes` of weights into a buffer of `size` at `offset`.
+    DmaStart { operator: OperatorId, channel: u32, bytes: Bytes, offset: Bytes, size: Bytes },
+    /// The same by the processor instead of a channel.
+    Copy { operator: OperatorId, bytes: Bytes, offset: Bytes, size: Bytes },
     /// Wait until the weights of an operator are there.
-    DmaWait {
-        /// Whose.
-        operator: OperatorId,
-    },
+    DmaWait { operator: OperatorId },
     /// Run an operator.
-    Compute {
-        /// Which.
-        operator: OperatorId,
-    },
+    Compute { operator: OperatorId },
 }
 
 /// A stream that cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum ReplayError {
     /// An instruction that names what is not there.
     #[error(
         "instruction {at} names an operator or a channel that is not there, or copies on a machine that does not"
     )]
-    Unknown {
-        /// Which instruction.
-        at: usize,
-    },
+    Unknown { at: usize },
     /// Operators that do not run once each, in order.
     #[error("instruction {at} runs operator {operator}, but operator {expected} is next")]
-    Order {
-        /// Which instruction.
-        at: usize,
-        /// Whom it runs.
-        operator: OperatorId,
-        /// Whose turn it is.
-        expected: usize,
-    },
-    /// Times beyond the range.
+    Order { at: usize, operator: OperatorId, expected: usize },
     #[error("instruction {at} ends beyond the range of time")]
-    TooLong {
-        /// Which instruction.
-        at: usize,
-    },
+    TooLong { at: usize },
 }
 
 impl Timeline {

@@ -55,7 +55,7 @@ pub struct Rates {
 /// What a timeline is made for. Immutable once read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// Its name.
+    /// The preset or what the file calls it.
     pub name: String,
     /// What it is, in one line.
     pub about: String,
@@ -142,14 +142,14 @@ struct RawRates {
 }
 
 impl Source<'_> {
-    pub fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, DescriptionError> {
+    pub(crate) fn positive(&self, value: &Spanned<u64>, what: &str) -> Result<u64, DescriptionError> {
         match *value.get_ref() {
             0 => Err(self.line(value.span().start, format!("{what} must be positive"))),
             value => Ok(value),
         }
     }
 
-    pub fn rate(&self, value: &Spanned<f64>) -> Result<u64, DescriptionError> {
+    pub(crate) fn rate(&self, value: &Spanned<f64>) -> Result<u64, DescriptionError> {
         let rate = *value.get_ref();
         if (1.0..=1e18).contains(&rate) {
             Ok(rate.round() as u64)
@@ -158,7 +158,7 @@ impl Source<'_> {
         }
     }
 
-    pub fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, DescriptionError> {
+    pub(crate) fn seconds(&self, value: Option<&Spanned<f64>>) -> Result<Time, DescriptionError> {
         let Some(value) = value else { return Ok(Time::ZERO) };
         let time = Time::from_seconds(*value.get_ref()).filter(|_| *value.get_ref() <= 1e6);
         time.ok_or_else(|| self.line(value.span().start, "seconds must be from 0 to 1e6"))
@@ -191,10 +191,7 @@ impl Machine {
             "it is a machine with tiers of memory ([[unit]], [[tier]]), as tiers takes it; overlap and measure take \
              one with [memory], [dma] and [compute]",
         )?;
-        let raw: RawMachine = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            source.line(at, error.message())
-        })?;
+        let raw: RawMachine = source.toml()?;
         let (memory, dma, compute) = (raw.memory, raw.dma, raw.compute);
         let positive = |value: &Option<Spanned<u64>>, what| {
             value.as_ref().map(|value| source.positive(value, what)).transpose()

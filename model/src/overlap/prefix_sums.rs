@@ -4,7 +4,6 @@
 pub(super) struct PrefixSums<const K: usize>(Vec<[u128; K]>);
 
 impl<const K: usize> PrefixSums<K> {
-    /// All zero, for so many ranks.
     pub fn new(ranks: usize) -> Self {
         Self(vec![[0; K]; ranks + 1])
     }

@@ -30,23 +30,12 @@ pub struct Dma {
 
 /// Why operators are no timeline problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum TimelineError {
-    /// Times beyond the range.
     #[error("times up to operator {operator} ('{name}') add up to more than 106 days")]
-    TooLong {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-    },
-    /// Sizes whose sum leaves 63 bits.
+    TooLong { operator: OperatorId, name: String },
     #[error("weights and activations up to operator {operator} ('{name}') leave 63 bits")]
-    TooLarge {
-        /// Which.
-        operator: OperatorId,
-        /// Its name.
-        name: String,
-    },
+    TooLarge { operator: OperatorId, name: String },
     /// A number that must not be zero.
     #[error("{0} must not be zero")]
     Zero(&'static str),
@@ -181,7 +170,7 @@ impl TimelineProblem {
         self
     }
 
-    /// Its name.
+    /// The name that messages give the problem.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -206,7 +195,7 @@ impl TimelineProblem {
         self.dma
     }
 
-    /// Bytes on chip.
+    /// Bytes of on-chip memory.
     pub fn capacity(&self) -> Bytes {
         self.capacity
     }

@@ -39,7 +39,7 @@ pub enum Activations<'a> {
 pub struct OverlapOptions<'a> {
     /// Trips of every loop.
     pub trips: u32,
-    /// What activations take.
+    /// How much memory activations take.
     pub activations: Activations<'a>,
 }
 
@@ -70,7 +70,7 @@ pub struct OverlapSegment {
 pub struct WeightBlock {
     /// The first operator, or slice, that fetches it.
     pub name: String,
-    /// Its size.
+    /// Size, bytes.
     pub bytes: Bytes,
     /// Who fetches it: segment and position there, ascending.
     pub uses: Vec<(usize, usize)>,
@@ -81,23 +81,17 @@ pub type Course = Vec<Piece>;
 
 /// What comes next on a course.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum Piece {
     /// A segment, by position.
     Segment(usize),
-    /// One of these.
-    Branch {
-        /// The operator that owns the regions.
-        operator: OperatorId,
-        /// Through each of its regions.
-        courses: Vec<Course>,
-    },
+    /// The operator chooses one of its regions, each with a course of its own.
+    Branch { operator: OperatorId, courses: Vec<Course> },
     /// The condition before every trip and once more, the body on every trip.
     Loop {
         /// The condition; empty where the body is its own.
         condition: Course,
-        /// The body.
         body: Course,
-        /// How often it runs.
         trips: u32,
     },
 }
@@ -113,30 +107,20 @@ pub struct OverlapProgram {
 
 /// Why a graph is no such program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum OverlapError {
-    /// Nothing says how regions run.
     #[error(transparent)]
     Flow(#[from] FlowError),
-    /// A segment that is no problem.
     #[error("segment '{segment}': {source}")]
-    Segment {
-        /// Which.
-        segment: String,
-        /// Why.
-        source: TimelineError,
-    },
+    Segment { segment: String, source: TimelineError },
     /// An operator whose time leaves the range.
     #[error("operator '{operator}' computes longer than time can say")]
-    TooLong {
-        /// Its name.
-        operator: String,
-    },
+    TooLong { operator: String },
     /// Weights that do not fit on chip beside anything.
     #[error("{bytes} bytes of resident weights do not fit on chip, where there are {capacity}")]
     Resident {
         /// Their sum, rounded up.
         bytes: u128,
-        /// Bytes there are.
         capacity: Bytes,
     },
 }
@@ -175,7 +159,7 @@ impl OverlapProgram {
         }
     }
 
-    /// Its segments.
+    /// The timeline problems, one per straight run of operators.
     pub fn segments(&self) -> &[OverlapSegment] {
         &self.segments
     }
@@ -360,7 +344,6 @@ impl Build<'_> {
         Ok(course)
     }
 
-    /// An operator, or its slices.
     fn steps(&mut self, id: OperatorId, activations: Bytes, name: &str) -> Result<Vec<Step>, OverlapError> {
         let compute = self.machine.compute(self.graph, id);
         let compute = compute.ok_or_else(|| OverlapError::TooLong { operator: name.to_owned() })?;

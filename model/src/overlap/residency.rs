@@ -101,7 +101,6 @@ impl OverlapProgram {
 /// The most transfer time, in picoseconds, that so many bytes can save: a fractional knapsack that is filled item by item.
 /// Sums over items, the most time per byte first: O(log n) for each item and question.
 struct Knapsack {
-    /// Per item: its rank.
     ranks: Vec<usize>,
     /// Bytes and time of the item of each rank.
     items: Vec<(u64, u64)>,

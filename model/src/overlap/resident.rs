@@ -9,7 +9,7 @@ use crate::units::Bytes;
 pub struct Residency {
     /// Positions of the blocks, ascending.
     pub blocks: Vec<usize>,
-    /// Where each lies.
+    /// Addresses of each block.
     pub slots: Vec<Slot>,
     /// First address above everything else: all slots lie from there on.
     pub ceiling: Bytes,
@@ -26,9 +26,9 @@ pub struct Residency {
 pub struct Preload {
     /// Position of the block in [`Residency::blocks`].
     pub resident: usize,
-    /// On which channel.
+    /// The channel that carries it.
     pub channel: u32,
-    /// When.
+    /// From start to end.
     pub span: Span,
 }
 

@@ -22,7 +22,7 @@ pub struct Transfer {
     pub channel: Option<u32>,
     /// How many bytes: all of them.
     pub bytes: Bytes,
-    /// When.
+    /// From start to end.
     pub span: Span,
     /// Where the buffer begins, bytes from the start of the memory on chip.
     pub offset: Bytes,
@@ -33,9 +33,9 @@ pub struct Transfer {
 /// Memory held for weights from start to end, whatever lies in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
-    /// Where it begins.
+    /// First address, bytes.
     pub offset: Bytes,
-    /// Its size.
+    /// Size, bytes.
     pub size: Bytes,
 }
 

@@ -18,7 +18,7 @@ pub struct Frame {
     pub parent: Option<usize>,
     /// The operator that owns its regions; none for the body.
     pub owner: Option<OperatorId>,
-    /// Its regions.
+    /// The regions planned together.
     pub regions: Vec<RegionId>,
     /// What it holds: buffers of the program, and blocks of operators that own frames.
     pub buffers: Vec<FrameBuffer>,

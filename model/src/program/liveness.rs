@@ -5,9 +5,7 @@ use crate::graph::{Graph, Handover, Moment};
 use crate::lifespan::Interval;
 use crate::units::{OperatorId, TensorId};
 
-/// What each point touches.
 struct Accesses {
-    /// Per tensor: points that read it.
     reads: Vec<Vec<u32>>,
     /// Per tensor: points that write all of it.
     writes: Vec<Vec<u32>>,

@@ -72,27 +72,16 @@ pub struct ProgramOptions {
 
 /// Why a graph is no program.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum ProgramError {
     /// An operator does not say how it runs its regions.
     #[error(transparent)]
     Flow(#[from] FlowError),
-    /// A region has no storages.
     #[error("region '{region}': {source}")]
-    Region {
-        /// Which.
-        region: String,
-        /// Why.
-        source: OrderError,
-    },
+    Region { region: String, source: OrderError },
     /// An order that is none of its region.
     #[error("the order of region '{region}' is no topological order of its {operators} operators")]
-    Order {
-        /// Which region.
-        region: String,
-        /// How many operators it has.
-        operators: usize,
-    },
-    /// The buffers are no instance.
+    Order { region: String, operators: usize },
     #[error(transparent)]
     Instance(#[from] InstanceError),
 }
@@ -161,12 +150,12 @@ impl<'a> Program<'a> {
         Ok(Self { graph, options, orders, points, buffers, empty, instance })
     }
 
-    /// The graph.
+    /// The graph the program was made from.
     pub fn graph(&self) -> &'a Graph {
         self.graph
     }
 
-    /// What it assumes.
+    /// The options it was made with.
     pub fn options(&self) -> &ProgramOptions {
         &self.options
     }
@@ -391,7 +380,6 @@ fn meet_only_at(a: &[Interval], b: &[Interval], at: u64) -> bool {
     true
 }
 
-/// The innermost region that encloses both.
 fn enclosing(graph: &Graph, a: RegionId, b: RegionId) -> RegionId {
     let around = |region: RegionId| graph.region(region).owner.map(|owner| graph.home(owner));
     let above: Vec<RegionId> = std::iter::successors(Some(a), |&region| around(region)).collect();

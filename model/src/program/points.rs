@@ -35,10 +35,7 @@ pub struct Points {
 
 impl Points {
     /// The points of a graph whose regions run their operators in these orders. O(size of the graph).
-    ///
-    /// # Errors
-    /// [`FlowError`] where an operator does not say how it runs its regions.
-    pub fn new(graph: &Graph, orders: &[Vec<OperatorId>]) -> Result<Self, FlowError> {
+    pub(crate) fn new(graph: &Graph, orders: &[Vec<OperatorId>]) -> Result<Self, FlowError> {
         let flows = (0..graph.operators().len()).map(|at| graph.flow(OperatorId::at(at)));
         let mut points = Self {
             line: Vec::new(),
@@ -121,33 +118,28 @@ impl Points {
         self.line.is_empty()
     }
 
-    /// What happens at a position.
-    pub fn get(&self, at: usize) -> Point {
-        self.line[at]
-    }
-
     /// All of them, in line.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Point> + '_ {
         self.line.iter().copied()
     }
 
     /// Positions of a region, from its beginning to its end.
-    pub fn of_region(&self, id: RegionId) -> Range<usize> {
+    pub(crate) fn of_region(&self, id: RegionId) -> Range<usize> {
         self.regions[id.index()].clone()
     }
 
     /// Positions of an operator, with those of the regions it owns.
-    pub fn of_operator(&self, id: OperatorId) -> Range<usize> {
+    pub(crate) fn of_operator(&self, id: OperatorId) -> Range<usize> {
         self.operators[id.index()].clone()
     }
 
     /// How an operator runs its regions; none where it owns none.
-    pub fn flow(&self, id: OperatorId) -> Option<&Flow> {
+    pub(crate) fn flow(&self, id: OperatorId) -> Option<&Flow> {
         self.flows[id.index()].as_ref()
     }
 
     /// Positions that may come right before another.
-    pub fn predecessors(&self, at: usize) -> &[u32] {
+    pub(crate) fn predecessors(&self, at: usize) -> &[u32] {
         &self.predecessors[at]
     }
 }

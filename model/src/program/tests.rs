@@ -16,7 +16,6 @@ fn program(graph: &Graph, options: ProgramOptions) -> Program<'_> {
     Program::new(graph, in_file(graph), options).unwrap()
 }
 
-/// Names and intervals of an instance.
 fn show(instance: &Instance) -> Vec<String> {
     let show = |buffer: &Buffer| {
         let parts = buffer.lifespan().intervals().iter();

@@ -53,47 +53,18 @@ pub const MAX_PAIRS: u64 = 8_000_000;
 
 /// Why there are no such conflicts, or no instance of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum StructureError {
     /// Too much to relate everything to everything.
     #[error("'{name}' has {count} {what}, of which at most {limit} can be related to each other")]
-    TooLarge {
-        /// The graph.
-        name: String,
-        /// How many.
-        count: usize,
-        /// Of what.
-        what: &'static str,
-        /// The most there may be.
-        limit: usize,
-    },
-    /// Too many conflicts for an instance.
+    TooLarge { name: String, count: usize, what: &'static str, limit: usize },
     #[error("'{name}': {count} conflicts by '{relation}' are more than an instance may hold, {limit}")]
-    TooMany {
-        /// The graph.
-        name: String,
-        /// The relation.
-        relation: Relation,
-        /// How many.
-        count: u64,
-        /// The most there may be.
-        limit: u64,
-    },
+    TooMany { name: String, relation: Relation, count: u64, limit: u64 },
     /// The budget ended before everything was related to everything.
     #[error("'{name}': conflicts by '{relation}' were not found within the limits")]
-    OutOfTime {
-        /// The graph.
-        name: String,
-        /// The relation.
-        relation: Relation,
-    },
-    /// Makers do not fit the problem.
+    OutOfTime { name: String, relation: Relation },
     #[error("makers of {makers} storages for {storages} storages, a maker that is no user, or no maker")]
-    Makers {
-        /// Lists of makers given.
-        makers: usize,
-        /// Storages there are.
-        storages: usize,
-    },
+    Makers { makers: usize, storages: usize },
     /// No offset problem goes with the order.
     #[error(transparent)]
     Order(#[from] OrderError),

@@ -113,7 +113,6 @@ impl Conflicts {
         Some(Self { bits })
     }
 
-    /// Takes a pair out.
     pub(super) fn part(&mut self, a: usize, b: usize) {
         self.bits.clear(a, b);
         self.bits.clear(b, a);

@@ -24,9 +24,9 @@ pub const PRICE_UNIT: u32 = 16;
 /// What a byte, or a part, of one tier pays at one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TierPrice {
-    /// Which tier.
+    /// The tier whose memory is priced.
     pub tier: TierId,
-    /// Which step.
+    /// The step at which it is priced.
     pub step: usize,
     /// How many parts the capacity counts for; zero where bytes pay.
     pub parts: u32,
@@ -37,6 +37,7 @@ pub struct TierPrice {
 /// Why nothing can be faster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the variants explain their fields")]
 pub enum TierWitness {
     /// Every tensor where it costs least.
     Cheapest,
@@ -48,10 +49,7 @@ pub enum TierWitness {
         tensor: usize,
     },
     /// A search that left nothing out.
-    Search {
-        /// Which.
-        solver: String,
-    },
+    Search { solver: String },
 }
 
 impl Reason for TierWitness {

@@ -14,91 +14,38 @@ use crate::units::{Bytes, TierId};
 
 /// One thing that is wrong with a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum TierViolation {
     /// Not one tier, or address, per tensor.
     #[error("{given} {what} for {expected} tensors")]
     Count {
         /// `tiers` or `addresses`.
         what: &'static str,
-        /// How many are given.
         given: usize,
-        /// How many there should be.
         expected: usize,
     },
-    /// A tier that is not there.
     #[error("tensor '{tensor}' is in tier {tier}, of which there are only {tiers}")]
-    NoSuchTier {
-        /// Its name.
-        tensor: String,
-        /// The tier named.
-        tier: TierId,
-        /// How many there are.
-        tiers: usize,
-    },
-    /// A tier that is not allowed.
+    NoSuchTier { tensor: String, tier: TierId, tiers: usize },
     #[error("tensor '{tensor}' may not live in tier '{tier}'")]
-    NotAllowed {
-        /// Its name.
-        tensor: String,
-        /// The tier's name.
-        tier: String,
-    },
-    /// Too much at once.
+    NotAllowed { tensor: String, tier: String },
     #[error("at step {step} there are {bytes} bytes in tier '{tier}', which has {capacity}")]
-    Full {
-        /// The tier's name.
-        tier: String,
-        /// When.
-        step: usize,
-        /// Bytes alive there.
-        bytes: u128,
-        /// Bytes there are.
-        capacity: Bytes,
-    },
+    Full { tier: String, step: usize, bytes: u128, capacity: Bytes },
     /// A tier that some unit with access to the tensor does not reach.
     #[error("some unit that uses '{tensor}' does not reach '{tier}'")]
-    OutOfReach {
-        /// Its name.
-        tensor: String,
-        /// The tier's name.
-        tier: String,
-    },
+    OutOfReach { tensor: String, tier: String },
     /// An address between the multiples of the alignment.
     #[error("tensor '{tensor}' begins at {offset} in tier '{tier}', no multiple of {alignment}")]
-    Misaligned {
-        /// Its name.
-        tensor: String,
-        /// The tier's name.
-        tier: String,
-        /// The address.
-        offset: Bytes,
-        /// What it should be a multiple of.
-        alignment: Bytes,
-    },
-    /// An end above the capacity.
+    Misaligned { tensor: String, tier: String, offset: Bytes, alignment: Bytes },
     #[error("tensor '{tensor}' ends at {end} in tier '{tier}', which has {capacity}")]
     Above {
-        /// Its name.
         tensor: String,
-        /// The tier's name.
         tier: String,
         /// First address after it.
         end: u128,
-        /// Bytes there are.
         capacity: Bytes,
     },
-    /// Two tensors on one byte.
     #[error("tensors '{first}' and '{second}' share bytes of tier '{tier}' at step {step}")]
-    Overlap {
-        /// One.
-        first: String,
-        /// The other.
-        second: String,
-        /// The tier's name.
-        tier: String,
-        /// When.
-        step: usize,
-    },
+    Overlap { first: String, second: String, tier: String, step: usize },
 }
 
 /// Violations after which no more are looked for.

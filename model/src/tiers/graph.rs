@@ -32,11 +32,11 @@ pub struct TierOptions<'a> {
 /// A region in order on a machine.
 #[derive(Clone, Copy, Debug)]
 pub struct TierRegion<'a> {
-    /// The graph.
+    /// The graph that owns the region.
     pub graph: &'a Graph,
     /// What the region holds. Inputs and outputs must be among it.
     pub storages: &'a Storages,
-    /// In which order.
+    /// The order of its operators.
     pub order: &'a Order,
     /// Units and memories.
     pub machine: &'a TierMachine,

@@ -74,18 +74,18 @@ impl fmt::Display for TierKind {
     }
 }
 
-/// One memory.
+/// One memory of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tier {
     /// Its name, unique.
     pub name: String,
-    /// Where it stands.
+    /// On chip or off, inside a unit or between units.
     pub kind: TierKind,
-    /// Who reaches it, ascending; none where all do.
+    /// The units with access to it, ascending; none where all have.
     pub units: Option<Vec<UnitId>>,
-    /// Bytes.
+    /// Size, bytes.
     pub capacity: Bytes,
-    /// Bytes per second.
+    /// Bytes per second of one access.
     pub bandwidth: u64,
     /// Time before the first byte of an access.
     pub latency: Time,
@@ -125,7 +125,7 @@ pub struct UnitRates {
 /// Units and memories. Immutable once read; at least one unit, and one memory off chip that all reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierMachine {
-    /// Its name.
+    /// The preset or what the file calls it.
     pub name: String,
     /// What it is, in one line.
     pub about: String,
@@ -133,11 +133,11 @@ pub struct TierMachine {
     pub alignment: Bytes,
     /// Bytes per second of the switch, where known.
     pub switch: Option<u64>,
-    /// Who runs what.
+    /// The processing units and the operators each runs.
     pub units: Units,
-    /// Per unit.
+    /// Speeds, one entry per unit.
     pub rates: Vec<UnitRates>,
-    /// The memories.
+    /// All memories, on chip and off.
     pub tiers: Vec<Tier>,
 }
 
@@ -277,10 +277,7 @@ impl TierMachine {
             "it is a machine with one memory on chip ([memory], [dma], [compute]), as overlap and measure take it; \
              tiers takes one with [[unit]] and [[tier]]",
         )?;
-        let raw: RawMachine = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            source.line(at, error.message())
-        })?;
+        let raw: RawMachine = source.toml()?;
         let mut units: Vec<Unit> = Vec::new();
         let mut speeds = Vec::new();
         for unit in &raw.unit {

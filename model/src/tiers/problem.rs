@@ -9,13 +9,13 @@ use crate::units::{Bytes, TierId, UnitId};
 /// A tier as the problem sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierSpace {
-    /// Its name.
+    /// The name of the memory.
     pub name: String,
-    /// Where it stands.
+    /// On chip or off, inside a unit or between units.
     pub kind: TierKind,
-    /// Who reaches it, ascending; none where all do.
+    /// The units with access to it, ascending; none where all have.
     pub units: Option<Vec<UnitId>>,
-    /// Bytes.
+    /// Size, bytes.
     pub capacity: Bytes,
     /// Tensors begin at multiples of this here, and are rounded up to it.
     pub alignment: Bytes,
@@ -37,14 +37,14 @@ pub struct TierUse {
     pub traffic: Bytes,
 }
 
-/// What takes room in one tier from its first step to its last.
+/// A tensor that occupies one tier from its first step to its last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierTensor {
     /// Its name.
     pub name: String,
     /// Bytes, not rounded.
     pub bytes: Bytes,
-    /// First step alive.
+    /// First step at which it is live.
     pub lower: usize,
     /// First step after.
     pub upper: usize,
@@ -61,7 +61,7 @@ pub struct TierTensor {
 pub struct TierStep {
     /// Name of the operator.
     pub name: String,
-    /// Who runs it.
+    /// The unit that runs it.
     pub unit: UnitId,
     /// Operators of one number run as one.
     pub group: usize,
@@ -79,56 +79,32 @@ pub enum Addresses {
 
 /// Why tensors and tiers are no problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
 pub enum TierError {
     /// No tier at all, or too many.
     #[error("{0} tiers; there must be from 1 to 64")]
     Tiers(usize),
-    /// A tier whose alignment is zero.
     #[error("tier '{tier}' has alignment 0")]
-    Alignment {
-        /// Its name.
-        tier: String,
-    },
+    Alignment { tier: String },
     /// A tensor that is alive at no step, or at some that are not there.
     #[error("tensor '{tensor}' is alive from step {lower} to {upper}, of {steps}")]
     Lifespan {
-        /// Its name.
         tensor: String,
         /// First step alive.
         lower: usize,
         /// First step after.
         upper: usize,
-        /// How many there are.
         steps: usize,
     },
-    /// Costs for another number of tiers.
     #[error("tensor '{tensor}' has costs for {given} tiers, of {tiers}")]
-    Uses {
-        /// Its name.
-        tensor: String,
-        /// Costs given.
-        given: usize,
-        /// Tiers there are.
-        tiers: usize,
-    },
-    /// A tensor that may live nowhere.
+    Uses { tensor: String, given: usize, tiers: usize },
     #[error("tensor '{tensor}' may live in no tier: its units share none")]
-    Homeless {
-        /// Its name.
-        tensor: String,
-    },
+    Homeless { tensor: String },
     /// Sizes or traffic whose sum leaves 63 bits.
     #[error("tensors up to '{tensor}' add up to 2^63 bytes or more, rounded or moved")]
-    TooLarge {
-        /// Its name.
-        tensor: String,
-    },
-    /// Times that leave the range.
+    TooLarge { tensor: String },
     #[error("transfers up to those of '{tensor}' add up to more than 106 days")]
-    TooLong {
-        /// Its name.
-        tensor: String,
-    },
+    TooLong { tensor: String },
 }
 
 /// Tensors, each to live in one of several tiers all its life. Validated once, immutable.
@@ -198,12 +174,12 @@ impl TierProblem {
         self
     }
 
-    /// Its name.
+    /// The name that messages give the problem.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The tiers.
+    /// All tiers, by id.
     pub fn spaces(&self) -> &[TierSpace] {
         &self.spaces
     }
@@ -231,7 +207,7 @@ impl TierProblem {
         self.steps.len().max(1)
     }
 
-    /// What takes room.
+    /// All tensors to place.
     pub fn tensors(&self) -> &[TierTensor] {
         &self.tensors
     }

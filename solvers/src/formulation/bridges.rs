@@ -68,7 +68,6 @@ pub(crate) fn bridges(
     }
 }
 
-/// Members of `a` not in `b`.
 fn without(a: &[usize], b: &[usize]) -> Vec<usize> {
     a.iter().copied().filter(|i| b.binary_search(i).is_err()).collect()
 }

@@ -11,7 +11,6 @@ use std::time::Instant;
 /// What an engine is asked: a layout of the part that ends at or below `upper`, as low as possible. Units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
-    /// The part.
     pub part: &'a Part,
     /// The bound on the whole instance so far: to end below it is worth nothing.
     pub lower: i64,
@@ -37,7 +36,6 @@ pub(crate) type Found<'a> = dyn FnMut(&[i64]) -> bool + 'a;
 
 /// An exact method for one part.
 pub(crate) trait Engine {
-    /// Its name, for witnesses.
     fn name(&self) -> &'static str;
 
     /// Works on a task until it is settled or the budget is spent. Every layout goes through `found`.

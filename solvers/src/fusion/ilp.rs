@@ -3,7 +3,7 @@
 use crate::ilp::highs::{End, Limits, Scale, believed, solve};
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
-use plimsoll_heuristics::LongestMatch;
+use plimsoll_heuristics::longest_matches;
 use plimsoll_model::fusion::{FusionProblem, FusionWitness, Fusions, fusion_bound};
 use plimsoll_model::{
     Budget, LowerBound, Observer, Outcome, Relations, Setup, SolveError, Solver, Stats, Stop,
@@ -69,7 +69,7 @@ impl Solver<Fusions> for FusionIlp {
     ) -> Result<Outcome<Fusions>, SolveError> {
         let mut bound = fusion_bound(problem);
         observer.bound(&bound);
-        let mut chosen = LongestMatch::choose(problem);
+        let mut chosen = longest_matches(problem);
         let mut stats = Stats::default();
         let mut stop = Stop::Completed;
         // Without matches there is no program.

@@ -9,7 +9,7 @@ mod split;
 
 #[cfg(feature = "ilp")]
 pub use ilp::FusionIlp;
-use plimsoll_heuristics::LongestMatch;
+use plimsoll_heuristics::longest_matches;
 use plimsoll_model::fusion::{FusionProblem, FusionWitness, Fusions, fusion_bound, fusion_prices, priced};
 use plimsoll_model::{
     Budget, Entry, Kind, LowerBound, Observer, Outcome, Relations, SolveError, Solver, Stats, Stop, guarded,
@@ -63,7 +63,7 @@ impl Solver<Fusions> for ExactFusion {
         let prices = fusion_prices(problem);
         observer.bound(&fusion_bound(problem));
         let mut known = vec![false; problem.matches().len()];
-        for at in LongestMatch::choose(problem) {
+        for at in longest_matches(problem) {
             known[at] = true;
         }
         let (mut chosen, mut bound, mut shown) = (Vec::new(), 0, 0);

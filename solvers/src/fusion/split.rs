@@ -7,7 +7,7 @@
 //! its greedy choice meets its own prices, and an option is left where prices of what it leaves cannot lift it above the best one.
 
 use plimsoll_model::fusion::{FusionProblem, Match, PRICE_UNIT};
-use plimsoll_model::{Budget, Stop};
+use plimsoll_model::{Budget, Stop, root};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -18,22 +18,18 @@ const STACK: usize = 4 << 20;
 /// Last operators are settled where all parts that can be left have so many matches together.
 const MOST_BELOW: usize = 1 << 23;
 
-/// No place, no match.
 const NONE: usize = usize::MAX;
 
-/// A choice and what it optimises.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choice {
     pub optimised: usize,
     pub chosen: Vec<usize>,
 }
 
-/// What is known of a component.
 #[derive(Clone)]
 enum Known {
     /// Prices show that no choice optimises more.
     Bound(usize),
-    /// The best choice.
     Best(Rc<Choice>),
 }
 
@@ -149,7 +145,6 @@ impl<'a> Splitter<'a> {
         Ok(best)
     }
 
-    /// Components with their bounds.
     fn parts(&mut self, matches: &[usize]) -> Vec<Part> {
         let sets = self.split(matches);
         sets.into_iter().map(|matches| Part { bound: self.bound(&matches), matches, best: None }).collect()
@@ -323,13 +318,4 @@ fn parts(tree: &[(usize, usize)]) -> Vec<usize> {
         }
     }
     (0..tree.len()).map(|slot| largest[slot].max(tree.len() - sizes[slot])).collect()
-}
-
-/// The representative of a set, the way to it halved.
-fn root(parent: &mut [usize], mut at: usize) -> usize {
-    while parent[at] != at {
-        parent[at] = parent[parent[at]];
-        at = parent[at];
-    }
-    at
 }

@@ -24,7 +24,6 @@ const TOLERANCE: f64 = 0.1;
 /// `HiGHS` need not close a gap below so many units: values are whole, and with the tolerance it stays below 1.
 const GAP: f64 = 0.8;
 
-/// How a model is scaled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     /// The largest number of the problem, units.
@@ -33,7 +32,6 @@ pub(crate) struct Scale {
     pub unit: f64,
 }
 
-/// What one call may spend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Time from now, none for no limit.
@@ -60,18 +58,14 @@ impl Limits {
     }
 }
 
-/// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum End {
-    /// Solved to optimality.
     Optimal,
-    /// No solution exists.
     Infeasible,
     /// A limit, or `HiGHS` could not go on.
     Stopped(Option<Stop>),
 }
 
-/// What a call brought.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub end: End,

@@ -67,7 +67,6 @@ impl Room {
     }
 }
 
-/// The numbers of one problem.
 struct Formulation {
     n: usize,
     edges: Vec<(usize, usize)>,
@@ -253,13 +252,13 @@ impl Solver<Joint> for JointIlp {
     ) -> Result<Outcome<Joint>, SolveError> {
         self.supports(input)?;
         let mut run = Run::new(NAME, self.setup, input, observer);
-        run.raise(around_bound(input.orders()));
+        run.known.raise(around_bound(input.orders()));
         let order = input.orders().as_in_file();
         run.place(&order, &input.instance(&order), LAYOUT, budget)?;
         let mut stop = Stop::Completed;
         if !run.is_over(budget) {
-            let upper = run.value().unwrap_or(Bytes::new(i64::MAX as u64));
-            let formulation = Formulation::of(input, run.bound(), upper);
+            let upper = run.known.value().unwrap_or(Bytes::new(i64::MAX as u64));
+            let formulation = Formulation::of(input, run.known.bound.value, upper);
             let scale = Scale { most: formulation.upper, unit: formulation.worth() / formulation.scale };
             let answer = solve(NAME, self.setup, (Limits::of(budget), budget), scale, None, |watch| {
                 formulation.model(watch)
@@ -274,8 +273,8 @@ impl Solver<Joint> for JointIlp {
             if let Some(units) = believed(answer.bound, formulation.upper) {
                 // A bound above a checked plan would be HiGHS's error; it is not taken over.
                 let proved = Bytes::new(units.max(0) as u64 * formulation.unit);
-                let proved = run.value().map_or(proved, |value| proved.min(value));
-                run.raise(LowerBound::new(proved, Witness::Search { solver: NAME.to_owned() }));
+                let proved = run.known.value().map_or(proved, |value| proved.min(value));
+                run.known.raise(LowerBound::new(proved, Witness::Search { solver: NAME.to_owned() }));
             }
             if let End::Stopped(why) = answer.end {
                 stop = why.unwrap_or(Stop::TimeLimit);

@@ -12,9 +12,9 @@ mod pools;
 mod steps;
 mod variants;
 
-pub use joint::JointIlp;
+pub(crate) use joint::JointIlp;
 pub use model::Formulation;
 pub use offsets::Ilp;
-pub use orders::OrderIlp;
-pub use pools::{PoolFormulation, PoolIlp};
+pub(crate) use orders::OrderIlp;
+pub use pools::PoolIlp;
 pub(crate) use variants::VARIANTS;

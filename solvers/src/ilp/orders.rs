@@ -70,7 +70,6 @@ impl Known {
     }
 }
 
-/// The model of one problem.
 struct Model<'a> {
     problem: &'a OrderProblem,
     vars: ProblemVariables,

@@ -37,24 +37,8 @@ use std::time::Instant;
 /// Instances with more buffers are declined before their variables are counted one by one, which takes time.
 const MOST_BUFFERS: usize = 5_000;
 
-/// The parts of the formulation that can be switched off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PoolFormulation {
-    /// Leave out buffers that fit into another's pool at no cost.
-    pub absorb: bool,
-    /// Constraints per clique; else per conflicting pair.
-    pub cliques: bool,
-    /// Begin from the greedy plan.
-    pub warm: bool,
-    /// Instances that take more variables are declined.
-    pub max_variables: usize,
-}
-
-impl Default for PoolFormulation {
-    fn default() -> Self {
-        Self { absorb: true, cliques: true, warm: true, max_variables: 200_000 }
-    }
-}
+/// Instances that take more variables are declined.
+const MOST_VARIABLES: usize = 200_000;
 
 /// Pools by `HiGHS`; the registry calls it `pool-ilp`.
 ///
@@ -63,28 +47,20 @@ impl Default for PoolFormulation {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PoolIlp {
     setup: Setup,
-    formulation: PoolFormulation,
 }
 
 impl PoolIlp {
-    /// With everything switched on.
+    /// With a seed and threads.
     pub fn new(setup: Setup) -> Self {
-        Self { setup, formulation: PoolFormulation::default() }
-    }
-
-    /// With another formulation.
-    #[must_use]
-    pub fn with_formulation(mut self, formulation: PoolFormulation) -> Self {
-        self.formulation = formulation;
-        self
+        Self { setup }
     }
 
     fn colouring(&self, instance: &Instance, watch: &mut Budget) -> Result<Colouring, SolveError> {
         self.supports(instance)?;
-        let colouring = Colouring::of(instance, self.formulation.absorb, watch);
-        let (variables, most) = (colouring.pairs.len(), self.formulation.max_variables);
-        if variables > most {
-            let reason = format!("{variables} variables are more than {most}");
+        let colouring = Colouring::of(instance, watch);
+        let variables = colouring.pairs.len();
+        if variables > MOST_VARIABLES {
+            let reason = format!("{variables} variables are more than {MOST_VARIABLES}");
             return Err(SolveError::Unsupported { solver: "pool-ilp", reason });
         }
         Ok(colouring)
@@ -107,11 +83,10 @@ struct Colouring {
 
 impl Colouring {
     /// Cliques do not cover all conflicts where the time of `watch` ends: then no model may be made.
-    fn of(instance: &Instance, absorb: bool, watch: &mut Budget) -> Self {
+    fn of(instance: &Instance, watch: &mut Budget) -> Self {
         let graph = ConflictGraph::of(instance);
         let all = instance.ids().collect();
-        let (mut ids, absorbed) =
-            if absorb { absorb_dominated(instance, &graph, all, |_, _| true) } else { (all, Vec::new()) };
+        let (mut ids, absorbed) = absorb_dominated(instance, &graph, all, |_, _| true);
         ids.sort_by_key(|&id| (std::cmp::Reverse(instance.buffer(id).size()), id));
         let mut place = vec![None; instance.len()];
         for (at, id) in ids.iter().enumerate() {
@@ -184,7 +159,7 @@ impl Colouring {
     }
 
     /// The model; variables as in [`Colouring::pairs`]. Unfinished where the time of `watch` ends.
-    fn model(&self, by_clique: bool, watch: &mut Budget) -> HighsProblem {
+    fn model(&self, watch: &mut Budget) -> HighsProblem {
         let mut vars = ProblemVariables::new();
         let x: Vec<Variable> = self.pairs.iter().map(|_| vars.add(variable().binary())).collect();
         let leads = |j: usize| x[self.variable(j, j).expect("nobody conflicts with itself")];
@@ -202,18 +177,9 @@ impl Colouring {
         for sum in member_of {
             problem.add_constraint(constraint!(sum == 1.0));
         }
-        let edges: Vec<Vec<usize>>;
-        let sets = if by_clique {
-            &self.cliques
-        } else {
-            let of = |(i, around): (usize, &Vec<usize>)| -> Vec<Vec<usize>> {
-                around.iter().filter(|&&j| j > i).map(|&j| vec![i, j]).chain([vec![i]]).collect()
-            };
-            edges = self.neighbours.iter().enumerate().flat_map(of).collect();
-            &edges
-        };
         for j in 0..self.ids.len() {
-            let mut seen: Vec<Vec<usize>> = sets
+            let mut seen: Vec<Vec<usize>> = self
+                .cliques
                 .iter()
                 .take_while(|_| watch.tick().is_none())
                 .map(|set| set.iter().filter(|&&i| i > j).filter_map(|&i| self.variable(j, i)).collect())
@@ -294,10 +260,10 @@ impl PoolIlp {
         let started = Instant::now();
         run.observer.phase("pool-ilp");
         let leads = |&(leader, member): &(usize, usize)| f64::from(u8::from(greedy[member] == leader));
-        let start = self.formulation.warm.then(|| colouring.pairs.iter().map(leads).collect());
+        let start = Some(colouring.pairs.iter().map(leads).collect());
         let most: i64 = colouring.size.iter().sum();
         let scale = Scale { most, unit: 1.0 };
-        let model = |watch: &mut Budget| colouring.model(self.formulation.cliques, watch);
+        let model = |watch: &mut Budget| colouring.model(watch);
         let target =
             budget.target().map(|target: Bytes| (target.get() / colouring.unit).min(most as u64) as i64);
         let limits = Limits { target, ..Limits::of(budget) };

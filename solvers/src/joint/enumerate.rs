@@ -18,7 +18,6 @@ const MOST_STEPS: u64 = 2_000_000;
 /// Failed sets of pairs that are remembered.
 const MOST_FAILED: usize = 512;
 
-/// The enumeration of one problem.
 pub(super) struct Enumeration<'r, 'a> {
     run: &'r mut Run<'a>,
     order: Vec<OperatorId>,
@@ -46,7 +45,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
     /// # Errors
     /// What the layouts report.
     pub fn run(run: &'r mut Run<'a>, budget: &mut Budget) -> Result<bool, SolveError> {
-        let problem = run.input.orders();
+        let problem = run.known.input.orders();
         let mut own = Self {
             order: Vec::with_capacity(problem.len()),
             waiting: problem.ids().map(|id| problem.predecessors(id).len()).collect(),
@@ -67,16 +66,16 @@ impl<'r, 'a> Enumeration<'r, 'a> {
     }
 
     fn problem(&self) -> &'a OrderProblem {
-        self.run.input.orders()
+        self.run.known.input.orders()
     }
 
     /// Extends the order by every operator that is ready; as deep as there are operators, which are few.
     fn extend(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
         self.steps += 1;
-        if self.steps > MOST_STEPS || budget.tick().is_some() || self.run.is_good(budget) {
+        if self.steps > MOST_STEPS || budget.tick().is_some() || self.run.known.is_good(budget) {
             self.complete = false;
         }
-        if !self.complete || self.run.is_optimal() {
+        if !self.complete || self.run.known.is_optimal() {
             return Ok(());
         }
         if self.order.len() == self.problem().len() {
@@ -89,7 +88,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
             let begins = self.begins(operator);
             let grown: u64 = begins.iter().map(|&at| self.problem().storages()[at].size.get()).sum();
             let peak = self.alive + grown + self.problem().scratch(operator).get();
-            if self.run.value().is_none_or(|best| peak < best.get()) {
+            if self.run.known.value().is_none_or(|best| peak < best.get()) {
                 let before = self.alive;
                 self.push(operator, &begins, grown);
                 self.extend(budget)?;
@@ -142,7 +141,7 @@ impl<'r, 'a> Enumeration<'r, 'a> {
     /// Lays out a whole order, unless its conflicts contain those of one that failed.
     fn finish(&mut self, budget: &mut Budget) -> Result<(), SolveError> {
         let order = Order::new(self.order.clone());
-        let instance = self.run.input.instance(&order);
+        let instance = self.run.known.input.instance(&order);
         let pairs = pairs(&instance);
         let contains = |failed: &Vec<u64>| failed.iter().zip(&pairs).all(|(few, many)| few & !many == 0);
         if self.failed.iter().any(contains) {

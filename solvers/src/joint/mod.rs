@@ -68,15 +68,15 @@ impl Solver<Joint> for JointExact {
             run.prove();
         }
         if !complete && !run.is_over(budget) && Enumeration::suits(input) {
-            run.observer.phase("enumerate");
+            run.known.observer.phase("enumerate");
             complete = Enumeration::run(&mut run, budget)?;
         }
         if !complete && !run.is_over(budget) {
-            run.observer.phase("walk");
+            run.known.observer.phase("walk");
             let mut seen = HashSet::from([lifespans(&input.instance(&first))]);
             let mut walk = Walk::new(input.orders(), &first, self.setup.seed);
             while (limited || run.tried < WALKED) && !run.is_over(budget) {
-                let candidate = walk.next(run.value(), budget);
+                let candidate = walk.next(run.known.value(), budget);
                 run.tried += 1;
                 let instance = input.instance(&candidate);
                 if seen.len() >= MOST_KEYS || seen.insert(lifespans(&instance)) {

@@ -11,7 +11,6 @@ const MOVES: usize = 40;
 /// Orders after which the walk begins again from the first.
 const RESTART: u64 = 64;
 
-/// Where the walk is.
 pub(super) struct Walk<'a> {
     problem: &'a OrderProblem,
     home: Vec<OperatorId>,

@@ -18,7 +18,6 @@ use plimsoll_model::order::OrderProblem;
 #[derive(Clone, Debug)]
 pub(super) struct Work {
     pub operator: OperatorId,
-    /// Storages it touches.
     pub touch: Vec<u32>,
     pub scratch: u64,
 }
@@ -45,6 +44,18 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    /// Per storage: the nodes that touch it, ascending. O(size).
+    pub fn users(&self) -> Vec<Vec<u32>> {
+        let mut users = vec![Vec::new(); self.stores.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            for &s in node.iter().flat_map(|work| &work.touch) {
+                users[s as usize].push(at as u32);
+            }
+        }
+        users.iter_mut().for_each(Vec::dedup);
+        users
+    }
+
     /// One node per operator; what is always alive becomes a constant. O(size).
     pub fn of(problem: &OrderProblem) -> Self {
         let mut draft = Self::default();
@@ -266,7 +277,6 @@ impl Reach {
     }
 }
 
-/// How many bits are set.
 pub(super) fn count(row: &[u64]) -> usize {
     row.iter().map(|word| word.count_ones() as usize).sum()
 }

@@ -87,7 +87,6 @@ mod tests {
         draft.tidied()
     }
 
-    /// What is alive after a set.
     fn alive(net: &Net, set: u32) -> u64 {
         let mut state = State::new(net);
         state.load(&[u64::from(set)]);

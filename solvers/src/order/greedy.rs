@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 enum Rule {
     /// The lowest peak so far, then the least alive.
     Peak,
-    /// The least alive.
     Alive,
     /// Whatever waits for the node that ran last.
     Depth,

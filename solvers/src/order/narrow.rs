@@ -42,7 +42,6 @@ pub(super) fn narrow(draft: Draft, order: &[u32], budget: &mut Budget) -> Vec<Dr
     draft.split(&stage, made as usize + 1)
 }
 
-/// The cuts so far.
 struct Cuts<'a> {
     net: &'a Net,
     turned: &'a Net,

@@ -3,7 +3,6 @@
 use super::draft::Draft;
 use plimsoll_model::OperatorId;
 
-/// One step of a node.
 #[derive(Clone, Debug, Default)]
 struct Step {
     /// Bytes of scratch, and of storages that only this node touches.
@@ -28,7 +27,6 @@ pub(super) struct Held {
     pub size: u64,
     pub begun: bool,
     pub kept: bool,
-    /// Nodes that touch it, ascending.
     pub users: Vec<u32>,
 }
 
@@ -54,13 +52,7 @@ pub(super) struct Effect {
 impl Net {
     /// O(size).
     pub fn of(draft: &Draft) -> Self {
-        let mut users = vec![Vec::new(); draft.stores.len()];
-        for (at, node) in draft.nodes.iter().enumerate() {
-            for &s in node.iter().flat_map(|work| &work.touch) {
-                users[s as usize].push(at as u32);
-            }
-        }
-        users.iter_mut().for_each(Vec::dedup);
+        let users = draft.users();
         let inner = |s: u32| {
             let store = draft.stores[s as usize];
             users[s as usize].len() == 1 && !store.begun && !store.kept
@@ -112,12 +104,10 @@ impl Net {
         self.keys[node as usize]
     }
 
-    /// Storages a node touches.
     pub fn touch(&self, node: u32) -> &[u32] {
         &self.nodes[node as usize].touch
     }
 
-    /// Number of steps of a node.
     pub fn steps(&self, node: u32) -> usize {
         self.nodes[node as usize].steps.len()
     }
@@ -167,7 +157,6 @@ pub(super) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// Nothing has run.
     pub fn new(net: &'a Net) -> Self {
         let waiting: Vec<u32> = net.before.iter().map(|list| list.len() as u32).collect();
         let mut ready = vec![0u64; net.words()];
@@ -242,7 +231,6 @@ impl<'a> State<'a> {
         Effect { peak, alive }
     }
 
-    /// Runs a node that is ready.
     pub fn run(&mut self, node: u32) -> Effect {
         let effect = self.probe(node);
         for &s in self.net.touch(node) {

@@ -15,7 +15,6 @@ use plimsoll_model::{Budget, Stop};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How level by level ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// An optimal order, whose peak is the level.
@@ -42,7 +41,6 @@ pub(super) struct Paths<'a> {
     memo: Memo,
     origins: Vec<Origin>,
     moves: Vec<u32>,
-    /// Places to visit at this level.
     todo: Vec<u32>,
     /// Places with steps that were refused, by the least of those.
     later: BinaryHeap<Reverse<(u64, u32)>>,
@@ -55,7 +53,6 @@ pub(super) struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    /// From a bound on.
     pub fn new(net: &'a Net, reach: &Reach, rules: OrderRules, bound: u64) -> Self {
         let ahead = rules.ahead.then(|| Ahead::of(net, reach));
         let need = ahead.as_ref().map_or(0, Ahead::most);
@@ -83,7 +80,6 @@ impl<'a> Paths<'a> {
         self.level
     }
 
-    /// Places kept.
     pub fn places(&self) -> u64 {
         self.memo.len() as u64
     }
@@ -234,9 +230,7 @@ impl<'a> Paths<'a> {
 }
 
 enum Arrival {
-    /// A new place.
     Place,
-    /// One that is known.
     Known,
     /// The end, with the order that leads there.
     End(Vec<u32>),

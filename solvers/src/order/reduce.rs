@@ -91,7 +91,6 @@ struct Range {
     adds: i128,
 }
 
-/// Knows who uses what.
 struct View<'a> {
     draft: Draft,
     reach: &'a Reach,
@@ -100,13 +99,7 @@ struct View<'a> {
 
 impl<'a> View<'a> {
     fn of(draft: Draft, reach: &'a Reach) -> Self {
-        let mut users = vec![Vec::new(); draft.stores.len()];
-        for (at, node) in draft.nodes.iter().enumerate() {
-            for &s in node.iter().flat_map(|work| &work.touch) {
-                users[s as usize].push(at as u32);
-            }
-        }
-        users.iter_mut().for_each(Vec::dedup);
+        let users = draft.users();
         Self { draft, reach, users }
     }
 

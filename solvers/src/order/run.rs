@@ -44,7 +44,6 @@ impl Part {
     }
 }
 
-/// The state of a run.
 pub(super) struct Run<'a> {
     pub name: &'static str,
     pub problem: &'a OrderProblem,

@@ -32,11 +32,9 @@ impl Default for OrderRules {
 /// What is known after a search under a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// An order within the limit.
     Found(Vec<u32>),
     /// No order has a lower peak than this, which is above the limit.
     Refuted(u64),
-    /// A limit of the budget.
     Stopped(Stop),
 }
 

@@ -48,7 +48,6 @@ impl Profile {
 /// Profiles kept per set of transfers started.
 const MOST_PROFILES: usize = 24;
 
-/// Numbers kept in all.
 const MOST_NUMBERS: usize = 24 << 20;
 
 /// What has been searched, by the set of transfers that had started.

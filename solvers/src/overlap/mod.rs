@@ -108,7 +108,6 @@ impl Solver<Timelines> for ExactTimeline {
     }
 }
 
-/// The best timeline of all heuristics.
 fn known_timeline(problem: &TimelineProblem) -> Option<Timeline> {
     let found = HEURISTICS.iter().filter_map(|entry| {
         (entry.build)(Setup::default()).solution(problem, &mut Budget::unlimited()).ok()?
@@ -132,7 +131,6 @@ impl Known<'_> {
         self.value() <= self.bound.value.get()
     }
 
-    /// Reports the best timeline and bound.
     fn report(&self, observer: &mut dyn Observer<Timelines>) {
         if let Some(best) = &self.best {
             observer.incumbent(best, best.makespan());

@@ -184,7 +184,6 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Where nothing has started.
     pub fn root(case: &Case<'_>) -> Self {
         Self::new(case, false)
     }
@@ -239,7 +238,6 @@ impl Node {
         case.weighted[from..].iter().copied().filter(|&at| self.arrived[at].is_none())
     }
 
-    /// When the last operator timed ends.
     pub fn last(&self) -> u64 {
         self.ends.last().copied().unwrap_or(0)
     }

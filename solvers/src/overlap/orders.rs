@@ -36,7 +36,7 @@ pub struct FreeOrder<'a> {
     pub dma: Dma,
     /// Bytes per second at which the processor copies weights, where it does.
     pub copy: Option<u64>,
-    /// Bytes on chip.
+    /// Bytes of on-chip memory.
     pub capacity: Bytes,
     /// Weight buffers begin at multiples of this.
     pub alignment: Bytes,

@@ -7,12 +7,9 @@ use plimsoll_model::{
     Budget, Buffer, Bytes, InstanceBuilder, Layout, Lifespan, OperatorId, Setup, Silent, Solver,
 };
 
-/// What is known about addresses.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Placed {
-    /// Here they are.
     At(Timeline),
-    /// There are none.
     Nowhere,
     /// The budget ended first.
     Unknown,
@@ -24,7 +21,6 @@ const PLACE_NODES: u64 = 5_000;
 /// Above this many buffers only greedy ways are tried.
 const MOST_PLACED: usize = 60;
 
-/// A buffer that needs an address.
 #[derive(Clone, Copy)]
 struct Held {
     position: usize,

@@ -9,7 +9,6 @@ use plimsoll_model::{Budget, Stop};
 /// Where more may be fetched next, choices are not looked at before they are made.
 const MOST_CHOICES: usize = 48;
 
-/// The search described in [`super`].
 pub(super) struct Search<'a> {
     pub case: &'a Case<'a>,
     pub best: Option<Timeline>,

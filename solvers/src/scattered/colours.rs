@@ -110,7 +110,6 @@ impl Basis {
 /// What a run of the method has found so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
-    /// The best colouring.
     pub colouring: Option<Colouring>,
     /// No colouring takes fewer units.
     pub bound: u64,

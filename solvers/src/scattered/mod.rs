@@ -21,10 +21,10 @@ mod stable;
 use crate::bounds::{conflicts, quick_bound};
 use crate::poset::{POSET_BUFFERS, Poset, by_time, compatible, merged};
 use colours::{COLOUR_BUFFERS, Colouring, colour};
-use plimsoll_heuristics::{IteratedSearch, PatentScattered};
+use plimsoll_heuristics::{IteratedSearch, patent_scattered};
 use plimsoll_model::{
     Budget, Bytes, Instance, LowerBound, Observer, Outcome, Piece, Scattered, ScatteredLayout, Setup, Silent,
-    SolveError, Solver, Stats, Stop, Witness, gcd,
+    SolveError, Solver, Stop, Tracker, Witness, gcd,
 };
 use reduce::Reduced;
 use std::collections::BTreeMap;
@@ -55,15 +55,11 @@ const NAME: &str = "exact";
 /// Addresses per buffer, in units.
 type Ranges = Vec<Vec<(u64, u64)>>;
 
-/// What the phases share.
 struct Phases<'a> {
     setup: Setup,
     instance: &'a Instance,
     budget: &'a mut Budget,
-    observer: &'a mut dyn Observer<Scattered>,
-    bound: LowerBound,
-    best: Option<(ScatteredLayout, Bytes)>,
-    stats: Stats,
+    known: Tracker<'a, Scattered>,
     /// Bytes per unit, and sizes in units.
     unit: u64,
     units: Vec<u64>,
@@ -75,35 +71,19 @@ impl Phases<'_> {
         if self.settled().is_some() {
             return None;
         }
-        self.observer.phase(name);
+        self.known.observer.phase(name);
         let since = self.budget.elapsed().as_secs_f64();
         let done = run(self);
-        self.stats.phases.push((name.to_owned(), self.budget.elapsed().as_secs_f64() - since));
+        self.known.book(name, since, self.budget);
         Some(done)
     }
 
     /// Why there is nothing left to do, if so.
     fn settled(&self) -> Option<Stop> {
-        let value = self.best.as_ref().map(|best| best.1);
-        let capacity = self.instance.capacity();
-        if value == Some(self.bound.value) || capacity.is_some_and(|capacity| self.bound.value > capacity) {
+        if self.instance.capacity().is_some_and(|capacity| self.known.bound.value > capacity) {
             return Some(Stop::Completed);
         }
-        value.is_some_and(|value| self.budget.reaches_target(value)).then_some(Stop::Target)
-    }
-
-    fn raise(&mut self, bound: LowerBound) {
-        if self.bound.raise(bound) {
-            self.observer.bound(&self.bound);
-        }
-    }
-
-    fn offer(&mut self, layout: ScatteredLayout) {
-        let value = layout.peak();
-        if self.best.as_ref().is_none_or(|best| value < best.1) {
-            self.observer.incumbent(&layout, value);
-            self.best = Some((layout, value));
-        }
+        self.known.enough(self.budget)
     }
 
     /// A layout from addresses in units, of which a buffer needs the last only in part.
@@ -118,7 +98,7 @@ impl Phases<'_> {
             merged(own).into_iter().map(piece).filter(|piece| piece.length > Bytes::ZERO).collect()
         });
         let layout = ScatteredLayout::new(pieces.collect());
-        self.offer(layout);
+        self.known.offer(layout);
     }
 
     /// Addresses are handed out where a buffer begins and taken back where it ends, the lowest first. O(pieces log n).
@@ -173,13 +153,10 @@ impl Phases<'_> {
         true
     }
 
-    fn greedy(&mut self) -> Result<(), SolveError> {
-        let mut part = self.budget.part(None, None);
-        let outcome = PatentScattered.solve(self.instance, &mut part, &mut Silent)?;
-        if let Some(layout) = outcome.solution {
-            self.offer(layout);
+    fn greedy(&mut self) {
+        if let Ok(layout) = patent_scattered(self.instance, &mut self.budget.part(None, None)) {
+            self.known.offer(layout);
         }
-        Ok(())
     }
 
     /// A layout in one piece is one in pieces too. Bounds of a search for those are none here.
@@ -188,24 +165,24 @@ impl Phases<'_> {
         let wanted = OFFSETS_NODES.min(few);
         let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
         let time = self.budget.time_left().map(|left| left.mul_f64(OFFSETS_TIME));
-        let mut part = self.budget.part(Some(nodes), time).with_target(self.bound.value);
+        let mut part = self.budget.part(Some(nodes), time).with_target(self.known.bound.value);
         let search = IteratedSearch::new(self.setup.seed);
         let outcome = search.solve(self.instance, &mut part, &mut Silent)?;
         self.budget.spend(part.nodes());
         if let Some(layout) = outcome.solution {
             let places = self.instance.buffers().iter().zip(layout.offsets());
             let pieces = places.map(|(buffer, &start)| vec![Piece { start, length: buffer.size() }]);
-            self.offer(ScatteredLayout::new(pieces.collect()));
+            self.known.offer(ScatteredLayout::new(pieces.collect()));
         }
         Ok(())
     }
 
     fn colours(&mut self) {
         // Sizes are rounded up to units, of which the bound knows nothing: a whole number of them below it.
-        let known = self.bound.value.get() / self.unit;
+        let known = self.known.bound.value.get() / self.unit;
         let watch = &mut self.budget.without_node_limit();
         let Some(reduced) = Reduced::of(self.instance, &self.units, known, watch) else { return };
-        self.stats.count("core", reduced.core.len() as u64);
+        self.known.stats.count("core", reduced.core.len() as u64);
         if reduced.core.len() > COLOUR_BUFFERS {
             return;
         }
@@ -224,7 +201,7 @@ impl Phases<'_> {
         self.offer_ranges(ranges);
         if self.unit == 1 {
             let witness = Witness::Search { solver: NAME.to_owned() };
-            self.raise(LowerBound::new(Bytes::new(found.bound), witness));
+            self.known.raise(LowerBound::new(Bytes::new(found.bound), witness));
         }
     }
 
@@ -285,26 +262,16 @@ impl Solver<Scattered> for ScatteredExact {
         let unit = if instance.has_fixed() { None } else { unit(instance) };
         let bytes = unit.unwrap_or(1);
         let units = instance.buffers().iter().map(|b| b.size().get().div_ceil(bytes)).collect();
-        let (bound, stats) = (LowerBound::trivial(), Stats::default());
-        let mut phases = Phases {
-            setup: self.setup,
-            instance,
-            budget,
-            observer,
-            bound,
-            best: None,
-            stats,
-            unit: bytes,
-            units,
-        };
+        let known = Tracker::new(instance, LowerBound::trivial(), observer);
+        let mut phases = Phases { setup: self.setup, instance, budget, known, unit: bytes, units };
         let bound = quick_bound(instance, phases.budget);
-        phases.raise(bound);
+        phases.known.raise(bound);
         // What is rounded up to units must fit too.
         let fits =
             phases.units.iter().try_fold(0u64, |sum, units| sum.checked_add(units.checked_mul(bytes)?));
         let cuttable = unit.is_some() && fits.is_some_and(|sum| i64::try_from(sum).is_ok());
         if instance.is_empty() {
-            phases.offer(ScatteredLayout::new(Vec::new()));
+            phases.known.offer(ScatteredLayout::new(Vec::new()));
         }
         let mut solved = false;
         if cuttable && instance.is_interval() {
@@ -313,15 +280,13 @@ impl Solver<Scattered> for ScatteredExact {
             solved = phases.phase("flow", Phases::flow).unwrap_or(true);
         }
         if !solved || unit != Some(1) {
-            phases.phase("greedy", Phases::greedy).transpose()?;
+            phases.phase("greedy", Phases::greedy);
             phases.phase("offsets", Phases::offsets).transpose()?;
         }
         if cuttable && !solved && phases.budget.check().is_none() && conflicts(instance) <= COLOUR_CONFLICTS {
             phases.phase("colours", Phases::colours);
         }
         let stop = phases.settled().or_else(|| phases.budget.check()).unwrap_or(Stop::Completed);
-        let Phases { best, bound, mut stats, budget, .. } = phases;
-        stats.nodes = budget.nodes();
-        Ok(Outcome::conclude(best, bound, instance.capacity(), stop, stats))
+        Ok(phases.known.conclude(stop, phases.budget.nodes()))
     }
 }

@@ -6,18 +6,15 @@
 
 use plimsoll_model::{BitMatrix, Budget, ones};
 
-/// What a search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stable {
     /// A stable set, ascending.
     pub members: Vec<usize>,
-    /// Its weight.
     pub weight: u64,
     /// No stable set is heavier than this; the weight where the search was completed.
     pub upper: u64,
 }
 
-/// One part of the search.
 struct Node {
     chosen: Vec<usize>,
     weight: u64,
@@ -27,7 +24,6 @@ struct Node {
 
 /// What a search may spend. The first node is always taken.
 pub(crate) struct Effort<'a> {
-    /// Nodes.
     pub nodes: u64,
     /// A set heavier than this is heavy enough.
     pub enough: u64,
@@ -41,7 +37,6 @@ impl<'a> Effort<'a> {
         Self { nodes, enough: u64::MAX, budget }
     }
 
-    /// Whether it is spent.
     fn is_over(&mut self, seen: u64, weight: u64) -> bool {
         seen > 0 && (seen >= self.nodes || weight > self.enough || self.budget.check().is_some())
     }
@@ -91,7 +86,6 @@ pub(crate) fn heaviest(compatible: &BitMatrix, weights: &[u64], mut effort: Effo
     best
 }
 
-/// Scratch of the dynamic program.
 struct Paths {
     best: Vec<u64>,
     next: Vec<Option<usize>>,

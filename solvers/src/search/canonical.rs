@@ -38,7 +38,7 @@ const TWIN_CANDIDATES: usize = 16;
 
 /// An instance with conflicts as neighbour lists and a cover of them by cliques.
 #[derive(Debug)]
-pub struct Canonical<'a> {
+pub(crate) struct Canonical<'a> {
     instance: &'a Instance,
     graph: ConflictGraph,
     /// Sets in mutual conflict.
@@ -48,15 +48,8 @@ pub struct Canonical<'a> {
 }
 
 impl<'a> Canonical<'a> {
-    /// Prepares any instance. O(n log n + conflicts + total size of the sections times their width).
-    ///
-    /// # Panics
-    /// Never: nothing ends without limits.
-    pub fn of(instance: &'a Instance) -> Self {
-        Self::within(instance, &mut Budget::unlimited()).expect("nothing ends without limits")
-    }
-
-    /// The same within the time of `watch`; none where that ends before.
+    /// Prepares any instance within the time of `watch`; none where that ends before.
+    /// O(n log n + conflicts + total size of the sections times their width).
     pub fn within(instance: &'a Instance, watch: &mut Budget) -> Option<Self> {
         let graph = ConflictGraph::within(instance, watch)?;
         let cliques = cliques(instance, &graph, watch);
@@ -149,7 +142,7 @@ enum End {
 
 /// A search at one capacity.
 #[derive(Debug)]
-pub struct Engine<'a> {
+pub(crate) struct Engine<'a> {
     problem: &'a Canonical<'a>,
     capacity: u64,
     size: Vec<u64>,
@@ -181,9 +174,6 @@ impl<'a> Engine<'a> {
     }
 
     /// Searches until a layout is found, none can exist, or the budget is spent.
-    ///
-    /// # Panics
-    /// Never: a search pauses only for its budget.
     pub fn run(&mut self, budget: &mut Budget) -> Verdict {
         if let Some(stop) = budget.check() {
             return Verdict::Stopped(stop);

@@ -26,7 +26,6 @@ const AIM_SHARE: u64 = 5;
 /// How often the way from the bound to the best layout is halved in a round, at most.
 const MOST_HALVES: usize = 5;
 
-/// What is known so far.
 #[derive(Debug)]
 pub(crate) struct Progress {
     pub best: Option<(Layout, Bytes)>,
@@ -35,12 +34,10 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Before anything is known.
     pub fn nothing() -> Self {
         Self { best: None, bound: LowerBound::trivial(), stop: Stop::Completed }
     }
 
-    /// The value of the best layout.
     pub fn value(&self) -> Option<Bytes> {
         self.best.as_ref().map(|&(_, value)| value)
     }

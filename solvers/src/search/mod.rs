@@ -4,7 +4,7 @@
 //! - [`valley`] for instances whose conflicts are those of plain intervals: fast, restarts, any section;
 //! - [`canonical`] for everything else: gaps, alignments, fixed offsets, separations, exclusions.
 //!
-//! [`Search`] asks them at capacities between the bound and the best layout. Both search exhaustively, so
+//! `Search` asks them at capacities between the bound and the best layout. Both search exhaustively, so
 //! "impossible" at a capacity raises the bound above it, and running out of budget moves nothing.
 //!
 //! On intervals, proofs above the load come mostly from elsewhere: from [`learn`], clauses about orders, and a
@@ -22,6 +22,6 @@ pub mod sweep;
 pub mod valley;
 pub mod windows;
 
-pub use decide::Verdict;
+pub(crate) use decide::Verdict;
 pub(crate) use decide::{Decide, deepen};
-pub use solver::{Search, SearchParams};
+pub(crate) use solver::{Search, SearchParams};

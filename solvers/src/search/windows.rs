@@ -18,11 +18,11 @@
 use crate::search::Verdict;
 use crate::search::sweep::{Pass, Sections, SweepEnd};
 use crate::search::valley::{Engine, Reduced, Rules};
-use plimsoll_model::{Budget, Stop};
+use plimsoll_model::Budget;
 
 /// Switches of the windows, for ablation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowRules {
+pub(crate) struct WindowRules {
     /// Sweep over all sections.
     pub whole: bool,
     /// Sweep over all sections with a beam, for better layouts.
@@ -57,10 +57,9 @@ impl Default for WindowRules {
 
 /// What windows proved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Proof {
+pub(crate) enum Proof {
     /// The least peak of the whole, and offsets that have it, in units.
     Least {
-        /// The peak.
         peak: i64,
         /// An offset per buffer, by the numbering of [`Reduced`].
         offsets: Vec<i64>,
@@ -74,7 +73,6 @@ pub enum Proof {
     },
     /// A better layout, in units, without proof.
     Better {
-        /// Its peak.
         peak: i64,
         /// An offset per buffer, by the numbering of [`Reduced`].
         offsets: Vec<i64>,
@@ -98,7 +96,7 @@ const ATTEMPTS: u32 = 4;
 
 /// Refutes capacities, remembering where it was from call to call.
 #[derive(Debug)]
-pub struct Windows<'a> {
+pub(crate) struct Windows<'a> {
     sections: Sections<'a>,
     reduced: &'a Reduced,
     rules: WindowRules,
@@ -295,38 +293,14 @@ impl<'a> Windows<'a> {
     }
 }
 
-/// The best bound that windows give for an instance within the budget, with the sections it rests on: from `low` units up,
-/// until no window refutes more or the budget is spent. `high` is the peak of a known layout, in units.
-pub fn window_bound(
-    reduced: &Reduced,
-    rules: WindowRules,
-    (mut low, high): (i64, i64),
-    budget: &mut Budget,
-) -> (i64, Option<(usize, usize)>, Option<Stop>) {
-    let mut windows = Windows::new(reduced, rules, 0);
-    let (mut nodes, mut shown) = (10_000, None);
-    while low < high {
-        if let Some(stop) = budget.check() {
-            return (low, shown, Some(stop));
-        }
-        match windows.prove(low, high - 1, nodes, budget) {
-            Proof::Least { peak, .. } => return (peak, Some((0, reduced.sections)), None),
-            Proof::Bound { bound, window } => (low, shown) = (bound.min(high), Some(window)),
-            Proof::Better { .. } => {}
-            Proof::Nothing => nodes *= 2,
-        }
-    }
-    (low, shown, None)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::search::{Search, SearchParams};
     use plimsoll_datasets::{AboveLoadParams, hard_above_load};
     use plimsoll_model::{
-        Buffer, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Setup, Silent, Solver, Witness, load,
-        sections,
+        Buffer, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Setup, Silent, Solver, Stop, Witness,
+        load, sections,
     };
 
     /// What is alive from step `lower` to `upper`, lifespans clipped.
@@ -342,6 +316,30 @@ mod tests {
     fn made(buffers: u64, alive: u64, seed: u64) -> Instance {
         let params = AboveLoadParams { buffers, alive, bytes: 64, unit: 1, turnover: 3 };
         hard_above_load(params, seed).unwrap().instance
+    }
+
+    /// The best bound that windows give for an instance within the budget, with the sections it rests on: from `low` units up,
+    /// until no window refutes more or the budget is spent. `high` is the peak of a known layout, in units.
+    fn window_bound(
+        reduced: &Reduced,
+        rules: WindowRules,
+        (mut low, high): (i64, i64),
+        budget: &mut Budget,
+    ) -> (i64, Option<(usize, usize)>, Option<Stop>) {
+        let mut windows = Windows::new(reduced, rules, 0);
+        let (mut nodes, mut shown) = (10_000, None);
+        while low < high {
+            if let Some(stop) = budget.check() {
+                return (low, shown, Some(stop));
+            }
+            match windows.prove(low, high - 1, nodes, budget) {
+                Proof::Least { peak, .. } => return (peak, Some((0, reduced.sections)), None),
+                Proof::Bound { bound, window } => (low, shown) = (bound.min(high), Some(window)),
+                Proof::Better { .. } => {}
+                Proof::Nothing => nodes *= 2,
+            }
+        }
+        (low, shown, None)
     }
 
     /// Every refuted window is refuted again by canonical branching, which shares nothing with sweeps and valleys.

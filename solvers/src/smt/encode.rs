@@ -20,7 +20,6 @@ use z3::ast::{Bool, Int};
 pub enum Theory {
     /// Differences of two offsets only; falls back to [`Theory::Linear`] where alignments differ.
     Difference,
-    /// Linear integer arithmetic.
     Linear,
 }
 

@@ -5,6 +5,6 @@ mod offsets;
 mod run;
 mod variants;
 
-pub use encode::{Encoding, Theory};
+pub(crate) use encode::{Encoding, Theory};
 pub use offsets::Smt;
 pub(crate) use variants::VARIANTS;

@@ -43,7 +43,7 @@ impl Smt {
 
     /// With another encoding.
     #[must_use]
-    pub fn with_encoding(mut self, encoding: Encoding) -> Self {
+    pub(crate) fn with_encoding(mut self, encoding: Encoding) -> Self {
         self.encoding = encoding;
         self
     }

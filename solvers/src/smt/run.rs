@@ -16,7 +16,6 @@ use z3::{Context, Params, SatResult, Solver, StatisticsValue};
 /// How often the watchdog looks.
 const WATCH: Duration = Duration::from_millis(5);
 
-/// What z3 said.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     /// Whether a layout exists, if it knows.

@@ -194,7 +194,6 @@ struct Diagram<'a> {
     words: usize,
 }
 
-/// One diagram.
 struct Compiled {
     /// The least cost at its end, and who stays.
     best: Option<(u64, Vec<bool>)>,

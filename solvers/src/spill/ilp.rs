@@ -20,7 +20,6 @@ const NAME: &str = "ilp";
 /// More numbers in rows are declined: `HiGHS` would look at no clock while it reads them.
 pub(super) const MOST_ENTRIES: usize = 1_000_000;
 
-/// The least coefficient.
 const LEAST: f64 = 1e-7;
 
 /// The least cost below `limit`. A node is one of branch and bound.

@@ -17,7 +17,7 @@ use cover::{Cover, Covered};
 use plimsoll_heuristics::{SpillChoice, all_spilled, cliques_above, greedy_spill, spill_bound};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Entry, Kind, LowerBound, Observer, Outcome, Setup, SolveError, Solver, Spill,
-    SpillProblem, Spilling, Stats, Stop, Witness, check_spill, guarded,
+    SpillProblem, Spilling, Stop, Tracker, Witness, check_spill, guarded,
 };
 
 /// Every exact solver for spilling, the default first.
@@ -51,7 +51,6 @@ const GREEDY: f64 = 0.1;
 const COVERING: f64 = 0.75;
 const PLACING: f64 = 0.8;
 
-/// Who solves the cover.
 #[derive(Clone, Copy, Debug)]
 enum Master {
     Diagrams,
@@ -120,8 +119,7 @@ impl Solver<Spilling> for SpillSolver {
         let before = budget.nodes();
         let cliques = cliques_above(problem, budget);
         let bound = spill_bound(problem, &cliques, budget);
-        observer.bound(&bound);
-        let mut rounds = Rounds { problem, observer, best: None, bound, stats: Stats::default() };
+        let mut rounds = Rounds { problem, known: Tracker::start(problem, bound, observer) };
         if let Some(all) = all_spilled(problem) {
             rounds.offer(all);
         }
@@ -133,28 +131,21 @@ impl Solver<Spilling> for SpillSolver {
             Some(stop) if !rounds.is_settled() => stop,
             _ => rounds.run(self, Cover::new(problem, &cliques), budget)?,
         };
-        let Rounds { best, bound, mut stats, .. } = rounds;
-        stats.nodes = budget.nodes() - before;
-        Ok(Outcome::conclude(best, bound, Some(problem.total()), stop, stats))
+        Ok(rounds.known.conclude(stop, budget.nodes() - before))
     }
 }
 
 struct Rounds<'a> {
     problem: &'a SpillProblem,
-    observer: &'a mut dyn Observer<Spilling>,
-    best: Option<(Spill, Bytes)>,
-    bound: LowerBound,
-    stats: Stats,
+    known: Tracker<'a, Spilling>,
 }
 
 impl Rounds<'_> {
     fn offer(&mut self, spill: Spill) {
-        let traffic = spill.traffic(self.problem);
-        let better = self.best.as_ref().is_none_or(|(_, best)| traffic < *best);
+        let better = self.known.value().is_none_or(|best| spill.traffic(self.problem) < best);
         // A placement that is not what it seems is no answer; the audit would refuse the rest with it.
         if better && check_spill(self.problem, &spill).is_empty() {
-            self.observer.incumbent(&spill, traffic);
-            self.best = Some((spill, traffic));
+            self.known.offer(spill);
         }
     }
 
@@ -172,19 +163,17 @@ impl Rounds<'_> {
 
     fn raise(&mut self, value: u64, solver: &SpillSolver) {
         let witness = Witness::Search { solver: solver.name.to_owned() };
-        if self.bound.raise(LowerBound::new(Bytes::new(value), witness)) {
-            self.observer.bound(&self.bound);
-        }
+        self.known.raise(LowerBound::new(Bytes::new(value), witness));
     }
 
     /// What a better answer stays below.
     fn limit(&self) -> u64 {
-        self.best.as_ref().map_or_else(|| self.problem.total().get() + 1, |(_, best)| best.get())
+        self.known.value().map_or_else(|| self.problem.total().get() + 1, Bytes::get)
     }
 
     /// Nothing better than the best is left.
     fn is_settled(&self) -> bool {
-        self.bound.value.get() >= self.limit()
+        self.known.bound.value.get() >= self.limit()
     }
 
     fn run(
@@ -205,7 +194,7 @@ impl Rounds<'_> {
             let mut part = budget.part(None, budget.time_left().map(|time| time.mul_f64(COVERING)));
             let covered = solver.least(&cover, limit, &mut part)?;
             budget.spend(part.nodes());
-            self.stats.count("covers", 1);
+            self.known.stats.count("covers", 1);
             self.raise(covered.bound.unwrap_or(limit).min(limit), solver);
             let Some(stays) = covered.stays.filter(|_| !self.is_settled()) else {
                 let ended = self.is_settled().then_some(Stop::Completed);
@@ -223,8 +212,7 @@ impl Rounds<'_> {
     }
 
     fn ended(&self, budget: &mut Budget) -> Option<Stop> {
-        let reached = self.best.as_ref().is_some_and(|(_, best)| budget.reaches_target(*best));
-        if reached { Some(Stop::Target) } else { budget.check() }
+        if self.known.is_good(budget) { Some(Stop::Target) } else { budget.check() }
     }
 
     /// Looks for addresses for what stays; where there are none, a row more. Why it cannot go on, if so.
@@ -247,7 +235,7 @@ impl Rounds<'_> {
                     budget.part(budget.nodes_left().map(|nodes| nodes / 2), half.map(|half| half / 2));
                 let core = irreducible(instance, kept, &reason, Some(PATIENCE), solver.setup, &mut part)?;
                 budget.spend(part.nodes());
-                self.stats.count("sets that do not fit", 1);
+                self.known.stats.count("sets that do not fit", 1);
                 cover.cut(&core.buffers);
             }
             Fits::Unknown(stop) => {

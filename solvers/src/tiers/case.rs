@@ -26,7 +26,6 @@ pub(super) struct Choice {
     pub parts: [u32; PARTS],
 }
 
-/// Tensors with their options.
 pub(super) struct Case<'a> {
     pub problem: &'a TierProblem,
     /// Tensors by first step alive, long ones first.
@@ -169,7 +168,6 @@ impl<'a> Case<'a> {
         self.grain.max(1)
     }
 
-    /// The cheapest of all sums.
     #[cfg(feature = "ilp")]
     pub fn base(&self) -> u64 {
         self.base

@@ -128,7 +128,6 @@ impl<'a> Formulation<'a> {
         }
     }
 
-    /// The tiers that an answer says.
     fn read(&self, values: &[f64]) -> Option<Vec<TierId>> {
         let mut at = 0;
         let tiers = self.case.options.iter().map(|options| {

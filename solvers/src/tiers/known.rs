@@ -10,7 +10,6 @@ use plimsoll_model::{Bound, Budget, Claim, LowerBound, Observer, Outcome, Setup,
 /// What became of a choice of tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// It is a plan.
     Plan,
     /// It is none, which is a cut now.
     Cut,
@@ -18,7 +17,6 @@ pub(super) enum Taken {
     Doubt,
 }
 
-/// The state of a solver.
 pub(super) struct Known<'a> {
     pub problem: &'a TierProblem,
     pub solver: &'static str,
@@ -128,7 +126,6 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Reports the best plan and bound.
     pub fn report(&self, observer: &mut dyn Observer<Tiers>) {
         if let Some(best) = &self.best {
             observer.incumbent(best, best.time(self.problem));
@@ -136,7 +133,6 @@ impl<'a> Known<'a> {
         observer.bound(&self.bound);
     }
 
-    /// The outcome.
     pub fn conclude(self, stop: Option<Stop>, stats: Stats) -> Outcome<Tiers> {
         let bound = if self.exhausted && self.best.is_none() {
             no_plan(self.problem, self.solver)

@@ -12,13 +12,9 @@ const SHRINK_NODES: u64 = 5_000;
 /// Looks that make one cut smaller, at most.
 const SHRINKS: usize = 200;
 
-/// What a look for addresses brought.
 pub(super) enum Packed {
-    /// An address for each.
     At(Vec<Bytes>),
-    /// There are none.
     Never,
-    /// Not known.
     Unknown,
 }
 
@@ -86,7 +82,6 @@ fn shrunk(problem: &TierProblem, tier: TierId, mut members: Vec<usize>, budget: 
 
 /// What came of giving every tensor of a plan an address.
 pub(super) enum Addressed {
-    /// All have one.
     Plan(TierPlan),
     /// These do not fit together; the flag says whether that is proved.
     Cut(Cut, bool),

@@ -25,7 +25,6 @@ pub(super) struct Cut {
     pub members: Vec<usize>,
 }
 
-/// What a run brought.
 pub(super) struct Found {
     /// The cheapest plan below the given time: its cost, and the choice of every tensor.
     pub best: Option<(u64, Vec<Choice>)>,
@@ -62,7 +61,6 @@ struct State {
     node: u32,
 }
 
-/// One choice after another.
 #[derive(Clone, Copy)]
 struct Node {
     before: u32,
@@ -77,7 +75,6 @@ struct Turn {
     is_last: bool,
 }
 
-/// A choice as it is held.
 fn held(choice: &Choice, upper: usize) -> Held {
     let tier = choice.tier.index() as u8;
     Held { tier, upper: upper as u32, size: choice.size, parts: choice.parts }

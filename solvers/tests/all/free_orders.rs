@@ -1,19 +1,10 @@
 //! Least makespans over all orders against trying all of them.
 
+use super::timelines::Draw;
 use plimsoll_model::order::{Order, OrderProblem, Storage};
 use plimsoll_model::overlap::{Dma, Time, TimedOperator, check_timeline};
 use plimsoll_model::{Budget, Bytes, Claim, OperatorId, Silent, Solver, Stop};
 use plimsoll_solvers::overlap::{ExactTimeline, FreeOrder, exact_orders};
-
-/// The same numbers on any machine.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
 
 /// Some edges forwards; every operator makes a storage that those after it touch.
 fn graph(draw: &mut Draw, count: usize) -> OrderProblem {

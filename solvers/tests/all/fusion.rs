@@ -1,6 +1,6 @@
 //! Fusions: every solver against brute force, on small random graphs and patterns.
 
-use plimsoll_heuristics::LongestMatch;
+use plimsoll_heuristics::longest_matches;
 use plimsoll_model::fusion::{
     FusionProblem, FusionWitness, Fusions, Patterns, UnitRule, Units, check_fusion, confirm_fusion_bound,
     contracted, fusion_bound, relations,
@@ -169,7 +169,7 @@ fn large_components_agree_with_the_integer_program() {
         let problem = FusionProblem::new(&graph, Graph::BODY, &patterns, &units, UnitRule::Any).unwrap();
         let (own, other) = (solve(&ExactFusion, &problem), solve(ilp.as_ref(), &problem));
         assert_eq!((own.claim, own.value), (Claim::Optimal, other.value));
-        better += usize::from(LongestMatch::choose(&problem) != chosen(&own));
+        better += usize::from(longest_matches(&problem) != chosen(&own));
     }
     assert!(better > 5, "{better}");
 }
@@ -190,7 +190,7 @@ fn the_longest_match_first_is_not_always_best() {
     let patterns = Patterns::parse("p", "abc = A B C\nab = A B\ncda = C D A\n").unwrap();
     let units = Units::one("cpu").assign(&graph, Graph::BODY).unwrap();
     let problem = FusionProblem::new(&graph, Graph::BODY, &patterns, &units, UnitRule::Any).unwrap();
-    let greedy = solve(&LongestMatch, &problem);
+    let greedy = solve(&*(plimsoll_heuristics::FUSIONS[0].build)(Setup::default()), &problem);
     let exact = solve(&ExactFusion, &problem);
     assert_eq!((optimised(&greedy), optimised(&exact)), (2, 3));
     assert_eq!(problem.coverage(chosen(&exact)).to_string(), "3 of 4 (75.0 %)");

@@ -8,10 +8,10 @@ use plimsoll_solvers::overlap::ExactTimeline;
 use plimsoll_solvers::overlap::TimelineIlp;
 
 /// The same numbers on any machine.
-struct Draw(u64);
+pub struct Draw(pub u64);
 
 impl Draw {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }

@@ -11,7 +11,6 @@ use rand::RngExt;
 const TRIP: u64 = 8;
 const CONDITION: u64 = 1;
 
-/// Numbers of things in a loop.
 struct Counts {
     operators: u64,
     rows: u64,

@@ -19,7 +19,6 @@ fn rows(domain: &str, rows: &[(&str, &[&str], &[Attribute], &str)]) {
 const MICROSOFT: &str = "com.microsoft";
 const LEARNING: &str = "ai.onnx.ml";
 
-/// An attribute of floating-point numbers.
 fn reals(name: &str, list: &[f32]) -> Attribute {
     Attribute { name: name.to_owned(), floats: list.to_vec(), ..Attribute::default() }
 }

@@ -4,7 +4,6 @@ use super::LearnRules;
 use super::problem::{Lit, MOST_TOGETHER, Problem};
 use std::collections::{BinaryHeap, VecDeque};
 
-/// No entry.
 const NONE: u32 = u32::MAX;
 
 /// A bound that was raised, with those that must be stacked for it: `reason.0..reason.1` of `stacked`.

@@ -8,7 +8,6 @@ use super::problem::{Lit, Problem};
 use crate::search::valley::{Reduced, luby};
 use plimsoll_model::{Budget, Stop};
 
-/// Why a literal holds.
 #[derive(Clone, Copy, Debug)]
 enum Reason {
     /// Chosen, or for good.
@@ -19,7 +18,6 @@ enum Reason {
     Bounds(u32),
 }
 
-/// What cannot be.
 enum Conflict {
     Clause(Place),
     /// What lies below and above the buffer leaves no room for it.

@@ -46,13 +46,13 @@ mod heap;
 mod learner;
 mod problem;
 
-pub use engine::{Engine, LearnEnd};
-pub use learner::Learner;
-pub use problem::Problem;
+pub(crate) use engine::{Engine, LearnEnd};
+pub(crate) use learner::Learner;
+pub(crate) use problem::Problem;
 
 /// Switches of learning, for ablation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LearnRules {
+pub(crate) struct LearnRules {
     /// Bounds from all that must be stacked, not from one below another alone.
     ///
     /// Sound: buffers alive together do not overlap, so the highest of them ends at least the sum of their sizes above the

@@ -10,7 +10,6 @@ pub(super) type Lit = u32;
 pub struct Problem {
     /// Units, by buffer.
     pub(super) size: Vec<i64>,
-    /// Number of variables.
     pub(super) vars: usize,
     /// For each variable the two buffers, the first below the second where it is true.
     pub(super) pairs: Vec<(u32, u32)>,

@@ -57,12 +57,10 @@ impl Border {
         Self { crossing, places: HashMap::default(), groups: Vec::new(), states: 0 }
     }
 
-    /// Number of states.
     pub fn len(&self) -> usize {
         self.states
     }
 
-    /// Bytes taken by a state, about.
     pub fn bytes_per_state(&self) -> usize {
         pairs(self.crossing) * 4 + 80
     }
@@ -75,7 +73,6 @@ impl Border {
         })
     }
 
-    /// Where every state came from.
     pub fn into_traces(self) -> Vec<Trace> {
         self.groups.into_iter().flat_map(|(_, group)| group.traces).collect()
     }

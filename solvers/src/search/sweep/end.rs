@@ -8,7 +8,6 @@ pub enum SweepEnd {
     /// The least peak, which is within the capacity, and offsets that have it; all in units. Offsets of buffers outside
     /// the window are 0. Not always the least where a beam cut states off.
     Least {
-        /// The peak.
         peak: i64,
         /// An offset per buffer, by the numbering of `Reduced`.
         offsets: Vec<i64>,

@@ -53,9 +53,9 @@ mod pass;
 mod section;
 mod step;
 
-pub use end::SweepEnd;
-pub use pass::Pass;
-pub use section::Sections;
+pub(crate) use end::SweepEnd;
+pub(crate) use pass::Pass;
+pub(crate) use section::Sections;
 
 #[cfg(test)]
 mod tests {

@@ -14,7 +14,6 @@ pub(super) const MOST_UNITS: i32 = i32::MAX / 3;
 /// A sweep over sections `window` at a capacity in units.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass<'a> {
-    /// What is swept.
     pub sections: &'a Sections<'a>,
     /// Sections `window.0..window.1`.
     pub window: (usize, usize),

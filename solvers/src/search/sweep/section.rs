@@ -38,11 +38,6 @@ impl<'a> Sections<'a> {
         self.alive.len()
     }
 
-    /// True where there is no section.
-    pub fn is_empty(&self) -> bool {
-        self.alive.is_empty()
-    }
-
     /// The section `at` with those that cross into it from the section swept before, as the state lists them, and the
     /// section swept after.
     pub(super) fn section(&self, at: usize, crossing: &[u32], after: Option<usize>) -> Option<Section> {

@@ -20,7 +20,6 @@ pub(super) struct Dead(pub usize);
 pub(super) struct Branch {
     /// Smaller is better.
     pub score: f64,
-    /// The section.
     pub section: u32,
     /// Its valley.
     pub left: u32,
@@ -36,7 +35,6 @@ pub(super) struct Branch {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a> {
     pub reduced: &'a Reduced,
-    /// The component looked at.
     pub component: (usize, usize),
     pub rules: &'a Rules,
     /// How often each section failed, the late failures counting more.

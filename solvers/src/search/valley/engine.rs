@@ -19,7 +19,6 @@ enum End {
     Pause,
 }
 
-/// Where the search is.
 #[derive(Clone, Copy)]
 pub(super) struct Node {
     pub component: (usize, usize),
@@ -107,11 +106,6 @@ impl<'a> Engine<'a> {
                 End::Pause => self.state.undo(reduced, start),
             }
         }
-    }
-
-    /// Restarts so far.
-    pub fn restarts(&self) -> u64 {
-        self.restarts
     }
 
     fn start_run(&mut self) {

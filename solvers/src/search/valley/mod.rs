@@ -34,7 +34,7 @@
 //! # Pruning
 //!
 //! With `T` bytes left to place at `s`, *slack* `= capacity - F - T` must not become negative; placing keeps it,
-//! raising burns it. Further rules have a switch in [`Rules`] and an argument there.
+//! raising burns it. Further rules have a switch in `Rules` and an argument there.
 //!
 //! # Finding layouts
 //!
@@ -60,7 +60,7 @@ mod reduce;
 mod rules;
 mod state;
 
-pub use engine::Engine;
+pub(crate) use engine::Engine;
 pub(super) use engine::luby;
-pub use reduce::{Reduced, Span};
-pub use rules::Rules;
+pub(crate) use reduce::Reduced;
+pub(crate) use rules::Rules;

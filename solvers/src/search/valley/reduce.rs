@@ -124,11 +124,6 @@ impl Reduced {
         self.spans.len()
     }
 
-    /// True where there is no buffer.
-    pub fn is_empty(&self) -> bool {
-        self.spans.is_empty()
-    }
-
     /// Offsets in units, by the numbering here, as a layout of the instance.
     pub fn layout(&self, offsets: &[i64]) -> Layout {
         let mut original = vec![Bytes::ZERO; self.len()];
