@@ -14,11 +14,13 @@
 #   wide         the same with more alive at a time, nine to twelve: about an hour and a half
 #   large        a million buffers of each family
 #   orders       every order algorithm on generated graphs and, where PLIMSOLL_CORPORA is set, on real models
-#   overlap      every real model on every machine that is built in: schedules and fronts
+#   timelines    every real model on every machine that is built in: all schedules
+#   overlap      the same: memory on chip against makespan
 #   tiers        tensors in tiers of memory: S3's placement, local search, exact, on every real model and every built-in machine
 #   structure    conflicts from the structure of every graph: what safety under concurrency costs, and where a patent's rules go wrong
 #   reproduce    every paper: printed numbers, ours, the difference, figures; branches merged into blocks against the optimum, scheme by scheme
 #   spilling     what goes to a slower tier at three capacities: greedy, exact, on every graph
+#   spilling-layouts  the same for A to K at two capacities
 #   fusion       groups of operators, greedy and proved, within units and across them: generated networks and real models
 #   reality      timelines executed on this machine beside what was predicted: needs two cores without other work, some minutes
 # With words, only those records: scripts/results.sh ablation robust
@@ -29,7 +31,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders structure reproduce overlap tiers fusion spilling reality"
+all="benchmark scaling ablation head-to-head robust robust-tight anytime optima rules above-load wide large orders timelines tiers fusion spilling spilling-layouts structure reproduce overlap reality"
 for word in "$@"; do
     case " $all " in
         *" $word "*) ;;

@@ -7,6 +7,7 @@ use crate::graphs::GraphFamily;
 use crate::{Family, Generated, reversed, thinned, worked_examples};
 use plimsoll_model::graph::Graph;
 use plimsoll_model::{Bytes, Instance};
+use std::collections::BTreeMap;
 
 /// What a family makes of these parameters.
 fn generated(family: &str, seed: u64, params: &[(&str, u64)]) -> Generated {
@@ -41,11 +42,22 @@ fn above_load(params: &[(&str, u64)]) -> impl Iterator<Item = (u64, Generated)> 
     made.filter(move |(_, made)| made.at_least > Some(Bytes::new(bytes)))
 }
 
-/// What a family of graphs makes of a seed and these parameters.
-fn graph((family, seed, params): &(&str, u64, &[(&str, u64)])) -> Graph {
-    let family = GraphFamily::named(family).expect("a family");
-    let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    family.generate(*seed, &params).expect("parameters in range")
+/// The graphs of a list: a line for each with its family, `--seed N` and `--param NAME=VALUE`, as `generate` takes them.
+fn graphs(list: &str) -> Vec<Graph> {
+    let graph = |line: &str| {
+        let mut words = line.split_whitespace();
+        let family = words.next().and_then(GraphFamily::named).expect("a family");
+        let (mut seed, mut params) = (0, BTreeMap::new());
+        while let (Some(option), Some(value)) = (words.next(), words.next()) {
+            let number = |text: &str| text.parse::<u64>().expect("a number");
+            match value.split_once('=') {
+                Some((name, value)) => drop(params.insert(name.to_owned(), number(value))),
+                None => seed = if option == "--seed" { number(value) } else { seed },
+            }
+        }
+        family.generate(seed, &params).expect("parameters in range")
+    };
+    list.lines().map(graph).collect()
 }
 
 /// Small networks, straight and irregular, and graphs with branches.
@@ -53,8 +65,8 @@ fn graph((family, seed, params): &(&str, u64, &[(&str, u64)])) -> Graph {
 /// # Panics
 /// Never: all parameters are in range.
 pub fn graph_suite() -> Vec<Graph> {
-    let networks = ["lenet5", "resnet18", "inception", "darts"].map(|family| graph(&(family, 0, &[])));
     let branched = ["cond-in-cond", "if-three-deep"].into_iter().filter_map(ControlCase::named);
+    let networks = graphs("lenet5\nresnet18\ninception\ndarts");
     networks.into_iter().chain(branched.map(|case| (case.build)())).collect()
 }
 
@@ -63,39 +75,7 @@ pub fn graph_suite() -> Vec<Graph> {
 /// # Panics
 /// Never: all parameters are in range.
 pub fn networks_suite() -> Vec<Graph> {
-    let all: [(&str, u64, &[(&str, u64)]); 30] = [
-        ("chain", 0, &[("n", 1000)]),
-        ("in-tree", 1, &[("n", 1000)]),
-        ("layered", 1, &[]),
-        ("layered", 2, &[]),
-        ("hourglass", 0, &[]),
-        ("hourglass", 0, &[("skip", 0), ("depth", 5)]),
-        ("inception", 0, &[("blocks", 9)]),
-        ("randwire-ws", 1, &[]),
-        ("randwire-ws", 2, &[]),
-        ("randwire-ws", 3, &[]),
-        ("randwire-ws", 1, &[("stages", 3)]),
-        ("randwire-er", 1, &[]),
-        ("randwire-er", 2, &[]),
-        ("randwire-er", 3, &[]),
-        ("randwire-ba", 1, &[]),
-        ("randwire-ba", 2, &[]),
-        ("randwire-ba", 3, &[]),
-        ("darts", 0, &[]),
-        ("nasnet-a", 0, &[]),
-        ("llama-13b", 0, &[]),
-        ("llama-13b", 0, &[("tokens", 1), ("cache", 1024)]),
-        ("llama-13b", 0, &[("weights", 1), ("tables", 1)]),
-        ("baichuan-13b", 0, &[]),
-        ("baichuan-13b", 0, &[("tokens", 1), ("cache", 1024)]),
-        ("baichuan-13b", 0, &[("weights", 1), ("tables", 1)]),
-        ("lenet5", 0, &[]),
-        ("vgg16", 0, &[]),
-        ("resnet18", 0, &[]),
-        ("yolov5s", 0, &[]),
-        ("yolox-nano", 0, &[]),
-    ];
-    all.iter().map(graph).collect()
+    graphs(include_str!("../data/networks.txt"))
 }
 
 /// Networks with something to fuse, and those of SOURCES S3 with elements of 8 bits.
@@ -103,20 +83,7 @@ pub fn networks_suite() -> Vec<Graph> {
 /// # Panics
 /// Never: all parameters are in range.
 pub fn accelerated_suite() -> Vec<Graph> {
-    let all: [(&str, u64, &[(&str, u64)]); 11] = [
-        ("vgg16", 0, &[("classifier", 0)]),
-        ("yolov5s", 0, &[]),
-        ("yolox-nano", 0, &[]),
-        ("resnet18", 0, &[]),
-        ("inception", 0, &[]),
-        ("darts", 0, &[]),
-        ("nasnet-a", 0, &[]),
-        ("llama-13b", 0, &[("layers", 4)]),
-        ("vgg16", 0, &[]),
-        ("yolov5s", 0, &[("int8", 1)]),
-        ("yolox-nano", 0, &[("int8", 1)]),
-    ];
-    all.iter().map(graph).collect()
+    graphs(include_str!("../data/accelerated.txt"))
 }
 
 /// The worked examples, perfect packings of 20 to 400 buffers, instances above their load, and random ones.

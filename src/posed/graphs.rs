@@ -10,11 +10,11 @@ use crate::overlap::{ScheduleError, program, schedule};
 use crate::registry::registry;
 use crate::run::Limits;
 use crate::spill::{graph_traffic, region_instance};
-use crate::tiers::{Fusing, TierSetting, tier_case};
+use crate::tiers::{Fusing, TierCase, TierSetting, tier_case};
 use plimsoll_model::fusion::{Fusions, Patterns, UnitRule, Units};
 use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
-use plimsoll_model::overlap::{Machine, OverlapOptions, OverlapProgram, Timelines};
-use plimsoll_model::tiers::{Addresses, TierMachine, TierProblem, Tiers};
+use plimsoll_model::overlap::{Machine, OverlapOptions, OverlapProgram, Time, Timelines};
+use plimsoll_model::tiers::{Addresses, TierMachine, TierTimes, Tiers, on_and_off_chip};
 use plimsoll_model::{
     Bytes, Claim, Entry, Joint, Orders, Problem, Relations, Setup, SolveError, SpillProblem, Spilling, Stats,
     Stop, load, written_and_read,
@@ -23,17 +23,23 @@ use plimsoll_model::{
 /// How a graph becomes order problems.
 #[derive(Clone, Copy, Debug)]
 pub struct InOrder<'a> {
-    graph: &'a Graph,
-    liveness: LivenessOptions,
+    /// The graph.
+    pub graph: &'a Graph,
+    /// What liveness assumes.
+    pub liveness: LivenessOptions,
 }
 
 /// What may be fused in a graph.
 #[derive(Clone, Debug)]
 pub struct ToFuse<'a> {
-    graph: &'a Graph,
-    patterns: Patterns,
-    units: Units,
-    rule: UnitRule,
+    /// The graph.
+    pub graph: &'a Graph,
+    /// What may run as one.
+    pub patterns: Patterns,
+    /// Who runs what.
+    pub units: Units,
+    /// Which units a group may span.
+    pub rule: UnitRule,
 }
 
 fn graph_of<P: Problem>(subject: &Subject) -> Result<&Graph, PoseError> {
@@ -112,6 +118,7 @@ fn summed<'a>(stats: impl IntoIterator<Item = &'a Stats>) -> Stats {
 }
 
 impl Posed for Orders {
+    const VALUE: &'static str = "peak";
     const LIVENESS: bool = true;
     type Question<'a> = InOrder<'a>;
 
@@ -153,6 +160,7 @@ impl Posed for Orders {
 }
 
 impl Posed for Joint {
+    const VALUE: &'static str = "arena";
     const LIVENESS: bool = true;
     type Question<'a> = InOrder<'a>;
 
@@ -208,6 +216,8 @@ fn capacity(terms: &Terms, load: Bytes) -> Result<Bytes, TermError> {
 }
 
 impl Posed for Spilling {
+    const VALUE: &'static str = "traffic";
+    const FIGURES: &'static [(&'static str, &'static str)] = &[("spilled", "spilled")];
     const LIVENESS: bool = true;
     const TERMS: &'static [(&'static str, &'static str)] = &[("capacity", "75%"), ("order", "exact")];
     type Question<'a> = SpillProblem;
@@ -247,7 +257,7 @@ impl Posed for Spilling {
     }
 
     fn ask(question: &SpillProblem, asked: Asked<'_, Self>) -> Answered<Self> {
-        asked.on(question)
+        asked.on(question).counting(|spill| vec![("spilled", spill.spilled().count() as u64)])
     }
 
     fn capacity_of(question: &SpillProblem) -> Option<u64> {
@@ -256,6 +266,7 @@ impl Posed for Spilling {
 }
 
 impl Posed for Timelines {
+    const VALUE: &'static str = "makespan";
     const LIVENESS: bool = true;
     const TERMS: &'static [(&'static str, &'static str)] = &[("machine", "generic"), ("order", "as-in-file")];
     type Question<'a> = OverlapProgram;
@@ -308,6 +319,9 @@ const RULES: &[(&str, Option<UnitRule>)] =
 const ADDRESSES: &[(&str, Addresses)] = &[("placed", Addresses::Placed), ("counted", Addresses::Counted)];
 
 impl Posed for Tiers {
+    const VALUE: &'static str = "transfers";
+    const FIGURES: &'static [(&'static str, &'static str)] =
+        &[("off-chip bytes", "off_chip_bytes"), ("inference", "inference_ps")];
     const LIVENESS: bool = true;
     const TERMS: &'static [(&'static str, &'static str)] = &[
         ("machine", "generic"),
@@ -316,7 +330,7 @@ impl Posed for Tiers {
         ("order", "as-in-file"),
         ("addresses", "placed"),
     ];
-    type Question<'a> = TierProblem;
+    type Question<'a> = TierCase;
 
     fn check_terms(terms: &Terms) -> Result<(), TermError> {
         terms.refuse("align", "the machine says at what multiples tensors lie")?;
@@ -333,7 +347,7 @@ impl Posed for Tiers {
         terms: &Terms,
         setup: Setup,
         limits: Limits,
-    ) -> Result<TierProblem, PoseError> {
+    ) -> Result<TierCase, PoseError> {
         let (graph, terms) = (graph_of::<Self>(subject)?, Self::terms(terms));
         let machine = found(&terms, "machine", TierMachine::find)?;
         let machine = machine.ok_or_else(|| PoseError::subject("no machine"))?;
@@ -349,15 +363,26 @@ impl Posed for Tiers {
         let fusing = rule.map(|rule| Fusing { patterns: &patterns, rule });
         let addresses = terms.one_of("addresses", ADDRESSES)?;
         let setting = TierSetting { machine: &machine, run, fusing, addresses, boundary_off_chip };
-        Ok(tier_case(graph, &setting).map_err(PoseError::subject)?.problem)
+        tier_case(graph, &setting).map_err(PoseError::subject)
     }
 
-    fn ask(question: &TierProblem, asked: Asked<'_, Self>) -> Answered<Self> {
-        asked.on(question)
+    /// A run of the graph takes its computations, starts, weights and transfers, one after the other.
+    fn ask(question: &TierCase, asked: Asked<'_, Self>) -> Answered<Self> {
+        let TierCase { problem, times: TierTimes { compute, overhead, weights }, .. } = question;
+        let rest = [*compute, *overhead, weights.time].map(Time::get);
+        asked.on(problem).counting(|plan| {
+            let (_, off_chip) = on_and_off_chip(problem, &plan.traffic(problem));
+            let transfers = Self::value(problem, plan).get();
+            let inference = rest.iter().fold(transfers, |sum, part| sum.saturating_add(*part));
+            vec![("off_chip_bytes", off_chip), ("inference_ps", inference)]
+        })
     }
 }
 
 impl Posed for Fusions {
+    const VALUE: &'static str = "optimised";
+    const FIGURES: &'static [(&'static str, &'static str)] =
+        &[("relations", "relations"), ("groups", "groups")];
     const TERMS: &'static [(&'static str, &'static str)] =
         &[("fusion", "ordinary"), ("patterns", "default"), ("units", "graph")];
     type Question<'a> = ToFuse<'a>;
@@ -396,7 +421,9 @@ impl Posed for Fusions {
             let bound = Relations::new(totals.bound);
             let proof = Proof { bound, reason, arithmetic: totals.arithmetic };
             let stop = first_stop(regions.iter().map(|one| one.outcome.stop));
-            let stats = summed(regions.iter().map(|one| &one.outcome.stats));
+            let mut stats = summed(regions.iter().map(|one| &one.outcome.stats));
+            stats.count("relations", totals.coverage.relations as u64);
+            stats.count("groups", totals.groups as u64);
             Ok(Answer::whole(Relations::new(totals.coverage.optimised), Some(proof), stop, stats))
         })
     }

@@ -7,8 +7,9 @@ use plimsoll_model::{Bytes, Instance, Offsets, Piece, Pools, Problem, Scattered,
 use std::io::{self, Write};
 
 macro_rules! posed_on_instances {
-    ($($problem:ty),*) => {$(
+    ($($problem:ty: $value:literal),*) => {$(
         impl Posed for $problem {
+            const VALUE: &'static str = $value;
             const DECIDES: bool = true;
             type Question<'a> = &'a Instance;
 
@@ -58,4 +59,4 @@ macro_rules! posed_on_instances {
     )*};
 }
 
-posed_on_instances!(Offsets, Scattered, Pools);
+posed_on_instances!(Offsets: "peak", Scattered: "peak", Pools: "total");

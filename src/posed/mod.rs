@@ -8,6 +8,7 @@ mod graphs;
 mod instances;
 mod terms;
 
+pub use graphs::{InOrder, ToFuse};
 pub use terms::{TermError, Terms};
 
 use crate::arithmetic::Arithmetic;
@@ -230,6 +231,18 @@ pub struct Answered<P: Problem> {
     pub peak_memory: Option<u64>,
 }
 
+impl<P: Problem> Answered<P> {
+    /// Adds figures of the solution to the counters.
+    fn counting(mut self, figures: impl Fn(&P::Solution) -> Vec<(&'static str, u64)>) -> Self {
+        if let Ok(answer) = &mut self.result {
+            for (name, number) in answer.solution.iter().flat_map(figures) {
+                answer.stats.count(name, number);
+            }
+        }
+        self
+    }
+}
+
 /// A problem that instances or graphs pose.
 pub trait Posed: Listed {
     /// Keys of the terms it knows, with the value that holds where none is given.
@@ -239,6 +252,10 @@ pub trait Posed: Listed {
     /// A question about a subject, ready to be put to algorithms.
     type Question<'a>;
 
+    /// What its value is, in a heading.
+    const VALUE: &'static str;
+    /// Further figures of an answer, counters by name, with their headings.
+    const FIGURES: &'static [(&'static str, &'static str)] = &[];
     /// Whether a capacity can be decided, instead of the value minimised.
     const DECIDES: bool = false;
 

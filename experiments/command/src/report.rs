@@ -151,6 +151,7 @@ impl Report {
                 _ => Time::new(number.as_u64().unwrap_or_default()).to_string(),
             },
             number if key == "chance" => format!("{:.3}", number.as_f64().unwrap_or_default()),
+            number if key == "seconds" => format!("{:.3}", number.as_f64().unwrap_or_default()),
             number if key == "wasted" => format!("{:.0}", number.as_f64().unwrap_or_default()),
             number if key.ends_with("_percent") => percent(number.as_f64().unwrap_or_default()),
             other => other.to_string(),

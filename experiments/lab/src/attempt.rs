@@ -14,12 +14,13 @@ const SETTLING: Duration = Duration::from_secs(10);
 /// Why a run that has to decide a capacity is not attempted.
 pub const NO_CAPACITY: &str = "the instance has no capacity to decide";
 
-/// Puts a question to an algorithm with the seed, threads, limits and capacity that a record states. Returns the record with
+/// Puts a question to an algorithm with the seed and threads that a record states, within limits. Returns the record with
 /// what became of it, traced on request, and the solution. Memory is measured.
 pub fn attempt<P: Posed>(
     entry: &'static Entry<P>,
     question: &P::Question<'_>,
     asked: Record,
+    limits: Limits,
     traced: bool,
 ) -> (Record, Option<P::Solution>) {
     let (problem, unit) = (P::NAME.to_owned(), P::Value::UNIT.to_owned());
@@ -27,7 +28,7 @@ pub fn attempt<P: Posed>(
     if asked.decides() && asked.capacity.is_none() {
         return (asked.without("skipped", NO_CAPACITY), None);
     }
-    let (setup, limits) = (asked.setup(), asked.limits());
+    let setup = asked.setup();
     let resident_bytes = resident("self");
     let mut recorder = traced.then(Recorder::start);
     settle();
@@ -85,7 +86,8 @@ impl Visitor for Named<'_> {
         match P::pose(self.subject, &terms, asked.setup(), asked.limits()) {
             Err(error) => asked.without("skipped", &error),
             Ok(question) => {
-                let (record, solution) = attempt::<P>(entry, &question, asked, self.traced);
+                let limits = asked.limits();
+                let (record, solution) = attempt::<P>(entry, &question, asked, limits, self.traced);
                 match self.keep {
                     Some(folder) => record.keeping::<P>(&question, solution.as_ref(), folder),
                     None => record,

@@ -9,11 +9,8 @@ use plimsoll::datasets::graphs::{GRAPH_FAMILIES, GraphFamily};
 use plimsoll::datasets::{
     FAMILIES, Family, FamilyParam, KnownOperator, Worked, known_operators, worked_examples,
 };
-use plimsoll::model::fusion::Fusions;
-use plimsoll::model::overlap::Timelines;
 use plimsoll::model::structure::Relation;
-use plimsoll::model::tiers::Tiers;
-use plimsoll::model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered, Spilling};
+use plimsoll::posed::{Facts, PROBLEMS, algorithms};
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::suite::{SUITES, corpora};
 use plimsoll_papers::PAPERS;
@@ -103,19 +100,10 @@ struct Reproduced {
     about: &'static str,
 }
 
-fn algorithms<P: Problem>(entries: &[&'static Entry<P>]) -> Vec<Algorithm> {
-    entries.iter().map(|entry| Algorithm::of(entry)).collect()
-}
-
-impl Algorithm {
-    fn of<P: Problem>(entry: &Entry<P>) -> Self {
-        Self {
-            problem: P::NAME,
-            name: entry.name,
-            kind: entry.kind.to_string(),
-            about: entry.about,
-            source: entry.source,
-        }
+impl From<Facts> for Algorithm {
+    fn from(facts: Facts) -> Self {
+        let Facts { problem, name, kind, about, source } = facts;
+        Self { problem, name, kind: kind.to_string(), about, source }
     }
 }
 
@@ -209,23 +197,17 @@ pub fn main(args: &ListArgs) -> Result<u8, Failure> {
         return one(name, args.json);
     }
     let registry = plimsoll::registry();
-    let mut all = algorithms(&registry.offsets);
-    all.extend(algorithms(&registry.scattered));
-    all.extend(algorithms(&registry.pools));
-    all.extend(algorithms(&registry.orders));
-    all.extend(algorithms(&registry.joint));
-    all.extend(algorithms(&registry.spilling));
-    all.extend(algorithms(&registry.timelines));
-    all.extend(algorithms(&registry.tiers));
-    all.extend(algorithms(&registry.fusions));
-    let variants = registry.variants.iter().map(|entry| Algorithm::of(entry)).collect();
+    let listed = PROBLEMS.iter().map(|problem| algorithms(&registry, problem));
+    let (own, variants): (Vec<_>, Vec<_>) = listed.map(|[own, variants]| (own, variants)).unzip();
+    let [algorithms, variants] = [own, variants]
+        .map(|facts| facts.into_iter().flatten().map(Algorithm::from).collect::<Vec<Algorithm>>());
     let suites = SUITES.iter().map(|suite| Suite {
         name: suite.name,
         about: suite.about,
         available: suite.origin.folder().is_none() || corpora().is_some(),
     });
     let families = FAMILIES.iter().map(Parametric::instances);
-    let (algorithms, suites, families) = (all, suites.collect(), families.collect());
+    let (suites, families) = (suites.collect(), families.collect());
     let example = |one: Worked| Branches { name: one.name, about: one.about, source: one.source };
     let worked_examples: Vec<Branches> = worked_examples().into_iter().map(example).collect();
     let papers = PAPERS.iter();
@@ -268,19 +250,8 @@ impl Listing {
     fn text(&self) -> String {
         let mut text = String::new();
         let of = |problem| self.algorithms.iter().filter(move |a| a.problem == problem);
-        let mut groups: Vec<(&str, Vec<&Algorithm>)> = [
-            Offsets::NAME,
-            Scattered::NAME,
-            Pools::NAME,
-            Orders::NAME,
-            Joint::NAME,
-            Spilling::NAME,
-            Timelines::NAME,
-            Tiers::NAME,
-            Fusions::NAME,
-        ]
-        .map(|name| (name, of(name).collect()))
-        .into();
+        let mut groups: Vec<(&str, Vec<&Algorithm>)> =
+            PROBLEMS.iter().map(|name| (*name, of(*name).collect())).collect();
         groups.push(("offsets, for ablation", self.variants.iter().collect()));
         for (title, group) in groups {
             let mut table = Table::new([

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod choose;
+pub mod compare;
 pub mod convert;
 pub mod datasets;
 pub mod fuse;

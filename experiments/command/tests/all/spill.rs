@@ -101,16 +101,14 @@ fn algorithms_are_compared() {
         scratch.plimsoll(&["spill", "example.8.csv", "--compare", "--json", "--output", "rows.csv"]).exits(0);
     let rows = json(&run.stdout);
     let traffic = |solver: &str| {
-        let row = rows.as_array().unwrap().iter().find(|row| row["solver"] == solver).unwrap();
-        (row["traffic"].as_u64().unwrap(), row["gap_percent"].as_f64().unwrap())
+        let row = rows["rows"].as_array().unwrap().iter().find(|row| row["algorithm"] == solver).unwrap();
+        (row["value"].as_u64().unwrap(), row["gap_percent"].as_f64().unwrap())
     };
     assert_eq!(traffic("exact"), (18, 0.0));
     assert!(traffic("largest-area").0 > 18 && traffic("largest-area").1 > 50.0);
-    assert!(
-        scratch
-            .read("rows.csv")
-            .starts_with("instance,buffers,capacity,load,solver,kind,claim,stop,traffic,")
-    );
+    let stored = scratch.read("rows.csv");
+    assert!(stored.lines().count() == 1 + rows["rows"].as_array().unwrap().len(), "{stored}");
+    assert!(stored.contains(",spilling,bytes,,exact,exact,") && stored.contains("spilled="), "{stored}");
 }
 
 #[test]

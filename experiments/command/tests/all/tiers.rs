@@ -106,8 +106,8 @@ fn inputs_weights_and_fusion_are_choices() {
 fn all_placements_are_compared() {
     let scratch = scratch();
     let report = run(&scratch, &["--compare", "--output", "rows.csv"]);
-    let rows = report["placements"].as_array().unwrap();
-    let gap = |name: &str| rows.iter().find(|row| row["placement"] == name).unwrap()["gap_percent"].as_f64();
+    let rows = report["rows"].as_array().unwrap();
+    let gap = |name: &str| rows.iter().find(|row| row["algorithm"] == name).unwrap()["gap_percent"].as_f64();
     assert_eq!(gap("exact"), Some(0.0));
     assert!(gap("off-chip") > gap("greedy"), "{report}");
     assert_eq!(scratch.read("rows.csv").lines().count(), rows.len() + 1);

@@ -59,6 +59,12 @@ impl Record {
         }
     }
 
+    /// A counter by name.
+    pub fn counter(&self, name: &str) -> Option<u64> {
+        let mut words = self.counters.split(' ').filter_map(|word| word.split_once('='));
+        words.find(|(own, _)| *own == name)?.1.parse().ok()
+    }
+
     /// Writes the solution to a file below `folder` and names it.
     #[must_use]
     pub fn keeping<P: Posed>(

@@ -177,7 +177,8 @@ impl<P: Posed> Chosen<P> {
                 break;
             }
             let asked = field.asked(entry.name, &entry.kind.to_string(), nth, seed);
-            let (row, solution) = attempt::<P>(entry, &question, asked, bench.args.trace);
+            let limits = asked.limits();
+            let (row, solution) = attempt::<P>(entry, &question, asked, limits, bench.args.trace);
             field.done(row, solution);
         }
         if let Some(more) = self.more {

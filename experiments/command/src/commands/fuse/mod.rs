@@ -1,20 +1,23 @@
 //! `plimsoll fuse`: which operators run as one, how much that covers, and how far from the most it is.
 
 mod args;
-mod compare;
 mod report;
 
-use crate::commands::choose;
+use crate::commands::{choose, compare};
 use crate::failure::{ANSWERED, Failure};
 use crate::format;
 use crate::output;
+use crate::report::Report;
 pub use args::FuseArgs;
 use plimsoll::fusion::{FuseError, FuseRun};
 use plimsoll::model::SolveError;
-use plimsoll::model::fusion::{Fusion, Patterns, UnitRule, Units, contracted};
+use plimsoll::model::fusion::{Fusion, Fusions, Patterns, UnitRule, Units, contracted};
 use plimsoll::model::graph::write_graph;
+use plimsoll::posed::ToFuse;
 use plimsoll::run::RunError;
+use plimsoll_lab::record::Record;
 use plimsoll_lab::report::Basis;
+use serde_json::json;
 
 /// The word for the units that a graph names.
 const GRAPH: &str = "graph";
@@ -39,7 +42,17 @@ pub fn main(args: &FuseArgs) -> Result<u8, Failure> {
     let (setup, limits) = (args.effort.setup(), args.effort.limits());
     let run = FuseRun { patterns: &patterns, units: &units, rule, entry, setup, limits };
     if args.compare {
-        return compare::main(args, &registry.fusions, graph, run);
+        let mut records = Vec::new();
+        for rule in [UnitRule::Same, UnitRule::Any] {
+            let question = ToFuse { graph, patterns: patterns.clone(), units: units.clone(), rule };
+            let about = Record { terms: format!("fusion={rule}"), ..compare::about(graph) };
+            let limits = || args.effort.limits_each_from_now();
+            records.extend(compare::compare::<Fusions>(&registry, &question, &about, args.effort, limits)?);
+        }
+        let object = json!({ "graph": graph.name(), "patterns": args.patterns, "units": args.units });
+        let mut report = Report::of_graph(object, &Basis::of(&import));
+        report.line("graph", format_args!("{}: {} operators", graph.name(), graph.operators().len()));
+        return compare::tell::<Fusions>(report, &records, args.output.as_ref(), args.json);
     }
     let regions = run.fuse(graph)?;
     let report = report::report(args, graph, &run, &regions, &Basis::of(&import));

@@ -1,17 +1,19 @@
 //! `plimsoll order`: orders the operators of a graph so that the least memory is alive.
 
 mod args;
-mod compare;
 
 use crate::commands::choose;
+use crate::commands::compare::{about, compare, tell};
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
 use crate::report::Report;
 pub use args::OrderArgs;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::graphs::{GraphRun, OrderedRegion, reason};
+use plimsoll::model::Orders;
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::Graph;
+use plimsoll::posed::InOrder;
 use plimsoll_lab::report::memory::profile_chart;
 use plimsoll_lab::report::{Basis, gap_percent, percent};
 use serde_json::{Value, json};
@@ -24,7 +26,13 @@ pub fn main(args: &OrderArgs) -> Result<u8, Failure> {
     let import = args.model.read()?;
     let graph = &import.graph;
     if args.compare {
-        return compare::compare(args, &registry, &import);
+        let question = InOrder { graph, liveness: args.liveness.options() };
+        let about = about(graph);
+        let limits = || args.effort.limits_each_from_now();
+        let records = compare::<Orders>(&registry, &question, &about, args.effort, limits)?;
+        let mut report = Report::of_graph(json!({ "graph": graph.name() }), &Basis::of(&import));
+        report.line("graph", format_args!("{}: {} operators", graph.name(), graph.operators().len()));
+        return tell::<Orders>(report, &records, args.output.as_ref(), args.json);
     }
     let run = GraphRun {
         liveness: args.liveness.options(),

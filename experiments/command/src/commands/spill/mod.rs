@@ -1,23 +1,25 @@
 //! `plimsoll spill`: what goes to the slower tier where memory does not suffice.
 
 mod args;
-mod compare;
 mod input;
 mod report;
 mod traffic;
 
-use super::choose;
+use super::{choose, compare};
 use crate::failure::{Failure, code};
 use crate::output;
+use crate::report::Report;
 pub use args::SpillArgs;
 use input::{Input, failed, input, need};
 use plimsoll::Registry;
 use plimsoll::model::{
-    BufferId, Bytes, Entry, Offsets, Outcome, Problem as _, Silent, Spill, SpillProblem, Spilling,
+    BufferId, Bytes, Entry, Offsets, Outcome, Problem as _, Silent, Spill, SpillProblem, Spilling, load,
 };
 use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, run};
+use plimsoll_lab::record::Record;
 use plimsoll_lab::report::svg;
+use serde_json::json;
 use std::io;
 
 pub fn main(args: &SpillArgs) -> Result<u8, Failure> {
@@ -31,12 +33,29 @@ pub fn main(args: &SpillArgs) -> Result<u8, Failure> {
     let limits = if args.compare { effort.limits_each().from_now() } else { effort.limits() };
     let done = input(args, &registry, limits).and_then(|input| {
         if args.compare {
-            compare::compare(args, &registry, &input)
+            compared(args, &registry, &input)
         } else {
             spill(args, &registry, entry, limits, &input)
         }
     });
     done.map_err(|failure| failure.about(&args.model.model))
+}
+
+fn compared(args: &SpillArgs, registry: &Registry, input: &Input) -> Result<u8, Failure> {
+    let (problem, effort) = (&input.problem, args.effort);
+    let instance = problem.instance();
+    let need = need(args, registry, instance, effort.limits_each().from_now())?;
+    let about = Record {
+        instance: instance.name().to_owned(),
+        buffers: Some(instance.len()),
+        load: Some(load(instance).0.get()),
+        ..Record::default()
+    };
+    let limits = || effort.limits_each().from_now();
+    let records = compare::compare::<Spilling>(registry, problem, &about, effort, limits)?;
+    let mut report = Report::of_graph(json!({ "instance": instance.name() }), &input.basis);
+    report.push(&report::need_text(problem, &need));
+    compare::tell::<Spilling>(report, &records, args.output.as_ref(), args.json)
 }
 
 fn spill(

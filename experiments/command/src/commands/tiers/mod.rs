@@ -1,11 +1,10 @@
 //! `plimsoll tiers`: which tensor lives in which memory, and how far from the least transfer time that is.
 
 mod args;
-mod compare;
 mod report;
 
 use crate::args::BoundaryArg;
-use crate::commands::choose;
+use crate::commands::{choose, compare};
 use crate::failure::{Failure, code};
 use crate::output;
 use args::FusionArg;
@@ -60,7 +59,10 @@ pub fn main(args: &TiersArgs) -> Result<u8, Failure> {
     })?;
     let about = About { graph, machine: &machine, case: &case, rule, basis: Basis::of(&import) };
     if args.compare {
-        compare::compare(args, &registry.tiers, &about)
+        let limits = || effort.limits_each().from_now();
+        let own = compare::about(graph);
+        let records = compare::compare::<Tiers>(&registry, &case, &own, effort, limits)?;
+        compare::tell::<Tiers>(about.head(), &records, args.output.as_ref(), args.json)
     } else {
         single(args, entry, limits, &about)
     }
