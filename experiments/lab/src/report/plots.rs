@@ -199,12 +199,12 @@ mod tests {
             row("c", "fast", 10.0, "unknown"),
             row("c", "slow", 10.0, "unknown"),
         ];
-        let chart = time_profile(&times::of(&rows, "offsets")).unwrap();
+        let chart = time_profile(&times::of(&rows)).unwrap();
         let third = 1.0 / 3.0;
         assert_eq!(chart.series[0].points, [(1.0, 0.0), (1.0, third), (1.0, 2.0 * third)]);
         assert_eq!(chart.series[1].points, [(1.0, 0.0), (10.0, third)]);
         assert_eq!(chart.series[1].name, "slow (1 of 3)");
-        assert!(time_profile(&times::of(&rows[..1], "offsets")).is_none());
-        assert!(time_profile(&times::of(&rows[4..], "offsets")).is_none());
+        assert!(time_profile(&times::of(&rows[..1])).is_none());
+        assert!(time_profile(&times::of(&rows[4..])).is_none());
     }
 }

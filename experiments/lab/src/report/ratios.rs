@@ -89,13 +89,13 @@ fn shown(time: Option<Time>, clock: Clock) -> String {
 
 /// Ratios of whole processes' own times, of those algorithms that have any. `None` where no process has one, and where
 /// the reference is unknown or alone.
-pub fn own_ratios(rows: &[Record], problem: &str, reference: &str) -> Option<Table> {
-    let own = |row: &&Record| row.problem == problem && row.own_seconds.is_some();
+pub fn own_ratios(rows: &[Record], reference: &str) -> Option<Table> {
+    let own = |row: &&Record| row.own_seconds.is_some();
     let timed: BTreeSet<&str> = rows.iter().filter(own).map(|row| row.algorithm.as_str()).collect();
     rows.iter().filter(own).find(|row| row.whole_process)?;
     let timed: Vec<Record> =
         rows.iter().filter(|row| timed.contains(row.algorithm.as_str())).cloned().collect();
-    ratios(&times::by(Clock::Own, &timed, problem), reference, Clock::Own)
+    ratios(&times::by(Clock::Own, &timed), reference, Clock::Own)
 }
 
 /// Instance by instance: the time of the reference, and per other algorithm its time and its ratio to that; seconds
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn ratios_are_lower_bounds_where_a_time_is_censored() {
         let rows = rows();
-        let times = times::of(&rows, "offsets");
+        let times = times::of(&rows);
         let found = lines(&ratios(&times, "fast", Clock::Bench).unwrap());
         assert_eq!(found[2..4], ["s a 0.1000 4.00 40.00", "s b 0.1000 >10.00 >100.0"]);
         assert_eq!(found[4..], ["s geometric mean >63.25", "s least 40.00"]);
@@ -205,7 +205,7 @@ mod tests {
         let mut rows: Vec<Record> = ["a", "b"].map(|name| row(name, "fast", 1.0, "optimal")).into();
         rows.extend(["a", "b"].map(|name| row(name, "all", 2.0, "optimal")));
         rows.push(row("a", "one", 4.0, "optimal"));
-        let times = times::of(&rows, "offsets");
+        let times = times::of(&rows);
         let found = lines(&ratios(&times, "fast", Clock::Bench).unwrap());
         assert_eq!(found[4..], ["s geometric mean 2.00 1 of 2 4.00", "s least 2.00 1 of 2 4.00"]);
     }
@@ -234,13 +234,13 @@ mod tests {
             ["a", "b", "c", "d"].map(|instance| own(instance, "fast", Some(1e-4), None)).into();
         let peer = |instance: &str, seconds| own(instance, "peer", seconds, Some(0.001));
         rows.extend([peer("a", Some(4.0)), peer("b", Some(0.003)), peer("c", Some(0.0)), peer("d", None)]);
-        let times = times::by(Clock::Own, &rows, "offsets");
+        let times = times::by(Clock::Own, &rows);
         let found = lines(&ratios(&times, "fast", Clock::Own).unwrap());
         assert_eq!(found[0], "suite instance fast own ms peer own ms peer / fast");
         assert_eq!(found[2..4], ["s a 0.1000 4000 39995", "s b 0.1000 3.00 >25.00"]);
         assert_eq!(found[4..6], ["s c 0.1000 <1.00 <10.00", "s d 0.1000"]);
-        assert_eq!(lines(&own_ratios(&with_whole(rows.clone()), "offsets", "fast").unwrap()), found);
-        assert_eq!(own_ratios(&rows, "offsets", "fast").map(|_| ()), None);
+        assert_eq!(lines(&own_ratios(&with_whole(rows.clone()), "fast").unwrap()), found);
+        assert_eq!(own_ratios(&rows, "fast").map(|_| ()), None);
         assert_eq!(found[6..], ["s geometric mean 2 of 4 >999.9", "s least 3 of 4 <10.00"]);
     }
 }

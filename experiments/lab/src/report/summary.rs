@@ -37,17 +37,29 @@ pub fn problems(rows: &[Record]) -> Vec<&str> {
     distinct(rows.iter().map(|row| row.problem.as_str()).filter(|problem| !problem.is_empty()))
 }
 
-fn of<'a>(rows: &'a [Record], problem: &str) -> Vec<&'a Record> {
-    rows.iter().filter(|row| row.problem == problem).collect()
+/// The rows of each question, by its words: a problem, and its terms where it has any; in the order of the first rows.
+pub fn questions(rows: &[Record]) -> Vec<(String, Vec<Record>)> {
+    let mut all: Vec<(String, Vec<Record>)> = Vec::new();
+    for row in rows.iter().filter(|row| !row.problem.is_empty()) {
+        let words = match row.terms.as_str() {
+            "" => row.problem.clone(),
+            terms => format!("{}, {terms}", row.problem),
+        };
+        match all.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, own)) => own.push(row.clone()),
+            None => all.push((words, vec![row.clone()])),
+        }
+    }
+    all
 }
 
-/// Instance by algorithm: value, gap to the best proven bound, claim, seconds. `None` where no row is of `problem`.
-pub fn runs(rows: &[Record], problem: &str) -> Option<Table> {
-    let own = of(rows, problem);
-    let unit = &own.first()?.unit;
+/// Instance by algorithm, of one question: value, gap to the best proven bound, claim, seconds. `None` without rows.
+pub fn runs(rows: &[Record]) -> Option<Table> {
+    let unit = &rows.first()?.unit;
     let (bound, value) = (format!("best bound, {unit}"), format!("value, {unit}"));
     let mut table = Table::new([
         ("instance", Align::Left),
+        ("operators", Align::Right),
         ("load, bytes", Align::Right),
         (&*bound, Align::Right),
         ("algorithm", Align::Left),
@@ -59,17 +71,18 @@ pub fn runs(rows: &[Record], problem: &str) -> Option<Table> {
         ("seconds", Align::Right),
         ("remark", Align::Left),
     ]);
-    let seeds = own.iter().any(|row| row.seed != own[0].seed);
+    let seeds = rows.iter().any(|row| row.seed != rows[0].seed);
     let floating = floating(rows);
     let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let mut previous = None;
-    for row in own {
+    for row in rows {
         let first = previous.replace(instance(row)) != Some(instance(row));
         let once = |text: String| if first { text } else { String::new() };
         let mark = if floating.contains(&instance(row)) { " (floating point)" } else { "" };
         let claim = if row.claim.is_empty() { &row.status } else { &row.claim };
         table.row([
             once(row.instance.clone()),
+            once(number(row.operators.map(|count| count as u64))),
             once(number(row.load)),
             once(row.best_bound.map_or_else(String::new, |bound| format!("{bound}{mark}"))),
             row.algorithm.clone(),
@@ -82,14 +95,14 @@ pub fn runs(rows: &[Record], problem: &str) -> Option<Table> {
             shorten(&row.error),
         ]);
     }
-    Some(table.without_empty(&["load, bytes", "seed", "remark"]))
+    Some(table.without_empty(&["operators", "load, bytes", "seed", "remark"]))
 }
 
-/// Problem, suite and name of an instance.
-type Instance<'a> = [&'a str; 3];
+/// Problem and terms, suite and name of an instance.
+type Instance<'a> = [&'a str; 4];
 
 fn instance(row: &Record) -> Instance<'_> {
-    [&row.problem, &row.suite, &row.instance]
+    [&row.problem, &row.terms, &row.suite, &row.instance]
 }
 
 /// Instances whose best bounds rest on floating point alone.
@@ -102,7 +115,7 @@ pub fn floating(rows: &[Record]) -> BTreeSet<Instance<'_>> {
     &by(Arithmetic::FloatingPoint) - &by(Arithmetic::Exact)
 }
 
-/// The runs of one algorithm on all instances of a problem.
+/// The runs of one algorithm on all instances.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally<'a> {
     /// Its name.
@@ -138,10 +151,10 @@ impl Tally<'_> {
     }
 }
 
-/// The algorithms of a problem, in the order of their first rows.
-pub fn tallies<'a>(rows: &'a [Record], problem: &str) -> Vec<Tally<'a>> {
+/// The algorithms of rows of one problem, in the order of the first.
+pub fn tallies<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Vec<Tally<'a>> {
     let mut all: Vec<Tally> = Vec::new();
-    for row in of(rows, problem) {
+    for row in rows {
         let (algorithm, kind) = (row.algorithm.as_str(), row.kind.as_str());
         let known = all.iter().position(|one| (one.algorithm, one.kind) == (algorithm, kind));
         let at = known.unwrap_or_else(|| {
@@ -159,7 +172,7 @@ pub fn tallies<'a>(rows: &'a [Record], problem: &str) -> Vec<Tally<'a>> {
 }
 
 /// Per algorithm over all instances: how often it answered, met the best bound, how far it was off, how long it took.
-pub fn algorithms(rows: &[Record], problem: &str) -> Option<Table> {
+pub fn algorithms(rows: &[Record]) -> Option<Table> {
     let gap = |gap: Option<f64>| gap.map_or_else(String::new, percent);
     let columns: [Column<'_, Tally>; 9] = [
         ("algorithm", Align::Left, &|own| own.algorithm.to_owned()),
@@ -172,7 +185,7 @@ pub fn algorithms(rows: &[Record], problem: &str) -> Option<Table> {
         ("worst gap %", Align::Right, &|own| gap(own.worst_gap())),
         ("seconds", Align::Right, &|own| format!("{:.3}", own.seconds)),
     ];
-    let table = Table::of(&columns, tallies(rows, problem));
+    let table = Table::of(&columns, tallies(rows));
     (!table.is_empty()).then_some(table)
 }
 
@@ -239,15 +252,15 @@ impl Question<'_> {
     /// `summary.md`: the tables.
     pub fn summary(&self, rows: &[Record]) -> String {
         let mut text = format!("# Summary\n\nGenerated from `rows.csv` by\n\n{}", self.facts());
-        for problem in problems(rows) {
+        for (title, own) in &questions(rows) {
             if self.comparison.is_asked {
-                text.push_str(&self.times(rows, problem));
+                text.push_str(&self.times(title, own));
             }
-            if let Some(table) = algorithms(rows, problem) {
-                let _ = write!(text, "\n## {problem}: algorithms\n\n{}", table.markdown());
+            if let Some(table) = algorithms(own) {
+                let _ = write!(text, "\n## {title}: algorithms\n\n{}", table.markdown());
             }
-            if let Some(table) = runs(rows, problem) {
-                let _ = write!(text, "\n## {problem}: runs\n\n{}", table.markdown());
+            if let Some(table) = runs(own) {
+                let _ = write!(text, "\n## {title}: runs\n\n{}", table.markdown());
             }
         }
         let failures = failures(rows);
@@ -267,13 +280,13 @@ impl Question<'_> {
         text
     }
 
-    /// The tables of times of one problem, and how to read them.
-    fn times(&self, rows: &[Record], problem: &str) -> String {
+    /// The tables of times of one question, and how to read them.
+    fn times(&self, title: &str, rows: &[Record]) -> String {
         let Comparison { question, reference, shift, .. } = self.comparison;
-        let group = times::of(rows, problem);
+        let group = times::of(rows);
         let Some(table) = times::table(&group, shift) else { return String::new() };
         let mut text = format!(
-            "\n## {problem}: times\n\n\
+            "\n## {title}: times\n\n\
              Asked was to {question}. The time spent on an instance is the median over the runs, solved or not. The \
              time to solve is the\nmedian too; where the median run did not solve, it is the limit, marked `>`, and all \
              made from it are lower bounds.\nMeans are geometric, shifted by {shift} s, over all instances; PAR-2 is the \
@@ -287,13 +300,12 @@ impl Question<'_> {
         {
             let _ = write!(
                 text,
-                "\n## {problem}: ratios to {reference}\n\nAbove 1, {reference} is faster.\n\n{}",
+                "\n## {title}: ratios to {reference}\n\nAbove 1, {reference} is faster.\n\n{}",
                 table.markdown()
             );
         }
-        if let Some(table) = reference.and_then(|reference| ratios::own_ratios(rows, problem, reference)) {
-            let _ =
-                write!(text, "\n## {problem}: ratios of own times\n\n{OWN_TIMES}\n\n{}", table.markdown());
+        if let Some(table) = reference.and_then(|reference| ratios::own_ratios(rows, reference)) {
+            let _ = write!(text, "\n## {title}: ratios of own times\n\n{OWN_TIMES}\n\n{}", table.markdown());
         }
         text
     }
@@ -350,17 +362,26 @@ mod tests {
 
     #[test]
     fn runs_are_grouped_by_instance() {
-        let text = runs(&rows(), "offsets").unwrap().text();
+        let text = runs(&rows()).unwrap().text();
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].contains("remark") && !lines[0].contains("seed"));
         assert!(lines[2].starts_with("a ") && lines[3].starts_with("  ") && lines[4].starts_with("b "));
         assert!(lines[3].contains("20.00") && lines[4].contains("failed") && lines[4].contains('…'));
-        assert!(runs(&rows(), "pools").is_none());
+        assert!(runs(&[]).is_none());
+    }
+
+    #[test]
+    fn questions_are_problems_on_their_terms() {
+        let on = |terms: &str| Record { problem: "tiers".into(), terms: terms.into(), ..Record::default() };
+        let rows = [on("machine=b"), on(""), on("machine=b"), Record::default()];
+        let found: Vec<_> = questions(&rows).into_iter().map(|(words, own)| (words, own.len())).collect();
+        assert_eq!(found, [("tiers, machine=b".to_owned(), 2), ("tiers".to_owned(), 1)]);
+        assert_eq!(problems(&rows), ["tiers"]);
     }
 
     #[test]
     fn algorithms_are_compared() {
-        let text = algorithms(&rows(), "offsets").unwrap().text();
+        let text = algorithms(&rows()).unwrap().text();
         let y: Vec<&str> = text.lines().nth(3).unwrap().split_whitespace().collect();
         assert_eq!(y, ["y", "heuristic", "2", "1", "0", "0", "20.00", "20.00", "1.000"]);
     }

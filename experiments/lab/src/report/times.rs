@@ -22,14 +22,14 @@ pub enum Clock {
     Own,
 }
 
-/// What algorithms did on the instances of one problem of a benchmark.
-pub fn of(rows: &[Record], problem: &str) -> Group {
-    by(Clock::Bench, rows, problem)
+/// What algorithms did on the instances of one question of a benchmark.
+pub fn of(rows: &[Record]) -> Group {
+    by(Clock::Bench, rows)
 }
 
 /// The same by another clock. An instance on which a run solved but has no time by that clock has no median.
-pub fn by(clock: Clock, rows: &[Record], problem: &str) -> Group {
-    let mut own: Vec<Record> = rows.iter().filter(|row| row.problem == problem).cloned().collect();
+pub fn by(clock: Clock, rows: &[Record]) -> Group {
+    let mut own = rows.to_vec();
     if clock == Clock::Own {
         for row in &mut own {
             // A run that did not solve counts as its limit.
@@ -76,7 +76,6 @@ pub(crate) fn figure(number: f64) -> String {
 pub(crate) mod tests {
     use super::*;
     use crate::analysis::time::Time;
-    use plimsoll_model::{Offsets, Problem};
 
     pub(crate) fn row(instance: &str, algorithm: &str, seconds: f64, claim: &str) -> Record {
         Record {
@@ -107,7 +106,7 @@ pub(crate) mod tests {
     #[test]
     fn medians_count_unsolved_runs_as_longest() {
         let rows = rows();
-        let times = of(&rows, Offsets::NAME);
+        let times = of(&rows);
         let names: Vec<&str> = times.algorithms.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["fast", "slow"]);
         assert_eq!(
@@ -119,15 +118,15 @@ pub(crate) mod tests {
             Some(Time { seconds: 10.0, censored: true, resolution: 0.0, solved: 0, runs: 1 })
         );
         let half = [row("a", "x", 1.0, "optimal"), row("a", "x", 2.0, "unknown")];
-        assert!(of(&half, Offsets::NAME).time_to_solve(0, 0).unwrap().censored);
+        assert!(of(&half).time_to_solve(0, 0).unwrap().censored);
         let even = [row("a", "x", 1.0, "optimal"), row("a", "x", 2.0, "feasible")];
-        assert_eq!(of(&even, Offsets::NAME).time_to_solve(0, 0).map(|time| time.seconds), Some(1.5));
+        assert_eq!(of(&even).time_to_solve(0, 0).map(|time| time.seconds), Some(1.5));
     }
 
     #[test]
     fn algorithms_are_compared_by_time() {
         let rows = rows();
-        let text = table(&of(&rows, Offsets::NAME), 0.0).unwrap().text();
+        let text = table(&of(&rows), 0.0).unwrap().text();
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(lines[2], ["fast", "2", "6", "0.1000", "2", "6", "0.1000", "0.1000", "2"]);
         assert_eq!(lines[3], ["slow", "2", "2", "6.32", "1", "1", "6.32", "12.00", "0"]);
@@ -142,7 +141,7 @@ pub(crate) mod tests {
             ..row(instance, "quick", seconds, claim)
         };
         let rows = [ran("a", 6e-5, "feasible", ""), ran("b", 6e-5, "optimal", "")];
-        let times = of(&rows, Offsets::NAME);
+        let times = of(&rows);
         let cell = times.cells[0][0].as_ref().unwrap();
         assert_eq!((times.time_to_solve(0, 0), cell.spent), (None, Some(6e-5)));
         assert_eq!(times.time_to_solve(0, 1).map(|time| (time.seconds, time.censored)), Some((6e-5, false)));
@@ -151,7 +150,7 @@ pub(crate) mod tests {
         assert_eq!(line, ["quick", "2", "2", "0.0001", "1", "1", "-", "-", "0"]);
         // A capacity is decided by keeping it: one that does not has not answered.
         let rows = [ran("a", 6e-5, "unknown", "load")];
-        assert!(of(&rows, Offsets::NAME).time_to_solve(0, 0).unwrap().censored);
+        assert!(of(&rows).time_to_solve(0, 0).unwrap().censored);
     }
 
     #[test]
@@ -161,7 +160,7 @@ pub(crate) mod tests {
             own_resolution: resolution,
             ..row("a", "x", 1.0, "optimal")
         };
-        let time = |rows: &[Record]| by(Clock::Own, rows, Offsets::NAME).time_to_solve(0, 0);
+        let time = |rows: &[Record]| by(Clock::Own, rows).time_to_solve(0, 0);
         let found = time(&[own(Some(0.25), Some(0.001)), own(Some(0.75), None)]).unwrap();
         assert_eq!(
             (found.seconds.to_bits(), found.resolution.to_bits()),

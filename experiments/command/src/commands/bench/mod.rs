@@ -15,7 +15,7 @@ use plimsoll_lab::external::reaper;
 use plimsoll_lab::record::{Record, failures, lines};
 use plimsoll_lab::report::plots::time_profile;
 use plimsoll_lab::report::ratios;
-use plimsoll_lab::report::summary::{self, Peer, Question, problems};
+use plimsoll_lab::report::summary::{self, Peer, Question, questions};
 use plimsoll_lab::report::times::{self, Clock};
 use plimsoll_lab::suite::{CORPORA, Case, Origin, Reading, SUITES, Suite, cases, corpora, fits_any};
 use runs::Bench;
@@ -81,9 +81,9 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
     let mut text =
         if bench.args.details { details(bench, rows) } else { screen::screen(rows, bench.args.time_limit) };
     if !bench.args.details && comparison.is_asked {
-        for problem in problems(rows) {
-            if let Some(table) = times::table(&times::of(rows, problem), comparison.shift) {
-                let _ = write!(text, "\n{problem}, times\n\n{}", table.text());
+        for (question, own) in &questions(rows) {
+            if let Some(table) = times::table(&times::of(own), comparison.shift) {
+                let _ = write!(text, "\n{question}, times\n\n{}", table.text());
             }
         }
     }
@@ -100,7 +100,8 @@ fn report(bench: &Bench, rows: &[Record], notes: &[String], store: Option<&Store
         return if bench.args.details { Ok(()) } else { output::print(more) };
     };
     if comparison.is_asked
-        && let Some(chart) = time_profile(&times::of(rows, Offsets::NAME))
+        && let Some((_, own)) = questions(rows).iter().find(|(question, _)| question == Offsets::NAME)
+        && let Some(chart) = time_profile(&times::of(own))
     {
         store.chart("profile", &chart)?;
     }
@@ -126,18 +127,17 @@ fn details(bench: &Bench, rows: &[Record]) -> String {
     let comparison = bench.comparison();
     let mut text = String::new();
     // The main problem last: it is what stays on the screen.
-    for problem in problems(rows).into_iter().rev() {
-        for table in [summary::runs(rows, problem), summary::algorithms(rows, problem)].into_iter().flatten()
-        {
-            let _ = write!(text, "\n{problem}\n\n{}", table.text());
+    for (question, own) in questions(rows).iter().rev() {
+        for table in [summary::runs(own), summary::algorithms(own)].into_iter().flatten() {
+            let _ = write!(text, "\n{question}\n\n{}", table.text());
         }
         if comparison.is_asked {
-            let group = times::of(rows, problem);
+            let group = times::of(own);
             let reference = comparison.reference;
             let ratios = reference.and_then(|reference| ratios::ratios(&group, reference, Clock::Bench));
-            let own = reference.and_then(|reference| ratios::own_ratios(rows, problem, reference));
-            for table in [own, ratios, times::table(&group, comparison.shift)].into_iter().flatten() {
-                let _ = write!(text, "\n{problem}, times\n\n{}", table.text());
+            let own_ratios = reference.and_then(|reference| ratios::own_ratios(own, reference));
+            for table in [own_ratios, ratios, times::table(&group, comparison.shift)].into_iter().flatten() {
+                let _ = write!(text, "\n{question}, times\n\n{}", table.text());
             }
         }
     }

@@ -52,7 +52,7 @@ pub fn screen(rows: &[Record], limit: Duration) -> String {
     ]);
     let most = (ROWS / problems.len()).max(FEWEST);
     for problem in &problems {
-        let mut lines = tallies(rows, problem);
+        let mut lines = tallies(rows.iter().filter(|row| row.problem == *problem));
         lines.sort_by(rank);
         let shown = if lines.len() > most { most - 1 } else { lines.len() };
         for (at, line) in lines[..shown].iter().enumerate() {

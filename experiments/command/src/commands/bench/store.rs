@@ -12,7 +12,7 @@ use plimsoll_lab::report::summary::Question;
 use plimsoll_lab::report::svg::Map;
 use plimsoll_lab::report::times::SHIFT;
 use plimsoll_lab::report::trace::course_chart;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -124,13 +124,19 @@ impl Store {
         output::write_file(&folder.join(format!("{name}.svg")), |file| chart.write(file))
     }
 
-    /// Draws gaps over time: per problem one chart of all instances, and one of each.
+    /// Draws gaps over time: per question one chart of all instances, and one of each.
     pub fn gaps(&self, rows: &[Record]) -> Result<(), Failure> {
         let mut rows = rows.to_vec();
         number_runs(&mut rows);
         let options = Options { target_gap: None, shift: SHIFT };
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for group in groups(&rows, &trace_rows(&rows), options) {
-            let suffix = suffix(&group.question.problem);
+            let nth = counts.entry(group.question.problem.clone()).or_default();
+            *nth += 1;
+            let suffix = match *nth {
+                1 => suffix(&group.question.problem),
+                nth => format!("{}-{nth}", suffix(&group.question.problem)),
+            };
             if let Some(chart) = gap_chart(&group) {
                 self.chart(&format!("gap{suffix}"), &chart)?;
             }
