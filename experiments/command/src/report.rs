@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use plimsoll::arithmetic::Arithmetic;
+use plimsoll::model::Bytes;
 use plimsoll::model::overlap::Time;
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::report::{Basis, percent};
@@ -78,6 +79,13 @@ impl Report {
             };
             self.line(name, text);
         }
+    }
+
+    /// Adds the lines of memory without any sharing, and of weights.
+    pub fn unshared(&mut self, naive: Bytes, arena: Bytes) {
+        let times = naive.get() as f64 / arena.get().max(1) as f64;
+        self.line("naive", format_args!("{naive} bytes, {times:.2} times the arena"));
+        self.show("weights", "{weights} bytes");
     }
 
     /// Adds other text.

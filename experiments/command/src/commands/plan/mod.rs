@@ -10,13 +10,12 @@ mod structure;
 use super::choose;
 use crate::failure::Failure;
 use crate::output;
-use crate::report::Report;
 use args::ConflictsArg;
 pub use args::PlanArgs;
 use plimsoll::Registry;
 use plimsoll::branches::{SCHEMES, Scheme, SchemeEntry};
 use plimsoll::graphs::{GraphRun, Placement};
-use plimsoll::model::{Bytes, Entry, Orders};
+use plimsoll::model::{Entry, Orders};
 
 pub fn main(args: &PlanArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
@@ -74,11 +73,4 @@ fn scheme(name: &str) -> Result<&'static SchemeEntry, Failure> {
         let known: Vec<&str> = SCHEMES.iter().map(|entry| entry.name).collect();
         Failure::input(format!("unknown way to plan branches '{name}'; known are {}", known.join(", ")))
     })
-}
-
-/// The lines of memory without any sharing and of weights.
-fn unshared(report: &mut Report, naive: Bytes, arena: Bytes) {
-    let times = naive.get() as f64 / arena.get().max(1) as f64;
-    report.line("naive", format_args!("{naive} bytes, {times:.2} times the arena"));
-    report.show("weights", "{weights} bytes");
 }

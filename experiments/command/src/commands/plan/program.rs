@@ -1,7 +1,6 @@
 //! A graph with branches or loops, as one program.
 
 use super::args::PlanArgs;
-use super::unshared;
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
@@ -175,7 +174,7 @@ fn report(
     let (claim, gap) = (basis.claim(joint_claim), output::gap(arena, bound.value));
     report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
     report.show("", "no orders take less than {joint_bound} ({joint_witness})");
-    unshared(&mut report, program.naive(), arena);
+    report.unshared(program.naive(), arena);
     let all = if found.all_runs { "all there are" } else { "not all there are" };
     let checked = "every read found what was written";
     report.line("checked", format_args!("{} runs of the program, {all}: {checked}", found.runs));

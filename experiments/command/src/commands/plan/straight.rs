@@ -1,7 +1,6 @@
 //! A graph without regions inside operators: one order, one layout.
 
 use super::args::PlanArgs;
-use super::unshared;
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
 use crate::output;
@@ -149,7 +148,7 @@ fn report(
     report.line("", format_args!("no layout below {} ({why})", bound.value));
     let (claim, gap) = (basis.claim(joint_claim(body)), output::gap(arena, joint.value));
     report.line("joint", format_args!("{claim}: {gap} above the bound over all orders"));
-    unshared(&mut report, body.instance.total_size(), arena);
+    report.unshared(body.instance.total_size(), arena);
     report.lines(&["seconds"]);
     report
 }

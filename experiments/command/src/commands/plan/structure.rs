@@ -1,7 +1,6 @@
 //! A plan by conflicts from the structure of the graph.
 
 use super::args::PlanArgs;
-use super::unshared;
 use crate::commands::choose::{Choice, choose};
 use crate::commands::order::write_orders;
 use crate::failure::{ANSWERED, Failure};
@@ -154,7 +153,7 @@ fn report<P: Plan>(
     if let Some(collision) = collision {
         report.line("", collision);
     }
-    unshared(&mut report, instance.total_size(), arena);
+    report.unshared(instance.total_size(), arena);
     report.lines(&["seconds"]);
     report
 }
