@@ -1,6 +1,6 @@
 //! Weights fetched while operators compute: `cargo run --example overlap`
 
-use plimsoll::{Engine, datasets::graphs::GraphFamily, model::overlap::Machine};
+use plimsoll::{Engine, datasets::graphs::GraphFamily, model::timelines::Machine};
 use std::collections::BTreeMap;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

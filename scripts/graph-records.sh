@@ -99,7 +99,7 @@ for patterns in default s3-joined chains; do
         fusions+=(--terms "patterns=$patterns units=dla-gpu-cpu fusion=$rule")
     done
 done
-record fusion "${accelerated[@]}" --problems fusions --solvers all --time-limit 10 "${fusions[@]}"
+record fusion "${accelerated[@]}" --problems fusion --solvers all --time-limit 10 "${fusions[@]}"
 record spilling "${networks[@]}" --problems spilling --solvers all --time-limit 10 \
     --terms capacity=75% --terms capacity=50% --terms capacity=25%
 # At 95 and 67 percent of a mebibyte.

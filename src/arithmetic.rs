@@ -75,7 +75,7 @@ impl Arithmetic {
 mod tests {
     use super::*;
     use plimsoll_model::fusion::FusionWitness;
-    use plimsoll_model::overlap::TimeWitness;
+    use plimsoll_model::timelines::TimeWitness;
     use plimsoll_model::{Step, Witness};
     use plimsoll_solvers::LIBRARIES;
 

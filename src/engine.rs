@@ -3,16 +3,16 @@
 use crate::branches::{BranchError, OrderedProgram, Planner, ProgramPlan, SchemeEntry, ordered_program};
 use crate::fusion::{FuseError, FuseRun, FusedRegion};
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion};
-use crate::overlap::{ScheduleError, Scheduled, program, schedule};
 use crate::registry::{Listed, Registry, registry};
 use crate::run::{Limits, RunError, run};
 use crate::tiers::{TierCase, TierCaseError, TierSetting, tier_case};
+use crate::timelines::{ScheduleError, Scheduled, program, schedule};
 use plimsoll_model::execution::ExecutionOptions;
 use plimsoll_model::fusion::{Patterns, UnitRule, Units};
 use plimsoll_model::graph::{Graph, LivenessOptions};
-use plimsoll_model::overlap::{Machine, OverlapError, OverlapOptions, OverlapProgram};
 use plimsoll_model::program::ProgramOptions;
 use plimsoll_model::tiers::{Addresses, TierMachine, Tiers};
+use plimsoll_model::timelines::{Machine, OverlapError, OverlapOptions, OverlapProgram};
 use plimsoll_model::{
     Entry, Instance, Offsets, Orders, Outcome, Setup, Silent, SpillError, SpillProblem, Spilling,
 };

@@ -6,7 +6,7 @@
 
 use crate::run::{Attempt, Limits, RunError, run};
 use plimsoll_model::graph::{Graph, LivenessOptions, Storages};
-use plimsoll_model::order::{Order, OrderError, OrderProblem, around_bound};
+use plimsoll_model::orders::{Order, OrderError, OrderProblem, around_bound};
 use plimsoll_model::structure::StructureError;
 use plimsoll_model::{
     Bytes, Entry, Instance, Joint, JointProblem, LowerBound, Offsets, OperatorId, Orders, Outcome, Problem,

@@ -63,13 +63,13 @@ mod compare;
 mod engine;
 pub mod fusion;
 pub mod graphs;
-pub mod overlap;
 pub mod plan;
 pub mod posed;
 mod registry;
-pub mod spill;
+pub mod spilling;
 pub mod structure;
 pub mod tiers;
+pub mod timelines;
 
 pub use compare::{Comparison, Standing};
 pub use engine::{Engine, EngineError, MemoryPlan, plan, solve};

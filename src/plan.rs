@@ -3,8 +3,8 @@
 use crate::registry::Listed;
 use plimsoll_model::csv::write_with_columns;
 use plimsoll_model::{
-    Buffer, Bytes, Instance, InstanceProblem, LowerBound, Offsets, Piece, PoolId, Pools, Scattered, Witness,
-    load, simple_bound,
+    Buffer, Bytes, Instance, InstanceProblem, LowerBound, Offsets, Piece, PoolId, SharedObjects,
+    SplitBuffers, Witness, load, simple_bound,
 };
 use std::io::{self, Write};
 
@@ -47,7 +47,7 @@ impl Plan for Offsets {
     }
 }
 
-impl Plan for Scattered {
+impl Plan for SplitBuffers {
     fn floor(instance: &Instance) -> LowerBound {
         simple_bound(instance)
     }
@@ -66,7 +66,7 @@ impl Plan for Scattered {
     }
 }
 
-impl Plan for Pools {
+impl Plan for SharedObjects {
     fn notes(instance: &Instance) -> Vec<String> {
         let count = |test: fn(&&Buffer) -> bool| instance.buffers().iter().filter(test).count();
         let asked = [
@@ -116,7 +116,7 @@ impl Plan for Pools {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::{InstanceBuilder, Lifespan, PoolPlan, Problem, ScatteredLayout};
+    use plimsoll_model::{InstanceBuilder, Lifespan, PoolPlan, Problem, SplitLayout};
 
     fn instance() -> Instance {
         let buffer = |name: &str, size: u64, lower: u64, upper: u64| {
@@ -133,10 +133,10 @@ mod tests {
         let t = instance();
         let plan = PoolPlan::fitted(&t, [0, 1, 0].map(PoolId::new).to_vec(), Bytes::new(1));
         let mut text = Vec::new();
-        Pools::write(&t, &plan, &mut text).unwrap();
+        SharedObjects::write(&t, &plan, &mut text).unwrap();
         let expected = "id,lower,upper,size,pool,pool_size\na,0,4,4,0,4\n\"b,\"\"\",2,6,2,1,2\nc,4,8,3,0,4\n";
         assert_eq!(String::from_utf8(text).unwrap(), expected);
-        assert_eq!(Pools::pieces(&t, &plan)[1][0].start.get(), 4);
+        assert_eq!(SharedObjects::pieces(&t, &plan)[1][0].start.get(), 4);
     }
 
     #[test]
@@ -144,10 +144,10 @@ mod tests {
         let t = instance();
         let piece = |start, length| Piece { start: Bytes::new(start), length: Bytes::new(length) };
         let layout =
-            ScatteredLayout::new(vec![vec![piece(0, 1), piece(3, 3)], vec![piece(1, 2)], vec![piece(3, 3)]]);
-        assert!(Scattered::check(&t, &layout).is_empty());
+            SplitLayout::new(vec![vec![piece(0, 1), piece(3, 3)], vec![piece(1, 2)], vec![piece(3, 3)]]);
+        assert!(SplitBuffers::check(&t, &layout).is_empty());
         let mut text = Vec::new();
-        Scattered::write(&t, &layout, &mut text).unwrap();
+        SplitBuffers::write(&t, &layout, &mut text).unwrap();
         assert!(String::from_utf8(text).unwrap().contains("a,0,4,4,0-1 3-6\n"));
     }
 
@@ -157,7 +157,7 @@ mod tests {
             .buffer(Buffer::new("a", 4, Lifespan::single(0, 4).unwrap()).fixed_at(100))
             .build()
             .unwrap();
-        assert_eq!(Pools::floor(&t).value.get(), 4);
+        assert_eq!(SharedObjects::floor(&t).value.get(), 4);
         assert_eq!(Offsets::floor(&t).value.get(), 104);
     }
 }

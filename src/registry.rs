@@ -1,9 +1,9 @@
 //! Every algorithm of every problem: what the command, the benchmark and the tests read, and nothing else.
 
 use plimsoll_model::fusion::Fusions;
-use plimsoll_model::overlap::Timelines;
 use plimsoll_model::tiers::Tiers;
-use plimsoll_model::{Entry, Joint, Offsets, Orders, Pools, Problem, Scattered, Spilling};
+use plimsoll_model::timelines::Timelines;
+use plimsoll_model::{Entry, Joint, Offsets, Orders, Problem, SharedObjects, Spilling, SplitBuffers};
 use plimsoll_solvers::Library;
 
 /// All entries, heuristics first, each list in the order of its crate.
@@ -12,9 +12,9 @@ pub struct Registry {
     /// For the offset problem.
     pub offsets: Vec<&'static Entry<Offsets>>,
     /// For the offset problem with buffers cut into pieces.
-    pub scattered: Vec<&'static Entry<Scattered>>,
+    pub split_buffers: Vec<&'static Entry<SplitBuffers>>,
     /// For the shared-object problem.
-    pub pools: Vec<&'static Entry<Pools>>,
+    pub shared_objects: Vec<&'static Entry<SharedObjects>>,
     /// For the order problem.
     pub orders: Vec<&'static Entry<Orders>>,
     /// For order and offsets together.
@@ -66,7 +66,7 @@ macro_rules! listed {
 }
 
 listed! {
-    Offsets => offsets and variants, Scattered => scattered, Pools => pools, Orders => orders, Joint => joint,
+    Offsets => offsets and variants, SplitBuffers => split_buffers, SharedObjects => shared_objects, Orders => orders, Joint => joint,
     Spilling => spilling, Timelines => timelines, Tiers => tiers, Fusions => fusions,
 }
 
@@ -108,8 +108,14 @@ pub struct NameTaken {
 pub fn registry() -> Registry {
     Registry {
         offsets: plimsoll_heuristics::OFFSETS.iter().chain(plimsoll_solvers::OFFSETS).collect(),
-        scattered: plimsoll_heuristics::SCATTERED.iter().chain(plimsoll_solvers::SCATTERED).collect(),
-        pools: plimsoll_heuristics::POOLS.iter().chain(plimsoll_solvers::POOLS).collect(),
+        split_buffers: plimsoll_heuristics::SPLIT_BUFFERS
+            .iter()
+            .chain(plimsoll_solvers::SPLIT_BUFFERS)
+            .collect(),
+        shared_objects: plimsoll_heuristics::SHARED_OBJECTS
+            .iter()
+            .chain(plimsoll_solvers::SHARED_OBJECTS)
+            .collect(),
         orders: plimsoll_heuristics::ORDERS.iter().chain(plimsoll_solvers::ORDERS).collect(),
         joint: plimsoll_solvers::JOINT.iter().collect(),
         spilling: plimsoll_heuristics::SPILLING.iter().chain(plimsoll_solvers::SPILLING).collect(),
@@ -145,7 +151,7 @@ pub fn left_out(name: &str) -> Option<LeftOut> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::overlap::{Dma, Time, TimedOperator, TimelineProblem};
+    use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem};
     use plimsoll_model::{Bytes, Claim, Kind, Setup, Silent};
     use plimsoll_solvers::LIBRARIES;
     use std::collections::BTreeSet;
@@ -167,8 +173,8 @@ mod tests {
     fn names_are_unique_and_described() {
         let registry = registry();
         check(&registry.offsets);
-        check(&registry.scattered);
-        check(&registry.pools);
+        check(&registry.split_buffers);
+        check(&registry.shared_objects);
         check(&registry.orders);
         check(&registry.joint);
         check(&registry.spilling);
@@ -189,7 +195,7 @@ mod tests {
         let mut registry = registry();
         let source = format!("seed {}", 7);
         let entry = Entry::new("own", Kind::Heuristic, "prefetch again", source, |_| {
-            plimsoll_heuristics::overlap::Prefetch
+            plimsoll_heuristics::timelines::Prefetch
         });
         assert_eq!(registry.register(entry), Ok(()));
         assert_eq!(registry.register(entry), Err(NameTaken { problem: "timelines", name: "own" }));
@@ -211,7 +217,8 @@ mod tests {
     fn a_solver_is_there_or_left_out() {
         let registry = registry();
         let offsets = registry.offsets.iter().chain(&registry.variants).map(|entry| entry.name);
-        let there: BTreeSet<&str> = offsets.chain(registry.pools.iter().map(|entry| entry.name)).collect();
+        let there: BTreeSet<&str> =
+            offsets.chain(registry.shared_objects.iter().map(|entry| entry.name)).collect();
         for library in LIBRARIES {
             for solver in library.solvers {
                 assert_eq!(there.contains(solver), library.is_present, "{solver}");

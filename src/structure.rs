@@ -10,11 +10,11 @@ use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, outcome};
 use crate::plan::Plan;
 use crate::run::run;
 use plimsoll_model::graph::{Graph, Storages};
-use plimsoll_model::order::Order;
+use plimsoll_model::orders::Order;
 use plimsoll_model::structure::{Relation, Structure, StructureError};
 use plimsoll_model::{
     Budget, Bytes, Claim, Entry, Instance, Offsets, OperatorId, Outcome, Piece, Precedences, Race, RegionId,
-    Scattered, Silent,
+    Silent, SplitBuffers,
 };
 use plimsoll_solvers::bounds::clique_bound;
 use serde::Serialize;
@@ -235,11 +235,11 @@ pub struct Judges<'a> {
     /// The patent's placement in one piece.
     pub patent: &'a Entry<Offsets>,
     /// The same in pieces.
-    pub patent_scattered: &'a Entry<Scattered>,
+    pub patent_scattered: &'a Entry<SplitBuffers>,
     /// Who plans in one piece; regions inside operators too.
     pub exact: &'a Entry<Offsets>,
     /// Who plans in pieces.
-    pub scattered: &'a Entry<Scattered>,
+    pub scattered: &'a Entry<SplitBuffers>,
 }
 
 /// One relation of a comparison: bytes, of the body of the graph; pairs that are overlooked, exposed or collide, of all regions.

@@ -6,7 +6,7 @@ use plimsoll_model::fusion::{
     Coverage, Fusion, FusionProblem, Patterns, TooManyMatches, UnitRule, UnitsError,
 };
 use plimsoll_model::graph::Graph;
-use plimsoll_model::order::{Order, check_order};
+use plimsoll_model::orders::{Order, check_order};
 use plimsoll_model::tiers::{
     Addresses, TierError, TierMachine, TierOptions, TierProblem, TierRegion, TierTimes,
 };

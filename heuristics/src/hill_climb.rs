@@ -13,7 +13,7 @@
 //!
 //! **Source.** Apache TVM, USMP `hill_climb`, from its published description.
 
-use crate::orders::conflict_counts;
+use crate::buffer_orders::conflict_counts;
 use crate::placement::{Abandoned, Arrangement, Fit};
 use plimsoll_model::{Budget, BufferId, Instance, Layout, Offsets, Stop, Tracker};
 use rand::rngs::Xoshiro256PlusPlus;

@@ -1,6 +1,6 @@
 //! Fast answers, no proof.
 //!
-//! [`OFFSETS`], [`SCATTERED`], [`POOLS`], [`ORDERS`], [`TIMELINES`], [`TIERS`] and [`SPILLING`] list every heuristic by name, with its source. All of them report the
+//! [`OFFSETS`], [`SPLIT_BUFFERS`], [`SHARED_OBJECTS`], [`ORDERS`], [`TIMELINES`], [`TIERS`] and [`SPILLING`] list every heuristic by name, with its source. All of them report the
 //! simplest bound, so an answer that meets it is proved optimal; none proves more.
 //!
 //! ```
@@ -19,6 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod buffer_orders;
 mod ejection;
 mod fusion;
 mod gaps;
@@ -27,36 +28,35 @@ mod hill_climb;
 mod iterated;
 mod long_first;
 mod naive;
-pub mod order;
 mod ordered;
-mod orders;
-pub mod overlap;
+pub mod orders;
 mod patent;
 mod placement;
-mod pools;
 mod ranks;
 mod registry;
 mod report;
-mod spill;
+mod shared_objects;
+mod spilling;
 pub mod tiers;
+pub mod timelines;
 mod two_level;
 mod valley;
 
+pub use buffer_orders::{Order, conflict_counts};
 pub use ejection::EjectionSearch;
 pub use fusion::{FUSIONS, longest_matches};
 pub use heat::{Heat, Peak};
 pub use iterated::{Effort, IteratedSearch};
 pub use long_first::long_first;
-pub use order::ORDERS;
-pub use orders::{Order, conflict_counts};
-pub use overlap::TIMELINES;
+pub use orders::ORDERS;
 pub use patent::patent_scattered;
 pub use placement::{Abandoned, Arrangement, Fit, place};
-pub use pools::{Classes, PoolChoice, PoolGreedy, positional_maxima};
-pub use registry::{OFFSETS, POOLS, SCATTERED};
-pub use spill::{
+pub use registry::{OFFSETS, SHARED_OBJECTS, SPLIT_BUFFERS};
+pub use shared_objects::{Classes, PoolChoice, PoolGreedy, positional_maxima};
+pub use spilling::{
     GreedySpill, SPILLING, SpillChoice, all_spilled, cliques_above, fractional_cover, greedy_spill,
     quick_layout, spill_bound,
 };
 pub use tiers::TIERS;
+pub use timelines::TIMELINES;
 pub use valley::{ValleyWeights, valley_fit};

@@ -9,7 +9,7 @@
 //!
 //! Correct by the [placement engine](crate::place); O(n^2) at worst, linear memory.
 
-use crate::orders::Order;
+use crate::buffer_orders::Order;
 use crate::placement::{Abandoned, Arrangement, Fit};
 use plimsoll_model::{Budget, Instance, Layout, Stop};
 

@@ -1,18 +1,18 @@
 //! Every heuristic there is: the list that the command, the tables and the conformance tests read.
 
+use crate::buffer_orders::Order;
 use crate::ejection::EjectionSearch;
 use crate::hill_climb::climb;
 use crate::iterated::IteratedSearch;
 use crate::naive::end_to_end;
 use crate::ordered::ordered;
-use crate::orders::Order;
 use crate::patent::{patent_descending, patent_scattered};
 use crate::placement::Fit;
-use crate::pools::{Classes, PoolChoice, PoolGreedy, assigning, improved_by_size, least_cost_flow};
 use crate::report::{anytime, single};
+use crate::shared_objects::{Classes, PoolChoice, PoolGreedy, assigning, improved_by_size, least_cost_flow};
 use crate::two_level::two_level;
 use crate::valley::{ValleyWeights, valley_fit};
-use plimsoll_model::{Bytes, Entry, Kind, Offsets, Pools, Scattered, guarded};
+use plimsoll_model::{Bytes, Entry, Kind, Offsets, SharedObjects, SplitBuffers, guarded};
 
 const LUNA: &str =
     "Wang, Shen, Jing, Lyu: memory optimisation for control-flow graphs, Alg. 1 (the LUNA paper)";
@@ -155,7 +155,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
 ];
 
 /// Every heuristic for the offset problem with buffers cut into pieces.
-pub const SCATTERED: &[Entry<Scattered>] = &[Entry {
+pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     name: "patent-scattered",
     kind: Kind::Heuristic,
     about: "size descending, cut into free memory of placed non-exclusive buffers",
@@ -167,7 +167,7 @@ pub const SCATTERED: &[Entry<Scattered>] = &[Entry {
 const POWERS: Classes = Classes::PowersFrom(Bytes::new(512));
 
 /// Every heuristic for the shared-object problem.
-pub const POOLS: &[Entry<Pools>] = &[
+pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
     pools!(
         "mini-infer",
         Size,

@@ -1,8 +1,8 @@
 //! From a function to a solver, the same way for every heuristic.
 
-use plimsoll_model::order::{OrderProblem, around_bound};
+use plimsoll_model::orders::{OrderProblem, around_bound};
 use plimsoll_model::{
-    Bound, Budget, Instance, Observer, Offsets, Orders, Outcome, Problem, Scattered, SolveError, Solver,
+    Bound, Budget, Instance, Observer, Offsets, Orders, Outcome, Problem, SolveError, Solver, SplitBuffers,
     Stop, Tracker, guarded, simple_bound,
 };
 
@@ -18,7 +18,7 @@ impl Bounded for Offsets {
 }
 
 /// What is alive together has different addresses, in one piece or many: the bound holds for pieces too.
-impl Bounded for Scattered {
+impl Bounded for SplitBuffers {
     fn bound(instance: &Instance) -> Bound<Self> {
         simple_bound(instance)
     }

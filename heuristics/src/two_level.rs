@@ -20,7 +20,7 @@
 //!
 //! **Source.** S4, CANN's graph engine; its worked example gives 4608.
 
-use crate::orders::Order;
+use crate::buffer_orders::Order;
 use crate::placement::{Arrangement, Fit};
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Step, Stop};
 use std::cmp::Reverse;

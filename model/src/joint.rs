@@ -7,7 +7,7 @@ use crate::bound::{BoundError, LowerBound, Witness};
 use crate::check::{Violation, check_layout};
 use crate::instance::Instance;
 use crate::layout::Layout;
-use crate::order::{Order, OrderError, OrderProblem, check_order, confirm_order_bound};
+use crate::orders::{Order, OrderError, OrderProblem, check_order, confirm_order_bound};
 use crate::problem::Problem;
 use crate::units::Bytes;
 

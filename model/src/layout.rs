@@ -61,11 +61,11 @@ impl Piece {
 
 /// Buffers cut into pieces that may lie apart (SOURCES S2, scattered placement).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScatteredLayout {
+pub struct SplitLayout {
     pieces: Vec<Vec<Piece>>,
 }
 
-impl ScatteredLayout {
+impl SplitLayout {
     /// Pieces by buffer position.
     pub fn new(pieces: Vec<Vec<Piece>>) -> Self {
         Self { pieces }
@@ -96,7 +96,7 @@ impl PoolPlan {
         Self { assignment, sizes }
     }
 
-    /// Pools as large as their largest member, rounded up to `alignment` bytes.
+    /// SharedObjects as large as their largest member, rounded up to `alignment` bytes.
     ///
     /// # Panics
     /// If `alignment` is zero, or a rounded size overflows (sizes of an instance do not).

@@ -2,9 +2,9 @@
 
 /// Machines of `overlap` and `measure`.
 pub const PRESETS: [(&str, &str); 3] = [
-    ("luna", include_str!("overlap/presets/luna.toml")),
-    ("ethos-u", include_str!("overlap/presets/ethos-u.toml")),
-    ("generic", include_str!("overlap/presets/generic.toml")),
+    ("luna", include_str!("timelines/presets/luna.toml")),
+    ("ethos-u", include_str!("timelines/presets/ethos-u.toml")),
+    ("generic", include_str!("timelines/presets/generic.toml")),
 ];
 
 /// Machines with several memories, of `tiers`.

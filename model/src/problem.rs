@@ -1,10 +1,10 @@
 //! The trait that all problems share, and the problems on buffers.
 
 use crate::bound::{BoundError, LowerBound, Reason, Witness, verify_bound};
-use crate::check::{Violation, check_layout, check_pools, check_scattered};
+use crate::check::{Violation, check_layout, check_shared_objects, check_split_buffers};
 use crate::instance::Instance;
-use crate::layout::{Layout, PoolPlan, ScatteredLayout};
-use crate::order::{Order, OrderProblem, check_order, confirm_order_bound, recomputed_peak};
+use crate::layout::{Layout, PoolPlan, SplitLayout};
+use crate::orders::{Order, OrderProblem, check_order, confirm_order_bound, recomputed_peak};
 use crate::units::{BufferId, Bytes, PoolId};
 use crate::value::Value;
 use std::fmt;
@@ -175,14 +175,14 @@ impl Problem for Offsets {
 
 /// The offset problem where buffers may be cut into pieces (SOURCES S2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scattered {}
+pub enum SplitBuffers {}
 
-impl Problem for Scattered {
-    type Solution = ScatteredLayout;
-    const NAME: &'static str = "scattered";
-    on_instances!(check_scattered);
+impl Problem for SplitBuffers {
+    type Solution = SplitLayout;
+    const NAME: &'static str = "split-buffers";
+    on_instances!(check_split_buffers);
 
-    fn value(_: &Instance, solution: &ScatteredLayout) -> Bytes {
+    fn value(_: &Instance, solution: &SplitLayout) -> Bytes {
         solution.peak()
     }
 
@@ -194,12 +194,12 @@ impl Problem for Scattered {
         placeable(input)
     }
 
-    fn extended(input: &Instance, kept: &[BufferId], part: ScatteredLayout) -> ScatteredLayout {
+    fn extended(input: &Instance, kept: &[BufferId], part: SplitLayout) -> SplitLayout {
         let mut pieces = vec![Vec::new(); input.len()];
         for (id, own) in kept.iter().zip(part.pieces()) {
             pieces[id.index()].clone_from(own);
         }
-        ScatteredLayout::new(pieces)
+        SplitLayout::new(pieces)
     }
 
     fn confirm(input: &Instance, bound: &LowerBound) -> Result<(), BoundError> {
@@ -209,12 +209,12 @@ impl Problem for Scattered {
 
 /// The shared-object problem: one pool per buffer, minimum sum of pool sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pools {}
+pub enum SharedObjects {}
 
-impl Problem for Pools {
+impl Problem for SharedObjects {
     type Solution = PoolPlan;
-    const NAME: &'static str = "pools";
-    on_instances!(check_pools);
+    const NAME: &'static str = "shared-objects";
+    on_instances!(check_shared_objects);
 
     fn value(_: &Instance, solution: &PoolPlan) -> Bytes {
         solution.total()

@@ -6,7 +6,7 @@ use crate::bits::BitMatrix;
 use crate::budget::Budget;
 use crate::claim::Stop;
 use crate::layout::Piece;
-use crate::order::OrderProblem;
+use crate::orders::OrderProblem;
 use crate::units::{Bytes, OperatorId};
 use std::collections::HashMap;
 use std::fmt;

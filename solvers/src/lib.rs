@@ -3,7 +3,7 @@
 //! The features `ilp` and `smt`, both on by default, bring in HiGHS and z3, which take long to build and to load; all
 //! else, the default solvers among it, needs neither. [`LIBRARIES`] says what is there.
 //!
-//! [`OFFSETS`], [`SCATTERED`], [`POOLS`], [`ORDERS`], [`TIMELINES`], [`TIERS`] and [`SPILLING`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
+//! [`OFFSETS`], [`SPLIT_BUFFERS`], [`SHARED_OBJECTS`], [`ORDERS`], [`TIMELINES`], [`TIERS`] and [`SPILLING`] list every exact solver by name. All support gaps, alignments, fixed offsets, separations
 //! and exclusions; minimise, or decide at a capacity ([`plimsoll_model::Budget::with_target`]); stop on time or nodes.
 //! What they claim follows from value, bound and capacity alone ([`plimsoll_model::Outcome::conclude`]).
 //!
@@ -38,16 +38,16 @@ pub mod fusion;
 pub mod ilp;
 pub mod joint;
 mod network;
-pub mod order;
-pub mod overlap;
+pub mod orders;
 mod poset;
 mod registry;
-pub mod scattered;
 pub mod search;
 #[cfg(feature = "smt")]
 pub mod smt;
-pub mod spill;
+pub mod spilling;
+pub mod split_buffers;
 pub mod tiers;
+pub mod timelines;
 
 pub use brute::BruteForce;
 pub use exact::Exact;
@@ -55,8 +55,8 @@ pub use foreign::abandoned;
 #[cfg(feature = "ilp")]
 pub use fusion::FusionIlp;
 pub use fusion::{ExactFusion, FUSIONS, FusionBrute};
-pub use overlap::TIMELINES;
-pub use registry::{JOINT, LIBRARIES, Library, OFFSETS, ORDERS, POOLS, SCATTERED, variants};
-pub use scattered::ScatteredExact;
-pub use spill::SPILLING;
+pub use registry::{JOINT, LIBRARIES, Library, OFFSETS, ORDERS, SHARED_OBJECTS, SPLIT_BUFFERS, variants};
+pub use spilling::SPILLING;
+pub use split_buffers::ScatteredExact;
 pub use tiers::TIERS;
+pub use timelines::TIMELINES;

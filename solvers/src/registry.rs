@@ -1,12 +1,14 @@
 //! Every exact solver by name.
 
 use crate::joint::JointExact;
-use crate::order::{Method, OrderBrute, OrderSolver};
+use crate::orders::{Method, OrderBrute, OrderSolver};
 use crate::search::learn::LearnRules;
 use crate::search::windows::WindowRules;
 use crate::search::{Search, SearchParams};
 use crate::{BruteForce, Exact, ScatteredExact};
-use plimsoll_model::{Build, Entry, Joint, Kind, Offsets, Orders, Pools, Scattered, Setup, guarded};
+use plimsoll_model::{
+    Build, Entry, Joint, Kind, Offsets, Orders, Setup, SharedObjects, SplitBuffers, guarded,
+};
 
 /// A library of others that some solvers stand on. Where the feature is off, they are not in the lists below.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +93,7 @@ pub const OFFSETS: &[Entry<Offsets>] = &[
 ];
 
 /// Every exact solver for scattered layouts.
-pub const SCATTERED: &[Entry<Scattered>] = &[Entry {
+pub const SPLIT_BUFFERS: &[Entry<SplitBuffers>] = &[Entry {
     name: "exact",
     kind: Kind::Exact,
     about: "least flow through the order of time where there is one, else stable sets by column generation",
@@ -100,7 +102,7 @@ pub const SCATTERED: &[Entry<Scattered>] = &[Entry {
 }];
 
 /// Every exact solver for the shared-object problem.
-pub const POOLS: &[Entry<Pools>] = &[
+pub const SHARED_OBJECTS: &[Entry<SharedObjects>] = &[
     #[cfg(feature = "ilp")]
     Entry {
         name: "pool-ilp",

@@ -6,15 +6,15 @@ use super::{
 use crate::arithmetic::Arithmetic;
 use crate::fusion::{FuseError, FuseRun, FusionTotals};
 use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, Placement};
-use crate::overlap::{ScheduleError, program, schedule};
 use crate::registry::registry;
 use crate::run::Limits;
-use crate::spill::{graph_traffic, region_instance};
+use crate::spilling::{graph_traffic, region_instance};
 use crate::tiers::{Fusing, TierCase, TierSetting, tier_case};
+use crate::timelines::{ScheduleError, program, schedule};
 use plimsoll_model::fusion::{Fusions, Patterns, UnitRule, Units};
 use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
-use plimsoll_model::overlap::{Machine, OverlapOptions, OverlapProgram, Time, Timelines};
 use plimsoll_model::tiers::{Addresses, TierMachine, TierTimes, Tiers, on_and_off_chip};
+use plimsoll_model::timelines::{Machine, OverlapOptions, OverlapProgram, Time, Timelines};
 use plimsoll_model::{
     Bytes, Claim, Entry, Joint, Orders, Problem, Relations, Setup, SolveError, SpillProblem, Spilling, Stats,
     Stop, load, written_and_read,

@@ -3,7 +3,7 @@
 use super::{Answered, Asked, PoseError, Posed, Subject, SubjectKind, Terms};
 use crate::plan::Plan;
 use crate::run::Limits;
-use plimsoll_model::{Bytes, Instance, Offsets, Piece, Pools, Problem, Scattered, Setup};
+use plimsoll_model::{Bytes, Instance, Offsets, Piece, Problem, Setup, SharedObjects, SplitBuffers};
 use std::io::{self, Write};
 
 macro_rules! posed_on_instances {
@@ -59,4 +59,4 @@ macro_rules! posed_on_instances {
     )*};
 }
 
-posed_on_instances!(Offsets: "peak", Scattered: "peak", Pools: "total");
+posed_on_instances!(Offsets: "peak", SplitBuffers: "peak", SharedObjects: "total");

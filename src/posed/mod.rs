@@ -16,11 +16,11 @@ use crate::registry::{Listed, Registry};
 use crate::run::{Attempt, Limits, RunError};
 use plimsoll_model::fusion::Fusions;
 use plimsoll_model::graph::Graph;
-use plimsoll_model::overlap::Timelines;
 use plimsoll_model::tiers::Tiers;
+use plimsoll_model::timelines::Timelines;
 use plimsoll_model::{
-    Claim, Entry, Instance, Joint, Kind, Observer, Offsets, Orders, Outcome, Piece, Pools, Problem,
-    Scattered, Setup, SolveError, Spilling, Stats, Stop,
+    Claim, Entry, Instance, Joint, Kind, Observer, Offsets, Orders, Outcome, Piece, Problem, Setup,
+    SharedObjects, SolveError, Spilling, SplitBuffers, Stats, Stop,
 };
 use std::fmt;
 use std::io::{self, Write};
@@ -372,8 +372,8 @@ macro_rules! problems {
         pub const PROBLEMS: &[&str] = &[$(<$problem as Problem>::NAME),*];
 
         /// Visits a problem by name; `None` where there is none of that name.
-        pub fn visit<V: Visitor>(problem: &str, visitor: &mut V) -> Option<V::Output> {
-            match problem {
+        pub fn visit<V: Visitor>(name: &str, visitor: &mut V) -> Option<V::Output> {
+            match problem(name)? {
                 $(name if name == <$problem as Problem>::NAME => Some(visitor.visit::<$problem>()),)*
                 _ => None,
             }
@@ -386,7 +386,18 @@ macro_rules! problems {
     };
 }
 
-problems! { Offsets, Scattered, Pools, Orders, Joint, Spilling, Timelines, Tiers, Fusions }
+/// The problem of a name, also of one that it had before: `pools`, `scattered`, `fusions`.
+pub fn problem(name: &str) -> Option<&'static str> {
+    let today = match name {
+        "pools" => SharedObjects::NAME,
+        "scattered" => SplitBuffers::NAME,
+        "fusions" => Fusions::NAME,
+        name => name,
+    };
+    PROBLEMS.iter().copied().find(|problem| *problem == today)
+}
+
+problems! { Offsets, SplitBuffers, SharedObjects, Orders, Joint, Spilling, Timelines, Tiers, Fusions }
 
 /// An algorithm as lists show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -440,6 +451,10 @@ mod tests {
     fn problems_are_known_by_name() {
         let registry = registry();
         assert_eq!(PROBLEMS.len(), 9);
+        assert_eq!(
+            ["pools", "scattered", "fusions"].map(problem),
+            [PROBLEMS[2], PROBLEMS[1], PROBLEMS[8]].map(Some)
+        );
         for problem in PROBLEMS {
             let [own, _] = algorithms(&registry, problem);
             assert!(!own.is_empty() && own.iter().all(|facts| facts.problem == *problem), "{problem}");

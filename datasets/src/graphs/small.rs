@@ -1,7 +1,7 @@
 //! Small random order problems with every feature of the model, and their optimum by looking at everything:
 //! for tests.
 
-use plimsoll_model::order::{OrderProblem, Storage};
+use plimsoll_model::orders::{OrderProblem, Storage};
 use plimsoll_model::{Bytes, OperatorId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -149,7 +149,7 @@ pub fn min_peak_brute(problem: &OrderProblem) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_model::order::{Order, around_bound};
+    use plimsoll_model::orders::{Order, around_bound};
 
     /// The least peak by walking every order.
     fn walk(problem: &OrderProblem, order: &mut Vec<OperatorId>) -> u64 {

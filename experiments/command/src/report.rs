@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::Bytes;
-use plimsoll::model::overlap::Time;
+use plimsoll::model::timelines::Time;
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_lab::report::{Basis, percent};
 use serde::Deserialize as _;

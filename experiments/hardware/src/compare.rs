@@ -6,11 +6,11 @@ use super::fit::median;
 use super::kernel::Work;
 use super::work::Executable;
 use plimsoll::graphs::GraphRun;
-use plimsoll::overlap::{ScheduleError, program, schedule};
 use plimsoll::run::Limits;
+use plimsoll::timelines::{ScheduleError, program, schedule};
 use plimsoll_lab::report::share;
 use plimsoll_model::graph::{Graph, LivenessOptions};
-use plimsoll_model::overlap::{
+use plimsoll_model::timelines::{
     Instruction, Machine, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines,
 };
 use plimsoll_model::{Bytes, Entry, Orders, Setup};

@@ -9,7 +9,7 @@
 use super::arena::{Arena, Lent, Taken};
 use super::cold::{Cold, Link, wait};
 use super::kernel::{Cpu, Work};
-use plimsoll_model::overlap::{Instruction, TimelineProblem};
+use plimsoll_model::timelines::{Instruction, TimelineProblem};
 use plimsoll_model::{Bytes, OperatorId};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
@@ -391,8 +391,8 @@ impl<'a> Run<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_heuristics::overlap::TIMELINES;
-    use plimsoll_model::overlap::{Dma, Time, TimedOperator, Timeline, check_timeline};
+    use plimsoll_heuristics::timelines::TIMELINES;
+    use plimsoll_model::timelines::{Dma, Time, TimedOperator, Timeline, check_timeline};
     use plimsoll_model::{Budget, Setup};
 
     fn problem(channels: u32) -> (TimelineProblem, Vec<Work>) {

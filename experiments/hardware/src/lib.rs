@@ -8,7 +8,7 @@
 //! transfers.
 //!
 //! [`take_samples`] runs a chain of its own, and [`conclude`] fits start-up, bandwidth, overhead and rates to its times: an ordinary
-//! [`Machine`](plimsoll_model::overlap::Machine). [`compare()`] schedules other graphs with it, runs them, and says how far off the predictions are.
+//! [`Machine`](plimsoll_model::timelines::Machine). [`compare()`] schedules other graphs with it, runs them, and says how far off the predictions are.
 
 mod arena;
 mod calibrate;

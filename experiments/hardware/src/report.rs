@@ -6,7 +6,7 @@ use super::fit::median;
 use plimsoll_lab::machine::{Machine as Here, largest_cache, timestamp};
 use plimsoll_lab::report::table::{Align, Table};
 use plimsoll_model::graph::{Graph, Role};
-use plimsoll_model::overlap::{Machine, Time};
+use plimsoll_model::timelines::{Machine, Time};
 use serde::Serialize;
 use std::fmt::Write as _;
 

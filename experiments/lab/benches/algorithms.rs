@@ -5,7 +5,7 @@
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use plimsoll::datasets::{Family, Packing, PackingParams, perfect_packing};
 use plimsoll::heuristics::{EjectionSearch, ValleyWeights, valley_fit};
-use plimsoll::model::{Budget, Entry, Kind, Setup, Silent, check_layout, check_pools, load};
+use plimsoll::model::{Budget, Entry, Kind, Setup, Silent, check_layout, check_shared_objects, load};
 use plimsoll::plan::Plan;
 use std::hint::black_box;
 use std::time::Duration;
@@ -34,7 +34,7 @@ fn checker(criterion: &mut Criterion) {
         let alone = (0..instance.len()).map(plimsoll::model::PoolId::at).collect();
         let plan = plimsoll::model::PoolPlan::fitted(&instance, alone, plimsoll::model::Bytes::new(1));
         group.bench_function(BenchmarkId::new("pools", buffers), |bencher| {
-            bencher.iter(|| check_pools(black_box(&instance), black_box(&plan)));
+            bencher.iter(|| check_shared_objects(black_box(&instance), black_box(&plan)));
         });
     }
     group.finish();
@@ -59,10 +59,10 @@ fn heuristics(criterion: &mut Criterion) {
     for entry in registry.offsets.iter().filter(|entry| entry.kind == Kind::Heuristic) {
         time(criterion, "heuristic", entry, middle, HEURISTIC_NODES);
     }
-    for entry in &registry.scattered {
+    for entry in &registry.split_buffers {
         time(criterion, "heuristic", entry, middle, HEURISTIC_NODES);
     }
-    for entry in registry.pools.iter().filter(|entry| entry.kind == Kind::Heuristic) {
+    for entry in registry.shared_objects.iter().filter(|entry| entry.kind == Kind::Heuristic) {
         time(criterion, "heuristic", entry, middle, HEURISTIC_NODES);
     }
 }

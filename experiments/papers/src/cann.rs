@@ -4,12 +4,12 @@ use crate::{Context, Params, ReproduceError, Reproduction, generated, sheet, sto
 use minijinja::{Value, context};
 use plimsoll::plan::Plan;
 use plimsoll_datasets::{Worked, cann};
-use plimsoll_heuristics::order::{Adjust, Base, OrderRule};
+use plimsoll_heuristics::orders::{Adjust, Base, OrderRule};
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::svg::Map;
 use plimsoll_model::graph::LivenessOptions;
-use plimsoll_model::order::{OrderProblem, check_order};
-use plimsoll_model::{Budget, Offsets, Pools, Problem, load};
+use plimsoll_model::orders::{OrderProblem, check_order};
+use plimsoll_model::{Budget, Offsets, Problem, SharedObjects, load};
 use serde::{Deserialize, Serialize};
 
 /// A network of the article.
@@ -73,7 +73,7 @@ fn worked_example(
     found: &mut Reproduction,
 ) -> Result<(), ReproduceError> {
     let instance = &worked.instance;
-    let (pools, offsets) = (&context.registry.pools, &context.registry.offsets);
+    let (pools, offsets) = (&context.registry.shared_objects, &context.registry.offsets);
     let max_block = context.answer(pools, "max-block", "cann", instance)?;
     let two_level = context.answer(offsets, "ge-two-level", "cann", instance)?;
     let exact = context.answer(offsets, "exact", "cann", instance)?;
@@ -93,7 +93,7 @@ fn worked_example(
     found.fact("exact", exact.value);
     found.fact("claim", exact.claim);
     let maps = [
-        ("max-block", Pools::NAME, Pools::pieces(instance, &max_block.solution)),
+        ("max-block", SharedObjects::NAME, SharedObjects::pieces(instance, &max_block.solution)),
         ("ge-two-level", Offsets::NAME, Offsets::pieces(instance, &two_level.solution)),
         ("exact", Offsets::NAME, Offsets::pieces(instance, &exact.solution)),
     ];

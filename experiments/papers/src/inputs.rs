@@ -5,7 +5,7 @@ use crate::context::missing;
 use plimsoll_datasets::graphs::GraphFamily;
 use plimsoll_datasets::{ImportOptions, import_file};
 use plimsoll_model::graph::{Boundary, Graph, LivenessOptions};
-use plimsoll_model::order::OrderProblem;
+use plimsoll_model::orders::OrderProblem;
 use plimsoll_model::{Bytes, Instance};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

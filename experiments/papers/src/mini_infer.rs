@@ -11,7 +11,7 @@ use plimsoll_lab::report::bars::Panel;
 use plimsoll_lab::report::gap_percent;
 use plimsoll_lab::report::svg::Map;
 use plimsoll_model::graph::Graph;
-use plimsoll_model::{Bytes, Claim, Instance, Outcome, PoolPlan, Pools, Problem, load};
+use plimsoll_model::{Bytes, Claim, Instance, Outcome, PoolPlan, Problem, SharedObjects, load};
 use serde::{Deserialize, Serialize};
 
 /// The report its article shows, as far as it is printed.
@@ -53,7 +53,7 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     let mut form = None;
     for (name, graph) in &graphs {
         let instance = intermediates(name, graph, true, inputs.alignment)?;
-        let greedy = context.answer(&context.registry.pools, "mini-infer", name, &instance)?;
+        let greedy = context.answer(&context.registry.shared_objects, "mini-infer", name, &instance)?;
         let saving = 100.0 - greedy.value as f64 * 100.0 / instance.total_size().get().max(1) as f64;
         inside += usize::from((low..=high).contains(&saving));
         let (row, panel) = saved(context, (name, &instance), (greedy.value, &greedy.solution), saving)?;
@@ -68,8 +68,8 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     found.bars("savings", &().into(), panels)?;
     found.fact("form", form.as_ref().map(|(name, instance, plan)| shown(name, instance, plan)));
     if let Some((name, instance, plan)) = &form {
-        let (pieces, bound) = (&Pools::pieces(instance, plan), load(instance).0);
-        let (problem, algorithm, groups) = (Pools::NAME, "mini-infer", None);
+        let (pieces, bound) = (&SharedObjects::pieces(instance, plan), load(instance).0);
+        let (problem, algorithm, groups) = (SharedObjects::NAME, "mini-infer", None);
         let map = Map { instance, problem, algorithm, pieces, bound, groups };
         found.map("pools", &name.as_str().into(), &map)?;
     }
@@ -109,7 +109,7 @@ fn saved(
     saving: f64,
 ) -> Result<(Value, Panel), ReproduceError> {
     let registry = context.registry;
-    let pools = context.try_solve(&registry.pools, "pool-ilp", name, instance)?;
+    let pools = context.try_solve(&registry.shared_objects, "pool-ilp", name, instance)?;
     let arena = context.solve(&registry.offsets, "exact", name, instance)?;
     let (least, load) = (pools.as_ref().and_then(|pools| pools.value), load(instance).0.get());
     let row = context! {

@@ -71,7 +71,8 @@ pub fn reproduce(inputs: &Inputs, context: &Context<'_>) -> Result<Reproduction,
     let solve =
         |name: &str, instance: &Instance| context.answer(&context.registry.offsets, name, "patent", instance);
     let (placed, exact) = (solve("patent-descending", instance)?, solve("exact", instance)?);
-    let scattered = context.answer(&context.registry.scattered, "patent-scattered", "patent", instance)?;
+    let scattered =
+        context.answer(&context.registry.split_buffers, "patent-scattered", "patent", instance)?;
     found.fact("inputs", inputs);
     found.fact("sum", instance.total_size().get());
     found.fact("placed", placed.value);

@@ -268,8 +268,9 @@ impl Model {
         let exact = context.solve(&registry.offsets, OFFSETS.exact, &name, &instance)?;
         let offsets = Shared::of(context, (&OFFSETS, &registry.offsets), &instance, bound, Some(&exact))?;
         let bound = Bytes::new(positional_maxima(&instance).iter().map(|bytes| bytes.get()).sum());
-        let pools = context.try_solve(&registry.pools, OBJECTS.exact, &name, &instance)?;
-        let objects = Shared::of(context, (&OBJECTS, &registry.pools), &instance, bound, pools.as_ref())?;
+        let pools = context.try_solve(&registry.shared_objects, OBJECTS.exact, &name, &instance)?;
+        let objects =
+            Shared::of(context, (&OBJECTS, &registry.shared_objects), &instance, bound, pools.as_ref())?;
         Ok(Self { name, layout: exact.solution, instance, offsets, objects })
     }
 

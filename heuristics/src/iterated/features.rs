@@ -1,7 +1,7 @@
 //! What random orders are weighed by.
 
+use crate::buffer_orders::log2;
 use crate::heat::Heat;
-use crate::orders::log2;
 use plimsoll_model::{BufferId, Instance};
 
 /// Exponents of a product that orders buffers, largest first.

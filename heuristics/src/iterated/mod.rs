@@ -26,7 +26,7 @@
 
 mod features;
 
-use crate::orders::Order;
+use crate::buffer_orders::Order;
 use crate::placement::{Abandoned, Arrangement, Fit};
 use features::{Features, Weights};
 use plimsoll_model::{

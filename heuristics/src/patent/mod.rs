@@ -22,10 +22,10 @@
 
 mod descending;
 mod ranges;
-mod scattered;
+mod split_buffers;
 
 pub(crate) use descending::patent_descending;
-pub use scattered::patent_scattered;
+pub use split_buffers::patent_scattered;
 
 use plimsoll_model::{BufferId, Instance};
 use ranges::Ranges;
@@ -51,7 +51,7 @@ impl Memory {
 
 /// Fixed buffers first, then size descending, ids ascending.
 fn descending(instance: &Instance) -> Vec<BufferId> {
-    let mut order = crate::orders::Order::Size.of(instance);
+    let mut order = crate::buffer_orders::Order::Size.of(instance);
     order.sort_by_key(|&id| instance.buffer(id).fixed().is_none());
     order
 }

@@ -1,7 +1,7 @@
 //! Tiers that fill up: what is where, and whether more fits.
 
-use plimsoll_model::overlap::Time;
 use plimsoll_model::tiers::{Addresses, TierKind, TierPlan, TierProblem, Tiers, fitting_bound};
+use plimsoll_model::timelines::Time;
 use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver, Stats, Stop, TierId, guarded};
 
 #[derive(Clone, Debug)]

@@ -28,9 +28,9 @@
 mod candidates;
 mod skyline;
 
+use crate::buffer_orders::log2;
 use crate::gaps::first_fit;
 use crate::heat::Heat;
-use crate::orders::log2;
 use crate::ranks::Ranks;
 use candidates::Candidates;
 use plimsoll_model::{Budget, BufferId, Bytes, Instance, Layout, Stop};

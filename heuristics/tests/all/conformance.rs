@@ -1,7 +1,7 @@
 //! What every entry of the registry promises, tried on small random instances with every feature.
 
 use plimsoll_datasets::{SmallParams, small_instance};
-use plimsoll_heuristics::{OFFSETS, POOLS, SCATTERED};
+use plimsoll_heuristics::{OFFSETS, SHARED_OBJECTS, SPLIT_BUFFERS};
 use plimsoll_model::{
     Budget, Bytes, Claim, Entry, Instance, InstanceBuilder, InstanceProblem, Observer, Problem, Setup,
     Silent, SolveError, Stop, verify_bound,
@@ -81,8 +81,8 @@ fn every_entry_conforms() {
     for seed in 0..320 {
         let instance = small_instance(SmallParams::with_features(2 + seed as usize % 9, seed % 16), seed);
         each_on(OFFSETS, &instance);
-        each_on(SCATTERED, &instance);
-        each_on(POOLS, &instance);
+        each_on(SPLIT_BUFFERS, &instance);
+        each_on(SHARED_OBJECTS, &instance);
     }
 }
 
@@ -103,10 +103,10 @@ fn every_entry_respects_limits() {
         for entry in OFFSETS {
             stops(entry, &instance);
         }
-        for entry in SCATTERED {
+        for entry in SPLIT_BUFFERS {
             stops(entry, &instance);
         }
-        for entry in POOLS {
+        for entry in SHARED_OBJECTS {
             stops(entry, &instance);
         }
     }
@@ -125,8 +125,8 @@ fn zero<P: InstanceProblem>(entries: &[Entry<P>], empty: &Instance) {
 fn nothing_needs_nothing() {
     let empty = InstanceBuilder::new("empty").build().unwrap();
     zero(OFFSETS, &empty);
-    zero(SCATTERED, &empty);
-    zero(POOLS, &empty);
+    zero(SPLIT_BUFFERS, &empty);
+    zero(SHARED_OBJECTS, &empty);
 }
 
 #[test]
@@ -160,8 +160,8 @@ fn names_are_unique_and_true() {
         }
     }
     names(OFFSETS);
-    names(SCATTERED);
-    names(POOLS);
+    names(SPLIT_BUFFERS);
+    names(SHARED_OBJECTS);
 }
 
 /// Instances that shrink: fewer buffers, smaller numbers.
@@ -196,7 +196,7 @@ proptest! {
     #[test]
     fn every_answer_passes_the_checker(instance in instances()) {
         each_on(OFFSETS, &instance);
-        each_on(SCATTERED, &instance);
-        each_on(POOLS, &instance);
+        each_on(SPLIT_BUFFERS, &instance);
+        each_on(SHARED_OBJECTS, &instance);
     }
 }

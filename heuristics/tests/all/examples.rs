@@ -1,6 +1,6 @@
 //! Worked examples of the source documents.
 
-use plimsoll_heuristics::{Classes, OFFSETS, Order, POOLS, PoolChoice, PoolGreedy, SCATTERED};
+use plimsoll_heuristics::{Classes, OFFSETS, Order, PoolChoice, PoolGreedy, SHARED_OBJECTS, SPLIT_BUFFERS};
 use plimsoll_model::{
     Budget, Buffer, Bytes, Entry, Instance, InstanceBuilder, InstanceProblem, Layout, Lifespan, Outcome,
     Setup, Silent, load,
@@ -49,7 +49,7 @@ fn patent_descending_gives_the_printed_layout() {
 
 #[test]
 fn patent_scattered_and_search() {
-    assert_eq!(solve(SCATTERED, "patent-scattered", &patent()).value, Some(Bytes::new(46)));
+    assert_eq!(solve(SPLIT_BUFFERS, "patent-scattered", &patent()).value, Some(Bytes::new(46)));
     assert_eq!(solve(OFFSETS, "naive", &patent()).value, Some(Bytes::new(69)));
     // 43 is the weight of the clique {4, 5, 6, 7}.
     assert_eq!(solve(OFFSETS, "iterated-search", &patent()).value, Some(Bytes::new(43)));
@@ -71,7 +71,7 @@ fn graph_engine_blocks() {
     let two_level = solve(OFFSETS, "ge-two-level", &instance);
     assert_eq!(two_level.solution, Some(Layout::from_raw([2048, 0, 2048, 4096, 0])));
     assert_eq!(two_level.value, Some(Bytes::new(4608)));
-    let max_block = solve(POOLS, "max-block", &instance).solution.unwrap();
+    let max_block = solve(SHARED_OBJECTS, "max-block", &instance).solution.unwrap();
     assert_eq!(max_block.total().get(), 6656);
     let pools: Vec<usize> = max_block.assignment().iter().map(|pool| pool.index()).collect();
     assert_eq!(pools, [0, 1, 0, 2, 0]);
@@ -122,9 +122,9 @@ fn colouring_reuses_two_pools_along_a_chain() {
         ("c", 1024 * kib, 3, 4),
         ("d", 512 * kib, 4, 5),
     ]);
-    let plan = solve(POOLS, "mini-infer", &chain).solution.unwrap();
+    let plan = solve(SHARED_OBJECTS, "mini-infer", &chain).solution.unwrap();
     assert_eq!(plan.total().get(), 1536 * kib);
     let odd = inclusive(&[("a", 1000, 1, 2), ("b", 300, 2, 3)]);
-    assert_eq!(solve(POOLS, "mini-infer", &odd).value, Some(Bytes::new(1024 + 512)));
-    assert_eq!(solve(POOLS, "mini-infer-unaligned", &odd).value, Some(Bytes::new(1300)));
+    assert_eq!(solve(SHARED_OBJECTS, "mini-infer", &odd).value, Some(Bytes::new(1024 + 512)));
+    assert_eq!(solve(SHARED_OBJECTS, "mini-infer-unaligned", &odd).value, Some(Bytes::new(1300)));
 }

@@ -4,5 +4,5 @@ mod conformance;
 mod examples;
 mod models;
 mod order_conformance;
-mod overlap;
 mod tiers;
+mod timelines;

@@ -3,7 +3,7 @@
 use plimsoll_datasets::graphs::{GRAPH_FAMILIES, SmallOrderParams, min_peak_brute, small_order_problem};
 use plimsoll_heuristics::ORDERS;
 use plimsoll_model::graph::{Graph, LivenessOptions};
-use plimsoll_model::order::{OrderProblem, Storage, check_order, confirm_order_bound};
+use plimsoll_model::orders::{OrderProblem, Storage, check_order, confirm_order_bound};
 use plimsoll_model::{
     Budget, Bytes, Claim, Entry, Observer, OperatorId, Orders, Problem, Setup, Silent, Solver, Stop,
 };

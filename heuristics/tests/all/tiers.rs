@@ -1,10 +1,10 @@
 //! Algs. 1 to 3 of SOURCES S3 on small cases by hand.
 
 use plimsoll_heuristics::tiers::Fused;
-use plimsoll_model::overlap::Time;
 use plimsoll_model::tiers::{
     Addresses, TierKind, TierProblem, TierSpace, TierStep, TierTensor, TierUse, check_tiers,
 };
+use plimsoll_model::timelines::Time;
 use plimsoll_model::{Bytes, TierId, UnitId};
 
 const BUFFER: usize = 0;

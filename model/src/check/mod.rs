@@ -11,7 +11,7 @@ pub(crate) mod conflict;
 mod sweep;
 
 use crate::instance::{Buffer, Instance};
-use crate::layout::{Layout, Piece, PoolPlan, ScatteredLayout};
+use crate::layout::{Layout, Piece, PoolPlan, SplitLayout};
 use crate::units::{BufferId, Bytes, OperatorId, PoolId};
 use conflict::conflict;
 
@@ -196,7 +196,7 @@ fn check_place(
 
 /// Everything wrong with a scattered layout; of more than 4096 buffers, pieces of at most 10 000 overlapping pairs. A buffer's pieces hold exactly its size, each piece starts at a
 /// multiple of its alignment, and a fixed buffer is one piece at its offset.
-pub fn check_scattered(instance: &Instance, layout: &ScatteredLayout) -> Vec<Violation> {
+pub fn check_split_buffers(instance: &Instance, layout: &SplitLayout) -> Vec<Violation> {
     let pieces = layout.pieces();
     if let Some(violation) = count(pieces.len(), instance.len()) {
         return vec![violation];
@@ -286,7 +286,7 @@ fn are_apart(pieces: &[Piece]) -> bool {
 ///
 /// Alignments and fixed offsets concern addresses and play no part among pools. Of more than 4096 buffers, at most
 /// 10 000 pairs that conflict in a pool are listed.
-pub fn check_pools(instance: &Instance, plan: &PoolPlan) -> Vec<Violation> {
+pub fn check_shared_objects(instance: &Instance, plan: &PoolPlan) -> Vec<Violation> {
     let assignment = plan.assignment();
     if let Some(violation) = count(assignment.len(), instance.len()) {
         return vec![violation];
@@ -407,14 +407,14 @@ mod tests {
         let t = instance();
         let pool = |ids: [u32; 3]| ids.map(PoolId::new).to_vec();
         let good = PoolPlan::fitted(&t, pool([0, 1, 0]), Bytes::new(1));
-        assert_eq!(check_pools(&t, &good), []);
+        assert_eq!(check_shared_objects(&t, &good), []);
         assert_eq!(good.total().get(), 6);
         let bad = PoolPlan::fitted(&t, pool([0, 0, 1]), Bytes::new(1));
-        assert!(matches!(check_pools(&t, &bad)[..], [Violation::PoolConflict { .. }]));
+        assert!(matches!(check_shared_objects(&t, &bad)[..], [Violation::PoolConflict { .. }]));
         let small = PoolPlan::new(pool([0, 1, 0]), vec![Bytes::new(3), Bytes::new(2)]);
-        assert_eq!(check_pools(&t, &small).len(), 2);
+        assert_eq!(check_shared_objects(&t, &small).len(), 2);
         let missing = PoolPlan::new(pool([0, 1, 9]), vec![Bytes::new(4), Bytes::new(2)]);
-        assert!(matches!(check_pools(&t, &missing)[..], [Violation::NoSuchPool { .. }]));
+        assert!(matches!(check_shared_objects(&t, &missing)[..], [Violation::NoSuchPool { .. }]));
     }
 
     #[test]
@@ -425,10 +425,10 @@ mod tests {
             .build()
             .unwrap();
         let piece = |start, length| Piece { start: Bytes::new(start), length: Bytes::new(length) };
-        let good = ScatteredLayout::new(vec![vec![piece(0, 1), piece(3, 3)], vec![piece(1, 2)]]);
-        assert_eq!(check_scattered(&t, &good), []);
-        let bad = ScatteredLayout::new(vec![vec![piece(0, 2), piece(1, 1)], vec![piece(1, 2)]]);
-        let found = check_scattered(&t, &bad);
+        let good = SplitLayout::new(vec![vec![piece(0, 1), piece(3, 3)], vec![piece(1, 2)]]);
+        assert_eq!(check_split_buffers(&t, &good), []);
+        let bad = SplitLayout::new(vec![vec![piece(0, 2), piece(1, 1)], vec![piece(1, 2)]]);
+        let found = check_split_buffers(&t, &bad);
         assert!(found.iter().any(|v| matches!(v, Violation::PieceSum { given: 3, .. })));
         assert!(found.iter().any(|v| matches!(v, Violation::Pieces { .. })));
         assert!(found.iter().any(|v| matches!(v, Violation::Overlap { .. })));

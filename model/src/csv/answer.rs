@@ -4,8 +4,8 @@ use super::error::{CsvError, CsvErrorKind};
 use super::header::Column;
 use super::read::{Noted, Row, Rows, open, parse_number, read_all};
 use crate::instance::Instance;
-use crate::layout::{Layout, Piece, PoolPlan, ScatteredLayout};
-use crate::spill::Spill;
+use crate::layout::{Layout, Piece, PoolPlan, SplitLayout};
+use crate::spilling::Spill;
 use crate::units::{Bytes, PoolId};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
@@ -17,9 +17,9 @@ pub enum Answer {
     /// One offset per buffer: column `offset`.
     Layout(Layout),
     /// One shared object per buffer: columns `pool` and `pool_size`.
-    Pools(PoolPlan),
+    SharedObjects(PoolPlan),
     /// Ranges of addresses per buffer: column `pieces`.
-    Scattered(ScatteredLayout),
+    SplitBuffers(SplitLayout),
     /// An offset per buffer that stays on chip: columns `tier`, `offset` and `traffic`.
     Spill {
         /// What stays, and where.
@@ -97,7 +97,7 @@ fn pools(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
     })?;
     let rank: HashMap<u64, usize> = sizes.keys().enumerate().map(|(at, &pool)| (pool, at)).collect();
     let assignment = placed.iter().map(|pool| PoolId::at(rank[pool])).collect();
-    Ok(Answer::Pools(PoolPlan::new(assignment, sizes.into_values().map(Bytes::new).collect())))
+    Ok(Answer::SharedObjects(PoolPlan::new(assignment, sizes.into_values().map(Bytes::new).collect())))
 }
 
 fn scattered(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
@@ -105,7 +105,7 @@ fn scattered(rows: &mut Rows, instance: &Instance) -> Result<Answer, CsvError> {
         let text = row.text(Column::Pieces).unwrap_or_default();
         text.split_ascii_whitespace().map(|range| piece(row, range)).collect::<Result<Vec<Piece>, _>>()
     })?;
-    Ok(Answer::Scattered(ScatteredLayout::new(pieces)))
+    Ok(Answer::SplitBuffers(SplitLayout::new(pieces)))
 }
 
 /// A range of addresses `a-b`, half-open.

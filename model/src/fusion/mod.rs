@@ -63,7 +63,7 @@ impl Problem for Fusions {
     type Value = Relations;
     type Witness = FusionWitness;
     type Violation = FusionViolation;
-    const NAME: &'static str = "fusions";
+    const NAME: &'static str = "fusion";
 
     fn value(problem: &FusionProblem, chosen: &Vec<usize>) -> Relations {
         let optimised = chosen.iter().filter_map(|&at| Some(problem.matches().get(at)?.optimised));

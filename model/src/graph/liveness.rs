@@ -16,7 +16,7 @@
 //! outputs. An output of the region may share, an input of it may be viewed but is not overwritten.
 
 use super::{AliasKind, Control, Graph, Operator, Role, Tensor};
-use crate::order::{OrderError, OrderProblem, Storage};
+use crate::orders::{OrderError, OrderProblem, Storage};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use std::collections::{HashMap, HashSet};
 

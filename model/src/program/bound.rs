@@ -2,7 +2,7 @@
 //!
 //! The offset problem of a program follows from the orders of its regions; this bound holds for all of them. While an
 //! operator without regions runs, whatever is alive around it in its own region in every order is
-//! ([`around_bytes`](crate::order::around_bytes)), and so is, of every region around it, what is begun before the
+//! ([`around_bytes`](crate::orders::around_bytes)), and so is, of every region around it, what is begun before the
 //! operator that owns the next region inside, and used after it. What that operator itself touches may be dead by
 //! then, or not yet there: when it is entered, all that is begun before and used by it or later is alive, and when it is
 //! left, all that is begun by it or before and used later. Before anything runs, all that the body is given is there; at
@@ -10,7 +10,7 @@
 
 use super::ProgramError;
 use crate::graph::{Graph, LivenessOptions, Storages};
-use crate::order::{OrderProblem, around_bytes};
+use crate::orders::{OrderProblem, around_bytes};
 use crate::units::{Bytes, OperatorId, RegionId};
 
 /// A bound over all orders, and where it is reached.

@@ -33,7 +33,7 @@ use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::instance_error::InstanceError;
 use crate::layout::Layout;
 use crate::lifespan::{Interval, Lifespan};
-use crate::order::{OrderError, Storage};
+use crate::orders::{OrderError, Storage};
 use crate::units::{Bytes, OperatorId, RegionId, TensorId};
 use liveness::{Liveness, union};
 

@@ -1,7 +1,7 @@
 //! The memories of a region, and what is known of its operators.
 
 use crate::bits::BitMatrix;
-use crate::order::{Order, OrderProblem};
+use crate::orders::{Order, OrderProblem};
 use crate::units::OperatorId;
 
 /// What needs memory.

@@ -41,7 +41,7 @@ use crate::budget::Budget;
 use crate::graph::{Graph, Storages};
 use crate::instance::{Buffer, Instance, InstanceBuilder};
 use crate::lifespan::Lifespan;
-use crate::order::{Order, OrderError, OrderProblem};
+use crate::orders::{Order, OrderError, OrderProblem};
 use crate::units::{Bytes, OperatorId};
 use memories::Memory;
 
@@ -102,7 +102,7 @@ impl<'a> Structure<'a> {
         order: &'a Order,
     ) -> Result<Self, StructureError> {
         let storages = problem.storages();
-        let fits = |(storage, own): (&crate::order::Storage, &Vec<OperatorId>)| {
+        let fits = |(storage, own): (&crate::orders::Storage, &Vec<OperatorId>)| {
             own.iter().all(|maker| storage.users.contains(maker)) && (storage.from_start || !own.is_empty())
         };
         if makers.len() != storages.len() || !storages.iter().zip(&makers).all(fits) {

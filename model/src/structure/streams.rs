@@ -1,7 +1,7 @@
 //! Operators on streams.
 
 use crate::bits::BitMatrix;
-use crate::order::Order;
+use crate::orders::Order;
 use crate::units::OperatorId;
 
 /// Per operator: who follows it in its stream. Streams are taken greedily, in the order: behind the latest operator at the end

@@ -13,7 +13,7 @@
 use super::machine::{TierKind, TierMachine};
 use super::problem::{Addresses, TierError, TierProblem, TierSpace, TierStep, TierTensor, TierUse};
 use crate::graph::{Control, Graph, Role, Storages};
-use crate::order::{Order, Storage};
+use crate::orders::{Order, Storage};
 use crate::time::Time;
 use crate::units::{Bytes, OperatorId, RegionId, TierId, UnitId};
 use std::collections::{BTreeSet, HashMap};

@@ -4,11 +4,11 @@ use plimsoll_model::fusion::{
     FusionProblem, FusionWitness, Fusions, Patterns, UnitRule, Units, fusion_bound,
 };
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
-use plimsoll_model::overlap::{
+use plimsoll_model::run::audit;
+use plimsoll_model::timelines::{
     Dma, Span, Time, TimeWitness, TimedOperator, Timeline, TimelineProblem, Timelines, Transfer,
     compute_bound, fitting_bound, time_bound,
 };
-use plimsoll_model::run::audit;
 use plimsoll_model::{Bytes, Claim, LowerBound, OperatorId, Outcome, Problem, Relations, Stats, Stop, Value};
 
 /// Two operators on one channel; a byte takes a picosecond.

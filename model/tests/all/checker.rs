@@ -2,8 +2,8 @@
 
 use plimsoll_model::{
     Buffer, BufferId, Bytes, ConflictGraph, Instance, InstanceBuilder, Layout, Lifespan, LoadProfile, Piece,
-    PoolId, PoolPlan, ScatteredLayout, Step, Violation, check_layout, check_pools, check_scattered, load,
-    simple_bound, verify_bound,
+    PoolId, PoolPlan, SplitLayout, Step, Violation, check_layout, check_shared_objects, check_split_buffers,
+    load, simple_bound, verify_bound,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -160,9 +160,9 @@ fn what_is_wrong_among_many_buffers_is_found() {
     let pools = |at: usize| PoolId::at(at % 2);
     let mut assignment: Vec<PoolId> = (0..5_000).map(pools).collect();
     let plan = |assignment: &[PoolId]| PoolPlan::fitted(&instance, assignment.to_vec(), Bytes::new(1));
-    assert_eq!(check_pools(&instance, &plan(&assignment)), []);
+    assert_eq!(check_shared_objects(&instance, &plan(&assignment)), []);
     assignment[4_321] = PoolId::at(0);
-    let found = check_pools(&instance, &plan(&assignment));
+    let found = check_shared_objects(&instance, &plan(&assignment));
     let pairs = found.iter().map(|violation| match violation {
         Violation::PoolConflict { a, b, .. } => (a.index(), b.index()),
         other => panic!("{other}"),
@@ -172,10 +172,10 @@ fn what_is_wrong_among_many_buffers_is_found() {
     let piece = |start: u64, length: u64| Piece { start: Bytes::new(start), length: Bytes::new(length) };
     let place = |at: usize| vec![piece((at as u64 % 2) * 2, 2), piece(4 + (at as u64 % 2) * 2, 2)];
     let mut pieces: Vec<Vec<Piece>> = (0..5_000).map(place).collect();
-    let layout = |pieces: &[Vec<Piece>]| ScatteredLayout::new(pieces.to_vec());
-    assert_eq!(check_scattered(&instance, &layout(&pieces)), []);
+    let layout = |pieces: &[Vec<Piece>]| SplitLayout::new(pieces.to_vec());
+    assert_eq!(check_split_buffers(&instance, &layout(&pieces)), []);
     pieces[4_321] = vec![piece(20, 1), piece(5, 3)];
-    let found = check_scattered(&instance, &layout(&pieces));
+    let found = check_split_buffers(&instance, &layout(&pieces));
     let pairs = found.iter().map(|violation| match violation {
         Violation::Overlap { a, b, shared, .. } => (a.index(), b.index(), shared.get()),
         other => panic!("{other}"),

@@ -395,10 +395,10 @@ fn answers_of_other_kinds() {
     let text = "id,lower,upper,size\na,0,2,4\nb,1,9,8\nz,0,9,0\n";
     let instance = read_instance("f.csv", text.as_bytes(), ReadOptions::default()).unwrap();
     let read = |text: &str| read_answer("g.csv", text.as_bytes(), &instance).map(|noted| noted.value);
-    let Ok(Answer::Pools(plan)) = read("id,pool,pool_size\nz,7,8\nb,7,8\na,3,4\n") else { panic!() };
+    let Ok(Answer::SharedObjects(plan)) = read("id,pool,pool_size\nz,7,8\nb,7,8\na,3,4\n") else { panic!() };
     assert_eq!(plan.assignment().iter().map(|pool| pool.index()).collect::<Vec<_>>(), [0, 1, 1]);
     assert_eq!(plan.total().get(), 12);
-    let Ok(Answer::Scattered(split)) = read("id,pieces\na,0-1 5-8\nb,8-16\nz,\n") else { panic!() };
+    let Ok(Answer::SplitBuffers(split)) = read("id,pieces\na,0-1 5-8\nb,8-16\nz,\n") else { panic!() };
     assert_eq!(split.pieces().iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 0]);
     let spill = "id,traffic,tier,offset\na,8,chip,4\nb,,slow,\nz,0,chip,0\n";
     let Ok(Answer::Spill { spill, traffic }) = read(spill) else { panic!() };

@@ -5,7 +5,7 @@ use plimsoll_model::execution::{ExecutionOptions, check_execution};
 use plimsoll_model::graph::{
     AliasKind, Boundary, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor,
 };
-use plimsoll_model::order::{Order, OrderProblem, Storage, around_bound};
+use plimsoll_model::orders::{Order, OrderProblem, Storage, around_bound};
 use plimsoll_model::program::{Program, ProgramOptions};
 use plimsoll_model::{Bytes, Layout, OperatorId, RegionId, TensorId, Witness, check_layout, load};
 

@@ -2,7 +2,7 @@
 
 use crate::common::Draw;
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
-use plimsoll_model::order::{Order, OrderProblem, Storage};
+use plimsoll_model::orders::{Order, OrderProblem, Storage};
 use plimsoll_model::structure::{Conflicts, Relation, Structure, StructureError};
 use plimsoll_model::{Budget, Bytes, OperatorId, Piece, check_layout, races};
 use std::collections::BTreeSet;

@@ -1,13 +1,13 @@
 //! Machines with tiers, problems made from graphs, and everything the checker finds wrong with a plan.
 
 use plimsoll_model::graph::{AliasKind, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
-use plimsoll_model::order::Order;
-use plimsoll_model::overlap::Time;
+use plimsoll_model::orders::Order;
 use plimsoll_model::tiers::{
     Addresses, TIER_PRESETS, TierError, TierKind, TierMachine, TierOptions, TierPlan, TierPrice, TierProblem,
     TierRegion, TierSpace, TierTensor, TierUse, TierWitness, cheapest_bound, check_reach, check_tiers,
     confirm_tier_bound, on_and_off_chip, price_bound,
 };
+use plimsoll_model::timelines::Time;
 use plimsoll_model::{Bytes, LowerBound, TierId, UnitId};
 
 /// A byte takes a second in the buffer, two in ram, ten off chip, and a second before the first.

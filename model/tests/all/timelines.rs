@@ -1,8 +1,8 @@
 //! The checker of timelines finds every planted violation; instructions run again; programs follow their graph.
 
 use plimsoll_model::graph::{Control, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
-use plimsoll_model::order::Order;
-use plimsoll_model::overlap::{
+use plimsoll_model::orders::Order;
+use plimsoll_model::timelines::{
     Dma, Instruction, Machine, OverlapOptions, OverlapProgram, Piece, RegionOrder, ReplayError, Slot, Span,
     Time, TimedOperator, Timeline, TimelineProblem, TimelineViolation as Violation, Transfer, check_timeline,
     replay, write_instructions,

@@ -22,7 +22,7 @@ use super::steps::Windows;
 use crate::joint::Run;
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, constraint, variable};
-use plimsoll_model::order::{Order, around_bound, check_order};
+use plimsoll_model::orders::{Order, around_bound, check_order};
 use plimsoll_model::{
     Budget, Bytes, Joint, JointProblem, LowerBound, Observer, OperatorId, Outcome, Setup, SolveError, Solver,
     Stop, Witness, gcd,
@@ -86,7 +86,7 @@ impl Formulation {
         let problem = input.orders();
         let unit = gcd(problem.grain().get(), input.align().get()).max(1);
         let units = |bytes: Bytes| (bytes.get() / unit) as i64;
-        let storage = |(at, s): (usize, &plimsoll_model::order::Storage)| Room {
+        let storage = |(at, s): (usize, &plimsoll_model::orders::Storage)| Room {
             size: units(s.size),
             first: problem.first(at).map(OperatorId::index),
             users: s.users.iter().map(|user| user.index()).collect(),

@@ -8,7 +8,7 @@ mod joint;
 mod model;
 mod offsets;
 mod orders;
-mod pools;
+mod shared_objects;
 mod steps;
 mod variants;
 
@@ -16,5 +16,5 @@ pub(crate) use joint::JointIlp;
 pub use model::Formulation;
 pub use offsets::Ilp;
 pub(crate) use orders::OrderIlp;
-pub use pools::PoolIlp;
+pub use shared_objects::PoolIlp;
 pub(crate) use variants::VARIANTS;

@@ -20,7 +20,7 @@ use super::highs::{End, Limits, Scale, believed, solve};
 use super::steps::Windows;
 use good_lp::solvers::highs::{HighsProblem, highs};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
-use plimsoll_model::order::{Order, OrderProblem, around_bound, check_order};
+use plimsoll_model::orders::{Order, OrderProblem, around_bound, check_order};
 use plimsoll_model::{
     Budget, Bytes, LowerBound, Observer, OperatorId, Orders, Outcome, Setup, SolveError, Solver, Stats, Stop,
     Witness,

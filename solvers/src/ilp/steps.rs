@@ -1,7 +1,7 @@
 //! The steps that precedences leave operators (ASAP and ALAP).
 
 use plimsoll_model::OperatorId;
-use plimsoll_model::order::OrderProblem;
+use plimsoll_model::orders::OrderProblem;
 
 /// Earliest and latest step of each operator in any order.
 pub(super) struct Windows {

@@ -5,7 +5,7 @@
 //! better, neither does this one (fewer conflicts never need more room).
 
 use super::run::{OTHER, Run};
-use plimsoll_model::order::{Order, OrderProblem};
+use plimsoll_model::orders::{Order, OrderProblem};
 use plimsoll_model::{Budget, Bytes, Instance, JointProblem, OperatorId, SolveError};
 
 /// Larger problems have too many orders.

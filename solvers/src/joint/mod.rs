@@ -10,7 +10,7 @@ mod run;
 mod walk;
 
 use enumerate::Enumeration;
-use plimsoll_model::order::{Order, OrderProblem};
+use plimsoll_model::orders::{Order, OrderProblem};
 use plimsoll_model::{
     Budget, Instance, Joint, JointProblem, Observer, Outcome, Setup, SolveError, Solver, Stop,
 };

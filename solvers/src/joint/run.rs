@@ -1,8 +1,8 @@
 //! One run over orders: the best plan so far and the bound.
 
 use crate::exact::Exact;
-use crate::order::{Method, OrderSolver};
-use plimsoll_model::order::Order;
+use crate::orders::{Method, OrderSolver};
+use plimsoll_model::orders::Order;
 use plimsoll_model::{
     Budget, Instance, Joint, JointPlan, JointProblem, LowerBound, Observer, Outcome, Problem, Setup, Silent,
     SolveError, Solver, Stop, Tracker, Witness,

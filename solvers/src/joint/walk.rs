@@ -1,6 +1,6 @@
 //! A random walk among orders that have few bytes alive.
 
-use plimsoll_model::order::{Order, OrderProblem};
+use plimsoll_model::orders::{Order, OrderProblem};
 use plimsoll_model::{Budget, Bytes, OperatorId};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};

@@ -2,10 +2,10 @@
 
 use super::known::no_plan;
 use crate::BruteForce;
-use plimsoll_model::overlap::Time;
 use plimsoll_model::tiers::{
     Addresses, TierPlan, TierProblem, TierWitness, Tiers, check_tiers, fitting_bound,
 };
+use plimsoll_model::timelines::Time;
 use plimsoll_model::{
     Budget, Bytes, InstanceBuilder, LowerBound, Observer, Outcome, Silent, SolveError, Solver, Stats, Stop,
     TierId,

@@ -3,8 +3,8 @@
 use super::pack::{Addressed, addressed};
 use super::search::Cut;
 use plimsoll_heuristics::tiers::{Fill, LocalSearch, by_saving, moves, plans};
-use plimsoll_model::overlap::Time;
 use plimsoll_model::tiers::{Addresses, TierPlan, TierProblem, TierWitness, Tiers, fitting_bound};
+use plimsoll_model::timelines::Time;
 use plimsoll_model::{Bound, Budget, Claim, LowerBound, Observer, Outcome, Setup, Stats, Stop, TierId};
 
 /// What became of a choice of tiers.

@@ -1,11 +1,11 @@
 //! Timelines with odd capacities and enormous numbers: what is claimed stays true, and nothing breaks.
 
-use plimsoll_model::overlap::{
+use plimsoll_model::timelines::{
     Dma, Span, Time, TimedOperator, Timeline, TimelineProblem, TimelineViolation, Transfer, check_timeline,
     replay,
 };
 use plimsoll_model::{Budget, Bytes, Claim, OperatorId, Silent, Solver};
-use plimsoll_solvers::overlap::ExactTimeline;
+use plimsoll_solvers::timelines::ExactTimeline;
 
 /// One byte per picosecond.
 const BANDWIDTH: u64 = 1_000_000_000_000;

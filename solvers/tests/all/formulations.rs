@@ -2,8 +2,8 @@
 
 use plimsoll_datasets::{SmallParams, small_instance};
 use plimsoll_model::{
-    Budget, Buffer, BufferId, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Offsets, Pools, Problem,
-    Setup, Silent, Solver, Stop, Witness, simple_bound,
+    Budget, Buffer, BufferId, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Offsets, Problem, Setup,
+    SharedObjects, Silent, Solver, Stop, Witness, simple_bound,
 };
 use plimsoll_solvers::ilp::{Formulation, Ilp, PoolIlp};
 use plimsoll_solvers::smt::Smt;
@@ -234,7 +234,7 @@ fn pools_agree_with_brute_force() {
             }
             let value = outcome.value.map(Bytes::get);
             assert_eq!((outcome.claim, value), (Claim::Optimal, Some(optimum)), "seed {seed}");
-            assert_eq!(Pools::check(&instance, &outcome.solution.expect("has one")), []);
+            assert_eq!(SharedObjects::check(&instance, &outcome.solution.expect("has one")), []);
         }
     }
 }

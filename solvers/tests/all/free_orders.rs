@@ -1,10 +1,10 @@
 //! Least makespans over all orders against trying all of them.
 
 use super::timelines::Draw;
-use plimsoll_model::order::{Order, OrderProblem, Storage};
-use plimsoll_model::overlap::{Dma, Time, TimedOperator, check_timeline};
+use plimsoll_model::orders::{Order, OrderProblem, Storage};
+use plimsoll_model::timelines::{Dma, Time, TimedOperator, check_timeline};
 use plimsoll_model::{Budget, Bytes, Claim, OperatorId, Silent, Solver, Stop};
-use plimsoll_solvers::overlap::{ExactTimeline, FreeOrder, exact_orders};
+use plimsoll_solvers::timelines::{ExactTimeline, FreeOrder, exact_orders};
 
 /// Some edges forwards; every operator makes a storage that those after it touch.
 fn graph(draw: &mut Draw, count: usize) -> OrderProblem {

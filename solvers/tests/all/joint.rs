@@ -1,7 +1,7 @@
 //! Order and offsets together, against every order of small problems laid out one by one.
 
 use plimsoll_datasets::{AboveLoadParams, hard_above_load};
-use plimsoll_model::order::{Order, OrderProblem, Storage};
+use plimsoll_model::orders::{Order, OrderProblem, Storage};
 use plimsoll_model::{
     Budget, BufferId, Bytes, Claim, Instance, Joint, JointProblem, OperatorId, Problem, Setup, Silent,
     Solver, Stop, Witness, load,

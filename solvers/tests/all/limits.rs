@@ -8,7 +8,7 @@ use plimsoll_model::{
 };
 use plimsoll_solvers::bounds::{clique_bound, quick_bound};
 use plimsoll_solvers::clique::heaviest_clique;
-use plimsoll_solvers::{JOINT, OFFSETS, ORDERS, POOLS, SCATTERED, SPILLING};
+use plimsoll_solvers::{JOINT, OFFSETS, ORDERS, SHARED_OBJECTS, SPILLING, SPLIT_BUFFERS};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -65,8 +65,8 @@ fn what_is_known_at_the_end_of_the_time_holds() {
         let params = SmallParams { max_size: 50, steps: 12, ..SmallParams::with_features(14, seed % 16) };
         let instance = small_instance(params, seed).with_capacity(None);
         judge(OFFSETS, &instance);
-        judge(SCATTERED, &instance);
-        judge(POOLS, &instance);
+        judge(SPLIT_BUFFERS, &instance);
+        judge(SHARED_OBJECTS, &instance);
         let capacity = Bytes::new(instance.total_size().get() / 2 + 60);
         if let Ok(problem) = SpillProblem::written_and_read(instance.with_capacity(Some(capacity))) {
             judge(SPILLING, &problem);

@@ -12,7 +12,7 @@ mod limits;
 mod odd;
 mod orders;
 mod residency;
-mod scattered;
 mod spilling;
+mod split_buffers;
 mod tiers;
 mod timelines;

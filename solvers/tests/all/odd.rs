@@ -5,9 +5,9 @@ use plimsoll_datasets::graphs::{SmallOrderParams, small_order_problem};
 use plimsoll_model::graph::{
     AliasKind, Boundary, Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor,
 };
-use plimsoll_model::order::OrderProblem;
+use plimsoll_model::orders::OrderProblem;
 use plimsoll_model::{Budget, Bytes, Claim, Orders, Problem, RegionId, Setup, Silent, Solver, TensorId};
-use plimsoll_solvers::order::{
+use plimsoll_solvers::orders::{
     Method, OrderBrute, OrderParams, OrderRules, OrderSolver, Reductions, Settling,
 };
 use rand::rngs::Xoshiro256PlusPlus;

@@ -1,10 +1,10 @@
 //! Exact orders agree with brute force on thousands of small problems, and prove optima on graphs like real ones.
 
 use crate::graphs::{Wiring, cells, densenet, inception, llama, randwire, resnet, shufflenet, small, unet};
-use plimsoll_model::order::OrderProblem;
+use plimsoll_model::orders::OrderProblem;
 use plimsoll_model::{Budget, Bytes, Claim, Orders, Outcome, Problem, Setup, Silent, Solver};
 use plimsoll_solvers::ORDERS;
-use plimsoll_solvers::order::{
+use plimsoll_solvers::orders::{
     Method, OrderBrute, OrderParams, OrderRules, OrderSolver, Reductions, Settling,
 };
 use std::time::{Duration, Instant};
@@ -209,7 +209,7 @@ fn little_memory_ends_the_memo_but_not_the_truth() {
 
 #[test]
 fn nothing_to_order_is_proved_too() {
-    let storage = plimsoll_model::order::Storage {
+    let storage = plimsoll_model::orders::Storage {
         name: "state".to_owned(),
         size: Bytes::new(7),
         users: Vec::new(),

@@ -1,9 +1,9 @@
 //! Resident weights against trying every set of them.
 
-use plimsoll_heuristics::overlap::{Worth, resident_sets, residents};
+use plimsoll_heuristics::timelines::{Worth, resident_sets, residents};
 use plimsoll_model::graph::{Control, GraphBuilder, Operator, Role, Tensor};
-use plimsoll_model::order::Order;
-use plimsoll_model::overlap::{
+use plimsoll_model::orders::Order;
+use plimsoll_model::timelines::{
     Machine, OverlapOptions, OverlapProgram, RegionOrder, Time, Timelines, residency_bound,
 };
 use plimsoll_model::{

@@ -5,7 +5,7 @@ use plimsoll_model::{
     Budget, Buffer, BufferId, Bytes, Claim, Instance, InstanceBuilder, Lifespan, Setup, Silent, Solver as _,
     SpillProblem, Spilling, Stop, check_spill, load,
 };
-use plimsoll_solvers::spill::{Fits, fits, irreducible};
+use plimsoll_solvers::spilling::{Fits, fits, irreducible};
 use plimsoll_solvers::{BruteForce, SPILLING};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};

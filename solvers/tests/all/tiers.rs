@@ -1,11 +1,11 @@
 //! Placements over tiers against all choices of small random problems, and against each other on larger ones.
 
 use plimsoll_datasets::{AboveLoadParams, late_above_load};
-use plimsoll_model::overlap::Time;
 use plimsoll_model::run::audit;
 use plimsoll_model::tiers::{
     Addresses, TierKind, TierProblem, TierSpace, TierStep, TierTensor, TierUse, Tiers, check_tiers,
 };
+use plimsoll_model::timelines::Time;
 use plimsoll_model::{
     Budget, Bytes, Claim, Entry, Kind, Outcome, Setup, Silent, SolveError, Stop, UnitId, load,
 };

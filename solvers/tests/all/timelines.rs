@@ -1,11 +1,11 @@
 //! Exact timelines against trying everything.
 
 use plimsoll_heuristics::TIMELINES as HEURISTICS;
-use plimsoll_model::overlap::{Dma, Time, TimedOperator, TimelineProblem, check_timeline, time_bound};
+use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem, check_timeline, time_bound};
 use plimsoll_model::{Budget, Bytes, Claim, Setup, Silent, Solver, Stop};
-use plimsoll_solvers::overlap::ExactTimeline;
+use plimsoll_solvers::timelines::ExactTimeline;
 #[cfg(feature = "ilp")]
-use plimsoll_solvers::overlap::TimelineIlp;
+use plimsoll_solvers::timelines::TimelineIlp;
 
 /// The same numbers on any machine.
 pub struct Draw(pub u64);

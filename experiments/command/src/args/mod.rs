@@ -10,4 +10,4 @@ pub use effort::EffortArgs;
 pub use instance::{EndpointsArg, InstanceArgs, note_columns};
 pub use liveness::{ActivationLivenessArgs, BoundaryArg, LivenessArgs};
 pub use model::{ModelArgs, OpenArgs};
-pub use values::{bytes, dimension, once, seconds, threads};
+pub use values::{bytes, dimension, once, problem, seconds, threads};

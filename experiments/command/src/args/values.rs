@@ -1,6 +1,7 @@
 //! Values of options, as they are typed.
 
 use crate::failure::Failure;
+use plimsoll::posed::PROBLEMS;
 use std::time::Duration;
 
 /// Seconds from 0 on, with fractions.
@@ -51,6 +52,12 @@ pub fn once<T: Clone>(option: &str, pairs: &[(String, T)]) -> Result<Vec<(String
         Some((_, (name, _))) => Err(Failure::input(format!("{option} names '{name}' twice"))),
         None => Ok(pairs.to_vec()),
     }
+}
+
+/// A problem by its name, today's or that of before.
+pub fn problem(text: &str) -> Result<&'static str, String> {
+    let known = || format!("unknown problem; known are {}", PROBLEMS.join(", "));
+    plimsoll::posed::problem(text).ok_or_else(known)
 }
 
 #[cfg(test)]

@@ -1,22 +1,28 @@
 //! Finds algorithms by the names users type.
 
 use crate::failure::Failure;
-use plimsoll::model::{Entry, Kind, Offsets, Pools, Problem, Scattered};
-use plimsoll::posed::algorithms;
+use plimsoll::model::{Entry, Kind, Offsets, Problem, SharedObjects, SplitBuffers};
+use plimsoll::posed::{algorithms, problem};
 use plimsoll::{Listed, Registry, left_out};
 use strsim::levenshtein;
 
+/// A problem of instances by its name, today's or that of before.
+pub fn of_instances(text: &str) -> Result<&'static str, String> {
+    let found = problem(text).filter(|problem| OF_INSTANCES.contains(problem));
+    found.ok_or_else(|| format!("expected {}", OF_INSTANCES.join(", ")))
+}
+
 /// The problems of instances.
-pub const OF_INSTANCES: [&str; 3] = [Offsets::NAME, Scattered::NAME, Pools::NAME];
+const OF_INSTANCES: [&str; 3] = [Offsets::NAME, SplitBuffers::NAME, SharedObjects::NAME];
 
 /// One entry of one problem.
 pub enum Choice {
     /// For the offset problem.
     Offsets(&'static Entry<Offsets>),
     /// For scattered layouts.
-    Scattered(&'static Entry<Scattered>),
+    SplitBuffers(&'static Entry<SplitBuffers>),
     /// For the shared-object problem.
-    Pools(&'static Entry<Pools>),
+    SharedObjects(&'static Entry<SharedObjects>),
 }
 
 /// The entry used where none is named: the one called `exact`, else the first exact method, else the first.
@@ -31,12 +37,12 @@ pub fn choose(registry: &Registry, name: Option<&str>, problem: Option<&str>) ->
     let problems = match (problem, name) {
         (Some(problem), _) => vec![problem],
         (None, None) => vec![Offsets::NAME],
-        (None, Some(_)) => vec![Offsets::NAME, Pools::NAME, Scattered::NAME],
+        (None, Some(_)) => vec![Offsets::NAME, SharedObjects::NAME, SplitBuffers::NAME],
     };
     let found = problems.iter().find_map(|problem| match *problem {
         Offsets::NAME => find(registry, name).map(Choice::Offsets),
-        Scattered::NAME => find(registry, name).map(Choice::Scattered),
-        _ => find(registry, name).map(Choice::Pools),
+        SplitBuffers::NAME => find(registry, name).map(Choice::SplitBuffers),
+        _ => find(registry, name).map(Choice::SharedObjects),
     });
     found.ok_or_else(|| match (name, problem) {
         (Some(name), Some(problem)) if names(registry, &OF_INSTANCES).contains(&name) => {

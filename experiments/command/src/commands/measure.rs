@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use plimsoll::datasets::{ImportOptions, import_file};
 use plimsoll::model::Bytes;
 use plimsoll::model::graph::Graph;
-use plimsoll::model::overlap::Machine;
+use plimsoll::model::timelines::Machine;
 use plimsoll::run::Limits;
 use plimsoll_hardware::{
     CalibrateError, Calibration, CalibrationSample, CalibrationSettings, Cold, CompareError, Link, Question,

@@ -1,17 +1,16 @@
 //! `plimsoll solve`: plans the memory of one instance.
 
-use super::choose::{Choice, OF_INSTANCES, choose};
+use super::choose::{Choice, choose, of_instances};
 use crate::args::{EffortArgs, InstanceArgs};
 use crate::failure::{Failure, code};
 use crate::format;
 use crate::output;
 use crate::report::Report;
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
-    Bytes, Certificate, Entry, Instance, LowerBound, Observer, Offsets, Outcome, Pools, Problem as _,
+    Bytes, Certificate, Entry, Instance, LowerBound, Observer, Offsets, Outcome, Problem as _, SharedObjects,
     Witness, load,
 };
 use plimsoll::plan::Plan;
@@ -29,9 +28,9 @@ pub struct SolveArgs {
     /// The algorithm; `plimsoll list` names them all [default: exact, or the first exact one of the problem, or its first]
     #[arg(long, value_name = "NAME")]
     solver: Option<String>,
-    /// offsets, pools or scattered; by default the first of them that knows the solver
-    #[arg(long, value_name = "PROBLEM", value_parser = PossibleValuesParser::new(OF_INSTANCES))]
-    problem: Option<String>,
+    /// offsets, shared-objects or split-buffers; by default the first of them that knows the solver
+    #[arg(long, value_name = "PROBLEM", value_parser = of_instances)]
+    problem: Option<&'static str>,
     #[command(flatten)]
     input: InstanceArgs,
     /// Stop at the first layout within the capacity instead of looking for the lowest
@@ -55,13 +54,13 @@ pub struct SolveArgs {
 
 pub fn main(args: &SolveArgs) -> Result<u8, Failure> {
     let registry = plimsoll::registry();
-    let choice = choose(&registry, args.solver.as_deref(), args.problem.as_deref())?;
+    let choice = choose(&registry, args.solver.as_deref(), args.problem)?;
     let instance = args.input.read(&args.instance)?;
     check(args, &instance, &choice)?;
     match choice {
         Choice::Offsets(entry) => solve(args, &instance, entry),
-        Choice::Scattered(entry) => solve(args, &instance, entry),
-        Choice::Pools(entry) => solve(args, &instance, entry),
+        Choice::SplitBuffers(entry) => solve(args, &instance, entry),
+        Choice::SharedObjects(entry) => solve(args, &instance, entry),
     }
 }
 
@@ -176,7 +175,7 @@ fn report<P: Plan>(
     report.line("instance", format_args!("{name}: {buffers} buffers, load {load}{note}{room}"));
     report.show("solver", "{solver} ({problem})");
     report.lines(&["claim"]);
-    let (what, plan) = if P::NAME == Pools::NAME { ("total", "plan") } else { ("peak", "layout") };
+    let (what, plan) = if P::NAME == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };
     let peak = match (outcome.value, capacity) {
         (None, _) => format!("no {plan} was found"),
         (Some(peak), Some(capacity)) if peak > capacity => {

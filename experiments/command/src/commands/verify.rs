@@ -10,8 +10,8 @@ use plimsoll::left_out;
 use plimsoll::model::csv::{Answer, read_answer_file};
 use plimsoll::model::{
     BoundError, Budget, Bytes, Certificate, CertificateError, CertifiedBound, Instance, Interval, Kind,
-    Layout, Offsets, Pools, Problem, Scattered, Setup, Silent, SpillProblem, Spilling, Violation, Witness,
-    alive_within, load,
+    Layout, Offsets, Problem, Setup, SharedObjects, Silent, SpillProblem, Spilling, SplitBuffers, Violation,
+    Witness, alive_within, load,
 };
 use plimsoll::solvers::Exact;
 use serde::Serialize;
@@ -95,8 +95,8 @@ fn check(path: &Path, instance: &Instance) -> Result<Checked, Failure> {
     note_columns(path, &noted);
     Ok(match noted.value {
         Answer::Layout(layout) => checked::<Offsets>(instance, &layout),
-        Answer::Pools(plan) => checked::<Pools>(instance, &plan),
-        Answer::Scattered(layout) => checked::<Scattered>(instance, &layout),
+        Answer::SharedObjects(plan) => checked::<SharedObjects>(instance, &plan),
+        Answer::SplitBuffers(layout) => checked::<SplitBuffers>(instance, &layout),
         Answer::Spill { spill, traffic } => {
             if instance.capacity().is_none() {
                 return Err(Failure::input(format!(
@@ -241,7 +241,8 @@ fn report(instance: &Instance, checked: Option<&Checked>, standing: Option<&(Sta
     let (name, buffers) = (instance.name(), instance.len());
     report.line("instance", format_args!("{name}: {buffers} buffers, load {load}{room}"));
     if let Some(checked) = checked {
-        let (what, answer) = if problem == Pools::NAME { ("total", "plan") } else { ("peak", "layout") };
+        let (what, answer) =
+            if problem == SharedObjects::NAME { ("total", "plan") } else { ("peak", "layout") };
         report.line(what, format_args!("{} bytes", checked.peak));
         if let Some(traffic) = traffic {
             report.line("traffic", format_args!("{traffic} bytes"));

@@ -90,7 +90,7 @@ fn bad_usage_is_one_line() {
         &["solve", "tiny.csv", "--solver", "large-frist"],
         &["large-frist", "did you mean 'large-first'"],
     );
-    refuses(&["solve", "tiny.csv", "--problem", "offset"], &["offset", "pools"]);
+    refuses(&["solve", "tiny.csv", "--problem", "offset"], &["offset", "shared-objects"]);
     for limit in ["-1", "nan", "NaN", "inf", "soon", "1e99"] {
         refuses(&["solve", "tiny.csv", &format!("--time-limit={limit}")], &["--time-limit", limit]);
     }

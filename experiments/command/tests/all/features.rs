@@ -32,9 +32,11 @@ fn what_is_left_out_is_neither_listed_nor_run() {
 fn every_problem_has_a_default_in_every_build() {
     let scratch = Scratch::new();
     scratch.write("tiny.csv", TINY);
-    for problem in
-        [plimsoll_model::Offsets::NAME, plimsoll_model::Scattered::NAME, plimsoll_model::Pools::NAME]
-    {
+    for problem in [
+        plimsoll_model::Offsets::NAME,
+        plimsoll_model::SplitBuffers::NAME,
+        plimsoll_model::SharedObjects::NAME,
+    ] {
         scratch.plimsoll(&["solve", "tiny.csv", "--problem", problem]).exits(0);
     }
 }

@@ -3,10 +3,10 @@
 use crate::common::Scratch;
 use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::graph::{Graph, GraphBuilder, LivenessOptions, Operator, Role, Tensor};
-use plimsoll::model::overlap::{Machine, OverlapOptions, OverlapProgram, Time, Timelines, residency_bound};
+use plimsoll::model::timelines::{Machine, OverlapOptions, OverlapProgram, Time, Timelines, residency_bound};
 use plimsoll::model::{Bytes, Entry, Setup};
-use plimsoll::overlap::{Candidate, Effort, Front, fits, front, program, resident_within, schedule};
 use plimsoll::run::Limits;
+use plimsoll::timelines::{Candidate, Effort, Front, fits, front, program, resident_within, schedule};
 
 const EFFORT: Effort = Effort {
     each: Limits { nodes: Some(1_000), time: None, target: None, deadline: None },

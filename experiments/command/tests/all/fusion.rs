@@ -43,7 +43,7 @@ fn greedy_and_exact_are_compared() {
     scratch.plimsoll(&words).exits(0);
     let rows = scratch.read("rows.csv");
     assert!(rows.starts_with("schema_version,"), "{rows}");
-    for own in [",fusions,relations,fusion=ordinary,greedy,", ",fusions,relations,fusion=cross-unit,exact,"] {
+    for own in [",fusion,relations,fusion=ordinary,greedy,", ",fusion,relations,fusion=cross-unit,exact,"] {
         assert!(rows.lines().any(|line| line.contains(own)), "{rows}");
     }
     let again = scratch.plimsoll(&["fuse", "g.json", "--method", "greedy", "--json"]).exits(0);

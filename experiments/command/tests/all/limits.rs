@@ -89,8 +89,8 @@ fn on_instance(registry: &Registry, file: &str) -> Vec<Vec<String>> {
     let solve = |problem: &str, name: &str| words(&["solve", file, "--problem", problem, "--solver", name]);
     let mut all = Vec::new();
     all.extend(registry.offsets.iter().map(|one| solve("offsets", one.name)));
-    all.extend(registry.scattered.iter().map(|one| solve("scattered", one.name)));
-    all.extend(registry.pools.iter().map(|one| solve("pools", one.name)));
+    all.extend(registry.split_buffers.iter().map(|one| solve("scattered", one.name)));
+    all.extend(registry.shared_objects.iter().map(|one| solve("pools", one.name)));
     let spill = |name: &str| words(&["spill", file, "--capacity", "900000", "--solver", name]);
     all.extend(registry.spilling.iter().map(|one| spill(one.name)));
     all

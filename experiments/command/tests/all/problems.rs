@@ -45,7 +45,7 @@ fn every_problem_is_measured_swept_and_made_again() {
     let other: Vec<_> = units.iter().filter(|(_, unit)| **unit != "bytes").collect();
     assert_eq!(
         other,
-        [(&"fusions", &"relations"), (&"tiers", &"picoseconds"), (&"timelines", &"picoseconds")]
+        [(&"fusion", &"relations"), (&"tiers", &"picoseconds"), (&"timelines", &"picoseconds")]
     );
     let made_again = scratch.plimsoll(&["recheck", "rec", "--slowest", "60"]).exits(0).stdout;
     assert!(made_again.contains("rec"), "{made_again}");
@@ -100,7 +100,7 @@ fn a_benchmark_says_what_the_commands_say() {
             ("spilling", vec!["spill", graph, "--capacity", capacity], "traffic"),
             ("timelines", vec!["overlap", graph, "--machine", "generic"], "lower_bound_ps"),
             ("tiers", vec!["tiers", graph, "--machine", "generic"], "transfer_ps"),
-            ("fusions", vec!["fuse", graph], "optimised"),
+            ("fusion", vec!["fuse", graph], "optimised"),
         ] {
             let value = if problem == "timelines" { "lower_bound" } else { "value" };
             assert_eq!(found[problem][value], says(&words, key).to_string(), "{problem} of {graph}");

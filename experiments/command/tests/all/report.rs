@@ -82,17 +82,17 @@ fn figures_are_those_worked_out_by_hand() {
 fn of_relations_more_are_better() {
     let header = "schema_version,suite,instance,sha256,operators,problem,unit,algorithm,kind,seed,time_limit,status,claim,value,lower_bound,verdict,seconds";
     let rows = [
-        "5,g,a,ha,7,fusions,relations,fast,heuristic,0,10,done,feasible,6,9,valid,1",
-        "5,g,a,ha,7,fusions,relations,fast,heuristic,1,10,done,feasible,4,9,valid,1",
-        "5,g,a,ha,7,fusions,relations,exact,exact,0,10,done,optimal,8,8,valid,4",
-        "5,g,b,hb,9,fusions,relations,fast,heuristic,0,10,done,feasible,5,20,valid,1",
-        "5,g,b,hb,9,fusions,relations,exact,exact,0,10,done,feasible,5,10,valid,10",
-        "5,g,c,hc,9,fusions,relations,fast,heuristic,0,10,done,feasible,3,3,valid,1",
-        "5,g,c,hc,9,fusions,relations,exact,exact,0,10,done,optimal,2,2,valid,1",
+        "5,g,a,ha,7,fusion,relations,fast,heuristic,0,10,done,feasible,6,9,valid,1",
+        "5,g,a,ha,7,fusion,relations,fast,heuristic,1,10,done,feasible,4,9,valid,1",
+        "5,g,a,ha,7,fusion,relations,exact,exact,0,10,done,optimal,8,8,valid,4",
+        "5,g,b,hb,9,fusion,relations,fast,heuristic,0,10,done,feasible,5,20,valid,1",
+        "5,g,b,hb,9,fusion,relations,exact,exact,0,10,done,feasible,5,10,valid,10",
+        "5,g,c,hc,9,fusion,relations,fast,heuristic,0,10,done,feasible,3,3,valid,1",
+        "5,g,c,hc,9,fusion,relations,exact,exact,0,10,done,optimal,2,2,valid,1",
     ];
     let (groups, standings) = analysed(&format!("{header}\n{}\n", rows.join("\n")), PLAIN);
     let group = &groups[0];
-    assert!(group.question.to_string().starts_with("fusions, maximise, 10 s"));
+    assert!(group.question.to_string().starts_with("fusion, maximise, 10 s"));
     // Of two runs the worse is the median. An upper bound below a valid value is refused.
     let cells = |who: usize| -> Vec<_> { group.cells[who].iter().flatten().map(|cell| cell.value).collect() };
     assert_eq!((cells(0), cells(1)), (vec![Some(4), Some(5), Some(3)], vec![Some(8), Some(5), None]));

@@ -78,7 +78,7 @@ fn regions_inside_operators_are_blocks_by_the_same_relation() {
 
 #[test]
 fn pieces_and_pools_go_by_the_same_conflicts() {
-    for problem in ["offsets", "scattered"] {
+    for problem in ["offsets", "split-buffers"] {
         let report = plan(SKIP, &["--conflicts", "reachable", "--problem", problem]);
         assert_eq!((&report["problem"], &report["arena"]), (&Value::from(problem), &Value::from(270)));
     }
@@ -155,7 +155,7 @@ fn what_cannot_be_planned_is_refused() {
     refuses(&["--conflicts", "mutex", "--solver", "nonsense"], &["nonsense"]);
     refuses(
         &["--conflicts", "mutex", "--problem", "scattered", "--solver", "search"],
-        &["'search' is not for scattered"],
+        &["'search' is not for split-buffers"],
     );
 }
 

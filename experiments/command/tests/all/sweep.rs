@@ -70,7 +70,7 @@ fn every_run_has_a_row_in_order() {
     let last = rows.last().unwrap();
     assert_eq!(
         (last.problem.as_str(), last.node_limit, last.suite.as_str()),
-        ("pools", Some(200), "uniform")
+        ("shared-objects", Some(200), "uniform")
     );
     let keys: std::collections::BTreeSet<&str> = rows.iter().map(|row| row.key.as_str()).collect();
     assert_eq!(keys.len(), RUNS);
@@ -411,7 +411,7 @@ fn files_are_refused_by_line_key_and_value() {
         ("names = \"large-first\"\nproblem = \"x\"\n", &["unknown problem 'x'"]),
         (
             "names = \"large-first\"\nproblem = \"pools\"\n",
-            &["unknown algorithm 'large-first'; known for pools are"],
+            &["unknown algorithm 'large-first'; known for shared-objects are"],
         ),
         ("names = \"large-first\"\nthreads = 0\n", &["threads is 0; expected 1 to 1024"]),
         (

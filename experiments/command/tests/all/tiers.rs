@@ -240,7 +240,7 @@ fn pools_by_a_relation_have_a_solver_of_their_own() {
 fn machines_of_overlap_are_told_from_those_of_tiers() {
     let scratch = Scratch::new();
     scratch.plimsoll(&["generate", "lenet5", "--out", "net.json"]).exits(0);
-    scratch.write("chip.toml", include_str!("../../../../model/src/overlap/presets/luna.toml"));
+    scratch.write("chip.toml", include_str!("../../../../model/src/timelines/presets/luna.toml"));
     scratch.write("tiers.toml", include_str!("../../../../model/src/tiers/presets/two-tier.toml"));
     for machine in ["chip.toml", "luna"] {
         let words = ["tiers", "net.json", "--machine", machine];

@@ -151,8 +151,8 @@ fn buffers_of_size_zero_are_solved_by_every_algorithm() {
         let instance = csv(text);
         assert!(instance.has_empty(), "{name}");
         everywhere::<Offsets>(&registry, &instance);
-        everywhere::<plimsoll::model::Scattered>(&registry, &instance);
-        everywhere::<plimsoll::model::Pools>(&registry, &instance);
+        everywhere::<plimsoll::model::SplitBuffers>(&registry, &instance);
+        everywhere::<plimsoll::model::SharedObjects>(&registry, &instance);
         for entry in &registry.offsets {
             let layout = solved(entry, &instance).solution.unwrap();
             for &(at, offset) in empty {
@@ -169,8 +169,8 @@ fn documents_with_buffers_of_size_zero_are_solved() {
     assert_eq!(instances.len(), 2);
     for instance in &instances {
         everywhere::<Offsets>(&registry, instance);
-        everywhere::<plimsoll::model::Scattered>(&registry, instance);
-        everywhere::<plimsoll::model::Pools>(&registry, instance);
+        everywhere::<plimsoll::model::SplitBuffers>(&registry, instance);
+        everywhere::<plimsoll::model::SharedObjects>(&registry, instance);
     }
     // 'b' and 'with-b' are one buffer of 16 bytes, alive as long as 'b': it may lie where 'a' did.
     let best = registry.offsets.iter().find(|entry| entry.name == "exact").unwrap();
@@ -221,10 +221,10 @@ fn fixed_offsets_that_contradict_are_proved_infeasible_by_every_algorithm() {
         for capacity in [None, Some(4), Some(1 << 40), Some(u64::MAX)] {
             let instance = csv(text).with_capacity(capacity.map(Bytes::new));
             refuted::<Offsets>(&registry, &instance, names);
-            refuted::<plimsoll::model::Scattered>(&registry, &instance, names);
+            refuted::<plimsoll::model::SplitBuffers>(&registry, &instance, names);
         }
         // Shared objects have no addresses.
-        for entry in &registry.pools {
+        for entry in &registry.shared_objects {
             assert!(matches!(solved(entry, &csv(text)).claim, Claim::Feasible | Claim::Optimal));
         }
     }
@@ -245,7 +245,7 @@ fn a_fixed_end_beyond_the_capacity_is_proved_infeasible_by_every_algorithm() {
     let instance =
         csv("id,lower,upper,size,offset\na,0,4,8,4\nb,2,6,1,0\n").with_capacity(Some(Bytes::new(11)));
     refuted::<Offsets>(&registry, &instance, &["a"]);
-    refuted::<plimsoll::model::Scattered>(&registry, &instance, &["a"]);
+    refuted::<plimsoll::model::SplitBuffers>(&registry, &instance, &["a"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::integral::{Integral, integrals};
 use super::time::{Run, Time, can_prove, median_spent, median_time, solved};
 use crate::record::{Known, Place, Record, RunKey, TraceRow, known, rank, runs};
 use plimsoll::arithmetic::Arithmetic;
-use plimsoll_model::{Offsets, Orders, Pools, Problem, Scattered, gap_percent};
+use plimsoll_model::{Offsets, Orders, Problem, SharedObjects, SplitBuffers, gap_percent};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct Options {
 /// What all runs of a group have in common.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {
-    /// `offsets`, `scattered`, `pools`, `orders`, ...
+    /// `offsets`, `split-buffers`, `shared-objects`, `orders`, ...
     pub problem: String,
     /// Unit of values and bounds: `bytes`, `picoseconds`, `relations`.
     pub unit: String,
@@ -172,7 +172,7 @@ impl Group {
 }
 
 /// Problems whose values no load exceeds.
-const LOADED: [&str; 3] = [Offsets::NAME, Scattered::NAME, Pools::NAME];
+const LOADED: [&str; 3] = [Offsets::NAME, SplitBuffers::NAME, SharedObjects::NAME];
 
 /// Whether a row is of a problem and an algorithm; that of an instance that could not be read may be of neither.
 pub(super) fn has_question(row: &Record) -> bool {

@@ -173,6 +173,9 @@ impl CsvFile {
         for (line, record) in self.rows::<Record>()? {
             let decide = if record.decide == "false" { String::new() } else { record.decide.clone() };
             let mut record = Record { line, decide, ..record };
+            if let Some(today) = plimsoll::posed::problem(&record.problem) {
+                today.clone_into(&mut record.problem);
+            }
             let version = *version.get_or_insert(record.schema_version);
             self.check(&record, version).map_err(|why| self.wrong(line, why))?;
             record.schema_version = SCHEMA_VERSION;

@@ -77,7 +77,7 @@ pub struct Record {
     pub instance: String,
     /// SHA-256 of the instance, or graph, in the form this project writes it.
     pub sha256: String,
-    /// `offsets`, `scattered`, `pools`, `orders`, ...
+    /// `offsets`, `split-buffers`, `shared-objects`, `orders`, ...
     pub problem: String,
     /// Unit of `value`, of bounds and of `capacity`: `bytes`, `picoseconds`, `relations`.
     #[serde(default = "bytes")]

@@ -12,7 +12,7 @@ pub fn rank(unit: &str, number: u64) -> u64 {
 mod tests {
     use super::*;
     use plimsoll_model::Bytes;
-    use plimsoll_model::overlap::Time;
+    use plimsoll_model::timelines::Time;
 
     fn ranked_as_compared<V: Value>() {
         let numbers = [0, 1, 4, 6];

@@ -3,7 +3,7 @@
 use super::chart::{Axis, Chart, Series};
 use plimsoll::graphs::OrderedRegion;
 use plimsoll_model::Bytes;
-use plimsoll_model::order::Order;
+use plimsoll_model::orders::Order;
 
 /// The bytes alive at every step of a region: in the order of the file, in the order found, and the bound.
 pub fn profile_chart(graph: &str, algorithm: &str, one: &OrderedRegion) -> Chart {

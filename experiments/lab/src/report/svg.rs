@@ -14,7 +14,7 @@
 //! the number of rectangles: a map of 20,000 buffers is a file of a few megabytes.
 
 use super::scene::{Point, Scene, entry_width, hue, shortened, thousands, ticks};
-use plimsoll_model::{Bytes, Instance, Piece, Pools, Problem, load};
+use plimsoll_model::{Bytes, Instance, Piece, Problem, SharedObjects, load};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -102,7 +102,7 @@ impl Map<'_> {
 
     /// Title, numbers and legend.
     fn head(&self, scene: &mut Scene, peak: u64, load: u64) {
-        let what = if self.problem == Pools::NAME { "total" } else { "peak" };
+        let what = if self.problem == SharedObjects::NAME { "total" } else { "peak" };
         let caption = format!(
             "{} buffers, {} by {}: {what} {} bytes, lower bound {} bytes",
             thousands(self.instance.len() as u64),

@@ -7,9 +7,9 @@
 //! ```
 
 use super::scene::{Point, Scene, hue, shortened, thousands, ticks};
-use plimsoll::overlap::Scheduled;
+use plimsoll::timelines::Scheduled;
 use plimsoll_model::Bytes;
-use plimsoll_model::overlap::{OverlapProgram, Time};
+use plimsoll_model::timelines::{OverlapProgram, Time};
 use serde_json::json;
 use std::io::{self, Write};
 

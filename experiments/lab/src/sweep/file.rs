@@ -30,8 +30,8 @@
 //!
 //! [[algorithms]]
 //! names = ["exact", "large-first"]    # or the groups heuristics, solvers, all
-//! problem = "offsets"                 # default: the first that has the name of offsets, pools, scattered, orders, joint,
-//!                                     # spilling, timelines, tiers, fusions
+//! problem = "offsets"                 # default: the first that has the name of offsets, shared-objects,
+//!                                     # split-buffers, orders, joint, spilling, timelines, tiers, fusion
 //! terms = "machine=luna"              # what else defines the question; `plimsoll bench --help` lists the keys
 //! threads = [1, 2]                    # default 1
 //! decide = "load"                     # or "file", or bytes: stop at the first layout within; default: minimise

@@ -5,11 +5,11 @@ use super::file::{RawAlgorithms, RawSweep, Source};
 use super::lists::Capacity;
 use crate::external::External;
 use plimsoll::posed::{
-    Facts, PROBLEMS, Posed, TermError, Terms, Visitor, algorithm, algorithms, check_terms, terms_in_full,
-    visit,
+    self, Facts, PROBLEMS, Posed, TermError, Terms, Visitor, algorithm, algorithms, check_terms,
+    terms_in_full, visit,
 };
 use plimsoll::{Registry, left_out, registry};
-use plimsoll_model::{Kind, Offsets, Pools, Problem, Scattered};
+use plimsoll_model::{Kind, Offsets, Problem, SharedObjects, SplitBuffers};
 use std::time::Duration;
 
 /// An algorithm with its parameters, and how often it runs on every input.
@@ -44,7 +44,7 @@ impl Task {
 
 /// Problems in the order in which a name is looked for.
 fn problems() -> impl Iterator<Item = &'static str> {
-    let first = [Offsets::NAME, Pools::NAME, Scattered::NAME];
+    let first = [Offsets::NAME, SharedObjects::NAME, SplitBuffers::NAME];
     first.into_iter().chain(PROBLEMS.iter().copied().filter(move |problem| !first.contains(problem)))
 }
 
@@ -170,8 +170,7 @@ fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Facts>, String
     let problem = match own.problem.as_deref() {
         None => None,
         Some(text) => Some(
-            problems()
-                .find(|known| *known == text)
+            posed::problem(text)
                 .ok_or_else(|| format!("unknown problem '{text}'; known are {}", PROBLEMS.join(", ")))?,
         ),
     };

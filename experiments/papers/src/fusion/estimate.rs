@@ -8,8 +8,8 @@ use plimsoll::tiers::{Fusing, TierSetting, tier_case};
 use plimsoll_lab::report::bars::Panel;
 use plimsoll_model::fusion::{Patterns, UnitRule};
 use plimsoll_model::graph::{Boundary, LivenessOptions};
-use plimsoll_model::overlap::Time;
 use plimsoll_model::tiers::{Addresses, TierMachine, on_and_off_chip};
+use plimsoll_model::timelines::Time;
 
 /// Columns of table 1 as settings: whether groups span units, and which algorithm places.
 const MEASURES: [(&str, UnitRule, &str); 4] = [

@@ -17,7 +17,7 @@ pub use inputs::{Family, Generated, Inputs, Joined, Model};
 use measured::measure;
 use models::StandIn;
 use plimsoll_model::graph::Boundary;
-use plimsoll_model::overlap::Machine;
+use plimsoll_model::timelines::Machine;
 pub use printed::Printed;
 pub use times::PrintedTimes;
 

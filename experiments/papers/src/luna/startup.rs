@@ -12,7 +12,7 @@ use super::timed::{Measured, PING_PONG, SYNCHRONOUS, Timed, Times, gain, micros,
 use crate::{ReproduceError, Reproduction};
 use minijinja::{Value, context};
 use plimsoll_lab::report::chart::{Axis, Chart, Series};
-use plimsoll_model::overlap::{Machine, Time};
+use plimsoll_model::timelines::{Machine, Time};
 use std::fmt::Write as _;
 
 /// Rates of copies tried, as fractions of the rate of DMA, and what they are called.
@@ -191,8 +191,8 @@ mod tests {
     use crate::luna::{Inputs, timed};
     use crate::{Context, Params};
     use plimsoll::run::Limits;
-    use plimsoll_heuristics::overlap::Turns;
-    use plimsoll_model::overlap::{Dma, TimedOperator, TimelineProblem};
+    use plimsoll_heuristics::timelines::Turns;
+    use plimsoll_model::timelines::{Dma, TimedOperator, TimelineProblem};
     use plimsoll_model::{Budget, Bytes, Solver};
 
     /// A byte is transferred in a picosecond, and copied in `slow` of them.

@@ -7,10 +7,10 @@ use super::times::PrintedTimes;
 use crate::{Context, ReproduceError, Reproduction, named};
 use minijinja::{Value, context};
 use plimsoll::graphs::{GraphRun, OrderedRegion};
-use plimsoll::overlap::{ScheduleError, Scheduled, program, schedule};
 use plimsoll::run::Limits;
+use plimsoll::timelines::{ScheduleError, Scheduled, program, schedule};
 use plimsoll_model::graph::{Boundary, Graph};
-use plimsoll_model::overlap::{Machine, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines};
+use plimsoll_model::timelines::{Machine, OverlapOptions, OverlapProgram, Time, TimelineProblem, Timelines};
 use plimsoll_model::{Bytes, Entry, Setup};
 
 /// Below this many bytes, slices are made no smaller.

@@ -132,8 +132,8 @@ fn joined(rows: &[PrintedTimes]) -> Option<Value> {
 mod tests {
     use super::*;
     use crate::luna::Inputs;
-    use plimsoll_heuristics::overlap::Turns;
-    use plimsoll_model::overlap::{Dma, Time, TimedOperator, TimelineProblem};
+    use plimsoll_heuristics::timelines::Turns;
+    use plimsoll_model::timelines::{Dma, Time, TimedOperator, TimelineProblem};
     use plimsoll_model::{Budget, Bytes, Solver};
 
     /// Times of a chain of operators (computing, fetching) by both schedules; a byte takes a picosecond.

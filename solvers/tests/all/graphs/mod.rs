@@ -1,6 +1,6 @@
 //! Order problems for tests: small random ones with every feature, and graphs like those of real models.
 
-use plimsoll_model::order::{OrderProblem, Storage};
+use plimsoll_model::orders::{OrderProblem, Storage};
 use plimsoll_model::{Bytes, OperatorId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};

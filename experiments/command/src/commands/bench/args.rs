@@ -1,7 +1,5 @@
-use crate::args::{EndpointsArg, OpenArgs, seconds, threads};
+use crate::args::{EndpointsArg, OpenArgs, problem, seconds, threads};
 use clap::Args;
-use clap::builder::PossibleValuesParser;
-use plimsoll::posed::PROBLEMS;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -19,9 +17,9 @@ pub struct BenchArgs {
     /// [default: every heuristic, and the leading exact method of each problem]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub solvers: Vec<String>,
-    /// Problems by name [default: all that the instances and graphs pose, spilling of graphs only; with --processes: offsets]
-    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = PossibleValuesParser::new(PROBLEMS))]
-    pub problems: Vec<String>,
+    /// Problems by name (`plimsoll list` shows them) [default: all that the instances and graphs pose, spilling of graphs only; with --processes: offsets]
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = problem)]
+    pub problems: Vec<&'static str>,
     /// What else defines the questions of graphs and of spilling, in words KEY=VALUE separated by blanks: `machine`, `order`,
     /// `patterns`, `units`, `addresses`, `boundary`, `weights`, `in-place`, `no-views`, `no-states`, `align` as the commands
     /// of these problems take them, `fusion` (none, ordinary, cross-unit), `capacity` of spilling in bytes or percent of the

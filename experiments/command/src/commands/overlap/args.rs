@@ -2,7 +2,7 @@ use crate::args::{ActivationLivenessArgs, EffortArgs, ModelArgs, bytes};
 use crate::format;
 use clap::{Args, ValueEnum};
 use plimsoll::model::Setup;
-use plimsoll::overlap::Guess;
+use plimsoll::timelines::Guess;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]

@@ -8,12 +8,12 @@ use crate::failure::{Failure, code};
 use crate::report::Report;
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::graph::{Graph, Storages};
-use plimsoll::model::order::check_order;
-use plimsoll::model::overlap::{Dma, Machine, Time, TimedOperator, Timelines, check_timeline};
+use plimsoll::model::orders::check_order;
+use plimsoll::model::timelines::{Dma, Machine, Time, TimedOperator, Timelines, check_timeline};
 use plimsoll::model::{Bytes, Claim, Outcome, Silent};
-use plimsoll::overlap::problem_fits;
 use plimsoll::run::run;
-use plimsoll::solvers::overlap::{FreeOrder, FreeOrderOutcome, exact_orders};
+use plimsoll::solvers::timelines::{FreeOrder, FreeOrderOutcome, exact_orders};
+use plimsoll::timelines::problem_fits;
 use plimsoll_lab::report::{Basis, percent};
 use serde_json::json;
 

@@ -3,11 +3,11 @@ use crate::failure::Failure;
 use plimsoll::branches::{Planner, SchemeEntry, ordered_program};
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::graph::Graph;
-use plimsoll::model::overlap::{Activations, Machine, OverlapOptions, OverlapProgram, read_times};
 use plimsoll::model::program::ProgramOptions;
+use plimsoll::model::timelines::{Activations, Machine, OverlapOptions, OverlapProgram, read_times};
 use plimsoll::model::{Bytes, Entry, Offsets, Orders};
-use plimsoll::overlap::{Effort, placed_activations, program, resident_within};
 use plimsoll::run::Limits;
+use plimsoll::timelines::{Effort, placed_activations, program, resident_within};
 
 /// Nodes of a search per segment where no limit is given; and of each where there are many.
 pub const SEARCH_NODES: u64 = 20_000;

@@ -1,7 +1,6 @@
 use crate::args::{EffortArgs, LivenessArgs, ModelArgs};
-use crate::commands::choose::OF_INSTANCES;
+use crate::commands::choose::of_instances;
 use crate::format;
-use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use plimsoll::model::execution::ExecutionOptions;
 use plimsoll::model::graph::LivenessOptions;
@@ -42,14 +41,14 @@ pub struct PlanArgs {
     /// or compare: all of them side by side, each solver for at most 10 s unless limits are given, --output takes the rows
     #[arg(long, value_name = "RELATION", conflicts_with_all = ["joint", "branches", "compare", "tensors", "handover", "carries", "runs"])]
     pub conflicts: Option<ConflictsArg>,
-    /// With --conflicts: offsets, scattered (tensors may be cut into pieces) or pools [default: offsets]
+    /// With --conflicts: offsets, split-buffers (tensors may be cut into pieces) or shared-objects [default: offsets]
     #[arg(
         long,
         value_name = "PROBLEM",
         requires = "conflicts",
-        value_parser = PossibleValuesParser::new(OF_INSTANCES)
+        value_parser = of_instances
     )]
-    pub problem: Option<String>,
+    pub problem: Option<&'static str>,
     #[command(flatten)]
     pub control: ControlArgs,
     #[command(flatten)]

@@ -20,9 +20,9 @@ pub fn relations(
 ) -> Result<u8, Failure> {
     let judges = Judges {
         patent: named(&registry.offsets, "patent-descending", "solver")?,
-        patent_scattered: named(&registry.scattered, "patent-scattered", "solver")?,
+        patent_scattered: named(&registry.split_buffers, "patent-scattered", "solver")?,
         exact: named(&registry.offsets, &args.solver, "solver")?,
-        scattered: named(&registry.scattered, "exact", "solver")?,
+        scattered: named(&registry.split_buffers, "exact", "solver")?,
     };
     let rows = compare(&import.graph, run, judges)?;
     if let Some(path) = &args.output {

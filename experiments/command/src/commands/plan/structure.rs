@@ -13,7 +13,7 @@ use plimsoll::graphs::{GraphRun, OrderedRegion};
 use plimsoll::model::csv::write_instance;
 use plimsoll::model::graph::{Graph, Role};
 use plimsoll::model::structure::Relation;
-use plimsoll::model::{Claim, Entry, Offsets, Pools, Problem as _};
+use plimsoll::model::{Claim, Entry, Offsets, Problem as _, SharedObjects};
 use plimsoll::plan::Plan;
 use plimsoll::structure::{RelatedPlan, Safety};
 use plimsoll_lab::report::{Basis, svg};
@@ -27,14 +27,15 @@ pub fn plan(
     relation: Relation,
     registry: &Registry,
 ) -> Result<u8, Failure> {
-    let problem = args.problem.as_deref().unwrap_or(Offsets::NAME);
+    let problem = args.problem.unwrap_or(Offsets::NAME);
     let orders = GraphRun { limits: run.limits.share(2), ..*run }.order(&import.graph)?;
     // What is the default of most problems is none of pools.
-    let solver = Some(args.solver.as_str()).filter(|solver| problem != Pools::NAME || *solver != "exact");
+    let solver =
+        Some(args.solver.as_str()).filter(|solver| problem != SharedObjects::NAME || *solver != "exact");
     match choose(registry, solver, Some(problem))? {
         Choice::Offsets(entry) => place(args, import, run, &orders, relation, entry),
-        Choice::Scattered(entry) => place(args, import, run, &orders, relation, entry),
-        Choice::Pools(entry) => place(args, import, run, &orders, relation, entry),
+        Choice::SplitBuffers(entry) => place(args, import, run, &orders, relation, entry),
+        Choice::SharedObjects(entry) => place(args, import, run, &orders, relation, entry),
     }
 }
 
@@ -140,7 +141,7 @@ fn report<P: Plan>(
     report.line("conflicts", format_args!("{}: {} of {all} pairs", related.relation, related.pairs));
     let claim = basis.claim(outcome.claim.as_str());
     report.line("arena", format_args!("{arena} bytes by {solver}, {claim} for these conflicts"));
-    let what = if P::NAME == Pools::NAME { "plan" } else { "layout" };
+    let what = if P::NAME == SharedObjects::NAME { "plan" } else { "layout" };
     let above = match outcome.claim {
         Claim::Optimal => String::new(),
         _ => format!("; {} above that", output::gap(arena, bound.value)),

@@ -6,7 +6,7 @@ use plimsoll::Registry;
 use plimsoll::graphs::GraphRun;
 use plimsoll::model::{Bytes, Entry, Instance, Offsets, SpillProblem, written_and_read};
 use plimsoll::run::{Limits, RunError};
-use plimsoll::spill::{Capacity, capacity, graph_traffic, region_instance};
+use plimsoll::spilling::{Capacity, capacity, graph_traffic, region_instance};
 use plimsoll_lab::report::Basis;
 
 /// What is to be solved, and what was assumed on the way.

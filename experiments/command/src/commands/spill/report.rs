@@ -7,7 +7,7 @@ use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::{
     BufferId, Bytes, Claim, Instance, Outcome, Spill, SpillProblem, Spilling, Witness, load,
 };
-use plimsoll::spill::{Capacity, Shortage};
+use plimsoll::spilling::{Capacity, Shortage};
 use plimsoll_lab::report::gap_percent;
 use serde_json::{Value, json};
 use std::fmt::Write as _;

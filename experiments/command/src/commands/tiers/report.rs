@@ -4,11 +4,11 @@ use crate::report::Report;
 use plimsoll::arithmetic::Arithmetic;
 use plimsoll::model::fusion::UnitRule;
 use plimsoll::model::graph::Graph;
-use plimsoll::model::overlap::Time;
 use plimsoll::model::tiers::{
     Addresses, BandwidthCheck, TierMachine, TierPlan, TierProblem, TierTimes, Tiers, cheapest_bound,
     on_and_off_chip,
 };
+use plimsoll::model::timelines::Time;
 use plimsoll::model::{Bound, Claim, Outcome, TierId};
 use plimsoll::tiers::TierCase;
 use plimsoll_lab::report::{Basis, gap_percent, percent, share};

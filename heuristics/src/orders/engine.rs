@@ -1,0 +1,223 @@
+//! The CANN graph engine's way: an ordinary order whose operators are then moved to later steps (SOURCES S4).
+//!
+//! *Fixed rule*: an operator all of whose inputs are never reused moves to just before its first consumer, because
+//! waiting costs nothing. *Dynamic rule*: L1 is the latest end of life among its input tensors, L2 the first use of its
+//! outputs; if L1 > L2 it moves to just before L2, because that input is held beyond anyway.
+//!
+//! The source leaves open which ordinary order it starts from (it names breadth first, depth first and reverse depth
+//! first, and draws its example depth first, left branch first) and in which sequence operators are looked at. Here the
+//! ordinary order is a parameter, and operators are looked at from the last to the first, once each, at the steps the
+//! earlier moves left: so that who feeds an operator that moved can follow it. Moves only go to later steps.
+//!
+//! An order problem knows storages, no types. An input is a storage the operator touches and does not begin. One held
+//! from the first step to the last is never reused, like those outside of the arena, which the problem does not
+//! show: the fixed rule takes operators without predecessors that touch no other inputs. The dynamic rule looks at
+//! the inputs that are reused; one that is to be held at the end has no end of life. It may lengthen the lives of the
+//! other inputs, so it can raise the peak: the rule is the source's.
+
+use plimsoll_model::OperatorId;
+use plimsoll_model::orders::{Order, OrderProblem};
+use std::cmp::Reverse;
+
+/// Which rules change the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Adjust {
+    /// Operators on constants move to their first consumer.
+    Fixed,
+    /// Operators move later where an input outlives the wait.
+    Dynamic,
+    /// Both.
+    Both,
+}
+
+/// Room between neighbouring labels at first.
+const GAP: u64 = 1 << 32;
+
+/// A line of operators in which one is moved before another in O(1), but for a new labelling now and then.
+struct Line {
+    /// Per operator: grows along the line.
+    label: Vec<u64>,
+    /// Per operator: who is before it, who after; the end of the line is one past the operators.
+    before: Vec<u32>,
+    after: Vec<u32>,
+}
+
+impl Line {
+    fn new(order: &Order) -> Self {
+        let n = order.operators().len();
+        let mut line =
+            Self { label: vec![0; n + 1], before: vec![n as u32; n + 1], after: vec![n as u32; n + 1] };
+        for &id in order.operators() {
+            line.insert(id.get(), n as u32);
+        }
+        line.relabel();
+        line
+    }
+
+    fn end(&self) -> u32 {
+        self.label.len() as u32 - 1
+    }
+
+    fn insert(&mut self, one: u32, next: u32) {
+        let before = self.before[next as usize];
+        self.before[one as usize] = before;
+        self.after[one as usize] = next;
+        self.after[before as usize] = one;
+        self.before[next as usize] = one;
+    }
+
+    fn relabel(&mut self) {
+        let mut at = self.after[self.end() as usize];
+        let mut label = GAP;
+        while at != self.end() {
+            self.label[at as usize] = label;
+            label += GAP;
+            at = self.after[at as usize];
+        }
+    }
+
+    /// Takes `one` out and puts it directly before `next`.
+    fn move_before(&mut self, one: OperatorId, next: OperatorId) {
+        let (one, next) = (one.get(), next.get());
+        let (before, after) = (self.before[one as usize], self.after[one as usize]);
+        self.after[before as usize] = after;
+        self.before[after as usize] = before;
+        self.insert(one, next);
+        let before = self.before[one as usize];
+        let low = if before == self.end() { 0 } else { self.label[before as usize] };
+        let label = low.midpoint(self.label[next as usize]);
+        self.label[one as usize] = label;
+        if label == low {
+            self.relabel();
+        }
+    }
+
+    fn at(&self, id: OperatorId) -> u64 {
+        self.label[id.index()]
+    }
+
+    fn order(&self) -> Order {
+        let mut order = Vec::with_capacity(self.label.len() - 1);
+        let mut at = self.after[self.end() as usize];
+        while at != self.end() {
+            order.push(OperatorId::new(at));
+            at = self.after[at as usize];
+        }
+        Order::new(order)
+    }
+}
+
+/// A valid order with operators moved to later steps. O(size), and O(n) for every 32 moves to before the same operator.
+pub(super) fn adjust(problem: &OrderProblem, order: &Order, rules: Adjust) -> Order {
+    let mut line = Line::new(order);
+    let last = |line: &Line, at: usize| {
+        problem.storages()[at].users.iter().copied().max_by_key(|&user| line.at(user))
+    };
+    let mut last: Vec<Option<OperatorId>> = (0..problem.storages().len()).map(|at| last(&line, at)).collect();
+    for &id in order.operators().iter().rev() {
+        let first_use =
+            problem.successors(id).iter().copied().min_by_key(|&user| (line.at(user), Reverse(user)));
+        let Some(first_use) = first_use else { continue };
+        let fixed = rules != Adjust::Dynamic && only_never_reused(problem, id);
+        let dynamic = rules != Adjust::Fixed && {
+            let end = |at: usize| {
+                last[at].filter(|_| !problem.storages()[at].to_end).map_or(u64::MAX, |user| line.at(user))
+            };
+            inputs(problem, id).map(end).max().is_some_and(|end| end > line.at(first_use))
+        };
+        if fixed || dynamic {
+            line.move_before(id, first_use);
+            for &at in problem.touched(id) {
+                let last = &mut last[at as usize];
+                if last.is_none_or(|user| line.at(user) < line.at(id)) {
+                    *last = Some(id);
+                }
+            }
+        }
+    }
+    line.order()
+}
+
+/// Storages an operator touches and does not begin, those held throughout left out.
+fn inputs(problem: &OrderProblem, id: OperatorId) -> impl Iterator<Item = usize> {
+    let touched = problem.touched(id).iter().map(|&at| at as usize);
+    touched.filter(move |&at| {
+        let storage = &problem.storages()[at];
+        problem.first(at) != Some(id) && !(storage.from_start && storage.to_end)
+    })
+}
+
+fn only_never_reused(problem: &OrderProblem, id: OperatorId) -> bool {
+    problem.predecessors(id).is_empty() && inputs(problem, id).next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::graphs::{SmallOrderParams, small_order_problem};
+    use plimsoll_model::Bytes;
+    use plimsoll_model::orders::{Storage, check_order};
+
+    /// The definition, on a list.
+    fn plain(problem: &OrderProblem, order: &Order, rules: Adjust) -> Order {
+        let mut list = order.operators().to_vec();
+        for &id in order.operators().iter().rev() {
+            let at = |list: &[OperatorId], one: OperatorId| list.iter().position(|&id| id == one).unwrap();
+            let Some(l2) = problem.successors(id).iter().map(|&user| at(&list, user)).min() else { continue };
+            let reused: Vec<&Storage> = (0..problem.storages().len())
+                .filter(|&one| problem.first(one) != Some(id))
+                .map(|one| &problem.storages()[one])
+                .filter(|s| s.users.contains(&id) && !(s.from_start && s.to_end))
+                .collect();
+            let ends = reused.iter().map(|s| {
+                let last = s.users.iter().map(|&user| at(&list, user)).max().unwrap();
+                if s.to_end { list.len() } else { last }
+            });
+            let dynamic = rules != Adjust::Fixed && ends.max().is_some_and(|l1| l1 > l2);
+            let fixed = rules != Adjust::Dynamic && problem.predecessors(id).is_empty() && reused.is_empty();
+            if dynamic || fixed {
+                let from = at(&list, id);
+                list.insert(l2, id);
+                list.remove(from);
+            }
+        }
+        Order::new(list)
+    }
+
+    #[test]
+    fn moving_on_a_line_agrees_with_moving_on_a_list() {
+        let mut moved = [0; 3];
+        for seed in 0..600 {
+            let problem = small_order_problem(SmallOrderParams::with_features(14, seed % 16), seed);
+            let order = problem.as_in_file();
+            for (at, rules) in [Adjust::Fixed, Adjust::Dynamic, Adjust::Both].into_iter().enumerate() {
+                let adjusted = adjust(&problem, &order, rules);
+                assert_eq!(adjusted, plain(&problem, &order, rules), "seed {seed} {rules:?}");
+                assert_eq!(check_order(&problem, &adjusted), [], "seed {seed} {rules:?}");
+                moved[at] += usize::from(adjusted != order);
+            }
+        }
+        assert!(moved.iter().all(|&moved| moved > 100), "{moved:?}");
+    }
+
+    /// More moves to before one operator than there is room between labels.
+    #[test]
+    fn a_crowd_before_one_operator_is_labelled_anew() {
+        let n = 200u32;
+        let id = OperatorId::new;
+        let storage = |at: u32| Storage {
+            name: at.to_string(),
+            size: Bytes::new(1),
+            users: vec![id(at), id(n)],
+            from_start: false,
+            to_end: false,
+        };
+        let names = vec![String::new(); n as usize + 1];
+        let edges = (0..n).map(|at| (id(at), id(n)));
+        let scratch = vec![Bytes::ZERO; n as usize + 1];
+        let problem =
+            OrderProblem::new("crowd", names, edges, (0..n).map(storage).collect(), scratch).unwrap();
+        let order = problem.as_in_file();
+        assert_eq!(adjust(&problem, &order, Adjust::Fixed), plain(&problem, &order, Adjust::Fixed));
+    }
+}

@@ -1,0 +1,398 @@
+//! Orders by hills and valleys: optimal on trees and other series-parallel graphs, a heuristic elsewhere.
+//!
+//! **Definition.** Every operator is a job with a hill (bytes it begins, and its scratch) and a net (bytes begun minus
+//! bytes ended). Then the graph is reduced, each node standing for a [sequence](super::strings):
+//!
+//! - *series*: a node and its only successor, whose only predecessor it is, become one, one sequence after the other;
+//! - *parallel*: two nodes with the same predecessors and the same successors become one, their sequences merged;
+//! - *triangle*: an edge beside a path through a node with one predecessor and one successor says nothing and goes.
+//!
+//! Where one node is left, its sequence is the order. Otherwise the nodes left run by list scheduling: of the next
+//! segments of all ready nodes, the one that sorts first. That runs operators on constants as soon as they tie, so each
+//! order is also tried with those moved to their first consumer, by the [fixed rule](super::engine).
+//!
+//! **Optimality.** Optimal where the graph reduces to one node (in-trees, out-trees, chains with skips, branches that
+//! part and meet again, nested) and every storage is ended by the same operator in every order. Where
+//! several users may come last, as where a tensor is read by parallel branches, the one that came last in the order before
+//! is taken, beginning with the file's, and the whole is repeated until the order stays or [`ROUNDS`] are over; the best
+//! is kept. Nothing is claimed from this: the outcome's claim rests on its bound.
+//!
+//! **Complexity.** O(e log n) per round, but for long sequences merged one by one, where it is O(n) moves per merge.
+//!
+//! **Source.** See [strings](super::strings). For programs of expressions: Sethi, Ullman: The generation of optimal code for
+//! arithmetic expressions, 1970. What is done beyond series-parallel graphs is ours.
+
+use super::costs::{Costs, ended};
+use super::engine::{Adjust, adjust};
+use super::rule::OrderRule;
+use super::strings::{Chains, Segment, Sequence};
+use plimsoll_model::orders::{Order, OrderProblem};
+use plimsoll_model::{Budget, OperatorId, Orders, Stop, Tracker};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
+
+const ROUNDS: usize = 8;
+
+/// Merges hills and valleys. A node is an operator looked at, once per round.
+pub(super) fn sethi_ullman(
+    problem: &OrderProblem,
+    budget: &mut Budget,
+    run: &mut Tracker<Orders>,
+) -> Result<(), Stop> {
+    if problem.is_empty() {
+        run.offer(Order::new(Vec::new()));
+        return Ok(());
+    }
+    let mut order = OrderRule::File.of(problem, &mut Budget::unlimited())?;
+    for _ in 0..ROUNDS {
+        let next = merged(problem, &order, budget)?;
+        run.offer(next.clone());
+        run.offer(adjust(problem, &next, Adjust::Fixed));
+        if let Some(stop) = run.enough(budget) {
+            return Err(stop);
+        }
+        if next == order {
+            break;
+        }
+        order = next;
+    }
+    Ok(())
+}
+
+/// One round: who ends what is taken from `order`.
+pub(super) fn merged(problem: &OrderProblem, order: &Order, budget: &mut Budget) -> Result<Order, Stop> {
+    let mut reduction = Reduction::new(problem, order);
+    reduction.reduce(budget)?;
+    Ok(reduction.schedule())
+}
+
+/// A node: a set of operators with its sequence. Gone where it was merged into another.
+#[derive(Default)]
+struct Node {
+    gone: bool,
+    before: BTreeSet<u32>,
+    after: BTreeSet<u32>,
+    /// Exclusive or of [`mark`]s of the nodes before, and of those after: equal for equal sets.
+    marks: (u64, u64),
+    sequence: Sequence,
+}
+
+/// A number that stands for a node in sums (splitmix64).
+fn mark(node: u32) -> u64 {
+    let mut z = u64::from(node).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+struct Reduction {
+    nodes: Vec<Node>,
+    chains: Chains,
+    todo: VecDeque<u32>,
+    waiting: Vec<bool>,
+    /// Nodes by marks; what is found is looked at again before it is believed.
+    twins: HashMap<(u64, u64), u32>,
+}
+
+impl Reduction {
+    fn new(problem: &OrderProblem, order: &Order) -> Self {
+        let costs = Costs::of(problem);
+        let ended = ended(problem, order);
+        let node = |id: OperatorId| {
+            let at = id.index();
+            let (hill, net) = (costs.need[at] as i64, costs.begun[at] as i64 - ended[at] as i64);
+            let before: BTreeSet<u32> = problem.predecessors(id).iter().map(|id| id.get()).collect();
+            let after: BTreeSet<u32> = problem.successors(id).iter().map(|id| id.get()).collect();
+            let sum = |set: &BTreeSet<u32>| set.iter().fold(0, |sum, &node| sum ^ mark(node));
+            let marks = (sum(&before), sum(&after));
+            Node { gone: false, before, after, marks, sequence: Sequence::single(id.get(), hill, net) }
+        };
+        Self {
+            nodes: problem.ids().map(node).collect(),
+            chains: Chains::new(problem.len()),
+            // In the order at hand, so that ties fall as they do there.
+            todo: order.operators().iter().map(|id| id.get()).collect(),
+            waiting: vec![true; problem.len()],
+            twins: HashMap::new(),
+        }
+    }
+
+    fn look_again(&mut self, node: u32) {
+        if !std::mem::replace(&mut self.waiting[node as usize], true) {
+            self.todo.push_back(node);
+        }
+    }
+
+    fn unlink(&mut self, a: u32, b: u32) {
+        if self.nodes[a as usize].after.remove(&b) {
+            self.nodes[a as usize].marks.1 ^= mark(b);
+            self.nodes[b as usize].before.remove(&a);
+            self.nodes[b as usize].marks.0 ^= mark(a);
+            self.look_again(a);
+            self.look_again(b);
+        }
+    }
+
+    fn link(&mut self, a: u32, b: u32) {
+        if self.nodes[a as usize].after.insert(b) {
+            self.nodes[a as usize].marks.1 ^= mark(b);
+            self.nodes[b as usize].before.insert(a);
+            self.nodes[b as usize].marks.0 ^= mark(a);
+            self.look_again(a);
+            self.look_again(b);
+        }
+    }
+
+    fn reduce(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        for _ in 0..self.nodes.len() {
+            if let Some(stop) = budget.tick() {
+                return Err(stop);
+            }
+        }
+        while let Some(node) = self.todo.pop_front() {
+            self.waiting[node as usize] = false;
+            if !self.nodes[node as usize].gone {
+                self.triangle(node);
+                self.parallel(node);
+                self.series(node);
+            }
+        }
+        Ok(())
+    }
+
+    fn only(set: &BTreeSet<u32>) -> Option<u32> {
+        if set.len() == 1 { set.first().copied() } else { None }
+    }
+
+    fn triangle(&mut self, node: u32) {
+        let one = &self.nodes[node as usize];
+        if let (Some(before), Some(after)) = (Self::only(&one.before), Self::only(&one.after)) {
+            self.unlink(before, after);
+        }
+    }
+
+    /// Takes a twin in: a node with the same predecessors and successors.
+    fn parallel(&mut self, node: u32) {
+        if self.nodes[node as usize].gone {
+            return;
+        }
+        let marks = self.nodes[node as usize].marks;
+        let twin = *self.twins.entry(marks).or_insert(node);
+        if twin == node {
+            return;
+        }
+        let (one, two) = (&self.nodes[node as usize], &self.nodes[twin as usize]);
+        if two.gone || two.marks != marks || one.before != two.before || one.after != two.after {
+            self.twins.insert(marks, node);
+            return;
+        }
+        let sequence = self.dissolve(node);
+        let own = std::mem::take(&mut self.nodes[twin as usize].sequence);
+        self.nodes[twin as usize].sequence = own.beside(sequence);
+        self.look_again(twin);
+    }
+
+    /// Joins a node to its only successor, or its only predecessor to it, where they are each other's only ones.
+    fn series(&mut self, node: u32) {
+        if self.nodes[node as usize].gone {
+            return;
+        }
+        if let Some(after) = Self::only(&self.nodes[node as usize].after) {
+            self.join(node, after);
+        }
+        if !self.nodes[node as usize].gone
+            && let Some(before) = Self::only(&self.nodes[node as usize].before)
+        {
+            self.join(before, node);
+        }
+    }
+
+    /// Makes `a` and `b`, which follows it, one; the number of the one with more edges remains.
+    fn join(&mut self, a: u32, b: u32) {
+        let (one, two) = (&self.nodes[a as usize], &self.nodes[b as usize]);
+        if one.after.len() != 1 || two.before.len() != 1 {
+            return;
+        }
+        let (befores, afters) = (one.before.len(), two.after.len());
+        self.unlink(a, b);
+        if befores <= afters {
+            let befores: Vec<u32> = self.nodes[a as usize].before.iter().copied().collect();
+            let first = self.dissolve(a);
+            for before in befores {
+                self.link(before, b);
+            }
+            let second = std::mem::take(&mut self.nodes[b as usize].sequence);
+            self.nodes[b as usize].sequence = first.then(second, &mut self.chains);
+            self.look_again(b);
+        } else {
+            let afters: Vec<u32> = self.nodes[b as usize].after.iter().copied().collect();
+            let second = self.dissolve(b);
+            for after in afters {
+                self.link(a, after);
+            }
+            let first = std::mem::take(&mut self.nodes[a as usize].sequence);
+            self.nodes[a as usize].sequence = first.then(second, &mut self.chains);
+            self.look_again(a);
+        }
+    }
+
+    /// Takes a node out; its sequence.
+    fn dissolve(&mut self, node: u32) -> Sequence {
+        for before in self.nodes[node as usize].before.clone() {
+            self.unlink(before, node);
+        }
+        for after in self.nodes[node as usize].after.clone() {
+            self.unlink(node, after);
+        }
+        self.nodes[node as usize].gone = true;
+        std::mem::take(&mut self.nodes[node as usize].sequence)
+    }
+
+    /// The order: of the next segments of all ready nodes, the one that sorts first; ties by number.
+    fn schedule(&self) -> Order {
+        let mut left: Vec<usize> = self.nodes.iter().map(|node| node.before.len()).collect();
+        let segments: Vec<Vec<Segment>> =
+            self.nodes.iter().map(|node| node.sequence.segments().copied().collect()).collect();
+        let entry = |node: u32, at: usize| Reverse((segments[node as usize][at].rank(), node, at));
+        let live = (0..self.nodes.len() as u32).filter(|&node| !self.nodes[node as usize].gone);
+        let mut heap: BinaryHeap<_> =
+            live.filter(|&node| left[node as usize] == 0).map(|node| entry(node, 0)).collect();
+        let mut order = Vec::with_capacity(self.nodes.len());
+        while let Some(Reverse((_, node, at))) = heap.pop() {
+            order.extend(self.chains.jobs(&segments[node as usize][at]).map(OperatorId::new));
+            if at + 1 < segments[node as usize].len() {
+                heap.push(entry(node, at + 1));
+                continue;
+            }
+            for &after in &self.nodes[node as usize].after {
+                left[after as usize] -= 1;
+                if left[after as usize] == 0 {
+                    heap.push(entry(after, 0));
+                }
+            }
+        }
+        Order::new(order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::anytime;
+    use plimsoll_datasets::graphs::min_peak_brute;
+    use plimsoll_model::orders::{Storage, check_order};
+    use plimsoll_model::{Bytes, Silent};
+    use rand::rngs::Xoshiro256PlusPlus;
+    use rand::{RngExt, SeedableRng};
+
+    /// A problem with a storage per edge, storages given and wanted with one user, and scratch.
+    fn per_edge(n: usize, edges: &[(usize, usize)], rng: &mut Xoshiro256PlusPlus) -> OrderProblem {
+        let mut storages = Vec::new();
+        let mut add = |users: &[usize], from_start, to_end, rng: &mut Xoshiro256PlusPlus| {
+            let mut users: Vec<_> = users.iter().map(|&user| OperatorId::at(user)).collect();
+            users.sort_unstable();
+            let size = Bytes::new(rng.random_range(1..12));
+            storages.push(Storage { name: storages.len().to_string(), size, users, from_start, to_end });
+        };
+        for &(a, b) in edges {
+            if rng.random_bool(0.9) {
+                add(&[a, b], false, false, rng);
+            }
+        }
+        for at in 0..n {
+            for (chance, from_start, to_end) in [(0.3, true, false), (0.3, false, true), (0.1, false, false)]
+            {
+                if rng.random_bool(chance) {
+                    add(&[at], from_start, to_end, rng);
+                }
+            }
+        }
+        let scratch = (0..n)
+            .map(|_| Bytes::new(if rng.random_bool(0.3) { rng.random_range(1..9) } else { 0 }))
+            .collect();
+        let edges = edges.iter().map(|&(a, b)| (OperatorId::at(a), OperatorId::at(b)));
+        OrderProblem::new("tree", vec![String::new(); n], edges, storages, scratch).unwrap()
+    }
+
+    fn assert_optimal(problem: &OrderProblem, what: &str) {
+        let order = merged(problem, &problem.as_in_file(), &mut Budget::unlimited()).unwrap();
+        assert_eq!(check_order(problem, &order), [], "{what}");
+        assert_eq!(order.peak(problem), min_peak_brute(problem), "{what}");
+    }
+
+    #[test]
+    fn trees_are_solved_to_the_optimum() {
+        for seed in 0..600 {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let n = rng.random_range(1..=11);
+            // A forest now and then.
+            let up: Vec<_> = (1..n).filter(|_| rng.random_bool(0.95)).collect();
+            let in_tree: Vec<_> = up.iter().map(|&at| (at, rng.random_range(0..at))).collect();
+            assert_optimal(&per_edge(n, &in_tree, &mut rng), &format!("in-tree {seed}"));
+            let out_tree: Vec<_> = in_tree.iter().map(|&(a, b)| (b, a)).collect();
+            assert_optimal(&per_edge(n, &out_tree, &mut rng), &format!("out-tree {seed}"));
+        }
+    }
+
+    /// In-trees as they come from graphs: one tensor per operator, read by one.
+    #[test]
+    fn chains_with_skips_and_nested_branches_are_solved_to_the_optimum() {
+        for seed in 0..600 {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut edges = Vec::new();
+            let mut n = 2;
+            grow(0, 1, rng.random_range(1..9), &mut n, &mut edges, &mut rng);
+            edges.sort_unstable();
+            edges.dedup();
+            assert_optimal(&per_edge(n, &edges, &mut rng), &format!("series-parallel {seed}"));
+        }
+    }
+
+    /// Puts a series-parallel piece with `size` operators between two.
+    fn grow(
+        a: usize,
+        b: usize,
+        size: usize,
+        n: &mut usize,
+        edges: &mut Vec<(usize, usize)>,
+        rng: &mut Xoshiro256PlusPlus,
+    ) {
+        edges.push((a, b));
+        if size == 0 {
+            return;
+        }
+        if rng.random_bool(0.5) || size == 1 {
+            let middle = *n;
+            *n += 1;
+            let left = rng.random_range(0..size);
+            grow(a, middle, left, n, edges, rng);
+            grow(middle, b, size - 1 - left, n, edges, rng);
+        } else {
+            let left = rng.random_range(1..size);
+            grow(a, b, left, n, edges, rng);
+            grow(a, b, size - left, n, edges, rng);
+        }
+    }
+
+    #[test]
+    fn shared_tensors_settle_after_some_rounds() {
+        // a is read by three branches, all of which feed the last operator.
+        let users: [&[u32]; 5] = [&[0, 1, 2, 3], &[1, 4], &[2, 4], &[3, 4], &[4]];
+        let storage = |(at, users): (usize, &&[u32])| Storage {
+            name: at.to_string(),
+            size: Bytes::new([10, 3, 2, 1, 1][at]),
+            users: users.iter().copied().map(OperatorId::new).collect(),
+            from_start: false,
+            to_end: false,
+        };
+        let storages = users.iter().enumerate().map(storage).collect();
+        let edges = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4)];
+        let edges = edges.map(|(a, b)| (OperatorId::new(a), OperatorId::new(b)));
+        let problem =
+            OrderProblem::new("fan", vec![String::new(); 5], edges, storages, vec![Bytes::ZERO; 5]).unwrap();
+        let outcome = anytime("sethi-ullman", sethi_ullman)
+            .solve(&problem, &mut Budget::unlimited(), &mut Silent)
+            .unwrap();
+        assert_eq!(outcome.value, Some(min_peak_brute(&problem)));
+    }
+}

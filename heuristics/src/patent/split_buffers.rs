@@ -1,0 +1,83 @@
+//! The variant that cuts buffers into pieces.
+
+use super::ranges::Ranges;
+use super::{Memory, descending};
+use plimsoll_model::{Budget, Bytes, Instance, Piece, SplitLayout, Stop};
+
+/// Places by size descending, taking free memory in pieces. A node is a buffer placed.
+///
+/// Every piece starts at an aligned address; what lies before it in its range stays unused.
+///
+/// # Errors
+/// Why the budget ended before all buffers were placed.
+pub fn patent_scattered(instance: &Instance, budget: &mut Budget) -> Result<SplitLayout, Stop> {
+    let mut memory = Memory::default();
+    let mut pieces: Vec<Vec<(u64, u64)>> = vec![Vec::new(); instance.len()];
+    let mut placed = Vec::with_capacity(instance.len());
+    for id in descending(instance) {
+        if let Some(stop) = budget.tick() {
+            return Err(stop);
+        }
+        let buffer = instance.buffer(id);
+        let size = buffer.size().get();
+        let own = buffer.fixed().map_or_else(
+            || {
+                let rivals = placed.iter().filter(|&&other| instance.conflict(id, other));
+                let taken = rivals.flat_map(|other| pieces[other.index()].iter().copied()).collect();
+                cut(&memory, taken, size, buffer.alignment().get())
+            },
+            |offset| vec![(offset.get(), offset.get() + size)],
+        );
+        for &(start, end) in &own {
+            memory.take(start, end);
+        }
+        pieces[id.index()] = own;
+        placed.push(id);
+    }
+    let piece =
+        |&(start, end): &(u64, u64)| Piece { start: Bytes::new(start), length: Bytes::new(end - start) };
+    Ok(SplitLayout::new(pieces.iter().map(|own| own.iter().map(piece).collect()).collect()))
+}
+
+/// The pieces for a buffer that must keep off the ranges `taken`, ascending.
+fn cut(memory: &Memory, mut taken: Vec<(u64, u64)>, size: u64, alignment: u64) -> Vec<(u64, u64)> {
+    let (mut pieces, mut missing) = (Vec::new(), size);
+    let mut gather = |avoided: Vec<(u64, u64)>, top: u64, pieces: &mut Vec<(u64, u64)>| {
+        for (start, end) in Ranges::union(avoided).free_below(top) {
+            if missing == 0 {
+                break;
+            }
+            let start = start.next_multiple_of(alignment);
+            let end = end.min(start.saturating_add(missing));
+            if start < end {
+                pieces.push((start, end));
+                missing -= end - start;
+            }
+        }
+    };
+    let mut avoided = memory.shared.parts().to_vec();
+    avoided.extend_from_slice(&taken);
+    gather(avoided, memory.top, &mut pieces);
+    taken.extend_from_slice(&pieces);
+    gather(taken, memory.top, &mut pieces);
+    // The rest is new: everything below the top counts as taken.
+    gather(vec![(0, memory.top)], u64::MAX, &mut pieces);
+    pieces.sort_unstable();
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_fill_single_then_shared_then_new_memory() {
+        let mut memory = Memory::default();
+        memory.take(0, 20);
+        memory.take(4, 8);
+        assert_eq!(cut(&memory, vec![(10, 20)], 5, 1), [(0, 4), (8, 9)]);
+        assert_eq!(cut(&memory, vec![(10, 20)], 9, 1), [(0, 4), (4, 7), (8, 10)]);
+        assert_eq!(cut(&memory, vec![(10, 20)], 12, 8), [(0, 4), (8, 10), (24, 30)]);
+        assert_eq!(cut(&Memory::default(), vec![], 3, 4), [(0, 3)]);
+    }
+}

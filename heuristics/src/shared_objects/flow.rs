@@ -1,0 +1,212 @@
+//! SharedObjects by a flow of least cost: who inherits whose memory.
+//!
+//! **Definition** (Lee et al. 2019, *On-device neural net inference with mobile GPUs*, section on memory). Every buffer either
+//! opens a pool, for its size, or takes over the memory of one that has died before it is born, for the bytes by which
+//! it is larger; everybody is taken over from at most once. The choice of least cost is a matching of buffers with
+//! predecessors, that is, a flow of least cost. Chains of the matching are the pools. The cost is exact where sizes along a chain
+//! do not fall and rise again; else it is above the pool's size, so that the plan is no optimum in general.
+//!
+//! "Died before" compares hulls of lifespans: it is transitive, so that chains share no step; gaps and exclusions are not
+//! made use of, and a buffer that must be apart from others whatever the time keeps a pool of its own.
+//!
+//! **Complexity.** Shortest augmenting paths with potentials, one search per buffer: O(n^3) time, linear memory (costs
+//! are computed when they are needed).
+
+use plimsoll_model::{Budget, BufferId, Instance, PoolId, Stop};
+
+/// SharedObjects by a flow of least cost. A node is a step of a search for an augmenting path.
+pub(crate) fn least_cost_flow(instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop> {
+    Ok(chains(instance, &predecessors(instance, budget)?))
+}
+
+/// What it costs `heir` to take over from `from`, bytes; none where that one lives too long or either keeps apart.
+fn cost(instance: &Instance, heir: usize, from: usize) -> Option<i128> {
+    let ids = [heir, from].map(BufferId::at);
+    let [heir, from] = ids.map(|id| instance.buffer(id));
+    let dead = from.lifespan().hull().upper <= heir.lifespan().hull().lower;
+    let apart = || ids.iter().any(|&id| !instance.separations().of(id).is_empty());
+    (dead && !apart()).then(|| i128::from(heir.size().get().saturating_sub(from.size().get())))
+}
+
+/// The search tree of one augmenting path.
+struct Tree {
+    /// Per predecessor: the least reduced cost of a path to it, and the heir before it on that path.
+    reach: Vec<Option<(i128, usize)>>,
+    /// Predecessors whose reach is final, in that order.
+    done: Vec<usize>,
+    is_done: Vec<bool>,
+}
+
+/// Per buffer whom it takes over from, at least cost; none where it opens a pool.
+fn predecessors(instance: &Instance, budget: &mut Budget) -> Result<Vec<Option<usize>>, Stop> {
+    let n = instance.len();
+    let mut before: Vec<Option<usize>> = vec![None; n];
+    let mut heir_of: Vec<Option<usize>> = vec![None; n];
+    // Potentials; that of opening a pool, which everybody may do, stays zero.
+    let (mut heirs, mut froms) = (vec![0_i128; n], vec![0_i128; n]);
+    for root in 0..n {
+        let mut tree = Tree { reach: vec![None; n], done: Vec::new(), is_done: vec![false; n] };
+        // The cheapest way found to open a pool: cost, and who does.
+        let mut open: Option<(i128, usize)> = None;
+        let (mut heir, mut so_far) = (root, 0_i128);
+        let (length, end) = loop {
+            if let Some(stop) = budget.tick() {
+                return Err(stop);
+            }
+            let size = i128::from(instance.buffer(BufferId::at(heir)).size().get());
+            let opening = so_far + size - heirs[heir];
+            if open.is_none_or(|(best, _)| opening < best) {
+                open = Some((opening, heir));
+            }
+            for from in (0..n).filter(|&from| !tree.is_done[from]) {
+                let Some(cost) = cost(instance, heir, from) else { continue };
+                let length = so_far + cost - heirs[heir] - froms[from];
+                if tree.reach[from].is_none_or(|(best, _)| length < best) {
+                    tree.reach[from] = Some((length, heir));
+                }
+            }
+            let near = (0..n).filter(|&from| !tree.is_done[from]);
+            let near = near.filter_map(|from| Some((tree.reach[from]?.0, from))).min();
+            let (opening, opener) = open.unwrap_or((0, root));
+            match near {
+                Some((length, from)) if length < opening => {
+                    (tree.is_done[from], so_far) = (true, length);
+                    tree.done.push(from);
+                    match heir_of[from] {
+                        Some(next) => heir = next,
+                        None => break (length, Some(from)),
+                    }
+                }
+                _ => {
+                    // Along the tree from who opens a pool back to the root.
+                    let freed = before[opener].take();
+                    break (opening, freed.filter(|_| opener != root));
+                }
+            }
+        };
+        settle(&tree, (root, length), &heir_of, &mut heirs, &mut froms);
+        augment(&tree, root, end, &mut before, &mut heir_of);
+    }
+    Ok(before)
+}
+
+/// New potentials: reduced costs stay at least zero, and zero along the matching.
+fn settle(
+    tree: &Tree,
+    (root, length): (usize, i128),
+    heir_of: &[Option<usize>],
+    heirs: &mut [i128],
+    froms: &mut [i128],
+) {
+    heirs[root] += length;
+    for &from in &tree.done {
+        let rest = length - tree.reach[from].map_or(length, |(reached, _)| reached);
+        froms[from] -= rest;
+        if let Some(heir) = heir_of[from] {
+            heirs[heir] += rest;
+        }
+    }
+}
+
+/// Hands the free predecessor at the end of the path to the heir before it, that one's to the next, up to the root.
+fn augment(
+    tree: &Tree,
+    root: usize,
+    end: Option<usize>,
+    before: &mut [Option<usize>],
+    heir_of: &mut [Option<usize>],
+) {
+    let mut free = end;
+    while let Some(from) = free {
+        let heir = tree.reach[from].map_or(root, |(_, heir)| heir);
+        free = before[heir].replace(from).filter(|_| heir != root);
+        heir_of[from] = Some(heir);
+    }
+}
+
+/// Chains as pools, numbered by their first buffer.
+fn chains(instance: &Instance, before: &[Option<usize>]) -> Vec<PoolId> {
+    let mut order: Vec<usize> = (0..before.len()).collect();
+    order.sort_by_key(|&at| instance.buffer(BufferId::at(at)).lifespan().hull().lower);
+    let mut pools: Vec<Option<PoolId>> = vec![None; before.len()];
+    let mut count = 0;
+    for at in order {
+        // Who is taken over from began earlier.
+        let inherited = before[at].and_then(|from| pools[from]);
+        pools[at] = Some(inherited.unwrap_or_else(|| {
+            count += 1;
+            PoolId::at(count - 1)
+        }));
+    }
+    pools.into_iter().map(|pool| pool.unwrap_or(PoolId::new(0))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_datasets::{SmallParams, small_instance};
+    use plimsoll_model::{Buffer, Bytes, InstanceBuilder, Lifespan, PoolPlan, Problem, SharedObjects};
+
+    fn total(instance: &Instance, before: &[Option<usize>]) -> i128 {
+        let of = |at: usize| match before[at] {
+            Some(from) => cost(instance, at, from).expect("it has died before"),
+            None => i128::from(instance.buffer(BufferId::at(at)).size().get()),
+        };
+        (0..before.len()).map(of).sum()
+    }
+
+    /// The least cost of any matching, by trying all.
+    fn least(instance: &Instance, at: usize, used: &mut Vec<bool>) -> i128 {
+        if at == instance.len() {
+            return 0;
+        }
+        let size = i128::from(instance.buffer(BufferId::at(at)).size().get());
+        let mut best = size + least(instance, at + 1, used);
+        for from in 0..instance.len() {
+            if let Some(cost) = cost(instance, at, from).filter(|_| !used[from]) {
+                used[from] = true;
+                best = best.min(cost + least(instance, at + 1, used));
+                used[from] = false;
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn no_matching_costs_less() {
+        for seed in 0..300 {
+            let instance = small_instance(SmallParams::with_features(1 + seed as usize % 7, seed % 16), seed);
+            let before = predecessors(&instance, &mut Budget::unlimited()).unwrap();
+            let mut used = vec![false; instance.len()];
+            assert_eq!(total(&instance, &before), least(&instance, 0, &mut used), "{instance:?}");
+            let plan = PoolPlan::fitted(&instance, chains(&instance, &before), Bytes::new(1));
+            assert_eq!(SharedObjects::check(&instance, &plan), [], "{instance:?}");
+            let opened = before.iter().filter(|from| from.is_none()).count();
+            assert_eq!(plan.sizes().len(), opened);
+            assert!(i128::from(plan.total().get()) <= total(&instance, &before));
+        }
+    }
+
+    #[test]
+    fn costs_are_no_sizes() {
+        // 4, then 1, then 4 again: one chain costs 4 + 0 + 3 and takes 4.
+        let buffers = [4, 1, 4].into_iter().zip(0_u64..).map(|(size, at): (u64, u64)| {
+            Buffer::new(format!("{at}"), size, Lifespan::single(at, at + 1).unwrap())
+        });
+        let instance = InstanceBuilder::new("t").buffers(buffers).build().unwrap();
+        let before = predecessors(&instance, &mut Budget::unlimited()).unwrap();
+        let plan = PoolPlan::fitted(&instance, chains(&instance, &before), Bytes::new(1));
+        assert_eq!(total(&instance, &before), 4 + 1);
+        assert_eq!(plan.total().get(), 5);
+    }
+
+    #[test]
+    fn sizes_near_the_limit_are_added_up() {
+        let huge = 1 << 58;
+        let buffers = (0..4_u64)
+            .map(|at| Buffer::new(format!("{at}"), huge - at, Lifespan::single(at, at + 1).unwrap()));
+        let instance = InstanceBuilder::new("t").buffers(buffers).build().unwrap();
+        let before = predecessors(&instance, &mut Budget::unlimited()).unwrap();
+        assert_eq!(total(&instance, &before), i128::from(huge));
+    }
+}

@@ -1,0 +1,171 @@
+//! Greedy by size, improved: in stages of similar sizes, whoever lies closest in time to a pool first.
+//!
+//! **Definition** (Pisarchyk and Lee 2020, section 4.4). The positional maxima divide sizes into stages: a buffer belongs to
+//! the last maximum that is at least as large as it is. Stages are taken by maxima descending. Within a stage the buffer with the
+//! smallest distance in time to a member of a pool that takes it comes next, of equals the larger one, of these the first;
+//! it joins that pool, of several the one opened first, and the pool grows where it must. Where no pool takes any
+//! buffer of the stage, the largest opens a new one. The distance of two lifespans is the number of steps between them; it is
+//! zero where they meet or, in conflicts that are no overlaps in time, interleave.
+//!
+//! **Complexity.** O(n^2) distances for plain overlaps in time, times the logarithm of the members of a pool where the best pool
+//! of a buffer is lost. Linear memory.
+
+use super::pool::{Pool, distance};
+use super::positional_maxima;
+use plimsoll_model::{Budget, BufferId, Instance, PoolId, Stop};
+use std::cmp::Reverse;
+
+/// Buffers by stage, largest maxima first, in the order of their ids.
+pub(super) fn stages(instance: &Instance) -> Vec<Vec<BufferId>> {
+    let maxima = positional_maxima(instance);
+    let mut stages = vec![Vec::new(); maxima.len()];
+    for id in instance.ids() {
+        // The first maximum is that of all sizes.
+        let at = maxima.partition_point(|&most| most >= instance.buffer(id).size());
+        stages[at.saturating_sub(1)].push(id);
+    }
+    stages
+}
+
+/// The closest pool that takes a buffer: distance, position.
+type Closest = Option<(u64, usize)>;
+
+/// A buffer of the stage that waits.
+struct Waiting {
+    id: BufferId,
+    closest: Closest,
+}
+
+/// Greedy by size, improved. A node is a buffer assigned.
+pub(crate) fn improved_by_size(instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop> {
+    let plain = instance.is_interval();
+    let mut pools: Vec<Pool> = Vec::new();
+    let mut assignment = vec![PoolId::new(0); instance.len()];
+    for stage in stages(instance) {
+        let mut waiting: Vec<Waiting> = stage
+            .into_iter()
+            .map(|id| Waiting { id, closest: closest(instance, plain, &pools, id) })
+            .collect();
+        while !waiting.is_empty() {
+            if let Some(stop) = budget.tick() {
+                return Err(stop);
+            }
+            let Waiting { id, closest: found } = waiting.remove(next(instance, &waiting));
+            let size = instance.buffer(id).size();
+            let chosen = found.map_or(pools.len(), |(_, at)| at);
+            if chosen == pools.len() {
+                pools.push(Pool::empty(size));
+            }
+            pools[chosen].add(instance, id);
+            assignment[id.index()] = PoolId::at(chosen);
+            for other in &mut waiting {
+                other.follow(instance, plain, &pools, (chosen, id));
+            }
+        }
+    }
+    Ok(assignment)
+}
+
+fn next(instance: &Instance, waiting: &[Waiting]) -> usize {
+    let key = |one: &Waiting| {
+        let distance = one.closest.map_or(u64::MAX, |(distance, _)| distance);
+        (one.closest.is_none(), distance, Reverse(instance.buffer(one.id).size()), one.id)
+    };
+    (0..waiting.len()).min_by_key(|&at| key(&waiting[at])).unwrap_or(0)
+}
+
+fn closest(instance: &Instance, plain: bool, pools: &[Pool], id: BufferId) -> Closest {
+    let free = pools.iter().enumerate().filter(|(_, pool)| pool.takes(instance, plain, id));
+    free.map(|(at, pool)| (pool.distance(instance, id), at)).min()
+}
+
+impl Waiting {
+    /// What changes when the pool at `chosen` takes `taken`.
+    fn follow(
+        &mut self,
+        instance: &Instance,
+        plain: bool,
+        pools: &[Pool],
+        (chosen, taken): (usize, BufferId),
+    ) {
+        if instance.conflict(self.id, taken) {
+            if self.closest.is_some_and(|(_, at)| at == chosen) {
+                self.closest = closest(instance, plain, pools, self.id);
+            }
+            return;
+        }
+        let now = (distance(instance, self.id, taken), chosen);
+        let better = self.closest.is_none_or(|best| now < best);
+        if better && pools[chosen].takes(instance, plain, self.id) {
+            self.closest = Some(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assigning;
+    use super::*;
+    use crate::report::Bounded;
+    use plimsoll_datasets::{SmallParams, small_instance};
+    use plimsoll_model::{Bytes, PoolPlan, Problem, SharedObjects, Silent};
+
+    /// The definition, word by word: everything looked at anew for every buffer.
+    fn by_definition(instance: &Instance) -> Vec<PoolId> {
+        let mut pools: Vec<Vec<BufferId>> = Vec::new();
+        let mut assignment = vec![PoolId::new(0); instance.len()];
+        for mut stage in stages(instance) {
+            while !stage.is_empty() {
+                let mut best: Option<(u64, Reverse<Bytes>, BufferId, usize)> = None;
+                for &id in &stage {
+                    for (at, pool) in pools.iter().enumerate() {
+                        if pool.iter().any(|&member| instance.conflict(member, id)) {
+                            continue;
+                        }
+                        let gap = pool.iter().map(|&member| distance(instance, member, id)).min();
+                        let key = (gap.unwrap(), Reverse(instance.buffer(id).size()), id, at);
+                        best = Some(best.map_or(key, |old| old.min(key)));
+                    }
+                }
+                let largest = |&&id: &&BufferId| (Reverse(instance.buffer(id).size()), id);
+                let (id, at) = best.map_or_else(
+                    || (*stage.iter().min_by_key(largest).unwrap(), pools.len()),
+                    |(_, _, id, at)| (id, at),
+                );
+                if at == pools.len() {
+                    pools.push(Vec::new());
+                }
+                pools[at].push(id);
+                assignment[id.index()] = PoolId::at(at);
+                stage.retain(|&other| other != id);
+            }
+        }
+        assignment
+    }
+
+    #[test]
+    fn it_is_the_definition() {
+        for seed in 0..400 {
+            let instance =
+                small_instance(SmallParams::with_features(1 + seed as usize % 14, seed % 16), seed);
+            let assigned = improved_by_size(&instance, &mut Budget::unlimited()).unwrap();
+            assert_eq!(assigned, by_definition(&instance), "{instance:?}");
+            let plan = PoolPlan::fitted(&instance, assigned, Bytes::new(1));
+            assert_eq!(SharedObjects::check(&instance, &plan), [], "{instance:?}");
+            let bound: u64 = positional_maxima(&instance).iter().map(|bytes| bytes.get()).sum();
+            if instance.exclusions().is_empty() {
+                assert!(bound >= SharedObjects::bound(&instance).value.get());
+                assert!(plan.total().get() >= bound, "{instance:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn limits_end_it() {
+        let instance = small_instance(SmallParams::with_features(8, 0), 3);
+        let mut budget = Budget::unlimited().with_node_limit(3);
+        let solver = assigning("improved", Bytes::new(1), improved_by_size);
+        let outcome = solver.solve(&instance, &mut budget, &mut Silent).unwrap();
+        assert_eq!((outcome.stop, outcome.solution.is_none()), (Stop::NodeLimit, true));
+    }
+}

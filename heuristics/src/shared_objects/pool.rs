@@ -1,0 +1,169 @@
+//! One greedy pass over the buffers, with the choice of pool as a parameter.
+
+use super::assigning;
+use crate::buffer_orders::Order;
+use plimsoll_model::{Budget, BufferId, Bytes, Instance, PoolId, SharedObjects, Solver, Step, Stop};
+
+/// Which of the pools that take a buffer it joins. Ties fall to the pool opened first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PoolChoice {
+    /// The one opened first.
+    First,
+    /// The smallest that is large enough; where none is, a new one.
+    Smallest,
+    /// The smallest that is large enough; where none is, the largest, which grows.
+    SmallestOrGrow,
+}
+
+/// Which buffers may share a pool on account of their sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Classes {
+    /// Any two.
+    All,
+    /// Those of equal size.
+    Equal,
+    /// Those whose smallest sufficient power of two, at least this many bytes, is the same.
+    PowersFrom(Bytes),
+    /// Those whose smallest sufficient size in this ascending list is the same; larger buffers share none.
+    Listed(&'static [Bytes]),
+}
+
+impl Classes {
+    /// A number that is equal for buffers of one class; [`u64::MAX`] for a class of its own.
+    fn of(self, size: Bytes) -> u64 {
+        match self {
+            Self::All => 0,
+            Self::Equal => size.get(),
+            // Sizes fit 63 bits, so the power of two exists.
+            Self::PowersFrom(least) => size.max(least).get().next_power_of_two(),
+            Self::Listed(list) => {
+                list.iter().find(|&&class| class >= size).map_or(u64::MAX, |class| class.get())
+            }
+        }
+    }
+}
+
+/// Assigns buffers to pools in one pass. A node is a buffer assigned.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolGreedy {
+    /// Which buffers are assigned first.
+    pub order: Order,
+    /// Which pool a buffer joins.
+    pub choice: PoolChoice,
+    /// Who may share on account of size.
+    pub classes: Classes,
+    /// Sizes of pools are rounded up to multiples of this many bytes, at least 1.
+    pub alignment: Bytes,
+}
+
+impl PoolGreedy {
+    /// The heuristic of this name in the registry.
+    pub fn solver(self, name: &'static str) -> Box<dyn Solver<SharedObjects>> {
+        assigning(name, self.alignment, move |instance, budget| self.assign(instance, budget))
+    }
+
+    fn assign(&self, instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop> {
+        let plain = instance.is_interval();
+        let mut pools: Vec<Pool> = Vec::new();
+        let mut assignment = vec![PoolId::new(0); instance.len()];
+        for id in self.order.of(instance) {
+            if let Some(stop) = budget.tick() {
+                return Err(stop);
+            }
+            let size = instance.buffer(id).size();
+            let class = self.classes.of(size);
+            let free = pools.iter().enumerate().filter(|(_, pool)| {
+                class != u64::MAX && pool.class == class && pool.takes(instance, plain, id)
+            });
+            let chosen = self.choose(free, size).unwrap_or_else(|| {
+                pools.push(Pool { class, size, members: Vec::new() });
+                pools.len() - 1
+            });
+            pools[chosen].add(instance, id);
+            assignment[id.index()] = PoolId::at(chosen);
+        }
+        Ok(assignment)
+    }
+
+    fn choose<'a>(&self, mut free: impl Iterator<Item = (usize, &'a Pool)>, size: Bytes) -> Option<usize> {
+        if self.choice == PoolChoice::First {
+            return free.next().map(|(at, _)| at);
+        }
+        let mut holds: Option<(Bytes, usize)> = None;
+        let mut grows: Option<(Bytes, usize)> = None;
+        for (at, pool) in free {
+            if pool.size >= size {
+                if holds.is_none_or(|(smallest, _)| pool.size < smallest) {
+                    holds = Some((pool.size, at));
+                }
+            } else if grows.is_none_or(|(largest, _)| pool.size > largest) {
+                grows = Some((pool.size, at));
+            }
+        }
+        let grows = grows.filter(|_| self.choice == PoolChoice::SmallestOrGrow);
+        holds.or(grows).map(|(_, at)| at)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Pool {
+    class: u64,
+    /// Of the largest member, not yet rounded.
+    size: Bytes,
+    /// By first step alive, with it and the end of life.
+    members: Vec<(Step, Step, BufferId)>,
+}
+
+impl Pool {
+    pub(super) fn empty(size: Bytes) -> Self {
+        Self { class: 0, size, members: Vec::new() }
+    }
+
+    /// Steps between a buffer and the member closest in time, whose lifespans are hulls here.
+    pub(super) fn distance(&self, instance: &Instance, id: BufferId) -> u64 {
+        self.members.iter().map(|&(.., member)| distance(instance, member, id)).min().unwrap_or(u64::MAX)
+    }
+
+    /// True where no member conflicts with `id`. Where conflicts are `plain` overlaps of single intervals, the
+    /// members are disjoint in time and only the one that starts last before the end of `id` can matter.
+    pub(super) fn takes(&self, instance: &Instance, plain: bool, id: BufferId) -> bool {
+        let hull = instance.buffer(id).lifespan().hull();
+        if !plain {
+            return self.members.iter().all(|&(.., member)| !instance.conflict(member, id));
+        }
+        let before = self.members.partition_point(|&(lower, ..)| lower < hull.upper);
+        before == 0 || self.members[before - 1].1 <= hull.lower
+    }
+
+    pub(super) fn add(&mut self, instance: &Instance, id: BufferId) {
+        let hull = instance.buffer(id).lifespan().hull();
+        let at = self.members.partition_point(|&(lower, ..)| lower <= hull.lower);
+        self.members.insert(at, (hull.lower, hull.upper, id));
+        self.size = self.size.max(instance.buffer(id).size());
+    }
+}
+
+/// Steps between two lifespans; zero where they meet or their hulls overlap.
+pub(super) fn distance(instance: &Instance, a: BufferId, b: BufferId) -> u64 {
+    let [a, b] = [a, b].map(|id| instance.buffer(id).lifespan().hull());
+    a.lower.get().saturating_sub(b.upper.get()).max(b.lower.get().saturating_sub(a.upper.get()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &[Bytes] = &[Bytes::new(4), Bytes::new(9)];
+
+    #[test]
+    fn classes_are_as_defined() {
+        let powers = Classes::PowersFrom(Bytes::new(512));
+        assert_eq!(powers.of(Bytes::new(1)), 512);
+        assert_eq!(powers.of(Bytes::new(513)), 1024);
+        assert_eq!(powers.of(Bytes::new(1024)), 1024);
+        let listed = Classes::Listed(LIST);
+        assert_eq!(listed.of(Bytes::new(5)), 9);
+        assert_eq!(listed.of(Bytes::new(10)), u64::MAX);
+        assert_ne!(Classes::Equal.of(Bytes::new(3)), Classes::Equal.of(Bytes::new(4)));
+    }
+}

@@ -1,0 +1,70 @@
+//! Fetching into any free memory.
+
+use super::growing::{Growing, Place, solved};
+use plimsoll_model::timelines::{Time, Timeline, TimelineProblem, Timelines};
+use plimsoll_model::{Budget, Bytes, Observer, Outcome, SolveError, Solver};
+
+/// Fetches in the order of the operators, each as early as a channel is free and there is room above all
+/// activations until its operator has computed; at the highest address that is free.
+///
+/// It finds a timeline wherever there is one: when the operator before has computed, no other buffer is held.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Prefetch;
+
+impl Solver<Timelines> for Prefetch {
+    fn name(&self) -> &'static str {
+        "prefetch"
+    }
+
+    fn solve(
+        &self,
+        problem: &TimelineProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Timelines>,
+    ) -> Result<Outcome<Timelines>, SolveError> {
+        solved(self, problem, budget, observer)
+    }
+
+    fn solution(
+        &self,
+        problem: &TimelineProblem,
+        budget: &mut Budget,
+    ) -> Result<Option<Timeline>, SolveError> {
+        if problem.too_large().is_some() {
+            return Ok(None);
+        }
+        let mut growing = Growing::new(problem, Vec::new());
+        for at in 0..problem.len() {
+            growing.add(|growing| earliest(growing, at));
+        }
+        Ok(Some(growing.finish(budget)))
+    }
+}
+
+/// The first place in time, then the highest in memory. Room only grows when an operator has computed.
+fn earliest(growing: &Growing<'_>, at: usize) -> Place {
+    let (channel, free) = growing.channel();
+    let computations = &growing.timeline.computations;
+    let after = computations.partition_point(|span| span.end <= free);
+    let ends = computations[after..].iter().map(|span| span.end);
+    for (skipped, start) in std::iter::once(free).chain(ends).enumerate() {
+        // Who computes at `start` or later, up to the operator itself.
+        let from = after + skipped;
+        let activations = growing.problem.operators()[from.min(at)..=at].iter().map(|one| one.activations);
+        let floor = activations.max().unwrap_or(Bytes::ZERO);
+        if let Some(offset) = highest(growing, at, start).filter(|offset| *offset >= floor) {
+            return Place { channel: Some(channel), start, offset };
+        }
+    }
+    unreachable!("an operator that fits alone fits when all before it have computed")
+}
+
+/// The highest free address for the weights of an operator from `start` on.
+fn highest(growing: &Growing<'_>, at: usize, start: Time) -> Option<Bytes> {
+    let (problem, timeline) = (growing.problem, &growing.timeline);
+    let occupied = timeline.transfers.iter().rev();
+    let occupied = occupied.take_while(|one| timeline.computations[one.operator.index()].end > start);
+    // They may overlap each other: with several channels, one may begin after another has ended, and both after `start`.
+    let taken = occupied.map(|one| (one.offset.get() + one.size.get(), one.offset));
+    problem.highest_free(problem.buffer(at), taken.collect())
+}

@@ -1,0 +1,419 @@
+//! A graph with its orders as segments over which nothing overlaps, and the course through them.
+//!
+//! Segments are those of SOURCES S0, rules 1 to 5: what lies between the operators that own regions, in the body and in
+//! every region, each on its own. Of a branch exactly one region runs, of a loop the body so many times and the
+//! condition once more, of a call all. The operator that owns them takes no time of its own.
+
+use super::machine::Machine;
+use super::problem::{TimedOperator, TimelineError, TimelineProblem, sliced};
+use super::resident::Residency;
+use crate::graph::{Control, FlowError, Graph, Role, Storages};
+use crate::orders::Order;
+use crate::time::Time;
+use crate::units::{Bytes, OperatorId, RegionId, TensorId};
+use std::collections::HashMap;
+
+/// The order of one region, and what its operators hold.
+#[derive(Clone, Copy, Debug)]
+pub struct RegionOrder<'a> {
+    /// Its order problem, in which an operator's scratch includes what the regions it owns take.
+    pub storages: &'a Storages,
+    /// An order of it.
+    pub order: &'a Order,
+}
+
+/// What activations take on chip while an operator runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Activations<'a> {
+    /// The bytes alive then.
+    #[default]
+    Alive,
+    /// The most that are alive in its region, all the time.
+    Peak,
+    /// Per operator of the graph, as a layout has it: up to the highest address in use then.
+    Placed(&'a [Bytes]),
+}
+
+/// What a program assumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OverlapOptions<'a> {
+    /// Trips of every loop.
+    pub trips: u32,
+    /// How much memory activations take.
+    pub activations: Activations<'a>,
+}
+
+impl Default for OverlapOptions<'_> {
+    /// One trip; the bytes alive at each step.
+    fn default() -> Self {
+        Self { trips: 1, activations: Activations::Alive }
+    }
+}
+
+/// A straight piece of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverlapSegment {
+    /// The region it is from.
+    pub region: RegionId,
+    /// Its operators and their times.
+    pub problem: TimelineProblem,
+    /// Per operator: its block of weights, by position in the program; none without weights.
+    pub blocks: Vec<Option<usize>>,
+    /// Activations at its end, where an operator that owns regions follows.
+    pub border: Bytes,
+}
+
+/// Weights that are fetched together: all of an operator, or those of one slice of it.
+///
+/// Operators that read the same weights, in the same slices, share blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeightBlock {
+    /// The first operator, or slice, that fetches it.
+    pub name: String,
+    /// Size, bytes.
+    pub bytes: Bytes,
+    /// Who fetches it: segment and position there, ascending.
+    pub uses: Vec<(usize, usize)>,
+}
+
+/// One after the other.
+pub type Course = Vec<Piece>;
+
+/// What comes next on a course.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants explain their fields")]
+pub enum Piece {
+    /// A segment, by position.
+    Segment(usize),
+    /// The operator chooses one of its regions, each with a course of its own.
+    Branch { operator: OperatorId, courses: Vec<Course> },
+    /// The condition before every trip and once more, the body on every trip.
+    Loop {
+        /// The condition; empty where the body is its own.
+        condition: Course,
+        body: Course,
+        trips: u32,
+    },
+}
+
+/// Segments and the course through them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverlapProgram {
+    pub(super) segments: Vec<OverlapSegment>,
+    pub(super) course: Course,
+    pub(super) blocks: Vec<WeightBlock>,
+    pub(super) residency: Residency,
+}
+
+/// Why a graph is no such program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages name every field")]
+pub enum OverlapError {
+    #[error(transparent)]
+    Flow(#[from] FlowError),
+    #[error("segment '{segment}': {source}")]
+    Segment { segment: String, source: TimelineError },
+    /// An operator whose time leaves the range.
+    #[error("operator '{operator}' computes longer than time can say")]
+    TooLong { operator: String },
+    /// Weights that do not fit on chip beside anything.
+    #[error("{bytes} bytes of resident weights do not fit on chip, where there are {capacity}")]
+    Resident {
+        /// Their sum, rounded up.
+        bytes: u128,
+        capacity: Bytes,
+    },
+}
+
+impl OverlapProgram {
+    /// A program from a graph, the orders of its regions by id, and a machine. O(size of the graph).
+    ///
+    /// # Errors
+    /// See [`OverlapError`].
+    ///
+    /// # Panics
+    /// If there is not one order per region, or orders are not those of the graph.
+    pub fn new(
+        graph: &Graph,
+        regions: &[RegionOrder<'_>],
+        machine: &Machine,
+        options: OverlapOptions<'_>,
+    ) -> Result<Self, OverlapError> {
+        assert_eq!(regions.len(), graph.regions().len(), "one order per region");
+        let (segments, blocks) = (Vec::new(), Vec::new());
+        let known = HashMap::new();
+        let mut build = Build { graph, regions, machine, options, segments, blocks, known };
+        let course = build.region(Graph::BODY, 0)?;
+        let residency = Residency::none(machine.capacity);
+        let mut program = Self { segments: build.segments, course, blocks: build.blocks, residency };
+        program.share_parity();
+        Ok(program)
+    }
+
+    /// All segments share the two buffers of ping-pong.
+    pub(super) fn share_parity(&mut self) {
+        let parity = self.segments.iter().map(|one| one.problem.parity());
+        let parity = parity.fold([Bytes::ZERO; 2], |all, own| [0, 1].map(|at| all[at].max(own[at])));
+        for one in &mut self.segments {
+            one.problem = one.problem.clone().with_parity(parity);
+        }
+    }
+
+    /// The timeline problems, one per straight run of operators.
+    pub fn segments(&self) -> &[OverlapSegment] {
+        &self.segments
+    }
+
+    /// The course through them.
+    pub fn course(&self) -> &Course {
+        &self.course
+    }
+
+    /// Its weights. Resident ones have no transfer in any segment.
+    pub fn blocks(&self) -> &[WeightBlock] {
+        &self.blocks
+    }
+
+    /// Which weights stay on chip.
+    pub fn residency(&self) -> &Residency {
+        &self.residency
+    }
+
+    /// The time of the longest course when every segment takes the time given, with what it takes to fetch resident weights
+    /// before; none on overflow. O(size).
+    ///
+    /// With lower bounds of segments this is a lower bound of the program's longest run, as segments do not overlap.
+    pub fn longest(&self, time: &dyn Fn(usize) -> Time) -> Option<Time> {
+        longest(&self.course, time)?.checked_add(self.residency.preload)
+    }
+
+    /// The time to be expected, in seconds, when every segment takes the time given and the courses of a branch are taken with
+    /// these probabilities, by the operator that owns them. O(size).
+    pub fn expected(&self, time: &dyn Fn(usize) -> Time, chances: &dyn Fn(OperatorId) -> Vec<f64>) -> f64 {
+        self.residency.preload.seconds() + expected(&self.course, time, chances)
+    }
+
+    /// How often each segment runs where every region of a branch does: once, times the trips of the loops around it.
+    /// O(size).
+    pub fn runs(&self) -> Vec<u64> {
+        let mut runs = vec![0; self.segments.len()];
+        count(&self.course, 1, &mut runs);
+        runs
+    }
+
+    /// The segments along the longest course, in the order they run; of equals the first. At most `limit` of them.
+    /// O(size + limit), and for every trip of a loop the size of branches in it.
+    pub fn path(&self, time: &dyn Fn(usize) -> Time, limit: usize) -> Vec<usize> {
+        let mut path = Vec::new();
+        walk(&self.course, time, limit, &mut path);
+        path
+    }
+}
+
+fn longest(course: &Course, time: &dyn Fn(usize) -> Time) -> Option<Time> {
+    let mut sum = Time::ZERO;
+    for piece in course {
+        let own = match piece {
+            Piece::Segment(at) => time(*at),
+            Piece::Branch { courses, .. } => {
+                let mut most = Time::ZERO;
+                for course in courses {
+                    most = most.max(longest(course, time)?);
+                }
+                most
+            }
+            Piece::Loop { condition, body, trips } => {
+                let trips = u64::from(*trips);
+                let condition = longest(condition, time)?.checked_mul(trips + 1)?;
+                condition.checked_add(longest(body, time)?.checked_mul(trips)?)?
+            }
+        };
+        sum = sum.checked_add(own)?;
+    }
+    Some(sum)
+}
+
+fn count(course: &Course, times: u64, runs: &mut [u64]) {
+    for piece in course {
+        match piece {
+            Piece::Segment(at) => runs[*at] = runs[*at].saturating_add(times),
+            Piece::Branch { courses, .. } => courses.iter().for_each(|course| count(course, times, runs)),
+            Piece::Loop { condition, body, trips } => {
+                count(condition, times.saturating_mul(u64::from(*trips) + 1), runs);
+                count(body, times.saturating_mul(u64::from(*trips)), runs);
+            }
+        }
+    }
+}
+
+fn expected(course: &Course, time: &dyn Fn(usize) -> Time, chances: &dyn Fn(OperatorId) -> Vec<f64>) -> f64 {
+    let own = |piece: &Piece| match piece {
+        Piece::Segment(at) => time(*at).seconds(),
+        Piece::Branch { operator, courses } => {
+            let weighed = chances(*operator).into_iter().zip(courses);
+            weighed.map(|(chance, course)| chance * expected(course, time, chances)).sum()
+        }
+        Piece::Loop { condition, body, trips } => {
+            let trips = f64::from(*trips);
+            (trips + 1.0) * expected(condition, time, chances) + trips * expected(body, time, chances)
+        }
+    };
+    course.iter().map(own).sum()
+}
+
+fn walk(course: &Course, time: &dyn Fn(usize) -> Time, limit: usize, path: &mut Vec<usize>) {
+    for piece in course {
+        if path.len() >= limit {
+            return;
+        }
+        match piece {
+            Piece::Segment(at) => path.push(*at),
+            Piece::Branch { courses, .. } => {
+                let mut most: Option<(Time, &Course)> = None;
+                for course in courses {
+                    let length = longest(course, time).unwrap_or(Time::MAX);
+                    if most.is_none_or(|(other, _)| length > other) {
+                        most = Some((length, course));
+                    }
+                }
+                if let Some((_, course)) = most {
+                    walk(course, time, limit, path);
+                }
+            }
+            Piece::Loop { condition, body, trips } => {
+                for _ in 0..*trips {
+                    let before = path.len();
+                    walk(condition, time, limit, path);
+                    walk(body, time, limit, path);
+                    if path.len() == before || path.len() >= limit {
+                        break;
+                    }
+                }
+                walk(condition, time, limit, path);
+            }
+        }
+    }
+}
+
+/// One operator or slice, with the block it fetches.
+struct Step {
+    operator: TimedOperator,
+    block: Option<usize>,
+}
+
+struct Build<'a> {
+    graph: &'a Graph,
+    regions: &'a [RegionOrder<'a>],
+    machine: &'a Machine,
+    options: OverlapOptions<'a>,
+    segments: Vec<OverlapSegment>,
+    blocks: Vec<WeightBlock>,
+    /// Blocks by the weights of their operators, ascending, and by which slice they are.
+    known: HashMap<(Vec<TensorId>, usize), usize>,
+}
+
+impl Build<'_> {
+    /// The course through a region, around which `outer` bytes are alive.
+    fn region(&mut self, region: RegionId, outer: u64) -> Result<Course, OverlapError> {
+        let RegionOrder { storages, order } = self.regions[region.index()];
+        let profile = order.profile(&storages.problem).into_iter();
+        let profile: Vec<u64> = profile.map(|bytes| outer.saturating_add(bytes.get())).collect();
+        let peak = outer.saturating_add(order.peak(&storages.problem).get());
+        let mut course = Course::new();
+        let mut straight = Vec::new();
+        for (&alive, &id) in profile.iter().zip(order.operators()) {
+            let operator = storages.operators[id.index()];
+            let own = self.graph.operator(operator).scratch.get();
+            let owns_regions = !self.graph.operator(operator).regions.is_empty();
+            // Regions bring their own bytes.
+            let inner = if owns_regions { storages.problem.scratch(id).get() - own } else { 0 };
+            let activations = match self.options.activations {
+                Activations::Alive => alive - inner.min(alive),
+                Activations::Peak => peak - inner.min(peak),
+                Activations::Placed(bytes) => bytes[operator.index()].get(),
+            };
+            if owns_regions {
+                self.cut(region, &mut straight, Bytes::new(activations), &mut course)?;
+                self.owned(operator, alive.saturating_sub(inner), &mut course)?;
+            } else {
+                let name = storages.problem.operator(id);
+                straight.extend(self.steps(operator, Bytes::new(activations), name)?);
+            }
+        }
+        self.cut(region, &mut straight, Bytes::ZERO, &mut course)?;
+        Ok(course)
+    }
+
+    fn steps(&mut self, id: OperatorId, activations: Bytes, name: &str) -> Result<Vec<Step>, OverlapError> {
+        let compute = self.machine.compute(self.graph, id);
+        let compute = compute.ok_or_else(|| OverlapError::TooLong { operator: name.to_owned() })?;
+        let weights = self.graph.weight_bytes(id);
+        let mut operators = vec![TimedOperator { name: name.to_owned(), compute, weights, activations }];
+        if let Some(slice) = self.machine.slice {
+            operators = sliced(operators, slice);
+        }
+        let reads = self.graph.operator(id).inputs.iter().copied();
+        let mut tensors: Vec<TensorId> =
+            reads.filter(|&tensor| self.graph.tensor(tensor).role == Role::Weight).collect();
+        tensors.sort_unstable();
+        tensors.dedup();
+        let mut steps = Vec::with_capacity(operators.len());
+        for (part, operator) in operators.into_iter().enumerate() {
+            let block = (operator.weights > Bytes::ZERO).then(|| {
+                *self.known.entry((tensors.clone(), part)).or_insert_with(|| {
+                    let (name, bytes) = (operator.name.clone(), operator.weights);
+                    self.blocks.push(WeightBlock { name, bytes, uses: Vec::new() });
+                    self.blocks.len() - 1
+                })
+            });
+            steps.push(Step { operator, block });
+        }
+        Ok(steps)
+    }
+
+    /// Ends a segment, unless it is empty.
+    fn cut(
+        &mut self,
+        region: RegionId,
+        straight: &mut Vec<Step>,
+        border: Bytes,
+        course: &mut Course,
+    ) -> Result<(), OverlapError> {
+        if straight.is_empty() {
+            return Ok(());
+        }
+        let at = self.segments.len();
+        let (operators, blocks): (Vec<_>, Vec<_>) =
+            std::mem::take(straight).into_iter().map(|step| (step.operator, step.block)).unzip();
+        for (position, block) in blocks.iter().enumerate() {
+            if let Some(block) = *block {
+                self.blocks[block].uses.push((at, position));
+            }
+        }
+        let name = format!("{}#{at}", self.graph.region(region).name);
+        let problem = TimelineProblem::on(self.machine, name.clone(), operators)
+            .map_err(|source| OverlapError::Segment { segment: name, source })?;
+        course.push(Piece::Segment(at));
+        self.segments.push(OverlapSegment { region, problem, blocks, border });
+        Ok(())
+    }
+
+    /// The courses through the regions an operator owns.
+    fn owned(&mut self, id: OperatorId, around: u64, course: &mut Course) -> Result<(), OverlapError> {
+        let control = self.graph.flow(id)?.map(|flow| flow.control);
+        let mut courses = Vec::new();
+        for &region in &self.graph.operator(id).regions {
+            courses.push(self.region(region, around)?);
+        }
+        match control {
+            Some(Control::Branch) => course.push(Piece::Branch { operator: id, courses }),
+            Some(Control::Loop) => {
+                let body = courses.pop().unwrap_or_default();
+                let condition = courses.pop().unwrap_or_default();
+                course.push(Piece::Loop { condition, body, trips: self.options.trips });
+            }
+            Some(Control::Call) | None => course.extend(courses.into_iter().flatten()),
+        }
+        Ok(())
+    }
+}

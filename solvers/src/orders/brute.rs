@@ -1,0 +1,88 @@
+//! The judge of the other methods: least peaks over all downsets, from the definitions.
+
+use plimsoll_model::orders::{Order, OrderProblem, around_bound};
+use plimsoll_model::{
+    Budget, Bytes, LowerBound, Observer, OperatorId, Orders, Outcome, SolveError, Solver, Stats, Stop,
+    Witness,
+};
+
+/// Most operators it accepts.
+const MOST_OPERATORS: usize = 20;
+
+/// All downsets of at most twenty operators, O(2^n n size).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OrderBrute;
+
+impl OrderBrute {
+    /// Bytes alive while `operator` runs after the set `done`.
+    fn during(problem: &OrderProblem, done: u32, operator: OperatorId) -> u64 {
+        let ran = |id: &OperatorId| done >> id.get() & 1 == 1;
+        let alive = problem.storages().iter().filter(|s| {
+            let begun = s.from_start || s.users.iter().any(|id| ran(id) || *id == operator);
+            begun && (s.to_end || s.users.iter().any(|id| !ran(id)))
+        });
+        alive.map(|s| s.size.get()).sum::<u64>() + problem.scratch(operator).get()
+    }
+}
+
+impl Solver<Orders> for OrderBrute {
+    fn name(&self) -> &'static str {
+        "brute-force"
+    }
+
+    fn supports(&self, problem: &OrderProblem) -> Result<(), SolveError> {
+        if problem.len() <= MOST_OPERATORS {
+            return Ok(());
+        }
+        let reason = format!("{} operators are more than {MOST_OPERATORS}", problem.len());
+        Err(SolveError::Unsupported { solver: self.name(), reason })
+    }
+
+    fn solve(
+        &self,
+        problem: &OrderProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Orders>,
+    ) -> Result<Outcome<Orders>, SolveError> {
+        self.supports(problem)?;
+        let n = problem.len();
+        let mut bound = around_bound(problem);
+        let mut stop = budget.check();
+        // Per set: the least peak of running it, and what ran last.
+        let mut best: Vec<Option<(u64, u32)>> = vec![None; 1 << n];
+        best[0] = Some((0, 0));
+        for done in 0..1u32 << n {
+            let Some((peak, _)) = best[done as usize] else { continue };
+            stop = stop.or_else(|| budget.tick());
+            if stop.is_some() {
+                break;
+            }
+            for id in problem.ids().filter(|id| done >> id.get() & 1 == 0) {
+                if problem.predecessors(id).iter().any(|other| done >> other.get() & 1 == 0) {
+                    continue;
+                }
+                let peak = peak.max(Self::during(problem, done, id));
+                let entry = &mut best[(done | 1 << id.get()) as usize];
+                if entry.is_none_or(|(known, _)| peak < known) {
+                    *entry = Some((peak, id.get()));
+                }
+            }
+        }
+        let mut order = Vec::new();
+        let mut at = (1u32 << n) - 1;
+        while let Some((_, last)) = best[at as usize].filter(|_| at != 0) {
+            order.push(OperatorId::new(last));
+            at &= !(1 << last);
+        }
+        order.reverse();
+        let found = (stop.is_none() && order.len() == n).then(|| Order::new(order));
+        let found = found.map(|order| (order.peak(problem), order));
+        if let Some((value, order)) = &found {
+            observer.incumbent(order, *value);
+            bound.raise(LowerBound::new(*value, Witness::Search { solver: self.name().to_owned() }));
+        }
+        let stats = Stats { nodes: budget.nodes(), ..Stats::default() };
+        let best = found.map(|(value, order): (Bytes, Order)| (order, value));
+        Ok(Outcome::conclude(best, bound, None, stop.unwrap_or(Stop::Completed), stats))
+    }
+}

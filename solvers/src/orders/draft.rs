@@ -1,0 +1,282 @@
+//! A problem while it is being reduced: nodes are runs of operators, storages are held from first touch to last.
+//!
+//! A [`Draft`] is symmetric in time: a storage is alive from the first of its users that runs to the last, or from the
+//! start where it is `begun`, or to the end where it is `kept`. Let `alive(D)` be the bytes alive after the nodes of a
+//! downset `D` (a set that contains whatever its members wait for). Per storage `alive` is `[some user in D]` less
+//! `[all users in D]`, a submodular function of `D`:
+//!
+//! ```text
+//! alive(A and B) + alive(A or B) <= alive(A) + alive(B)
+//! ```
+//!
+//! and so are the bytes alive while a given node runs. Most of what this room proves follows from that line.
+
+use plimsoll_model::OperatorId;
+use plimsoll_model::orders::OrderProblem;
+
+/// One operator of a node.
+#[derive(Clone, Debug)]
+pub(super) struct Work {
+    pub operator: OperatorId,
+    pub touch: Vec<u32>,
+    pub scratch: u64,
+}
+
+/// Memory held from first touch to last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Store {
+    pub size: u64,
+    /// Alive before anything runs.
+    pub begun: bool,
+    /// Alive after everything ran.
+    pub kept: bool,
+}
+
+/// Nodes with precedences, storages, and bytes that are always alive.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Draft {
+    /// Per node: operators that run one directly after the other.
+    pub nodes: Vec<Vec<Work>>,
+    pub before: Vec<Vec<u32>>,
+    pub after: Vec<Vec<u32>>,
+    pub stores: Vec<Store>,
+    pub base: u64,
+}
+
+impl Draft {
+    /// Per storage: the nodes that touch it, ascending. O(size).
+    pub fn users(&self) -> Vec<Vec<u32>> {
+        let mut users = vec![Vec::new(); self.stores.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            for &s in node.iter().flat_map(|work| &work.touch) {
+                users[s as usize].push(at as u32);
+            }
+        }
+        users.iter_mut().for_each(Vec::dedup);
+        users
+    }
+
+    /// One node per operator; what is always alive becomes a constant. O(size).
+    pub fn of(problem: &OrderProblem) -> Self {
+        let mut draft = Self::default();
+        let list = |ids: &[OperatorId]| ids.iter().map(|id| id.get()).collect::<Vec<u32>>();
+        for id in problem.ids() {
+            let (touch, scratch) = (problem.touched(id).to_vec(), problem.scratch(id).get());
+            draft.nodes.push(vec![Work { operator: id, touch, scratch }]);
+            draft.before.push(list(problem.predecessors(id)));
+            draft.after.push(list(problem.successors(id)));
+        }
+        let store = |s: &plimsoll_model::orders::Storage| Store {
+            size: s.size.get(),
+            begun: s.from_start,
+            kept: s.to_end,
+        };
+        draft.stores = problem.storages().iter().map(store).collect();
+        draft.tidied()
+    }
+
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Storages that are always alive become a constant, those nobody touches are dropped.
+    pub fn tidied(mut self) -> Self {
+        let mut used = vec![false; self.stores.len()];
+        self.works().for_each(|work| work.touch.iter().for_each(|&s| used[s as usize] = true));
+        let mut place = vec![None; self.stores.len()];
+        let mut kept = Vec::with_capacity(self.stores.len());
+        for (at, store) in self.stores.iter().enumerate() {
+            if store.begun && store.kept {
+                self.base += store.size;
+            } else if used[at] {
+                place[at] = Some(kept.len() as u32);
+                kept.push(*store);
+            }
+        }
+        self.stores = kept;
+        for work in self.nodes.iter_mut().flatten() {
+            work.touch = work.touch.iter().filter_map(|&s| place[s as usize]).collect();
+        }
+        self
+    }
+
+    pub fn works(&self) -> impl Iterator<Item = &Work> {
+        self.nodes.iter().flatten()
+    }
+
+    /// The same backwards: an order of one, reversed, is an order of the other with the same peak.
+    pub fn reversed(&self) -> Self {
+        let mut nodes = self.nodes.clone();
+        for node in &mut nodes {
+            node.reverse();
+        }
+        let turn = |s: &Store| Store { begun: s.kept, kept: s.begun, ..*s };
+        Self {
+            nodes,
+            before: self.after.clone(),
+            after: self.before.clone(),
+            stores: self.stores.iter().map(turn).collect(),
+            base: self.base,
+        }
+    }
+
+    /// The parts of the problem where all nodes of a lower stage run before all of a higher one; per node its stage,
+    /// below `stages`. Stages without nodes have no part. O(size).
+    pub fn split(self, stage: &[u32], stages: usize) -> Vec<Self> {
+        let mut place = vec![0u32; self.len()];
+        let mut sizes = vec![0u32; stages];
+        for (at, &stage) in stage.iter().enumerate() {
+            place[at] = sizes[stage as usize];
+            sizes[stage as usize] += 1;
+        }
+        let near = |at: usize, list: &[u32]| -> Vec<u32> {
+            let same = list.iter().filter(|&&other| stage[other as usize] == stage[at]);
+            same.map(|&other| place[other as usize]).collect()
+        };
+        let spans = self.spans(stage, stages);
+        let mut parts: Vec<Self> = vec![Self::default(); stages];
+        for at in 0..self.len() {
+            let part = &mut parts[stage[at] as usize];
+            part.before.push(near(at, &self.before[at]));
+            part.after.push(near(at, &self.after[at]));
+        }
+        // Per storage: its place in the part that was met last.
+        let mut own: Vec<(u32, u32)> = vec![(u32::MAX, 0); self.stores.len()];
+        let through = self.through(&spans, stages);
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by_key(|&at| stage[at]);
+        let mut nodes: Vec<Option<Vec<Work>>> = self.nodes.into_iter().map(Some).collect();
+        for at in order {
+            let now = stage[at];
+            let part = &mut parts[now as usize];
+            let mut node = nodes[at].take().unwrap_or_default();
+            for s in node.iter_mut().flat_map(|work| &mut work.touch) {
+                let (first, last) = spans[*s as usize];
+                let place = &mut own[*s as usize];
+                if place.0 != now {
+                    *place = (now, part.stores.len() as u32);
+                    let store = Store {
+                        size: self.stores[*s as usize].size,
+                        begun: first < i64::from(now),
+                        kept: last > i64::from(now),
+                    };
+                    part.stores.push(store);
+                }
+                *s = place.1;
+            }
+            part.nodes.push(node);
+        }
+        let base = self.base;
+        let full = |(at, mut part): (usize, Self)| {
+            let touched = part.stores.iter().filter(|s| s.begun && s.kept).map(|s| s.size).sum::<u64>();
+            part.base = base + through[at] - touched;
+            part.tidied()
+        };
+        parts.into_iter().enumerate().filter(|(_, part)| part.len() > 0).map(full).collect()
+    }
+
+    /// Per storage: the stages of its first and last users, one beyond the ends where it is begun or kept.
+    fn spans(&self, stage: &[u32], stages: usize) -> Vec<(i64, i64)> {
+        let mut spans = vec![(i64::MAX / 2, i64::MIN / 2); self.stores.len()];
+        for (node, &stage) in self.nodes.iter().zip(stage) {
+            for &s in node.iter().flat_map(|work| &work.touch) {
+                let span = &mut spans[s as usize];
+                *span = (span.0.min(i64::from(stage)), span.1.max(i64::from(stage)));
+            }
+        }
+        for (span, store) in spans.iter_mut().zip(&self.stores) {
+            *span = (if store.begun { -1 } else { span.0 }, if store.kept { stages as i64 } else { span.1 });
+        }
+        spans
+    }
+
+    /// Per stage: bytes of what is alive from before it to after it.
+    fn through(&self, spans: &[(i64, i64)], stages: usize) -> Vec<u64> {
+        let mut change = vec![0i128; stages + 1];
+        for (&(first, last), store) in spans.iter().zip(&self.stores) {
+            let (from, to) = (first + 1, last);
+            if from < to {
+                change[from as usize] += i128::from(store.size);
+                change[(to as usize).min(stages)] -= i128::from(store.size);
+            }
+        }
+        let mut sum = 0;
+        let mut run = |change: &i128| {
+            sum += change;
+            sum as u64
+        };
+        change[..stages].iter().map(&mut run).collect()
+    }
+
+    /// Nodes in a topological order, lowest numbers first.
+    pub fn sorted(&self) -> Vec<u32> {
+        use std::cmp::Reverse;
+        let mut waiting: Vec<usize> = self.before.iter().map(Vec::len).collect();
+        let ready = (0..self.len()).filter(|&at| waiting[at] == 0).map(|at| Reverse(at as u32));
+        let mut ready: std::collections::BinaryHeap<_> = ready.collect();
+        let mut order = Vec::with_capacity(self.len());
+        while let Some(Reverse(at)) = ready.pop() {
+            order.push(at);
+            for &next in &self.after[at as usize] {
+                waiting[next as usize] -= 1;
+                if waiting[next as usize] == 0 {
+                    ready.push(Reverse(next));
+                }
+            }
+        }
+        order
+    }
+}
+
+/// Who runs before and after whom, directly or not: two rows of bits per node, without itself.
+pub(super) struct Reach {
+    pub words: usize,
+    before: Vec<u64>,
+    after: Vec<u64>,
+}
+
+impl Reach {
+    /// O(n e / 64) time, n^2 / 4 bytes.
+    pub fn of(draft: &Draft) -> Self {
+        let words = draft.len().div_ceil(64);
+        let order = draft.sorted();
+        let close = |order: &mut dyn Iterator<Item = u32>, next: &[Vec<u32>]| {
+            let mut rows = vec![0u64; draft.len() * words];
+            let mut row = vec![0u64; words];
+            for at in order {
+                row.fill(0);
+                for &other in &next[at as usize] {
+                    let theirs = &rows[other as usize * words..][..words];
+                    row.iter_mut().zip(theirs).for_each(|(own, their)| *own |= their);
+                    row[other as usize / 64] |= 1 << (other % 64);
+                }
+                rows[at as usize * words..][..words].copy_from_slice(&row);
+            }
+            rows
+        };
+        let before = close(&mut order.iter().copied(), &draft.before);
+        let after = close(&mut order.iter().rev().copied(), &draft.after);
+        Self { words, before, after }
+    }
+
+    pub fn before(&self, at: usize) -> &[u64] {
+        &self.before[at * self.words..][..self.words]
+    }
+
+    pub fn after(&self, at: usize) -> &[u64] {
+        &self.after[at * self.words..][..self.words]
+    }
+
+    pub fn precedes(&self, a: u32, b: u32) -> bool {
+        self.after(a as usize)[b as usize / 64] >> (b % 64) & 1 == 1
+    }
+
+    /// The same of the reversed draft.
+    pub fn reversed(self) -> Self {
+        Self { words: self.words, before: self.after, after: self.before }
+    }
+}
+
+pub(super) fn count(row: &[u64]) -> usize {
+    row.iter().map(|word| word.count_ones() as usize).sum()
+}

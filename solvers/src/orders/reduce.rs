@@ -1,0 +1,328 @@
+//! Fewer nodes, the same optimum. Every reduction has a switch and a reason.
+//!
+//! Say a node `v` *never relieves* where whatever it may end is no more than what it certainly begins: then, as long as
+//! none of its successors has run, taking `v` out of what has run never raises what is alive. Let `v` run as late as it
+//! can in an order, directly before the first of its successors `u`. No step in between rises, and the steps of `v`
+//! itself are at most what `v` takes at its worst above what is alive before it. Where that is no more than what `v` adds
+//! at least and `u` takes at least above it, `v` costs nothing there: `u` is as high. So `v` may be *delayed*:
+//!
+//! - **fuse**: where `u` is the only successor of `v`, both become one node. Chains of element-wise operators become one
+//!   node that way. The same backwards: where `v` is all that `u` waits for, `u` may run directly after `v`.
+//! - **lazy**: where `v` waits for nobody and begins only storages that all its successors touch, it is left out: its
+//!   storages begin with whichever of them runs first, and `v` is put back directly before that one (the fixed rule of
+//!   GE, made exact). All these successors are single operators still. Such nodes read constants only; ready all the time, they would multiply the downsets.
+//!
+//! - **transitive**: an edge that follows from others says nothing.
+//! - **constants**: what is always alive within a part is added to its base ([`Draft::tidied`]).
+//! - **divide**: where a node is comparable with all others, every order passes the downsets right before and right
+//!   after it, and the peak is the highest of the parts (Ahn et al. 2020).
+//! - **narrow**: cuts at downsets that some order of least peak passes ([`narrow`](super::narrow)).
+
+use super::draft::{Draft, Reach, Work, count};
+use plimsoll_model::orders::OrderProblem;
+use plimsoll_model::{Budget, OperatorId};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// Which reductions are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reductions {
+    /// A node and its only successor become one; a node and its only predecessor too.
+    pub fuse: bool,
+    /// Nodes that read constants only are left out.
+    pub lazy: bool,
+    /// The problem is cut where every order passes.
+    pub divide: bool,
+    /// The problem is cut where some order of least peak passes.
+    pub narrow: bool,
+}
+
+impl Default for Reductions {
+    fn default() -> Self {
+        Self { fuse: true, lazy: true, divide: true, narrow: true }
+    }
+}
+
+/// Nodes left out, each the operators that run one after the other directly before the first that waits for one.
+pub(super) type LeftOut = Vec<Vec<OperatorId>>;
+
+/// Reduces until nothing changes; what is left out is added to `gone`. O(passes n e / 64), with few passes. Ends early
+/// with the budget.
+pub(super) fn reduce(mut draft: Draft, rules: Reductions, gone: &mut LeftOut, budget: &mut Budget) -> Draft {
+    let mut reach = Reach::of(&draft);
+    thin(&mut draft, &reach);
+    let mut before = draft.len() + 1;
+    while rules.lazy && draft.len() < before && budget.check().is_none() {
+        before = draft.len();
+        draft = without_lazy(draft, &reach, gone);
+        reach = Reach::of(&draft);
+    }
+    before = draft.len() + 1;
+    while rules.fuse && draft.len() < before && budget.check().is_none() {
+        before = draft.len();
+        draft = fuse(draft, &reach, budget);
+        reach = Reach::of(&draft);
+        thin(&mut draft, &reach);
+        draft = fuse(draft.reversed(), &reach.reversed(), budget).reversed();
+        reach = Reach::of(&draft);
+        thin(&mut draft, &reach);
+    }
+    draft
+}
+
+/// Drops edges that follow from others.
+fn thin(draft: &mut Draft, reach: &Reach) {
+    for at in 0..draft.len() {
+        let list = draft.before[at].clone();
+        let follows = |a: u32| list.iter().any(|&b| reach.precedes(a, b));
+        draft.before[at].retain(|&a| !follows(a));
+        let list = draft.after[at].clone();
+        let follows = |a: u32| list.iter().any(|&b| reach.precedes(b, a));
+        draft.after[at].retain(|&a| !follows(a));
+    }
+}
+
+/// What a node takes, whatever has run: bytes above what is alive before it.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    /// The highest of its steps, at most and at least.
+    most: i128,
+    least: i128,
+    /// What it adds at least.
+    adds: i128,
+}
+
+struct View<'a> {
+    draft: Draft,
+    reach: &'a Reach,
+    users: Vec<Vec<u32>>,
+}
+
+impl<'a> View<'a> {
+    fn of(draft: Draft, reach: &'a Reach) -> Self {
+        let users = draft.users();
+        Self { draft, reach, users }
+    }
+
+    fn others(&self, node: u32, s: u32) -> impl Iterator<Item = u32> {
+        self.users[s as usize].iter().copied().filter(move |&user| user != node)
+    }
+
+    /// Whether a node may be, and is certainly, the first to touch a storage.
+    fn begins(&self, node: u32, s: u32) -> (bool, bool) {
+        let begun = self.draft.stores[s as usize].begun;
+        let may = !begun && !self.others(node, s).any(|user| self.reach.precedes(user, node));
+        (may, may && self.others(node, s).all(|user| self.reach.precedes(node, user)))
+    }
+
+    /// Whether a node may be, and is certainly, the last to touch a storage.
+    fn ends(&self, node: u32, s: u32) -> (bool, bool) {
+        let kept = self.draft.stores[s as usize].kept;
+        let may = !kept && !self.others(node, s).any(|user| self.reach.precedes(node, user));
+        (may, may && self.others(node, s).all(|user| self.reach.precedes(user, node)))
+    }
+
+    /// What a node takes. O(what it touches, and the users of that).
+    fn range(&self, node: u32) -> Range {
+        let works = &self.draft.nodes[node as usize];
+        let mut last: HashMap<u32, usize> = HashMap::new();
+        for (at, work) in works.iter().enumerate() {
+            last.extend(work.touch.iter().map(|&s| (s, at)));
+        }
+        let mut seen = HashSet::new();
+        let (mut most, mut least) = (i128::MIN, i128::MIN);
+        let (mut high, mut low) = (0i128, 0i128);
+        for (at, work) in works.iter().enumerate() {
+            for &s in work.touch.iter().filter(|&&s| seen.insert(s)) {
+                let size = i128::from(self.draft.stores[s as usize].size);
+                let (may, must) = self.begins(node, s);
+                high += if may { size } else { 0 };
+                low += if must { size } else { 0 };
+            }
+            most = most.max(high + i128::from(work.scratch));
+            least = least.max(low + i128::from(work.scratch));
+            for &s in work.touch.iter().filter(|&s| last.get(s) == Some(&at)) {
+                let size = i128::from(self.draft.stores[s as usize].size);
+                let (may, must) = self.ends(node, s);
+                high -= if must { size } else { 0 };
+                low -= if may { size } else { 0 };
+            }
+        }
+        Range { most, least, adds: low }
+    }
+}
+
+/// True where `v`, directly before `u` and as late as it can be, costs nothing.
+fn delays(v: Range, u: Range) -> bool {
+    v.adds >= 0 && v.most <= v.adds + u.least
+}
+
+/// Joins nodes with their only successor where that costs nothing.
+///
+/// The successor stands for both: whoever runs before it runs before both of them now, whoever ran after the first ran
+/// after it anyway. So who precedes whom need not be found out anew.
+fn fuse(draft: Draft, reach: &Reach, budget: &mut Budget) -> Draft {
+    let mut queue: VecDeque<u32> = draft.sorted().into_iter().rev().collect();
+    let mut view = View::of(draft, reach);
+    let mut ranges: Vec<Option<Range>> = vec![None; view.draft.len()];
+    let mut gone = vec![false; view.draft.len()];
+    let mut looks = 0usize;
+    while let Some(v) = queue.pop_front() {
+        looks += 1;
+        if looks.is_multiple_of(256) && budget.check().is_some() {
+            break;
+        }
+        let [u] = view.draft.after[v as usize][..] else { continue };
+        if gone[v as usize] {
+            continue;
+        }
+        for node in [u, v] {
+            if ranges[node as usize].is_none() {
+                ranges[node as usize] = Some(view.range(node));
+            }
+        }
+        if let (Some(first), Some(second)) = (ranges[v as usize], ranges[u as usize])
+            && delays(first, second)
+        {
+            queue.extend(&view.draft.before[v as usize]);
+            queue.push_back(u);
+            view.join(v, u);
+            gone[v as usize] = true;
+            ranges[u as usize] = None;
+        }
+    }
+    let (draft, _) = without(view.draft, &gone);
+    draft
+}
+
+impl View<'_> {
+    /// Puts a node in front of its only successor.
+    fn join(&mut self, v: u32, u: u32) {
+        let works = std::mem::take(&mut self.draft.nodes[v as usize]);
+        for &s in works.iter().flat_map(|work| &work.touch) {
+            let users = &mut self.users[s as usize];
+            users.retain(|&user| user != v && user != u);
+            let at = users.partition_point(|&user| user < u);
+            users.insert(at, u);
+        }
+        self.draft.nodes[u as usize].splice(0..0, works);
+        self.draft.before[u as usize].retain(|&node| node != v);
+        for node in std::mem::take(&mut self.draft.before[v as usize]) {
+            let list = &self.draft.before[u as usize];
+            let follows = list.contains(&node) || list.iter().any(|&other| self.reach.precedes(node, other));
+            let after = &mut self.draft.after[node as usize];
+            after.retain(|&next| next != v);
+            if !follows {
+                after.push(u);
+                self.draft.before[u as usize].push(node);
+            }
+        }
+        self.draft.after[v as usize].clear();
+    }
+}
+
+/// Drops nodes, and returns what they ran.
+fn without(mut draft: Draft, gone: &[bool]) -> (Draft, Vec<Vec<Work>>) {
+    let mut place = vec![None; draft.len()];
+    for (left, at) in (0..draft.len()).filter(|&at| !gone[at]).enumerate() {
+        place[at] = Some(left as u32);
+    }
+    let keep = |lists: &[Vec<u32>]| -> Vec<Vec<u32>> {
+        let left = lists.iter().zip(gone).filter(|&(_, &gone)| !gone);
+        left.map(|(list, _)| list.iter().filter_map(|&other| place[other as usize]).collect()).collect()
+    };
+    (draft.before, draft.after) = (keep(&draft.before), keep(&draft.after));
+    let mut dropped = Vec::new();
+    let mut nodes = Vec::with_capacity(draft.before.len());
+    for (node, gone) in std::mem::take(&mut draft.nodes).into_iter().zip(gone) {
+        if *gone { dropped.push(node) } else { nodes.push(node) }
+    }
+    draft.nodes = nodes;
+    (draft.tidied(), dropped)
+}
+
+/// Leaves out nodes that wait for nobody and can run directly before the first of their successors.
+fn without_lazy(draft: Draft, reach: &Reach, left_out: &mut LeftOut) -> Draft {
+    let view = View::of(draft, reach);
+    let gone: Vec<bool> = (0..view.draft.len() as u32).map(|v| view.is_lazy(v)).collect();
+    let (draft, dropped) = without(view.draft, &gone);
+    left_out.extend(dropped.iter().map(|node| node.iter().map(|work| work.operator).collect()));
+    draft
+}
+
+impl View<'_> {
+    /// Whether a node waits for nobody and can run directly before the first of its successors.
+    fn is_lazy(&self, v: u32) -> bool {
+        let (waits, next) = (&self.draft.before[v as usize], &self.draft.after[v as usize]);
+        // It is put back before a single operator, which touches all that is begun.
+        let single = |u: &u32| self.draft.nodes[*u as usize].len() == 1;
+        if !waits.is_empty() || next.is_empty() || !next.iter().all(single) {
+            return false;
+        }
+        let touch: HashSet<u32> =
+            self.draft.nodes[v as usize].iter().flat_map(|work| work.touch.iter().copied()).collect();
+        // A storage of its own takes room only while it runs, as its range knows.
+        let own = |s: u32| {
+            let store = self.draft.stores[s as usize];
+            self.users[s as usize].len() == 1 && !store.begun && !store.kept
+        };
+        let touches = |u: u32, s: u32| self.users[s as usize].binary_search(&u).is_ok();
+        let mut shared = touch.into_iter().filter(|&s| !own(s));
+        let range = self.range(v);
+        range.adds >= 0
+            && shared.all(|s| self.begins(v, s).1 && next.iter().all(|&u| touches(u, s)))
+            // What takes no more than it adds can run before whatever it likes.
+            && (range.most <= range.adds || next.iter().all(|&u| delays(range, self.range(u))))
+    }
+}
+
+/// The parts between downsets that every order passes, in the order they run. O(n^2 / 64).
+pub(super) fn divide(draft: Draft) -> Vec<Draft> {
+    let reach = Reach::of(&draft);
+    let n = draft.len();
+    let all = |at: &usize| count(reach.before(*at)) + count(reach.after(*at)) + 1 == n;
+    let mut cuts: Vec<(usize, usize)> = (0..n).filter(all).map(|at| (count(reach.before(at)), at)).collect();
+    cuts.sort_unstable();
+    // Odd stages are those of cuts, even ones what lies between.
+    let mut stage = vec![0u32; n];
+    for (turn, &(_, cut)) in cuts.iter().enumerate() {
+        super::net::bits(reach.after(cut)).for_each(|node| stage[node as usize] = 2 * turn as u32 + 2);
+        stage[cut] = 2 * turn as u32 + 1;
+    }
+    draft.split(&stage, 2 * cuts.len() + 1)
+}
+
+/// An order of all operators from one of those that were not left out. O(size), but for operators that wait for many
+/// that were left out.
+pub(super) fn complete(problem: &OrderProblem, gone: &LeftOut, order: &[OperatorId]) -> Vec<OperatorId> {
+    let mut group = vec![usize::MAX; problem.len()];
+    for (at, list) in gone.iter().enumerate() {
+        for id in list {
+            group[id.index()] = at;
+        }
+    }
+    let mut done = vec![false; problem.len()];
+    let mut whole = Vec::with_capacity(problem.len());
+    let mut todo: Vec<OperatorId> = Vec::new();
+    for &id in order {
+        todo.push(id);
+        while let Some(&next) = todo.last() {
+            // What was left out later counts on what was left out before to be part of the node it precedes.
+            let missing = problem.predecessors(next).iter().filter(|id| !done[id.index()]);
+            let wanted = missing.max_by_key(|id| group[id.index()]);
+            // Whoever is left out runs with its group.
+            let members = gone.get(group[next.index()]).map_or(&[][..], Vec::as_slice);
+            let earlier = members.iter().take_while(|&&id| id != next).find(|id| !done[id.index()]);
+            if let Some(&first) = wanted.or(earlier) {
+                todo.push(first);
+                continue;
+            }
+            todo.pop();
+            if !std::mem::replace(&mut done[next.index()], true) {
+                whole.push(next);
+                let later = members.iter().rev().filter(|id| !done[id.index()]);
+                todo.extend(later.copied().collect::<Vec<_>>());
+            }
+        }
+    }
+    whole
+}

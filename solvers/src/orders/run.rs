@@ -1,0 +1,232 @@
+//! A problem in parts, with the best order and bound of each.
+
+use super::ahead::Ahead;
+use super::draft::{Draft, Reach};
+use super::greedy::greedy;
+use super::narrow::narrow;
+use super::net::{Net, State};
+use super::reduce::{LeftOut, Reductions, complete, divide, reduce};
+use plimsoll_model::orders::{Order, OrderProblem, around_bound};
+use plimsoll_model::{
+    Budget, Bytes, LowerBound, Observer, Orders, Outcome, SolveError, Stats, Stop, Witness,
+};
+
+/// A part seen from one end.
+pub(super) struct Side {
+    pub net: Net,
+    pub reach: Reach,
+}
+
+impl Side {
+    fn of(draft: &Draft) -> Self {
+        Self { net: Net::of(draft), reach: Reach::of(draft) }
+    }
+}
+
+/// One part: every order passes its ends.
+pub(super) struct Part {
+    /// Forwards and backwards.
+    pub sides: [Side; 2],
+    /// The best order of its nodes, forwards.
+    pub best: Vec<u32>,
+    pub value: u64,
+    pub bound: u64,
+}
+
+impl Part {
+    fn of(draft: &Draft, budget: &mut Budget) -> Self {
+        let sides = [Side::of(draft), Side::of(&draft.reversed())];
+        let net = &sides[0].net;
+        let (best, value) = greedy(net, &sides[1].net, draft.sorted(), budget);
+        let ends = State::new(net).alive.max(State::new(&sides[1].net).alive);
+        let bound = Ahead::of(net, &sides[0].reach).most().max(ends).min(value);
+        Self { sides, best, value, bound }
+    }
+}
+
+pub(super) struct Run<'a> {
+    pub name: &'static str,
+    pub problem: &'a OrderProblem,
+    pub observer: &'a mut dyn Observer<Orders>,
+    pub parts: Vec<Part>,
+    gone: LeftOut,
+    best: Option<(Order, Bytes)>,
+    bound: LowerBound,
+    pub stats: Stats,
+}
+
+impl<'a> Run<'a> {
+    /// The order of the file and the simplest bound; nothing is reduced yet.
+    pub fn new(
+        name: &'static str,
+        problem: &'a OrderProblem,
+        observer: &'a mut dyn Observer<Orders>,
+    ) -> Result<Self, SolveError> {
+        let (parts, gone, stats) = (Vec::new(), Vec::new(), Stats::default());
+        let bound = LowerBound::trivial();
+        let mut run = Self { name, problem, observer, parts, gone, best: None, bound, stats };
+        run.take(problem.as_in_file())?;
+        run.raise(around_bound(problem));
+        Ok(run)
+    }
+
+    /// Reduces the problem, cuts it where every order passes, and puts together the best greedy orders of the parts; then
+    /// cuts those parts further that stand between value and bound. There are no parts where the budget ends before.
+    pub fn prepare(&mut self, rules: Reductions, budget: &mut Budget) -> Result<(), SolveError> {
+        let draft = self.phase("reduce", budget, |run, budget| {
+            reduce(Draft::of(run.problem), rules, &mut run.gone, budget)
+        });
+        self.stats.count("operators", self.problem.len() as u64);
+        self.stats.count("nodes reduced", draft.len() as u64);
+        let drafts = if rules.divide { divide(draft) } else { vec![draft] };
+        let mut drafts = self.phase("greedy", budget, |run, budget| run.enter(drafts, rules, budget));
+        self.gather()?;
+        self.prove();
+        if rules.narrow && self.settled(budget).is_none() {
+            let open = self.open();
+            drafts = self.phase("cut", budget, |run, budget| {
+                let all = drafts.into_iter().enumerate();
+                let cut = all.flat_map(|(at, draft)| {
+                    if open.contains(&at) { narrow(draft, &run.parts[at].best, budget) } else { vec![draft] }
+                });
+                let cut = cut.collect();
+                run.enter(cut, rules, budget)
+            });
+            self.gather()?;
+            self.prove();
+        }
+        self.stats.count("parts", drafts.len() as u64);
+        let widest = drafts.iter().map(Draft::len).max().unwrap_or(0);
+        self.stats.count("widest part", widest as u64);
+        Ok(())
+    }
+
+    /// Reduces parts by themselves and makes them the parts of this run, unless the budget ends before.
+    fn enter(&mut self, drafts: Vec<Draft>, rules: Reductions, budget: &mut Budget) -> Vec<Draft> {
+        let mut gone = self.gone.clone();
+        let mut parts = Vec::with_capacity(drafts.len());
+        let mut reduced = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            let single = draft.len() <= 1;
+            let draft = if single { draft } else { reduce(draft, rules, &mut gone, budget) };
+            if budget.check().is_some() {
+                return Vec::new();
+            }
+            parts.push(Part::of(&draft, budget));
+            reduced.push(draft);
+        }
+        (self.parts, self.gone) = (parts, gone);
+        reduced
+    }
+
+    /// Tells of a phase and books its seconds.
+    pub fn phase<T>(
+        &mut self,
+        name: &str,
+        budget: &mut Budget,
+        run: impl FnOnce(&mut Self, &mut Budget) -> T,
+    ) -> T {
+        self.observer.phase(name);
+        let since = budget.elapsed().as_secs_f64();
+        let done = run(self, budget);
+        self.stats.phases.push((name.to_owned(), budget.elapsed().as_secs_f64() - since));
+        done
+    }
+
+    /// The most any part takes.
+    pub fn value(&self) -> u64 {
+        self.best.as_ref().map_or(u64::MAX, |best| best.1.get())
+    }
+
+    /// What no order can go below.
+    pub fn bound(&self) -> u64 {
+        self.bound.value.get()
+    }
+
+    /// What the best order takes in a part, at most, and what no order can go below, in it or elsewhere.
+    pub fn range(&self, at: usize) -> (u64, u64) {
+        let part = &self.parts[at];
+        (part.bound.max(self.bound()), part.value.min(self.value()))
+    }
+
+    /// Parts that stand between value and bound, the highest first.
+    pub fn open(&self) -> Vec<usize> {
+        let gap = |&at: &usize| {
+            let (bound, value) = self.range(at);
+            bound < value
+        };
+        let mut open: Vec<usize> = (0..self.parts.len()).filter(gap).collect();
+        open.sort_by_key(|&at| (std::cmp::Reverse(self.parts[at].value), at));
+        open
+    }
+
+    /// Takes over a better order of a part, found from one side.
+    pub fn improve(&mut self, at: usize, side: usize, mut order: Vec<u32>) -> Result<(), SolveError> {
+        if side == 1 {
+            order.reverse();
+        }
+        let part = &mut self.parts[at];
+        let value = part.sides[0].net.peak(&order);
+        if value < part.value {
+            (part.best, part.value) = (order, value);
+            self.gather()?;
+        }
+        Ok(())
+    }
+
+    /// No order of a part is lower than this.
+    pub fn refute(&mut self, at: usize, bound: u64) {
+        let part = &mut self.parts[at];
+        part.bound = part.bound.max(bound.min(part.value));
+        self.prove();
+    }
+
+    /// Puts the orders of the parts together.
+    fn gather(&mut self) -> Result<(), SolveError> {
+        if self.parts.is_empty() {
+            return Ok(());
+        }
+        let all = self.parts.iter().flat_map(|part| part.sides[0].net.operators(&part.best));
+        let order: Vec<_> = all.collect();
+        self.take(Order::new(complete(self.problem, &self.gone, &order)))
+    }
+
+    fn prove(&mut self) {
+        let bound = self.parts.iter().map(|part| part.bound).max().unwrap_or(0);
+        let witness = Witness::Search { solver: self.name.to_owned() };
+        self.raise(LowerBound::new(Bytes::new(bound), witness));
+    }
+
+    /// Keeps an order if it is lower; it must be one.
+    pub fn take(&mut self, order: Order) -> Result<(), SolveError> {
+        if let Some(fault) = plimsoll_model::orders::check_order(self.problem, &order).first() {
+            return Err(SolveError::Machinery { solver: self.name, reason: fault.to_string() });
+        }
+        let value = order.peak(self.problem);
+        if self.best.as_ref().is_none_or(|best| value < best.1) {
+            self.observer.incumbent(&order, value);
+            self.best = Some((order, value));
+        }
+        Ok(())
+    }
+
+    fn raise(&mut self, bound: LowerBound) {
+        if self.bound.raise(bound) {
+            self.observer.bound(&self.bound);
+        }
+    }
+
+    /// Why there is nothing left to do, if so.
+    pub fn settled(&self, budget: &Budget) -> Option<Stop> {
+        if self.value() <= self.bound() {
+            return Some(Stop::Completed);
+        }
+        budget.reaches_target(Bytes::new(self.value())).then_some(Stop::Target)
+    }
+
+    pub fn conclude(mut self, budget: &mut Budget, stop: Stop) -> Outcome<Orders> {
+        let stop = self.settled(budget).or_else(|| budget.check()).unwrap_or(stop);
+        self.stats.nodes = budget.nodes();
+        Outcome::conclude(self.best, self.bound, None, stop, self.stats)
+    }
+}

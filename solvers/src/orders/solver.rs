@@ -1,0 +1,182 @@
+//! The solvers made of the methods in this room.
+
+use super::paths::{End, Paths};
+use super::reduce::Reductions;
+use super::run::Run;
+use super::search::{OrderRules, Search, Verdict};
+use plimsoll_model::orders::{OrderProblem, REACH_OPERATORS};
+use plimsoll_model::{Budget, Observer, Orders, Outcome, Setup, SolveError, Solver, Stop};
+
+/// How parts are solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Least peaks level by level.
+    Paths,
+    /// Depth first below the best, again and again.
+    Search,
+    /// Both, from both ends, with more and more nodes.
+    Staged,
+}
+
+/// Parameters of [`OrderSolver`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderParams {
+    /// How parts are solved.
+    pub method: Method,
+    /// What makes the problem smaller.
+    pub reductions: Reductions,
+    /// Switches of both methods.
+    pub rules: OrderRules,
+}
+
+/// Exact orders over downsets; the registry calls it `exact`, `dp` or `search`, by its method.
+///
+/// Reads no seed and uses one thread: the same problem and node limit give the same outcome.
+#[derive(Clone, Copy, Debug)]
+pub struct OrderSolver {
+    params: OrderParams,
+}
+
+/// Nodes of the first stage per part and method; each further stage has as many times more.
+const STAGE_NODES: u64 = 2_000;
+const STAGE_FACTOR: u64 = 4;
+
+impl OrderSolver {
+    /// With everything switched on.
+    pub fn new(_: Setup, method: Method) -> Self {
+        let (reductions, rules) = (Reductions::default(), OrderRules::default());
+        Self { params: OrderParams { method, reductions, rules } }
+    }
+
+    /// With other parameters.
+    #[must_use]
+    pub fn with_params(self, params: OrderParams) -> Self {
+        Self { params }
+    }
+
+    /// Works on all open parts until none is left or the budget is spent.
+    fn work(&self, run: &mut Run<'_>, budget: &mut Budget) -> Result<Stop, SolveError> {
+        let staged = self.params.method == Method::Staged;
+        let mut nodes = if staged { STAGE_NODES } else { u64::MAX };
+        loop {
+            let mut stuck = true;
+            for at in run.open() {
+                for turn in self.turns() {
+                    if let Some(stop) = run.settled(budget).or_else(|| budget.check()) {
+                        return Ok(stop);
+                    }
+                    let (bound, value) = run.range(at);
+                    if bound < value {
+                        stuck &= !self.turn(run, at, *turn, nodes, budget)?;
+                    }
+                }
+            }
+            if run.open().is_empty() || stuck {
+                return Ok(Stop::Completed);
+            }
+            nodes = nodes.saturating_mul(STAGE_FACTOR);
+        }
+    }
+
+    /// Methods and sides of one stage.
+    fn turns(&self) -> &'static [(Method, usize)] {
+        match self.params.method {
+            Method::Paths => &[(Method::Paths, 0)],
+            Method::Search => &[(Method::Search, 0)],
+            Method::Staged => {
+                &[(Method::Search, 0), (Method::Search, 1), (Method::Paths, 0), (Method::Paths, 1)]
+            }
+        }
+    }
+
+    /// One method on one side of a part; false where it can never do more, whatever the budget.
+    fn turn(
+        &self,
+        run: &mut Run<'_>,
+        at: usize,
+        (method, side): (Method, usize),
+        nodes: u64,
+        budget: &mut Budget,
+    ) -> Result<bool, SolveError> {
+        let mut part = budget.part((nodes < u64::MAX).then_some(nodes), None);
+        let able = if method == Method::Paths {
+            self.paths(run, at, side, &mut part)?
+        } else {
+            self.search(run, at, side, &mut part)?;
+            true
+        };
+        budget.spend(part.nodes());
+        Ok(able)
+    }
+
+    fn paths(
+        &self,
+        run: &mut Run<'_>,
+        at: usize,
+        side: usize,
+        budget: &mut Budget,
+    ) -> Result<bool, SolveError> {
+        let (bound, value) = run.range(at);
+        let (end, level) = {
+            let from = &run.parts[at].sides[side];
+            let mut paths = Paths::new(&from.net, &from.reach, self.params.rules, bound);
+            let end = paths.run(value, budget);
+            run.stats.count("places", paths.places());
+            (end, paths.level())
+        };
+        run.refute(at, level);
+        match end {
+            End::Found(order) => run.improve(at, side, order)?,
+            End::Met => {}
+            End::Stopped(stop) => return Ok(stop.is_some()),
+        }
+        Ok(true)
+    }
+
+    fn search(
+        &self,
+        run: &mut Run<'_>,
+        at: usize,
+        side: usize,
+        budget: &mut Budget,
+    ) -> Result<(), SolveError> {
+        loop {
+            let (bound, value) = run.range(at);
+            if value <= bound || run.settled(budget).is_some() {
+                return Ok(());
+            }
+            let from = &run.parts[at].sides[side];
+            let verdict = Search::new(&from.net, &from.reach, self.params.rules).decide(value - 1, budget);
+            match verdict {
+                Verdict::Found(order) => run.improve(at, side, order)?,
+                Verdict::Refuted(bound) => run.refute(at, bound),
+                Verdict::Stopped(_) => return Ok(()),
+            }
+        }
+    }
+}
+
+impl Solver<Orders> for OrderSolver {
+    fn name(&self) -> &'static str {
+        match self.params.method {
+            Method::Paths => "dp",
+            Method::Search => "search",
+            Method::Staged => "exact",
+        }
+    }
+
+    fn solve(
+        &self,
+        problem: &OrderProblem,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<Orders>,
+    ) -> Result<Outcome<Orders>, SolveError> {
+        let mut run = Run::new(self.name(), problem, observer)?;
+        let mut stop = run.settled(budget).or_else(|| budget.check());
+        if stop.is_none() && problem.len() <= REACH_OPERATORS {
+            run.prepare(self.params.reductions, budget)?;
+            stop = Some(run.phase("search", budget, |run, budget| self.work(run, budget))?);
+        }
+        Ok(run.conclude(budget, stop.unwrap_or(Stop::Completed)))
+    }
+}

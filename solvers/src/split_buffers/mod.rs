@@ -1,0 +1,292 @@
+//! SplitBuffers layouts, proved: buffers may be cut into pieces, so memory is a weighted colouring of the conflict graph.
+//!
+//! In this order, ending as soon as the best layout meets the bound:
+//! 1. *bounds*: those of the offset problem, which hold for pieces too;
+//! 2. *sweep*, where conflicts are those of intervals: addresses are handed out step by step, and the load is the answer;
+//! 3. *flow*, where compatible buffers follow each other in a partial order: the conflict graph is perfect, and one flow gives a clique and
+//!    a layout of the same size, in polynomial time;
+//! 4. *greedy*: the placement of S2;
+//! 5. *offsets*: what an iterated search finds in one piece within a part of the budget; with greedy all there is where offsets are
+//!    fixed, or nothing else applies;
+//! 6. *colours*, for everything else: buffers that can be put back at no cost are taken out; what is left is covered by stable sets, by
+//!    column generation, with a bound from prices, rounded to units.
+//!
+//! Where buffers are aligned, a unit is the largest alignment, sizes are rounded up to units, and the answer is optimal only
+//! where that meets the bound. Optimal is claimed where value and bound meet, and nowhere else.
+
+mod colours;
+mod reduce;
+mod stable;
+
+use crate::bounds::{conflicts, quick_bound};
+use crate::poset::{POSET_BUFFERS, Poset, by_time, compatible, merged};
+use colours::{COLOUR_BUFFERS, Colouring, colour};
+use plimsoll_heuristics::{IteratedSearch, patent_scattered};
+use plimsoll_model::{
+    Budget, Bytes, Instance, LowerBound, Observer, Outcome, Piece, Setup, Silent, SolveError, Solver,
+    SplitBuffers, SplitLayout, Stop, Tracker, Witness, gcd,
+};
+use reduce::Reduced;
+use std::collections::BTreeMap;
+
+/// Sweep, flow, greedy, offsets, colours.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ScatteredExact {
+    setup: Setup,
+}
+
+impl ScatteredExact {
+    /// With a seed for layouts in one piece.
+    pub fn new(setup: Setup) -> Self {
+        Self { setup }
+    }
+}
+
+/// Most conflicts for which a graph is built.
+const COLOUR_CONFLICTS: u64 = 8_000_000;
+
+/// Nodes for layouts in one piece, at most and per pair, and the part of the time left.
+const OFFSETS_NODES: u64 = 600_000;
+const PAIR_NODES: u64 = 300;
+const OFFSETS_TIME: f64 = 0.3;
+
+const NAME: &str = "exact";
+
+/// Addresses per buffer, in units.
+type Ranges = Vec<Vec<(u64, u64)>>;
+
+struct Phases<'a> {
+    setup: Setup,
+    instance: &'a Instance,
+    budget: &'a mut Budget,
+    known: Tracker<'a, SplitBuffers>,
+    /// Bytes per unit, and sizes in units.
+    unit: u64,
+    units: Vec<u64>,
+}
+
+impl Phases<'_> {
+    /// Runs one phase and books its seconds, unless there is nothing left to do.
+    fn phase<T>(&mut self, name: &str, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.settled().is_some() {
+            return None;
+        }
+        self.known.observer.phase(name);
+        let since = self.budget.elapsed().as_secs_f64();
+        let done = run(self);
+        self.known.book(name, since, self.budget);
+        Some(done)
+    }
+
+    /// Why there is nothing left to do, if so.
+    fn settled(&self) -> Option<Stop> {
+        if self.instance.capacity().is_some_and(|capacity| self.known.bound.value > capacity) {
+            return Some(Stop::Completed);
+        }
+        self.known.enough(self.budget)
+    }
+
+    /// A layout from addresses in units, of which a buffer needs the last only in part.
+    fn offer_ranges(&mut self, ranges: Ranges) {
+        let pieces = ranges.into_iter().zip(self.instance.buffers()).map(|(own, buffer)| {
+            let mut missing = buffer.size().get();
+            let piece = |(start, end): (u64, u64)| {
+                let length = missing.min((end - start) * self.unit);
+                missing -= length;
+                Piece { start: Bytes::new(start * self.unit), length: Bytes::new(length) }
+            };
+            merged(own).into_iter().map(piece).filter(|piece| piece.length > Bytes::ZERO).collect()
+        });
+        let layout = SplitLayout::new(pieces.collect());
+        self.known.offer(layout);
+    }
+
+    /// Addresses are handed out where a buffer begins and taken back where it ends, the lowest first. O(pieces log n).
+    /// True where the time suffices.
+    fn sweep(&mut self) -> bool {
+        let mut watch = self.budget.without_node_limit();
+        let lifespans = self.instance.buffers().iter().map(|b| b.lifespan().hull());
+        let mut events: Vec<(u64, bool, usize)> = lifespans
+            .enumerate()
+            .flat_map(|(at, hull)| [(hull.lower.get(), true, at), (hull.upper.get(), false, at)])
+            .collect();
+        events.sort_unstable();
+        let mut ranges: Ranges = vec![Vec::new(); self.instance.len()];
+        let (mut free, mut top) = (BTreeMap::<u64, u64>::new(), 0);
+        for (_, begins, at) in events {
+            if watch.tick().is_some() {
+                return false;
+            }
+            if !begins {
+                for &(start, end) in &ranges[at] {
+                    give_back(&mut free, start, end);
+                }
+                continue;
+            }
+            let mut missing = self.units[at];
+            while missing > 0 {
+                let (start, end) = free.pop_first().unwrap_or((top, top + missing));
+                let part = missing.min(end - start);
+                ranges[at].push((start, start + part));
+                missing -= part;
+                top = top.max(start + part);
+                if start + part < end {
+                    free.insert(start + part, end);
+                }
+            }
+        }
+        self.offer_ranges(ranges);
+        true
+    }
+
+    /// One flow, where there is a partial order; true where there is.
+    fn flow(&mut self) -> bool {
+        let watch = &mut self.budget.without_node_limit();
+        let Some(poset) = Poset::of(self.instance, watch) else { return false };
+        let weights: Vec<u64> = poset.order.iter().map(|&at| self.units[at]).collect();
+        let Some(chains) = poset.solve(&weights, watch) else { return false };
+        let mut ranges: Ranges = vec![Vec::new(); weights.len()];
+        for (at, own) in chains.ranges(&weights).into_iter().enumerate() {
+            ranges[poset.order[at]] = own;
+        }
+        self.offer_ranges(ranges);
+        true
+    }
+
+    fn greedy(&mut self) {
+        if let Ok(layout) = patent_scattered(self.instance, &mut self.budget.part(None, None)) {
+            self.known.offer(layout);
+        }
+    }
+
+    /// A layout in one piece is one in pieces too. Bounds of a search for those are none here.
+    fn offsets(&mut self) -> Result<(), SolveError> {
+        let few = (self.instance.len() as u64).pow(2).saturating_mul(PAIR_NODES);
+        let wanted = OFFSETS_NODES.min(few);
+        let nodes = self.budget.nodes_left().map_or(wanted, |left| wanted.min(left / 4));
+        let time = self.budget.time_left().map(|left| left.mul_f64(OFFSETS_TIME));
+        let mut part = self.budget.part(Some(nodes), time).with_target(self.known.bound.value);
+        let search = IteratedSearch::new(self.setup.seed);
+        let outcome = search.solve(self.instance, &mut part, &mut Silent)?;
+        self.budget.spend(part.nodes());
+        if let Some(layout) = outcome.solution {
+            let places = self.instance.buffers().iter().zip(layout.offsets());
+            let pieces = places.map(|(buffer, &start)| vec![Piece { start, length: buffer.size() }]);
+            self.known.offer(SplitLayout::new(pieces.collect()));
+        }
+        Ok(())
+    }
+
+    fn colours(&mut self) {
+        // Sizes are rounded up to units, of which the bound knows nothing: a whole number of them below it.
+        let known = self.known.bound.value.get() / self.unit;
+        let watch = &mut self.budget.without_node_limit();
+        let Some(reduced) = Reduced::of(self.instance, &self.units, known, watch) else { return };
+        self.known.stats.count("core", reduced.core.len() as u64);
+        if reduced.core.len() > COLOUR_BUFFERS {
+            return;
+        }
+        let mut inside = vec![false; self.instance.len()];
+        for &at in &reduced.core {
+            inside[at] = true;
+        }
+        let mut order = by_time(self.instance);
+        order.retain(|&at| inside[at]);
+        let Some(compatible) = compatible(self.instance, &order, watch) else { return };
+        let demands: Vec<u64> = order.iter().map(|&at| self.units[at]).collect();
+        let found = colour(&compatible, &demands, if self.unit == 1 { known } else { 0 }, self.budget);
+        let colouring = found.colouring.unwrap_or_default();
+        let mut ranges = self.addresses(&order, &demands, &colouring);
+        reduced.put_back(&self.units, &mut ranges);
+        self.offer_ranges(ranges);
+        if self.unit == 1 {
+            let witness = Witness::Search { solver: NAME.to_owned() };
+            self.known.raise(LowerBound::new(Bytes::new(found.bound), witness));
+        }
+    }
+
+    /// Classes of a colouring one above the other.
+    fn addresses(&self, order: &[usize], demands: &[u64], colouring: &Colouring) -> Ranges {
+        let mut ranges: Ranges = vec![Vec::new(); self.instance.len()];
+        let (mut missing, mut floor) = (demands.to_vec(), 0);
+        for (set, units) in &colouring.classes {
+            for &at in set {
+                let part = missing[at].min(*units);
+                missing[at] -= part;
+                if part > 0 {
+                    ranges[order[at]].push((floor, floor + part));
+                }
+            }
+            floor += units;
+        }
+        ranges
+    }
+}
+
+/// Adds a range to those that are free.
+fn give_back(free: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
+    let (mut start, mut end) = (start, end);
+    if let Some((&below, &touches)) = free.range(..start).next_back()
+        && touches == start
+    {
+        free.remove(&below);
+        start = below;
+    }
+    if let Some(above) = free.remove(&end) {
+        end = above;
+    }
+    free.insert(start, end);
+}
+
+/// The least common multiple of all alignments, where that is no larger than the largest, or 2^20.
+fn unit(instance: &Instance) -> Option<u64> {
+    let largest = instance.buffers().iter().map(|b| b.alignment().get()).max().unwrap_or(1);
+    instance.buffers().iter().try_fold(1u64, |unit, buffer| {
+        let alignment = buffer.alignment().get();
+        let unit = (unit / gcd(unit, alignment)).checked_mul(alignment)?;
+        (unit <= largest.max(1 << 20)).then_some(unit)
+    })
+}
+
+impl Solver<SplitBuffers> for ScatteredExact {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn solve(
+        &self,
+        instance: &Instance,
+        budget: &mut Budget,
+        observer: &mut dyn Observer<SplitBuffers>,
+    ) -> Result<Outcome<SplitBuffers>, SolveError> {
+        let unit = if instance.has_fixed() { None } else { unit(instance) };
+        let bytes = unit.unwrap_or(1);
+        let units = instance.buffers().iter().map(|b| b.size().get().div_ceil(bytes)).collect();
+        let known = Tracker::new(instance, LowerBound::trivial(), observer);
+        let mut phases = Phases { setup: self.setup, instance, budget, known, unit: bytes, units };
+        let bound = quick_bound(instance, phases.budget);
+        phases.known.raise(bound);
+        // What is rounded up to units must fit too.
+        let fits =
+            phases.units.iter().try_fold(0u64, |sum, units| sum.checked_add(units.checked_mul(bytes)?));
+        let cuttable = unit.is_some() && fits.is_some_and(|sum| i64::try_from(sum).is_ok());
+        if instance.is_empty() {
+            phases.known.offer(SplitLayout::new(Vec::new()));
+        }
+        let mut solved = false;
+        if cuttable && instance.is_interval() {
+            solved = phases.phase("sweep", Phases::sweep).unwrap_or(true);
+        } else if cuttable && instance.len() <= POSET_BUFFERS {
+            solved = phases.phase("flow", Phases::flow).unwrap_or(true);
+        }
+        if !solved || unit != Some(1) {
+            phases.phase("greedy", Phases::greedy);
+            phases.phase("offsets", Phases::offsets).transpose()?;
+        }
+        if cuttable && !solved && phases.budget.check().is_none() && conflicts(instance) <= COLOUR_CONFLICTS {
+            phases.phase("colours", Phases::colours);
+        }
+        let stop = phases.settled().or_else(|| phases.budget.check()).unwrap_or(Stop::Completed);
+        Ok(phases.known.conclude(stop, phases.budget.nodes()))
+    }
+}

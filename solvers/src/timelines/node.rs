@@ -1,0 +1,340 @@
+//! What is known when some transfers have started: times, room, and how early everything else can be.
+
+use plimsoll_model::timelines::{Time, TimelineProblem};
+
+/// A problem in plain numbers, once for all nodes.
+pub(super) struct Case<'a> {
+    pub problem: &'a TimelineProblem,
+    /// Per operator: picoseconds to compute.
+    pub compute: Vec<u64>,
+    /// Per operator: picoseconds to fetch its weights; zero without.
+    pub load: Vec<u64>,
+    /// Per operator: bytes of its buffer, rounded up.
+    pub size: Vec<i64>,
+    /// Positions of operators with weights, ascending.
+    pub weighted: Vec<usize>,
+    /// Bytes on chip, rounded down, and per operator those below all buffers while it computes, rounded up.
+    #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "only the integer program asks"))]
+    pub capacity: i64,
+    #[cfg_attr(not(feature = "ilp"), expect(dead_code, reason = "only the integer program asks"))]
+    pub floor: Vec<i64>,
+    /// Per operator: bytes on chip beside activations and its own buffer.
+    room: Vec<i64>,
+    /// Per operator: what can be held beside it of what comes later.
+    ahead: Vec<Ahead>,
+    pub channels: usize,
+}
+
+/// Buffers of the operators behind one: how much fetching a number of bytes can take off.
+#[derive(Clone, Debug, Default)]
+struct Ahead {
+    /// The most transfer time per byte first: size and transfer time of each, and sums of both before it.
+    dense: Vec<(i64, u64, i64, u64)>,
+    /// Sizes ascending, and sums before each of sizes and of the transfer times of buffers that are full; ends with a sentinel.
+    sizes: Vec<(i64, i64, u128)>,
+}
+
+/// Above this many operators with weights, what is held ahead is not looked at in nodes: tables take their square.
+const MOST_AHEAD: usize = 1500;
+
+/// A buffer that may be held: its size, the time to fetch what is in it, and the time to fetch as much as it has room for.
+#[derive(Clone, Copy)]
+struct Item {
+    size: i64,
+    load: u64,
+    full: u64,
+}
+
+impl Ahead {
+    /// Of these, by transfer time per byte descending, and by size ascending.
+    fn of(dense: &[Item], sizes: &[Item]) -> Self {
+        let (mut bytes, mut time) = (0, 0);
+        let dense = dense.iter().map(|one| {
+            let entry = (one.size, one.load, bytes, time);
+            (bytes, time) = (bytes + one.size, time + one.load);
+            entry
+        });
+        let dense = dense.collect();
+        let (mut bytes, mut time) = (0, 0u128);
+        let mut all = Vec::with_capacity(sizes.len() + 1);
+        for one in sizes {
+            all.push((one.size, bytes, time));
+            (bytes, time) = (bytes + one.size, time + u128::from(one.full));
+        }
+        all.push((i64::MAX, bytes, time));
+        Self { dense, sizes: all }
+    }
+
+    /// At most this much transfer time is that of buffers which take no more than `room` bytes together.
+    ///
+    /// Those with most of it per byte, the last in part, are no less than any choice; and no choice has more buffers than the
+    /// smallest that fit, so that many of the largest, as if they were full, are no less either.
+    fn saved(&self, room: i64) -> u64 {
+        if room <= 0 {
+            return 0;
+        }
+        let fit = self.sizes.partition_point(|&(_, before, _)| before <= room) - 1;
+        let alone = self.sizes[..self.sizes.len() - 1].partition_point(|&(size, _, _)| size <= room);
+        let largest = self.sizes[alone].2 - self.sizes[alone - fit.min(alone)].2;
+        let whole = self.dense.partition_point(|&(size, _, before, _)| before + size <= room);
+        let Some(&(_, _, bytes, time)) = self.dense.get(whole) else {
+            return self.dense.last().map_or(0, |&(_, load, _, before)| before + load);
+        };
+        // The first behind that fits alone, in part.
+        let next = self.dense[whole..].iter().find(|one| one.0 <= room);
+        let part = next.map_or(0, |&(size, load, ..)| {
+            (u128::from(load) * (room - bytes) as u128).div_ceil(size as u128) as u64
+        });
+        u128::from(time + part).min(largest) as u64
+    }
+}
+
+impl<'a> Case<'a> {
+    pub fn new(problem: &'a TimelineProblem) -> Self {
+        let count = problem.len();
+        let alignment = problem.alignment().get();
+        // Offsets and sizes of buffers are multiples of the alignment, so that what lies below a buffer counts as rounded up, and
+        // the capacity as rounded down. All sizes of a problem add up to less than 2^63: a larger capacity is none.
+        let up = |bytes: u64| i64::try_from(bytes.checked_next_multiple_of(alignment).unwrap_or(u64::MAX));
+        let up = |bytes: u64| up(bytes).unwrap_or(i64::MAX);
+        let capacity = problem.capacity().get();
+        let capacity = i64::try_from(capacity - capacity % alignment).unwrap_or(i64::MAX);
+        let size: Vec<i64> = (0..count).map(|at| problem.buffer(at).get() as i64).collect();
+        let load: Vec<u64> = (0..count).map(|at| problem.load(at).unwrap_or_default().get()).collect();
+        let operators = problem.operators();
+        let floor: Vec<i64> = operators.iter().map(|one| up(one.activations.get())).collect();
+        let room = (0..count).map(|at| capacity.saturating_sub(floor[at]).saturating_sub(size[at]));
+        let room = room.collect();
+        let weighted = problem.weighted();
+        let mut case = Self {
+            problem,
+            compute: operators.iter().map(|one| one.compute.get()).collect(),
+            capacity,
+            floor,
+            room,
+            ahead: Vec::new(),
+            // More than one per transfer are of no use.
+            channels: (problem.dma().channels as usize).min(weighted.len().max(1)),
+            load,
+            size,
+            weighted,
+        };
+        if case.weighted.len() <= MOST_AHEAD {
+            case.look_ahead();
+        }
+        case
+    }
+
+    /// Fills in what can be held beside each operator. O(n^2).
+    fn look_ahead(&mut self) {
+        let dma = self.problem.dma();
+        let (mut dense, mut sizes): (Vec<Item>, Vec<Item>) = (Vec::new(), Vec::new());
+        for at in (0..self.len()).rev() {
+            self.ahead.push(Ahead::of(&dense, &sizes));
+            if self.load[at] > 0 {
+                let (size, load) = (self.size[at], self.load[at]);
+                let full =
+                    Time::at_rate(size as u64, dma.bandwidth).and_then(|time| time.checked_add(dma.startup));
+                let item = Item { size, load, full: full.map_or(u64::MAX, Time::get).max(load) };
+                let product = |time: u64, size: i64| u128::from(time) * size as u128;
+                let denser = |other: &Item| product(other.load, size) >= product(load, other.size);
+                dense.insert(dense.partition_point(denser), item);
+                sizes.insert(sizes.partition_point(|other| other.size < size), item);
+            }
+        }
+        self.ahead.reverse();
+    }
+
+    pub fn len(&self) -> usize {
+        self.compute.len()
+    }
+}
+
+/// Sums of the times when channels are free, ascending.
+struct Levels(Vec<u128>);
+
+impl Levels {
+    /// The earliest time by which channels can have fetched for so long together: the level to which that fills them up, which is
+    /// the least over the first one, two, and so on.
+    fn after(&self, work: u64) -> u64 {
+        let levels = self.0.iter().zip(1u128..).map(|(&sum, count)| (sum + u128::from(work)).div_ceil(count));
+        levels.min().map_or(0, |level| level as u64)
+    }
+}
+
+/// One transfer: whose, when, on which channel.
+pub(super) type Start = (usize, u64, usize);
+
+/// Transfers started so far, and what follows from them.
+#[derive(Clone)]
+pub(super) struct Node {
+    pub starts: Vec<Start>,
+    /// Per channel: when it is free.
+    pub free: Vec<u64>,
+    /// Per operator: when its weights are there.
+    pub arrived: Vec<Option<u64>>,
+    /// Per operator from the first on, as far as all weights are under way: when it ends.
+    pub ends: Vec<u64>,
+    /// Per operator: bytes that may still be held beside it.
+    pub slack: Vec<i64>,
+    /// True where everything left fits on chip at once: transfers follow each other on channels, whatever starts first.
+    pub calm: bool,
+    /// Addresses count: never calm.
+    careful: bool,
+}
+
+impl Node {
+    pub fn root(case: &Case<'_>) -> Self {
+        Self::new(case, false)
+    }
+
+    /// The same where nothing becomes calm.
+    pub fn careful(case: &Case<'_>) -> Self {
+        Self::new(case, true)
+    }
+
+    fn new(case: &Case<'_>, careful: bool) -> Self {
+        let mut node = Self {
+            starts: Vec::new(),
+            free: vec![0; case.channels],
+            arrived: vec![None; case.len()],
+            ends: Vec::with_capacity(case.len()),
+            slack: case.room.clone(),
+            calm: false,
+            careful,
+        };
+        node.compute(case);
+        node.settle(case);
+        node
+    }
+
+    /// Times operators as far as their weights are under way.
+    fn compute(&mut self, case: &Case<'_>) {
+        while self.ends.len() < case.len() {
+            let at = self.ends.len();
+            let fetched = if case.load[at] == 0 { Some(0) } else { self.arrived[at] };
+            let Some(fetched) = fetched else { return };
+            let start = fetched.max(self.last());
+            self.ends.push(start + case.compute[at]);
+        }
+    }
+
+    /// Notes where everything left fits at once, from then on for good.
+    fn settle(&mut self, case: &Case<'_>) {
+        if self.calm || self.careful {
+            return;
+        }
+        let (now, _) = self.next();
+        let rest: i64 = self.open(case).map(|at| case.size[at]).sum();
+        if self.slack[self.running(now)..].iter().all(|&slack| rest <= slack) {
+            self.calm = true;
+            self.free.iter_mut().for_each(|free| *free = now.max(*free));
+        }
+    }
+
+    /// Operators whose transfers have not started, ascending.
+    pub fn open<'b>(&'b self, case: &'b Case<'_>) -> impl Iterator<Item = usize> + 'b {
+        let from = case.weighted.partition_point(|&at| at < self.ends.len());
+        case.weighted[from..].iter().copied().filter(|&at| self.arrived[at].is_none())
+    }
+
+    pub fn last(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// The first operator that has not ended by then, of those timed.
+    pub fn running(&self, now: u64) -> usize {
+        self.ends.partition_point(|&end| end <= now)
+    }
+
+    /// When the next transfer can start at the earliest, and on which channel.
+    pub fn next(&self) -> (u64, usize) {
+        let (channel, &free) =
+            self.free.iter().enumerate().min_by_key(|&(_, free)| free).expect("there is a channel");
+        let last = self.starts.last().filter(|_| !self.calm).map_or(0, |start| start.1);
+        (free.max(last), channel)
+    }
+
+    /// The earliest start of a transfer, from `start` on, with room for its buffer until it has run; none where another one must start before.
+    pub fn earliest(&self, case: &Case<'_>, at: usize, mut start: u64) -> Option<u64> {
+        loop {
+            let running = self.running(start).min(at);
+            let crowded = self.slack[running..at].iter().rposition(|&slack| slack < case.size[at]);
+            let Some(crowded) = crowded else { return Some(start) };
+            start = *self.ends.get(running + crowded)?;
+        }
+    }
+
+    /// With one more transfer on some channel. It may start before others do if all operators before its own are timed.
+    pub fn started_on(&self, case: &Case<'_>, at: usize, start: u64, channel: usize) -> Self {
+        let mut node = self.clone();
+        let end = start + case.load[at];
+        let running = node.running(start).min(at);
+        for slack in &mut node.slack[running..at] {
+            *slack -= case.size[at];
+        }
+        node.free[channel] = end;
+        node.arrived[at] = Some(end);
+        node.starts.push((at, start, channel));
+        node.compute(case);
+        node.settle(case);
+        node
+    }
+
+    /// Channels as [`Levels`] from `now` on.
+    fn levels(&self, now: u64) -> Levels {
+        let mut free: Vec<u64> = self.free.iter().map(|&free| free.max(now)).collect();
+        free.sort_unstable();
+        let mut sum = 0;
+        let sums = free.into_iter().map(|free| {
+            sum += u128::from(free);
+            sum
+        });
+        Levels(sums.collect())
+    }
+
+    /// No timeline with these transfers first ends before this.
+    ///
+    /// Each operator that is not timed yet waits for the one before; for all transfers up to it; for its own, which starts after
+    /// the last operator beside which it does not fit; and for what could not be held beside an operator before it.
+    pub fn bound(&self, case: &Case<'_>) -> u64 {
+        let channels = case.channels as u64;
+        let (now, _) = self.next();
+        let running = self.running(now);
+        let levels = self.levels(now);
+        let mut ends = self.ends.clone();
+        let mut work = 0u64;
+        // Work that nothing but the end of some operator before can have let in: the largest of end times channels, less the
+        // work up to it and what could be held beside it.
+        let mut pushed = i128::MIN;
+        let push = |at: usize, end: u64, work: u64| {
+            let ahead = case.ahead.get(at)?;
+            let saved = ahead.saved(self.slack[at]);
+            Some(i128::from(end) * i128::from(channels) - i128::from(work) - i128::from(saved))
+        };
+        for at in running..self.ends.len() {
+            pushed = pushed.max(push(at, self.ends[at], 0).unwrap_or(i128::MIN));
+        }
+        for at in self.ends.len()..case.len() {
+            let mut start = ends.last().copied().unwrap_or(0);
+            if let Some(arrived) = self.arrived[at] {
+                start = start.max(arrived);
+            } else if case.load[at] > 0 {
+                let load = case.load[at];
+                work += load;
+                let from = running.min(at);
+                let crowded = self.slack[from..at].iter().rposition(|&slack| slack < case.size[at]);
+                let earliest = crowded.map_or(now, |crowded| now.max(ends[from + crowded]));
+                start = start.max(earliest + load).max(levels.after(work));
+                if pushed > i128::MIN {
+                    let level = (pushed + i128::from(work)).max(0) as u128;
+                    start = start.max(level.div_ceil(u128::from(channels)) as u64);
+                }
+            }
+            let end = start + case.compute[at];
+            ends.push(end);
+            pushed = pushed.max(push(at, end, work).unwrap_or(i128::MIN));
+        }
+        ends.last().copied().unwrap_or(0)
+    }
+}

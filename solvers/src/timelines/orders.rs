@@ -1,0 +1,322 @@
+//! Least makespans over all orders of the operators, for small graphs.
+//!
+//! Depth first over the operators that may run next, the most promising first. What activations take follows from the order
+//! ([`Order::profile`]); every complete order whose bound is below the best timeline is a problem for [`ExactTimeline`].
+//!
+//! - **Without memory**: weights may then be fetched in the order of the operators, on one channel as fast as all together. That is a
+//!   flow shop of two machines, whose least makespan over all orders Johnson's rule tells, precedences apart; also from any
+//!   state of the machines, so that it bounds what may follow the operators ordered so far.
+//! - **With memory**: the operators ordered so far end no earlier with all others to fetch than without them; the others compute after.
+//!
+//! The search ends as soon as the bound over all orders is met.
+
+use super::ExactTimeline;
+use plimsoll_model::orders::{Order, OrderProblem};
+use plimsoll_model::timelines::{
+    Dma, Time, TimeWitness, TimedOperator, Timeline, TimelineError, TimelineProblem, Timelines, sliced,
+    time_bound,
+};
+use plimsoll_model::{
+    Bound, Budget, Bytes, Claim, LowerBound, OperatorId, Silent, SolveError, Solver, Stats, Stop,
+};
+
+const NAME: &str = "exact-orders";
+
+/// Nodes for the timeline of one order.
+const ORDER_NODES: u64 = 2_000;
+
+/// Operators whose order is free.
+#[derive(Clone, Debug)]
+pub struct FreeOrder<'a> {
+    /// Who may follow whom, and what is alive when.
+    pub orders: &'a OrderProblem,
+    /// Per operator of that, by id: its times and weights. Activations are not read: they follow from the order.
+    pub operators: Vec<TimedOperator>,
+    /// How weights are fetched.
+    pub dma: Dma,
+    /// Bytes per second at which the processor copies weights, where it does.
+    pub copy: Option<u64>,
+    /// Bytes of on-chip memory.
+    pub capacity: Bytes,
+    /// Weight buffers begin at multiples of this.
+    pub alignment: Bytes,
+    /// Operators with more bytes of weights run in slices.
+    pub slice: Option<Bytes>,
+    /// True where activations take their peak all the time.
+    pub peak: bool,
+}
+
+impl FreeOrder<'_> {
+    /// The problem under an order. O(n + size of the order problem).
+    ///
+    /// # Errors
+    /// See [`TimelineError`].
+    pub fn timeline(&self, order: &Order) -> Result<TimelineProblem, TimelineError> {
+        self.prefix(order, self.orders.len())
+    }
+
+    /// The problem of the first so many operators of an order.
+    fn prefix(&self, order: &Order, count: usize) -> Result<TimelineProblem, TimelineError> {
+        let profile = order.profile(self.orders);
+        let peak = profile.iter().copied().fold(self.orders.at_start(), Bytes::max);
+        let operators = order.operators()[..count].iter().zip(profile).map(|(&id, alive)| {
+            // The peak over the whole order is not known before the order is.
+            let activations = if self.peak && count == self.orders.len() { peak } else { alive };
+            TimedOperator { activations, ..self.operators[id.index()].clone() }
+        });
+        let mut operators: Vec<TimedOperator> = operators.collect();
+        if let Some(slice) = self.slice {
+            operators = sliced(operators, slice);
+        }
+        TimelineProblem::new(self.orders.name(), operators, self.dma, self.capacity, self.alignment)?
+            .with_copy(self.copy)
+    }
+}
+
+/// The best order found, and what is proved over all orders.
+#[derive(Clone, Debug)]
+pub struct FreeOrderOutcome {
+    /// Optimal, feasible, infeasible or unknown: over all orders.
+    pub claim: Claim,
+    /// The order, its problem and timeline.
+    pub best: Option<(Order, TimelineProblem, Timeline)>,
+    /// What no timeline of any order can go below.
+    pub lower_bound: Bound<Timelines>,
+    /// Why the search ended.
+    pub stop: Stop,
+    /// Counters.
+    pub stats: Stats,
+}
+
+impl FreeOrderOutcome {
+    /// The end of the timeline.
+    pub fn makespan(&self) -> Option<Time> {
+        self.best.as_ref().map(|(.., timeline)| timeline.makespan())
+    }
+}
+
+/// The least makespan over all orders, from `first` on.
+///
+/// Reads no seed and uses one thread; nodes are those of the search for orders and of all timelines.
+///
+/// # Errors
+/// [`SolveError`] where an order is no timeline problem, as its times leave the range.
+///
+/// # Panics
+/// If there is not one timed operator per operator of the order problem, or `first` is no order of it.
+pub fn exact_orders(
+    input: &FreeOrder<'_>,
+    first: &Order,
+    budget: &mut Budget,
+) -> Result<FreeOrderOutcome, SolveError> {
+    assert_eq!(input.operators.len(), input.orders.len(), "one timed operator per operator");
+    let before = budget.nodes();
+    let mut search = Search::new(input);
+    let floor = search.shop(&[]);
+    search.floor = floor;
+    let mut stop = search.complete(first, budget)?;
+    if stop.is_none() {
+        let mut prefix = Vec::new();
+        stop = search.descend(&mut prefix, budget)?;
+    }
+    let reached = search.limit();
+    let mut value = Time::new(floor);
+    let mut witness = TimeWitness::Search { solver: "flow-shop".to_owned() };
+    let proved = search.open.min(reached);
+    if stop.is_none() && proved > floor && proved < u64::MAX {
+        value = Time::new(proved);
+        witness = TimeWitness::Search { solver: NAME.to_owned() };
+    }
+    let claim = match &search.best {
+        Some((.., timeline)) if timeline.makespan() == value => Claim::Optimal,
+        Some(_) => Claim::Feasible,
+        None if stop.is_none() && search.open == u64::MAX => Claim::Infeasible,
+        None => Claim::Unknown,
+    };
+    let mut stats = Stats { nodes: budget.nodes() - before, ..Stats::default() };
+    stats.count("orders", search.orders);
+    let lower_bound = LowerBound::new(value, witness);
+    Ok(FreeOrderOutcome {
+        claim,
+        best: search.best,
+        lower_bound,
+        stop: stop.unwrap_or(Stop::Completed),
+        stats,
+    })
+}
+
+struct Search<'a> {
+    input: &'a FreeOrder<'a>,
+    /// Operators as Johnson's rule orders them.
+    johnson: Vec<usize>,
+    /// Per operator: time to fetch its weights on all channels together, rounded down, and to compute.
+    times: Vec<(u64, u64)>,
+    best: Option<(Order, TimelineProblem, Timeline)>,
+    floor: u64,
+    /// The least bound of an order whose timeline is not proved.
+    open: u64,
+    orders: u64,
+}
+
+impl<'a> Search<'a> {
+    fn new(input: &'a FreeOrder<'a>) -> Self {
+        let Dma { channels, startup, bandwidth } = input.dma;
+        let times: Vec<(u64, u64)> = input
+            .operators
+            .iter()
+            .map(|one| {
+                // In slices there are more start-ups, and no less time in all.
+                let load = Time::at_rate(one.weights.get(), bandwidth).unwrap_or(Time::ZERO).get();
+                let startup = if one.weights == Bytes::ZERO { 0 } else { startup.get() };
+                (load.saturating_add(startup) / u64::from(channels), one.compute.get())
+            })
+            .collect();
+        let mut search =
+            Self { input, johnson: Vec::new(), times, best: None, floor: 0, open: u64::MAX, orders: 0 };
+        search.johnson = search.rule();
+        search
+    }
+
+    /// First who computes longer than it fetches, by fetching time ascending; then the others, by computing time descending.
+    fn rule(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.times.len()).collect();
+        order.sort_by_key(|&at| {
+            let (load, compute) = self.times[at];
+            if load < compute { (0, load) } else { (1, u64::MAX - compute) }
+        });
+        order
+    }
+
+    /// No order that begins with these ends before this, whatever memory there is.
+    fn shop(&self, prefix: &[OperatorId]) -> u64 {
+        let is_sliced =
+            |at: usize| self.input.slice.is_some_and(|slice| self.input.operators[at].weights > slice);
+        if self.input.copy.is_some() || (0..self.times.len()).any(is_sliced) {
+            // Parts of operators overlap their own weights, and the processor copies as well as it computes: only sums are left.
+            let (loads, computes) = self.times.iter().fold((0u64, 0u64), |(a, b), &(load, compute)| {
+                (a.saturating_add(load), b.saturating_add(compute))
+            });
+            return if self.input.copy.is_some() { computes } else { loads.max(computes) };
+        }
+        let mut ordered = vec![false; self.times.len()];
+        for id in prefix {
+            ordered[id.index()] = true;
+        }
+        let rest = self.johnson.iter().copied().filter(|&at| !ordered[at]);
+        let (mut fetched, mut computed) = (0u64, 0u64);
+        for at in prefix.iter().map(|id| id.index()).chain(rest) {
+            let (load, compute) = self.times[at];
+            fetched = fetched.saturating_add(load);
+            computed = computed.max(fetched).saturating_add(compute);
+        }
+        computed
+    }
+
+    fn limit(&self) -> u64 {
+        self.best.as_ref().map_or(u64::MAX, |(.., timeline)| timeline.makespan().get())
+    }
+
+    /// Solves a complete order, where it may be better.
+    fn complete(&mut self, order: &Order, budget: &mut Budget) -> Result<Option<Stop>, SolveError> {
+        self.orders += 1;
+        let problem = self.problem(order, order.operators().len())?;
+        if problem.too_large().is_some() || time_bound(&problem).value.get() >= self.limit() {
+            return Ok(budget.spend(1));
+        }
+        let mut part = budget.part(Some(ORDER_NODES), None);
+        let found = ExactTimeline.solve(&problem, &mut part, &mut Silent)?;
+        let stop = budget.spend(part.nodes() + 1);
+        if found.claim != Claim::Optimal && found.lower_bound.value.get() < self.limit() {
+            self.open = self.open.min(found.lower_bound.value.get());
+        }
+        if let Some(timeline) = found.solution.filter(|one| one.makespan().get() < self.limit()) {
+            self.best = Some((order.clone(), problem, timeline));
+        }
+        Ok(stop)
+    }
+
+    fn problem(&self, order: &Order, count: usize) -> Result<TimelineProblem, SolveError> {
+        let machinery =
+            |error: TimelineError| SolveError::Machinery { solver: NAME, reason: error.to_string() };
+        self.input.prefix(order, count).map_err(machinery)
+    }
+
+    /// Any order that begins so: what is alive during the first operators depends on them alone.
+    fn filled(&self, prefix: &[OperatorId]) -> Order {
+        let mut done = vec![false; self.times.len()];
+        let mut order = prefix.to_vec();
+        for id in prefix {
+            done[id.index()] = true;
+        }
+        // Operators of an order problem need not come in an order: repeat until all are in.
+        while order.len() < done.len() {
+            let orders = self.input.orders;
+            let is_ready = |id: &OperatorId| {
+                !done[id.index()] && orders.predecessors(*id).iter().all(|other| done[other.index()])
+            };
+            let next = orders.ids().find(is_ready).expect("an order problem has no cycles");
+            done[next.index()] = true;
+            order.push(next);
+        }
+        Order::new(order)
+    }
+
+    /// No order that begins with these ends before this.
+    fn bound(&self, prefix: &[OperatorId]) -> Result<u64, SolveError> {
+        let shop = self.shop(prefix);
+        if shop >= self.limit() {
+            return Ok(shop);
+        }
+        let problem = self.problem(&self.filled(prefix), prefix.len())?;
+        if problem.too_large().is_some() {
+            return Ok(u64::MAX);
+        }
+        let mut rest: u64 = self.times.iter().map(|time| time.1).sum();
+        rest -= prefix.iter().map(|id| self.times[id.index()].1).sum::<u64>();
+        Ok(shop.max(time_bound(&problem).value.get().saturating_add(rest)))
+    }
+
+    fn descend(
+        &mut self,
+        prefix: &mut Vec<OperatorId>,
+        budget: &mut Budget,
+    ) -> Result<Option<Stop>, SolveError> {
+        if self.limit() <= self.floor {
+            return Ok(None);
+        }
+        if let Some(stop) = budget.spend(1) {
+            return Ok(Some(stop));
+        }
+        let orders = self.input.orders;
+        if prefix.len() == orders.len() {
+            return self.complete(&Order::new(prefix.clone()), budget);
+        }
+        let ready: Vec<OperatorId> = orders
+            .ids()
+            .filter(|id| {
+                let ran = |id: &OperatorId| prefix.contains(id);
+                !ran(id) && orders.predecessors(*id).iter().all(ran)
+            })
+            .collect();
+        let mut choices = Vec::with_capacity(ready.len());
+        for id in ready {
+            prefix.push(id);
+            let bound = self.bound(prefix)?;
+            prefix.pop();
+            choices.push((bound, id));
+        }
+        choices.sort_unstable();
+        for (bound, id) in choices {
+            if bound >= self.limit() {
+                break;
+            }
+            prefix.push(id);
+            let stop = self.descend(prefix, budget)?;
+            prefix.pop();
+            if stop.is_some() {
+                return Ok(stop);
+            }
+        }
+        Ok(None)
+    }
+}

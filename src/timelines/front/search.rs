@@ -1,0 +1,434 @@
+//! The search for the front: which sets of weights, schedules and capacities are tried, and what of it is kept.
+
+use super::point::{BUFFERS, Effort, Kept, Made, Ranked, Try, steps};
+use crate::run::Limits;
+use crate::timelines::{ScheduleError, Scheduled, draft, fits, prefetched, schedule};
+use plimsoll_heuristics::timelines::{Worth, fitting, resident_sets};
+use plimsoll_model::timelines::{Machine, OverlapError, OverlapProgram, Time, Timelines, time_bound};
+use plimsoll_model::{Budget, Bytes, Entry, Setup};
+use std::collections::HashSet;
+
+/// Shares of the memory that nothing else needs, in eighths, that resident weights may take.
+const SHARES: [u64; 4] = [2, 4, 6, 8];
+/// Steps scheduled of points that are there already, with sets that differ a little.
+const POLISH: u64 = 400_000;
+/// Steps scheduled at the machine's capacity with sets of any size; and how many of these there are at most.
+const SIZES: u64 = 400_000;
+const MOST_SIZES: u64 = 2_000;
+/// Sets per capacity that exact schedules are given, besides the empty one.
+const CHOICES: usize = 3;
+/// A search that uses up its limits; and of these what exact schedules may spend at all capacities but the last, at the last,
+/// and on points of other schedules.
+const FULL: u64 = 1_000;
+const EACH: u64 = 10 * FULL;
+const LAST: u64 = FULL;
+const POINTS: u64 = 50 * FULL;
+/// What a search costs at least, and what so many steps cost besides.
+const SEARCH: u64 = 10;
+const STEPS: u64 = 200;
+
+/// A set of resident blocks in one order, and what `prefetch` makes of it at one capacity.
+#[derive(Clone, Debug)]
+struct Choice {
+    /// Position of the candidate.
+    of: usize,
+    set: Vec<usize>,
+    fetched: Option<Time>,
+}
+
+/// What is left to spend on exact schedules, and the limits of each search.
+struct Purse {
+    limits: Limits,
+    left: u64,
+}
+
+impl Purse {
+    /// Takes what a search of so many steps costs. Where nodes are not limited, one that ended in time cost nothing more.
+    fn pay(&mut self, steps: usize, found: &Scheduled) {
+        let share = match self.limits.nodes {
+            Some(limit) => u128::from(found.nodes) * u128::from(FULL) / u128::from(limit.max(1)),
+            None if found.lower_bound == found.makespan => 0,
+            None => u128::from(FULL),
+        };
+        let price = u128::from(SEARCH + steps as u64 / STEPS) + share;
+        self.left = u64::try_from(price).map_or(0, |price| self.left.saturating_sub(price));
+    }
+}
+
+pub(super) struct Search<'a> {
+    machine: &'a Machine,
+    effort: Effort,
+    fast: Vec<&'static Entry<Timelines>>,
+    exact: Vec<&'static Entry<Timelines>>,
+    kept: Kept,
+    tried: usize,
+    /// Ends the search where time does.
+    watch: Budget,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(
+        machine: &'a Machine,
+        effort: Effort,
+        fast: Vec<&'static Entry<Timelines>>,
+        exact: Vec<&'static Entry<Timelines>>,
+    ) -> Self {
+        Self { machine, effort, fast, exact, kept: Kept::default(), tried: 0, watch: effort.each.watch() }
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.watch.check().is_some()
+    }
+
+    /// Tries everything at these capacities, which ascend: what is kept, and how many schedules of a whole program were made.
+    pub(super) fn run(
+        mut self,
+        ranked: &[Ranked<'_>],
+        capacities: &[Bytes],
+    ) -> Result<(Vec<Try>, usize), ScheduleError> {
+        let mut levels: Vec<(Bytes, Vec<Choice>)> = Vec::with_capacity(capacities.len());
+        for &capacity in capacities {
+            let mut choices = Vec::new();
+            for (of, one) in ranked.iter().enumerate().filter(|(_, one)| one.need <= capacity) {
+                if self.is_over() {
+                    break;
+                }
+                let mut sets: Vec<Vec<usize>> = Vec::new();
+                for order in &one.orders {
+                    let program = &one.candidate.program;
+                    let own = resident_sets(program, order, capacity, self.machine.alignment, &SHARES);
+                    sets.extend(own);
+                }
+                self.choose(ranked, of, sets, capacity, &mut choices)?;
+            }
+            levels.push((capacity, choices));
+        }
+        if let Some(entry) = self.fast.iter().copied().find(|entry| entry.name == "prefetch") {
+            let mut left = POLISH;
+            while self.polish(ranked, entry, &mut left)? {}
+        }
+        let mut purse = Purse { limits: self.effort.each, left: POINTS };
+        self.exact_on_points(ranked, &mut purse)?;
+        if let Some((capacity, choices)) = levels.last_mut() {
+            self.any_size(ranked, *capacity, choices)?;
+        }
+        if !self.exact.is_empty()
+            && let Some(last) = levels.pop()
+        {
+            self.exact_at(ranked, &last, usize::MAX, &mut Purse { limits: self.effort.last, left: LAST })?;
+            purse.left = 0;
+            for level in &levels {
+                purse.left += EACH / levels.len() as u64;
+                self.exact_at(ranked, level, CHOICES, &mut purse)?;
+            }
+        }
+        if self.is_over() {
+            self.last_resort(ranked)?;
+        }
+        Ok((self.kept.0, self.tried))
+    }
+
+    /// Time may end before the largest capacity has had its turn: there at least one schedule is made, in linear time.
+    fn last_resort(&mut self, ranked: &[Ranked<'_>]) -> Result<(), ScheduleError> {
+        let capacity = self.machine.capacity;
+        self.watch = Budget::unlimited();
+        for one in ranked.iter().filter(|one| one.need <= capacity) {
+            for entry in self.fast.clone() {
+                if self.kept.0.is_empty() {
+                    self.attempt(one, &[], capacity, entry, *BUFFERS.start())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// At the machine's capacity, resident sets of any size, and not only for some shares of it.
+    fn any_size(
+        &mut self,
+        ranked: &[Ranked<'_>],
+        capacity: Bytes,
+        choices: &mut Vec<Choice>,
+    ) -> Result<(), ScheduleError> {
+        let orders = ranked.iter().filter(|one| one.need <= capacity).count() * Worth::ALL.len();
+        for (of, one) in ranked.iter().enumerate().filter(|(_, one)| one.need <= capacity) {
+            if self.is_over() {
+                break;
+            }
+            let program = &one.candidate.program;
+            let price = (steps(program) * (self.fast.len() + BUFFERS.count()) * orders + 1) as u64;
+            let most = (SIZES / price).min(MOST_SIZES);
+            let sets = one.orders.iter();
+            let sets = sets.flat_map(|order| sizes(program, order, capacity, self.machine.alignment, most));
+            self.choose(ranked, of, sets.collect(), capacity, choices)?;
+        }
+        Ok(())
+    }
+
+    /// Makes all fast schedules of sets that are not among the choices, which stay sorted by what `prefetch` takes.
+    fn choose(
+        &mut self,
+        ranked: &[Ranked<'_>],
+        of: usize,
+        sets: Vec<Vec<usize>>,
+        capacity: Bytes,
+        choices: &mut Vec<Choice>,
+    ) -> Result<(), ScheduleError> {
+        let own = choices.iter().filter(|one| one.of == of);
+        let mut known: HashSet<Vec<usize>> = own.map(|one| one.set.clone()).collect();
+        for set in sets {
+            if self.is_over() {
+                break;
+            }
+            if known.insert(set.clone()) {
+                let fetched = self.fast(&ranked[of], &set, capacity)?;
+                choices.push(Choice { of, set, fetched });
+            }
+        }
+        choices.sort_by_key(|one| (one.fetched.is_none(), one.fetched));
+        Ok(())
+    }
+
+    /// All fast schedules of one set: what `prefetch` takes, also where it is none of them.
+    fn fast(
+        &mut self,
+        one: &Ranked<'_>,
+        set: &[usize],
+        capacity: Bytes,
+    ) -> Result<Option<Time>, ScheduleError> {
+        let mut fetched = None;
+        for entry in self.fast.clone() {
+            let buffers = if entry.name == "k-buffers" { BUFFERS } else { 0..=0 };
+            for buffers in buffers {
+                let time = self.attempt(one, set, capacity, entry, buffers)?;
+                fetched = if entry.name == "prefetch" { time } else { fetched };
+            }
+        }
+        if fetched.is_none() && !self.exact.is_empty() {
+            fetched = self.program(one, set, capacity)?.and_then(|program| prefetched(&program));
+        }
+        Ok(fetched)
+    }
+
+    /// One schedule, and how long it takes; where it leaves memory free, once more without that.
+    fn attempt(
+        &mut self,
+        one: &Ranked<'_>,
+        set: &[usize],
+        capacity: Bytes,
+        entry: &'static Entry<Timelines>,
+        buffers: usize,
+    ) -> Result<Option<Time>, ScheduleError> {
+        let Some((found, peak)) = self.made(one, set, capacity, entry, buffers)? else { return Ok(None) };
+        let tight = peak.align_up(self.machine.alignment).filter(|tight| *tight < capacity);
+        let makespan = found.makespan();
+        self.kept.insert(found);
+        if let Some(tight) = tight.filter(|tight| self.kept.wants(*tight, makespan))
+            && let Some((found, _)) = self.made(one, set, tight, entry, buffers)?
+        {
+            self.kept.insert(found);
+        }
+        Ok(Some(makespan))
+    }
+
+    /// The program with a set of blocks on chip; none where they do not fit.
+    fn program(
+        &self,
+        one: &Ranked<'_>,
+        set: &[usize],
+        memory: Bytes,
+    ) -> Result<Option<OverlapProgram>, ScheduleError> {
+        let small = Machine { capacity: memory, ..self.machine.clone() };
+        match one.candidate.program.with_resident(&small, set) {
+            Ok(program) => Ok(Some(program)),
+            Err(OverlapError::Resident { .. }) => Ok(None),
+            Err(_) => Err(ScheduleError::TooLong),
+        }
+    }
+
+    /// The timelines of one schedule and their peak; none where it does not fit.
+    fn made(
+        &mut self,
+        one: &Ranked<'_>,
+        set: &[usize],
+        memory: Bytes,
+        entry: &'static Entry<Timelines>,
+        buffers: usize,
+    ) -> Result<Option<(Try, Bytes)>, ScheduleError> {
+        let Some(program) = self.program(one, set, memory)? else { return Ok(None) };
+        self.tried += 1;
+        match draft(&program, entry, Setup { buffers, ..Setup::default() }, self.effort.each) {
+            Ok(draft) => {
+                let buffers = (entry.name == "k-buffers").then_some(buffers);
+                let (order, schedule, peak) = (one.candidate.order, entry.name, draft.peak);
+                let made = Made::Draft(draft);
+                Ok(Some((Try { memory, order, schedule, buffers, program, made }, peak)))
+            }
+            Err(error @ (ScheduleError::Refused { .. } | ScheduleError::TooLong)) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// On every point: one block more or less on chip, or one instead of another. True where that made a point better and
+    /// there is work left.
+    fn polish(
+        &mut self,
+        ranked: &[Ranked<'_>],
+        entry: &'static Entry<Timelines>,
+        left: &mut u64,
+    ) -> Result<bool, ScheduleError> {
+        let mut better = false;
+        for point in self.kept.0.clone() {
+            let Some(one) = ranked.iter().find(|one| one.candidate.order == point.order) else { continue };
+            let price = steps(&one.candidate.program) as u64 + 1;
+            for set in neighbours(&point.program.residency().blocks, &one.orders[0]) {
+                if *left < price || self.is_over() {
+                    return Ok(false);
+                }
+                *left -= price;
+                let Some((found, _)) = self.made(one, &set, point.memory, entry, 0)? else { continue };
+                if self.kept.wants(found.memory, found.makespan()) {
+                    self.kept.insert(found);
+                    better = true;
+                    break;
+                }
+            }
+        }
+        Ok(better)
+    }
+
+    /// Exact schedules at one capacity: with nothing resident in every order, with the set of the fastest point that is no
+    /// larger, and with so many of the best sets.
+    fn exact_at(
+        &mut self,
+        ranked: &[Ranked<'_>],
+        (capacity, choices): &(Bytes, Vec<Choice>),
+        most: usize,
+        purse: &mut Purse,
+    ) -> Result<(), ScheduleError> {
+        let (mut empty, other): (Vec<&Choice>, Vec<&Choice>) =
+            choices.iter().partition(|one| one.set.is_empty());
+        empty.sort_by_key(|one| one.of);
+        let before = self.kept.0.iter().rev().find(|one| one.memory <= *capacity);
+        let before = before.and_then(|point| {
+            let of = ranked.iter().position(|one| one.candidate.order == point.order)?;
+            Some(Choice { of, set: point.program.residency().blocks.clone(), fetched: None })
+        });
+        let other = other.into_iter().take(most);
+        for one in empty.into_iter().chain(&before).chain(other) {
+            if purse.left == 0 || self.is_over() {
+                break;
+            }
+            self.exact(&ranked[one.of], &one.set, *capacity, purse)?;
+        }
+        Ok(())
+    }
+
+    /// Exact schedules on all points that others have made.
+    fn exact_on_points(&mut self, ranked: &[Ranked<'_>], purse: &mut Purse) -> Result<(), ScheduleError> {
+        for point in self.kept.0.clone() {
+            if self.exact.iter().any(|entry| entry.name == point.schedule) || purse.left == 0 {
+                continue;
+            }
+            if self.is_over() {
+                break;
+            }
+            let Some(one) = ranked.iter().find(|one| one.candidate.order == point.order) else { continue };
+            self.exact(one, &point.program.residency().blocks, point.memory, purse)?;
+        }
+        Ok(())
+    }
+
+    /// Exact schedules of one set, unless bounds say that none of them is worth keeping; and, as long as they leave memory free,
+    /// once more without that.
+    fn exact(
+        &mut self,
+        one: &Ranked<'_>,
+        set: &[usize],
+        capacity: Bytes,
+        purse: &mut Purse,
+    ) -> Result<(), ScheduleError> {
+        let Some(program) = self.program(one, set, capacity)? else { return Ok(()) };
+        if fits(&program).is_err() {
+            return Ok(());
+        }
+        let steps = steps(&program);
+        purse.left = purse.left.saturating_sub(1 + steps as u64 / STEPS);
+        let bounds: Vec<Time> =
+            program.segments().iter().map(|segment| time_bound(&segment.problem).value).collect();
+        let bound = program.longest(&|at| bounds[at]).ok_or(ScheduleError::TooLong)?;
+        if !self.kept.wants(capacity, bound) {
+            return Ok(());
+        }
+        let mut tighter: Option<Bytes> = None;
+        for (nth, entry) in self.exact.clone().into_iter().enumerate() {
+            // Another than the first takes as long as many of it, and seldom finds more: it is asked what the plain command asks it.
+            if nth > 0 && !(set.is_empty() && capacity == self.machine.capacity) {
+                break;
+            }
+            self.tried += 1;
+            let scheduled = match schedule(&program, entry, Setup::default(), purse.limits) {
+                Ok(scheduled) => scheduled,
+                Err(error @ (ScheduleError::Refused { .. } | ScheduleError::TooLong)) => return Err(error),
+                Err(_) => continue,
+            };
+            purse.pay(steps, &scheduled);
+            let (makespan, settled) = (scheduled.makespan, scheduled.lower_bound == scheduled.makespan);
+            let tight = scheduled.peak.align_up(self.machine.alignment).filter(|tight| *tight < capacity);
+            let tight = tight.filter(|tight| self.kept.wants(*tight, makespan));
+            tighter = tight.or(tighter);
+            let made = Made::Bounded(scheduled);
+            let (order, schedule, program) = (one.candidate.order, entry.name, program.clone());
+            self.kept.insert(Try { memory: capacity, order, schedule, buffers: None, program, made });
+            if settled {
+                break;
+            }
+        }
+        match tighter {
+            Some(tight) if purse.left > 0 && !self.is_over() => self.exact(one, set, tight, purse),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The sets that [`fitting`] gives for every room up to a capacity, or for about so many where there are more. O(n) for each.
+fn sizes(
+    program: &OverlapProgram,
+    order: &[usize],
+    capacity: Bytes,
+    alignment: Bytes,
+    most: u64,
+) -> Vec<Vec<usize>> {
+    let Some(pace) = capacity.get().checked_div(most) else { return Vec::new() };
+    let mut sets = Vec::new();
+    let mut room = 0u64;
+    loop {
+        sets.push(fitting(program, order, Bytes::new(room), alignment));
+        // The least that is missing for a block that was left out.
+        let (mut left, mut missing) = (room, None::<u64>);
+        for &at in order {
+            let Some(size) = program.blocks()[at].bytes.align_up(alignment).map(Bytes::get) else { continue };
+            match left.checked_sub(size) {
+                Some(rest) => left = rest,
+                None => missing = Some(missing.map_or(size - left, |other| other.min(size - left))),
+            }
+        }
+        let next = missing.and_then(|missing| room.checked_add(missing.max(pace)));
+        match next.filter(|next| *next <= capacity.get()) {
+            Some(next) => room = next,
+            None => return sets,
+        }
+    }
+}
+
+/// Sets with one block more, one less, or one exchanged for another, those worth most first.
+fn neighbours<'a>(set: &'a [usize], order: &'a [usize]) -> impl Iterator<Item = Vec<usize>> + 'a {
+    let without = |gone: usize| set.iter().copied().filter(move |&at| at != gone);
+    let known: HashSet<usize> = set.iter().copied().collect();
+    let outside: Vec<usize> = order.iter().copied().filter(|at| !known.contains(at)).collect();
+    let more = outside.clone().into_iter().map(|new| set.iter().copied().chain([new]).collect());
+    let less = set.iter().map(move |&gone| without(gone).collect());
+    let exchanged = outside
+        .into_iter()
+        .flat_map(move |new| set.iter().map(move |&gone| without(gone).chain([new]).collect()));
+    more.chain(exchanged).chain(less)
+}
