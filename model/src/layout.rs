@@ -96,7 +96,7 @@ impl PoolPlan {
         Self { assignment, sizes }
     }
 
-    /// SharedObjects as large as their largest member, rounded up to `alignment` bytes.
+    /// Objects as large as their largest member, rounded up to `alignment` bytes.
     ///
     /// # Panics
     /// If `alignment` is zero, or a rounded size overflows (sizes of an instance do not).

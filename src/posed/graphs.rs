@@ -5,7 +5,7 @@ use super::{
 };
 use crate::arithmetic::Arithmetic;
 use crate::fusion::{FuseError, FuseRun, FusionTotals};
-use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, Placement};
+use crate::graphs::{GraphRun, GraphRunError, OrderedRegion, Placement, PlannedRegion};
 use crate::registry::registry;
 use crate::run::Limits;
 use crate::spilling::{graph_traffic, region_instance};
@@ -188,7 +188,7 @@ impl Posed for Joint {
                 return Err(Unanswered::Failed("no region".to_owned()));
             };
             let witnesses = regions.iter().map(|one| Arithmetic::of(&one.joint_bound.witness));
-            let proof = inner.iter().all(|one| one.is_optimal_over_orders()).then(|| Proof {
+            let proof = inner.iter().all(PlannedRegion::is_optimal_over_orders).then(|| Proof {
                 bound: body.joint_bound.value,
                 reason: body.ordered.storages.problem.explain(&body.joint_bound.witness),
                 arithmetic: witnesses.max().unwrap_or_default(),
@@ -233,8 +233,8 @@ impl Posed for Spilling {
     }
 
     /// Of an instance every buffer is written once and read once; of a graph what operators of the body write and read.
-    fn pose<'a>(
-        subject: &'a Subject,
+    fn pose(
+        subject: &Subject,
         terms: &Terms,
         setup: Setup,
         limits: Limits,
@@ -278,8 +278,8 @@ impl Posed for Timelines {
         found(terms, "machine", Machine::find).map(drop)
     }
 
-    fn pose<'a>(
-        subject: &'a Subject,
+    fn pose(
+        subject: &Subject,
         terms: &Terms,
         setup: Setup,
         limits: Limits,
@@ -335,19 +335,14 @@ impl Posed for Tiers {
     fn check_terms(terms: &Terms) -> Result<(), TermError> {
         terms.refuse("align", "the machine says at what multiples tensors lie")?;
         terms.liveness()?;
-        order_of(&terms)?;
+        order_of(terms)?;
         terms.one_of("fusion", RULES)?;
         terms.one_of("addresses", ADDRESSES)?;
-        found(&terms, "patterns", Patterns::find)?;
-        found(&terms, "machine", TierMachine::find).map(drop)
+        found(terms, "patterns", Patterns::find)?;
+        found(terms, "machine", TierMachine::find).map(drop)
     }
 
-    fn pose<'a>(
-        subject: &'a Subject,
-        terms: &Terms,
-        setup: Setup,
-        limits: Limits,
-    ) -> Result<TierCase, PoseError> {
+    fn pose(subject: &Subject, terms: &Terms, setup: Setup, limits: Limits) -> Result<TierCase, PoseError> {
         let (graph, terms) = (graph_of::<Self>(subject)?, Self::terms(terms));
         let machine = found(&terms, "machine", TierMachine::find)?;
         let machine = machine.ok_or_else(|| PoseError::subject("no machine"))?;

@@ -180,7 +180,7 @@ pub enum PoseError {
 }
 
 impl PoseError {
-    fn subject(error: impl ToString) -> Self {
+    fn subject(error: impl fmt::Display) -> Self {
         Self::Subject(error.to_string())
     }
 }

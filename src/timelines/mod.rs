@@ -301,7 +301,7 @@ pub fn schedule(
     })?;
     let found = draft.bounded(program, bounds, nodes)?;
     let reason = only.filter(|_| found.timelines.len() == 1).unwrap_or_else(|| found.reason.clone());
-    Ok(Scheduled { arithmetic, stop, reason, ..found })
+    Ok(Scheduled { arithmetic, reason, stop, ..found })
 }
 
 /// The same without bounds.

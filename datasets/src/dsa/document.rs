@@ -9,7 +9,7 @@ pub const SCHEMA_VERSION: u64 = 1;
 /// The member of `metadata` that carries what CSV has and the schema has not.
 pub(super) const OWN: &str = "plimsoll";
 
-/// A problem of several pools, validated. SharedObjects and buffers are named by position.
+/// A problem of several pools, validated. Pools and buffers are named by position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     pub(super) origin: PathBuf,

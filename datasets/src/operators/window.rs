@@ -159,7 +159,7 @@ pub fn conv_transpose(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// SharedObjects; `MaxPool` can also tell where the largest were.
+/// Pools; `MaxPool` can also tell where the largest were.
 pub fn pool(call: &Call) -> Facts {
     let input = ranked(call.shape(0)?, 2)?;
     let window = Window::new(call, kernel(call, None)?)?;
@@ -218,7 +218,7 @@ pub fn max_unpool(call: &Call) -> Facts {
     Ok(vec![Fact::new(call.element(0), shape)])
 }
 
-/// SharedObjects over regions of interest.
+/// Pools over regions of interest.
 pub fn roi_pool(call: &Call) -> Facts {
     let (input, regions) = (ranked(call.shape(0)?, 4)?, ranked(call.shape(1)?, 1)?);
     let (height, width) = match call.attr_ints("pooled_shape") {

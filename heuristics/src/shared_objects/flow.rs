@@ -1,4 +1,4 @@
-//! SharedObjects by a flow of least cost: who inherits whose memory.
+//! Shared objects by a flow of least cost: who inherits whose memory.
 //!
 //! **Definition** (Lee et al. 2019, *On-device neural net inference with mobile GPUs*, section on memory). Every buffer either
 //! opens a pool, for its size, or takes over the memory of one that has died before it is born, for the bytes by which
@@ -14,7 +14,7 @@
 
 use plimsoll_model::{Budget, BufferId, Instance, PoolId, Stop};
 
-/// SharedObjects by a flow of least cost. A node is a step of a search for an augmenting path.
+/// Shared objects by a flow of least cost. A node is a step of a search for an augmenting path.
 pub(crate) fn least_cost_flow(instance: &Instance, budget: &mut Budget) -> Result<Vec<PoolId>, Stop> {
     Ok(chains(instance, &predecessors(instance, budget)?))
 }

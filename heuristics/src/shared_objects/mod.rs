@@ -1,4 +1,4 @@
-//! SharedObjects: the shared-object problem, where every buffer gets a whole pool to itself while it is alive.
+//! Shared objects: every buffer gets a whole object to itself while it is live.
 //!
 //! **Definition.** Buffers are taken in an order; each joins a pool none of whose members it conflicts with, chosen
 //! by a rule, or opens a new one. A pool is as large as its largest member, rounded up to an alignment; the

@@ -40,7 +40,7 @@ const MOST_BUFFERS: usize = 5_000;
 /// Instances that take more variables are declined.
 const MOST_VARIABLES: usize = 200_000;
 
-/// SharedObjects by `HiGHS`; the registry calls it `pool-ilp`.
+/// Shared objects by `HiGHS`; the registry calls it `pool-ilp`.
 ///
 /// A cancel flag is seen before and after `HiGHS` runs only. One node of the budget is one node of branch
 /// and bound.

@@ -1,4 +1,4 @@
-//! SplitBuffers layouts, proved: buffers may be cut into pieces, so memory is a weighted colouring of the conflict graph.
+//! Layouts of split buffers, proved: buffers may be cut into pieces, so memory is a weighted colouring of the conflict graph.
 //!
 //! In this order, ending as soon as the best layout meets the bound:
 //! 1. *bounds*: those of the offset problem, which hold for pieces too;

@@ -1,4 +1,4 @@
-//! SplitBuffers layouts against all colourings of small instances.
+//! Layouts of split buffers against all colourings of small instances.
 
 use plimsoll_datasets::{SmallParams, patent, small_instance};
 use plimsoll_model::structure::{Relation, Structure};

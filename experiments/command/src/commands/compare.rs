@@ -102,7 +102,7 @@ pub fn tell<P: Posed>(
     let rows: Vec<Value> = sorted.iter().map(row).collect();
     let terms = if records.iter().any(|record| record.terms != records[0].terms) { "terms, " } else { "" };
     let figures: String =
-        P::FIGURES.iter().map(|(heading, figure)| format!("{heading} = {figure}, ")).collect();
+        P::FIGURES.iter().flat_map(|(heading, figure)| [*heading, " = ", *figure, ", "]).collect();
     report.table(
         &rows,
         &format!(

@@ -61,7 +61,7 @@ fn every_problem_is_measured_swept_and_made_again() {
     // The same runs in processes of a sweep give the same columns.
     let algorithms: String = PROBLEMS
         .iter()
-        .map(|problem| format!("[[algorithms]]\nnames = \"all\"\nproblem = \"{problem}\"\n"))
+        .flat_map(|problem| ["[[algorithms]]\nnames = \"all\"\nproblem = \"", problem, "\"\n"])
         .collect();
     let instances = "[[instances]]\npath = \"tiny.csv\"\n[[instances]]\ngraph = \"*d.json\"\n\
                      [[instances]]\ngraph = \"straight.json\"\n";

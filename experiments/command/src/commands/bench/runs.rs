@@ -17,6 +17,7 @@ use plimsoll_lab::record::{Record, settle};
 use plimsoll_lab::report::summary::{Comparison, Peer};
 use plimsoll_lab::suite::{Case, sha256};
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 /// Groups that may be named instead of algorithms.
 const GROUPS: [&str; 3] = ["heuristics", "solvers", "all"];
@@ -277,11 +278,11 @@ impl<'a> Bench<'a> {
     pub fn check_cases(&self, cases: &[Case]) -> Result<(), Failure> {
         let kinds: Vec<SubjectKind> =
             cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
-        let idle = |lane: &&Box<dyn Lane>| {
+        let idle = |lane: &&dyn Lane| {
             let runs = kinds.iter().any(|&kind| lane.runs_on(kind) > 0);
             !runs && lane.problem() != Offsets::NAME && !self.args.problems.is_empty() && !kinds.is_empty()
         };
-        match self.lanes.iter().find(idle) {
+        match self.lanes.iter().map(AsRef::as_ref).find(idle) {
             None => Ok(()),
             Some(lane) => {
                 let problem = lane.problem();
@@ -455,7 +456,7 @@ fn processes(bench: &Bench, field: &mut Field<Offsets>) {
     }
 }
 
-fn about_terms(error: TermError) -> Failure {
+fn about_terms(error: impl Display) -> Failure {
     Failure::input(format!("--terms: {error}"))
 }
 

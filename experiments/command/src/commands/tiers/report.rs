@@ -183,7 +183,7 @@ impl About<'_> {
 }
 
 fn gap(time: Time, bound: Time) -> Option<f64> {
-    gap_percent(time.get().into(), bound.get().into())
+    gap_percent(time.get(), bound.get())
 }
 
 /// The bound on the time; where there is no plan, the simplest one.
