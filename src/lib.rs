@@ -44,10 +44,10 @@
 //! | [`graphs`] | orders and plans of whole graphs, region by region |
 //! | [`structure`] | plans under conflicts derived from the structure of a graph |
 //! | [`branches`] | plans of graphs with branches and loops, scheme by scheme |
-//! | [`mod@overlap`] | timelines of whole graphs: weights fetched while operators compute |
+//! | [`mod@timelines`] | timelines of whole graphs: weights fetched while operators compute |
 //! | [`mod@tiers`] | tensors of whole graphs in several memories |
 //! | [`mod@fusion`] | fusions of whole graphs, region by region |
-//! | [`mod@spill`] | what is spilled where memory does not suffice |
+//! | [`mod@spilling`] | what is spilled where memory does not suffice |
 //! | [`posed`] | every problem posed on an instance or a graph, and answered as a whole |
 
 #[cfg(feature = "datasets")]

@@ -5,7 +5,7 @@
 //!   takes its size rounded up to `a`; whoever is topmost, that saves at most the largest rounding. Tried for every
 //!   alignment that occurs, on the buffers whose alignment it divides, and for the common divisor of all.
 //! - *Clique*: sizes of buffers in mutual conflict, found by one flow where a partial order allows it
-//!   ([`crate::scattered`]), else by [`crate::clique`]; it goes beyond the load where
+//!   ([`crate::split_buffers`]), else by [`crate::clique`]; it goes beyond the load where
 //!   separations or gaps join buffers that are not alive together, and replaces it where exclusions make it unsound.
 //! - *Fixed end*: where a fixed buffer ends.
 

@@ -117,6 +117,10 @@ fn summed<'a>(stats: impl IntoIterator<Item = &'a Stats>) -> Stats {
     Stats { nodes, counters, ..Stats::default() }
 }
 
+fn in_order<'a, P: Problem>(subject: &'a Subject, terms: &Terms) -> Result<InOrder<'a>, PoseError> {
+    Ok(InOrder { graph: graph_of::<P>(subject)?, liveness: terms.liveness()? })
+}
+
 impl Posed for Orders {
     const VALUE: &'static str = "peak";
     const LIVENESS: bool = true;
@@ -127,7 +131,7 @@ impl Posed for Orders {
     }
 
     fn pose<'a>(subject: &'a Subject, terms: &Terms, _: Setup, _: Limits) -> Result<InOrder<'a>, PoseError> {
-        Ok(InOrder { graph: graph_of::<Self>(subject)?, liveness: terms.liveness()? })
+        in_order::<Self>(subject, terms)
     }
 
     /// Value and bound are those of the body, the last region. Its bound counts on what the regions inside it need as they are
@@ -169,7 +173,7 @@ impl Posed for Joint {
     }
 
     fn pose<'a>(subject: &'a Subject, terms: &Terms, _: Setup, _: Limits) -> Result<InOrder<'a>, PoseError> {
-        Ok(InOrder { graph: graph_of::<Self>(subject)?, liveness: terms.liveness()? })
+        in_order::<Self>(subject, terms)
     }
 
     /// Every region is ordered and placed at once, innermost first; value and bound are those of the body, the bound only where

@@ -1,6 +1,6 @@
 //! Offset assignment, pools and orders as integer linear programs, solved by `HiGHS` through `good_lp`.
 //!
-//! [`Ilp`] places buffers at offsets; [`PoolIlp`] puts them into pools; [`OrderIlp`] puts operators in order, [`JointIlp`]
+//! [`Ilp`] places buffers at offsets; [`PoolIlp`] puts them into pools; `OrderIlp` puts operators in order, `JointIlp`
 //! does both at once.
 
 pub(crate) mod highs;

@@ -14,7 +14,7 @@
 //! sum over s of size(s) a(s, t) + sum over v of scratch(v) (e(v, t) - e(v, t - 1)) <= P
 //! ```
 //!
-//! Works on the problem as it is, without any of the reductions of [`crate::order`]: slow, but a judge of its own.
+//! Works on the problem as it is, without any of the reductions of [`crate::orders`]: slow, but a judge of its own.
 
 use super::highs::{End, Limits, Scale, believed, solve};
 use super::steps::Windows;
