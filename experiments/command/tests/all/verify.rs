@@ -215,7 +215,7 @@ fn answers_of_every_kind_are_verified() {
     scratch.plimsoll(&["solve", "t.csv", "--problem", "pools", "-o", "o.csv"]).exits(0);
     scratch
         .plimsoll(&["verify", "t.csv", "o.csv", "--certificate", "c.json"])
-        .refuses(&["layouts only", "pools"]);
+        .refuses(&["layouts only", "shared-objects"]);
 }
 
 #[test]
