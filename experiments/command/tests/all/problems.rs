@@ -30,7 +30,7 @@ fn every_problem_is_measured_swept_and_made_again() {
     let words = ["bench", files[0], files[1], files[2], "--problems", &problems, "--solvers", "all"];
     let options = ["--node-limit", NODES, "--time-limit", "60", "--out", "rec", "--report"];
     let screen = scratch.plimsoll(&[&words[..], &options].concat()).exits(0).stdout;
-    assert!(screen.starts_with("3 instances, 9 problems, "), "{screen}");
+    assert!(screen.starts_with("1 instance, 2 graphs, 9 problems, "), "{screen}");
     let measured = rows(&scratch, "rec/rows.csv");
     let mut units: BTreeMap<&str, &str> = BTreeMap::new();
     for row in &measured {
@@ -137,6 +137,8 @@ fn terms_define_the_question_and_mean_something() {
     bench(&["--problems", "orders", "--decide"]).refuses(&["orders has no capacity to decide"]);
     bench(&["--problems", "knots"]).refuses(&["knots"]);
     scratch.plimsoll(&["bench", "tiny.csv", "--problems", "orders"]).refuses(&["orders", "graph"]);
+    bench(&["--problems", "orders,offsets"]).refuses(&["offsets: there is no instance to run on"]);
+    bench(&["--terms", "machine=luna"]).refuses(&["tiers takes one with", "--problems"]);
     let sweep = "[[instances]]\ngraph = \"straight.json\"\n[[algorithms]]\nnames = \"prefetch\"\n";
     scratch.write("s.toml", format!("{sweep}terms = \"machine=nowhere\"\n"));
     scratch.plimsoll(&["sweep", "s.toml", "--dry-run"]).refuses(&["s.toml: line 3", "machine=nowhere"]);

@@ -34,6 +34,8 @@ pub struct Bench<'a> {
 trait Lane {
     fn problem(&self) -> &'static str;
     fn names(&self) -> Vec<&'static str>;
+    /// Whether it is posed on such a subject.
+    fn takes(&self, kind: SubjectKind) -> bool;
     /// How many runs of one seed such a subject takes.
     fn runs_on(&self, kind: SubjectKind) -> usize;
     /// All runs on one subject.
@@ -119,6 +121,10 @@ impl<P: Posed> Lane for Chosen<P> {
 
     fn names(&self) -> Vec<&'static str> {
         self.entries.iter().map(|entry| entry.name).collect()
+    }
+
+    fn takes(&self, kind: SubjectKind) -> bool {
+        P::takes(kind)
     }
 
     fn runs_on(&self, kind: SubjectKind) -> usize {
@@ -252,7 +258,8 @@ impl<'a> Bench<'a> {
             let terms: Terms = text.parse()?;
             check_terms(&terms, &problems).map(|()| terms)
         });
-        let terms: Vec<Terms> = terms.collect::<Result<_, TermError>>().map_err(about_terms)?;
+        let terms: Vec<Terms> =
+            terms.collect::<Result<_, TermError>>().map_err(|error| about_terms(args, error))?;
         let mut select = Select { args, registry: &registry, terms: &terms };
         let lane = |problem: &&'static str| -> Option<Box<dyn Lane>> {
             if *problem == Offsets::NAME {
@@ -278,18 +285,16 @@ impl<'a> Bench<'a> {
     pub fn check_cases(&self, cases: &[Case]) -> Result<(), Failure> {
         let kinds: Vec<SubjectKind> =
             cases.iter().flat_map(|case| &case.subject).map(Subject::kind).collect();
-        let idle = |lane: &&dyn Lane| {
-            let runs = kinds.iter().any(|&kind| lane.runs_on(kind) > 0);
-            !runs && lane.problem() != Offsets::NAME && !self.args.problems.is_empty() && !kinds.is_empty()
-        };
+        let idle = |lane: &&dyn Lane| !kinds.iter().any(|&kind| lane.takes(kind));
+        if self.args.problems.is_empty() || kinds.is_empty() {
+            return Ok(());
+        }
         match self.lanes.iter().map(AsRef::as_ref).find(idle) {
             None => Ok(()),
             Some(lane) => {
                 let problem = lane.problem();
-                Err(Failure::input(format!(
-                    "{problem}: no algorithm to run, or no {} to run on",
-                    needed(problem)
-                )))
+                let needed = if lane.takes(SubjectKind::Graph) { "graph" } else { "instance" };
+                Err(Failure::input(format!("{problem}: there is no {needed} to run on")))
             }
         }
     }
@@ -456,20 +461,10 @@ fn processes(bench: &Bench, field: &mut Field<Offsets>) {
     }
 }
 
-fn about_terms(error: impl Display) -> Failure {
-    Failure::input(format!("--terms: {error}"))
-}
-
-/// What a problem is posed on, in words.
-fn needed(problem: &str) -> &'static str {
-    struct OnGraphs;
-    impl Visitor for OnGraphs {
-        type Output = bool;
-        fn visit<P: Posed>(&mut self) -> bool {
-            P::takes(SubjectKind::Graph)
-        }
-    }
-    if visit(problem, &mut OnGraphs) == Some(true) { "graph" } else { "instance" }
+/// What is wrong with `--terms`; by default all problems have to take them.
+fn about_terms(args: &BenchArgs, error: impl Display) -> Failure {
+    let hint = if args.problems.is_empty() { "; --problems names those that are meant" } else { "" };
+    Failure::input(format!("--terms: {error}{hint}"))
 }
 
 /// The problems asked for: all of them by default, with a capacity to decide those that have one; processes leave layouts,

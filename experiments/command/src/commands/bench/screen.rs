@@ -41,7 +41,10 @@ pub fn screen(rows: &[Record], limit: Duration) -> String {
     if problems.is_empty() {
         return String::new();
     }
-    let instances: BTreeSet<_> = ran.iter().map(|row| (&row.suite, &row.instance)).collect();
+    let named = |graphs: bool| -> BTreeSet<_> {
+        let own = ran.iter().filter(|row| row.operators.is_some() == graphs);
+        own.map(|row| (&row.suite, &row.instance)).collect()
+    };
     let mut table = Table::new([
         ("problem", Align::Left),
         ("algorithm", Align::Left),
@@ -69,9 +72,11 @@ pub fn screen(rows: &[Record], limit: Duration) -> String {
         count => format!("\n{count} best bounds rest on floating point alone\n"),
     };
     let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let subjects = [(named(false).len(), "instance"), (named(true).len(), "graph")];
+    let subjects = subjects.into_iter().filter(|(count, _)| *count > 0);
     format!(
         "{}, {}, {} of at most {} s; gaps are to the best proven bound\n\n{}{floating}",
-        plural(instances.len(), "instance"),
+        subjects.map(|(count, what)| plural(count, what)).collect::<Vec<_>>().join(", "),
         plural(problems.len(), "problem"),
         plural(ran.len(), "run"),
         limit.as_secs_f64(),
