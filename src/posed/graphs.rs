@@ -126,10 +126,6 @@ impl Posed for Orders {
     const LIVENESS: bool = true;
     type Question<'a> = InOrder<'a>;
 
-    fn check_terms(terms: &Terms) -> Result<(), TermError> {
-        terms.liveness().map(drop)
-    }
-
     fn pose<'a>(subject: &'a Subject, terms: &Terms, _: Setup, _: Limits) -> Result<InOrder<'a>, PoseError> {
         in_order::<Self>(subject, terms)
     }
@@ -167,10 +163,6 @@ impl Posed for Joint {
     const VALUE: &'static str = "arena";
     const LIVENESS: bool = true;
     type Question<'a> = InOrder<'a>;
-
-    fn check_terms(terms: &Terms) -> Result<(), TermError> {
-        terms.liveness().map(drop)
-    }
 
     fn pose<'a>(subject: &'a Subject, terms: &Terms, _: Setup, _: Limits) -> Result<InOrder<'a>, PoseError> {
         in_order::<Self>(subject, terms)

@@ -273,8 +273,8 @@ pub trait Posed: Listed {
     ///
     /// # Errors
     /// [`TermError`] with key and value.
-    fn check_terms(_own: &Terms) -> Result<(), TermError> {
-        Ok(())
+    fn check_terms(own: &Terms) -> Result<(), TermError> {
+        own.liveness().map(drop)
     }
 
     /// The question about a subject. What has to be decided first (an order of the operators, a fusion) is computed within
