@@ -58,13 +58,14 @@ fn order_of(terms: &Terms) -> Result<&'static Entry<Orders>, TermError> {
     Ok(terms.read("order", find)?.unwrap_or(registry().orders[0]))
 }
 
-/// A value of a key that a library function finds by name or file.
+/// What a key with a default names, as a library function finds it by name or file.
 fn found<T, E: ToString>(
     terms: &Terms,
     key: &'static str,
     find: impl FnOnce(&str) -> Result<T, E>,
-) -> Result<Option<T>, TermError> {
-    terms.read(key, |name| find(name).map_err(|error| error.to_string()))
+) -> Result<T, TermError> {
+    let value = terms.get(key).unwrap_or_default();
+    find(value).map_err(|why| TermError::Value { key, value: value.to_owned(), why: why.to_string() })
 }
 
 /// Regions in order, innermost first, within a third of the limits.
@@ -282,7 +283,6 @@ impl Posed for Timelines {
     ) -> Result<OverlapProgram, PoseError> {
         let (graph, terms) = (graph_of::<Self>(subject)?, Self::terms(terms));
         let machine = found(&terms, "machine", Machine::find)?;
-        let machine = machine.ok_or_else(|| PoseError::subject("no machine"))?;
         let regions = ordered(graph, terms.liveness()?, &terms, setup, limits)?;
         program(graph, &regions, &machine, OverlapOptions::default()).map_err(PoseError::subject)
     }
@@ -341,9 +341,7 @@ impl Posed for Tiers {
     fn pose(subject: &Subject, terms: &Terms, setup: Setup, limits: Limits) -> Result<TierCase, PoseError> {
         let (graph, terms) = (graph_of::<Self>(subject)?, Self::terms(terms));
         let machine = found(&terms, "machine", TierMachine::find)?;
-        let machine = machine.ok_or_else(|| PoseError::subject("no machine"))?;
         let patterns = found(&terms, "patterns", Patterns::find)?;
-        let patterns = patterns.ok_or_else(|| PoseError::subject("no patterns"))?;
         let rule = terms.one_of("fusion", RULES)?;
         let liveness = terms.liveness()?;
         // Inputs and outputs are always among the tensors; where they may live is for the problem to say.
@@ -388,7 +386,6 @@ impl Posed for Fusions {
     fn pose<'a>(subject: &'a Subject, terms: &Terms, _: Setup, _: Limits) -> Result<ToFuse<'a>, PoseError> {
         let (graph, terms) = (graph_of::<Self>(subject)?, Self::terms(terms));
         let patterns = found(&terms, "patterns", Patterns::find)?;
-        let patterns = patterns.ok_or_else(|| PoseError::subject("no patterns"))?;
         let units = terms.read("units", units)?.flatten().unwrap_or_else(|| Units::of_graph(graph));
         let rule = terms.one_of("fusion", &RULES[..2])?.unwrap_or(UnitRule::Same);
         Ok(ToFuse { graph, patterns, units, rule })

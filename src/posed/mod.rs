@@ -20,7 +20,7 @@ use plimsoll_model::tiers::Tiers;
 use plimsoll_model::timelines::Timelines;
 use plimsoll_model::{
     Claim, Entry, Instance, Joint, Kind, Observer, Offsets, Orders, Outcome, Piece, Problem, Setup,
-    SharedObjects, SolveError, Spilling, SplitBuffers, Stats, Stop,
+    SharedObjects, SolveError, Spilling, SplitBuffers, Stats, Stop, Value,
 };
 use std::fmt;
 use std::io::{self, Write};
@@ -358,6 +358,29 @@ pub fn terms_in_full(terms: &Terms, problem: &str) -> String {
     visit(problem, &mut Full(terms)).unwrap_or_default()
 }
 
+/// What is the same for all questions of a problem.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    /// The unit of its values.
+    pub unit: &'static str,
+    /// Whether a capacity can be decided, instead of the value minimised.
+    pub decides: bool,
+    /// Whether it is posed on a kind of subject.
+    pub takes: fn(SubjectKind) -> bool,
+}
+
+/// The profile of a problem by name.
+pub fn profile(problem: &str) -> Option<Profile> {
+    struct Own;
+    impl Visitor for Own {
+        type Output = Profile;
+        fn visit<P: Posed>(&mut self) -> Profile {
+            Profile { unit: P::Value::UNIT, decides: P::DECIDES, takes: P::takes }
+        }
+    }
+    visit(problem, &mut Own)
+}
+
 /// What is done for a problem that is known by its name only.
 pub trait Visitor {
     /// What comes of it.
@@ -377,11 +400,6 @@ macro_rules! problems {
                 $(name if name == <$problem as Problem>::NAME => Some(visitor.visit::<$problem>()),)*
                 _ => None,
             }
-        }
-
-        /// Visits all problems, in the order of [`PROBLEMS`].
-        pub fn visit_all<V: Visitor>(visitor: &mut V) -> Vec<V::Output> {
-            vec![$(visitor.visit::<$problem>()),*]
         }
     };
 }

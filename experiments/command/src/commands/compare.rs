@@ -16,17 +16,17 @@ use plimsoll_lab::record::{Columns, Record, settle};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// What a question about a graph is about.
+/// A record of this build and machine about a graph.
 pub fn about(graph: &Graph) -> Record {
     Record {
         instance: graph.name().to_owned(),
         operators: Some(graph.operators().len()),
-        ..Record::default()
+        ..Record::on(&Machine::here())
     }
 }
 
 /// Runs every algorithm on a question, each within the limits that `limits` starts; those that decline it have no record.
-/// `about` says what the question is about. Bounds and gaps are those of all.
+/// `about` is a record with what all have in common. Bounds and gaps are those of all.
 pub fn compare<P: Posed>(
     registry: &Registry,
     question: &P::Question<'_>,
@@ -35,14 +35,8 @@ pub fn compare<P: Posed>(
     limits: impl Fn() -> Limits,
 ) -> Result<Vec<Record>, Failure> {
     let mut records = Vec::new();
-    let machine = Machine::here();
     for entry in interrupt::until_requested(P::entries(registry)) {
         let asked = Record {
-            instance: about.instance.clone(),
-            terms: about.terms.clone(),
-            operators: about.operators,
-            buffers: about.buffers,
-            load: about.load,
             algorithm: entry.name.to_owned(),
             kind: entry.kind.to_string(),
             threads: effort.threads,
@@ -50,7 +44,7 @@ pub fn compare<P: Posed>(
             repetition: 1,
             time_limit: effort.limits_each().time.map(|time| time.as_secs_f64()),
             node_limit: effort.node_limit,
-            ..Record::on(&machine)
+            ..about.clone()
         };
         let (record, _) = attempt::<P>(entry, question, asked, limits(), false);
         match record.status.as_str() {

@@ -9,8 +9,8 @@ use super::tasks::{Task, tasks};
 use crate::external::External;
 use crate::machine::Machine;
 use crate::record::{Columns, Record, metrics};
-use plimsoll::posed::{Posed, Subject, SubjectKind, Visitor, visit};
-use plimsoll_model::{Bytes, Value, hexadecimal};
+use plimsoll::posed::{Subject, SubjectKind, profile};
+use plimsoll_model::{Bytes, hexadecimal};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -336,7 +336,7 @@ impl Sweep {
             instance: input.name.clone(),
             sha256: input.sha256.clone(),
             problem: task.problem.to_owned(),
-            unit: unit(task.problem),
+            unit: profile(task.problem).map_or("", |own| own.unit).to_owned(),
             terms: task.terms.clone(),
             algorithm: task.algorithm.clone(),
             kind: task.kind.clone(),
@@ -408,26 +408,7 @@ impl Sweep {
 
 /// Whether a problem is posed on such subjects.
 fn takes(problem: &str, kind: SubjectKind) -> bool {
-    struct Takes(SubjectKind);
-    impl Visitor for Takes {
-        type Output = bool;
-        fn visit<P: Posed>(&mut self) -> bool {
-            P::takes(self.0)
-        }
-    }
-    visit(problem, &mut Takes(kind)).unwrap_or_default()
-}
-
-/// The unit of a problem's values.
-fn unit(problem: &str) -> String {
-    struct Unit;
-    impl Visitor for Unit {
-        type Output = &'static str;
-        fn visit<P: Posed>(&mut self) -> &'static str {
-            P::Value::UNIT
-        }
-    }
-    visit(problem, &mut Unit).unwrap_or_default().to_owned()
+    profile(problem).is_some_and(|own| (own.takes)(kind))
 }
 
 fn decided(task: &Task) -> String {

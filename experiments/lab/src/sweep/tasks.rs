@@ -5,8 +5,7 @@ use super::file::{RawAlgorithms, RawSweep, Source};
 use super::lists::Capacity;
 use crate::external::External;
 use plimsoll::posed::{
-    self, Facts, PROBLEMS, Posed, TermError, Terms, Visitor, algorithm, algorithms, check_terms,
-    terms_in_full, visit,
+    self, Facts, PROBLEMS, TermError, Terms, algorithm, algorithms, check_terms, profile, terms_in_full,
 };
 use plimsoll::{Registry, left_out, registry};
 use plimsoll_model::{Kind, Offsets, Problem, SharedObjects, SplitBuffers};
@@ -194,7 +193,7 @@ fn chosen(registry: &Registry, own: &RawAlgorithms) -> Result<Vec<Facts>, String
         if found.is_empty() {
             return Err(nobody(registry, name, problem));
         }
-        let decides = |problem: &str| visit(problem, &mut Decides).unwrap_or_default();
+        let decides = |problem: &str| profile(problem).is_some_and(|own| own.decides);
         if let Some(other) = found.iter().find(|found| own.decide.is_some() && !decides(found.problem)) {
             return Err(format!(
                 "decide: '{}' is for {}, which has no capacity to decide",
@@ -217,17 +216,6 @@ fn nobody(registry: &Registry, name: &str, problem: Option<&'static str>) -> Str
 
 fn show(error: &TermError) -> String {
     format!("terms: {error}")
-}
-
-/// Whether a problem has a capacity to decide.
-struct Decides;
-
-impl Visitor for Decides {
-    type Output = bool;
-
-    fn visit<P: Posed>(&mut self) -> bool {
-        P::DECIDES
-    }
 }
 
 /// The algorithms of a problem.

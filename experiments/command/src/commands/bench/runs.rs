@@ -9,7 +9,9 @@ use plimsoll::Registry;
 use plimsoll::interrupt;
 use plimsoll::model::{Bytes, Entry, Instance, Kind, Offsets, Problem, Spilling, Value, load};
 use plimsoll::plan::Plan;
-use plimsoll::posed::{PROBLEMS, Posed, Subject, SubjectKind, TermError, Terms, Visitor, check_terms, visit};
+use plimsoll::posed::{
+    PROBLEMS, Posed, Subject, SubjectKind, TermError, Terms, Visitor, check_terms, profile, visit,
+};
 use plimsoll_lab::attempt::{NO_CAPACITY, attempt};
 use plimsoll_lab::external::{External, Whose, answer};
 use plimsoll_lab::machine::Machine;
@@ -46,11 +48,14 @@ struct Chosen<P: Posed> {
     entries: Vec<&'static Entry<P>>,
     /// The terms of each of its questions, in full.
     terms: Vec<Terms>,
-    /// Whether it is posed on graphs only, as nobody asked for it by name.
+    /// Whether instances are left out: the default for spilling.
     graphs_only: bool,
-    /// Runs beside those of our own algorithms in this process.
-    more: Option<fn(&Bench, &mut Field<P>)>,
+    /// Runs other than those of our own algorithms in this process.
+    more: Option<More<P>>,
 }
+
+/// Adds the runs of processes, our own algorithms among them where asked.
+type More<P> = fn(&Bench, &[&'static Entry<P>], &mut Field<P>);
 
 /// What the runs on one subject share.
 struct Ground<'a> {
@@ -189,7 +194,7 @@ impl<P: Posed> Chosen<P> {
             field.done(row, solution);
         }
         if let Some(more) = self.more {
-            more(bench, &mut field);
+            more(bench, &self.entries, &mut field);
         }
         let bound = settle(&mut field.rows, P::floor_of(&question).map(Value::number));
         if let (Some(store), Some((_, algorithm, solution))) = (store, field.best) {
@@ -208,7 +213,7 @@ struct Select<'a> {
 
 impl Select<'_> {
     /// Those that were asked for: by default every heuristic, and the exact method that leads.
-    fn chosen<P: Posed>(&self, more: Option<fn(&Bench, &mut Field<P>)>) -> Chosen<P> {
+    fn chosen<P: Posed>(&self, more: Option<More<P>>) -> Chosen<P> {
         let (args, registry) = (self.args, self.registry);
         let leading = default_entry::<P>(registry).map(|entry| entry.name);
         let chosen = |entry: &&&'static Entry<P>| {
@@ -436,12 +441,10 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Runs the processes: our own where asked, then the externals, which are held against the best bound of ours.
-fn processes(bench: &Bench, field: &mut Field<Offsets>) {
+/// Runs the processes: our own where asked, then the externals, whose answers are compared with our best bound.
+fn processes(bench: &Bench, own: &[&'static Entry<Offsets>], field: &mut Field<Offsets>) {
     if bench.args.processes {
-        let registry = plimsoll::registry();
-        let select = Select { args: bench.args, registry: &registry, terms: &[] };
-        for entry in select.chosen::<Offsets>(None).entries {
+        for entry in own {
             let process = bench.as_process(entry);
             for (nth, seed) in interrupt::until_requested(bench.seeds()) {
                 let asked = field.asked(entry.name, &entry.kind.to_string(), nth, seed);
@@ -470,14 +473,7 @@ fn about_terms(args: &BenchArgs, error: impl Display) -> Failure {
 /// The problems asked for: all of them by default, with a capacity to decide those that have one; processes leave layouts,
 /// so they solve for offsets only.
 fn problems(args: &BenchArgs) -> Result<Vec<&'static str>, Failure> {
-    struct Decides;
-    impl Visitor for Decides {
-        type Output = bool;
-        fn visit<P: Posed>(&mut self) -> bool {
-            P::DECIDES
-        }
-    }
-    let decides = |problem: &str| visit(problem, &mut Decides) == Some(true);
+    let decides = |problem: &str| profile(problem).is_some_and(|own| own.decides);
     let is_asked = |problem: &&str| match args.problems.as_slice() {
         [] if args.processes => *problem == Offsets::NAME,
         [] => args.decide.is_none() || decides(problem),

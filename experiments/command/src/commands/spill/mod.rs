@@ -17,6 +17,7 @@ use plimsoll::model::{
 };
 use plimsoll::plan::Plan;
 use plimsoll::run::{Limits, run};
+use plimsoll_lab::machine::Machine;
 use plimsoll_lab::record::Record;
 use plimsoll_lab::report::svg;
 use serde_json::json;
@@ -49,7 +50,7 @@ fn compared(args: &SpillArgs, registry: &Registry, input: &Input) -> Result<u8, 
         instance: instance.name().to_owned(),
         buffers: Some(instance.len()),
         load: Some(load(instance).0.get()),
-        ..Record::default()
+        ..Record::on(&Machine::here())
     };
     let limits = || effort.limits_each().from_now();
     let records = compare::compare::<Spilling>(registry, problem, &about, effort, limits)?;
