@@ -23,7 +23,7 @@ use std::cmp::Reverse;
 /// Most buffers placed in one run.
 const PLACEMENTS: u64 = 4_000_000;
 
-/// Swaps buffers at the peak with earlier conflicting ones, so many times. A node is a buffer placed.
+/// Swaps buffers at the peak with earlier conflicting ones, a given number of times. A node is a buffer placed.
 pub(crate) fn climb(
     (attempts, seed): (u32, u64),
     instance: &Instance,

@@ -10,7 +10,7 @@ use crate::solver::Observer;
 pub struct Tracker<'a, P: Problem> {
     /// The problem to solve.
     pub input: &'a P::Input,
-    /// Is told of improvements and phases.
+    /// Receives improvements and phases.
     pub observer: &'a mut dyn Observer<P>,
     /// No solution is better than this.
     pub bound: Bound<P>,

@@ -64,10 +64,10 @@ impl Named<'_> {
     /// Attempts it.
     pub fn attempt(mut self) -> Record {
         let problem = self.asked.problem.clone();
-        visit(&problem, &mut self).unwrap_or_else(|| self.nobody())
+        visit(&problem, &mut self).unwrap_or_else(|| self.unknown())
     }
 
-    fn nobody(&self) -> Record {
+    fn unknown(&self) -> Record {
         let why = format!("no algorithm '{}' for {}", self.asked.algorithm, self.asked.problem);
         self.asked.clone().without("failed", &why)
     }
@@ -77,7 +77,7 @@ impl Visitor for Named<'_> {
     type Output = Record;
 
     fn visit<P: Posed>(&mut self) -> Record {
-        let Some(entry) = self.registry.named::<P>(&self.asked.algorithm) else { return self.nobody() };
+        let Some(entry) = self.registry.named::<P>(&self.asked.algorithm) else { return self.unknown() };
         let asked = self.asked.clone();
         let terms: Terms = match asked.terms.parse() {
             Ok(terms) => terms,

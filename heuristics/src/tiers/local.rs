@@ -44,7 +44,7 @@ impl LocalSearch {
         Self { setup }
     }
 
-    /// Improves the best plan of the other heuristics by so many moves as the budget has nodes, or [`moves`].
+    /// Improves the best plan of the other heuristics by as many moves as the budget has nodes, or [`moves`].
     pub(super) fn plan(self, problem: &TierProblem, budget: &mut Budget) -> Option<TierPlan> {
         let start = plans(problem).into_iter().min_by_key(|plan| plan.time(problem));
         let start = start.or_else(|| filled(problem, &by_saving(problem)).plan());
@@ -52,7 +52,7 @@ impl LocalSearch {
         start.map(|plan| self.improve(problem, &plan, moves, budget))
     }
 
-    /// Improves a plan by so many moves at most. The same for the same seed and number of moves.
+    /// Improves a plan by a given number of moves at most. The same for the same seed and number of moves.
     pub fn improve(
         self,
         problem: &TierProblem,

@@ -34,7 +34,7 @@ pub struct Generated {
     pub params: Params,
 }
 
-/// A family of generated graphs on which merging is held against the optimum.
+/// A family of generated graphs on which merging is compared with the optimum.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[allow(missing_docs, reason = "data/luna.toml explains every value")]
 pub struct Family {

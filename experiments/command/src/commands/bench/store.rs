@@ -177,7 +177,7 @@ impl Store {
     }
 }
 
-/// What tells pictures of other problems from those of offsets.
+/// Suffix of the pictures of a problem; those of offsets have none.
 fn suffix(problem: &str) -> String {
     if problem == Offsets::NAME { String::new() } else { format!(".{problem}") }
 }

@@ -111,7 +111,7 @@ fn report<P: Plan>(
         "lower_bound": bound.value,
         "witness": bound.witness.in_words(instance),
         "arithmetic": arithmetic,
-        // Most bytes alive at a step of the order.
+        // Most bytes live at a step of the order.
         "load": related.order.peak(&related.storages.problem),
         "pairs": related.pairs,
         // Pairs held together in the order that do not conflict.
