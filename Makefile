@@ -2,7 +2,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help setup run release test test-long bench results report
+.PHONY: help setup run release test test-long bench results report docs
 
 help:
 	@echo "make run        build without HiGHS and z3, compare heuristics with proven optima: one screen and a page to open"
@@ -13,6 +13,7 @@ help:
 	@echo "make bench      criterion benches: checker, heuristics, search"
 	@echo "make results    regenerate the records in results/"
 	@echo "make report     analyse results/: target/report/report.html (REPORT=DIR: there)"
+	@echo "make docs       build the book: $(TARGET)/book/index.html"
 	@echo "make setup      only install what a build needs"
 
 setup:
@@ -40,3 +41,6 @@ results: setup
 
 report: release
 	$(TARGET)/release/plimsoll report results --out $(or $(REPORT),$(TARGET)/report) --title 'Plimsoll: results on record'
+
+docs:
+	@bash scripts/docs.sh
