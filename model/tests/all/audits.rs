@@ -58,7 +58,7 @@ fn timelines_are_audited() {
     let overstated = LowerBound::new(compute_bound(&problem).value + Time::new(1), TimeWitness::Compute);
     assert_eq!(
         reason(&problem, &conclude(overstated)),
-        "lower bound: the witness shows only 10 ps, the bound says 11 ps"
+        "lower bound: the witness shows only 10 ps, but the bound is 11 ps"
     );
     let slower = Outcome { value: Some(Time::new(36)), ..honest.clone() };
     assert!(reason(&problem, &slower).starts_with("value"));
@@ -80,7 +80,7 @@ fn what_fits_nowhere_is_a_bound_above_any_limit() {
     assert_eq!(reason(&small, &outcome), "");
     // The same bound is no proof where the operator fits, or does not exist.
     let wrong = none(&timed(64), bound);
-    assert_eq!(reason(&timed(64), &wrong), "lower bound: what the witness names is not too large");
+    assert_eq!(reason(&timed(64), &wrong), "lower bound: the part in the witness is not too large");
     let nobody = LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::new(7) });
     assert!(reason(&small, &none(&small, nobody)).contains("names operator 7"));
 }

@@ -151,7 +151,7 @@ fn optional_columns() {
             ("a,0,1,4,,,-1", &format!("f.csv: line 2: column 'offset': value '-1' {OFFSET}")),
             (
                 "a,0,1,4,8,,12",
-                "f.csv: line 2: column 'offset': buffer 'a' is fixed at offset 12, no multiple of its alignment 8",
+                "f.csv: line 2: column 'offset': buffer 'a' is fixed at offset 12, not a multiple of its alignment 8",
             ),
         ],
     );

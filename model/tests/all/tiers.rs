@@ -198,7 +198,7 @@ fn prices_prove_bounds() {
     let witness = TierWitness::Prices(vec![price]);
     assert_eq!(confirm_tier_bound(&problem, &bound(27.0, witness.clone())), Ok(()));
     let error = confirm_tier_bound(&problem, &bound(27.5, witness)).unwrap_err().to_string();
-    assert!(error.contains("only 27.000 s, the bound says 27.500 s"), "{error}");
+    assert!(error.contains("only 27.000 s, but the bound is 27.500 s"), "{error}");
     assert!(confirm_tier_bound(&problem, &bound(26.0, TierWitness::Cheapest)).is_err());
     // p is larger than half of the buffer, the scratch just half: together they do not count for two, so that nothing is shown.
     let second = 1_000_000_000_000 << 16;
