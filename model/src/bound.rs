@@ -286,12 +286,12 @@ pub enum BoundError {
     #[error("buffers '{0}' and '{1}' of the witness do not conflict")]
     NoConflict(String, String),
     /// An id that does not exist or occurs twice.
-    #[error("the witness names buffer {0} twice, or the instance has no such buffer")]
+    #[error("the witness contains buffer {0} twice, or the instance has no such buffer")]
     BadBuffer(String),
     /// A buffer without the alignment stated by the witness.
     #[error("buffer '{0}' is not aligned to {1} bytes")]
     NotAligned(String, Bytes),
-    #[error("the witness names operator {0}, which is not in the problem")]
+    #[error("the witness refers to operator {0}, which is not in the problem")]
     BadOperator(OperatorId),
     #[error("'{0}' is not a witness for this problem")]
     Foreign(String),
@@ -304,7 +304,7 @@ pub enum BoundError {
     },
     #[error("buffer '{0}' is not fixed")]
     NotFixed(String),
-    #[error("the window {0} of the witness holds no step")]
+    #[error("the window {0} of the witness contains no step")]
     EmptyWindow(Interval),
     /// A bound above any value that a search can prove.
     #[error("the bound is {claimed} bytes, but the searched buffers need at most {most}, laid end to end")]

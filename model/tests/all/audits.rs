@@ -82,7 +82,7 @@ fn what_fits_nowhere_is_a_bound_above_any_limit() {
     let wrong = none(&timed(64), bound);
     assert_eq!(reason(&timed(64), &wrong), "lower bound: the part in the witness is not too large");
     let nobody = LowerBound::new(Time::MAX, TimeWitness::TooLarge { operator: OperatorId::new(7) });
-    assert!(reason(&small, &none(&small, nobody)).contains("names operator 7"));
+    assert!(reason(&small, &none(&small, nobody)).contains("refers to operator 7"));
 }
 
 /// x -A-> y -B-> z -C-> w with the patterns A B and B C.

@@ -94,7 +94,7 @@ fn numbers() {
             ),
             (
                 "a,3,2,0",
-                "f.csv: line 2: column 'upper': value '2': interval [3, 2) holds no step: upper must exceed lower",
+                "f.csv: line 2: column 'upper': value '2': interval [3, 2) contains no step: upper must exceed lower",
             ),
             ("a,-1,1,4", &format!("f.csv: line 2: column 'lower': value '-1' {STEP}")),
             ("a,0,one,4", &format!("f.csv: line 2: column 'upper': value 'one' {STEP}")),
@@ -104,11 +104,11 @@ fn numbers() {
             ),
             (
                 "a,3,3,4",
-                "f.csv: line 2: column 'upper': value '3': interval [3, 3) holds no step: upper must exceed lower",
+                "f.csv: line 2: column 'upper': value '3': interval [3, 3) contains no step: upper must exceed lower",
             ),
             (
                 "a,3,2,4",
-                "f.csv: line 2: column 'upper': value '2': interval [3, 2) holds no step: upper must exceed lower",
+                "f.csv: line 2: column 'upper': value '2': interval [3, 2) contains no step: upper must exceed lower",
             ),
             (",0,1,4", "f.csv: line 2: column 'id': value '' is not an id"),
         ],
@@ -125,7 +125,7 @@ fn inclusive_ends() {
         &[
             (
                 "a,3,2,4",
-                "f.csv: line 2: column 'end': value '2': interval [3, 3) holds no step: upper must exceed lower",
+                "f.csv: line 2: column 'end': value '2': interval [3, 3) contains no step: upper must exceed lower",
             ),
             (
                 "a,0,18446744073709551615,4",
@@ -180,7 +180,7 @@ fn gaps() {
             ),
             (
                 "a,0,9,4,5-5",
-                "f.csv: line 2: column 'gaps': value '5-5': interval [5, 5) holds no step: \
+                "f.csv: line 2: column 'gaps': value '5-5': interval [5, 5) contains no step: \
                  upper must exceed lower",
             ),
             (
@@ -197,11 +197,11 @@ fn gaps() {
             ),
             (
                 "a,2,9,4,2-9",
-                "f.csv: line 2: column 'gaps': value '2-9': the gaps leave no step of [2, 9) alive",
+                "f.csv: line 2: column 'gaps': value '2-9': the gaps leave no live step in [2, 9)",
             ),
             (
                 "a,4,4,4,2-9",
-                "f.csv: line 2: column 'upper': value '4': interval [4, 4) holds no step: upper must exceed lower",
+                "f.csv: line 2: column 'upper': value '4': interval [4, 4) contains no step: upper must exceed lower",
             ),
         ],
     );

@@ -130,8 +130,8 @@ fn nonsense_about_searches_is_refused() {
     let window = |lower: u64, upper: u64, solver: &str| json!({ "kind": "window", "lower": lower, "upper": upper, "solver": solver });
     let search = |solver: &str| json!({ "kind": "search", "solver": solver });
     for (witness, part) in [
-        (window(9, 2, "exact"), "holds no step"),
-        (window(3, 3, "exact"), "holds no step"),
+        (window(9, 2, "exact"), "contains no step"),
+        (window(3, 3, "exact"), "contains no step"),
         (window(20, 30, "exact"), "needs at most 0"),
         (window(7, 9, "exact"), "needs at most"),
         (window(0, 9, "exact"), "a layout of what it searched has peak 11"),
