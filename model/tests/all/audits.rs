@@ -119,6 +119,6 @@ fn fusions_are_audited() {
     assert_eq!(reason(&problem, &conclude(&[], search(0))), "");
     // Fewer relations than the multipliers show are a bound too strong.
     let strong = Outcome { lower_bound: LowerBound { value: Relations::new(0), ..bound }, ..honest };
-    assert_eq!(reason(&problem, &strong), "the bound 0 rules out the value 1");
+    assert_eq!(reason(&problem, &strong), "the bound 0 excludes the value 1");
     assert!(Relations::new(0) > Relations::new(1) && Relations::new(1).with_unit() == "1 relations");
 }

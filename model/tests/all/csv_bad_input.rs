@@ -38,46 +38,46 @@ fn headers() {
         ("\n \n\r\n", "f.csv: the file is empty; expected a header with id, lower, upper, size"),
         (
             "id,lower,upper\na,0,1\n",
-            "f.csv: line 1: missing column 'size' (also called: nothing else); the header has: id, lower, upper",
+            "f.csv: line 1: missing column 'size' (other names: none); the header has: id, lower, upper",
         ),
         (
             "size,lower,upper\n1,0,1\n",
-            "f.csv: line 1: missing column 'id' (also called: buffer, buffer_id); \
+            "f.csv: line 1: missing column 'id' (other names: buffer, buffer_id); \
              the header has: size, lower, upper",
         ),
         (
             "id,lower,size\na,0,1\n",
-            "f.csv: line 1: missing column 'upper' (also called: end); the header has: id, lower, size",
+            "f.csv: line 1: missing column 'upper' (other names: end); the header has: id, lower, size",
         ),
         (
             "id,upper,size\na,0,1\n",
-            "f.csv: line 1: missing column 'lower' (also called: begin, start); \
+            "f.csv: line 1: missing column 'lower' (other names: begin, start); \
              the header has: id, upper, size",
         ),
         (
             "id,lower,upper,Size\n",
-            "f.csv: line 1: missing column 'size'; is column 'Size' misspelt? (also called: nothing else); \
+            "f.csv: line 1: missing column 'size'; is column 'Size' misspelt? (other names: none); \
              the header has: id, lower, upper, Size",
         ),
         (
             "\n\nid,lower,uper,size\n",
-            "f.csv: line 3: missing column 'upper'; is column 'uper' misspelt? (also called: end); \
+            "f.csv: line 3: missing column 'upper'; is column 'uper' misspelt? (other names: end); \
              the header has: id, lower, uper, size",
         ),
         (
             "1,0,3,4\n",
-            "f.csv: line 1: missing column 'id' (also called: buffer, buffer_id); the header has: 1, 0, 3, 4",
+            "f.csv: line 1: missing column 'id' (other names: buffer, buffer_id); the header has: 1, 0, 3, 4",
         ),
-        ("id,lower,upper,end,size\n", "f.csv: line 1: columns 'upper' and 'end' mean the same"),
-        ("id,start,upper,size,begin\n", "f.csv: line 1: columns 'start' and 'begin' mean the same"),
-        ("id,lower,upper,size,id\n", "f.csv: line 1: columns 'id' and 'id' mean the same"),
+        ("id,lower,upper,end,size\n", "f.csv: line 1: columns 'upper' and 'end' have the same meaning"),
+        ("id,start,upper,size,begin\n", "f.csv: line 1: columns 'start' and 'begin' have the same meaning"),
+        ("id,lower,upper,size,id\n", "f.csv: line 1: columns 'id' and 'id' have the same meaning"),
     ]);
 }
 
 #[test]
 fn numbers() {
-    const SIZE: &str = "is not a size in bytes (an integer from 0 on)";
-    const STEP: &str = "is not a step (an integer from 0 on)";
+    const SIZE: &str = "is not a size in bytes (a non-negative integer)";
+    const STEP: &str = "is not a step (a non-negative integer)";
     row_refused(
         "id,lower,upper,size",
         &[
@@ -129,23 +129,23 @@ fn inclusive_ends() {
             ),
             (
                 "a,0,18446744073709551615,4",
-                "f.csv: line 2: column 'end': value '18446744073709551615' is not a step with one after it",
+                "f.csv: line 2: column 'end': value '18446744073709551615' is not a step below the largest 64-bit integer",
             ),
-            ("a,x,2,4", "f.csv: line 2: column 'start': value 'x' is not a step (an integer from 0 on)"),
+            ("a,x,2,4", "f.csv: line 2: column 'start': value 'x' is not a step (a non-negative integer)"),
         ],
     );
 }
 
 #[test]
 fn optional_columns() {
-    const OFFSET: &str = "is not an offset in bytes (an integer from 0 on)";
+    const OFFSET: &str = "is not an offset in bytes (a non-negative integer)";
     row_refused(
         "id,lower,upper,size,alignment,hint,offset",
         &[
             ("a,0,1,4,0,,", "f.csv: line 2: column 'alignment': buffer 'a' has alignment 0; use 1 for none"),
             (
                 "a,0,1,4,-8,,",
-                "f.csv: line 2: column 'alignment': value '-8' is not an alignment in bytes (an integer from 1 on)",
+                "f.csv: line 2: column 'alignment': value '-8' is not an alignment in bytes (a positive integer)",
             ),
             ("a,0,1,4,,-2,", &format!("f.csv: line 2: column 'hint': value '-2' {OFFSET}")),
             ("a,0,1,4,,,-1", &format!("f.csv: line 2: column 'offset': value '-1' {OFFSET}")),
@@ -175,7 +175,7 @@ fn gaps() {
             ),
             (
                 "a,0,9,4,1-2 3-5@0:2",
-                "f.csv: line 2: column 'gaps': value '3-5@0:2': a gap that keeps part of the buffer alive \
+                "f.csv: line 2: column 'gaps': value '3-5@0:2': a gap during which part of the buffer stays live \
                  (a window '@lo:hi') is not supported; split the buffer instead",
             ),
             (
@@ -213,10 +213,10 @@ fn rows_together() {
         "id,lower,upper,size",
         &[
             ("a,0,1,4\nb,0,1,4\na,2,3,4", "f.csv: line 4: column 'id': duplicate id 'a' (other row: line 2)"),
-            ("a,0,1", "f.csv: line 2: the row has 3 fields, the header 4"),
-            ("a", "f.csv: line 2: the row has 1 field, the header 4"),
-            ("a,0,1,4,5", "f.csv: line 2: the row has 5 fields, the header 4"),
-            ("a,0,1,4\n\"b,0,1,4", "f.csv: line 3: the row has 1 field, the header 4"),
+            ("a,0,1", "f.csv: line 2: the row has 3 fields, but the header has 4"),
+            ("a", "f.csv: line 2: the row has 1 field, but the header has 4"),
+            ("a,0,1,4,5", "f.csv: line 2: the row has 5 fields, but the header has 4"),
+            ("a,0,1,4\n\"b,0,1,4", "f.csv: line 3: the row has 1 field, but the header has 4"),
             (
                 "a,0,1,9223372036854775808",
                 "f.csv: line 2: column 'size': buffer 'a': size 9223372036854775808 is too large: laid end to end, \
@@ -233,10 +233,10 @@ fn rows_together() {
     row_refused(
         "id,lower,upper,size,separations,exclusions",
         &[
-            ("a,0,1,4,b,", "f.csv: line 2: column 'separations': value 'b' names no buffer of this file"),
+            ("a,0,1,4,b,", "f.csv: line 2: column 'separations': value 'b' is not the id of a buffer in this file"),
             (
                 "a,0,1,4,,\nb,0,1,4,,a c",
-                "f.csv: line 3: column 'exclusions': value 'c' names no buffer of this file",
+                "f.csv: line 3: column 'exclusions': value 'c' is not the id of a buffer in this file",
             ),
             ("a,0,1,4,a,", "f.csv: line 2: column 'separations': value 'a' is the buffer's own id"),
             (
@@ -250,7 +250,7 @@ fn rows_together() {
 
 #[test]
 fn lines_are_counted_whatever_ends_them() {
-    let bad = "is not a step (an integer from 0 on)";
+    let bad = "is not a step (a non-negative integer)";
     refused(&[
         (
             "id,lower,upper,size\r\na,0,1,4\r\nb,0,x,4\r\n",
@@ -326,33 +326,33 @@ fn layouts() {
     let instance = read_instance("f.csv", text.as_bytes(), ReadOptions::default()).unwrap();
     let table = [
         ("", "g.csv: the file is empty; expected a header with id, offset"),
-        ("id\na\n", "g.csv: line 1: missing column 'offset' (also called: nothing else); the header has: id"),
+        ("id\na\n", "g.csv: line 1: missing column 'offset' (other names: none); the header has: id"),
         ("id,offset\na,0\n", "g.csv: buffer 'b' of the instance is not placed"),
         ("id,offset\na,0\nb,4\nc,0\n", "g.csv: line 4: column 'id': the instance has no buffer 'c'"),
-        ("id,offset\na,0\n\na,4\n", "g.csv: line 4: column 'id': buffer 'a' was placed in line 2 already"),
+        ("id,offset\na,0\n\na,4\n", "g.csv: line 4: column 'id': buffer 'a' is already placed in line 2"),
         (
             "id,offset\na,\n",
-            "g.csv: line 2: column 'offset': value '' is not an offset in bytes (an integer from 0 on)",
+            "g.csv: line 2: column 'offset': value '' is not an offset in bytes (a non-negative integer)",
         ),
         (
             "id,offset\na,-4\n",
-            "g.csv: line 2: column 'offset': value '-4' is not an offset in bytes (an integer from 0 on)",
+            "g.csv: line 2: column 'offset': value '-4' is not an offset in bytes (a non-negative integer)",
         ),
         (
             "id,size,offset\na,5,0\n",
-            "g.csv: line 2: column 'size': value '5' of buffer 'a' is not the instance's 4",
+            "g.csv: line 2: column 'size': value '5' of buffer 'a' differs from the instance, which has 4",
         ),
         (
             "id,lower,offset\na,1,0\n",
-            "g.csv: line 2: column 'lower': value '1' of buffer 'a' is not the instance's 0",
+            "g.csv: line 2: column 'lower': value '1' of buffer 'a' differs from the instance, which has 0",
         ),
         (
             "id,end,offset\na,2,0\n",
-            "g.csv: line 2: column 'end': value '2' of buffer 'a' is not the instance's 2 (first step after)",
+            "g.csv: line 2: column 'end': value '2' of buffer 'a' differs from the instance, which has 2 (first step after)",
         ),
         (
             "id,lower,upper,gaps,offset\nb,1,9,2-5,0\n",
-            "g.csv: line 2: column 'gaps': value '2-5' of buffer 'b' is not the instance's lifespan \
+            "g.csv: line 2: column 'gaps': value '2-5' of buffer 'b' differs from the instance, which has lifespan \
              [1, 2) + [4, 9)",
         ),
     ];

@@ -268,7 +268,7 @@ fn a_skip_is_overlooked_by_mutex_and_found_as_a_race() {
     let text: Vec<String> = found.iter().map(ToString::to_string).collect();
     assert_eq!(
         text,
-        ["'x' and 'b' share 8 bytes: 'add' needs the first, and nothing makes 'second' wait for that"]
+        ["'x' and 'b' share 8 bytes: 'add' needs 'x', but 'second' need not wait for 'add'"]
     );
 }
 
@@ -305,7 +305,7 @@ fn odd_problems_have_relations_too() {
     let wide = OrderProblem::new("wide", names, [], vec![], vec![Bytes::ZERO; wide]).unwrap();
     let order = wide.as_in_file();
     let refused = Structure::new(&wide, vec![], &order).unwrap_err().to_string();
-    assert_eq!(refused, "'wide' has 20001 operators, of which at most 20000 can be related to each other");
+    assert_eq!(refused, "'wide' has 20001 operators, but relations support at most 20000");
 }
 
 #[test]
