@@ -50,9 +50,9 @@ fn what_is_no_fusion_is_refused() {
     assert_eq!(refuse(&[&[0, 1], &[2]]), "operator 3 'o3' (D) is in no group");
     assert_eq!(
         refuse(&[&[0], &[1, 3], &[2]]),
-        "group 1 falls apart: nothing passes between operator 3 'o3' (D) and the rest"
+        "group 1 is not connected: no tensor passes between operator 3 'o3' (D) and the rest"
     );
-    assert!(refuse(&[&[0, 3], &[1, 2]]).starts_with("groups wait for each other"));
+    assert!(refuse(&[&[0, 3], &[1, 2]]).starts_with("groups depend on each other"));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_first_unit_that_runs_a_kind_gets_it() {
     assert_eq!(units.assign(&graph, Graph::BODY).unwrap(), [0, 1, 2].map(UnitId::new));
     let alone = Units::parse("mine.toml", "[[unit]]\nname = \"dla\"\nkinds = [\"conv\"]\n").unwrap();
     let error = alone.assign(&graph, Graph::BODY).unwrap_err().to_string();
-    assert_eq!(error, "no processing unit runs operator 1 'o1' (Sigmoid); there are dla");
+    assert_eq!(error, "no processing unit runs operator 1 'o1' (Sigmoid); the units are dla");
     assert!(Units::find("one").unwrap().assign(&graph, Graph::BODY).is_ok());
 }
 
@@ -102,8 +102,8 @@ fn units_are_read_with_lines() {
     let fault = |text: &str| Units::parse("u.toml", text).unwrap_err().to_string();
     assert!(fault("[[unit]]\nname = \"a\"\n").starts_with("u.toml, line 1: missing field `kinds`"));
     let twice = "[[unit]]\nname = \"a\"\nkinds = []\n[[unit]]\nname = \"a\"\nkinds = []\n";
-    assert_eq!(fault(twice), "u.toml, line 5: names of units must be there and differ: `name = \"a\"`");
-    assert_eq!(fault(""), "no processing unit is given");
+    assert_eq!(fault(twice), "u.toml, line 5: unit names must be non-empty and unique: `name = \"a\"`");
+    assert_eq!(fault(""), "the list of processing units is empty");
     assert!(Units::find("nothing").unwrap_err().to_string().contains("one, nvdla, dla-gpu-cpu"));
 }
 
@@ -167,11 +167,11 @@ fn the_checker_sees_what_is_wrong() {
     let said = check(UnitRule::Any, &wrong);
     let has = |part: &str| assert!(said.iter().any(|one| one.contains(part)), "{part}: {said:?}");
     has("operator 1 'o1' (Relu) cannot be step 1 of pattern 'a'");
-    has("operator 0 'o0' (Conv) does not read what operator 1 'o1' (Relu) makes");
-    has("is wanted outside of it");
-    has("optimises 1 relations, not 7");
+    has("operator 0 'o0' (Conv) does not read an output of operator 1 'o1' (Relu)");
+    has("is used outside of it");
+    has("optimises 1 relations, not the stated 7");
     wrong.chosen.pop();
-    assert!(check(UnitRule::Any, &wrong)[0].contains("is not the match given for it"));
+    assert!(check(UnitRule::Any, &wrong)[0].contains("does not equal its match"));
 }
 
 #[test]
@@ -182,12 +182,12 @@ fn patterns_are_read_with_lines() {
     assert!(["Relu", "Sigmoid", "Softmax"].iter().all(|kind| steps[1].kinds.has(kind)));
     assert!(!steps[1].kinds.has("Conv") && steps[2].also == [0, 1]);
     let fault = |text: &str| Patterns::parse("p", text).unwrap_err().to_string();
-    assert_eq!(fault("a = conv\n"), "p, line 1: a pattern has from 2 to 16 steps, not 1: `a = conv`");
-    assert_eq!(fault("\na conv\n"), "p, line 2: a pattern is a name, `=` and kinds: `a conv`");
-    assert!(fault("a = A B\na = B C").contains("line 2: there is a pattern 'a' already"));
-    assert!(fault("a = A B^2").contains("'^2' names no step before this one"));
-    assert!(fault("a = A |B").contains("'|B' lacks a kind"));
-    assert!(fault("a b = A B").contains("a name of one word"));
+    assert_eq!(fault("a = conv\n"), "p, line 1: a pattern must have 2 to 16 steps, not 1: `a = conv`");
+    assert_eq!(fault("\na conv\n"), "p, line 2: expected a name, `=` and kinds: `a conv`");
+    assert!(fault("a = A B\na = B C").contains("line 2: pattern 'a' is already defined"));
+    assert!(fault("a = A B^2").contains("'^2' does not refer to an earlier step"));
+    assert!(fault("a = A |B").contains("'|B' contains an empty kind"));
+    assert!(fault("a b = A B").contains("a pattern name must not contain blanks"));
     for (name, _) in PATTERN_PRESETS {
         assert!(Patterns::find(name).unwrap().list().len() > 2, "{name}");
     }

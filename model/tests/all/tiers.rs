@@ -167,14 +167,14 @@ fn the_checker_finds_what_is_wrong() {
     let same = faults(&plan([1, 0, 1, 1, 1], [0, 0, 0, 8, 8]));
     assert_eq!(same, ["tensors 'x' and 'q' share bytes of tier 'ram' at step 1"]);
     let full = faults(&plan([1, 0, 1, 1, 0], [0, 0, 4, 8, 8]));
-    assert_eq!(full[0], "at step 1 there are 12 bytes in tier 'buf', which has 8");
-    assert_eq!(full[1], "tensor 'scratch of conv2#1' ends at 12 in tier 'buf', which has 8");
+    assert_eq!(full[0], "at step 1 tier 'buf' holds 12 bytes, above its capacity 8");
+    assert_eq!(full[1], "tensor 'scratch of conv2#1' ends at 12 in tier 'buf', above its capacity 8");
     let odd = faults(&plan([1, 0, 1, 1, 1], [2, 0, 8, 12, 12]));
-    assert_eq!(odd, ["tensor 'x' begins at 2 in tier 'ram', no multiple of 4"]);
-    assert_eq!(faults(&plan([0, 0, 1, 1, 1], [0; 5])), ["tensor 'x' may not live in tier 'buf'"]);
+    assert_eq!(odd, ["tensor 'x' begins at 2 in tier 'ram', not a multiple of 4"]);
+    assert_eq!(faults(&plan([0, 0, 1, 1, 1], [0; 5])), ["tensor 'x' is not allowed in tier 'buf'"]);
     assert_eq!(
         faults(&plan([7, 0, 1, 1, 1], [0; 5])),
-        ["tensor 'x' is in tier 7, of which there are only 3"]
+        ["tensor 'x' is in tier 7, but there are only 3 tiers"]
     );
     let short = TierPlan { tiers: vec![TierId::new(2)], offsets: None };
     assert_eq!(faults(&short), ["1 tiers for 5 tensors"]);
@@ -227,21 +227,21 @@ fn machines_are_read_or_refused_with_the_line() {
         (
             "\"buf\"\nkind = \"buffer\"\nunits = [\"a\"]\n",
             "\"buf\"\nkind = \"buffer\"\n",
-            "a buffer is of one unit",
+            "a buffer belongs to one unit",
         ),
         (
             "units = [\"a\", \"b\"]",
             "units = [\"a\", \"c\"]",
-            "line 24: no unit 'c'; there are a, b: `units = [\"a\", \"c\"]`",
+            "line 24: no unit 'c'; the units are a, b: `units = [\"a\", \"c\"]`",
         ),
         ("units = [\"a\"]", "units = [\"a\", \"b\"]", "memory between units is `ram`"),
-        ("units = [\"a\"]", "units = []", "nobody reaches this tier"),
-        ("kind = \"ddr\"\n", "kind = \"ddr\"\nunits = [\"a\"]\n", "memory off chip is reached by all units"),
-        ("kind = \"ddr\"", "kind = \"ram\"", "a machine has a `[[tier]]` of kind \"ddr\""),
+        ("units = [\"a\"]", "units = []", "no unit has access to this tier"),
+        ("kind = \"ddr\"\n", "kind = \"ddr\"\nunits = [\"a\"]\n", "off-chip memory must be accessible by all units"),
+        ("kind = \"ddr\"", "kind = \"ram\"", "a machine needs at least one `[[tier]]` of kind \"ddr\""),
         ("capacity = 16", "capacity = 0", "line 25: capacity must be positive: `capacity = 0`"),
         ("capacity = 16", "capacity = 2000000000000000000", "capacity must be at most 2^60"),
-        ("name = \"ram\"", "name = \"buf\"", "line 22: names of tiers must be there and differ"),
-        ("name = \"b\"", "name = \"a\"", "line 11: names of units must be there and differ"),
+        ("name = \"ram\"", "name = \"buf\"", "line 22: tier names must be non-empty and unique"),
+        ("name = \"b\"", "name = \"a\"", "line 11: unit names must be non-empty and unique"),
         ("alignment = 4", "alignment = 0", "line 3: alignment must be positive"),
         ("alignment = 4", "aligned = 4", "unknown field `aligned`"),
         ("kind = \"ram\"", "kind = \"rom\"", "unknown variant `rom`"),
