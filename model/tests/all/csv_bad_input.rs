@@ -1,4 +1,4 @@
-//! Every bad file is refused with one message that names file, line, column and value.
+//! Every invalid file is rejected with one message that states file, line, column and value.
 
 use plimsoll_model::csv::{
     Answer, ReadOptions, read_answer, read_instance, read_instance_file, read_instance_file_noted,
@@ -8,7 +8,7 @@ use plimsoll_model::{Bytes, Layout};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// What an instance file is refused with.
+/// The message with which an instance file is rejected.
 fn refusal(text: impl AsRef<[u8]>) -> String {
     match read_instance("f.csv", text.as_ref(), ReadOptions::default()) {
         Ok(instance) => panic!("{:?} was read as {} buffers", text.as_ref(), instance.len()),
@@ -23,7 +23,7 @@ fn refused(table: &[(&str, &str)]) {
     }
 }
 
-/// The same under the plain header; the row is line 2.
+/// Checks rows under a given header; the row is line 2.
 #[track_caller]
 fn row_refused(header: &str, table: &[(&str, &str)]) {
     for (row, message) in table {
@@ -249,7 +249,7 @@ fn rows_together() {
 }
 
 #[test]
-fn lines_are_counted_whatever_ends_them() {
+fn lines_are_counted_with_any_line_end() {
     let bad = "is not a step (a non-negative integer)";
     refused(&[
         (
@@ -284,7 +284,7 @@ fn lines_are_counted_whatever_ends_them() {
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn invalid_utf8() {
     assert_eq!(
         refusal(b"id,lower,upper,size\r\na,0,1,1\r\n\xff,0,1,1\r\n"),
         "f.csv: line 3: field 1 is not valid UTF-8"
@@ -365,7 +365,7 @@ fn layouts() {
 }
 
 #[test]
-fn columns_without_a_meaning_are_passed_over_and_noted() {
+fn unknown_columns_are_ignored_and_noted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");
     let note = |text: &str| {
@@ -406,7 +406,7 @@ fn answers_of_other_kinds() {
     assert_eq!(traffic, [Some(Bytes::new(8)), None, Some(Bytes::ZERO)]);
     for (text, message) in [
         ("id,pool\na,0\n", "line 1: missing column 'pool_size'"),
-        ("id,pool,pool_size\na,0,4\nb,0,8\n", "line 3: column 'pool_size': value '8' is not the size 4"),
+        ("id,pool,pool_size\na,0,4\nb,0,8\n", "line 3: column 'pool_size': value '8' differs from the size 4"),
         ("id,pool,pool_size\na,x,4\n", "line 2: column 'pool': value 'x' is not a pool"),
         ("id,pieces\na,4-0\n", "line 2: column 'pieces': value '4-0' is not a range"),
         ("id,pieces\na,4\n", "line 2: column 'pieces': value '4' is not a range"),

@@ -1,4 +1,4 @@
-//! Units and fusions: what is refused, and what they say.
+//! Units and fusions: their results, and the inputs that they reject.
 
 use plimsoll_model::fusion::{
     Fused, Fusion, FusionProblem, PATTERN_PRESETS, Patterns, UnitRule, Units, check_fusion, contracted,
@@ -7,7 +7,8 @@ use plimsoll_model::fusion::{
 use plimsoll_model::graph::{Graph, GraphBuilder, Operator, Role, Tensor};
 use plimsoll_model::{OperatorId, UnitId};
 
-/// A graph of operators with kinds, each reading the results of others by number; the first reads an input.
+/// A graph of operators with kinds, each of which reads the outputs of others by number; the first reads an
+/// input.
 fn graph(operators: &[(&str, &[usize])]) -> Graph {
     let mut g = GraphBuilder::new("g");
     let x = g.tensor(Tensor::new("x", 4, Role::Input));
@@ -31,7 +32,8 @@ fn fusion(graph: &Graph, groups: &[&[u32]]) -> Result<Fusion, String> {
 
 #[test]
 fn a_relation_is_a_pair_and_counts_once() {
-    // Conv, Sigmoid, Mul of both, Mul with itself: the conv is read by two, the first product twice by one.
+    // Conv, Sigmoid, Mul of both, Mul with itself: two operators read the convolution, one reads the first
+    // product twice.
     let graph = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[0, 1]), ("Mul", &[2, 2])]);
     assert_eq!(relations(&graph, Graph::BODY).len(), 4);
     let fused = fusion(&graph, &[&[2, 0, 1], &[3]]).unwrap();
@@ -42,7 +44,7 @@ fn a_relation_is_a_pair_and_counts_once() {
 }
 
 #[test]
-fn what_is_no_fusion_is_refused() {
+fn invalid_fusions_are_rejected() {
     let graph = graph(&[("A", &[]), ("B", &[0]), ("C", &[1]), ("D", &[0, 2])]);
     let refuse = |groups: &[&[u32]]| fusion(&graph, groups).unwrap_err();
     assert_eq!(refuse(&[&[0], &[], &[1, 2, 3]]), "group 1 has no members");
@@ -64,7 +66,7 @@ fn an_empty_region_has_a_fusion() {
 }
 
 #[test]
-fn the_first_unit_that_runs_a_kind_gets_it() {
+fn operators_run_on_the_first_unit_for_their_kind() {
     let graph = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Softmax", &[1])]);
     let units = Units::find("dla-gpu-cpu").unwrap();
     assert_eq!(units.assign(&graph, Graph::BODY).unwrap(), [0, 1, 2].map(UnitId::new));
@@ -75,7 +77,7 @@ fn the_first_unit_that_runs_a_kind_gets_it() {
 }
 
 #[test]
-fn units_of_a_graph_are_those_it_names() {
+fn units_of_a_graph_are_those_it_is_mapped_to() {
     let names = |graph: &Graph| -> Vec<String> {
         Units::of_graph(graph).list().iter().map(|unit| unit.name.clone()).collect()
     };
@@ -98,7 +100,7 @@ fn units_of_a_graph_are_those_it_names() {
 }
 
 #[test]
-fn units_are_read_with_lines() {
+fn errors_in_units_state_the_line() {
     let fault = |text: &str| Units::parse("u.toml", text).unwrap_err().to_string();
     assert!(fault("[[unit]]\nname = \"a\"\n").starts_with("u.toml, line 1: missing field `kinds`"));
     let twice = "[[unit]]\nname = \"a\"\nkinds = []\n[[unit]]\nname = \"a\"\nkinds = []\n";
@@ -119,9 +121,9 @@ fn places(problem: &FusionProblem) -> Vec<Vec<usize>> {
 }
 
 #[test]
-fn what_is_read_outside_ends_a_match() {
+fn outside_readers_end_a_match() {
     let chain = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[0, 1]), ("Add", &[2]), ("Add", &[2])]);
-    // The convolution is read by the product too, the product by two.
+    // The product reads the convolution too, and two operators read the product.
     let (_, found) =
         problem(&chain, "a = conv act\nb = conv sigmoid mul^1\nc = conv sigmoid mul add\n", UnitRule::Any);
     assert_eq!(places(&found), [[0, 1, 2]]);
@@ -130,12 +132,12 @@ fn what_is_read_outside_ends_a_match() {
     let plain = graph(&[("Conv", &[]), ("Sigmoid", &[0]), ("Mul", &[1])]);
     assert!(places(&problem(&plain, "b = conv sigmoid mul^1", UnitRule::Any).1).is_empty());
     assert_eq!(places(&problem(&plain, "b = conv sigmoid mul", UnitRule::Any).1), [[0, 1, 2]]);
-    // On two units there is no ordinary fusion.
+    // Operators on two units cannot be fused by the ordinary rule.
     assert!(places(&problem(&plain, "b = conv sigmoid mul", UnitRule::Same).1).is_empty());
 }
 
 #[test]
-fn what_a_region_wants_at_its_end_is_stored() {
+fn outputs_of_a_region_are_stored() {
     let mut g = GraphBuilder::new("g");
     let x = g.tensor(Tensor::new("x", 4, Role::Input));
     let y = g.tensor(Tensor::new("y", 4, Role::Output));
@@ -148,7 +150,7 @@ fn what_a_region_wants_at_its_end_is_stored() {
 }
 
 #[test]
-fn the_checker_sees_what_is_wrong() {
+fn the_checker_finds_violations() {
     let graph = graph(&[("Conv", &[]), ("Relu", &[0]), ("Conv", &[1]), ("Sigmoid", &[2])]);
     let (patterns, found) = problem(&graph, "a = conv act\n", UnitRule::Any);
     let units = Units::find("dla-gpu-cpu").unwrap();
@@ -175,7 +177,7 @@ fn the_checker_sees_what_is_wrong() {
 }
 
 #[test]
-fn patterns_are_read_with_lines() {
+fn errors_in_patterns_state_the_line() {
     let text = "# none\nclass gate = Sigmoid|act\ng = conv gate|Softmax Mul^1^2\n";
     let patterns = Patterns::parse("p", text).unwrap();
     let steps = &patterns.list()[0].steps;
@@ -202,7 +204,7 @@ fn groups_become_operators() {
     let kinds: Vec<&str> = whole.operators().iter().map(|operator| operator.kind.as_str()).collect();
     assert_eq!(kinds, ["Conv+Sigmoid+Mul", "Add"]);
     assert_eq!(whole.operators()[0].name, "o0+o1+o2");
-    // Of five tensors, what the first two make is gone.
+    // Of five tensors, the outputs of the first two operators disappear.
     assert_eq!(whole.tensors().len(), 3);
     assert_eq!(relations(&whole, Graph::BODY).len(), 1);
     let none = Fusion::none(&graph, Graph::BODY);
